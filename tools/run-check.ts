@@ -1,0 +1,30 @@
+/** The fast gate: format, lint and layers, types, dead code, unit tests. Stops at the first that fails. */
+import { spawnSync } from 'node:child_process'
+import process from 'node:process'
+import { runTests } from './run-node-tests.ts'
+
+const bin = (name: string, path: string) => [`node_modules/${name}/${path}`]
+
+export const gate: readonly (readonly [name: string, args: readonly string[]])[] = [
+  ['format', [...bin('oxfmt', 'bin/oxfmt'), '--check']],
+  ['lint', [...bin('oxlint', 'bin/oxlint'), '--type-aware', '--deny-warnings']],
+  ['types', bin('typescript', 'bin/tsc')],
+  ['pure files', [...bin('typescript', 'bin/tsc'), '-p', 'tsconfig.pure.json']],
+  ['dead code', bin('knip', 'bin/knip.js')],
+]
+
+/** Runs the static gate; says which step failed and how to see it again. */
+export function runGate(): boolean {
+  for (const [name, args] of gate) {
+    const started = performance.now()
+    const { status } = spawnSync(process.execPath, [...args], { stdio: 'inherit' })
+    console.log(`${status === 0 ? 'ok' : 'FAILED'}  ${name} (${Math.round(performance.now() - started)} ms)`)
+    if (status !== 0) return false
+  }
+  return true
+}
+
+if (import.meta.main) {
+  process.exitCode =
+    runGate() && (await runTests([{ name: 'unit', globs: ['src/**/*.test.ts', 'tools/**/*.test.ts'] }])) ? 0 : 1
+}

@@ -1,0 +1,14 @@
+/** Every test there is, the ones on real containerd included. */
+import process from 'node:process'
+import { runGate } from './run-check.ts'
+import { runTests } from './run-node-tests.ts'
+
+process.exitCode =
+  runGate() &&
+  (await runTests([
+    { name: 'unit', globs: ['src/**/*.test.ts', 'tools/**/*.test.ts'] },
+    { name: 'component', globs: ['test/component/**/*.test.ts', 'test/contract/**/*.test.ts'], timeoutMs: 120_000 },
+    { name: 'e2e', globs: ['test/e2e/**/*.test.ts'], concurrency: 1, timeoutMs: 300_000 },
+  ]))
+    ? 0
+    : 1

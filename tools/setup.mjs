@@ -1,0 +1,91 @@
+// Brings what a command needs: npm packages by "npm ci", Debian packages by apt-get. Plain JavaScript, because it runs on the
+// machine's own Node, before ours is there. Usage: node tools/setup.mjs runtime|check|test
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const purpose = process.argv[2] ?? 'runtime'
+
+// Debian package → a file that shows it is there (a bare name is looked up on PATH).
+const runtimePackages = {
+  containerd: 'containerd',
+  runc: 'runc',
+  'containernetworking-plugins': '/usr/lib/cni/bridge',
+  'busybox-static': '/bin/busybox',
+  catatonit: '/usr/bin/catatonit',
+  iproute2: 'ip',
+  iptables: 'iptables',
+  mount: 'mount',
+}
+const testPackages = { 'docker-registry': 'docker-registry', 'util-linux': 'nsenter' }
+const needed = { check: {}, runtime: runtimePackages, test: { ...runtimePackages, ...testPackages } }[purpose]
+if (needed === undefined) fail(`Unknown purpose "${purpose}": expected runtime, check or test`)
+
+installNpmPackages()
+installDebianPackages()
+
+function installNpmPackages() {
+  const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  const marker = join(root, 'node_modules', '.package-lock.json')
+  if (existsSync(marker)) {
+    const present = JSON.parse(readFileSync(marker, 'utf8'))
+    const same = Object.entries(present.packages).every(
+      ([path, { version }]) => wanted.packages[path]?.version === version,
+    )
+    const complete = Object.entries(wanted.packages).every(
+      ([path, entry]) => path === '' || entry.optional || present.packages[path] !== undefined,
+    )
+    if (same && complete) return
+  }
+  say('installing npm packages (npm ci)')
+  run('npm', ['ci', '--no-audit', '--no-fund'], 'Cannot install the npm packages: see the output above')
+}
+
+function installDebianPackages() {
+  const missing = Object.keys(needed).filter((name) => !isThere(needed[name]))
+  if (missing.length === 0 && process.getuid() === 0) return
+  if (process.getuid() !== 0) {
+    const packages = missing.length === 0 ? '' : `\nMissing Debian packages: apt-get install ${missing.join(' ')}`
+    if (purpose === 'check') return
+    fail(
+      `This needs root: containers, cgroups and mounts are the kernel's.${packages}\nRun it again as root (sudo npm ${purpose === 'test' ? 'test' : 'start'}).`,
+    )
+  }
+  if (!isThere('apt-get'))
+    fail(`Missing programs, and no apt-get to install them. Install the equivalents of: ${missing.join(' ')}`)
+  say(`installing Debian packages: ${missing.join(' ')}`)
+  const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const install = ['install', '-y', '-q', '--no-install-recommends', ...missing]
+  if (spawnSync('apt-get', install, { env: environment, stdio: 'ignore' }).status === 0) return
+  run('apt-get', ['update', '-q'], 'Cannot read the package lists: see the output above', environment)
+  run(
+    'apt-get',
+    install,
+    `Cannot install: ${missing.join(' ')}. Install them by hand, then run this again`,
+    environment,
+  )
+}
+
+function isThere(file) {
+  const path = `${process.env.PATH ?? ''}${delimiter}/usr/sbin${delimiter}/sbin`
+  return file.startsWith('/')
+    ? existsSync(file)
+    : path.split(delimiter).some((folder) => existsSync(join(folder, file)))
+}
+
+function run(command, args, message, environment = process.env) {
+  const { status } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], env: environment })
+  if (status !== 0) fail(message)
+}
+
+function say(text) {
+  process.stderr.write(`setup: ${text}\n`)
+}
+
+function fail(text) {
+  process.stderr.write(`setup: ${text}\n`)
+  process.exit(1)
+}
