@@ -1,0 +1,63 @@
+import type { PodUid } from './pod.ts'
+
+/** One instance of a container as the runtime has it. Times are milliseconds since the epoch, with fractions. */
+export interface ObservedContainer {
+  readonly id: string
+  readonly name: string
+  readonly sandboxId: string
+  readonly state: 'created' | 'running' | 'exited' | 'unknown'
+  /** Which image and name it was made from (see container-hash.ts); empty when the runtime has no such note. */
+  readonly hash: string
+  readonly restartCount: number
+  readonly createdAt: number
+  readonly startedAt: number
+  readonly finishedAt: number
+  readonly exitCode: number
+  readonly reason: string
+  readonly message: string
+  readonly image: string
+  readonly imageRef: string
+  readonly logPath: string
+  readonly user?:
+    | { readonly uid: number; readonly gid: number; readonly supplementalGroups: readonly number[] }
+    | undefined
+}
+
+/** One sandbox (the pod's namespaces and network) as the runtime has it. */
+export interface ObservedSandbox {
+  readonly id: string
+  readonly attempt: number
+  readonly ready: boolean
+  readonly createdAt: number
+  readonly hostNetwork: boolean
+  /** Undefined when the runtime says nothing about the network of this sandbox. */
+  readonly ips: readonly string[] | undefined
+}
+
+/** What the runtime really has of one pod: an immutable snapshot, sandboxes and containers newest first. */
+export interface ObservedPod {
+  readonly uid: PodUid
+  readonly name: string
+  readonly namespace: string
+  readonly sandboxes: readonly ObservedSandbox[]
+  readonly containers: readonly ObservedContainer[]
+}
+
+/** What is seen of a pod that the runtime does not know. */
+export function emptyObservedPod(pod: {
+  readonly uid: PodUid
+  readonly name: string
+  readonly namespace: string
+}): ObservedPod {
+  return { uid: pod.uid, name: pod.name, namespace: pod.namespace, sandboxes: [], containers: [] }
+}
+
+/** The newest instance of a container, or undefined when it was never made. */
+export function newestInstance(observed: ObservedPod, name: string): ObservedContainer | undefined {
+  return observed.containers.find((container) => container.name === name)
+}
+
+/** True while anything of the pod still runs. */
+export function hasRunningParts(observed: ObservedPod): boolean {
+  return observed.containers.some(({ state }) => state === 'running') || observed.sandboxes.some(({ ready }) => ready)
+}

@@ -1,0 +1,121 @@
+import { containerHash } from '../model/container-hash.ts'
+import type { Container } from '../model/generated/core-v1.ts'
+import { newestInstance } from '../model/observed-pod.ts'
+import type { ObservedContainer, ObservedPod } from '../model/observed-pod.ts'
+import { isSidecar } from '../model/pod-containers.ts'
+import type { Pod } from '../model/pod.ts'
+import { effectiveRestartPolicy, mayRestart } from '../model/restart-policy.ts'
+import type { ContainerKill, KillCause } from './pod-actions.ts'
+import type { ProbeVerdicts } from './probe-verdicts.ts'
+
+export interface InitContainerActions {
+  /** All init containers are done (sidecars: started), so the regular ones may run. */
+  readonly initialized: boolean
+  /** An init container failed for good: the pod ends. */
+  readonly killPod: boolean
+  readonly kill: readonly ContainerKill[]
+  /** Names to start, in the order of the spec. */
+  readonly start: readonly string[]
+}
+
+interface Verdict {
+  readonly start?: 'this' | 'next'
+  readonly kill?: { readonly cause: KillCause; readonly message: string }
+  readonly done?: boolean
+  readonly failed?: boolean
+}
+
+/**
+ * What the init containers need now. Walked from the last to the first: the last one that the runtime knows tells how far the pod has
+ * come, and of the ones before it only sidecars still matter.
+ */
+export function computeInitContainerActions(
+  pod: Pod,
+  observed: ObservedPod,
+  probes: ProbeVerdicts,
+): InitContainerActions {
+  const containers = pod.spec.initContainers ?? []
+  let initialized = pod.spec.containers.some(({ name }) => {
+    const state = newestInstance(observed, name)?.state
+    return state === 'created' || state === 'running'
+  })
+  if (containers.length === 0) return { initialized: true, killPod: false, kill: [], start: [] }
+
+  let laterKnown = initialized
+  const start = new Set<number>()
+  const kill: ContainerKill[] = []
+  for (let index = containers.length - 1; index >= 0; index -= 1) {
+    const container = containers[index] as Container
+    const instance = newestInstance(observed, container.name)
+    const sidecar = isSidecar(container)
+    if (instance === undefined) {
+      if (sidecar && laterKnown) start.add(index)
+      continue
+    }
+    if (laterKnown && !sidecar) continue
+    const verdict = sidecar ? judgeSidecar(container, instance, probes) : judgeInit(pod, container, instance)
+    if (verdict.failed === true) return { initialized: false, killPod: true, kill: [], start: [] }
+    if (verdict.kill !== undefined) kill.push({ id: instance.id, name: container.name, ...verdict.kill })
+    if (verdict.start === 'this') start.add(index)
+    if (verdict.done === true) {
+      if (index === containers.length - 1) initialized = true
+      else if (!laterKnown) start.add(index + 1)
+    }
+    laterKnown = true
+  }
+  if (!laterKnown && start.size === 0) start.add(0)
+  return {
+    initialized,
+    killPod: false,
+    kill,
+    start: [...start].sort((a, b) => a - b).map((index) => containers[index]?.name ?? ''),
+  }
+}
+
+function judgeInit(pod: Pod, container: Container, instance: ObservedContainer): Verdict {
+  switch (instance.state) {
+    case 'created':
+      return { start: 'this' }
+    case 'running':
+      return {}
+    case 'exited':
+      if (instance.exitCode === 0 && instance.reason !== 'OOMKilled') return { done: true }
+      return mayRestart(pod, container, instance.exitCode === 0 ? 137 : instance.exitCode)
+        ? { start: 'this' }
+        : { failed: true }
+    case 'unknown':
+      if (effectiveRestartPolicy(pod, container) === 'Never') return { failed: true }
+      return {
+        start: 'this',
+        kill: {
+          cause: 'unknown',
+          message: `Init container is in "${instance.state}" state, try killing it before restart`,
+        },
+      }
+  }
+}
+
+function judgeSidecar(container: Container, instance: ObservedContainer, probes: ProbeVerdicts): Verdict {
+  const restart = (cause: KillCause, message: string): Verdict => ({ start: 'this', kill: { cause, message } })
+  switch (instance.state) {
+    case 'created':
+    case 'exited':
+      return { start: 'this' }
+    case 'unknown':
+      return restart('unknown', `Init container is in "${instance.state}" state, try killing it before restart`)
+    case 'running': {
+      if (container.startupProbe !== undefined) {
+        const started = probes.startup.get(instance.id)
+        if (started === undefined) return {}
+        if (!started) return restart('startup', `Init container ${container.name} failed startup probe`)
+      }
+      if (instance.hash !== containerHash(container)) {
+        return { done: true, ...restart('changed', `Init container ${container.name} definition changed`) }
+      }
+      if (probes.liveness.get(instance.id) === false) {
+        return { done: true, ...restart('liveness', `Init container ${container.name} failed liveness probe`) }
+      }
+      return { done: true }
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import type { ContainerKind } from '../model/pod-containers.ts'
+
+/** Why a running container is stopped while its pod lives on. */
+export type KillCause = 'changed' | 'liveness' | 'startup' | 'unknown'
+
+export interface ContainerKill {
+  readonly id: string
+  readonly name: string
+  readonly cause: KillCause
+  /** The text of the event that users see. */
+  readonly message: string
+}
+
+export interface ContainerStart {
+  readonly kind: ContainerKind
+  readonly name: string
+  /** End of the instance this one follows, in ms; undefined for a first start. */
+  readonly previousFinishedAt: number | undefined
+}
+
+/** A container that would start if its crash back-off were over. */
+export interface ContainerBackOff {
+  readonly kind: ContainerKind
+  readonly name: string
+  readonly untilMs: number
+  readonly delayMs: number
+}
+
+/** Everything one pass over a pod does, decided before any of it is done. */
+export interface PodActions {
+  /** Stop all containers and sandboxes first. */
+  readonly killPod: boolean
+  readonly createSandbox: boolean
+  /** The sandbox in which containers start when none is created; empty when there is none. */
+  readonly sandboxId: string
+  readonly attempt: number
+  readonly kill: readonly ContainerKill[]
+  /** In the order of starting: ephemeral, init, regular. */
+  readonly start: readonly ContainerStart[]
+  readonly backingOff: readonly ContainerBackOff[]
+}

@@ -1,0 +1,118 @@
+import type { ContainerStatus, PodCondition } from '../model/generated/core-v1.ts'
+import { isSidecar } from '../model/pod-containers.ts'
+import type { Pod } from '../model/pod.ts'
+import type { PodPhase } from './compute-phase.ts'
+import { toApiTime } from './status-input.ts'
+
+export interface ConditionsInput {
+  readonly pod: Pod
+  readonly phase: PodPhase
+  readonly init: readonly ContainerStatus[]
+  readonly regular: readonly ContainerStatus[]
+  /** The pod has a sandbox in which containers may start. */
+  readonly sandboxUsable: boolean
+  readonly previous: readonly PodCondition[]
+  readonly now: number
+}
+
+interface Verdict {
+  readonly status: 'True' | 'False'
+  readonly reason?: string
+  readonly message?: string
+}
+
+/** The conditions that the node agent owns; whatever else was set on the pod is kept before them. */
+const OWNED = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'] as const
+
+/** All conditions of a pod. A condition's transition time moves only when its status does. */
+export function computeConditions(input: ConditionsInput): PodCondition[] {
+  const containersReady = judgeContainersReady(input)
+  const verdicts: Record<(typeof OWNED)[number], Verdict> = {
+    PodReadyToStartContainers: { status: input.sandboxUsable ? 'True' : 'False' },
+    Initialized: judgeInitialized(input),
+    Ready: judgeReady(input, containersReady),
+    ContainersReady: containersReady,
+    PodScheduled: { status: 'True' },
+  }
+  const foreign = input.previous.filter(({ type }) => !OWNED.some((owned) => owned === type))
+  return [...foreign, ...OWNED.map((type) => toCondition(input, type, verdicts[type]))]
+}
+
+function toCondition(input: ConditionsInput, type: string, verdict: Verdict): PodCondition {
+  const old = input.previous.find((condition) => condition.type === type)
+  const { generation } = input.pod.metadata
+  return {
+    type,
+    status: verdict.status,
+    ...(verdict.reason === undefined ? {} : { reason: verdict.reason }),
+    ...(verdict.message === undefined ? {} : { message: verdict.message }),
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    lastTransitionTime:
+      old?.status === verdict.status && old.lastTransitionTime !== undefined
+        ? old.lastTransitionTime
+        : toApiTime(input.now),
+  }
+}
+
+function judgeContainersReady({ pod, phase, init, regular }: ConditionsInput): Verdict {
+  if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' }
+  if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' }
+  const wanted = [...(pod.spec.initContainers ?? []).filter(isSidecar), ...pod.spec.containers].map(({ name }) => name)
+  return judgeList(wanted, [...init, ...regular], {
+    fine: ({ ready }) => ready,
+    reason: 'ContainersNotReady',
+    notFine: 'unready',
+  })
+}
+
+function judgeInitialized({ pod, phase, init, regular, previous }: ConditionsInput): Verdict {
+  const containers = pod.spec.initContainers ?? []
+  if (phase === 'Succeeded') return { status: 'True', reason: 'PodCompleted' }
+  const regularRan = regular.some(
+    ({ state, lastState }) => state?.running ?? state?.terminated ?? lastState?.terminated,
+  )
+  const before = previous.find(({ type }) => type === 'Initialized')?.status === 'True'
+  if (containers.length === 0 || regularRan || (before && init.some(({ ready }) => ready))) return { status: 'True' }
+  const sidecars = new Set(containers.filter(isSidecar).map(({ name }) => name))
+  return judgeList(
+    containers.map(({ name }) => name),
+    init,
+    {
+      fine: ({ name, ready, started }) => (sidecars.has(name) ? started === true : ready),
+      reason: 'ContainersNotInitialized',
+      notFine: 'incomplete',
+    },
+  )
+}
+
+interface ListRule {
+  readonly fine: (status: ContainerStatus) => boolean
+  readonly reason: string
+  readonly notFine: string
+}
+
+function judgeList(names: readonly string[], statuses: readonly ContainerStatus[], rule: ListRule): Verdict {
+  if (statuses.length === 0 && names.length > 0) return { status: 'False', reason: 'UnknownContainerStatuses' }
+  const unknown = names.filter((name) => !statuses.some((status) => status.name === name))
+  const bad = names.filter((name) => statuses.some((status) => status.name === name && !rule.fine(status)))
+  const messages = [
+    ...(unknown.length === 0 ? [] : [`containers with unknown status: [${unknown.join(' ')}]`]),
+    ...(bad.length === 0 ? [] : [`containers with ${rule.notFine} status: [${bad.join(' ')}]`]),
+  ]
+  return messages.length === 0
+    ? { status: 'True' }
+    : { status: 'False', reason: rule.reason, message: messages.join(', ') }
+}
+
+function judgeReady({ pod, previous }: ConditionsInput, containersReady: Verdict): Verdict {
+  if (containersReady.status === 'False') return containersReady
+  const messages = (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
+    const gate = previous.find(({ type }) => type === conditionType)
+    if (gate === undefined) return [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`]
+    if (gate.status === 'True') return []
+    return [`the status of pod readiness gate "${conditionType}" is not "True", but ${gate.status}`]
+  })
+  return messages.length === 0
+    ? { status: 'True' }
+    : { status: 'False', reason: 'ReadinessGatesNotReady', message: messages.join(', ') }
+}

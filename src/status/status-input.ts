@@ -1,0 +1,38 @@
+import type { PodStatus } from '../model/generated/core-v1.ts'
+import type { ObservedPod } from '../model/observed-pod.ts'
+import type { Pod } from '../model/pod.ts'
+
+/** Why a container does not run although it should, in the words that users see. */
+export interface WaitingReason {
+  readonly reason: string
+  readonly message: string
+}
+
+/** Everything a pod's status depends on. */
+export interface StatusInput {
+  readonly pod: Pod
+  readonly observed: ObservedPod
+  /** The status last computed here, else the one that came with the pod. */
+  readonly previous: PodStatus | undefined
+  /** By container name: what went wrong at the last try to start it. */
+  readonly waiting: ReadonlyMap<string, WaitingReason>
+  /** By container id: what the probes say; a missing id means that nothing has to be asked. */
+  readonly started: ReadonlyMap<string, boolean>
+  readonly ready: ReadonlyMap<string, boolean>
+  /** By container id: what the container wrote as its last words. */
+  readonly lastWords: ReadonlyMap<string, string>
+  /** The pod is over: its containers were stopped for good. */
+  readonly ended: boolean
+  /** The prefix of container ids: the runtime's name. */
+  readonly runtimeName: string
+  readonly nodeIps: readonly string[]
+  readonly qosClass: string
+  /** A phase that something decided from outside (eviction, deadline). */
+  readonly override?: { readonly phase: string; readonly reason: string; readonly message: string } | undefined
+  readonly now: number
+}
+
+/** The API keeps whole seconds. */
+export function toApiTime(ms: number): string {
+  return `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`
+}
