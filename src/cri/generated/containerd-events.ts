@@ -41,6 +41,14 @@ export interface TaskOOM {
   readonly containerId: string;
 }
 
+export interface TaskDelete {
+  readonly containerId: string;
+  readonly pid: number;
+  readonly exitStatus: number;
+  readonly exitedAt?: Timestamp | undefined;
+  readonly id: string;
+}
+
 function createBaseSubscribeRequest(): SubscribeRequest {
   return { filters: [] };
 }
@@ -412,6 +420,111 @@ export const TaskOOM: MessageFns<TaskOOM> = {
   fromPartial(object: DeepPartial<TaskOOM>): TaskOOM {
     const message = createBaseTaskOOM() as any;
     message.containerId = object.containerId ?? "";
+    return message;
+  },
+};
+
+function createBaseTaskDelete(): TaskDelete {
+  return { containerId: "", pid: 0, exitStatus: 0, exitedAt: undefined, id: "" };
+}
+
+export const TaskDelete: MessageFns<TaskDelete> = {
+  encode(message: TaskDelete, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.containerId !== "") {
+      writer.uint32(10).string(message.containerId);
+    }
+    if (message.pid !== 0) {
+      writer.uint32(16).uint32(message.pid);
+    }
+    if (message.exitStatus !== 0) {
+      writer.uint32(24).uint32(message.exitStatus);
+    }
+    if (message.exitedAt !== undefined) {
+      Timestamp.encode(message.exitedAt, writer.uint32(34).fork()).join();
+    }
+    if (message.id !== "") {
+      writer.uint32(42).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TaskDelete {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTaskDelete() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.containerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.pid = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.exitStatus = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.exitedAt = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<TaskDelete>): TaskDelete {
+    return TaskDelete.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<TaskDelete>): TaskDelete {
+    const message = createBaseTaskDelete() as any;
+    message.containerId = object.containerId ?? "";
+    message.pid = object.pid ?? 0;
+    message.exitStatus = object.exitStatus ?? 0;
+    message.exitedAt = (object.exitedAt !== undefined && object.exitedAt !== null)
+      ? Timestamp.fromPartial(object.exitedAt)
+      : undefined;
+    message.id = object.id ?? "";
     return message;
   },
 };

@@ -1,0 +1,4 @@
+import { startLab } from './containerd-under-test.ts'
+import { describeContract } from './run-contract.ts'
+
+describeContract('containerd', startLab)

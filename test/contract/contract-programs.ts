@@ -1,0 +1,25 @@
+import type { FakeProgram } from '../fakes/fake-cri-runtime.ts'
+
+/** What the containers of the contract run, as a command for a real runtime and in the words of the fake. */
+export interface ContractProgram {
+  readonly command: readonly string[]
+  readonly fake: FakeProgram
+}
+
+/** The programs by what they do. */
+export const programs = {
+  waitsForTerm: {
+    command: ['sh', '-c', 'trap "exit 3" TERM; while :; do sleep 0.05; done'],
+    fake: { onTerm: 3 },
+  },
+  ignoresTerm: { command: ['sh', '-c', 'trap "" TERM; while :; do sleep 1; done'], fake: { onTerm: 'ignore' } },
+  fails: { command: ['sh', '-c', 'exit 7'], fake: { exitsAfterMs: 0, exitCode: 7 } },
+  succeeds: { command: ['true'], fake: { exitsAfterMs: 0, exitCode: 0 } },
+  cannotStart: { command: ['/no/such/program'], fake: { startError: 'exec: "/no/such/program": no such file' } },
+} as const satisfies Readonly<Record<string, ContractProgram>>
+
+/** The fake's side of a command. */
+export function fakeProgramOf(command: readonly string[]): FakeProgram {
+  const known = Object.values(programs).find((program) => program.command.join(' ') === command.join(' '))
+  return known?.fake ?? {}
+}

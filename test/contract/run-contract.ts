@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { systemClock } from '../../src/async/clock.ts'
+import { createCriClient } from '../../src/cri/cri-client.ts'
+import type { CriClient } from '../../src/cri/cri-client.ts'
+import { silentLogger } from '../fakes/silent-logger.ts'
+import { criContract } from './cri-contract.ts'
+import type { RuntimeUnderTest } from './containerd-under-test.ts'
+
+const CASE_TIMEOUT_MS = 30_000
+
+/** Declares the contract's cases as tests of one runtime. */
+export function describeContract(name: string, start: () => Promise<RuntimeUnderTest>): void {
+  describe(`${name} keeps the CRI contract`, { concurrency: false }, () => {
+    let runtime: RuntimeUnderTest
+    let client: CriClient
+    const logs = mkdtempSync(join(tmpdir(), 'contract-logs-'))
+
+    before(async () => {
+      runtime = await start()
+      const { endpoint } = runtime
+      client = createCriClient({
+        runtimeEndpoint: endpoint,
+        requestTimeoutMs: 20_000,
+        clock: systemClock,
+        log: silentLogger,
+      })
+    })
+
+    after(async () => {
+      client?.close()
+      await runtime?.[Symbol.asyncDispose]()
+      rmSync(logs, { recursive: true, force: true })
+    })
+
+    for (const [name, run] of Object.entries(criContract)) {
+      test(name, { timeout: CASE_TIMEOUT_MS }, async ({ signal }) => {
+        const { image, cgroupParent } = runtime
+        await run({ client, image, cgroupParent, logs }, signal)
+      })
+    }
+  })
+}

@@ -1,0 +1,264 @@
+import { existsSync } from 'node:fs'
+import type { Clock } from '../../src/async/clock.ts'
+import { CgroupDriver } from '../../src/cri/generated/runtime-v1.ts'
+import type {
+  Container,
+  ContainerFilter,
+  ContainerStats,
+  ContainerStatus,
+  DeepPartial,
+  PodSandbox,
+  PodSandboxFilter,
+  PodSandboxStatus,
+} from '../../src/cri/generated/runtime-v1.ts'
+import type { CriMethod, CriRequest, CriResponse } from '../../src/cri/cri-methods.ts'
+import { FakeCriError } from './fake-cri-error.ts'
+import { openLog } from './fake-cri-logs.ts'
+import type { FakeCriEvents } from './fake-cri-events.ts'
+import type { FakeCriImages } from './fake-cri-images.ts'
+import type { FakeContainer, FakeCriRuntime, FakeSandbox } from './fake-cri-runtime.ts'
+
+/** How a command in a container ends; `hang` runs into its timeout. */
+export type FakeExec = { readonly stdout?: string; readonly stderr?: string; readonly exitCode?: number } | 'hang'
+
+/** All that the calls of a FakeCri work on. */
+export interface FakeCriState {
+  readonly clock: Clock
+  readonly runtime: FakeCriRuntime
+  readonly images: FakeCriImages
+  readonly events: FakeCriEvents
+  readonly onExec: (container: FakeContainer, cmd: readonly string[]) => FakeExec
+  readonly writeLogs: boolean
+  readonly usage: Map<string, { readonly cpuNanoseconds: bigint; readonly workingSetBytes: bigint }>
+  runtimeReady: boolean
+  networkReady: boolean
+}
+
+type Handler<M extends CriMethod> = (
+  request: CriRequest<M>,
+  signal: AbortSignal,
+) => DeepPartial<CriResponse<M>> | Promise<DeepPartial<CriResponse<M>>>
+
+/** The calls of both services. */
+export type FakeCriHandlers = { readonly [M in CriMethod]?: Handler<M> }
+
+/** What containerd 1.6 does not have. */
+export const NEWER_METHODS: readonly CriMethod[] = [
+  'runtimeConfig',
+  'updatePodSandboxResources',
+  'streamPodSandboxes',
+  'streamContainers',
+  'streamContainerStats',
+  'streamImages',
+]
+
+/** Answers as containerd does; what is not here is Unimplemented. */
+export function createFakeCriHandlers(state: FakeCriState): FakeCriHandlers {
+  return {
+    ...sandboxHandlers(state),
+    ...containerHandlers(state),
+    ...processHandlers(state),
+    ...nodeHandlers(state),
+    ...imageHandlers(state),
+  }
+}
+
+function sandboxHandlers({ runtime }: FakeCriState): FakeCriHandlers {
+  const list = (filter: PodSandboxFilter | undefined) =>
+    [...runtime.sandboxes.values()].map(toPodSandbox).filter((sandbox) => matches(sandbox, filter))
+  return {
+    runPodSandbox: ({ config, runtimeHandler }) => {
+      if (config === undefined) throw new FakeCriError('UNKNOWN', 'sandbox config is missing')
+      return { podSandboxId: runtime.runSandbox(config, runtimeHandler).id }
+    },
+    stopPodSandbox: ({ podSandboxId }) => (runtime.stopSandbox(podSandboxId), {}),
+    removePodSandbox: ({ podSandboxId }) => (runtime.removeSandbox(podSandboxId), {}),
+    podSandboxStatus: ({ podSandboxId }) => {
+      const sandbox = runtime.sandboxes.get(podSandboxId)
+      if (sandbox) return { status: toPodSandboxStatus(sandbox) }
+      throw new FakeCriError('NOT_FOUND', 'an error occurred when try to find sandbox: not found')
+    },
+    listPodSandbox: ({ filter }) => ({ items: list(filter) }),
+    streamPodSandboxes: ({ filter }) => ({ podSandboxes: list(filter) }),
+    updatePodSandboxResources: () => ({}),
+  }
+}
+
+function containerHandlers({ runtime, writeLogs }: FakeCriState): FakeCriHandlers {
+  const list = (filter: ContainerFilter | undefined) =>
+    [...runtime.containers.values()]
+      .map(toContainer)
+      .filter((container) => matches(container, filter))
+      .filter(({ podSandboxId }) => podSandboxId.startsWith(filter?.podSandboxId ?? ''))
+  return {
+    createContainer: ({ podSandboxId, config }) => {
+      if (config === undefined) throw new FakeCriError('UNKNOWN', 'container config is missing')
+      return { containerId: runtime.createContainer(podSandboxId, config).id }
+    },
+    startContainer: ({ containerId }) => (runtime.startContainer(containerId), {}),
+    stopContainer: async ({ containerId, timeout }, signal) => {
+      await runtime.stopContainer(containerId, Number(timeout), signal)
+      return {}
+    },
+    removeContainer: ({ containerId }) => (runtime.removeContainer(containerId), {}),
+    listContainers: ({ filter }) => ({ containers: list(filter) }),
+    streamContainers: ({ filter }) => ({ containers: list(filter) }),
+    containerStatus: ({ containerId }) => ({ status: toContainerStatus(runtime.get(containerId)) }),
+    updateContainerResources: ({ containerId, linux }) => {
+      const container = runtime.get(containerId)
+      if (linux) container.resources = { ...container.resources, ...withoutZeros(linux) }
+      return {}
+    },
+    reopenContainerLog: ({ containerId }) => {
+      const container = runtime.get(containerId)
+      if (container.state !== 1) throw new FakeCriError('UNKNOWN', 'container is not running')
+      if (writeLogs && container.logPath !== '' && !existsSync(container.logPath)) openLog(container.logPath)
+      return {}
+    },
+  }
+}
+
+function processHandlers({ runtime, clock, events, onExec }: FakeCriState): FakeCriHandlers {
+  const find = (containerId: string) => {
+    if (runtime.containers.has(containerId)) return
+    throw new FakeCriError('NOT_FOUND', `failed to find container "${containerId}" in store: not found`)
+  }
+  return {
+    execSync: async ({ containerId, cmd, timeout }, signal) => {
+      find(containerId)
+      const result = onExec(runtime.getRunning(containerId, 'failed to exec in container'), cmd)
+      if (result === 'hang') {
+        await clock.sleep(timeout > 0n ? Number(timeout) * 1000 : Infinity, signal)
+        events.emitExecExit(containerId)
+        const detail = `failed to exec in container: timeout ${timeout}s exceeded: context deadline exceeded`
+        throw new FakeCriError('DEADLINE_EXCEEDED', detail)
+      }
+      events.emitExecExit(containerId)
+      const { stdout = '', stderr = '', exitCode = 0 } = result
+      return { stdout: Buffer.from(stdout), stderr: Buffer.from(stderr), exitCode }
+    },
+    exec: ({ containerId }) => (find(containerId), { url: `http://127.0.0.1:1/exec/${containerId}` }),
+    attach: ({ containerId }) => (find(containerId), { url: `http://127.0.0.1:1/attach/${containerId}` }),
+    portForward: ({ podSandboxId }) => ({ url: `http://127.0.0.1:1/portforward/${podSandboxId}` }),
+  }
+}
+
+function nodeHandlers(state: FakeCriState): FakeCriHandlers {
+  const stats = (): DeepPartial<ContainerStats>[] =>
+    [...state.runtime.containers.values()]
+      .filter(({ state }) => state === 1)
+      .map((container) => toStats(state, container))
+  return {
+    version: () => ({ version: '0.1.0', runtimeName: 'fake', runtimeVersion: '1.0.0', runtimeApiVersion: 'v1' }),
+    status: () => ({
+      status: {
+        conditions: [
+          { type: 'RuntimeReady', status: state.runtimeReady },
+          {
+            type: 'NetworkReady',
+            status: state.networkReady,
+            reason: state.networkReady ? '' : 'NetworkPluginNotReady',
+          },
+        ],
+      },
+    }),
+    updateRuntimeConfig: () => ({}),
+    runtimeConfig: () => ({ linux: { cgroupDriver: CgroupDriver.CGROUPFS } }),
+    containerStats: ({ containerId }) => ({ stats: toStats(state, state.runtime.get(containerId)) }),
+    listContainerStats: () => ({ stats: stats() }),
+    streamContainerStats: () => ({ containerStats: stats() }),
+    listPodSandboxStats: () => ({ stats: [] }),
+  }
+}
+
+function imageHandlers({ images, clock }: FakeCriState): FakeCriHandlers {
+  return {
+    listImages: () => ({ images: images.list() }),
+    streamImages: () => ({ images: images.list() }),
+    imageStatus: ({ image }) => {
+      const found = images.find(image?.image ?? '')
+      return found ? { image: found } : {}
+    },
+    pullImage: ({ image }) => ({ imageRef: images.add(image?.image ?? '').id }),
+    removeImage: ({ image }) => (images.remove(image?.image ?? ''), {}),
+    imageFsInfo: () => ({
+      imageFilesystems: [
+        {
+          timestamp: BigInt(Math.floor(clock.now())) * 1_000_000n,
+          fsId: { mountpoint: '/' },
+          usedBytes: { value: images.list().reduce((sum, { size }) => sum + size, 0n) },
+          inodesUsed: { value: 1n },
+        },
+      ],
+    }),
+  }
+}
+
+interface Listed {
+  readonly id: string
+  readonly state: number
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** An id may be given by its beginning, as in containerd. */
+function matches(item: Listed, filter: PodSandboxFilter | ContainerFilter | undefined): boolean {
+  if (filter === undefined) return true
+  return (
+    item.id.startsWith(filter.id) &&
+    (filter.state === undefined || filter.state.state === item.state) &&
+    Object.entries(filter.labelSelector).every(([key, value]) => item.labels[key] === value)
+  )
+}
+
+function toPodSandbox({ id, config, state, createdAt, runtimeHandler }: FakeSandbox): PodSandbox {
+  const { metadata, labels, annotations } = config
+  return { id, metadata, state, createdAt, labels, annotations, runtimeHandler }
+}
+
+function toPodSandboxStatus(sandbox: FakeSandbox): DeepPartial<PodSandboxStatus> {
+  const options = sandbox.config.linux?.securityContext?.namespaceOptions
+  return { ...toPodSandbox(sandbox), network: { ip: sandbox.ip }, linux: { namespaces: { options } } }
+}
+
+function toContainer({ id, sandboxId, config, imageRef, state, createdAt }: FakeContainer): Container {
+  const { metadata, image, labels, annotations } = config
+  return { id, podSandboxId: sandboxId, metadata, image, imageRef, state, createdAt, labels, annotations, imageId: '' }
+}
+
+function toContainerStatus(container: FakeContainer): DeepPartial<ContainerStatus> {
+  const { metadata, image, labels, annotations, mounts } = container.config
+  const { id, state, createdAt, startedAt, finishedAt, exitCode, imageRef, reason, message, logPath } = container
+  return {
+    id,
+    metadata,
+    state,
+    createdAt,
+    startedAt,
+    finishedAt,
+    exitCode,
+    image,
+    imageRef,
+    reason,
+    message,
+    labels,
+    annotations,
+    mounts,
+    logPath,
+    resources: { linux: container.resources },
+  }
+}
+
+function toStats({ clock, usage }: FakeCriState, { id, config }: FakeContainer): DeepPartial<ContainerStats> {
+  const { metadata, labels, annotations } = config
+  const { cpuNanoseconds, workingSetBytes } = usage.get(id) ?? { cpuNanoseconds: 0n, workingSetBytes: 0n }
+  const timestamp = BigInt(Math.floor(clock.now())) * 1_000_000n
+  return {
+    attributes: { id, metadata, labels, annotations },
+    cpu: { timestamp, usageCoreNanoSeconds: { value: cpuNanoseconds } },
+    memory: { timestamp, workingSetBytes: { value: workingSetBytes }, usageBytes: { value: workingSetBytes } },
+  }
+}
+
+function withoutZeros<T extends object>(value: T): Partial<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field && field !== '')) as Partial<T>
+}

@@ -1,0 +1,58 @@
+import type { status } from '@grpc/grpc-js'
+import type { Clock } from '../../src/async/clock.ts'
+import type { CriMethod } from '../../src/cri/cri-methods.ts'
+import { FakeCriError } from './fake-cri-error.ts'
+
+interface Failure {
+  readonly error: FakeCriError
+  times: number
+}
+
+/** Faults that a test plans for the calls of a FakeCri. */
+export class FakeCriScript {
+  readonly #clock: Clock
+  readonly #failures = new Map<CriMethod, Failure>()
+  readonly #delays = new Map<CriMethod, number>()
+  readonly #held = new Map<CriMethod, Promise<void>>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** The next calls of a method fail: so many of them, or all until heal(). */
+  fail(method: CriMethod, code: keyof typeof status, details: string, times = Infinity): void {
+    this.#failures.set(method, { error: new FakeCriError(code, details), times })
+  }
+
+  /** Calls of a method take so much longer, by the fake's clock. */
+  delay(method: CriMethod, ms: number): void {
+    this.#delays.set(method, ms)
+  }
+
+  /** Calls of a method wait until the returned function is called. */
+  hold(method: CriMethod): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#held.set(method, promise)
+    return () => {
+      this.#held.delete(method)
+      resolve()
+    }
+  }
+
+  /** Nothing is planned for the method any more. */
+  heal(method: CriMethod): void {
+    this.#failures.delete(method)
+    this.#delays.delete(method)
+  }
+
+  /** What comes before a call is answered. */
+  async before(method: CriMethod, signal: AbortSignal): Promise<void> {
+    await this.#held.get(method)
+    const delayMs = this.#delays.get(method)
+    if (delayMs !== undefined) await this.#clock.sleep(delayMs, signal)
+    const failure = this.#failures.get(method)
+    if (failure === undefined || failure.times <= 0) return
+    failure.times -= 1
+    throw failure.error
+  }
+}
