@@ -1,0 +1,147 @@
+import type { Clock } from '../async/clock.ts'
+import { FreshReads } from '../async/fresh-reads.ts'
+import type { Container, PodSandbox } from '../cri/generated/runtime-v1.ts'
+import type { ObservedPod } from '../model/observed-pod.ts'
+import { isPodUid } from '../model/pod.ts'
+import type { PodUid } from '../model/pod.ts'
+import { readPod } from './read-pod.ts'
+import type { ListedPod, RuntimeView } from './read-pod.ts'
+import { POD_UID_LABEL } from './to-observed.ts'
+
+export interface ObserverDeps {
+  readonly runtime: RuntimeView
+  readonly clock: Clock
+  /** What the runtime has of this pod is not what it was. */
+  readonly onChange: (uid: PodUid) => void
+}
+
+interface Entry {
+  readonly pod: ObservedPod
+  /** Number of the read that gave it; an older read never replaces a newer one. */
+  readonly read: number
+}
+
+// Details of so many pods are asked for at once: enough to keep the runtime busy, too few to flood it.
+const PARALLEL_PODS = 16
+
+/** Knows what really runs. The runtime's lists are the truth; nothing here is ever guessed from an event. */
+export class Observer {
+  readonly #deps: ObserverDeps
+  readonly #entries = new Map<PodUid, Entry>()
+  readonly #owners = new Map<string, PodUid>()
+  readonly #reads: FreshReads<PodUid, ObservedPod | undefined>
+  #signal: AbortSignal
+  #reading = 0
+  #lastRelistAt: number | undefined
+
+  constructor(deps: ObserverDeps, signal: AbortSignal) {
+    this.#deps = deps
+    this.#signal = signal
+    this.#reads = new FreshReads((uid) => this.#readOne(uid))
+  }
+
+  get(uid: PodUid): ObservedPod | undefined {
+    return this.#entries.get(uid)?.pod
+  }
+
+  uids(): readonly PodUid[] {
+    return [...this.#entries.keys()]
+  }
+
+  /** The pod to which a container or sandbox belongs. */
+  ownerOf(id: string): PodUid | undefined {
+    return this.#owners.get(id)
+  }
+
+  /** When the last full look that succeeded began. */
+  get lastRelistAt(): number | undefined {
+    return this.#lastRelistAt
+  }
+
+  /** Looks at one pod now. What is returned was read after the call. */
+  refresh(uid: PodUid): Promise<ObservedPod | undefined> {
+    return this.#reads.read(uid)
+  }
+
+  /** Looks at everything. */
+  async relist(): Promise<void> {
+    const read = this.#nextRead()
+    const startedAt = this.#deps.clock.now()
+    const [sandboxes, containers] = await Promise.all([
+      this.#deps.runtime.listPodSandbox({}, this.#signal),
+      this.#deps.runtime.listContainers({}, this.#signal),
+    ])
+    const listed = groupByPod(sandboxes.items, containers.containers)
+    for (const uid of this.#entries.keys()) if (!listed.has(uid)) this.#store(uid, undefined, read)
+    const waiting = [...listed.values()]
+    const work = async () => {
+      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await this.#complete(next, read)
+    }
+    await Promise.all(Array.from({ length: PARALLEL_PODS }, work))
+    this.#lastRelistAt = startedAt
+  }
+
+  async #readOne(uid: PodUid): Promise<ObservedPod | undefined> {
+    const read = this.#nextRead()
+    const labelSelector = { [POD_UID_LABEL]: uid }
+    const [sandboxes, containers] = await Promise.all([
+      this.#deps.runtime.listPodSandbox({ filter: { labelSelector } }, this.#signal),
+      this.#deps.runtime.listContainers({ filter: { labelSelector } }, this.#signal),
+    ])
+    const listed = groupByPod(sandboxes.items, containers.containers).get(uid)
+    if (listed === undefined) this.#store(uid, undefined, read)
+    else await this.#complete(listed, read)
+    return this.get(uid)
+  }
+
+  async #complete(listed: ListedPod, read: number): Promise<void> {
+    const pod = await readPod(this.#deps.runtime, listed, this.get(listed.uid), this.#signal)
+    this.#store(listed.uid, pod, read)
+  }
+
+  #store(uid: PodUid, pod: ObservedPod | undefined, read: number): void {
+    const before = this.#entries.get(uid)
+    if (before !== undefined && before.read > read) return
+    if (before !== undefined && pod !== undefined && sameParts(before.pod, pod)) {
+      this.#entries.set(uid, { pod: before.pod, read })
+      return
+    }
+    for (const id of partIds(before?.pod)) this.#owners.delete(id)
+    for (const id of partIds(pod)) this.#owners.set(id, uid)
+    if (pod === undefined) this.#entries.delete(uid)
+    else this.#entries.set(uid, { pod, read })
+    if (before !== undefined || pod !== undefined) this.#deps.onChange(uid)
+  }
+
+  #nextRead(): number {
+    this.#reading += 1
+    return this.#reading
+  }
+}
+
+/** What the runtime has that carries no pod's UID is not ours. */
+function groupByPod(sandboxes: readonly PodSandbox[], containers: readonly Container[]): Map<PodUid, ListedPod> {
+  const pods = new Map<PodUid, { uid: PodUid; sandboxes: PodSandbox[]; containers: Container[] }>()
+  const podOf = (labels: Readonly<Record<string, string>>) => {
+    const uid = labels[POD_UID_LABEL]
+    if (uid === undefined || !isPodUid(uid)) return undefined
+    const pod = pods.get(uid) ?? { uid, sandboxes: [], containers: [] }
+    pods.set(uid, pod)
+    return pod
+  }
+  for (const sandbox of sandboxes) podOf(sandbox.labels)?.sandboxes.push(sandbox)
+  for (const container of containers) podOf(container.labels)?.containers.push(container)
+  return pods
+}
+
+function* partIds(pod: ObservedPod | undefined): Generator<string> {
+  for (const { id } of pod?.sandboxes ?? []) yield id
+  for (const { id } of pod?.containers ?? []) yield id
+}
+
+/** Parts are read anew only when their state changed, so identity tells. */
+function sameParts(a: ObservedPod, b: ObservedPod): boolean {
+  const same = <T>(left: readonly T[], right: readonly T[]) =>
+    left.length === right.length && left.every((part, index) => part === right[index])
+  return same(a.sandboxes, b.sandboxes) && same(a.containers, b.containers)
+}

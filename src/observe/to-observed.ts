@@ -1,0 +1,84 @@
+import { ContainerState, NamespaceMode, PodSandboxState } from '../cri/generated/runtime-v1.ts'
+import type { Container, ContainerStatus, PodSandbox, PodSandboxStatus } from '../cri/generated/runtime-v1.ts'
+import type { ObservedContainer, ObservedSandbox } from '../model/observed-pod.ts'
+
+/** Labels by which the parts of a pod are found again; the Go kubelet's own. */
+export const POD_UID_LABEL = 'io.kubernetes.pod.uid'
+export const POD_NAME_LABEL = 'io.kubernetes.pod.name'
+export const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace'
+export const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name'
+const HASH_ANNOTATION = 'io.kubernetes.container.hash'
+const RESTART_COUNT_ANNOTATION = 'io.kubernetes.container.restartCount'
+
+const STATES: Readonly<Record<ContainerState, ObservedContainer['state']>> = {
+  [ContainerState.CONTAINER_CREATED]: 'created',
+  [ContainerState.CONTAINER_RUNNING]: 'running',
+  [ContainerState.CONTAINER_EXITED]: 'exited',
+  [ContainerState.CONTAINER_UNKNOWN]: 'unknown',
+}
+
+/** The state that a list shows; a state that came after us counts as unknown. */
+export function toContainerState(state: ContainerState): ObservedContainer['state'] {
+  return state in STATES ? STATES[state] : 'unknown'
+}
+
+/** One container from its entry in the list and its status. */
+export function toObservedContainer(listed: Container, status: ContainerStatus): ObservedContainer {
+  const state = toContainerState(status.state)
+  const linux = status.user?.linux
+  return {
+    id: status.id,
+    name: listed.labels[CONTAINER_NAME_LABEL] ?? status.metadata?.name ?? '',
+    sandboxId: listed.podSandboxId,
+    state,
+    hash: status.annotations[HASH_ANNOTATION] ?? '',
+    restartCount: Number.parseInt(status.annotations[RESTART_COUNT_ANNOTATION] ?? '0', 10) || 0,
+    createdAt: toMilliseconds(status.createdAt),
+    startedAt: state === 'created' ? 0 : toMilliseconds(status.startedAt),
+    ...(state === 'exited'
+      ? {
+          finishedAt: toMilliseconds(status.finishedAt),
+          exitCode: status.exitCode,
+          reason: status.reason,
+          message: status.message,
+        }
+      : { finishedAt: 0, exitCode: 0, reason: '', message: '' }),
+    image: status.image?.image ?? '',
+    imageRef: status.imageRef,
+    logPath: status.logPath,
+    ...(linux === undefined
+      ? {}
+      : {
+          user: {
+            uid: Number(linux.uid),
+            gid: Number(linux.gid),
+            supplementalGroups: linux.supplementalGroups.map(Number),
+          },
+        }),
+  }
+}
+
+/** One sandbox from its status. */
+export function toObservedSandbox(status: PodSandboxStatus): ObservedSandbox {
+  const { network } = status
+  const ready = status.state === PodSandboxState.SANDBOX_READY
+  return {
+    id: status.id,
+    attempt: status.metadata?.attempt ?? 0,
+    ready,
+    createdAt: toMilliseconds(status.createdAt),
+    hostNetwork: status.linux?.namespaces?.options?.network === NamespaceMode.NODE,
+    ips:
+      network === undefined
+        ? undefined
+        : [network.ip, ...network.additionalIps.map(({ ip }) => ip)].filter((ip) => ip !== ''),
+  }
+}
+
+export function isReady(sandbox: PodSandbox): boolean {
+  return sandbox.state === PodSandboxState.SANDBOX_READY
+}
+
+function toMilliseconds(nanoseconds: bigint): number {
+  return Number(nanoseconds) / 1e6
+}

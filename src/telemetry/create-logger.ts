@@ -1,0 +1,82 @@
+import type { Clock } from '../async/clock.ts'
+import type { LogFields, Logger } from './logger.ts'
+
+export interface LoggerOptions {
+  readonly format: 'text' | 'json'
+  /** Decisions (debug) are written from 4 on. */
+  readonly verbosity: number
+  readonly clock: Clock
+  readonly pid: number
+  readonly write: (line: string) => void
+}
+
+type Level = 'error' | 'warn' | 'info' | 'debug'
+
+const DEBUG_VERBOSITY = 4
+// Whatever stands under such a name never reaches a log, at any level.
+const SECRET_NAMES = /token|password|passwd|authorization|credential|secret(?!Name)|privateKey/i
+
+/**
+ * Writes lines in the two formats of the Go kubelet: its text form ("I1115 22:14:41.123456 812 kubelet] ...") or JSON.
+ * One module instead of a library, because libraries write JSON only, and the text form is the default.
+ */
+export function createLogger(options: LoggerOptions, bound: LogFields = {}): Logger {
+  const line =
+    (level: Level) =>
+    (message: string, fields: LogFields = {}) => {
+      if (level === 'debug' && options.verbosity < DEBUG_VERBOSITY) return
+      const all = { ...bound, ...fields }
+      options.write(
+        options.format === 'json' ? toJsonLine(options, level, message, all) : toTextLine(options, level, message, all),
+      )
+    }
+  return {
+    error: line('error'),
+    warn: line('warn'),
+    info: line('info'),
+    debug: line('debug'),
+    child: (fields) => createLogger(options, { ...bound, ...fields }),
+  }
+}
+
+function toJsonLine({ clock }: LoggerOptions, level: Level, message: string, fields: LogFields): string {
+  const plain = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, toPlain(name, value)]))
+  return `${JSON.stringify({ ts: clock.now() / 1000, level, msg: message, ...plain }, replaceValue)}\n`
+}
+
+function toTextLine({ clock, pid }: LoggerOptions, level: Level, message: string, fields: LogFields): string {
+  const time = new Date(clock.now())
+  const two = (number: number) => String(number).padStart(2, '0')
+  const date = `${two(time.getMonth() + 1)}${two(time.getDate())}`
+  const clockTime = `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${String(time.getMilliseconds()).padStart(3, '0')}000`
+  const rest = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => ` ${name}=${toText(toPlain(name, value))}`)
+  return `${level === 'debug' ? 'I' : level.charAt(0).toUpperCase()}${date} ${clockTime} ${String(pid).padStart(7)} kubelet] ${JSON.stringify(message)}${rest.join('')}\n`
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : (JSON.stringify(value, replaceValue) ?? 'null')
+}
+
+function toPlain(name: string, value: unknown): unknown {
+  if (SECRET_NAMES.test(name)) return '[redacted]'
+  return Error.isError(value) ? errorText(value) : value
+}
+
+function replaceValue(name: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString()
+  return name === '' ? value : toPlain(name, value)
+}
+
+/** An error with all that caused it, as one sentence. */
+export function errorText(error: unknown): string {
+  const texts: string[] = []
+  let next = error
+  while (next !== undefined && texts.length < 8) {
+    const text = Error.isError(next) ? next.message : String(next)
+    if (!texts.some((said) => said.includes(text))) texts.push(text)
+    next = Error.isError(next) ? next.cause : undefined
+  }
+  return texts.join(': ')
+}
