@@ -18,6 +18,8 @@ export interface ObservedContainer {
   readonly image: string
   readonly imageRef: string
   readonly logPath: string
+  /** The file on the node that takes the container's last words; empty when it has none. */
+  readonly terminationLog: string
   readonly user?:
     | { readonly uid: number; readonly gid: number; readonly supplementalGroups: readonly number[] }
     | undefined

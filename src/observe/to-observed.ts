@@ -9,6 +9,7 @@ export const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace'
 export const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name'
 const HASH_ANNOTATION = 'io.kubernetes.container.hash'
 const RESTART_COUNT_ANNOTATION = 'io.kubernetes.container.restartCount'
+const TERMINATION_PATH_ANNOTATION = 'io.kubernetes.container.terminationMessagePath'
 
 const STATES: Readonly<Record<ContainerState, ObservedContainer['state']>> = {
   [ContainerState.CONTAINER_CREATED]: 'created',
@@ -46,6 +47,7 @@ export function toObservedContainer(listed: Container, status: ContainerStatus):
     image: status.image?.image ?? '',
     imageRef: status.imageRef,
     logPath: status.logPath,
+    terminationLog: terminationLog(status),
     ...(linux === undefined
       ? {}
       : {
@@ -56,6 +58,11 @@ export function toObservedContainer(listed: Container, status: ContainerStatus):
           },
         }),
   }
+}
+
+function terminationLog({ annotations, mounts }: ContainerStatus): string {
+  const path = annotations[TERMINATION_PATH_ANNOTATION]
+  return mounts.find(({ containerPath }) => containerPath === path)?.hostPath ?? ''
 }
 
 /** One sandbox from its status. */

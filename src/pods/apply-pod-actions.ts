@@ -1,0 +1,174 @@
+import { CriCallError } from '../cri/cri-call-error.ts'
+import type { ObservedPod } from '../model/observed-pod.ts'
+import { allContainers, containerFieldPath, isSidecar } from '../model/pod-containers.ts'
+import type { KindedContainer } from '../model/pod-containers.ts'
+import { podText } from '../model/pod.ts'
+import type { Pod } from '../model/pod.ts'
+import { computeNextBackOff } from './compute-crash-back-off.ts'
+import type { CrashBackOffLimits } from './compute-crash-back-off.ts'
+import { createSandbox, describeSandbox } from './create-sandbox.ts'
+import type { PodSandboxInUse } from './create-sandbox.ts'
+import type { ContainerStart, PodActions } from './pod-actions.ts'
+import type { PodMemory } from './pod-memory.ts'
+import type { LocalImage, PodRuntime } from './pod-runtime.ts'
+import { startContainer } from './start-container.ts'
+import { StartError } from './start-error.ts'
+import { startPriority } from './start-priority.ts'
+import { stopContainer, stopPod } from './stop-containers.ts'
+
+export interface ApplyInput {
+  readonly pod: Pod
+  readonly observed: ObservedPod
+  readonly actions: PodActions
+  readonly memory: PodMemory
+  readonly backOffLimits: CrashBackOffLimits
+}
+
+/** Two ends: the agent leaves, or the pod is no longer to be started. The second stops only what may wait for long. */
+export interface ApplySignals {
+  readonly shutdown: AbortSignal
+  readonly superseded: AbortSignal
+}
+
+/** Carries out one pass, in the order of the plan. True when every container that should start did. */
+export async function applyPodActions(runtime: PodRuntime, input: ApplyInput, signals: ApplySignals): Promise<boolean> {
+  const { pod, actions, observed, memory } = input
+  tellBackOff(runtime, input)
+  if (actions.killPod) {
+    if (actions.createSandbox && actions.sandboxId !== '') {
+      const message = 'Pod sandbox changed, it will be killed and re-created.'
+      runtime.events.record(pod, { type: 'Normal', reason: 'SandboxChanged', message })
+    }
+    await stopPod(runtime, { pod, observed, graceSeconds: podGrace(pod) }, signals.shutdown)
+    if (actions.createSandbox) await removeInitContainers(runtime, input, signals.shutdown)
+  }
+  for (const { id, name, message } of actions.kill) {
+    await stopContainer(
+      runtime,
+      { pod, container: { id, name }, graceSeconds: podGrace(pod), message },
+      signals.shutdown,
+    )
+  }
+  if (!actions.createSandbox && actions.start.length === 0) return true
+
+  const config = describeSandbox(runtime, pod, actions.attempt)
+  const images = requestImages(runtime, input, config, signals.superseded)
+  const sandbox = actions.createSandbox
+    ? await runtime.starts.pass(
+        startPriority(pod, 'sandbox'),
+        async () => {
+          memory.lastSandboxAt = runtime.clock.now()
+          return createSandbox(runtime, pod, config, signals.shutdown)
+        },
+        signals.superseded,
+      )
+    : { id: actions.sandboxId, config, ips: observedIps(runtime, input) }
+  return await startAll(runtime, input, { sandbox, images }, signals)
+}
+
+/** The newest sandbox's addresses, or the node's for pods in its network. */
+function observedIps(runtime: PodRuntime, { pod, observed }: ApplyInput): readonly string[] {
+  return pod.spec.hostNetwork === true ? runtime.node.container.ips : (observed.sandboxes[0]?.ips ?? [])
+}
+
+export function podGrace(pod: Pod): number {
+  return pod.metadata.deletionGracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 2
+}
+
+type Images = ReadonlyMap<string, Promise<LocalImage>>
+
+/** Asks for all images at once, so that they come while the sandbox is made. Failures are heard when a container needs its image. */
+function requestImages(
+  runtime: PodRuntime,
+  { pod, actions }: ApplyInput,
+  sandbox: PodSandboxInUse['config'],
+  signal: AbortSignal,
+): Images {
+  return new Map(
+    actions.start.map(({ name }) => {
+      const image = runtime.images.ensure({ pod, kinded: findContainer(pod, name), sandbox }, signal)
+      image.catch(() => {})
+      return [name, image] as const
+    }),
+  )
+}
+
+async function startAll(
+  runtime: PodRuntime,
+  input: ApplyInput,
+  parts: { readonly sandbox: PodSandboxInUse; readonly images: Images },
+  signals: ApplySignals,
+): Promise<boolean> {
+  let all = true
+  for (const start of input.actions.start) {
+    const kinded = findContainer(input.pod, start.name)
+    try {
+      const image = await (parts.images.get(start.name) as Promise<LocalImage>)
+      signals.superseded.throwIfAborted()
+      rememberStart(runtime, input, start)
+      const request = { pod: input.pod, kinded, image, sandbox: parts.sandbox, observed: input.observed }
+      await runtime.starts.pass(
+        startPriority(input.pod, 'container'),
+        () => startContainer(runtime, request, signals.shutdown),
+        signals.superseded,
+      )
+      input.memory.waiting.delete(start.name)
+    } catch (error) {
+      if (!(error instanceof StartError)) throw error
+      input.memory.waiting.set(start.name, { reason: error.reason, message: error.message })
+      all = false
+      // The containers after a plain init container need its work; those after a sidecar, or beside it, do not.
+      if (kinded.kind === 'init' && !isSidecar(kinded.container)) return false
+    }
+  }
+  return all
+}
+
+/** A start that follows an exit makes the next one wait longer. */
+function rememberStart(runtime: PodRuntime, { memory, backOffLimits }: ApplyInput, start: ContainerStart): void {
+  if (start.previousFinishedAt === undefined) return
+  const context = { limits: backOffLimits, now: runtime.clock.now() }
+  memory.backOff.set(start.name, computeNextBackOff(memory.backOff.get(start.name), start.previousFinishedAt, context))
+}
+
+function tellBackOff(runtime: PodRuntime, { pod, actions, memory }: ApplyInput): void {
+  for (const { kind, name, delayMs } of actions.backingOff) {
+    const message = `back-off ${formatSeconds(delayMs)} restarting failed container=${name} pod=${podText(pod)}`
+    const said = memory.waiting.get(name)
+    if (said?.reason === 'CrashLoopBackOff' && said.message === message) continue
+    memory.waiting.set(name, { reason: 'CrashLoopBackOff', message })
+    runtime.events.record(pod, {
+      type: 'Warning',
+      reason: 'BackOff',
+      message: `Back-off restarting failed container ${name} in pod ${podText(pod)}`,
+      fieldPath: containerFieldPath(kind, name),
+    })
+  }
+}
+
+/** As Go prints durations: 40s, 1m20s, 5m0s. */
+function formatSeconds(ms: number): string {
+  const seconds = Math.round(ms / 1000)
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`
+}
+
+/** In a new sandbox the init containers run again, so what they left must not count as done. */
+async function removeInitContainers(
+  runtime: PodRuntime,
+  { pod, observed }: ApplyInput,
+  signal: AbortSignal,
+): Promise<void> {
+  const names = new Set((pod.spec.initContainers ?? []).map(({ name }) => name))
+  for (const { id, name } of observed.containers) {
+    if (!names.has(name)) continue
+    await runtime.calls.removeContainer({ containerId: id }, signal).catch((error: unknown) => {
+      if (!(error instanceof CriCallError && error.code === 'NotFound')) throw error
+    })
+  }
+}
+
+function findContainer(pod: Pod, name: string): KindedContainer {
+  const kinded = allContainers(pod).find(({ container }) => container.name === name)
+  if (kinded === undefined) throw new Error(`Cannot start "${name}": the pod has no such container`)
+  return kinded
+}

@@ -1,0 +1,25 @@
+import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../model/observed-pod.ts'
+
+export interface Leftovers {
+  readonly containers: readonly ObservedContainer[]
+  readonly sandboxes: readonly ObservedSandbox[]
+}
+
+/**
+ * What of a living pod nobody needs any more: dead instances beyond the newest few of each container, and dead sandboxes that are
+ * neither the newest nor hold a container. The newest dead instance of each container always stays: it is where its exit code is.
+ */
+export function computeLeftovers(observed: ObservedPod, deadInstancesKept: number): Leftovers {
+  const kept = new Map<string, number>()
+  const containers = observed.containers.filter(({ name, state }) => {
+    if (state !== 'exited') return false
+    const before = kept.get(name) ?? 0
+    kept.set(name, before + 1)
+    return before >= Math.max(1, deadInstancesKept)
+  })
+  const needed = new Set(
+    observed.containers.filter((container) => !containers.includes(container)).map(({ sandboxId }) => sandboxId),
+  )
+  const sandboxes = observed.sandboxes.filter(({ id, ready }, index) => index > 0 && !ready && !needed.has(id))
+  return { containers, sandboxes }
+}

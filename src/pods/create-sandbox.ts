@@ -1,0 +1,73 @@
+import { computePodPaths } from '../containers/pod-paths.ts'
+import { computePodSandboxConfig } from '../containers/compute-pod-sandbox-config.ts'
+import { SandboxConfigError } from '../containers/config-error.ts'
+import { CriCallError } from '../cri/cri-call-error.ts'
+import type { PodSandboxConfig } from '../cri/generated/runtime-v1.ts'
+import type { Pod } from '../model/pod.ts'
+import type { PodRuntime } from './pod-runtime.ts'
+
+export interface PodSandboxInUse {
+  readonly id: string
+  readonly config: PodSandboxConfig
+  readonly ips: readonly string[]
+}
+
+/** A sandbox that could not be made; the pod has to be looked at again later. */
+export class SandboxError extends Error {
+  override readonly name = 'SandboxError'
+}
+
+/** The description of the pod's sandbox that goes with every call about it. Events say what could not be given as asked. */
+export function describeSandbox(runtime: PodRuntime, pod: Pod, attempt: number): PodSandboxConfig {
+  try {
+    const { config, warnings } = computePodSandboxConfig(
+      pod,
+      { attempt, userNamespace: undefined, volumeGroups: [] },
+      runtime.node.sandbox,
+    )
+    for (const { reason, message } of warnings) runtime.events.record(pod, { type: 'Warning', reason, message })
+    return config
+  } catch (error) {
+    if (!(error instanceof SandboxConfigError)) throw error
+    throw sandboxFailure(runtime, pod, error.message, error)
+  }
+}
+
+/** Makes the sandbox: the pod's namespaces and its network. */
+export async function createSandbox(
+  runtime: PodRuntime,
+  pod: Pod,
+  config: PodSandboxConfig,
+  signal: AbortSignal,
+): Promise<PodSandboxInUse> {
+  const { directory } = computePodPaths(runtime.node.rootDirectory, pod.metadata.uid)
+  await runtime.files.makeDirectories([directory, config.logDirectory])
+  try {
+    const { podSandboxId } = await runtime.calls.runPodSandbox({ config }, signal)
+    return { id: podSandboxId, config, ips: await readSandboxIps(runtime, pod, podSandboxId, signal) }
+  } catch (error) {
+    if (!(error instanceof CriCallError)) throw error
+    throw sandboxFailure(runtime, pod, `Failed to create pod sandbox: ${error.detail}`, error)
+  }
+}
+
+async function readSandboxIps(
+  runtime: PodRuntime,
+  pod: Pod,
+  id: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (pod.spec.hostNetwork === true) return runtime.node.container.ips
+  const { status } = await runtime.calls.podSandboxStatus({ podSandboxId: id }, signal)
+  const network = status?.network
+  return network === undefined
+    ? []
+    : [network.ip, ...network.additionalIps.map(({ ip }) => ip)].filter((ip) => ip !== '')
+}
+
+function sandboxFailure(runtime: PodRuntime, pod: Pod, message: string, cause: Error): SandboxError {
+  // "Name is reserved": an earlier try is still under way in the runtime. Looking again is all that is needed.
+  const underWay = message.includes('is reserved for')
+  if (!underWay) runtime.events.record(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message })
+  return new SandboxError(message, { cause })
+}

@@ -1,0 +1,19 @@
+import type { PodStatus } from '../model/generated/core-v1.ts'
+import type { WaitingReason } from '../status/status-input.ts'
+import type { CrashBackOff } from './compute-crash-back-off.ts'
+
+/** What a worker remembers of its pod between passes. It ends with the worker. */
+export interface PodMemory {
+  /** By container name: why it does not run. */
+  readonly waiting: Map<string, WaitingReason>
+  /** By container name. */
+  readonly backOff: Map<string, CrashBackOff>
+  /** By container id, for exited ones. */
+  readonly lastWords: Map<string, string>
+  lastSandboxAt: number | undefined
+  status: PodStatus | undefined
+}
+
+export function createPodMemory(): PodMemory {
+  return { waiting: new Map(), backOff: new Map(), lastWords: new Map(), lastSandboxAt: undefined, status: undefined }
+}

@@ -1,0 +1,76 @@
+import type { Clock } from '../async/clock.ts'
+import type { Turnstile } from '../async/turnstile.ts'
+import type { ContainerNodeSettings } from '../containers/compute-container-config.ts'
+import type { SandboxNodeSettings } from '../containers/compute-pod-sandbox-config.ts'
+import type { EnvironmentSources } from '../containers/environment-sources.ts'
+import type { CriCalls } from '../cri/cri-calls.ts'
+import type { PodSandboxConfig } from '../cri/generated/runtime-v1.ts'
+import type { ObservedPod } from '../model/observed-pod.ts'
+import type { KindedContainer } from '../model/pod-containers.ts'
+import type { Pod, PodUid } from '../model/pod.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { PodEvents } from '../telemetry/pod-events.ts'
+import type { PodFiles } from './pod-files.ts'
+
+/** An image that is on the node: what the runtime calls it and the user it names. */
+export interface LocalImage {
+  readonly ref: string
+  readonly uid: bigint | undefined
+  readonly username: string
+}
+
+/** Brings the image of a container; fails with a StartError that says what users see. */
+export interface ImageProvider {
+  ensure(
+    request: { readonly pod: Pod; readonly kinded: KindedContainer; readonly sandbox: PodSandboxConfig },
+    signal: AbortSignal,
+  ): Promise<LocalImage>
+}
+
+/** Looks at one pod in the runtime, now. */
+export interface PodObserver {
+  get(uid: PodUid): ObservedPod | undefined
+  refresh(uid: PodUid): Promise<ObservedPod | undefined>
+}
+
+/** The pod's own cgroup. */
+export interface PodCgroups {
+  /** Removes the cgroups of a pod in which nothing runs any more. */
+  remove(uid: PodUid): Promise<void>
+}
+
+/** What is the same for every pod of this node. */
+export interface NodeSettings {
+  readonly rootDirectory: string
+  readonly podLogsDirectory: string
+  readonly sandbox: SandboxNodeSettings
+  readonly container: ContainerNodeSettings
+  /** How many dead instances of a container are kept besides the newest living one; at least one. */
+  readonly deadInstancesKept: number
+}
+
+/** Everything the worker of a pod acts through. */
+export interface PodRuntime {
+  readonly calls: Pick<
+    CriCalls,
+    | 'runPodSandbox'
+    | 'stopPodSandbox'
+    | 'removePodSandbox'
+    | 'podSandboxStatus'
+    | 'createContainer'
+    | 'startContainer'
+    | 'stopContainer'
+    | 'removeContainer'
+  >
+  readonly observer: PodObserver
+  readonly images: ImageProvider
+  readonly files: PodFiles
+  readonly cgroups: PodCgroups
+  readonly environment: EnvironmentSources
+  readonly events: PodEvents
+  readonly starts: Turnstile
+  readonly node: NodeSettings
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random: () => number
+}

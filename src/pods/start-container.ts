@@ -1,0 +1,122 @@
+import { computeContainerConfig, NO_DEVICES } from '../containers/compute-container-config.ts'
+import { computeEtcHosts } from '../containers/compute-etc-hosts.ts'
+import { computePodHostname } from '../containers/compute-hostname.ts'
+import { computeRestartCount } from '../containers/compute-restart-count.ts'
+import { ContainerConfigError } from '../containers/config-error.ts'
+import { containerLogSymlink } from '../containers/log-paths.ts'
+import { computePodPaths, terminationLogPath } from '../containers/pod-paths.ts'
+import { CriCallError } from '../cri/cri-call-error.ts'
+import type { ContainerConfig } from '../cri/generated/runtime-v1.ts'
+import { newestInstance } from '../model/observed-pod.ts'
+import type { ObservedPod } from '../model/observed-pod.ts'
+import { containerFieldPath } from '../model/pod-containers.ts'
+import type { KindedContainer } from '../model/pod-containers.ts'
+import type { Pod } from '../model/pod.ts'
+import type { PodSandboxInUse } from './create-sandbox.ts'
+import type { LocalImage, PodRuntime } from './pod-runtime.ts'
+import { StartError } from './start-error.ts'
+
+export interface StartRequest {
+  readonly pod: Pod
+  readonly kinded: KindedContainer
+  readonly image: LocalImage
+  readonly sandbox: PodSandboxInUse
+  readonly observed: ObservedPod
+}
+
+/** Makes one instance of a container and starts it. Fails with a StartError whose reason users see. */
+export async function startContainer(runtime: PodRuntime, request: StartRequest, signal: AbortSignal): Promise<void> {
+  const { pod, kinded, sandbox } = request
+  const { name } = kinded.container
+  const fieldPath = containerFieldPath(kinded.kind, name)
+  try {
+    await removeNeverStarted(runtime, request, signal)
+    const config = await describeContainer(runtime, request)
+    const { containerId } = await inStep('CreateContainerError', () =>
+      runtime.calls.createContainer({ podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config }, signal),
+    )
+    runtime.events.record(pod, { type: 'Normal', reason: 'Created', message: 'Container created', fieldPath })
+    await inStep('RunContainerError', () => runtime.calls.startContainer({ containerId }, signal))
+    runtime.events.record(pod, { type: 'Normal', reason: 'Started', message: 'Container started', fieldPath })
+    await runtime.files.linkLog(
+      containerLogSymlink(pod, name, containerId),
+      `${sandbox.config.logDirectory}/${config.logPath}`,
+    )
+  } catch (error) {
+    if (error instanceof StartError) {
+      runtime.events.record(pod, { type: 'Warning', reason: 'Failed', message: `Error: ${error.message}`, fieldPath })
+    }
+    throw error
+  }
+}
+
+/** An instance that was made and never started (the agent died in between) makes way, and its number is used again. */
+async function removeNeverStarted(
+  runtime: PodRuntime,
+  { observed, kinded }: StartRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  const newest = newestInstance(observed, kinded.container.name)
+  if (newest?.state !== 'created') return
+  await inStep('CreateContainerError', () => runtime.calls.removeContainer({ containerId: newest.id }, signal))
+}
+
+async function describeContainer(runtime: PodRuntime, request: StartRequest): Promise<ContainerConfig> {
+  const { pod, kinded, sandbox, observed } = request
+  const { container } = kinded
+  const paths = computePodPaths(runtime.node.rootDirectory, pod.metadata.uid)
+  const logs = `${sandbox.config.logDirectory}/${container.name}`
+  const random32 = Math.floor(runtime.random() * 2 ** 32)
+  const terminationLog = terminationLogPath(paths, container.name, random32)
+  await runtime.files.makeDirectories([paths.directory, logs, `${paths.containers}/${container.name}`])
+  await runtime.files.writeHosts(
+    paths.etcHosts,
+    computeEtcHosts({
+      pod,
+      podIps: sandbox.ips,
+      hostname: computePodHostname(pod, runtime.node.sandbox.dns.clusterDomain),
+      nodeEtcHosts: pod.spec.hostNetwork === true ? await runtime.files.readNodeHosts() : '',
+    }),
+  )
+  if ((container.terminationMessagePath ?? '') !== '') await runtime.files.makeTerminationLog(terminationLog)
+  const target = 'targetContainerName' in container ? container.targetContainerName : undefined
+  try {
+    return computeContainerConfig({
+      pod,
+      kinded,
+      instance: {
+        restartCount: computeNumber(request, await runtime.files.listNames(logs)),
+        image: request.image,
+        podIps: sandbox.ips,
+        mounts: [],
+        devices: NO_DEVICES,
+        paths,
+        random32,
+        volumeGroups: [],
+        userNamespace: undefined,
+        targetContainerId: target === undefined ? undefined : newestInstance(observed, target)?.id,
+        cpuset: undefined,
+      },
+      node: runtime.node.container,
+      sources: runtime.environment,
+    })
+  } catch (error) {
+    if (!(error instanceof ContainerConfigError)) throw error
+    throw new StartError(error.reason, error.message, { cause: error })
+  }
+}
+
+function computeNumber({ observed, kinded }: StartRequest, logFileNames: readonly string[]): number {
+  const newest = newestInstance(observed, kinded.container.name)
+  return newest?.state === 'created' ? newest.restartCount : computeRestartCount(newest, logFileNames)
+}
+
+/** Gives a failed call of the runtime the reason that belongs to its step. */
+async function inStep<T>(reason: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    if (error instanceof CriCallError) throw new StartError(reason, error.detail, { cause: error })
+    throw error
+  }
+}
