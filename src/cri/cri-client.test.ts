@@ -174,6 +174,15 @@ describe('CriClient', () => {
       await assert.rejects(events, { name: 'CriCallError', method: 'getContainerEvents', code: 'Unimplemented' })
     })
 
+    test('have a deadline as a whole', async ({ signal }) => {
+      const release = fake.script.hold('streamImages')
+      const late = assert.rejects(Array.fromAsync(client.streamImages({}, signal)), { code: 'DeadlineExceeded' })
+      await until(() => fake.requests('streamImages').length === 1)
+      await clock.advance(120_000)
+      await late
+      release()
+    })
+
     test('end with the reason of their signal', async () => {
       const { signal, abort } = abortable()
       const reason = new Error('enough')
