@@ -6,6 +6,7 @@ describe('toCriCallError()', () => {
   const rows = [
     ['containerStatus', { code: 5, details: 'no such id' }, 'NotFound', 'no such id', undefined, false],
     ['version', { code: 14, details: 'connect ENOENT' }, 'Unavailable', 'connect ENOENT', undefined, true],
+    ['execSync', { code: 1, details: 'stopping' }, 'Cancelled', 'stopping', undefined, true],
     ['execSync', { code: 4, details: 'late' }, 'DeadlineExceeded', 'late', undefined, true],
     [
       'pullImage',

@@ -24,7 +24,8 @@ const GRPC_CODES = [
 /** Why a call failed: gRPC's codes, and InvalidReply for an answer that breaks the contract. */
 export type CriErrorCode = (typeof GRPC_CODES)[number] | 'InvalidReply'
 
-const RETRYABLE: ReadonlySet<CriErrorCode> = new Set(['Unavailable', 'DeadlineExceeded', 'Aborted'])
+// Our own cancel rejects with the signal's reason, so Cancelled is always the other side's doing.
+const RETRYABLE: ReadonlySet<CriErrorCode> = new Set(['Unavailable', 'DeadlineExceeded', 'Aborted', 'Cancelled'])
 
 const WELL_KNOWN_REASONS = ['RegistryUnavailable', 'SignatureValidationFailed', 'ImageVolumeMountFailed'] as const
 

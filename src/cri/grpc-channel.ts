@@ -1,4 +1,4 @@
-import { Client, connectivityState, credentials, Metadata } from '@grpc/grpc-js'
+import { Client, connectivityState, credentials, Metadata, status } from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/grpc-js'
 import type { RuntimeEndpoint } from './parse-endpoint.ts'
 
@@ -32,7 +32,7 @@ export class GrpcChannel implements Disposable {
     request: Request,
     signal: AbortSignal,
   ): Promise<Response> {
-    signal.throwIfAborted()
+    this.#check(signal)
     const { promise, resolve, reject } = Promise.withResolvers<Response>()
     const call = this.#client.makeUnaryRequest(
       method.path,
@@ -59,7 +59,7 @@ export class GrpcChannel implements Disposable {
     options: { readonly headers?: Readonly<Record<string, string>> },
     signal: AbortSignal,
   ): AsyncGenerator<Response, void> {
-    signal.throwIfAborted()
+    this.#check(signal)
     const metadata = new Metadata()
     for (const [name, value] of Object.entries(options.headers ?? {})) metadata.set(name, value)
     const call = this.#client.makeServerStreamRequest(
@@ -94,8 +94,7 @@ export class GrpcChannel implements Disposable {
 
   /** Resolves when the state of the connection changed in any way; meanwhile the channel tries to connect. */
   async nextChange(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted()
-    if (this.#closed) throw new Error('Cannot wait for the runtime connection: it is closed')
+    this.#check(signal)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const abort = () => reject(signal.reason)
     this.#waiting.add(resolve)
@@ -107,6 +106,11 @@ export class GrpcChannel implements Disposable {
       this.#waiting.delete(resolve)
       signal.removeEventListener('abort', abort)
     }
+  }
+
+  #check(signal: AbortSignal): void {
+    signal.throwIfAborted()
+    if (this.#closed) throw Object.assign(new Error('connection is closed'), { code: status.UNAVAILABLE })
   }
 
   // gRPC's watchers cannot be taken back, so all who wait share one.

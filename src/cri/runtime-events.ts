@@ -7,7 +7,7 @@ import type { CriClient } from './cri-client.ts'
 import type { RuntimeHint } from './to-runtime-hint.ts'
 
 /** Whether hints come. Events are lost while they do not, so `streaming` after `none` is a reason to look at everything once. */
-export type RuntimeEventsState = 'streaming' | 'none'
+type RuntimeEventsState = 'streaming' | 'none'
 
 /** What runRuntimeEvents() needs. */
 export interface RuntimeEventsDeps {

@@ -29,6 +29,7 @@ export interface RuntimeUnderTest extends AsyncDisposable {
 
 const PAUSE = 'localhost/deckhand/pause:1'
 const BUSYBOX = 'localhost/deckhand/busybox:1'
+const UNSHARE = ['unshare', '--mount', '--net', '--pid', '--fork', '--mount-proc', '--kill-child'] as const
 const APPLETS = ['sh', 'echo', 'sleep', 'cat', 'true', 'false', 'ls']
 
 /** Starts containerd with its own state, network and mounts, and two images made on the spot. */
@@ -42,23 +43,10 @@ export async function startLab(): Promise<RuntimeUnderTest> {
   // runc and the shims keep state in /run/containerd whatever the configuration says, so it gets a private one.
   const script =
     'mkdir -p /run/containerd && mount -t tmpfs none /run/containerd && ip link set lo up && exec containerd -c "$1"'
-  const child = spawn(
-    'unshare',
-    [
-      '--mount',
-      '--net',
-      '--pid',
-      '--fork',
-      '--mount-proc',
-      '--kill-child',
-      'sh',
-      '-ec',
-      script,
-      'sh',
-      join(folder, 'config.toml'),
-    ],
-    { stdio: ['ignore', log, log] },
-  )
+  const [unshare, ...flags] = UNSHARE
+  const child = spawn(unshare, [...flags, 'sh', '-ec', script, 'sh', join(folder, 'config.toml')], {
+    stdio: ['ignore', log, log],
+  })
   const exited = once(child, 'exit')
   const cgroupParent = `/${folder.split('/').at(-1)}`
   try {

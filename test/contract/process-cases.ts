@@ -54,13 +54,16 @@ export const processCases: Readonly<Record<string, ContractCase>> = {
   'measures running containers': async (subject, signal) => {
     await using pod = await ContractPod.run(subject, 'stats', signal)
     const running = await pod.start('running', 'waitsForTerm')
-    await pod.create('created', 'waitsForTerm')
+    const created = await pod.create('created', 'waitsForTerm')
     const { stats } = await subject.client.listContainerStats({ filter: { podSandboxId: pod.id } }, signal)
-    assert.deepEqual(
-      stats.map(({ attributes }) => attributes?.id),
-      [running],
-    )
-    assert.ok((stats[0]?.cpu?.timestamp ?? 0n) > 0n)
+    const measured = new Map(stats.map((one) => [one.attributes?.id, one]))
+    assert.deepEqual(new Set(measured.keys()), new Set([running, created]))
+    assert.ok((measured.get(running)?.cpu?.timestamp ?? 0n) > 0n)
+    assert.equal(measured.get(created)?.cpu, undefined)
+    assert.notEqual(measured.get(created)?.writableLayer, undefined)
+    const alone = await subject.client.containerStats({ containerId: running }, signal)
+    assert.equal(alone.stats?.attributes?.id, running)
+    await assert.rejects(subject.client.containerStats({ containerId: created }, signal), { code: 'Unknown' })
   },
 }
 

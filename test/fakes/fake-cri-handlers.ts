@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import type { Clock } from '../../src/async/clock.ts'
-import { CgroupDriver } from '../../src/cri/generated/runtime-v1.ts'
+import { CgroupDriver, ContainerState } from '../../src/cri/generated/runtime-v1.ts'
 import type {
   Container,
   ContainerFilter,
   ContainerStats,
+  ContainerStatsFilter,
   ContainerStatus,
   DeepPartial,
   PodSandbox,
@@ -111,7 +112,8 @@ function containerHandlers({ runtime, writeLogs }: FakeCriState): FakeCriHandler
     },
     reopenContainerLog: ({ containerId }) => {
       const container = runtime.get(containerId)
-      if (container.state !== 1) throw new FakeCriError('UNKNOWN', 'container is not running')
+      if (container.state !== ContainerState.CONTAINER_RUNNING)
+        throw new FakeCriError('UNKNOWN', 'container is not running')
       if (writeLogs && container.logPath !== '' && !existsSync(container.logPath)) openLog(container.logPath)
       return {}
     },
@@ -144,9 +146,10 @@ function processHandlers({ runtime, clock, events, onExec }: FakeCriState): Fake
 }
 
 function nodeHandlers(state: FakeCriState): FakeCriHandlers {
-  const stats = (): DeepPartial<ContainerStats>[] =>
+  const stats = (filter: ContainerStatsFilter | undefined) =>
     [...state.runtime.containers.values()]
-      .filter(({ state }) => state === 1)
+      .filter((container) => matches(toContainer(container), filter && { ...filter, state: undefined }))
+      .filter(({ sandboxId }) => sandboxId.startsWith(filter?.podSandboxId ?? ''))
       .map((container) => toStats(state, container))
   return {
     version: () => ({ version: '0.1.0', runtimeName: 'fake', runtimeVersion: '1.0.0', runtimeApiVersion: 'v1' }),
@@ -164,9 +167,13 @@ function nodeHandlers(state: FakeCriState): FakeCriHandlers {
     }),
     updateRuntimeConfig: () => ({}),
     runtimeConfig: () => ({ linux: { cgroupDriver: CgroupDriver.CGROUPFS } }),
-    containerStats: ({ containerId }) => ({ stats: toStats(state, state.runtime.get(containerId)) }),
-    listContainerStats: () => ({ stats: stats() }),
-    streamContainerStats: () => ({ containerStats: stats() }),
+    containerStats: ({ containerId }) => {
+      const stats = toStats(state, state.runtime.get(containerId))
+      if (stats.cpu === undefined) throw new FakeCriError('UNKNOWN', 'unexpected metrics response: []')
+      return { stats }
+    },
+    listContainerStats: ({ filter }) => ({ stats: stats(filter) }),
+    streamContainerStats: ({ filter }) => ({ containerStats: stats(filter) }),
     listPodSandboxStats: () => ({ stats: [] }),
   }
 }
@@ -248,12 +255,18 @@ function toContainerStatus(container: FakeContainer): DeepPartial<ContainerStatu
   }
 }
 
-function toStats({ clock, usage }: FakeCriState, { id, config }: FakeContainer): DeepPartial<ContainerStats> {
+/** Only a running container uses processor and memory; all of them have files. */
+function toStats({ clock, usage }: FakeCriState, { id, config, state }: FakeContainer): DeepPartial<ContainerStats> {
   const { metadata, labels, annotations } = config
   const { cpuNanoseconds, workingSetBytes } = usage.get(id) ?? { cpuNanoseconds: 0n, workingSetBytes: 0n }
   const timestamp = BigInt(Math.floor(clock.now())) * 1_000_000n
-  return {
+  const idle = {
     attributes: { id, metadata, labels, annotations },
+    writableLayer: { timestamp, fsId: { mountpoint: '/' }, usedBytes: { value: 0n }, inodesUsed: { value: 0n } },
+  }
+  if (state !== ContainerState.CONTAINER_RUNNING) return idle
+  return {
+    ...idle,
     cpu: { timestamp, usageCoreNanoSeconds: { value: cpuNanoseconds } },
     memory: { timestamp, workingSetBytes: { value: workingSetBytes }, usageBytes: { value: workingSetBytes } },
   }

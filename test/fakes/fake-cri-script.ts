@@ -1,6 +1,7 @@
 import type { status } from '@grpc/grpc-js'
 import type { Clock } from '../../src/async/clock.ts'
-import type { CriMethod } from '../../src/cri/cri-methods.ts'
+import type { CriMethod, CriResponse } from '../../src/cri/cri-methods.ts'
+import type { DeepPartial } from '../../src/cri/generated/runtime-v1.ts'
 import { FakeCriError } from './fake-cri-error.ts'
 
 interface Failure {
@@ -13,6 +14,7 @@ export class FakeCriScript {
   readonly #clock: Clock
   readonly #failures = new Map<CriMethod, Failure>()
   readonly #delays = new Map<CriMethod, number>()
+  readonly #replies = new Map<CriMethod, object>()
   readonly #held = new Map<CriMethod, Promise<void>>()
 
   constructor(clock: Clock) {
@@ -39,10 +41,20 @@ export class FakeCriScript {
     }
   }
 
+  /** The method is answered with this, whatever the truth is. */
+  answer<M extends CriMethod>(method: M, reply: DeepPartial<CriResponse<M>>): void {
+    this.#replies.set(method, reply as object)
+  }
+
+  replyTo(method: CriMethod): object | undefined {
+    return this.#replies.get(method)
+  }
+
   /** Nothing is planned for the method any more. */
   heal(method: CriMethod): void {
     this.#failures.delete(method)
     this.#delays.delete(method)
+    this.#replies.delete(method)
   }
 
   /** What comes before a call is answered. */

@@ -1,7 +1,9 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { Server as SocketServer, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
 import type { MethodDefinition, sendUnaryData, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js'
 import { systemClock } from '../../src/async/clock.ts'
@@ -57,7 +59,8 @@ export class FakeCri implements AsyncDisposable {
   readonly #state: FakeCriState
   readonly #handlers: FakeCriHandlers
   readonly #options: FakeCriOptions
-  #server: Server | undefined
+  readonly #sockets = new Set<Socket>()
+  #server: SocketServer | undefined
 
   /** Starts one that is ready for calls. */
   static async start(options: FakeCriOptions = {}): Promise<FakeCri> {
@@ -123,25 +126,19 @@ export class FakeCri implements AsyncDisposable {
 
   /** The runtime's process goes away and its containers stay; listen() brings it back. */
   stopListening(): void {
-    this.#server?.forceShutdown()
-    this.#server = undefined
-    rmSync(join(this.#folder, 'cri.sock'), { force: true })
+    this.#server?.close()
+    for (const socket of this.#sockets) socket.destroy()
   }
 
   async listen(): Promise<void> {
-    const server = new Server()
-    for (const { fullName, methods } of Object.values(criServices)) {
-      for (const [name, generated] of Object.entries(methods)) {
-        const method = toGrpcMethod<never, never>(fullName, generated) as unknown as MethodDefinition<object, object>
-        server.addService({ [name]: method }, { [name]: this.#implement(name as CriMethod, method.responseStream) })
-      }
-    }
-    server.addService(
-      { subscribe: toGrpcMethod(EventsDefinition.fullName, EventsDefinition.methods.subscribe) },
-      { subscribe: (call: ServerWritableStream<object, object>) => this.#streamEvents('containerdEvents', call) },
-    )
-    await promisify(server.bindAsync.bind(server))(this.endpoint, ServerCredentials.createInsecure())
-    this.#server = server
+    const injector = this.#createGrpcServer().createConnectionInjector(ServerCredentials.createInsecure())
+    this.#server = createServer((socket) => {
+      this.#sockets.add(socket)
+      socket.once('close', () => this.#sockets.delete(socket))
+      injector.injectConnection(socket)
+    })
+    this.#server.listen(join(this.#folder, 'cri.sock'))
+    await once(this.#server, 'listening')
   }
 
   /** Breaks every connection; the next one is taken at once. */
@@ -153,7 +150,22 @@ export class FakeCri implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ended.abort()
     this.stopListening()
-    if (existsSync(this.#folder)) rmSync(this.#folder, { recursive: true })
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  #createGrpcServer(): Server {
+    const server = new Server()
+    for (const { fullName, methods } of Object.values(criServices)) {
+      for (const [name, generated] of Object.entries(methods)) {
+        const method = toGrpcMethod<never, never>(fullName, generated) as unknown as MethodDefinition<object, object>
+        server.addService({ [name]: method }, { [name]: this.#implement(name as CriMethod, method.responseStream) })
+      }
+    }
+    server.addService(
+      { subscribe: toGrpcMethod(EventsDefinition.fullName, EventsDefinition.methods.subscribe) },
+      { subscribe: (call: ServerWritableStream<object, object>) => this.#streamEvents('containerdEvents', call) },
+    )
+    return server
   }
 
   #implement(method: CriMethod, isStream: boolean) {
@@ -183,12 +195,14 @@ export class FakeCri implements AsyncDisposable {
     const cancel = new AbortController()
     call.on('cancelled', () => cancel.abort())
     await this.script.before(method, cancel.signal)
+    const { responseType } = { ...criServices.runtime.methods, ...criServices.image.methods }[method]
+    const planned = this.script.replyTo(method)
+    if (planned !== undefined) return responseType.fromPartial(planned)
     const handler = this.#handlers[method] as AnyHandler | undefined
     const absent = NEWER_METHODS.includes(method) && this.#options.newer !== true
     if (handler === undefined || absent) {
       throw new FakeCriError('UNIMPLEMENTED', `unknown method ${method}`)
     }
-    const { responseType } = { ...criServices.runtime.methods, ...criServices.image.methods }[method]
     return responseType.fromPartial(await handler(call.request, cancel.signal))
   }
 
