@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { createPodFiles } from './pod-files.ts'
+
+async function makeRoot(t: TestContext) {
+  const root = await mkdtemp(join(tmpdir(), 'deckhand-files-'))
+  t.after(() => rm(root, { recursive: true }))
+  return { root, files: createPodFiles({ rootDirectory: root }) }
+}
+
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+describe('createPodFiles()', () => {
+  test('removePod() removes what the agent made and leaves what a volume holds', async (t) => {
+    const { root, files } = await makeRoot(t)
+    const pod = join(root, 'pods', 'u1')
+    const logs = join(root, 'logs', 'ns_n_u1')
+    await files.makeDirectories([
+      join(pod, 'containers', 'web'),
+      join(logs, 'web'),
+      join(pod, 'volumes', 'kind', 'data'),
+    ])
+    await writeFile(join(pod, 'etc-hosts'), '')
+    await files.makeTerminationLog(join(pod, 'containers', 'web', '0a0b0c0d'))
+    await writeFile(join(logs, 'web', '0.log'), 'x')
+    await writeFile(join(pod, 'volumes', 'kind', 'data', 'precious'), 'x')
+    await files.removePod('u1', logs)
+    assert.deepEqual(
+      await Promise.all(
+        [join(pod, 'containers'), join(pod, 'etc-hosts'), logs, join(pod, 'volumes', 'kind', 'data', 'precious')].map(
+          exists,
+        ),
+      ),
+      [false, false, false, true],
+    )
+    await rm(join(pod, 'volumes'), { recursive: true })
+    await files.removePod('u1', logs)
+    assert.equal(await exists(pod), false)
+  })
+
+  test('readTerminationLog() gives the end of the file, and nothing for a link or an absent file', async (t) => {
+    const { root, files } = await makeRoot(t)
+    const path = join(root, 'words')
+    await files.makeTerminationLog(path)
+    assert.equal((await stat(path)).mode & 0o777, 0o666)
+    await writeFile(path, `${'x'.repeat(5000)}end`)
+    const words = await files.readTerminationLog(path, 4096)
+    assert.deepEqual([words.length, words.endsWith('xend')], [4096, true])
+    await symlink(path, join(root, 'link'))
+    assert.deepEqual(
+      [
+        await files.readTerminationLog(join(root, 'link'), 10),
+        await files.readTerminationLog(join(root, 'absent'), 10),
+      ],
+      ['', ''],
+    )
+  })
+
+  test('linkLog() replaces an old link and makes none to a log that is not there', async (t) => {
+    const { root, files } = await makeRoot(t)
+    const log = join(root, '0.log')
+    const link = join(root, 'links', 'a.log')
+    await files.linkLog(link, log)
+    assert.equal(await exists(link), false)
+    await writeFile(log, 'x')
+    await files.linkLog(link, log)
+    await files.linkLog(link, log)
+    assert.deepEqual([await readlink(link), await readFile(link, 'utf8')], [log, 'x'])
+  })
+
+  test('removeLogs() takes the rotated files of one instance and not those of another', async (t) => {
+    const { root, files } = await makeRoot(t)
+    const directory = join(root, 'web')
+    await mkdir(directory)
+    const names = ['0.log', '0.log.20260101-000000', '0.log.20260101-000000.gz', '1.log']
+    for (const name of names) await writeFile(join(directory, name), '')
+    await files.removeLogs(join(directory, '0.log'), join(root, 'no-link'))
+    assert.deepEqual(await files.listNames(directory), ['1.log'])
+  })
+})

@@ -1,0 +1,123 @@
+import { constants } from 'node:fs'
+import { lstat, mkdir, open, readdir, readFile, rmdir, symlink, unlink, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+
+/** The file that names hosts on the node itself. */
+const NODE_HOSTS = '/etc/hosts'
+
+/**
+ * The files that the agent itself makes for pods: directories, hosts files, last words, log links. Nothing in here opens a path that
+ * a pod could have replaced by something that blocks, and nothing is ever removed recursively.
+ */
+export function createPodFiles(options: { readonly rootDirectory: string }) {
+  return {
+    async makeDirectories(paths: readonly string[]): Promise<void> {
+      for (const path of paths)
+        await mkdir(path, { recursive: true, mode: path.startsWith(options.rootDirectory) ? 0o750 : 0o755 })
+    },
+
+    async listNames(directory: string): Promise<readonly string[]> {
+      return await unlessAbsent(readdir(directory), [])
+    },
+
+    async readNodeHosts(): Promise<string> {
+      return await unlessAbsent(readFile(NODE_HOSTS, 'utf8'), '')
+    },
+
+    async writeHosts(path: string, text: string): Promise<void> {
+      // Containers have the file mounted: it is written in place, a new one would not be seen.
+      await writeFile(path, text, { mode: 0o644 })
+    },
+
+    async makeTerminationLog(path: string): Promise<void> {
+      await using file = await open(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o666)
+      await file.chmod(0o666)
+    },
+
+    readTerminationLog: readTail,
+
+    async linkLog(link: string, target: string): Promise<void> {
+      if ((await statOrUndefined(target)) === undefined) return
+      await mkdir(dirname(link), { recursive: true, mode: 0o755 })
+      await unlessAbsent(unlink(link), undefined)
+      await symlink(target, link)
+    },
+
+    async removeLogs(logPath: string, link: string): Promise<void> {
+      await unlessAbsent(unlink(link), undefined)
+      if (logPath === '') return
+      const directory = dirname(logPath)
+      const own = (await unlessAbsent(readdir(directory), [])).filter((name) => name.startsWith(basename(logPath)))
+      for (const name of own) await unlessAbsent(unlink(join(directory, name)), undefined)
+    },
+
+    async removePod(uid: string, logDirectory: string | undefined): Promise<void> {
+      const directory = join(options.rootDirectory, 'pods', uid)
+      await removeTwoLevels(join(directory, 'containers'))
+      await unlessAbsent(unlink(join(directory, 'etc-hosts')), undefined)
+      for (const name of ['volumes', 'plugins', '.']) await removeEmpty(join(directory, name))
+      if (logDirectory !== undefined) await removeTwoLevels(logDirectory)
+    },
+  }
+}
+
+/** Removes directory/name/file for all names and files, then the directories. Whatever is nested deeper is not ours and stays. */
+async function removeTwoLevels(directory: string): Promise<void> {
+  for (const name of await unlessAbsent(readdir(directory), [])) {
+    const inner = join(directory, name)
+    const stat = await statOrUndefined(inner)
+    if (stat?.isDirectory() !== true) {
+      await unlessAbsent(unlink(inner), undefined)
+      continue
+    }
+    for (const file of await unlessAbsent(readdir(inner), [])) await unlinkUnlessDirectory(join(inner, file))
+    await removeEmpty(inner)
+  }
+  await removeEmpty(directory)
+}
+
+async function unlinkUnlessDirectory(path: string): Promise<void> {
+  const stat = await statOrUndefined(path)
+  if (stat !== undefined && !stat.isDirectory()) await unlessAbsent(unlink(path), undefined)
+}
+
+/** A directory that still holds something stays: it is not ours to empty. */
+async function removeEmpty(directory: string): Promise<void> {
+  try {
+    await rmdir(directory)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT', 'ENOTEMPTY', 'EEXIST', 'EBUSY', 'EINVAL')) throw error
+  }
+}
+
+/** The last bytes of a regular file; a file that is not there says nothing. */
+async function readTail(path: string, maxBytes: number): Promise<string> {
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    const stat = await file.stat()
+    if (!stat.isFile()) return ''
+    const length = Math.min(stat.size, maxBytes)
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(length), position: stat.size - length })
+    return buffer.toString('utf8', 0, bytesRead)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ELOOP')) return ''
+    return `Error on reading termination log: ${Error.isError(error) ? error.message : String(error)}`
+  }
+}
+
+async function statOrUndefined(path: string) {
+  return await unlessAbsent(lstat(path), undefined)
+}
+
+async function unlessAbsent<T, U>(result: Promise<T>, otherwise: U): Promise<T | U> {
+  try {
+    return await result
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return otherwise
+    throw error
+  }
+}
+
+function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return Error.isError(error) && 'code' in error && codes.some((code) => code === error.code)
+}
