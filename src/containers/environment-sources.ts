@@ -17,7 +17,7 @@ export interface EnvironmentSources {
   readonly services: () => Lookup<readonly Service[]>
 }
 
-export interface EnvironmentFile {
+interface EnvironmentFile {
   readonly volumeName: string
   readonly path: string
   readonly key: string
