@@ -1,0 +1,149 @@
+import { Signal } from '../cri/generated/runtime-v1.ts'
+import type { ContainerConfig, Device } from '../cri/generated/runtime-v1.ts'
+import type { ResourceAmounts } from '../model/compute-pod-requests.ts'
+import type { KindedContainer } from '../model/pod-containers.ts'
+import type { Pod } from '../model/pod.ts'
+import { utf8Bytes } from '../model/utf8-bytes.ts'
+import { computeContainerAnnotations, containerLabels } from './compute-container-annotations.ts'
+import { computeContainerResources } from './compute-container-resources.ts'
+import type { ContainerResourceSettings, CpusetAssignment } from './compute-container-resources.ts'
+import { computeContainerSecurityContext } from './compute-container-security-context.ts'
+import type { ContainerSecuritySettings } from './compute-container-security-context.ts'
+import { computeEnvironment } from './compute-environment.ts'
+import type { EnvironmentVariable } from './compute-environment.ts'
+import { computeMounts } from './compute-mounts.ts'
+import type { ContainerMount } from './compute-mounts.ts'
+import type { UserNamespaceMapping } from './compute-namespace-options.ts'
+import type { ImageUser } from './compute-run-as.ts'
+import type { EnvironmentSources } from './environment-sources.ts'
+import { expandVariables } from './expand-variables.ts'
+import { containerLogPath } from './log-paths.ts'
+import { terminationLogPath } from './pod-paths.ts'
+import type { PodPaths } from './pod-paths.ts'
+
+/** What every container of this node is made with. */
+export interface ContainerNodeSettings {
+  readonly ips: readonly string[]
+  readonly allocatable: ResourceAmounts
+  readonly selinuxEnabled: boolean
+  readonly resources: ContainerResourceSettings
+  readonly security: ContainerSecuritySettings
+}
+
+/** What a device plugin asks to have in a container. */
+export interface ContainerDevices {
+  readonly variables: readonly EnvironmentVariable[]
+  readonly annotations: Readonly<Record<string, string>>
+  readonly devices: readonly Device[]
+  readonly cdiDevices: readonly string[]
+}
+
+/** A container without devices. */
+export const NO_DEVICES: ContainerDevices = { variables: [], annotations: {}, devices: [], cdiDevices: [] }
+
+/** What is known about one instance by the time it is made. */
+export interface ContainerInstance {
+  readonly restartCount: number
+  /** What the runtime calls the image that it has, and the user that the image names. */
+  readonly image: ImageUser & { readonly ref: string }
+  /** As the pod's status shows them. */
+  readonly podIps: readonly string[]
+  /** Of device plugins first, then of volumes in the order of the spec. */
+  readonly mounts: readonly ContainerMount[]
+  readonly devices: ContainerDevices
+  readonly paths: PodPaths
+  /** Drawn for this instance: names the file of its last words. */
+  readonly random32: number
+  readonly volumeGroups: readonly number[]
+  readonly userNamespace: UserNamespaceMapping | undefined
+  readonly targetContainerId: string | undefined
+  readonly cpuset: CpusetAssignment | undefined
+}
+
+export interface ContainerConfigInput {
+  readonly pod: Pod
+  readonly kinded: KindedContainer
+  readonly instance: ContainerInstance
+  readonly node: ContainerNodeSettings
+  readonly sources: EnvironmentSources
+}
+
+/** The runtime's description of one container instance; throws ContainerConfigError when the spec cannot be met. */
+export function computeContainerConfig(input: ContainerConfigInput): ContainerConfig {
+  const { pod, instance, kinded } = input
+  const { container } = kinded
+  const { restartCount, devices } = instance
+  const environment = environmentOf(input)
+  const byName = new Map(environment.map(({ name, value }) => [name, value]))
+  const expand = (text: string): string => expandVariables(text, (name) => byName.get(name))
+  return {
+    metadata: { name: container.name, attempt: restartCount },
+    image: imageOf(input),
+    command: (container.command ?? []).map(expand),
+    args: (container.args ?? []).map(expand),
+    workingDir: container.workingDir ?? '',
+    envs: environment.map(({ name, value }) => ({ key: name, value: utf8Bytes(value) })),
+    mounts: mountsOf(input),
+    devices: devices.devices,
+    CDIDevices: devices.cdiDevices.map((name) => ({ name })),
+    labels: containerLabels(pod, container.name),
+    annotations: { ...devices.annotations, ...computeContainerAnnotations(pod, container, restartCount) },
+    logPath: containerLogPath(container.name, restartCount),
+    stdin: container.stdin === true,
+    stdinOnce: container.stdinOnce === true,
+    tty: container.tty === true,
+    linux: linuxOf(input),
+    stopSignal: Signal.RUNTIME_DEFAULT,
+  }
+}
+
+function environmentOf({ pod, kinded, instance, node, sources }: ContainerConfigInput): EnvironmentVariable[] {
+  return computeEnvironment({
+    pod,
+    container: kinded.container,
+    podIps: instance.podIps,
+    nodeIps: node.ips,
+    nodeAllocatable: node.allocatable,
+    sources,
+    deviceVariables: instance.devices.variables,
+  })
+}
+
+function imageOf({ kinded, instance }: ContainerConfigInput): ContainerConfig['image'] {
+  return {
+    image: instance.image.ref,
+    userSpecifiedImage: kinded.container.image ?? '',
+    annotations: {},
+    runtimeHandler: '',
+    imageRef: '',
+  }
+}
+
+function mountsOf({ pod, kinded, instance, node }: ContainerConfigInput): ContainerConfig['mounts'] {
+  const { name, terminationMessagePath: containerPath = '' } = kinded.container
+  const hostPath = terminationLogPath(instance.paths, name, instance.random32)
+  return computeMounts({
+    pod,
+    podIps: instance.podIps,
+    mounts: instance.mounts,
+    etcHostsPath: instance.paths.etcHosts,
+    terminationLog: containerPath === '' ? undefined : { hostPath, containerPath },
+    selinuxEnabled: node.selinuxEnabled,
+    userNamespace: instance.userNamespace,
+  })
+}
+
+function linuxOf({ pod, kinded, instance, node }: ContainerConfigInput): ContainerConfig['linux'] {
+  return {
+    resources: computeContainerResources({ pod, kinded, cpuset: instance.cpuset, settings: node.resources }),
+    securityContext: computeContainerSecurityContext({
+      pod,
+      kinded,
+      image: instance.image,
+      userNamespace: instance.userNamespace,
+      targetContainerId: instance.targetContainerId,
+      volumeGroups: instance.volumeGroups,
+      settings: node.security,
+    }),
+  }
+}

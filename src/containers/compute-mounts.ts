@@ -1,0 +1,66 @@
+import { MountPropagation } from '../cri/generated/runtime-v1.ts'
+import type { ImageSpec, Mount } from '../cri/generated/runtime-v1.ts'
+import type { Pod } from '../model/pod.ts'
+import { wantsEtcHosts } from './compute-etc-hosts.ts'
+import type { UserNamespaceMapping } from './compute-namespace-options.ts'
+
+/** Something of the node, or of an image, that a container sees under a path. */
+export interface ContainerMount {
+  readonly containerPath: string
+  /** Empty for the content of an image. */
+  readonly hostPath: string
+  readonly readOnly: boolean
+  readonly recursiveReadOnly: boolean
+  readonly propagation: 'None' | 'HostToContainer' | 'Bidirectional'
+  readonly selinuxRelabel: boolean
+  readonly image?: { readonly spec: ImageSpec; readonly subPath: string } | undefined
+}
+
+export interface MountsInput {
+  readonly pod: Pod
+  readonly podIps: readonly string[]
+  /** Of devices first, then of volumes in the order of the spec. */
+  readonly mounts: readonly ContainerMount[]
+  readonly etcHostsPath: string
+  /** Where the container's last words go, on the node and in the container; undefined when it has no such path. */
+  readonly terminationLog: { readonly hostPath: string; readonly containerPath: string } | undefined
+  readonly selinuxEnabled: boolean
+  readonly userNamespace: UserNamespaceMapping | undefined
+}
+
+const PROPAGATIONS = {
+  None: MountPropagation.PROPAGATION_PRIVATE,
+  HostToContainer: MountPropagation.PROPAGATION_HOST_TO_CONTAINER,
+  Bidirectional: MountPropagation.PROPAGATION_BIDIRECTIONAL,
+} as const
+
+/** All mounts of a container: what it asked for, then the two files that every container gets. */
+export function computeMounts(input: MountsInput): Mount[] {
+  const { pod, podIps, mounts, terminationLog } = input
+  const etcHosts = { hostPath: input.etcHostsPath, containerPath: '/etc/hosts' }
+  return [
+    ...mounts,
+    ...(wantsEtcHosts(pod, mounts, podIps) ? [ownFile(etcHosts, true)] : []),
+    ...(terminationLog === undefined ? [] : [ownFile(terminationLog, input.selinuxEnabled)]),
+  ].map((mount) => toMount(mount, input.userNamespace))
+}
+
+function ownFile(paths: Pick<ContainerMount, 'hostPath' | 'containerPath'>, selinuxRelabel: boolean): ContainerMount {
+  return { ...paths, readOnly: false, recursiveReadOnly: false, propagation: 'None', selinuxRelabel }
+}
+
+function toMount(mount: ContainerMount, mapping: UserNamespaceMapping | undefined): Mount {
+  const { containerPath, hostPath, readOnly, recursiveReadOnly, propagation, selinuxRelabel, image } = mount
+  return {
+    containerPath,
+    hostPath,
+    readonly: readOnly,
+    recursiveReadOnly,
+    propagation: PROPAGATIONS[propagation],
+    selinuxRelabel,
+    uidMappings: mapping?.uids ?? [],
+    gidMappings: mapping?.gids ?? [],
+    image: image?.spec,
+    imageSubPath: image?.subPath ?? '',
+  }
+}

@@ -1,0 +1,127 @@
+import type { Container, EphemeralContainer } from '../model/generated/core-v1.ts'
+import type { Pod } from '../model/pod.ts'
+
+/** Things that a pod can ask for and that not every agent, node or runtime can do. */
+export type PodCapability =
+  | 'imageVolumes'
+  | 'lifecycleHooks'
+  | 'probes'
+  | 'resourceClaims'
+  | 'restartAllContainers'
+  | 'runtimeClasses'
+  | 'userNamespaces'
+  | 'volumes'
+
+/** A field of a pod that would not be honoured. */
+export interface UnsupportedField {
+  /** As in an event: spec.containers[0].livenessProbe. */
+  readonly path: string
+  readonly reason: string
+  /** Refuse: the pod must not run like this. Warn: it runs, and its users have to know. */
+  readonly effect: 'refuse' | 'warn'
+}
+
+interface Row {
+  readonly capability: PodCapability
+  readonly effect: UnsupportedField['effect']
+  readonly reason: string
+  /** The paths at which the pod asks for it. */
+  readonly find: (pod: Pod) => readonly string[]
+}
+
+const ROWS: readonly Row[] = [
+  {
+    capability: 'volumes',
+    effect: 'refuse',
+    reason: 'volumes are not supported yet, and the pod cannot run without its data',
+    find: ({ spec }) =>
+      (spec.volumes ?? []).flatMap(({ image }, index) => (image === undefined ? [`spec.volumes[${index}]`] : [])),
+  },
+  {
+    capability: 'volumes',
+    effect: 'refuse',
+    reason: 'volumes are not supported yet, and the container cannot run without its data',
+    find: (pod) => [
+      ...containerPaths(pod, 'volumeMounts', ({ volumeMounts = [] }) => volumeMounts.length > 0),
+      ...containerPaths(pod, 'volumeDevices', ({ volumeDevices = [] }) => volumeDevices.length > 0),
+    ],
+  },
+  {
+    capability: 'imageVolumes',
+    effect: 'refuse',
+    reason: 'volumes made from images are not supported yet',
+    find: ({ spec }) =>
+      (spec.volumes ?? []).flatMap(({ image }, index) => (image === undefined ? [] : [`spec.volumes[${index}].image`])),
+  },
+  {
+    capability: 'resourceClaims',
+    effect: 'refuse',
+    reason: 'dynamic resource allocation is not supported yet',
+    find: (pod) => [
+      ...pathIf(pod, 'spec.resourceClaims', ({ spec }) => (spec.resourceClaims ?? []).length > 0),
+      ...containerPaths(pod, 'resources.claims', ({ resources }) => (resources?.claims ?? []).length > 0),
+    ],
+  },
+  {
+    capability: 'userNamespaces',
+    effect: 'refuse',
+    reason: 'user namespaces are not supported by this agent with this runtime',
+    find: (pod) => pathIf(pod, 'spec.hostUsers', ({ spec }) => spec.hostUsers === false),
+  },
+  {
+    capability: 'runtimeClasses',
+    effect: 'refuse',
+    reason: 'runtime classes are not known here',
+    find: (pod) => pathIf(pod, 'spec.runtimeClassName', ({ spec }) => (spec.runtimeClassName ?? '') !== ''),
+  },
+  {
+    capability: 'restartAllContainers',
+    effect: 'refuse',
+    reason: 'the action RestartAllContainers is not supported yet',
+    find: (pod) =>
+      containerPaths(pod, 'restartPolicyRules', ({ restartPolicyRules = [] }) =>
+        restartPolicyRules.some(({ action }) => action === 'RestartAllContainers'),
+      ),
+  },
+  {
+    capability: 'probes',
+    effect: 'warn',
+    reason: 'probes are not supported yet: the container counts as started and ready without being asked',
+    find: (pod) => [
+      ...containerPaths(pod, 'startupProbe', ({ startupProbe }) => startupProbe !== undefined),
+      ...containerPaths(pod, 'livenessProbe', ({ livenessProbe }) => livenessProbe !== undefined),
+      ...containerPaths(pod, 'readinessProbe', ({ readinessProbe }) => readinessProbe !== undefined),
+    ],
+  },
+  {
+    capability: 'lifecycleHooks',
+    effect: 'warn',
+    reason: 'lifecycle hooks are not supported yet: it is never run',
+    find: (pod) => [
+      ...containerPaths(pod, 'lifecycle.postStart', ({ lifecycle }) => lifecycle?.postStart !== undefined),
+      ...containerPaths(pod, 'lifecycle.preStop', ({ lifecycle }) => lifecycle?.preStop !== undefined),
+    ],
+  },
+]
+
+/** The fields of a pod that would be ignored by an agent which can only do this; nothing is ever ignored in silence. */
+export function unsupportedFields(pod: Pod, capabilities: ReadonlySet<PodCapability>): UnsupportedField[] {
+  return ROWS.filter(({ capability }) => !capabilities.has(capability)).flatMap(({ find, reason, effect }) =>
+    find(pod).map((path) => ({ path, reason, effect })),
+  )
+}
+
+function pathIf(pod: Pod, path: string, asks: (pod: Pod) => boolean): string[] {
+  return asks(pod) ? [path] : []
+}
+
+function containerPaths(
+  { spec }: Pod,
+  field: string,
+  asks: (container: Container | EphemeralContainer) => boolean,
+): string[] {
+  const lists = ['initContainers', 'containers', 'ephemeralContainers'] as const
+  return lists.flatMap((list) =>
+    (spec[list] ?? []).flatMap((container, index) => (asks(container) ? [`spec.${list}[${index}].${field}`] : [])),
+  )
+}

@@ -1,0 +1,35 @@
+import { computeQosClass } from './compute-qos-class.ts'
+import type { QosClass } from './compute-qos-class.ts'
+import type { Pod } from './pod.ts'
+
+/** Where the agent keeps the cgroups of pods, and how their names are written. */
+export interface CgroupLayout {
+  readonly driver: 'cgroupfs' | 'systemd'
+  /** The cgroup above everything of ours, "/" or a path such as "/deckhand"; always in the form of cgroupfs. */
+  readonly root: string
+  /** False: no tree of pods at all, containers sit directly in the root. */
+  readonly perQos: boolean
+}
+
+const QOS_PARTS: Readonly<Record<QosClass, readonly string[]>> = {
+  Guaranteed: [],
+  Burstable: ['burstable'],
+  BestEffort: ['besteffort'],
+}
+
+/** The cgroup of one pod as the runtime is told; the root itself when there is no tree of pods. */
+export function podCgroupPath(pod: Pod, layout: CgroupLayout): string {
+  const parts = ['kubepods', ...QOS_PARTS[computeQosClass(pod)], `pod${pod.metadata.uid}`]
+  return cgroupPath(layout.perQos ? parts : [], layout)
+}
+
+function cgroupPath(parts: readonly string[], { driver, root }: CgroupLayout): string {
+  const all = [...root.split('/').filter((part) => part !== ''), ...parts]
+  return `/${(driver === 'systemd' ? slices(all) : all).join('/')}`
+}
+
+/** systemd names a slice after all slices above it: a-b.slice lies in a.slice, so a dash inside a name must go. */
+function slices(parts: readonly string[]): string[] {
+  const names = parts.map((part) => part.replaceAll('-', '_'))
+  return names.map((_, index) => `${names.slice(0, index + 1).join('-')}.slice`)
+}

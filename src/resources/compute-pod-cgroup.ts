@@ -1,0 +1,81 @@
+import { computePodLimits, computePodRequests } from '../model/compute-pod-requests.ts'
+import type { ResourceAmounts } from '../model/compute-pod-requests.ts'
+import { computeQosClass } from '../model/compute-qos-class.ts'
+import { cpuQuota, cpuShares } from '../model/cpu-time.ts'
+import { hugepageSize } from '../model/hugepage-sizes.ts'
+import type { Pod } from '../model/pod.ts'
+import { parseQuantity, quantityMilliValue, quantityValue } from '../model/quantity.ts'
+
+export interface PodCgroupSettings {
+  readonly cpuCfsQuota: boolean
+  readonly cpuCfsQuotaPeriodMicroseconds: bigint
+  /** Not set when 0 or less. */
+  readonly podPidsLimit: bigint
+  /** The page sizes of this kernel, as its cgroup files spell them: "2MB", "1GB". */
+  readonly hugepageSizes: readonly string[]
+  /** A container of this pod has CPUs for itself, so a quota would only slow it down. */
+  readonly exclusiveCpus: boolean
+}
+
+/** What is written into a pod's cgroup; a value that is undefined is left alone. */
+export interface PodCgroup {
+  readonly cpuShares: bigint
+  /** Together with the period; −1 is no limit. */
+  readonly cpuQuota: bigint | undefined
+  readonly cpuPeriod: bigint | undefined
+  readonly memoryLimitBytes: bigint | undefined
+  readonly pidsLimit: bigint | undefined
+  /** Bytes by page size. */
+  readonly hugepageLimits: ReadonlyMap<string, bigint>
+}
+
+/** The values of a pod's cgroup. A limit counts only when it holds for all the pod can run. */
+export function computePodCgroup(pod: Pod, settings: PodCgroupSettings): PodCgroup {
+  const requests = computePodRequests(pod, { overhead: true })
+  const common = {
+    pidsLimit: settings.podPidsLimit > 0n ? settings.podPidsLimit : undefined,
+    hugepageLimits: hugepageLimits(requests, settings.hugepageSizes),
+  }
+  if (computeQosClass(pod) === 'BestEffort') {
+    return { ...common, cpuShares: cpuShares(0n), ...NO_QUOTA, memoryLimitBytes: undefined }
+  }
+  const limits = computePodLimits(pod, { overhead: true })
+  const memory = limits.get('memory')
+  return {
+    ...common,
+    cpuShares: cpuShares(milliCpu(requests)),
+    ...(isLimited(pod, 'cpu') ? quota(limits, settings) : NO_QUOTA),
+    memoryLimitBytes: memory !== undefined && isLimited(pod, 'memory') ? quantityValue(memory) : undefined,
+  }
+}
+
+const NO_QUOTA = { cpuQuota: undefined, cpuPeriod: undefined }
+
+function quota(limits: ResourceAmounts, settings: PodCgroupSettings): Pick<PodCgroup, 'cpuQuota' | 'cpuPeriod'> {
+  const { cpuCfsQuota, cpuCfsQuotaPeriodMicroseconds: cpuPeriod, exclusiveCpus } = settings
+  const unlimited = !cpuCfsQuota || exclusiveCpus
+  return { cpuQuota: unlimited ? -1n : cpuQuota(milliCpu(limits), cpuPeriod), cpuPeriod }
+}
+
+function milliCpu(amounts: ResourceAmounts): bigint {
+  const cpu = amounts.get('cpu')
+  return cpu === undefined ? 0n : quantityMilliValue(cpu)
+}
+
+/** One container without a limit makes the whole pod unlimited, unless the pod has a limit of its own. */
+function isLimited({ spec }: Pod, name: 'cpu' | 'memory'): boolean {
+  const isSet = (limits: Readonly<Record<string, string>> | undefined): boolean =>
+    parseQuantity(limits?.[name] ?? '0').nanos > 0n
+  if (isSet(spec.resources?.limits)) return true
+  return [...spec.containers, ...(spec.initContainers ?? [])].every(({ resources }) => isSet(resources?.limits))
+}
+
+/** Every size of the node is named: what is not asked for must be 0, or it would be unlimited. */
+function hugepageLimits(requests: ResourceAmounts, sizes: readonly string[]): ReadonlyMap<string, bigint> {
+  const limits = new Map(sizes.map((size) => [size, 0n]))
+  for (const [name, amount] of requests) {
+    const size = hugepageSize(name)
+    if (size !== undefined) limits.set(size, quantityValue(amount))
+  }
+  return limits
+}
