@@ -1,0 +1,32 @@
+/** Whether the runtime's socket is connected, and when that changes. */
+export interface RuntimeConnection {
+  readonly connected: boolean
+  readonly closed: boolean
+  /** Resolves at the next change of any kind; while someone waits, the connection is tried again and again. */
+  nextChange(signal: AbortSignal): Promise<void>
+}
+
+/** Resolves as soon as the runtime is connected. */
+export async function waitForReady(connection: RuntimeConnection, signal: AbortSignal): Promise<void> {
+  while (!connection.connected) await connection.nextChange(signal)
+}
+
+/** Tells when the runtime came and went, beginning with how it is now. Ends when the signal aborts or the client is closed. */
+export async function runConnectionWatch(
+  deps: { readonly connection: RuntimeConnection; readonly onChange: (connected: boolean) => void },
+  signal: AbortSignal,
+): Promise<void> {
+  const { connection, onChange } = deps
+  let told: boolean | undefined
+  while (!signal.aborted) {
+    const { connected, closed } = connection
+    if (connected !== told) onChange(connected)
+    told = connected
+    if (closed) return
+    try {
+      await connection.nextChange(signal)
+    } catch (error) {
+      if (!signal.aborted) throw error
+    }
+  }
+}

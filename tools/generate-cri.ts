@@ -1,0 +1,57 @@
+/**
+ * Writes src/cri/generated: the codecs of src/cri/proto, with ts-proto (docs/decisions/0002-protobuf-codec.md says why).
+ * Usage: bin/node tools/generate-cri.ts
+ */
+import { spawnSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import process from 'node:process'
+
+const root = join(import.meta.dirname, '..')
+const { resolve } = createRequire(import.meta.url)
+
+const options = [
+  'importSuffix=.ts',
+  'esModuleInterop=true',
+  // Nanoseconds since the epoch and byte counts do not fit a number.
+  'forceLong=bigint',
+  // A TypeScript enum cannot be stripped.
+  'enumsAsLiterals=true',
+  'unrecognizedEnum=false',
+  // Presence of a message is visible, scalars always have a value.
+  'useOptionals=messages',
+  'useReadonlyTypes=true',
+  'useExactTypes=false',
+  'useDate=false',
+  'outputJsonMethods=false',
+  'comments=false',
+  'outputServices=generic-definitions',
+]
+
+const template = {
+  version: 'v2',
+  plugins: [
+    {
+      local: [process.execPath, join(dirname(resolve('ts-proto/package.json')), 'protoc-gen-ts_proto')],
+      out: join(root, 'src/cri/generated'),
+      include_imports: true,
+      include_wkt: true,
+      opt: options,
+    },
+  ],
+}
+
+rmSync(join(root, 'src/cri/generated'), { recursive: true, force: true })
+const { status } = spawnSync(
+  process.execPath,
+  [
+    join(dirname(resolve('@bufbuild/buf/package.json')), 'bin/buf'),
+    'generate',
+    join(root, 'src/cri/proto'),
+    '--template',
+    JSON.stringify(template),
+  ],
+  { stdio: 'inherit' },
+)
+process.exitCode = status ?? 1
