@@ -56,3 +56,14 @@ export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
   const present = await readProcessIdentity(identity.pid)
   return present?.startTicks === identity.startTicks && present.bootId === identity.bootId
 }
+
+/** Sends a signal to exactly this process; false when it is gone. */
+export async function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals): Promise<boolean> {
+  if (!(await isRunning(identity))) return false
+  try {
+    return process.kill(identity.pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+    throw error
+  }
+}

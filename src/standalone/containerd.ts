@@ -44,11 +44,13 @@ export async function startContainerd(
   { paths, enter }: PrivateContainerd,
   signal: AbortSignal,
 ): Promise<StartedProcess> {
+  // One that runs and does not answer would hold the locks of the next.
+  await stopContainerd(clock, paths, signal)
   // What a killed one left behind would answer a connect with "refused" all the same, but it must not look alive.
   await removeTree(paths.socket)
   const argv = [...enter, 'containerd', '--config', paths.config]
   const started = await startProcess({ argv, logFile: paths.log })
-  await rememberProcess(paths.identity, started.pid)
+  await rememberProcess(paths.identity, started.pid, paths.log)
   let ended = false
   void started.exited.then(() => (ended = true)) // Never rejects.
   const end = clock.monotonic() + START_DEADLINE_MS

@@ -20,7 +20,7 @@ describe('known processes', () => {
     const file = await identityFile(t)
     const child = spawn('sleep', ['1000'])
     const exited = once(child, 'exit')
-    const identity = await rememberProcess(file, child.pid ?? 0)
+    const identity = await rememberProcess(file, child.pid ?? 0, 'log')
     assert.deepEqual(await findProcess(file), identity)
     assert.equal(await stopProcess(systemClock, { file, graceMs: 5000 }, t.signal), true)
     assert.deepEqual(await exited, [null, 'SIGTERM'])
@@ -29,7 +29,7 @@ describe('known processes', () => {
 
   test('are not found when another process has their pid now', async (t) => {
     const file = await identityFile(t)
-    const identity = await rememberProcess(file, process.pid)
+    const identity = await rememberProcess(file, process.pid, 'log')
     for (const other of [
       { ...identity, startTicks: identity.startTicks - 1 },
       { ...identity, bootId: 'another boot' },
@@ -46,7 +46,7 @@ describe('known processes', () => {
     const child = spawn('/bin/sh', ['-c', 'trap "" TERM; echo ready; while :; do sleep 0.1; done'])
     await once(child.stdout, 'data')
     const exited = once(child, 'exit')
-    await rememberProcess(file, child.pid ?? 0)
+    await rememberProcess(file, child.pid ?? 0, 'log')
     assert.equal(await stopProcess(systemClock, { file, graceMs: 50 }, t.signal), true)
     assert.deepEqual(await exited, [null, 'SIGKILL'])
   })

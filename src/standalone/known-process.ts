@@ -1,14 +1,14 @@
 import type { Clock } from '../async/clock.ts'
-import { isRunning, readProcessIdentity } from '../host/process-identity.ts'
+import { isRunning, readProcessIdentity, signalProcess } from '../host/process-identity.ts'
 import type { ProcessIdentity } from '../host/process-identity.ts'
 import { readTextIfPresent, removeTree, writeFileAtomically } from '../host/state-folder.ts'
 
 const POLL_MS = 10
 
-/** Remembers a process in a file, for a later command to find. */
-export async function rememberProcess(file: string, pid: number): Promise<ProcessIdentity> {
+/** Remembers a process in a file, for a later command to find; the log is where it would say why it is gone already. */
+export async function rememberProcess(file: string, pid: number, log: string): Promise<ProcessIdentity> {
   const identity = await readProcessIdentity(pid)
-  if (identity === undefined) throw new Error(`Cannot remember process ${pid}: it ended at once`)
+  if (identity === undefined) throw new Error(`Cannot start process ${pid}: it ended at once, see "${log}"`)
   await writeFileAtomically(file, `${JSON.stringify(identity)}\n`)
   return identity
 }
@@ -28,9 +28,9 @@ export async function stopProcess(
 ): Promise<boolean> {
   const identity = await findProcess(options.file)
   if (identity !== undefined) {
-    process.kill(identity.pid, 'SIGTERM')
+    await signalProcess(identity, 'SIGTERM')
     if (!(await waitForEnd(clock, identity, options.graceMs, signal))) {
-      process.kill(identity.pid, 'SIGKILL')
+      await signalProcess(identity, 'SIGKILL')
       // The kernel is never long about this; one stuck in a system call must not hold us.
       await waitForEnd(clock, identity, 5000, signal)
     }

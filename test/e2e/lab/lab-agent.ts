@@ -59,10 +59,15 @@ export class LabAgent {
     return this.#process.exited
   }
 
-  /** Sends the signal to the agent and, when it is to end by it, waits until it has. */
+  /** Sends a signal and does not wait. */
+  signal(signal: NodeJS.Signals): void {
+    process.kill(this.pid, signal)
+  }
+
+  /** Ends the agent by a signal and waits until it is gone. */
   async kill(signal: NodeJS.Signals = 'SIGTERM'): Promise<ProcessExit> {
     try {
-      process.kill(this.pid, signal)
+      this.signal(signal)
     } catch {
       // Gone already: exited says how.
     }

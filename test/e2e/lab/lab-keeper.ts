@@ -11,7 +11,7 @@ import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../../src/async/clock.ts'
 import { runProcessOrThrow } from '../../../src/host/run-process.ts'
-import { makeCgroup, removeCgroup } from './lab-cgroups.ts'
+import { makeCgroup, removeCgroup } from '../../../src/host/cgroup-tree.ts'
 import { enterArguments } from './lab-namespaces.ts'
 
 const namespaces = ['--net', '--mount', '--pid']
@@ -21,7 +21,7 @@ if (!folder.includes('deckhand-lab-') || !cgroup.startsWith('/deckhand-lab-')) t
 const asked = once(process.stdin.resume(), 'close')
 await using cleanup = new AsyncDisposableStack()
 cleanup.defer(() => rm(folder, { recursive: true, force: true }))
-cleanup.defer(() => removeCgroup(cgroup))
+cleanup.defer(() => removeCgroup(systemClock, cgroup, new AbortController().signal))
 await makeCgroup(cgroup)
 const pid = await startNamespaces(cleanup)
 await furnish(pid)

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { BUSYBOX_IMAGE } from '../../../src/standalone/node-images.ts'
-import { cgroupFolders } from './lab-cgroups.ts'
+import { cgroupFolders } from '../../../src/host/cgroup-tree.ts'
 import { startLab } from './start-lab.ts'
 import type { Lab } from './start-lab.ts'
 
