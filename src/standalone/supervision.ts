@@ -1,3 +1,4 @@
+import { rotateLog } from '../host/rotate-log.ts'
 import { formatExit, startAgent } from './agent-process.ts'
 import type { AgentProcess } from './agent-process.ts'
 import { startContainerd } from './containerd.ts'
@@ -6,12 +7,14 @@ import type { NodeDeps } from './node-deps.ts'
 import type { NodeLayout } from './node-layout.ts'
 
 const CHECK_MS = 1000
+// Twice for each log: the current and the one before.
+const MAX_LOG_BYTES = 32 * 1024 * 1024
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 30_000
 // One that ran this long was well; what ended it is not likely to end the next at once.
 const WELL_AFTER_MS = 60_000
 
-/** Starts the runtime and the agent again when they end by themselves, until the signal aborts. */
+/** Starts the runtime and the agent again when they end by themselves and keeps their logs small, until the signal aborts. */
 export async function runSupervision(
   deps: NodeDeps,
   node: { readonly layout: NodeLayout; readonly privateRuntime: boolean; readonly kubelet: string },
@@ -21,6 +24,7 @@ export async function runSupervision(
   let agent = first
   let pauseMs = FIRST_PAUSE_MS
   while (!signal.aborted) {
+    for (const log of [node.layout.agentLog, node.layout.containerd.log]) await rotateLog(log, MAX_LOG_BYTES)
     if (node.privateRuntime) await keepRuntime(deps, node.layout, signal)
     const exit = agent.exit()
     if (exit !== undefined) {
