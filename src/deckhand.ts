@@ -1,0 +1,87 @@
+/** The friendly command: reads the command line, wires the standalone node, and turns its end into an exit code. */
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { ShutdownError } from './async/abort-errors.ts'
+import { systemClock } from './async/clock.ts'
+import { readBytes } from './host/state-folder.ts'
+import { parseArguments } from './standalone/arguments.ts'
+import type { Command } from './standalone/arguments.ts'
+import { runDown } from './standalone/down.ts'
+import { helpText } from './standalone/help.ts'
+import type { NodeDeps } from './standalone/node-deps.ts'
+import { exitCodes, NodeError } from './standalone/node-error.ts'
+import type { ExitCode } from './standalone/node-error.ts'
+import { runStatus } from './standalone/status.ts'
+import { runUp } from './standalone/up.ts'
+import type { Logger } from './telemetry/logger.ts'
+
+const RUNTIME_TIMEOUT_MS = 120_000
+
+// Where runc, ip and iptables are; the PATH of a login that became root may lack it.
+process.env['PATH'] = [process.env['PATH'], '/usr/local/sbin', '/usr/sbin', '/sbin'].filter(Boolean).join(':')
+
+const deps: NodeDeps = {
+  clock: systemClock,
+  say: (line) => process.stdout.write(`${line}\n`),
+  ownKubelet: fileURLToPath(new URL('../bin/kubelet', import.meta.url)),
+  pid: process.pid,
+  programPath: process.env['PATH'],
+  userId: process.getuid?.(),
+}
+
+const silentLogger: Logger = {
+  error: () => {},
+  warn: () => {},
+  info: () => {},
+  debug: () => {},
+  child: () => silentLogger,
+}
+
+process.exitCode = await main()
+
+async function main(): Promise<ExitCode> {
+  const stop = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(name, () => stop.abort(new ShutdownError(`Stopped by ${name}`)))
+  }
+  try {
+    return await runCommand(parseArguments(process.argv.slice(2), process.cwd()), stop.signal)
+  } catch (error) {
+    if (stop.signal.aborted && error === stop.signal.reason) return exitCodes.done
+    // What was foreseen is for the user to read; the rest is for us, with where it came from.
+    const text =
+      error instanceof NodeError ? error.message : error instanceof Error ? (error.stack ?? error.message) : error
+    process.stderr.write(`deckhand: ${String(text)}\n`)
+    return error instanceof NodeError ? error.exitCode : exitCodes.failed
+  }
+}
+
+async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCode> {
+  switch (command.kind) {
+    case 'up':
+      await runUp(deps, command.options, signal)
+      return exitCodes.done
+    case 'down': {
+      // Loaded only here: gRPC costs time and memory that the other commands need not spend.
+      const { createCriClient } = await import('./cri/cri-client.ts')
+      const client = { clock: systemClock, requestTimeoutMs: RUNTIME_TIMEOUT_MS, log: silentLogger }
+      const openRuntime = (endpoint: string) => createCriClient({ ...client, runtimeEndpoint: endpoint })
+      await runDown({ ...deps, openRuntime }, command, signal)
+      return exitCodes.done
+    }
+    case 'status':
+      return (await runStatus(deps, command.state, signal)) ? exitCodes.done : exitCodes.otherState
+    case 'version': {
+      const manifest = JSON.parse(
+        (await readBytes(fileURLToPath(new URL('../package.json', import.meta.url)))).toString(),
+      )
+      deps.say(`deckhand ${String(manifest.version)} (Node ${process.versions.node})`)
+      return exitCodes.done
+    }
+    case 'help':
+      deps.say(helpText)
+      return exitCodes.done
+    default:
+      return command satisfies never
+  }
+}

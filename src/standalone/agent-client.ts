@@ -1,0 +1,64 @@
+import type { AgentPorts } from './arguments.ts'
+
+/** A pod as "status" shows it. */
+export interface PodSummary {
+  readonly namespace: string
+  readonly name: string
+  readonly phase: string
+  readonly ready: boolean
+  readonly restarts: number
+  readonly address: string
+  /** Why a container does not run; empty when all do. */
+  readonly waiting: string
+}
+
+/** True when the agent's /healthz says so. */
+export async function isHealthy(ports: AgentPorts, signal: AbortSignal): Promise<boolean> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${ports.healthz}/healthz`, { signal })
+    await response.body?.cancel()
+    return response.ok
+  } catch (error) {
+    if (signal.aborted) throw error
+    return false
+  }
+}
+
+/** The pods of the agent's read-only API. */
+export async function listPods(ports: AgentPorts, signal: AbortSignal): Promise<readonly PodSummary[]> {
+  const url = `http://127.0.0.1:${ports.readOnly}/pods`
+  const response = await fetch(url, { signal })
+  if (!response.ok) throw new Error(`Cannot read ${url}: status ${response.status}, expected 200`)
+  return parsePods(await response.json())
+}
+
+interface WirePod {
+  readonly metadata?: { readonly namespace?: string; readonly name?: string }
+  readonly status?: {
+    readonly phase?: string
+    readonly podIP?: string
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+    readonly containerStatuses?: readonly {
+      readonly restartCount?: number
+      readonly state?: { readonly waiting?: { readonly reason?: string; readonly message?: string } }
+    }[]
+  }
+}
+
+/** Reads a PodList as far as a summary needs it. */
+export function parsePods(list: unknown): readonly PodSummary[] {
+  const pods = (list as { items?: readonly WirePod[] | null }).items ?? []
+  return pods.map(({ metadata = {}, status = {} }) => {
+    const containers = status.containerStatuses ?? []
+    const waiting = containers.flatMap(({ state }) => (state?.waiting === undefined ? [] : [state.waiting]))
+    return {
+      namespace: metadata.namespace ?? 'default',
+      name: metadata.name ?? '',
+      phase: status.phase ?? 'Unknown',
+      ready: status.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false,
+      restarts: containers.reduce((sum, { restartCount }) => sum + (restartCount ?? 0), 0),
+      address: status.podIP ?? '',
+      waiting: waiting.map(({ reason, message }) => [reason, message].filter(Boolean).join(': ')).join('; '),
+    }
+  })
+}

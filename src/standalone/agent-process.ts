@@ -1,0 +1,68 @@
+import { startProcess } from '../host/start-process.ts'
+import type { ProcessExit } from '../host/start-process.ts'
+import { readTextIfPresent } from '../host/state-folder.ts'
+import { isHealthy } from './agent-client.ts'
+import { rememberProcess } from './known-process.ts'
+import type { NodeDeps } from './node-deps.ts'
+import { exitCodes, NodeError } from './node-error.ts'
+import type { NodeLayout } from './node-layout.ts'
+import type { NodeRecord } from './node-record.ts'
+
+/** The agent as a process of its own. */
+export interface AgentProcess {
+  readonly pid: number
+  readonly startedAtMs: number
+  /** How it ended; undefined while it runs. */
+  readonly exit: () => ProcessExit | undefined
+}
+
+const HEALTHY_DEADLINE_MS = 30_000
+const POLL_MS = 20
+const SHOWN_LOG_LINES = 15
+
+/** Starts the agent with the configuration that is in the state folder. */
+export async function startAgent(deps: NodeDeps, layout: NodeLayout, kubelet: string): Promise<AgentProcess> {
+  const flags = { config: layout.agentConfig, 'root-dir': layout.agentRoot, 'cert-dir': layout.certificates }
+  const argv = [kubelet, ...Object.entries(flags).map(([name, value]) => `--${name}=${value}`)]
+  const startedAtMs = deps.clock.monotonic()
+  const started = await startProcess({ argv, logFile: layout.agentLog })
+  let exit: ProcessExit | undefined
+  void started.exited.then((value) => (exit = value)) // Never rejects.
+  await rememberProcess(layout.agentIdentity, started.pid, layout.agentLog)
+  return { pid: started.pid, startedAtMs, exit: () => exit }
+}
+
+/** Waits until the agent is healthy; fails with what it logged last when it is not to be. */
+export async function waitUntilHealthy(
+  deps: NodeDeps,
+  node: { readonly agent: AgentProcess; readonly layout: NodeLayout; readonly record: NodeRecord },
+  signal: AbortSignal,
+): Promise<void> {
+  const end = deps.clock.monotonic() + HEALTHY_DEADLINE_MS
+  while (!(await isHealthy(node.record.ports, signal))) {
+    const exit = node.agent.exit()
+    if (exit !== undefined || deps.clock.monotonic() > end) {
+      const state =
+        exit === undefined ? `not healthy after ${HEALTHY_DEADLINE_MS} ms` : `it ended (${formatExit(exit)})`
+      const lines = await lastLines(node.layout.agentLog)
+      throw new NodeError(
+        `Cannot start the agent: ${state}. Its log, ${node.layout.agentLog}, ends:\n${lines}`,
+        exitCodes.failed,
+      )
+    }
+    await deps.clock.sleep(POLL_MS, signal)
+  }
+}
+
+/** How a process ended, in words. */
+export function formatExit({ exitCode, signal }: ProcessExit): string {
+  return exitCode === undefined ? `signal ${signal}` : `exit code ${exitCode}`
+}
+
+async function lastLines(file: string): Promise<string> {
+  const lines = ((await readTextIfPresent(file)) ?? '').trimEnd().split('\n')
+  return lines
+    .slice(-SHOWN_LOG_LINES)
+    .map((line) => `  ${line}`)
+    .join('\n')
+}

@@ -1,0 +1,115 @@
+import { isAbsolute, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { exitCodes, NodeError } from './node-error.ts'
+
+/** Where the agent listens, on the loopback address. */
+export interface AgentPorts {
+  readonly api: number
+  readonly readOnly: number
+  readonly healthz: number
+}
+
+export interface UpOptions {
+  readonly state: string
+  /** Undefined: "manifests" in the state folder. */
+  readonly manifests: string | undefined
+  /** A CRI endpoint of the user's; undefined: our own containerd. */
+  readonly runtime: string | undefined
+  /** Path of another kubelet to run as the agent. */
+  readonly kubelet: string | undefined
+  readonly cgroupRoot: string | undefined
+  readonly ports: AgentPorts
+}
+
+/** What the command line asks for. */
+export type Command =
+  | { readonly kind: 'up'; readonly options: UpOptions }
+  | { readonly kind: 'down'; readonly state: string; readonly purge: boolean }
+  | { readonly kind: 'status'; readonly state: string }
+  | { readonly kind: 'version' }
+  | { readonly kind: 'help' }
+
+const DEFAULT_STATE = '/var/lib/deckhand'
+const text = { type: 'string' } as const
+
+/** Reads the arguments after the program's name. Relative paths are those of the folder given. */
+export function parseArguments(args: readonly string[], folder: string): Command {
+  const [name = 'help', ...rest] = args
+  if (rest.includes('--help') || rest.includes('-h')) return { kind: 'help' }
+  switch (name) {
+    case 'up':
+      return { kind: 'up', options: parseUp(rest, folder) }
+    case 'down': {
+      const { state, purge } = parse(rest, { state: text, purge: { type: 'boolean' } })
+      return { kind: 'down', state: resolve(folder, state ?? DEFAULT_STATE), purge: purge ?? false }
+    }
+    case 'status':
+      return { kind: 'status', state: resolve(folder, parse(rest, { state: text }).state ?? DEFAULT_STATE) }
+    case 'version':
+    case '--version':
+      parse(rest, {})
+      return { kind: 'version' }
+    case 'help':
+    case '--help':
+    case '-h':
+      return { kind: 'help' }
+    default:
+      throw wrong(`Cannot do "${name}": expected up, down, status, version or help`)
+  }
+}
+
+function parseUp(args: readonly string[], folder: string): UpOptions {
+  const values = parse(args, {
+    state: text,
+    manifests: text,
+    runtime: text,
+    kubelet: text,
+    'cgroup-root': text,
+    port: text,
+    'read-only-port': text,
+    'healthz-port': text,
+  })
+  const path = (value: string | undefined) => (value === undefined ? undefined : resolve(folder, value))
+  return {
+    state: resolve(folder, values.state ?? DEFAULT_STATE),
+    manifests: path(values.manifests),
+    runtime: parseRuntime(values.runtime),
+    kubelet: path(values.kubelet),
+    cgroupRoot: parseCgroupRoot(values['cgroup-root']),
+    ports: {
+      api: parsePort('port', values.port ?? '10250'),
+      readOnly: parsePort('read-only-port', values['read-only-port'] ?? '10255'),
+      healthz: parsePort('healthz-port', values['healthz-port'] ?? '10248'),
+    },
+  }
+}
+
+function parse<T extends Record<string, { readonly type: 'string' | 'boolean' }>>(args: readonly string[], options: T) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: false, strict: true }).values
+  } catch (error) {
+    throw wrong(`Cannot read the arguments: ${(error as Error).message}`)
+  }
+}
+
+function parseRuntime(value: string | undefined): string | undefined {
+  if (value === undefined || /^unix:\/\/\/./.test(value)) return value
+  if (isAbsolute(value)) return `unix://${value}`
+  throw wrong(`Cannot use --runtime "${value}": expected a socket such as unix:///run/containerd/containerd.sock`)
+}
+
+function parseCgroupRoot(value: string | undefined): string | undefined {
+  // The root itself belongs to the whole machine, and "down" removes what it is given.
+  if (value === undefined || /^(\/[\w-][\w.-]*)+$/.test(value)) return value
+  throw wrong(`Cannot use --cgroup-root "${value}": expected a path below the root, such as /deckhand`)
+}
+
+function parsePort(name: string, value: string): number {
+  const port = Number(value)
+  if (/^\d{1,5}$/.test(value) && port >= 1 && port <= 65_535) return port
+  throw wrong(`Cannot use --${name} "${value}": expected a number from 1 to 65535`)
+}
+
+function wrong(message: string): NodeError {
+  return new NodeError(`${message}; "deckhand help" says more`, exitCodes.wrongArguments)
+}

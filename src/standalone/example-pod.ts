@@ -1,0 +1,23 @@
+import { BUSYBOX_IMAGE } from './node-images.ts'
+
+export const EXAMPLE_POD = 'example'
+
+/** The manifest that a new node begins with. */
+export const examplePod = `# Written on the first start. Change it, remove it, or put other pods beside it: the agent follows.
+apiVersion: v1
+kind: Pod
+metadata:
+  name: ${EXAMPLE_POD}
+spec:
+  containers:
+    - name: web
+      image: ${BUSYBOX_IMAGE}
+      imagePullPolicy: Never
+      command:
+        - sh
+        - -c
+        - |
+          mkdir -p /www && echo "Hello from Deckhand" > /www/index.html
+          echo "serving on port 8080"
+          exec httpd -f -p 8080 -h /www
+`

@@ -1,0 +1,34 @@
+import { exitCodes } from './node-error.ts'
+
+/** What "deckhand help" prints. */
+export const helpText = `Deckhand: a Kubernetes node on one machine. Needs Linux and root.
+
+Usage: deckhand COMMAND [options]
+
+  up        run the node in the foreground: a container runtime, a pod network and the agent
+  down      stop everything: the agent, all pods, the runtime, the network; keeps the files
+  status    say what runs
+  version   say which version this is
+  help      this text
+
+Options of all:
+  --state DIR             the node's folder (/var/lib/deckhand)
+
+Options of up:
+  --manifests DIR         run the pods of the manifests in this folder (<state>/manifests)
+  --runtime unix:///PATH  use this CRI runtime; without it a private containerd is started
+  --kubelet PATH          run this kubelet as the agent; without it our own
+  --cgroup-root PATH      the cgroup of all pods (/deckhand)
+  --port N                the agent's API, on loopback (10250)
+  --read-only-port N      its open read-only API, on loopback (10255)
+  --healthz-port N        its health, on loopback (10248)
+
+Options of down:
+  --purge                 remove the node's folder too: images, logs, manifests
+
+Exit codes:
+  ${exitCodes.done}  done
+  ${exitCodes.failed}  failed; the message says why
+  ${exitCodes.wrongArguments}  wrong arguments
+  ${exitCodes.otherState}  up: it runs already; status: it does not run
+  ${exitCodes.unfitMachine}  the machine lacks something: root, a program, a free port, a writable folder`

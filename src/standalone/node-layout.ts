@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import { containerdPaths } from './containerd-config.ts'
+import type { ContainerdPaths } from './containerd-config.ts'
+
+/** Where a standalone node keeps its things, and how its things in the kernel are called. */
+export interface NodeLayout {
+  readonly state: string
+  readonly containerd: ContainerdPaths
+  readonly manifests: string
+  readonly agentConfig: string
+  readonly agentRoot: string
+  readonly certificates: string
+  readonly agentLog: string
+  readonly podLogs: string
+  /** Process of the "deckhand up" that runs. */
+  readonly upIdentity: string
+  readonly agentIdentity: string
+  /** What "up" was told, for "down" and "status". */
+  readonly record: string
+  readonly cgroupRoot: string
+  readonly bridge: string
+  readonly subnet: string
+}
+
+const DEFAULT_STATE = '/var/lib/deckhand'
+
+/** The layout of a state folder. Nodes in other folders than the default get names of their own and so never meet. */
+export function computeNodeLayout(state: string): NodeLayout {
+  const hash = createHash('sha256').update(state).digest()
+  const suffix = state === DEFAULT_STATE ? '' : `-${hash.toString('hex').slice(0, 6)}`
+  return {
+    state,
+    containerd: containerdPaths(`${state}/containerd`),
+    manifests: `${state}/manifests`,
+    agentConfig: `${state}/kubelet.yaml`,
+    agentRoot: `${state}/kubelet`,
+    certificates: `${state}/pki`,
+    agentLog: `${state}/logs/kubelet.log`,
+    podLogs: `${state}/logs/pods`,
+    upIdentity: `${state}/up.pid`,
+    agentIdentity: `${state}/kubelet.pid`,
+    record: `${state}/node.json`,
+    cgroupRoot: `/deckhand${suffix}`,
+    bridge: suffix === '' ? 'deckhand0' : `dh${suffix}`,
+    // Away from the ranges that other tools take unasked: 10.42, 10.43, 10.85, 10.88, 10.96, 10.244.
+    subnet: suffix === '' ? '10.123.0.0/16' : `10.${128 + ((hash[0] ?? 0) % 64)}.0.0/16`,
+  }
+}

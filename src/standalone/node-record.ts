@@ -1,0 +1,31 @@
+import { readTextIfPresent } from '../host/state-folder.ts'
+import type { AgentPorts } from './arguments.ts'
+
+/** What "up" leaves in the state folder for the other commands; a folder without it is not a node's. */
+export interface NodeRecord {
+  readonly cgroupRoot: string
+  readonly manifests: string
+  /** The user's own runtime; absent for our containerd. */
+  readonly runtime?: string
+  readonly ports: AgentPorts
+}
+
+/** Undefined when the folder is not a node's. */
+export async function readNodeRecord(file: string): Promise<NodeRecord | undefined> {
+  const text = await readTextIfPresent(file)
+  if (text === undefined) return undefined
+  try {
+    return parseNodeRecord(JSON.parse(text))
+  } catch (cause) {
+    throw new Error(`Cannot read "${file}": expected what "deckhand up" wrote there`, { cause })
+  }
+}
+
+function parseNodeRecord(value: unknown): NodeRecord {
+  const { cgroupRoot, manifests, runtime, ports } = value as Partial<Record<string, unknown>>
+  const { api, readOnly, healthz } = ports as Partial<Record<string, unknown>>
+  const strings = [cgroupRoot, manifests, runtime ?? ''].every((field) => typeof field === 'string')
+  const numbers = [api, readOnly, healthz].every((field) => typeof field === 'number')
+  if (!strings || !numbers) throw new Error('A field is missing or of the wrong type')
+  return value as NodeRecord
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import { createTar } from './tar.ts'
+import type { TarEntry } from './tar.ts'
+
+/** An image of one layer, as it is to be made. */
+export interface ImageSource {
+  /** Full name with tag, such as "deckhand.local/pause:1". */
+  readonly name: string
+  readonly files: readonly TarEntry[]
+  readonly entrypoint?: readonly string[]
+  readonly command?: readonly string[]
+  readonly environment?: readonly string[]
+  readonly stopSignal?: string
+}
+
+interface Descriptor {
+  readonly mediaType: string
+  readonly digest: string
+  readonly size: number
+}
+
+const mediaTypes = {
+  index: 'application/vnd.oci.image.index.v1+json',
+  manifest: 'application/vnd.oci.image.manifest.v1+json',
+  config: 'application/vnd.oci.image.config.v1+json',
+  layer: 'application/vnd.oci.image.layer.v1.tar',
+} as const
+
+/** An OCI image archive (a tar of an image layout) that containerd, podman and others import; same input, same bytes. */
+export function createOciArchive(images: readonly ImageSource[], architecture: string): Buffer {
+  const blobs = new Map<string, Uint8Array>()
+  const put = (mediaType: string, content: Uint8Array): Descriptor => {
+    const digest = createHash('sha256').update(content).digest('hex')
+    blobs.set(digest, content)
+    return { mediaType, digest: `sha256:${digest}`, size: content.length }
+  }
+  const manifests = images.map((image) => {
+    const layer = put(mediaTypes.layer, createTar(image.files))
+    const config = put(mediaTypes.config, toJson(createImageConfig(image, layer.digest, architecture)))
+    const manifest = { schemaVersion: 2, mediaType: mediaTypes.manifest, config, layers: [layer] }
+    return {
+      ...put(mediaTypes.manifest, toJson(manifest)),
+      platform: { os: 'linux', architecture },
+      // containerd takes the first annotation as the image's name, others look only at the second.
+      annotations: { 'io.containerd.image.name': image.name, 'org.opencontainers.image.ref.name': image.name },
+    }
+  })
+  const index = { schemaVersion: 2, mediaType: mediaTypes.index, manifests }
+  const file = (path: string, content: Uint8Array): TarEntry => ({ kind: 'file', path, content, mode: 0o644 })
+  return createTar([
+    file('oci-layout', toJson({ imageLayoutVersion: '1.0.0' })),
+    file('index.json', toJson(index)),
+    ...[...blobs].map(([digest, content]) => file(`blobs/sha256/${digest}`, content)),
+  ])
+}
+
+function createImageConfig(image: ImageSource, diffId: string, architecture: string): unknown {
+  return {
+    created: '1970-01-01T00:00:00Z',
+    os: 'linux',
+    architecture,
+    config: {
+      Entrypoint: image.entrypoint,
+      Cmd: image.command,
+      Env: image.environment,
+      StopSignal: image.stopSignal,
+    },
+    rootfs: { type: 'layers', diff_ids: [diffId] },
+    history: [{ created: '1970-01-01T00:00:00Z', created_by: 'deckhand' }],
+  }
+}
+
+function toJson(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value))
+}

@@ -1,0 +1,54 @@
+import { realFolder } from '../host/state-folder.ts'
+import { isHealthy, listPods } from './agent-client.ts'
+import type { PodSummary } from './agent-client.ts'
+import { findContainerd } from './containerd.ts'
+import { findProcess } from './known-process.ts'
+import type { NodeDeps } from './node-deps.ts'
+import { computeNodeLayout } from './node-layout.ts'
+import { readNodeRecord } from './node-record.ts'
+
+/** Says what runs; true when the agent does and is healthy. */
+export async function runStatus(deps: NodeDeps, state: string, signal: AbortSignal): Promise<boolean> {
+  const layout = computeNodeLayout(await realFolder(state))
+  const record = await readNodeRecord(layout.record)
+  if (record === undefined) {
+    deps.say(`There is no node in ${state}.`)
+    return false
+  }
+  const agent = await findProcess(layout.agentIdentity)
+  const healthy = agent !== undefined && (await isHealthy(record.ports, signal))
+  const containerd = await findContainerd(layout.containerd)
+  const agentState = agent === undefined ? 'stopped' : `${healthy ? 'healthy' : 'not healthy'} (pid ${agent.pid})`
+  deps.say(`agent      ${agentState}`)
+  deps.say(`runtime    ${record.runtime ?? (containerd === undefined ? 'stopped' : `containerd (pid ${containerd})`)}`)
+  deps.say(`manifests  ${record.manifests}`)
+  if (!healthy) return false
+  deps.say('')
+  deps.say(formatPods(await listPods(record.ports, signal)))
+  return true
+}
+
+/** Pods as a table. */
+export function formatPods(pods: readonly PodSummary[]): string {
+  if (pods.length === 0) return 'No pods.'
+  const lines = [
+    ['POD', 'READY', 'PHASE', 'RESTARTS', 'IP', 'WAITING FOR'],
+    ...pods.map((pod) => [
+      `${pod.namespace}/${pod.name}`,
+      pod.ready ? 'yes' : 'no',
+      pod.phase,
+      String(pod.restarts),
+      pod.address,
+      pod.waiting,
+    ]),
+  ]
+  const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? []
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { stopPods } from './stop-pods.ts'
+import type { PodRuntime } from './stop-pods.ts'
+
+/** A runtime with three pods; keeps what it was told. */
+function createRuntime(broken?: string): PodRuntime & { readonly calls: string[] } {
+  const calls: string[] = []
+  const sandbox = (id: string) => ({ id, metadata: { name: id, namespace: 'default', uid: `uid-${id}` } })
+  const container = (id: string, podSandboxId: string, grace?: string) => {
+    return {
+      id,
+      podSandboxId,
+      annotations: grace === undefined ? {} : { 'io.kubernetes.pod.terminationGracePeriod': grace },
+    }
+  }
+  const call = (text: string) => {
+    if (text === broken) return Promise.reject(new Error('stuck'))
+    calls.push(text)
+    return Promise.resolve({})
+  }
+  return {
+    calls,
+    listPodSandbox: () => Promise.resolve({ items: ['a', 'b', 'c'].map(sandbox) }),
+    listContainers: () => {
+      return Promise.resolve({
+        containers: [container('a1', 'a', '5'), container('a2', 'a'), container('b1', 'b', 'x')],
+      })
+    },
+    stopContainer: ({ containerId, timeout }) => call(`stop ${containerId} ${timeout}`),
+    stopPodSandbox: ({ podSandboxId }) => call(`stop ${podSandboxId}`),
+    removePodSandbox: ({ podSandboxId }) => call(`remove ${podSandboxId}`),
+  }
+}
+
+describe('stopPods()', () => {
+  test('stops containers with their own grace, then their sandbox', async (t) => {
+    const runtime = createRuntime()
+    assert.deepEqual(await stopPods(runtime, undefined, t.signal), { stopped: 3, failures: [] })
+    const ofPod = (name: string) => runtime.calls.filter((call) => call.split(' ')[1]?.startsWith(name))
+    assert.deepEqual(ofPod('a'), ['stop a1 5', 'stop a2 30', 'stop a', 'remove a'])
+    assert.deepEqual(ofPod('b'), ['stop b1 30', 'stop b', 'remove b'])
+    assert.deepEqual(ofPod('c'), ['stop c', 'remove c'])
+  })
+
+  test('leaves the pods of others alone', async (t) => {
+    const runtime = createRuntime()
+    assert.deepEqual(await stopPods(runtime, new Set(['uid-c']), t.signal), { stopped: 1, failures: [] })
+    assert.deepEqual(runtime.calls, ['stop c', 'remove c'])
+  })
+
+  test('goes on when one pod is stuck, and says which', async (t) => {
+    const runtime = createRuntime('stop b')
+    const result = await stopPods(runtime, undefined, t.signal)
+    assert.deepEqual(result, { stopped: 2, failures: ['Cannot stop pod "default/b": stuck'] })
+    assert.ok(runtime.calls.includes('remove a') && runtime.calls.includes('remove c'))
+  })
+})

@@ -1,0 +1,80 @@
+/** The calls of the runtime that stopping pods needs. */
+export interface PodRuntime {
+  listPodSandbox(
+    request: object,
+    signal: AbortSignal,
+  ): Promise<{ readonly items: readonly { readonly id: string; readonly metadata?: Metadata | undefined }[] }>
+  listContainers(request: object, signal: AbortSignal): Promise<{ readonly containers: readonly RuntimeContainer[] }>
+  stopContainer(request: { containerId: string; timeout: bigint }, signal: AbortSignal): Promise<unknown>
+  stopPodSandbox(request: { podSandboxId: string }, signal: AbortSignal): Promise<unknown>
+  removePodSandbox(request: { podSandboxId: string }, signal: AbortSignal): Promise<unknown>
+}
+
+interface Metadata {
+  readonly name: string
+  readonly namespace: string
+  readonly uid: string
+}
+
+interface RuntimeContainer {
+  readonly id: string
+  readonly podSandboxId: string
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+export interface StoppedPods {
+  readonly stopped: number
+  /** A message for each pod that would not go. */
+  readonly failures: readonly string[]
+}
+
+const GRACE_ANNOTATION = 'io.kubernetes.pod.terminationGracePeriod'
+const DEFAULT_GRACE_SECONDS = 30n
+// More at once only make the runtime slower.
+const MAX_PARALLEL_PODS = 16
+
+/** Stops and removes pods, each with its own grace, many at once; only those with these UIDs when there are some given. */
+export async function stopPods(
+  runtime: PodRuntime,
+  uids: ReadonlySet<string> | undefined,
+  signal: AbortSignal,
+): Promise<StoppedPods> {
+  const [{ items }, { containers }] = await Promise.all([
+    runtime.listPodSandbox({}, signal),
+    runtime.listContainers({}, signal),
+  ])
+  const waiting = items.filter(({ metadata }) => uids?.has(metadata?.uid ?? '') ?? true)
+  const failures: string[] = []
+  const worker = async () => {
+    for (let pod = waiting.pop(); pod !== undefined; pod = waiting.pop()) {
+      const { id, metadata } = pod
+      const own = containers.filter(({ podSandboxId }) => podSandboxId === id)
+      await stopPod(runtime, id, own, signal).catch((error: unknown) => {
+        if (signal.aborted) throw error
+        failures.push(`Cannot stop pod "${metadata?.namespace}/${metadata?.name}": ${(error as Error).message}`)
+      })
+    }
+  }
+  const count = waiting.length
+  await Promise.all(Array.from({ length: MAX_PARALLEL_PODS }, worker))
+  return { stopped: count - failures.length, failures }
+}
+
+async function stopPod(
+  runtime: PodRuntime,
+  podSandboxId: string,
+  containers: readonly RuntimeContainer[],
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.all(
+    containers.map(({ id, annotations }) => {
+      return runtime.stopContainer({ containerId: id, timeout: parseGrace(annotations[GRACE_ANNOTATION]) }, signal)
+    }),
+  )
+  await runtime.stopPodSandbox({ podSandboxId }, signal)
+  await runtime.removePodSandbox({ podSandboxId }, signal)
+}
+
+function parseGrace(text: string | undefined): bigint {
+  return text !== undefined && /^\d{1,6}$/.test(text) ? BigInt(text) : DEFAULT_GRACE_SECONDS
+}

@@ -1,0 +1,53 @@
+import { rotateLog } from '../host/rotate-log.ts'
+import { formatExit, startAgent } from './agent-process.ts'
+import type { AgentProcess } from './agent-process.ts'
+import { startContainerd } from './containerd.ts'
+import { findProcess } from './known-process.ts'
+import type { NodeDeps } from './node-deps.ts'
+import type { NodeLayout } from './node-layout.ts'
+
+const CHECK_MS = 1000
+// Twice for each log: the current and the one before.
+const MAX_LOG_BYTES = 32 * 1024 * 1024
+const FIRST_PAUSE_MS = 1000
+const LONGEST_PAUSE_MS = 30_000
+// One that ran this long was well; what ended it is not likely to end the next at once.
+const WELL_AFTER_MS = 60_000
+
+/** Starts the runtime and the agent again when they end by themselves and keeps their logs small, until the signal aborts. */
+export async function runSupervision(
+  deps: NodeDeps,
+  node: { readonly layout: NodeLayout; readonly privateRuntime: boolean; readonly kubelet: string },
+  first: AgentProcess,
+  signal: AbortSignal,
+): Promise<void> {
+  let agent = first
+  let pauseMs = FIRST_PAUSE_MS
+  while (!signal.aborted) {
+    for (const log of [node.layout.agentLog, node.layout.containerd.log]) await rotateLog(log, MAX_LOG_BYTES)
+    if (node.privateRuntime) await keepRuntime(deps, node.layout, signal)
+    const exit = agent.exit()
+    if (exit !== undefined) {
+      if (deps.clock.monotonic() - agent.startedAtMs > WELL_AFTER_MS) pauseMs = FIRST_PAUSE_MS
+      deps.say(
+        `the agent ended (${formatExit(exit)}), starting it again in ${pauseMs / 1000} s; see ${node.layout.agentLog}`,
+      )
+      await deps.clock.sleep(pauseMs, signal)
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+      agent = await startAgent(deps, node.layout, node.kubelet)
+    }
+    await deps.clock.sleep(CHECK_MS, signal)
+  }
+}
+
+async function keepRuntime(deps: NodeDeps, layout: NodeLayout, signal: AbortSignal): Promise<void> {
+  if ((await findProcess(layout.containerd.identity)) !== undefined) return
+  deps.say('containerd ended, starting it again')
+  try {
+    await startContainerd(deps.clock, { paths: layout.containerd, enter: [] }, signal)
+  } catch (error) {
+    if (signal.aborted) throw error
+    // Tried again at the next look.
+    deps.say((error as Error).message)
+  }
+}

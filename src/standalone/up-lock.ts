@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto'
+import { createServer } from 'node:net'
+import type { Server } from 'node:net'
+import { removeTree } from '../host/state-folder.ts'
+import { findProcess, rememberProcess } from './known-process.ts'
+import { exitCodes, NodeError } from './node-error.ts'
+
+/** Makes this process the one "up" of a state folder until its block ends; fails when there is one. */
+export async function takeUpLock(file: string, pid: number): Promise<AsyncDisposable> {
+  const server = await listenAlone(createHash('sha256').update(file).digest('hex'))
+  if (server === undefined) {
+    const other = await findProcess(file)
+    const who = other === undefined ? '' : ` (pid ${other.pid})`
+    const message = `Cannot start the node: it runs already${who}; "deckhand status" says more, "deckhand down" stops it`
+    throw new NodeError(message, exitCodes.otherState)
+  }
+  await rememberProcess(file, pid, file)
+  return {
+    async [Symbol.asyncDispose]() {
+      await removeTree(file)
+      server.close()
+    },
+  }
+}
+
+/** A socket with a name but no file: the kernel gives it to one process, and takes it back however that one ends. */
+function listenAlone(name: string): Promise<Server | undefined> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((client) => client.destroy())
+    server.unref()
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') resolve(undefined)
+      else reject(error)
+    })
+    server.listen(`\0deckhand-${name}`, () => resolve(server))
+  })
+}

@@ -1,0 +1,147 @@
+import { makeCgroup } from '../host/cgroup-tree.ts'
+import { listFolder, makeFolder, realFolder, writeFileAtomically } from '../host/state-folder.ts'
+import { listPods } from './agent-client.ts'
+import type { PodSummary } from './agent-client.ts'
+import { createAgentConfig } from './agent-config.ts'
+import { startAgent, waitUntilHealthy } from './agent-process.ts'
+import type { AgentProcess } from './agent-process.ts'
+import type { UpOptions } from './arguments.ts'
+import { checkPorts, checkPrograms, checkRoot, checkRuntime, toFolderError } from './check-machine.ts'
+import { configureContainerd, findContainerd, startContainerd } from './containerd.ts'
+import { EXAMPLE_POD, examplePod } from './example-pod.ts'
+import { importNodeImages } from './import-images.ts'
+import { stopProcess } from './known-process.ts'
+import type { NodeDeps } from './node-deps.ts'
+import { computeNodeLayout } from './node-layout.ts'
+import type { NodeLayout } from './node-layout.ts'
+import type { NodeRecord } from './node-record.ts'
+import { runSupervision } from './supervision.ts'
+import { takeUpLock } from './up-lock.ts'
+
+const AGENT_GRACE_MS = 15_000
+const EXAMPLE_DEADLINE_MS = 60_000
+const POLL_MS = 50
+const EXAMPLE_FILE = `${EXAMPLE_POD}.yaml`
+
+/** Runs a standalone node until the signal aborts; then the agent leaves, and pods and runtime stay. */
+export async function runUp(deps: NodeDeps, options: UpOptions, signal: AbortSignal): Promise<void> {
+  checkRoot(deps.userId)
+  await using cleanup = new AsyncDisposableStack()
+  const layout = await openStateFolder(deps, options.state, cleanup)
+  const record = await prepareNode(deps, layout, options, signal)
+  if (options.runtime === undefined) await bringUpRuntime(deps, layout, signal)
+  cleanup.defer(() => leaveAgent(deps, layout))
+  const kubelet = options.kubelet ?? deps.ownKubelet
+  const agent = await startAgent(deps, layout, kubelet)
+  await waitUntilHealthy(deps, { agent, layout, record }, signal)
+  await announce(deps, { layout, record, agent }, signal)
+  await runSupervision(deps, { layout, privateRuntime: options.runtime === undefined, kubelet }, agent, signal)
+}
+
+async function openStateFolder(deps: NodeDeps, state: string, cleanup: AsyncDisposableStack): Promise<NodeLayout> {
+  try {
+    await makeFolder(state)
+    const layout = computeNodeLayout(await realFolder(state))
+    cleanup.use(await takeUpLock(layout.upIdentity, deps.pid))
+    return layout
+  } catch (error) {
+    throw toFolderError(state, error)
+  }
+}
+
+/** Everything that the runtime and the agent find at their start. */
+async function prepareNode(
+  deps: NodeDeps,
+  layout: NodeLayout,
+  options: UpOptions,
+  signal: AbortSignal,
+): Promise<NodeRecord> {
+  const stale = { file: layout.agentIdentity, graceMs: AGENT_GRACE_MS }
+  if (await stopProcess(deps.clock, stale, signal)) deps.say('stopped an agent that a killed "deckhand up" had left')
+  await checkPorts(options.ports)
+  await (options.runtime === undefined ? checkPrograms(deps.programPath) : checkRuntime(options.runtime))
+  const record: NodeRecord = {
+    cgroupRoot: options.cgroupRoot ?? layout.cgroupRoot,
+    manifests: options.manifests ?? layout.manifests,
+    ports: options.ports,
+    ...(options.runtime === undefined ? {} : { runtime: options.runtime }),
+  }
+  await writeFileAtomically(layout.record, `${JSON.stringify(record, undefined, 2)}\n`)
+  await writeFileAtomically(layout.agentConfig, createAgentConfig(layout, record))
+  await makeFolder(layout.podLogs)
+  await makeFolder(layout.agentRoot, 0o750)
+  await writeExample(layout, record)
+  await makeCgroup(record.cgroupRoot)
+  return record
+}
+
+/** Only into a folder that is new: a user who removed the example does not want it back. Its image is our runtime's alone. */
+async function writeExample(layout: NodeLayout, record: NodeRecord): Promise<void> {
+  const isNew = !(await listFolder(layout.state)).includes('manifests')
+  await makeFolder(record.manifests)
+  if (!isNew || record.manifests !== layout.manifests || record.runtime !== undefined) return
+  await writeFileAtomically(`${layout.manifests}/${EXAMPLE_FILE}`, examplePod)
+}
+
+async function bringUpRuntime(deps: NodeDeps, layout: NodeLayout, signal: AbortSignal): Promise<void> {
+  const containerd = { paths: layout.containerd, enter: [] }
+  const running = await findContainerd(layout.containerd)
+  if (running === undefined) {
+    const network = { name: 'deckhand', bridge: layout.bridge, subnet: layout.subnet, masquerade: true }
+    await configureContainerd(deps.clock, containerd, network, signal)
+    const { pid } = await startContainerd(deps.clock, containerd, signal)
+    deps.say(`containerd started (pid ${pid})`)
+  } else {
+    deps.say(`containerd found running (pid ${running})`)
+  }
+  const imported = await importNodeImages(deps.clock, containerd, signal)
+  if (imported.length > 0) deps.say(`images made: ${imported.join(', ')}`)
+}
+
+async function announce(
+  deps: NodeDeps,
+  node: { readonly layout: NodeLayout; readonly record: NodeRecord; readonly agent: AgentProcess },
+  signal: AbortSignal,
+): Promise<void> {
+  const { layout, record, agent } = node
+  deps.say(`agent healthy (pid ${agent.pid})`)
+  if ((await listFolder(record.manifests)).includes(EXAMPLE_FILE)) {
+    deps.say(formatExample(await waitForExample(deps, record, signal)))
+  }
+  const command = layout.state === '/var/lib/deckhand' ? '' : ` --state ${layout.state}`
+  deps.say('')
+  deps.say('The node is up.')
+  deps.say(`  run pods      put manifests into ${record.manifests}`)
+  deps.say(`  see pods      bin/deckhand status${command}`)
+  deps.say(`  pods' logs    ${layout.podLogs}/<namespace>_<pod>_<uid>/<container>/<n>.log`)
+  deps.say(`  agent's log   ${layout.agentLog}`)
+  deps.say(`  leave         Ctrl-C: the agent stops, pods go on`)
+  deps.say(`  stop all      bin/deckhand down${command}`)
+}
+
+async function waitForExample(
+  deps: NodeDeps,
+  record: NodeRecord,
+  signal: AbortSignal,
+): Promise<PodSummary | undefined> {
+  const end = deps.clock.monotonic() + EXAMPLE_DEADLINE_MS
+  for (;;) {
+    const pods = await listPods(record.ports, signal).catch(() => [])
+    const example = pods.find(({ name }) => name.startsWith(`${EXAMPLE_POD}-`))
+    if (example?.ready === true || deps.clock.monotonic() > end) return example
+    await deps.clock.sleep(POLL_MS, signal)
+  }
+}
+
+function formatExample(example: PodSummary | undefined): string {
+  if (example === undefined) return 'example pod: the agent does not know it yet'
+  if (example.ready && example.address === '') return 'example pod runs'
+  if (example.ready) return `example pod runs: curl http://${example.address}:8080`
+  return `example pod does not run yet: ${example.phase} ${example.waiting}`.trimEnd()
+}
+
+async function leaveAgent(deps: NodeDeps, layout: NodeLayout): Promise<void> {
+  const stopped = { file: layout.agentIdentity, graceMs: AGENT_GRACE_MS }
+  if (await stopProcess(deps.clock, stopped, new AbortController().signal)) deps.say('The agent stopped.')
+  deps.say('Pods and runtime go on: "bin/deckhand up" takes over again, "bin/deckhand down" stops all.')
+}

@@ -1,0 +1,109 @@
+/** The benchmark: every figure of a node agent that users feel, for our kubelet and for another beside it. */
+import { writeFile } from 'node:fs/promises'
+import { cpus, release, totalmem } from 'node:os'
+import { resolve } from 'node:path'
+import process from 'node:process'
+import { startLab } from '../e2e/lab/start-lab.ts'
+import { idleScenario } from './measure-idle.ts'
+import { manyPodsScenario } from './measure-many-pods.ts'
+import { onePodScenario } from './measure-one-pod.ts'
+import { parseOptions, usage } from './options.ts'
+import type { BenchOptions } from './options.ts'
+import { mergeSamples } from './rows.ts'
+import type { Samples } from './rows.ts'
+import type { Scenario } from './scenario.ts'
+import { computeResults, formatTable } from './table.ts'
+
+const scenarios: readonly Scenario[] = [idleScenario, onePodScenario, manyPodsScenario]
+
+interface Kubelet {
+  readonly label: string
+  readonly binary: string | undefined
+  readonly samples: Samples[]
+}
+
+process.exitCode = await main()
+
+async function main(): Promise<number> {
+  let options: BenchOptions
+  try {
+    options = parseOptions(process.argv.slice(2))
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${usage}`)
+    return 2
+  }
+  if (options.help) {
+    console.log(usage)
+    return 0
+  }
+  const stop = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(name, () => stop.abort(new Error(`Stopped by ${name}: the labs are taken down`)))
+  }
+  const kubelets: Kubelet[] = [{ label: 'deckhand', binary: undefined, samples: [] }]
+  if (options.against !== undefined) {
+    kubelets.push({ label: 'other', binary: resolve(options.against), samples: [] })
+  }
+  const ok = await runScenarios(kubelets, options, stop.signal)
+  await report(kubelets, options)
+  return ok ? 0 : 1
+}
+
+async function runScenarios(
+  kubelets: readonly Kubelet[],
+  options: BenchOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const wanted = scenarios.filter(({ rows }) => rows.some((row) => options.only?.includes(row) ?? true))
+  let ok = true
+  for (let round = 1; round <= options.rounds; round += 1) {
+    for (const scenario of wanted) {
+      for (const kubelet of kubelets) {
+        if (signal.aborted) return false
+        console.error(`round ${round} of ${options.rounds}: ${scenario.name}, ${kubelet.label}`)
+        ok = (await runScenario(scenario, kubelet, options, signal)) && ok
+      }
+    }
+  }
+  return ok
+}
+
+/** One failure must not cost the other figures: it is said, and the rows stay empty. */
+async function runScenario(
+  scenario: Scenario,
+  kubelet: Kubelet,
+  options: BenchOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await using lab = await startLab()
+    const samples = await scenario.measure({ lab, binary: kubelet.binary, ...options, signal })
+    const kept = Object.entries(samples).filter(([name]) => options.only?.includes(name) ?? true)
+    kubelet.samples.push(Object.fromEntries(kept))
+    return true
+  } catch (error) {
+    console.error(`FAILED  ${scenario.name}, ${kubelet.label}:`, signal.aborted ? signal.reason : error)
+    return false
+  }
+}
+
+async function report(kubelets: readonly Kubelet[], options: BenchOptions): Promise<void> {
+  const measured = kubelets.map(({ label, samples }) => ({ label, samples: mergeSamples(samples) }))
+  const results = computeResults(measured)
+  const [cpu] = cpus()
+  const machine = {
+    cores: cpus().length,
+    cpu: cpu?.model ?? 'unknown',
+    memoryGigabytes: Math.round(totalmem() / 1e9),
+    kernel: release(),
+  }
+  console.log(`\n${machine.cores} cores (${machine.cpu}), Linux ${machine.kernel}; "many pods" are ${options.pods}\n`)
+  console.log(
+    formatTable(
+      measured.map(({ label }) => label),
+      results,
+    ),
+  )
+  if (options.json === undefined) return
+  await writeFile(options.json, `${JSON.stringify({ machine, options, results, measured }, undefined, 2)}\n`)
+}

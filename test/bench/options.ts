@@ -1,0 +1,61 @@
+import { parseArgs } from 'node:util'
+import { rows } from './rows.ts'
+
+export interface BenchOptions {
+  /** Path of the kubelet to compare with. */
+  readonly against: string | undefined
+  /** Rows to measure; undefined is all. */
+  readonly only: readonly string[] | undefined
+  readonly runs: number
+  readonly rounds: number
+  readonly pods: number
+  readonly steadyMs: number
+  readonly json: string | undefined
+  readonly help: boolean
+}
+
+export const usage = `Measures our kubelet, and another one beside it, on a real containerd in a lab of its own. Needs root.
+Usage: npm run bench -- [options]
+  --against PATH   measure this kubelet too and print the ratios
+  --only NAME,…    only these measures: ${rows.map(({ name }) => name).join(', ')}
+  --runs N         how often the short ones are repeated (10)
+  --rounds N       how often all is repeated, each time in fresh labs, the kubelets taking turns (1)
+  --pods N         how many "many pods" are (100)
+  --steady N       seconds over which CPU is measured while nothing changes (30)
+  --json FILE      keep the results and every single value here`
+
+/** Reads the command line; throws with what was expected. */
+export function parseOptions(args: readonly string[]): BenchOptions {
+  const text = { type: 'string' } as const
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      against: text,
+      only: text,
+      runs: text,
+      rounds: text,
+      pods: text,
+      steady: text,
+      json: text,
+      help: { type: 'boolean' },
+    },
+  })
+  const only = values.only?.split(',')
+  const unknown = only?.find((name) => !rows.some((row) => row.name === name))
+  if (unknown !== undefined) throw new Error(`Cannot measure "${unknown}": expected some of the names in --help`)
+  return {
+    against: values.against,
+    only,
+    runs: parseCount('runs', values.runs ?? '10'),
+    rounds: parseCount('rounds', values.rounds ?? '1'),
+    pods: parseCount('pods', values.pods ?? '100'),
+    steadyMs: parseCount('steady', values.steady ?? '30') * 1000,
+    json: values.json,
+    help: values.help ?? false,
+  }
+}
+
+function parseCount(name: string, text: string): number {
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new Error(`Cannot use --${name} "${text}": expected a number from 1 to 99999`)
+  return Number(text)
+}

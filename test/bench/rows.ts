@@ -1,0 +1,59 @@
+/** One measure of the benchmark. */
+export interface Row {
+  readonly name: string
+  readonly title: string
+  readonly unit: 's' | '%' | 'MB' | ''
+  /** What our value may be, as a part of the other kubelet's; undefined where there is no comparison. */
+  readonly aim: number | undefined
+}
+
+const row = (name: string, unit: Row['unit'], aim: number | undefined, title: string): Row => ({
+  name,
+  title,
+  unit,
+  aim,
+})
+
+/** Every measure, in the order of the table. */
+export const rows: readonly Row[] = [
+  row('start', 's', 0.5, "manifest written → workload's first instruction"),
+  row('ready', 's', 0.5, 'manifest written → Ready in GET /pods'),
+  row('restart', 's', 0.25, "container killed → its replacement's first instruction"),
+  row('stop', 's', 1, 'manifest removed → SIGTERM in the workload'),
+  row('half-started', 's', 0.5, 'many pods at once: half of them started'),
+  row('all-ready', 's', 0.92, 'many pods at once: all Ready'),
+  row('burst-cpu', 's', 1, "many pods at once: agent's own CPU time"),
+  row('steady-cpu', '%', 0.25, 'steady, many pods: agent CPU, part of a core'),
+  row('idle-cpu', '%', 0.5, 'steady, no pods: agent CPU, part of a core'),
+  row('idle-memory', 'MB', 1, 'memory (PSS), no pods'),
+  row('memory', 'MB', 0.85, 'memory (PSS), many pods'),
+  row('idle-anonymous', 'MB', undefined, 'of it anonymous, no pods'),
+  row('anonymous', 'MB', 0.8, 'of it anonymous, many pods'),
+  row('startup', 's', 1, 'exec → healthy'),
+  row('recovery', 's', 0.5, 'SIGKILL with many pods → all Ready again in GET /pods'),
+  row('recovery-restarts', '', undefined, 'containers restarted by that'),
+  row('scrape', 's', undefined, 'GET /metrics, many pods'),
+  row('event-loop', 's', undefined, 'event-loop delay p99, many pods'),
+  row('heap', 'MB', undefined, 'JavaScript heap used, many pods'),
+]
+
+/** What was measured: for each row's name the values of all runs. */
+export type Samples = Readonly<Record<string, readonly number[]>>
+
+/** The values of several runs, together. */
+export function mergeSamples(all: readonly Samples[]): Samples {
+  const merged: Record<string, number[]> = {}
+  for (const samples of all) {
+    for (const [name, values] of Object.entries(samples)) (merged[name] ??= []).push(...values)
+  }
+  return merged
+}
+
+/** The value in the middle; undefined when there is none. */
+export function median(values: readonly number[]): number | undefined {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = Math.floor(sorted.length / 2)
+  const [low, high] = [sorted[middle - 1], sorted[middle]]
+  if (high === undefined) return undefined
+  return sorted.length % 2 === 1 || low === undefined ? high : (low + high) / 2
+}

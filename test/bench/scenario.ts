@@ -1,0 +1,34 @@
+import type { LabAgent } from '../e2e/lab/lab-agent.ts'
+import type { Lab } from '../e2e/lab/start-lab.ts'
+import type { Pod } from '../../src/model/pod.ts'
+import type { Samples } from './rows.ts'
+
+/** What a scenario works with: a fresh lab, the kubelet to measure, and how much of it. */
+export interface Bench {
+  readonly lab: Lab
+  /** Path of the kubelet; undefined is our own. */
+  readonly binary: string | undefined
+  readonly runs: number
+  readonly pods: number
+  readonly steadyMs: number
+  readonly signal: AbortSignal
+}
+
+/** Measures some rows in one lab. */
+export interface Scenario {
+  readonly name: string
+  readonly rows: readonly string[]
+  measure(bench: Bench): Promise<Samples>
+}
+
+/** Starts the kubelet to measure and waits until it is healthy. */
+export async function startBenchAgent({ lab, binary }: Bench): Promise<LabAgent> {
+  const agent = await lab.startAgent(binary === undefined ? {} : { binary })
+  await agent.healthy()
+  return agent
+}
+
+/** True when the pod's Ready condition is. */
+export function isReady(pod: Pod | undefined): boolean {
+  return pod?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
+}

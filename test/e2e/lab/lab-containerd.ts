@@ -1,0 +1,96 @@
+import { readFile } from 'node:fs/promises'
+import { systemClock } from '../../../src/async/clock.ts'
+import { runProcessOrThrow } from '../../../src/host/run-process.ts'
+import type { StartedProcess } from '../../../src/host/start-process.ts'
+import { startContainerd } from '../../../src/standalone/containerd.ts'
+import type { PrivateContainerd } from '../../../src/standalone/containerd.ts'
+import { ctrCommand } from '../../../src/standalone/import-images.ts'
+import { childPid } from './lab-namespaces.ts'
+
+/** A running task of containerd; a container that exited and was not removed has one too. */
+export interface LabTask {
+  readonly id: string
+  /** As the lab counts. */
+  readonly pid: number
+  /** RUNNING, STOPPED, … */
+  readonly status: string
+}
+
+/** The lab's containerd, to be asked and to be broken. */
+export class LabContainerd {
+  readonly #containerd: PrivateContainerd
+  #process: StartedProcess
+
+  constructor(containerd: PrivateContainerd, process: StartedProcess) {
+    this.#containerd = containerd
+    this.#process = process
+  }
+
+  get socket(): string {
+    return this.#containerd.paths.socket
+  }
+
+  /** As containerRuntimeEndpoint wants it. */
+  get endpoint(): string {
+    return `unix://${this.socket}`
+  }
+
+  /** Where hosts.toml files for registries go: <folder>/<host:port>/hosts.toml. */
+  get registries(): string {
+    return this.#containerd.paths.registries
+  }
+
+  async log(): Promise<string> {
+    return await readFile(this.#containerd.paths.log, 'utf8')
+  }
+
+  /** The pid as we see it. */
+  async pid(): Promise<number> {
+    const pid = await childPid(this.#process.pid)
+    if (pid === undefined) throw new Error('Cannot find containerd: it does not run')
+    return pid
+  }
+
+  /** SIGKILL; containers go on under their shims. */
+  async kill9(): Promise<void> {
+    process.kill(await this.pid(), 'SIGKILL')
+    await this.#process.exited
+  }
+
+  /** Starts it again after kill9(). */
+  async start(): Promise<void> {
+    this.#process = await startContainerd(systemClock, this.#containerd, new AbortController().signal)
+  }
+
+  async restart(): Promise<void> {
+    await this.kill9()
+    await this.start()
+  }
+
+  /** Runs containerd's own client in the namespace of the CRI plugin and gives what it printed. */
+  async ctr(...args: readonly string[]): Promise<string> {
+    const request = { argv: ctrCommand(this.#containerd, ...args), deadlineMs: 30_000 }
+    return (await runProcessOrThrow(systemClock, request, new AbortController().signal)).stdout
+  }
+
+  /** Ids of the containers with all of these labels; sandboxes have io.cri-containerd.kind "sandbox", containers "container". */
+  async containers(labels: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
+    const filter = Object.entries(labels).map(
+      ([key, value]) => `labels.${JSON.stringify(key)}==${JSON.stringify(value)}`,
+    )
+    const output = await this.ctr('containers', 'ls', '-q', ...(filter.length === 0 ? [] : [filter.join(',')]))
+    return output.split('\n').filter((id) => id !== '')
+  }
+
+  async labels(id: string): Promise<Readonly<Record<string, string>>> {
+    return (JSON.parse(await this.ctr('containers', 'info', id)) as { Labels?: Record<string, string> }).Labels ?? {}
+  }
+
+  async tasks(): Promise<readonly LabTask[]> {
+    const [, ...lines] = (await this.ctr('tasks', 'ls')).trim().split('\n')
+    return lines.map((line) => {
+      const [id = '', pid = '', status = ''] = line.split(/\s+/)
+      return { id, pid: Number(pid), status }
+    })
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * The process that owns a lab's namespaces, cgroup and folder. It makes them, says "ready <pid of the first process inside>" and
+ * waits for the end of its standard input: when the test is done with the lab, or dead. Then it takes everything down.
+ * The lab has a pid namespace, so killing its first process kills all others, whatever they forked or detached.
+ * Usage: lab-keeper.ts FOLDER CGROUP
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, rm } from 'node:fs/promises'
+import process from 'node:process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../../../src/async/clock.ts'
+import { runProcessOrThrow } from '../../../src/host/run-process.ts'
+import { makeCgroup, removeCgroup } from '../../../src/host/cgroup-tree.ts'
+import { enterArguments } from './lab-namespaces.ts'
+
+const namespaces = ['--net', '--mount', '--pid']
+const [folder = '', cgroup = ''] = process.argv.slice(2)
+if (!folder.includes('deckhand-lab-') || !cgroup.startsWith('/deckhand-lab-')) throw new Error('Not the names of a lab')
+
+const asked = once(process.stdin.resume(), 'close')
+await using cleanup = new AsyncDisposableStack()
+cleanup.defer(() => rm(folder, { recursive: true, force: true }))
+cleanup.defer(() => removeCgroup(systemClock, cgroup, new AbortController().signal))
+await makeCgroup(cgroup)
+const pid = await startNamespaces(cleanup)
+await furnish(pid)
+process.stdout.write(`ready ${pid}\n`)
+await asked
+
+async function startNamespaces(stack: AsyncDisposableStack): Promise<number> {
+  // Should this process be killed, the kernel kills unshare, and unshare's --kill-child the first process of the lab.
+  const argv = ['--pdeathsig', 'KILL', 'unshare', ...namespaces, '--fork', '--kill-child', '--mount-proc']
+  // Killed with its child, this unshare complains on stderr about something that does not matter.
+  const unshare = spawn('/usr/bin/setpriv', [...argv, 'catatonit', '-P'], { stdio: 'ignore' })
+  const exited = once(unshare, 'exit')
+  for (let tries = 0; tries < 1000; tries += 1) {
+    const children = await readFile(`/proc/${unshare.pid}/task/${unshare.pid}/children`, 'utf8').catch(() => '')
+    const child = Number(children.trim())
+    if (child > 0 && (await isPause(child))) {
+      stack.defer(async () => {
+        process.kill(child, 'SIGKILL')
+        await exited
+      })
+      return child
+    }
+    await sleep(2)
+  }
+  throw new Error('Cannot make the namespaces of a lab: unshare has no child')
+}
+
+/** Until unshare's child became catatonit, its mounts are not all there. */
+async function isPause(child: number): Promise<boolean> {
+  return (await readFile(`/proc/${child}/comm`, 'utf8').catch(() => '')).trim() === 'catatonit'
+}
+
+async function furnish(inside: number): Promise<void> {
+  const run = (...argv: string[]) => {
+    const request = { argv: [...enterArguments(inside), ...argv], deadlineMs: 10_000 }
+    return runProcessOrThrow(systemClock, request, new AbortController().signal)
+  }
+  await Promise.all([
+    // As on a normal host, so that mount propagation into containers can be tested; the peers are this namespace's own.
+    run('mount', '--make-rshared', '/').then(async () => {
+      // Names of pod networks, sockets of shims, locks of iptables: nothing of it on the host's.
+      await run('mount', '-t', 'tmpfs', 'lab-run', '/run')
+      await run('mkdir', '-p', '/var/lib/cni')
+      await run('mount', '-t', 'tmpfs', 'lab-cni', '/var/lib/cni')
+    }),
+    run('ip', 'link', 'set', 'lo', 'up'),
+  ])
+}

@@ -1,0 +1,129 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdir, mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { systemClock } from '../../../src/async/clock.ts'
+import { runProcess } from '../../../src/host/run-process.ts'
+import type { ProcessResult } from '../../../src/host/run-process.ts'
+import { startProcess } from '../../../src/host/start-process.ts'
+import type { StartedProcess } from '../../../src/host/start-process.ts'
+import { containerdPaths } from '../../../src/standalone/containerd-config.ts'
+import { canConnect, configureContainerd, startContainerd } from '../../../src/standalone/containerd.ts'
+import type { PrivateContainerd } from '../../../src/standalone/containerd.ts'
+import { importNodeImages } from '../../../src/standalone/import-images.ts'
+import { createAgentConfig } from './agent-config.ts'
+import { startAgent } from './lab-agent.ts'
+import type { AgentOptions, AgentSite, LabAgent } from './lab-agent.ts'
+import { LabContainerd } from './lab-containerd.ts'
+import { LabManifests } from './lab-manifests.ts'
+import { enterArguments, outerPid } from './lab-namespaces.ts'
+import { LabNetwork } from './lab-network.ts'
+
+/** A node's surroundings for one test: own namespaces, cgroup, containerd, pod network and folders; gone with its block. */
+export interface Lab extends AsyncDisposable {
+  /** Holds everything; in the same place inside and outside. */
+  readonly folder: string
+  /** The cgroupRoot of the lab's pods. */
+  readonly cgroupRoot: string
+  readonly containerd: LabContainerd
+  readonly manifests: LabManifests
+  readonly network: LabNetwork
+  /** Runs a program to its end, whatever its exit code. */
+  runInside(argv: readonly string[], options?: { deadlineMs?: number; stdin?: string }): Promise<ProcessResult>
+  /** Starts a program that goes on until it ends or the lab does. The pid is that of nsenter, see childPid(). */
+  startInside(argv: readonly string[], logFile: string): Promise<StartedProcess>
+  /** The pid as we see it of a pid inside, such as that of a task. */
+  outerPid(inside: number): Promise<number | undefined>
+  startAgent(options?: AgentOptions): Promise<LabAgent>
+}
+
+/** Makes a lab. It disappears with its block, and also when this process dies. */
+export async function startLab(): Promise<Lab> {
+  const folder = await mkdtemp(join(tmpdir(), 'deckhand-lab-'))
+  const cgroupRoot = `/deckhand-lab-${randomBytes(4).toString('hex')}`
+  await using cleanup = new AsyncDisposableStack()
+  const { init, keeper } = await startKeeper(folder, cgroupRoot)
+  cleanup.defer(() => stopKeeper(keeper))
+  const enter = enterArguments(init)
+  const containerd: PrivateContainerd = { paths: containerdPaths(`${folder}/containerd`), enter }
+  const manifests = new LabManifests(`${folder}/manifests`, folder)
+  await mkdir(manifests.folder)
+  const [network, containerdProcess] = await Promise.all([startForwarder(folder, enter), startRuntime(containerd)])
+  cleanup.use(network)
+  const labContainerd = new LabContainerd(containerd, containerdProcess)
+  const site: AgentSite = {
+    folder,
+    enter,
+    network,
+    createConfig: (ports) => {
+      const endpoint = labContainerd.endpoint
+      return createAgentConfig({ folder, manifests: manifests.folder, endpoint, cgroupRoot, ports })
+    },
+  }
+  const owned = cleanup.move()
+  return {
+    folder,
+    cgroupRoot,
+    containerd: labContainerd,
+    manifests,
+    network,
+    runInside: (argv, { deadlineMs = 30_000, ...options } = {}) => {
+      return runProcess(systemClock, { argv: [...enter, ...argv], deadlineMs, ...options }, never)
+    },
+    startInside: (argv, logFile) => startProcess({ argv: [...enter, ...argv], logFile }),
+    outerPid: (inside) => outerPid(init, inside),
+    startAgent: (options) => startAgent(site, options),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+const never = new AbortController().signal
+const keeperScript = fileURLToPath(new URL('lab-keeper.ts', import.meta.url))
+const forwarderScript = fileURLToPath(new URL('lab-forwarder.ts', import.meta.url))
+
+async function startKeeper(folder: string, cgroup: string): Promise<{ init: number; keeper: ChildProcess }> {
+  const keeper = spawn(process.execPath, [keeperScript, folder, cgroup], {
+    detached: true,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  for await (const line of createInterface({ input: keeper.stdout })) {
+    const pid = /^ready (\d+)$/.exec(line)?.[1]
+    if (pid !== undefined) return { init: Number(pid), keeper }
+  }
+  throw new Error('Cannot start a lab: its keeper ended, see above')
+}
+
+async function stopKeeper(keeper: ChildProcess): Promise<void> {
+  if (keeper.exitCode !== null || keeper.signalCode !== null) throw new Error('A lab ended before its time: see above')
+  keeper.stdin?.end()
+  const [code] = (await once(keeper, 'exit')) as [number | null]
+  if (code !== 0) throw new Error(`Cannot take the lab down: exit code ${code}, see above`)
+}
+
+async function startForwarder(folder: string, enter: readonly string[]): Promise<LabNetwork> {
+  const socket = `${folder}/network.sock`
+  const argv = [...enter, process.execPath, forwarderScript, socket]
+  const { exited } = await startProcess({ argv, logFile: `${folder}/forwarder.log` })
+  let ended = false
+  void exited.then(() => (ended = true))
+  while (!(await canConnect(socket))) {
+    if (ended) throw new Error(`Cannot start the lab's forwarder: see "${folder}/forwarder.log"`)
+    await sleep(5)
+  }
+  return new LabNetwork(socket)
+}
+
+async function startRuntime(containerd: PrivateContainerd): Promise<StartedProcess> {
+  const network = { name: 'lab', bridge: 'lab0', subnet: '10.88.0.0/16', masquerade: false }
+  await configureContainerd(systemClock, containerd, network, never)
+  const started = await startContainerd(systemClock, containerd, never)
+  await importNodeImages(systemClock, containerd, never)
+  return started
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { readFile, rm } from 'node:fs/promises'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { ProcessResult } from '../../../src/host/run-process.ts'
+import type { StartedProcess } from '../../../src/host/start-process.ts'
+import { childPid } from '../lab/lab-namespaces.ts'
+import { startLab } from '../lab/start-lab.ts'
+import type { Lab } from '../lab/start-lab.ts'
+
+const deckhand = fileURLToPath(new URL('../../../bin/deckhand', import.meta.url))
+
+/** A standalone node in the namespaces of a lab; the lab's own containerd is not used. */
+class Node {
+  readonly state: string
+  readonly #lab: Lab
+
+  constructor(lab: Lab) {
+    this.#lab = lab
+    this.state = `${lab.folder}/state`
+  }
+
+  /** Starts "up" and waits until it says that the node is up. */
+  async up(): Promise<{ process: StartedProcess; output: () => Promise<string> }> {
+    const log = `${this.#lab.folder}/up.log`
+    await rm(log, { force: true })
+    const argv = [deckhand, 'up', '--state', this.state, '--cgroup-root', `${this.#lab.cgroupRoot}/node`]
+    const process = await this.#lab.startInside(argv, log)
+    const output = () => readFile(log, 'utf8')
+    for (let tries = 0; !(await output()).includes('stop all'); tries += 1) {
+      assert.ok(tries < 1000, await output())
+      await sleep(20)
+    }
+    return { process, output }
+  }
+
+  run(command: string, ...args: string[]): Promise<ProcessResult> {
+    return this.#lab.runInside([deckhand, command, '--state', this.state, ...args])
+  }
+
+  /** The processes of the containers' programs, as the lab counts them. */
+  async containers(): Promise<string> {
+    return (await this.#lab.runInside(['pgrep', '-f', 'httpd -f -p 8080'])).stdout
+  }
+}
+
+describe('deckhand up', () => {
+  test('runs the example, is left and found again, and goes down', async () => {
+    await using lab = await startLab()
+    const node = new Node(lab)
+    const first = await node.up()
+    const url = /curl (http:\S+)/.exec(await first.output())?.[1]
+    assert.ok(url, await first.output())
+    assert.deepEqual(await lab.network.get(url), { status: 200, body: 'Hello from Deckhand\n' })
+    const status = await node.run('status')
+    assert.equal(status.exitCode, 0)
+    assert.match(status.stdout, /default\/example-\S+ +yes +Running +0/)
+
+    const second = await node.run('up')
+    assert.equal(second.exitCode, 3)
+    assert.match(second.stderr, /Cannot start the node: it runs already \(pid \d+\)/)
+
+    const containers = await node.containers()
+    assert.notEqual(containers, '')
+    process.kill((await childPid(first.process.pid)) ?? 0, 'SIGINT')
+    assert.deepEqual(await first.process.exited, { exitCode: 0, signal: undefined })
+    assert.match(await first.output(), /Pods and runtime go on/)
+    assert.equal((await node.run('status')).exitCode, 3)
+    assert.equal(await node.containers(), containers)
+
+    const again = await node.up()
+    assert.match(await again.output(), /containerd found running/)
+    assert.equal(await node.containers(), containers)
+
+    const down = await node.run('down')
+    assert.equal(down.exitCode, 0, down.stderr)
+    assert.match(down.stdout, /1 pod stopped\ncontainerd stopped\nEverything is stopped/)
+    assert.deepEqual(await again.process.exited, { exitCode: 0, signal: undefined })
+    assert.equal(await node.containers(), '')
+    assert.doesNotMatch((await lab.runInside(['cat', '/proc/self/mountinfo'])).stdout, new RegExp(node.state))
+    assert.ok(existsSync(node.state))
+
+    assert.equal((await node.run('down', '--purge')).exitCode, 0)
+    assert.equal(existsSync(node.state), false)
+  })
+
+  test('starts agent and containerd again when they are killed, and keeps the containers', async () => {
+    await using lab = await startLab()
+    const node = new Node(lab)
+    const { output } = await node.up()
+    const containers = await node.containers()
+    for (const file of ['kubelet.pid', 'containerd/containerd.pid']) {
+      const { pid } = JSON.parse(await readFile(`${node.state}/${file}`, 'utf8'))
+      await lab.runInside(['kill', '-KILL', String(pid)])
+    }
+    for (let tries = 0; ; tries += 1) {
+      const { exitCode, stdout } = await node.run('status')
+      if (exitCode === 0 && stdout.includes('containerd (pid') && /yes +Running/.test(stdout)) break
+      assert.ok(tries < 100, `${stdout}\n${await output()}`)
+      await sleep(100)
+    }
+    assert.match(await output(), /the agent ended \(signal SIGKILL\), starting it again/)
+    assert.equal(await node.containers(), containers)
+    assert.equal((await node.run('down')).exitCode, 0)
+  })
+
+  test('says what is wrong', async () => {
+    await using lab = await startLab()
+    const node = new Node(lab)
+    await lab.startInside(['/bin/busybox', 'httpd', '-f', '-p', '127.0.0.1:10255'], `${lab.folder}/httpd.log`)
+    const listening = async () => (await lab.runInside(['ss', '-ltn'])).stdout.includes(':10255')
+    for (let tries = 0; !(await listening()); tries += 1) assert.ok(tries < 100)
+    for (const [args, exitCode, message] of [
+      [['--runtime', '/no/such.sock', '--read-only-port', '1'], 4, /Cannot use the runtime "unix:\/\/\/no\/such.sock"/],
+      [[], 4, /Cannot listen on port 10255: it is taken .* choose another with --read-only-port/],
+      [['--read-only-port', 'x'], 2, /Cannot use --read-only-port "x"/],
+    ] as const) {
+      const result = await node.run('up', ...args)
+      assert.deepEqual([result.exitCode, result.stdout], [exitCode, ''])
+      assert.match(result.stderr, message)
+    }
+    const unprivileged = ['setpriv', '--reuid', '65534', '--clear-groups', deckhand, 'up', '--state', node.state]
+    const result = await lab.runInside(unprivileged)
+    assert.deepEqual([result.exitCode, result.stderr], [4, 'deckhand: Cannot run a node: this needs root (try sudo)\n'])
+  })
+})
