@@ -15,7 +15,7 @@ function formatDefault({ field, flag }: FlagRow): string {
   if (value === undefined || value === '' || value === 'false' || value === false) return ''
   if (flag.type === 'duration') return ` (default ${formatGoDuration(Number(value))})`
   if (typeof value === 'object') return Array.isArray(value) && value.length > 0 ? ` (default ${value.join(',')})` : ''
-  return ` (default ${String(value)})`
+  return ` (default ${JSON.stringify(value).replaceAll('"', '')})`
 }
 
 function formatRow(row: FlagRow): string {

@@ -96,18 +96,21 @@ export function mapOf<T, D extends Readonly<Record<string, T>> | undefined>(
     /** Values are never shown, not even in an error. */
     readonly secret?: boolean
   },
-): Field<Readonly<Record<string, T>> | D> {
+): Field<Readonly<Record<string, T>> | Extract<D, undefined>> {
   const { secret = false } = options
   type M = Readonly<Record<string, T>>
+  const unset = options.default as M | Extract<D, undefined>
   return {
     about: options.about,
-    unset: options.default,
-    flag: customFlag<M, M | D>(options, kind.type, (texts, current) => options.parseFlag(texts, current ?? {})),
+    unset,
+    flag: customFlag<M, M | Extract<D, undefined>>(options, kind.type, (texts, current) =>
+      options.parseFlag(texts, current ?? {}),
+    ),
     decode(raw, path, findings) {
-      if (raw === null) return options.default
+      if (raw === null) return unset
       if (!isJsonObject(raw)) {
         findings.problem(path, secret ? '***' : raw, 'expected an object')
-        return options.default
+        return unset
       }
       const entries: (readonly [string, T])[] = []
       for (const [key, part] of raw) {
@@ -139,7 +142,7 @@ export function textMap<D extends TextMap | undefined>(
     /** Numbers are taken as their text, as for quantities. */
     readonly takesNumbers?: boolean
   },
-): Field<TextMap | D> {
+): Field<TextMap | Extract<D, undefined>> {
   const { pairs = { separator: '=' }, takesNumbers = false } = options
   const read = (raw: Json): string | undefined => {
     if (takesNumbers && (typeof raw === 'number' || typeof raw === 'bigint')) return String(raw)
@@ -179,13 +182,13 @@ export function optionalObject<F extends Fields>(
   fields: F,
   options: { readonly about: string },
 ): Field<Decoded<F> | undefined> {
-  const { decode, encode, check } = object(fields, options)
+  const inner = object(fields, options)
   return {
     about: options.about,
     unset: undefined,
-    decode: (raw, path, findings) => (raw === null ? undefined : decode(raw, path, findings)),
-    encode: (value) => (value === undefined ? undefined : encode(value)),
-    check: (value, path, findings) => (value === undefined ? undefined : check(value, path, findings)),
+    decode: (raw, path, findings) => (raw === null ? undefined : inner.decode(raw, path, findings)),
+    encode: (value) => (value === undefined ? undefined : inner.encode(value)),
+    check: (value, path, findings) => (value === undefined ? undefined : inner.check(value, path, findings)),
   }
 }
 

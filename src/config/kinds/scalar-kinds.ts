@@ -23,7 +23,7 @@ function scalar<T, D>(kind: Scalar<T>, options: FieldOptions<T, D>): Field<T | D
   return {
     about: options.about,
     unset,
-    flag: scalarFlag<T | D>(options as FieldOptions<T | D, D>, kind.type, kind.parseText),
+    flag: scalarFlag<T | D>(options as FieldOptions<T | D, D>, kind.type, (value) => kind.parseText(value)),
     decode(raw, path, findings) {
       if (raw === null) return unset
       const value = kind.read(raw)

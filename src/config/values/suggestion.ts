@@ -3,9 +3,9 @@ const LARGEST_DISTANCE = 4
 
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (const [row, letter] of [...a].entries()) {
+  for (const [row, letter] of a.split('').entries()) {
     const current = [row + 1]
-    for (const [column, other] of [...b].entries()) {
+    for (const [column, other] of b.split('').entries()) {
       const replace = (previous[column] ?? 0) + (letter === other ? 0 : 1)
       current.push(Math.min(replace, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1))
     }
