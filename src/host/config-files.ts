@@ -7,6 +7,8 @@ function kindOf(entry: Dirent | Stats): 'file' | 'directory' | 'symlink' | 'othe
   return entry.isSymbolicLink() ? 'symlink' : 'other'
 }
 
+const CHUNK_BYTES = 64 * 1024
+
 /** The file system as the configuration reads it. */
 export const hostConfigFiles = {
   async readFile(path: string, maxBytes: number): Promise<Uint8Array> {
@@ -14,9 +16,11 @@ export const hostConfigFiles = {
     const parts: Uint8Array[] = []
     let size = 0
     // Not by the size that stat() tells: a pipe has none, and a file may grow.
-    for await (const part of file.readableWebStream({ autoClose: false }) as AsyncIterable<ArrayBuffer>) {
-      parts.push(new Uint8Array(part))
-      size += part.byteLength
+    for (;;) {
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(CHUNK_BYTES))
+      if (bytesRead === 0) break
+      parts.push(buffer.subarray(0, bytesRead))
+      size += bytesRead
       if (size > maxBytes) throw new Error(`Cannot read "${path}": expected at most ${maxBytes} bytes`)
     }
     return Buffer.concat(parts)

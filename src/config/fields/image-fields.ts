@@ -5,7 +5,8 @@ function brokenAllowlistEntry(pattern: string): string | undefined {
   if (pattern.trim() !== pattern || pattern === '') return 'expected an image name without spaces around it'
   const name = pattern.replace(/\/\*$/, '')
   if (name.includes('*')) return 'expected * only at the end, after a slash'
-  if (/@|:[^/]*$/.test(name.replace(/^[^/]*:\d+(?=\/|$)/, ''))) return 'expected an image name without tag and digest'
+  const withoutPort = pattern.replace(/^[^/]*:\d+(?=\/)/, '')
+  if (/[@:]/.test(withoutPort)) return 'expected an image name without tag and digest'
   const host = name.split('/')[0] ?? ''
   const hasHost = host === 'localhost' || /[.:]/.test(host)
   return name !== pattern && !hasHost ? 'expected a registry host before the *' : undefined

@@ -1,4 +1,4 @@
-export type EntryKind = 'file' | 'directory' | 'symlink' | 'other'
+type EntryKind = 'file' | 'directory' | 'symlink' | 'other'
 
 /** The little of a file system that reading the configuration needs. */
 export interface ConfigFiles {

@@ -4,7 +4,7 @@ import { isJsonObject } from './json-value.ts'
 import { resolveScalar } from './resolve-scalar.ts'
 
 /** Something at a line of a file. */
-export interface Located {
+interface Located {
   readonly path: string
   readonly line: number
 }
