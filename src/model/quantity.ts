@@ -1,5 +1,5 @@
 /** How a quantity was written, and so how it is printed again. */
-export type QuantityFormat = 'BinarySI' | 'DecimalSI' | 'DecimalExponent'
+type QuantityFormat = 'BinarySI' | 'DecimalSI' | 'DecimalExponent'
 
 /** A Kubernetes quantity, exact: "1500m" is 1 500 000 000 nanos. */
 export interface Quantity {

@@ -1,0 +1,112 @@
+import { dirname, resolve } from 'node:path'
+import { ConfigError } from '../config-error.ts'
+import type { Fields } from '../kinds/field.ts'
+import { CONFIGURATION, encodeConfiguration, type GivenConfiguration } from '../kubelet-configuration.ts'
+import { DEFAULT_EVICTION_HARD } from '../rules/eviction-rules.ts'
+import type { ConfigFiles } from './config-files.ts'
+import { decodeConfiguration, findUnknownFields, matchCase, repairCase } from './decode-configuration.ts'
+import type { JsonObject } from './json-value.ts'
+import { listDropIns } from './list-drop-ins.ts'
+import { mergePatch } from './merge-patch.ts'
+import type { ParsedDocument } from './parse-document.ts'
+import { readConfigFile } from './read-config-file.ts'
+
+/** A configuration, with lines about what was odd on the way to it. */
+export interface LoadedConfiguration {
+  readonly config: GivenConfiguration
+  readonly warnings: readonly string[]
+}
+
+const FIELDS: Fields = CONFIGURATION.fields ?? {}
+
+function resolvePaths<T extends object>(values: T, fields: Fields, folder: string): T {
+  const entries = Object.entries(values).map(([name, value]: [string, unknown]) => {
+    const field = fields[name]
+    if (field?.fields !== undefined) return [name, resolvePaths(value as object, field.fields, folder)]
+    return [name, field?.isPath === true && value !== '' ? resolveFrom(folder, String(value)) : value]
+  })
+  return Object.fromEntries(entries) as T
+}
+
+function resolveFrom(folder: string, path: string): string {
+  return path.startsWith('/') ? path : resolve(folder, path)
+}
+
+function withEvictionDefaults(config: GivenConfiguration): GivenConfiguration {
+  const { evictionHard, mergeDefaultEvictionSettings } = config
+  if (evictionHard !== undefined && !mergeDefaultEvictionSettings) return config
+  return { ...config, evictionHard: { ...DEFAULT_EVICTION_HARD, ...evictionHard } }
+}
+
+function listUnknown(path: string, { root, lines }: ParsedDocument): readonly string[] {
+  return findUnknownFields(root).map((name) => {
+    const known = name.includes('.') ? undefined : matchCase(FIELDS, name)
+    const hint = known === undefined ? '' : `, which is written ${known}`
+    return `${path} line ${lines.get(name) ?? 1}: unknown field ${name}${hint}`
+  })
+}
+
+function listMore(path: string, { hasMore }: ParsedDocument): readonly string[] {
+  return hasMore ? [`${path}: only the first document of the file is used`] : []
+}
+
+/** Reads the file of --config: unknown fields are left out and of a field given twice the last counts, with a warning each. */
+async function loadConfigFile(path: string, files: ConfigFiles): Promise<LoadedConfiguration> {
+  const document = await readConfigFile(path, files)
+  const locate = (field: string) => `${path} line ${lineOf(document, field)}`
+  const decoded = decodeConfiguration(document.root, locate)
+  const config = withEvictionDefaults(resolvePaths(decoded, FIELDS, dirname(resolve(path))))
+  const twice = document.duplicates.map(
+    (field) => `${path} line ${field.line}: field ${field.path} is given twice, the last one counts`,
+  )
+  return { config, warnings: [...listUnknown(path, document), ...twice, ...listMore(path, document)] }
+}
+
+// A list item has no line of its own: then that of the nearest field above it.
+function lineOf({ lines }: ParsedDocument, field: string): number {
+  for (let path = field; path !== ''; path = path.replace(/[.[]?[^.[]*$/, '')) {
+    const line = lines.get(path)
+    if (line !== undefined) return line
+  }
+  return 1
+}
+
+/** Merges the drop-ins over the document of the configuration so far. */
+async function loadDropIns(
+  base: GivenConfiguration,
+  paths: readonly string[],
+  files: ConfigFiles,
+): Promise<LoadedConfiguration> {
+  const warnings: string[] = []
+  let merged: JsonObject = encodeConfiguration(base)
+  for (const path of paths) {
+    const document = await readConfigFile(path, files)
+    if (document.duplicates.length > 0) {
+      const rule = 'expected each field once'
+      throw new ConfigError(
+        document.duplicates.map((field) => ({
+          path: field.path,
+          value: undefined,
+          rule: `${rule} (${path} line ${field.line})`,
+        })),
+      )
+    }
+    warnings.push(...listUnknown(path, document), ...listMore(path, document))
+    merged = mergePatch(merged, document.root)
+  }
+  const config = decodeConfiguration(repairCase(merged, FIELDS), () => `after merging ${paths.join(', ')}`)
+  return { config, warnings }
+}
+
+/** The configuration of the file and the drop-ins; the defaults when there is neither. */
+export async function loadConfigFiles(
+  given: { readonly config: string; readonly configDir: string },
+  files: ConfigFiles,
+): Promise<LoadedConfiguration> {
+  const base =
+    given.config === '' ? { config: CONFIGURATION.unset, warnings: [] } : await loadConfigFile(given.config, files)
+  if (given.configDir === '') return base
+  const paths = await listDropIns(given.configDir, files)
+  const merged = await loadDropIns(base.config, paths, files)
+  return { config: merged.config, warnings: [...base.warnings, ...merged.warnings] }
+}
