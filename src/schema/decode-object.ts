@@ -71,18 +71,23 @@ class Decoder {
       this.#expected(value, 'a list', path)
       return []
     }
-    const seen = new Map<string, number>()
+    const seen = new Set<string>()
     return (value as readonly ManifestValue[]).map((item, index) => {
       const decoded = item === null ? zeroOf(type.of) : this.#value(item, type.of, path.index(index))
-      if (type.keys.length > 0) this.#noteDouble(decoded as ManifestObject, type.keys, seen, path.index(index))
+      if (type.keys.length > 0) this.#noteDouble(decoded as Record<string, string | number>, type.keys, seen, path.index(index))
       return decoded
     })
   }
 
-  #noteDouble(item: ManifestObject, keys: readonly string[], seen: Map<string, number>, path: FieldPath): void {
-    const key = keys.map((name) => String(item[name])).join('/')
+  #noteDouble(
+    item: Readonly<Record<string, string | number>>,
+    keys: readonly string[],
+    seen: Set<string>,
+    path: FieldPath,
+  ): void {
+    const key = keys.map((name) => item[name]).join('/')
     if (seen.has(key)) this.warnings.push({ path, rule: `Duplicate value: ${JSON.stringify(key)}`, value: key })
-    seen.set(key, seen.size)
+    seen.add(key)
   }
 
   #map(value: ManifestValue, of: ValueType, path: FieldPath): unknown {

@@ -1,3 +1,4 @@
+import { isPodUid } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
 import { decodeObject } from './decode-object.ts'
 import { defaultPod } from './default-pod.ts'
@@ -18,6 +19,8 @@ export interface DecodeOptions {
   readonly identify: (pod: ManifestPod) => Pod
   /** Refuse pods that need the API server to start. Parity: the gate PreventStaticPodAPIReferences. */
   readonly refuseApiReferences: boolean
+  /** May the manifest be a PodList? A file holds one Pod. */
+  readonly allowList: boolean
 }
 
 /** The pods of a manifest, and what was left out of them. */
@@ -33,10 +36,11 @@ export interface DecodedManifest {
  */
 export function decodePods(bytes: Uint8Array, options: DecodeOptions): DecodedManifest {
   const manifest = parseManifest(bytes)
-  const kind = kindOf(manifest)
+  const kind = kindOf(manifest, options.allowList)
   const decoded = decodeObject(manifest.value, kind)
   failWith(manifest, decoded.errors)
-  const list = kind === 'Pod' ? [decoded.value] : (decoded.value['items'] as readonly Readonly<Record<string, unknown>>[])
+  const list =
+    kind === 'Pod' ? [decoded.value] : (decoded.value['items'] as readonly Readonly<Record<string, unknown>>[])
   const pods: Pod[] = []
   const violations: Violation[] = []
   for (const [index, value] of list.entries()) {
@@ -59,23 +63,30 @@ function completePod(
     violations.push({ path: root.child('metadata').child('name'), rule: 'Required value' })
     return undefined
   }
+  if (metadata.uid && !isPodUid(metadata.uid)) {
+    const rule = `Invalid value: ${JSON.stringify(metadata.uid)}: must be 1 to 63 letters, digits and dashes`
+    violations.push({ path: root.child('metadata').child('uid'), rule, value: metadata.uid })
+    return undefined
+  }
   const pod = options.identify(defaultPod({ metadata, spec, status }))
   violations.push(...validatePod(pod, root))
   if (options.refuseApiReferences) violations.push(...findApiReferences(pod.spec, root))
   return pod
 }
 
-function kindOf(manifest: LocatedManifest): 'Pod' | 'PodList' {
+function kindOf(manifest: LocatedManifest, allowList: boolean): 'Pod' | 'PodList' {
   const { value } = manifest
   if (!isObject(value)) fail(manifest, [], 'expected an object with apiVersion and kind')
   const { apiVersion, kind } = value
   if (apiVersion !== 'v1') {
     fail(manifest, ['apiVersion'], `expected "v1", not ${JSON.stringify(shown(apiVersion))}`)
   }
-  if (kind !== 'Pod' && kind !== 'PodList' && kind !== 'List') {
-    fail(manifest, ['kind'], `expected "Pod" or "PodList", not ${JSON.stringify(shown(kind))}`)
-  }
-  return kind === 'Pod' ? 'Pod' : 'PodList'
+  if (kind === 'Pod' || (kind === 'PodList' && allowList)) return kind
+  return fail(
+    manifest,
+    ['kind'],
+    `expected ${allowList ? '"Pod" or "PodList"' : '"Pod"'}, not ${JSON.stringify(shown(kind))}`,
+  )
 }
 
 function shown(value: ManifestValue | undefined): unknown {

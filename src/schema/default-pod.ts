@@ -38,7 +38,9 @@ function defaultSpec(spec: PodSpec): PodSpec {
     schedulerName: spec.schedulerName || 'default-scheduler',
     enableServiceLinks: spec.enableServiceLinks ?? true,
   }
-  return filled.resources === undefined ? filled : { ...filled, resources: defaultPodResources(filled, filled.resources) }
+  return filled.resources === undefined
+    ? filled
+    : { ...filled, resources: defaultPodResources(filled, filled.resources) }
 }
 
 /** A negative period was once legal and means "at once", which is one second. */

@@ -15,7 +15,8 @@ export const MAX_MANIFEST_BYTES = 10 * 1024 * 1024
 
 /** Bytes of a JSON or YAML manifest → its value and positions; throws ManifestError for what is neither. */
 export function parseManifest(bytes: Uint8Array): LocatedManifest {
-  if (bytes.length > MAX_MANIFEST_BYTES) throw textError(`${bytes.length} bytes, expected at most ${MAX_MANIFEST_BYTES}`)
+  if (bytes.length > MAX_MANIFEST_BYTES)
+    throw textError(`${bytes.length} bytes, expected at most ${MAX_MANIFEST_BYTES}`)
   const text = decodeUtf8(bytes)
   try {
     const parsed = /^\s*\{/.test(text) ? parseJson(text) : parseYaml(text)

@@ -25,7 +25,10 @@ export function parseQuantity(text: string): Quantity | undefined {
 function scale(value: bigint, fractionDigits: number, suffix: string): Quantity {
   const binary = suffix === '' ? -1 : BINARY_SUFFIXES.indexOf(suffix)
   if (binary > 0) {
-    return { nanos: divideUp(value * NANOS * 1024n ** BigInt(binary), 10n ** BigInt(fractionDigits)), notation: 'binary' }
+    return {
+      nanos: divideUp(value * NANOS * 1024n ** BigInt(binary), 10n ** BigInt(fractionDigits)),
+      notation: 'binary',
+    }
   }
   const isExponent = /^[eE][+-]?\d/.test(suffix)
   const exponent = isExponent ? Number(suffix.slice(1)) : 3 * (DECIMAL_SUFFIXES.indexOf(suffix) - 3)

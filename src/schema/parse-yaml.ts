@@ -33,7 +33,7 @@ function composeOne(yaml: Yaml, text: string): Node | null {
   try {
     for (const document of composer.compose(boundedTokens(yaml, text), true, text.length)) {
       const [error] = document.errors
-      if (error !== undefined) throw new SyntaxProblem(firstSentence(error.message), error.pos[0])
+      if (error !== undefined) throw new SyntaxProblem(toRule(error.message), error.pos[0])
       if (document.contents === null || isEmpty(yaml, document.contents)) continue
       if (root !== undefined) {
         throw new SyntaxProblem('a second document starts here, expected one in a file', document.range[0])
@@ -69,8 +69,10 @@ function* boundedTokens(yaml: Yaml, text: string) {
   yield* parser.end()
 }
 
-function firstSentence(message: string): string {
-  return message.replace(/ at line \d+, column \d+:[\s\S]*$/, '').replace(/\n[\s\S]*$/, '')
+/** The parser's message without its own account of the place. */
+function toRule(message: string): string {
+  const rule = message.replace(/ at line \d+, column \d+:[\s\S]*$/, '').replace(/\n[\s\S]*$/, '')
+  return rule.startsWith('Maximum call stack') ? 'nested too deeply' : rule
 }
 
 interface Anchored {

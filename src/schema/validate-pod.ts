@@ -99,7 +99,9 @@ function validateResourceClaims(claims: readonly PodResourceClaim[], path: Field
     problems.name(at.child('name'), claim.name, dnsLabel)
     if (names.has(claim.name)) problems.duplicate(at.child('name'), claim.name)
     names.add(claim.name)
-    const given = (['resourceClaimName', 'resourceClaimTemplateName'] as const).filter((name) => claim[name] !== undefined)
+    const given = (['resourceClaimName', 'resourceClaimTemplateName'] as const).filter(
+      (name) => claim[name] !== undefined,
+    )
     if (given.length !== 1) {
       problems.invalid(at, claim.name, 'must specify exactly one of resourceClaimName and resourceClaimTemplateName')
     }
@@ -114,7 +116,13 @@ function validateFileKeys(spec: PodSpec, path: FieldPath, problems: ProblemList)
       for (const [position, variable] of (container.env ?? []).entries()) {
         const name = variable.valueFrom?.fileKeyRef?.volumeName
         if (!name) continue
-        const reference = path.child(list).index(index).child('env').index(position).child('valueFrom').child('fileKeyRef')
+        const reference = path
+          .child(list)
+          .index(index)
+          .child('env')
+          .index(position)
+          .child('valueFrom')
+          .child('fileKeyRef')
         const volume = spec.volumes?.find((each) => each.name === name)
         if (volume === undefined) problems.notFound(reference.child('volumeName'), name)
         else if (volume.emptyDir === undefined) {

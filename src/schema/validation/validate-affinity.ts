@@ -1,4 +1,11 @@
-import type { Affinity, LabelSelector, NodeAffinity, NodeSelectorTerm, PodAffinity, PodAffinityTerm } from '../../model/generated/core-v1.ts'
+import type {
+  Affinity,
+  LabelSelector,
+  NodeAffinity,
+  NodeSelectorTerm,
+  PodAffinity,
+  PodAffinityTerm,
+} from '../../model/generated/core-v1.ts'
 import type { FieldPath } from '../field-path.ts'
 import { dnsLabel, qualifiedName } from './name-rules.ts'
 import type { ProblemList } from './problem-list.ts'
@@ -21,7 +28,8 @@ function validateNodeAffinity(affinity: NodeAffinity, path: FieldPath, problems:
   if (required) {
     const at = path.child(REQUIRED).child('nodeSelectorTerms')
     if (required.nodeSelectorTerms.length === 0) problems.required(at, 'must have at least one node selector term')
-    for (const [index, term] of required.nodeSelectorTerms.entries()) validateNodeTerm(term, true, at.index(index), problems)
+    for (const [index, term] of required.nodeSelectorTerms.entries())
+      validateNodeTerm(term, true, at.index(index), problems)
   }
   for (const [index, { weight, preference }] of (affinity[PREFERRED] ?? []).entries()) {
     const at = path.child(PREFERRED).index(index)
@@ -62,7 +70,11 @@ function validatePodTerm(term: PodAffinityTerm, path: FieldPath, problems: Probl
   }
   for (const [index, key] of (term.matchLabelKeys ?? []).entries()) {
     if (term.mismatchLabelKeys?.includes(key) !== true) continue
-    problems.invalid(path.child('matchLabelKeys').index(index), key, 'exists in both matchLabelKeys and mismatchLabelKeys')
+    problems.invalid(
+      path.child('matchLabelKeys').index(index),
+      key,
+      'exists in both matchLabelKeys and mismatchLabelKeys',
+    )
   }
 }
 

@@ -20,7 +20,12 @@ export interface ContainerContext extends ProbeContext {
 }
 
 /** All containers of a pod; a name is used once over regular, init and ephemeral ones. */
-export function validateContainers(spec: PodSpec, context: ContainerContext, path: FieldPath, problems: ProblemList): void {
+export function validateContainers(
+  spec: PodSpec,
+  context: ContainerContext,
+  path: FieldPath,
+  problems: ProblemList,
+): void {
   const names = new Set<string>()
   const regular = path.child('containers')
   if (spec.containers.length === 0) problems.required(regular)
@@ -95,7 +100,12 @@ function validateEphemeralContainer(
 }
 
 /** What holds for a container of any list. */
-function validateContainer(container: Container, context: ContainerContext, path: FieldPath, problems: ProblemList): void {
+function validateContainer(
+  container: Container,
+  context: ContainerContext,
+  path: FieldPath,
+  problems: ProblemList,
+): void {
   problems.name(path.child('name'), container.name, dnsLabel)
   if (!container.image) problems.required(path.child('image'))
   else if (container.image !== container.image.trim()) {

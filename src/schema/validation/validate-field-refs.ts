@@ -26,7 +26,10 @@ export const VOLUME_FIELDS: readonly string[] = [
 const RESOURCES = ['limits', 'requests'].flatMap((which) =>
   ['cpu', 'ephemeral-storage', 'memory'].map((name) => `${which}.${name}`),
 )
-const BYTE_DIVISORS = ['1', ...['k', 'M', 'G', 'T', 'P', 'E'].flatMap((unit) => [`1${unit}`, `1${unit.toUpperCase()}i`])]
+const BYTE_DIVISORS = [
+  '1',
+  ...['k', 'M', 'G', 'T', 'P', 'E'].flatMap((unit) => [`1${unit}`, `1${unit.toUpperCase()}i`]),
+]
 
 /** A reference to a field of the pod, such as metadata.labels['app']. */
 export function validateFieldRef(
@@ -35,7 +38,8 @@ export function validateFieldRef(
   path: FieldPath,
   problems: ProblemList,
 ): void {
-  if (selector.apiVersion !== 'v1') return problems.unsupported(path.child('apiVersion'), selector.apiVersion ?? '', ['v1'])
+  if (selector.apiVersion !== 'v1')
+    return problems.unsupported(path.child('apiVersion'), selector.apiVersion ?? '', ['v1'])
   if (!selector.fieldPath) return problems.required(path.child('fieldPath'))
   const [, field, key] = /^([^[\]]+)\['([^']*)'\]$/.exec(selector.fieldPath) ?? []
   if (field === undefined || key === undefined) {

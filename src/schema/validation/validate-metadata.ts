@@ -16,7 +16,8 @@ export function validateMetadata(meta: ObjectMeta, spec: PodSpec, path: FieldPat
   else problems.matches(path.child('name'), meta.name, dnsSubdomain)
   if (!meta.namespace) problems.required(path.child('namespace'))
   else problems.matches(path.child('namespace'), meta.namespace, dnsLabel)
-  if (meta.generateName) problems.matches(path.child('generateName'), meta.generateName.replace(/-+$/, ''), dnsSubdomain)
+  if (meta.generateName)
+    problems.matches(path.child('generateName'), meta.generateName.replace(/-+$/, ''), dnsSubdomain)
   problemsOfCounts(meta, path, problems)
   validateLabels(meta.labels ?? {}, path.child('labels'), problems)
   validateAnnotations(meta.annotations ?? {}, path.child('annotations'), problems)
@@ -71,7 +72,11 @@ function validatePodAnnotations(
   }
   const mirror = annotations[CONFIG_MIRROR_ANNOTATION]
   if (mirror !== undefined && !spec.nodeName) {
-    problems.invalid(path.key(CONFIG_MIRROR_ANNOTATION), mirror, 'must set spec.nodeName if mirror pod annotation is set')
+    problems.invalid(
+      path.key(CONFIG_MIRROR_ANNOTATION),
+      mirror,
+      'must set spec.nodeName if mirror pod annotation is set',
+    )
   }
   for (const [key, value] of Object.entries(annotations)) {
     if (key === SECCOMP_POD || key.startsWith(SECCOMP_CONTAINER)) validateSeccomp(value, path.key(key), problems)

@@ -49,12 +49,14 @@ function validateDnsConfig(spec: PodSpec, path: FieldPath, problems: ProblemList
   const config: PodDNSConfig = spec.dnsConfig ?? {}
   const { nameservers = [], searches = [], options = [] } = config
   if (spec.dnsPolicy === 'None') {
-    if (spec.dnsConfig === undefined) return problems.required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')
+    if (spec.dnsConfig === undefined)
+      return problems.required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')
     if (nameservers.length === 0) {
       return problems.required(path.child('nameservers'), 'must provide at least one when `dnsPolicy` is None')
     }
   }
-  if (nameservers.length > MAX_NAMESERVERS) problems.tooMany(path.child('nameservers'), nameservers.length, MAX_NAMESERVERS)
+  if (nameservers.length > MAX_NAMESERVERS)
+    problems.tooMany(path.child('nameservers'), nameservers.length, MAX_NAMESERVERS)
   for (const [index, address] of nameservers.entries()) {
     problems.matches(path.child('nameservers').index(index), address, ipAddress)
   }

@@ -53,7 +53,12 @@ export function validateOverhead(overhead: Amounts, path: FieldPath, problems: P
 
 type NameCheck = (name: string, path: FieldPath, problems: ProblemList) => void
 
-function validateAmounts(resources: ResourceRequirements, path: FieldPath, problems: ProblemList, check: NameCheck): void {
+function validateAmounts(
+  resources: ResourceRequirements,
+  path: FieldPath,
+  problems: ProblemList,
+  check: NameCheck,
+): void {
   const { limits = {}, requests = {} } = resources
   for (const [which, amounts] of Object.entries({ limits, requests })) {
     for (const [name, amount] of Object.entries(amounts)) {
@@ -79,7 +84,8 @@ function validateRequest(
 ): void {
   const at = path.child('requests').key(name)
   if (limit === undefined) {
-    if (!mayOvercommit(name)) problems.required(path.child('limits'), 'must be set for resources that cannot be overcommitted')
+    if (!mayOvercommit(name))
+      problems.required(path.child('limits'), 'must be set for resources that cannot be overcommitted')
   } else if (!mayOvercommit(name) && nanosOf(request) !== nanosOf(limit)) {
     problems.invalid(at, request, `must be equal to ${name} limit of ${limit}`)
   } else if (nanosOf(request) > nanosOf(limit)) {
@@ -93,7 +99,8 @@ function validateAmount(name: string, amount: string, path: FieldPath, problems:
   else if (!isNativeResource(name) && nanos % NANOS !== 0n) problems.invalid(path, amount, 'must be an integer')
   if (!isHugePages(name)) return
   const page = nanosOf(name.slice('hugepages-'.length))
-  if (page <= 0n || nanos % page !== 0n) problems.invalid(path, amount, `must be a multiple of the page size of ${name}`)
+  if (page <= 0n || nanos % page !== 0n)
+    problems.invalid(path, amount, `must be a multiple of the page size of ${name}`)
 }
 
 function validateContainerResourceName(name: string, path: FieldPath, problems: ProblemList): void {
@@ -101,7 +108,10 @@ function validateContainerResourceName(name: string, path: FieldPath, problems: 
   const isStandard = ['cpu', 'memory', 'ephemeral-storage'].includes(name) || isHugePages(name)
   if (!name.includes('/') && !isStandard) {
     problems.invalid(path, name, 'must be a standard resource for containers or fully qualified')
-  } else if (!isNativeResource(name) && (name.startsWith('requests.') || qualifiedName(`requests.${name}`) !== undefined)) {
+  } else if (
+    !isNativeResource(name) &&
+    (name.startsWith('requests.') || qualifiedName(`requests.${name}`) !== undefined)
+  ) {
     problems.invalid(path, name, 'must be a legal name of an extended resource')
   }
 }
@@ -122,7 +132,8 @@ function validateClaims(
     if (request) problems.matches(at.child('request'), request, dnsLabel)
     const key = request ? `${name}/${request}` : name
     // The whole claim and a part of it exclude each other.
-    const isDouble = seen.has(key) || seen.has(name) || (!request && [...seen].some((each) => each.startsWith(`${name}/`)))
+    const isDouble =
+      seen.has(key) || seen.has(name) || (!request && [...seen].some((each) => each.startsWith(`${name}/`)))
     if (isDouble) problems.duplicate(at, key)
     seen.add(key)
     if (!podClaims.has(name)) problems.notFound(at, name)

@@ -15,7 +15,11 @@ export function validateScheduling(spec: PodSpec, path: FieldPath, problems: Pro
   }
   validateSpread(spec.topologySpreadConstraints ?? [], path.child('topologySpreadConstraints'), problems)
   for (const [index, gate] of (spec.readinessGates ?? []).entries()) {
-    problems.matches(path.child('readinessGates').index(index).child('conditionType'), gate.conditionType, qualifiedName)
+    problems.matches(
+      path.child('readinessGates').index(index).child('conditionType'),
+      gate.conditionType,
+      qualifiedName,
+    )
   }
   validateSchedulingGates(spec, path, problems)
   if (spec.preemptionPolicy !== undefined) {
@@ -46,7 +50,8 @@ function validateSchedulingGates(spec: PodSpec, path: FieldPath, problems: Probl
 function validateToleration(toleration: Toleration, path: FieldPath, problems: ProblemList): void {
   const { key, operator = '', value = '', effect } = toleration
   if (key) problems.matches(path.child('key'), key, qualifiedName)
-  else if (operator !== 'Exists') problems.invalid(path.child('operator'), operator, 'must be Exists when `key` is empty')
+  else if (operator !== 'Exists')
+    problems.invalid(path.child('operator'), operator, 'must be Exists when `key` is empty')
   if (operator === 'Exists') {
     if (value) problems.invalid(path.child('value'), value, "must be empty when `operator` is 'Exists'")
   } else if (operator === '' || operator === 'Equal') problems.matches(path.child('value'), value, labelValue)
@@ -57,7 +62,11 @@ function validateToleration(toleration: Toleration, path: FieldPath, problems: P
   }
 }
 
-function validateSpread(constraints: readonly TopologySpreadConstraint[], path: FieldPath, problems: ProblemList): void {
+function validateSpread(
+  constraints: readonly TopologySpreadConstraint[],
+  path: FieldPath,
+  problems: ProblemList,
+): void {
   const seen = new Set<string>()
   for (const [index, constraint] of constraints.entries()) {
     const at = path.index(index)

@@ -5,7 +5,11 @@ import type { ProblemList } from './problem-list.ts'
 import { validateLabels } from './validate-metadata.ts'
 
 /** A selector of objects by label. */
-export function validateLabelSelector(selector: LabelSelector | undefined, path: FieldPath, problems: ProblemList): void {
+export function validateLabelSelector(
+  selector: LabelSelector | undefined,
+  path: FieldPath,
+  problems: ProblemList,
+): void {
   validateLabels(selector?.matchLabels ?? {}, path.child('matchLabels'), problems)
   for (const [index, { key, operator, values = [] }] of (selector?.matchExpressions ?? []).entries()) {
     const at = path.child('matchExpressions').index(index)
@@ -26,7 +30,8 @@ export function validateNodeRequirement(
   const { key, operator, values = [] } = requirement
   problems.matches(path.child('key'), key, qualifiedName)
   if (operator === 'Gt' || operator === 'Lt') {
-    if (values.length !== 1) problems.required(path.child('values'), "must be a single value when `operator` is 'Lt' or 'Gt'")
+    if (values.length !== 1)
+      problems.required(path.child('values'), "must be a single value when `operator` is 'Lt' or 'Gt'")
   } else {
     problems.oneOf(path.child('operator'), operator, ['DoesNotExist', 'Exists', 'Gt', 'In', 'Lt', 'NotIn'])
     validateCount(operator, values, path.child('values'), problems)
@@ -44,7 +49,8 @@ export function validateFieldRequirement(
   problems.oneOf(path.child('operator'), operator, ['In', 'NotIn'])
   if (values.length !== 1) problems.required(path.child('values'), 'must be only one value for a node field selector')
   if (key !== 'metadata.name') problems.invalid(path.child('key'), key, 'must be metadata.name')
-  for (const [index, value] of values.entries()) problems.matches(path.child('values').index(index), value, dnsSubdomain)
+  for (const [index, value] of values.entries())
+    problems.matches(path.child('values').index(index), value, dnsSubdomain)
 }
 
 function validateCount(operator: string, values: readonly string[], path: FieldPath, problems: ProblemList): void {

@@ -1,4 +1,9 @@
-import type { DownwardAPIVolumeFile, KeyToPath, ProjectedVolumeSource, VolumeProjection } from '../../model/generated/core-v1.ts'
+import type {
+  DownwardAPIVolumeFile,
+  KeyToPath,
+  ProjectedVolumeSource,
+  VolumeProjection,
+} from '../../model/generated/core-v1.ts'
 import type { FieldPath } from '../field-path.ts'
 import { localPath } from './name-rules.ts'
 import type { ProblemList } from './problem-list.ts'
@@ -29,7 +34,11 @@ export function validateKeyItems(items: readonly KeyToPath[], path: FieldPath, p
 }
 
 /** Fields of the pod as files. */
-export function validateFieldItems(items: readonly DownwardAPIVolumeFile[], path: FieldPath, problems: ProblemList): void {
+export function validateFieldItems(
+  items: readonly DownwardAPIVolumeFile[],
+  path: FieldPath,
+  problems: ProblemList,
+): void {
   for (const [index, item] of items.entries()) {
     const at = path.index(index)
     problems.name(at.child('path'), item.path, localPath)
@@ -98,7 +107,8 @@ function validateProjection(source: VolumeProjection, path: FieldPath, problems:
     problems.inRange(at.child('expirationSeconds'), source.serviceAccountToken.expirationSeconds, min, max)
     problems.name(at.child('path'), source.serviceAccountToken.path, localPath)
   }
-  if (source.clusterTrustBundle) validateTrustBundle(source.clusterTrustBundle, path.child('clusterTrustBundle'), problems)
+  if (source.clusterTrustBundle)
+    validateTrustBundle(source.clusterTrustBundle, path.child('clusterTrustBundle'), problems)
   if (source.podCertificate) validateCertificate(source.podCertificate, path.child('podCertificate'), problems)
 }
 
@@ -123,7 +133,11 @@ function validateCertificate(
   problems: ProblemList,
 ): void {
   if (!/^[a-z0-9][-.a-z0-9]*\/[^/]+$/.test(source.signerName)) {
-    problems.invalid(path.child('signerName'), source.signerName, 'must be a domain and a path, such as example.com/signer')
+    problems.invalid(
+      path.child('signerName'),
+      source.signerName,
+      'must be a domain and a path, such as example.com/signer',
+    )
   }
   problems.oneOf(path.child('keyType'), source.keyType, KEY_TYPES)
   problems.inRange(path.child('maxExpirationSeconds'), source.maxExpirationSeconds, 3600, MAX_CERTIFICATE_SECONDS)

@@ -85,7 +85,8 @@ const iscsi: KindRule<'iscsi'> = (source, path, problems) => {
   if (source.iqn) problems.matches(path.child('iqn'), source.iqn, initiator)
   if (source.initiatorName) problems.matches(path.child('initiatorName'), source.initiatorName, initiator)
   problems.inRange(path.child('lun'), source.lun, 0, 255)
-  if ((source.chapAuthDiscovery || source.chapAuthSession) && !source.secretRef) problems.required(path.child('secretRef'))
+  if ((source.chapAuthDiscovery || source.chapAuthSession) && !source.secretRef)
+    problems.required(path.child('secretRef'))
 }
 
 const fc: KindRule<'fc'> = (source, path, problems) => {
@@ -108,7 +109,8 @@ const gitRepo: KindRule<'gitRepo'> = (source, path, problems) => {
 }
 
 const flocker: KindRule<'flocker'> = (source, path, problems) => {
-  if (!source.datasetName && !source.datasetUUID) problems.required(path, 'one of datasetName and datasetUUID is required')
+  if (!source.datasetName && !source.datasetUUID)
+    problems.required(path, 'one of datasetName and datasetUUID is required')
   if (source.datasetName && source.datasetUUID) {
     problems.invalid(path, source.datasetName, 'must not set both datasetName and datasetUUID')
   }
@@ -137,7 +139,8 @@ const azureDisk: KindRule<'azureDisk'> = (source, path, problems) => {
   problems.oneOf(path.child('cachingMode'), source.cachingMode, ['None', 'ReadOnly', 'ReadWrite'])
   problems.oneOf(path.child('kind'), source.kind, ['Dedicated', 'Managed', 'Shared'])
   const start = source.kind === 'Managed' ? '/subscriptions/' : 'https://'
-  if (!source.diskURI.startsWith(start)) problems.invalid(path.child('diskURI'), source.diskURI, `must start with ${start}`)
+  if (!source.diskURI.startsWith(start))
+    problems.invalid(path.child('diskURI'), source.diskURI, `must start with ${start}`)
 }
 
 const storageos: KindRule<'storageos'> = (source, path, problems) => {
