@@ -1,0 +1,83 @@
+import { constants } from 'node:fs'
+import type { BigIntStats } from 'node:fs'
+import { lstat, open, readdir, stat } from 'node:fs/promises'
+
+/** What is at a path, without opening it. */
+export type FoundAtPath =
+  /** `stamp` changes whenever the content may have. */
+  | { readonly kind: 'file'; readonly stamp: string; readonly size: number }
+  /** `identity` changes when another directory takes the place. */
+  | { readonly kind: 'directory'; readonly identity: string }
+  | { readonly kind: 'missing' }
+  /** Something that is neither. */
+  | { readonly kind: 'special'; readonly reason: string }
+  /** It cannot be told, now. */
+  | { readonly kind: 'failed'; readonly reason: string }
+
+/** Content of a file, or why it has none for us. */
+export type ReadResult =
+  | { readonly kind: 'content'; readonly bytes: Uint8Array }
+  | { readonly kind: 'unusable'; readonly reason: string }
+
+/** Looks at a path through symbolic links; never blocks on what is there. */
+export async function inspectPath(path: string): Promise<FoundAtPath> {
+  let stats: BigIntStats
+  try {
+    stats = await stat(path, { bigint: true })
+  } catch (error) {
+    return await explainFailure(path, error as NodeJS.ErrnoException)
+  }
+  if (stats.isDirectory()) return { kind: 'directory', identity: `${stats.dev}:${stats.ino}` }
+  if (!stats.isFile()) return { kind: 'special', reason: specialKind(stats) }
+  const stamp = `${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`
+  return { kind: 'file', stamp, size: Number(stats.size) }
+}
+
+/** The names in a directory, sorted as bytes. */
+export async function listNames(path: string): Promise<readonly string[]> {
+  return (await readdir(path)).sort((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)))
+}
+
+/**
+ * Reads a regular file of at most maxBytes. O_NONBLOCK: should a FIFO have taken the place since the path was looked at, opening
+ * it returns at once instead of blocking a thread of the process for ever.
+ */
+export async function readManifestFile(path: string, maxBytes: number): Promise<ReadResult> {
+  try {
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
+    try {
+      const stats = await file.stat()
+      if (!stats.isFile()) return { kind: 'unusable', reason: 'not a regular file' }
+      if (stats.size > maxBytes)
+        return { kind: 'unusable', reason: `${stats.size} bytes, expected at most ${maxBytes}` }
+      const buffer = Buffer.alloc(stats.size)
+      let length = 0
+      while (length < buffer.length) {
+        const { bytesRead } = await file.read(buffer, length, buffer.length - length, length)
+        if (bytesRead === 0) break
+        length += bytesRead
+      }
+      return { kind: 'content', bytes: buffer.subarray(0, length) }
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    return { kind: 'unusable', reason: (error as Error).message }
+  }
+}
+
+async function explainFailure(path: string, error: NodeJS.ErrnoException): Promise<FoundAtPath> {
+  if (error.code === 'ELOOP') return { kind: 'special', reason: 'symbolic links that form a loop' }
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') return { kind: 'failed', reason: error.message }
+  const isLink = await lstat(path).then(
+    (stats) => stats.isSymbolicLink(),
+    () => false,
+  )
+  return isLink ? { kind: 'special', reason: 'a symbolic link to nothing' } : { kind: 'missing' }
+}
+
+function specialKind(stats: BigIntStats): string {
+  if (stats.isFIFO()) return 'a FIFO'
+  if (stats.isSocket()) return 'a socket'
+  return stats.isCharacterDevice() || stats.isBlockDevice() ? 'a device' : 'not a regular file'
+}

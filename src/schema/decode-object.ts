@@ -1,0 +1,145 @@
+import { decodeScalar, zeroScalar } from './decode-scalar.ts'
+import { FieldPath } from './field-path.ts'
+import type { ManifestObject, ManifestValue } from './manifest-value.ts'
+import { fieldsOf } from './object-type.ts'
+import type { Field, ValueType } from './object-type.ts'
+import { setKey } from './position-index.ts'
+import { nearestName } from './nearest-name.ts'
+
+/** A remark of the decoder about one place. */
+export interface DecodeRemark {
+  readonly path: FieldPath
+  readonly rule: string
+  readonly value?: unknown
+}
+
+/** Decoded object with what was wrong (errors) and what was left out or doubled (warnings). */
+export interface DecodedObject {
+  readonly value: Readonly<Record<string, unknown>>
+  readonly errors: readonly DecodeRemark[]
+  readonly warnings: readonly DecodeRemark[]
+}
+
+/**
+ * Checks a value against an API type and copies what the type knows. As in the API server's decoder a wrong type is an error;
+ * an unknown field is left out, but not in silence. Required fields that are absent get their zero value.
+ */
+export function decodeObject(value: ManifestValue, typeName: string, path = FieldPath.root): DecodedObject {
+  const decoder = new Decoder()
+  const decoded = decoder.object(value, typeName, path) as Readonly<Record<string, unknown>>
+  return { value: decoded, errors: decoder.errors, warnings: decoder.warnings }
+}
+
+class Decoder {
+  readonly errors: DecodeRemark[] = []
+  readonly warnings: DecodeRemark[] = []
+
+  object(value: ManifestValue, typeName: string, path: FieldPath): unknown {
+    const fields = fieldsOf(typeName)
+    const result = {}
+    if (!isObject(value)) this.#expected(value, 'a map of fields', path)
+    else {
+      for (const [name, member] of Object.entries(value)) {
+        const field = fields.get(name)
+        if (field === undefined) this.#unknown(name, fields, path)
+        else if (member !== null) setKey(result, name, this.#value(member, field.type, path.child(name)))
+      }
+    }
+    fillAbsent(result, fields)
+    return result
+  }
+
+  #value(value: ManifestValue, type: ValueType, path: FieldPath): unknown {
+    switch (type.kind) {
+      case 'object':
+        return this.object(value, type.name, path)
+      case 'list':
+        return this.#list(value, type, path)
+      case 'map':
+        return this.#map(value, type.of, path)
+      case 'scalar': {
+        const decoded = decodeScalar(value, type.name)
+        if ('value' in decoded) return decoded.value
+        this.#expected(value, decoded.expected, path)
+        return zeroScalar(type.name)
+      }
+    }
+  }
+
+  #list(value: ManifestValue, type: ValueType & { kind: 'list' }, path: FieldPath): unknown {
+    if (!Array.isArray(value)) {
+      this.#expected(value, 'a list', path)
+      return []
+    }
+    const seen = new Set<string>()
+    return (value as readonly ManifestValue[]).map((item, index) => {
+      const decoded = item === null ? zeroOf(type.of) : this.#value(item, type.of, path.index(index))
+      if (type.keys.length > 0) this.#noteDouble(decoded as Record<string, string | number>, type.keys, seen, path.index(index))
+      return decoded
+    })
+  }
+
+  #noteDouble(
+    item: Readonly<Record<string, string | number>>,
+    keys: readonly string[],
+    seen: Set<string>,
+    path: FieldPath,
+  ): void {
+    const key = keys.map((name) => item[name]).join('/')
+    if (seen.has(key)) this.warnings.push({ path, rule: `Duplicate value: ${JSON.stringify(key)}`, value: key })
+    seen.add(key)
+  }
+
+  #map(value: ManifestValue, of: ValueType, path: FieldPath): unknown {
+    if (!isObject(value)) {
+      this.#expected(value, 'a map', path)
+      return {}
+    }
+    const result = {}
+    for (const [key, member] of Object.entries(value)) {
+      setKey(result, key, member === null ? zeroOf(of) : this.#value(member, of, path.key(key)))
+    }
+    return result
+  }
+
+  #unknown(name: string, fields: ReadonlyMap<string, Field>, path: FieldPath): void {
+    const nearest = nearestName(name, fields.keys())
+    const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`
+    this.warnings.push({ path: path.child(name), rule: `unknown field, ignored${hint}` })
+  }
+
+  #expected(value: ManifestValue, expected: string, path: FieldPath): void {
+    const shown = typeof value === 'bigint' ? String(value) : value
+    this.errors.push({ path, rule: `Invalid value: ${describe(value)}: expected ${expected}`, value: shown })
+  }
+}
+
+function fillAbsent(result: object, fields: ReadonlyMap<string, Field>): void {
+  for (const [name, field] of fields) {
+    if (Object.hasOwn(result, name)) {
+      // An empty string is as good as absent to the API, whose fields have no other way to be unset.
+      if (field.default === undefined || (result as Record<string, unknown>)[name] !== '') continue
+    }
+    if (field.default !== undefined) setKey(result, name, field.default)
+    else if (field.isRequired) setKey(result, name, zeroOf(field.type))
+  }
+}
+
+function zeroOf(type: ValueType): unknown {
+  if (type.kind === 'scalar') return zeroScalar(type.name)
+  if (type.kind === 'list') return []
+  const zero = {}
+  if (type.kind === 'object') fillAbsent(zero, fieldsOf(type.name))
+  return zero
+}
+
+/** A value as a message shows it: short, and never the inside of a map or list. */
+function describe(value: ManifestValue): string {
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object' && value !== null) return 'a map'
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : String(value)
+}
+
+function isObject(value: ManifestValue): value is ManifestObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

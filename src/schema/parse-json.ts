@@ -1,0 +1,134 @@
+import { SyntaxProblem } from './manifest-value.ts'
+import type { ManifestValue, ParsedManifest } from './manifest-value.ts'
+import { PositionIndex, setKey } from './position-index.ts'
+
+// A pod nests about ten deep; this is far beyond and far from the end of the stack.
+const MAX_DEPTH = 200
+const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y
+// eslint-disable-next-line no-control-regex -- JSON forbids them in strings.
+const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/y
+const WORD = /true|false|null/y
+const SPACE = /[ \t\r\n]*/y
+
+/**
+ * Text of a JSON object → its value with positions. JSON.parse would round integers beyond 2^53, take the last of two equal
+ * keys in silence and tell nothing of where a value stands.
+ */
+export function parseJson(text: string): ParsedManifest {
+  const reader = new JsonReader(text)
+  const start = reader.skipSpace()
+  const value = reader.readValue(0)
+  const end = reader.skipSpace()
+  if (end < text.length) throw new SyntaxProblem('text after the JSON object, expected one object in a file', end)
+  return { value, offsetOf: (segments) => reader.positions.find(value, segments, start) }
+}
+
+class JsonReader {
+  readonly positions = new PositionIndex()
+  readonly #text: string
+  #offset = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  skipSpace(): number {
+    this.#match(SPACE)
+    return this.#offset
+  }
+
+  readValue(depth: number): ManifestValue {
+    if (depth > MAX_DEPTH) throw this.#problem('nested too deeply')
+    switch (this.#text[this.#offset]) {
+      case '{':
+        return this.#readObject(depth)
+      case '[':
+        return this.#readList(depth)
+      case '"':
+        return this.#readString()
+      default:
+        return this.#readWord()
+    }
+  }
+
+  #readObject(depth: number): ManifestValue {
+    const object = {}
+    const offsets = new Map<string | number, number>()
+    this.#readMembers('}', () => {
+      const offset = this.#offset
+      if (this.#text[offset] !== '"') throw this.#problem('expected a key in double quotes')
+      const key = this.#readString()
+      if (offsets.has(key)) throw new SyntaxProblem(`key ${JSON.stringify(key)} is there twice`, offset)
+      offsets.set(key, offset)
+      this.skipSpace()
+      if (this.#text[this.#offset] !== ':') throw this.#problem('expected ":" after the key')
+      this.#offset++
+      this.skipSpace()
+      setKey(object, key, this.readValue(depth + 1))
+    })
+    this.positions.record(object, offsets)
+    return object
+  }
+
+  #readList(depth: number): ManifestValue {
+    const list: ManifestValue[] = []
+    const offsets = new Map<string | number, number>()
+    this.#readMembers(']', () => {
+      offsets.set(list.length, this.#offset)
+      list.push(this.readValue(depth + 1))
+    })
+    this.positions.record(list, offsets)
+    return list
+  }
+
+  /** What stands between the brackets, separated by commas. */
+  #readMembers(end: '}' | ']', readMember: () => void): void {
+    this.#offset++
+    this.skipSpace()
+    if (this.#text[this.#offset] === end) {
+      this.#offset++
+      return
+    }
+    for (;;) {
+      readMember()
+      this.skipSpace()
+      const separator = this.#text[this.#offset]
+      if (separator !== ',' && separator !== end) throw this.#problem(`expected "," or "${end}"`)
+      this.#offset++
+      if (separator === end) return
+      this.skipSpace()
+    }
+  }
+
+  #readString(): string {
+    const source = this.#match(STRING)
+    if (source === undefined) throw this.#problem('expected a complete string')
+    return JSON.parse(source) as string
+  }
+
+  #readWord(): ManifestValue {
+    const number = this.#match(NUMBER)
+    if (number !== undefined) return toNumber(number)
+    const word = this.#match(WORD)
+    if (word === undefined) throw this.#problem('expected a JSON value')
+    return JSON.parse(word) as ManifestValue
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#offset
+    const found = pattern.exec(this.#text)?.[0]
+    if (found !== undefined) this.#offset += found.length
+    return found
+  }
+
+  #problem(rule: string): SyntaxProblem {
+    const isOver = this.#offset >= this.#text.length
+    return new SyntaxProblem(isOver ? `the text ends too early: ${rule}` : rule, this.#offset)
+  }
+}
+
+/** A number exactly: integers beyond 2^53 become bigint. */
+function toNumber(source: string): number | bigint {
+  const number = Number(source)
+  return /^-?\d+$/.test(source) && !Number.isSafeInteger(number) ? BigInt(source) : number
+}

@@ -1,0 +1,189 @@
+import { createRequire } from 'node:module'
+import type { Node, Pair, ParsedNode, YAMLMap } from 'yaml'
+import { SyntaxProblem } from './manifest-value.ts'
+import type { ManifestObject, ManifestValue, ParsedManifest } from './manifest-value.ts'
+import { PositionIndex, setKey } from './position-index.ts'
+import { toYamlScalar } from './yaml-scalar.ts'
+
+// A large pod has some ten thousand tokens. The parser takes about 3 µs and 400 bytes for each and blocks the process.
+const MAX_TOKENS = 300_000
+const MAX_DEPTH = 200
+// Values that aliases add by repeating what an anchor names; keeps "a billion laughs" from growing.
+const MAX_ALIASED_VALUES = 20_000
+
+type Yaml = typeof import('yaml')
+// Loading takes some 20 ms, which a node with JSON manifests, or with none, need not spend.
+const requireYaml = createRequire(import.meta.url)
+let loaded: Yaml | undefined
+
+/** Text of a YAML document → its value with positions, by the rules of the Go API machinery (YAML 1.1). */
+export function parseYaml(text: string): ParsedManifest {
+  loaded ??= requireYaml('yaml') as Yaml
+  const root = composeOne(loaded, text)
+  const builder = new ValueBuilder(loaded)
+  const value = builder.build(root, 0)
+  const start = root?.range?.[0] ?? 0
+  return { value, offsetOf: (segments) => builder.positions.find(value, segments, start) }
+}
+
+function composeOne(yaml: Yaml, text: string): Node | null {
+  // Every scalar stays text: its meaning is decided here, not by YAML 1.2. Equal keys are found here too, in linear time.
+  const composer = new yaml.Composer({ schema: 'failsafe', uniqueKeys: false })
+  let root: Node | null | undefined
+  try {
+    for (const document of composer.compose(boundedTokens(yaml, text), true, text.length)) {
+      const [error] = document.errors
+      if (error !== undefined) throw new SyntaxProblem(toRule(error.message), error.pos[0])
+      if (document.contents === null || isEmpty(yaml, document.contents)) continue
+      if (root !== undefined) {
+        throw new SyntaxProblem('a second document starts here, expected one in a file', document.range[0])
+      }
+      root = document.contents
+    }
+  } catch (error) {
+    // The composer calls itself for each level of nesting.
+    if (error instanceof RangeError) throw new SyntaxProblem('nested too deeply', 0)
+    throw error
+  }
+  return root ?? null
+}
+
+/** A document of comments alone, as between two "---". */
+function isEmpty(yaml: Yaml, node: Node): boolean {
+  return yaml.isScalar(node) && node.source === '' && node.anchor === undefined && node.tag === undefined
+}
+
+function* boundedTokens(yaml: Yaml, text: string) {
+  const parser = new yaml.Parser()
+  let offset = 0
+  let count = 0
+  let depth = 0
+  for (const lexeme of new yaml.Lexer().lex(text)) {
+    if (lexeme === '[' || lexeme === '{') depth++
+    else if (lexeme === ']' || lexeme === '}') depth--
+    if (depth > MAX_DEPTH) throw new SyntaxProblem('nested too deeply', offset)
+    if (++count > MAX_TOKENS) throw new SyntaxProblem('too many values, expected one Pod', offset)
+    yield* parser.next(lexeme)
+    offset = parser.offset
+  }
+  yield* parser.end()
+}
+
+/** The parser's message without its own account of the place. */
+function toRule(message: string): string {
+  const rule = message.replace(/ at line \d+, column \d+:[\s\S]*$/, '').replace(/\n[\s\S]*$/, '')
+  return rule.startsWith('Maximum call stack') ? 'nested too deeply' : rule
+}
+
+interface Anchored {
+  readonly value: ManifestValue
+  readonly size: number
+}
+
+class ValueBuilder {
+  readonly positions = new PositionIndex()
+  readonly #yaml: Yaml
+  readonly #anchors = new Map<string, Anchored | 'open'>()
+  #aliased = 0
+  #size = 0
+
+  constructor(yaml: Yaml) {
+    this.#yaml = yaml
+  }
+
+  build(node: Node | ParsedNode | null, depth: number): ManifestValue {
+    if (node === null) return null
+    if (depth > MAX_DEPTH) throw new SyntaxProblem('nested too deeply', startOf(node))
+    if (this.#yaml.isAlias(node)) return this.#repeat(node.source, startOf(node))
+    const anchor = this.#yaml.isCollection(node) || this.#yaml.isScalar(node) ? node.anchor : undefined
+    if (anchor === undefined) return this.#buildOne(node, depth)
+    this.#anchors.set(anchor, 'open')
+    const before = this.#size
+    const value = this.#buildOne(node, depth)
+    this.#anchors.set(anchor, { value, size: this.#size - before })
+    return value
+  }
+
+  #buildOne(node: Node, depth: number): ManifestValue {
+    this.#size++
+    if (this.#yaml.isMap(node)) return this.#buildMap(node, depth)
+    if (this.#yaml.isSeq<Node | null>(node)) {
+      const offsets = new Map<string | number, number>()
+      const list = node.items.map((item, index) => {
+        offsets.set(index, item === null ? startOf(node) : startOf(item))
+        return this.build(item, depth + 1)
+      })
+      this.positions.record(list, offsets)
+      return list
+    }
+    return this.#yaml.isScalar(node) ? this.#toScalar(node) : null
+  }
+
+  #buildMap(node: YAMLMap, depth: number): ManifestObject {
+    const object = {}
+    const offsets = new Map<string | number, number>()
+    const own = new Set<string>()
+    for (const { key, value } of node.items as readonly Pair<Node, Node | null>[]) {
+      const offset = startOf(key)
+      if (this.#isMerge(key)) {
+        this.#merge(object, offsets, this.build(value, depth + 1), offset)
+        continue
+      }
+      const name = this.#toKey(key, depth)
+      if (own.has(name)) throw new SyntaxProblem(`key ${JSON.stringify(name)} is there twice`, offset)
+      own.add(name)
+      offsets.set(name, offset)
+      setKey(object, name, this.build(value, depth + 1))
+    }
+    this.positions.record(object, offsets)
+    return object
+  }
+
+  #isMerge(key: Node): boolean {
+    return this.#yaml.isScalar(key) && key.type === 'PLAIN' && key.source === '<<'
+  }
+
+  /** Copies what "<<" names. As in Go, what comes later in the text wins, be it the merge or a key. */
+  #merge(object: object, offsets: Map<string | number, number>, value: ManifestValue, offset: number): void {
+    // Of several merged maps the first wins, so it comes last.
+    const sources = Array.isArray(value) ? (value as readonly ManifestValue[]).toReversed() : [value]
+    for (const source of sources) {
+      if (typeof source !== 'object' || source === null || Array.isArray(source)) {
+        throw new SyntaxProblem('"<<" merges something that is not a map', offset)
+      }
+      for (const [key, member] of Object.entries(source)) {
+        offsets.set(key, offset)
+        setKey(object, key, member)
+      }
+    }
+  }
+
+  #toKey(key: Node, depth: number): string {
+    const value = this.build(key, depth + 1)
+    if (typeof value === 'object') throw new SyntaxProblem('expected a key that is text', startOf(key))
+    return String(value)
+  }
+
+  #repeat(anchor: string, offset: number): ManifestValue {
+    const found = this.#anchors.get(anchor)
+    if (found === undefined) throw new SyntaxProblem(`alias "*${anchor}" names no anchor before it`, offset)
+    if (found === 'open') throw new SyntaxProblem(`anchor "&${anchor}" contains itself`, offset)
+    this.#aliased += found.size
+    this.#size += found.size
+    if (this.#aliased > MAX_ALIASED_VALUES) throw new SyntaxProblem('aliases repeat too much', offset)
+    return found.value
+  }
+
+  #toScalar(node: { readonly source?: string; readonly type?: string; readonly tag?: string }): ManifestValue {
+    const source = node.source ?? ''
+    const tag = node.tag?.replace('tag:yaml.org,2002:', '!!')
+    if (tag === '!!binary') return Buffer.from(source, 'base64').toString('utf8')
+    const isPlain = node.type === 'PLAIN' && (tag === undefined || tag === '!!null')
+    const isTyped = tag === '!!int' || tag === '!!float' || tag === '!!bool'
+    return isPlain || isTyped ? toYamlScalar(source) : source
+  }
+}
+
+function startOf(node: Node): number {
+  return node.range?.[0] ?? 0
+}
