@@ -5,7 +5,7 @@ interface PodIdentity {
   readonly metadata: Pick<Pod['metadata'], 'name' | 'namespace' | 'uid'>
 }
 
-const CONTAINER_LOGS_DIRECTORY = '/var/log/containers'
+export const CONTAINER_LOGS_DIRECTORY = '/var/log/containers'
 // What ext4 and most other file systems take as one name.
 const LONGEST_FILE_NAME = 255
 const LOG_SUFFIX = '.log'

@@ -31,6 +31,15 @@ export async function removeCgroup(clock: Clock, path: string, signal: AbortSign
   }
 }
 
+/** Names of the cgroups directly below this one, of all controllers together. */
+export async function listCgroupNames(path: string): Promise<readonly string[]> {
+  const lists = (await cgroupFolders(path)).map(async (folder) => {
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+  })
+  return [...new Set((await Promise.all(lists)).flat())]
+}
+
 /** On v2 a controller works in a cgroup only when the one above passes it on. */
 async function delegateControllers(folder: string): Promise<void> {
   if (!existsSync(`${folder}/cgroup.subtree_control`)) return

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { lstat, mkdir, open, readdir, readFile, rmdir, symlink, unlink, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, open, readdir, readFile, readlink, rmdir, symlink, unlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /** The file that names hosts on the node itself. */
@@ -57,6 +57,30 @@ export function createPodFiles(options: { readonly rootDirectory: string }) {
       await unlessAbsent(unlink(join(directory, 'etc-hosts')), undefined)
       for (const name of ['volumes', 'plugins', '.']) await removeEmpty(join(directory, name))
       if (logDirectory !== undefined) await removeTwoLevels(logDirectory)
+    },
+
+    /** UIDs of all pods that have a directory here. */
+    async listPods(): Promise<readonly string[]> {
+      return await unlessAbsent(readdir(join(options.rootDirectory, 'pods')), [])
+    },
+
+    /** The log directories of all pods, with the UID that their name ends in. */
+    async listLogDirectories(
+      podLogsDirectory: string,
+    ): Promise<readonly { readonly uid: string; readonly path: string }[]> {
+      const names = await unlessAbsent(readdir(podLogsDirectory), [])
+      return names.map((name) => ({ uid: name.slice(name.lastIndexOf('_') + 1), path: join(podLogsDirectory, name) }))
+    },
+
+    removeLogDirectory: removeTwoLevels,
+
+    /** Removes links to logs below a directory that are not there any more. */
+    async removeDanglingLinks(links: string, podLogsDirectory: string): Promise<void> {
+      for (const name of await unlessAbsent(readdir(links), [])) {
+        const target = await readlink(join(links, name)).catch(() => '')
+        if (!target.startsWith(`${podLogsDirectory}/`) || (await statOrUndefined(target)) !== undefined) continue
+        await unlessAbsent(unlink(join(links, name)), undefined)
+      }
     },
   }
 }

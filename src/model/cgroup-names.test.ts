@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { createPod } from '../../test/builders/create-pod.ts'
-import { podCgroupPath } from './cgroup-names.ts'
+import { podCgroupPath, podCgroupPaths, podUidOfCgroup, qosCgroupPaths } from './cgroup-names.ts'
 import type { CgroupLayout } from './cgroup-names.ts'
+import { parsePodUid } from './pod.ts'
 
 const uid = '0a1b-2c'
 const podOf = (qosClass: string) => createPod({ metadata: { uid }, status: { qosClass } })
@@ -49,6 +50,30 @@ describe('podCgroupPath()', () => {
         const layout = { driver: chosen, root: `/${parts.join('/')}${end}`, perQos: true }
         assert.match(podCgroupPath(podOf('Burstable'), layout), /^(\/[a-z0-9_.-]+)+$/)
       }),
+    )
+  })
+})
+
+describe('podUidOfCgroup()', () => {
+  test('finds the UID again in the name of every cgroup that a pod can have', () => {
+    for (const driver of ['cgroupfs', 'systemd'] as const) {
+      const layout = { driver, root: '/', perQos: true }
+      const paths = podCgroupPaths(parsePodUid(uid), layout)
+      assert.deepEqual(
+        paths.map((path) => podUidOfCgroup(path.slice(path.lastIndexOf('/') + 1))),
+        [uid, uid, uid],
+      )
+      assert.deepEqual(
+        paths.map((path) => path.slice(0, path.lastIndexOf('/'))),
+        qosCgroupPaths(layout),
+      )
+    }
+  })
+
+  test('knows no pod for other names', () => {
+    assert.deepEqual(
+      ['burstable', 'kubepods-burstable.slice', 'pod', 'system.slice'].map(podUidOfCgroup),
+      Array.from({ length: 4 }, () => undefined),
     )
   })
 })

@@ -1,6 +1,7 @@
 import { computeQosClass } from './compute-qos-class.ts'
 import type { QosClass } from './compute-qos-class.ts'
-import type { Pod } from './pod.ts'
+import { isPodUid } from './pod.ts'
+import type { Pod, PodUid } from './pod.ts'
 
 /** Where the agent keeps the cgroups of pods, and how their names are written. */
 export interface CgroupLayout {
@@ -21,6 +22,22 @@ const QOS_PARTS: Readonly<Record<QosClass, readonly string[]>> = {
 export function podCgroupPath(pod: Pod, layout: CgroupLayout): string {
   const parts = ['kubepods', ...QOS_PARTS[computeQosClass(pod)], `pod${pod.metadata.uid}`]
   return cgroupPath(layout.perQos ? parts : [], layout)
+}
+
+/** Every cgroup that a pod of this UID can have: its class is not known of what is left of a pod. */
+export function podCgroupPaths(uid: PodUid, layout: CgroupLayout): string[] {
+  return Object.values(QOS_PARTS).map((parts) => cgroupPath(['kubepods', ...parts, `pod${uid}`], layout))
+}
+
+/** The cgroups in which the cgroups of pods lie. */
+export function qosCgroupPaths(layout: CgroupLayout): string[] {
+  return Object.values(QOS_PARTS).map((parts) => cgroupPath(['kubepods', ...parts], layout))
+}
+
+/** The pod to which a cgroup of this name belongs, in either driver's spelling. */
+export function podUidOfCgroup(name: string): PodUid | undefined {
+  const uid = /^(?:kubepods-(?:\w+-)?)?pod([\w-]+?)(?:\.slice)?$/.exec(name)?.[1]?.replaceAll('_', '-')
+  return uid !== undefined && isPodUid(uid) ? uid : undefined
 }
 
 function cgroupPath(parts: readonly string[], { driver, root }: CgroupLayout): string {

@@ -19,6 +19,8 @@ import type { SyncSettings } from './sync-pod.ts'
 export interface PodWorkerDeps {
   readonly runtime: PodRuntime
   readonly settings: SyncSettings
+  /** A step ended: the status may have changed. */
+  readonly onStatus: (worker: PodWorker) => void
   /** Nothing of the pod runs any more: its name is free. */
   readonly onEnded: (worker: PodWorker) => void
 }
@@ -132,6 +134,7 @@ export class PodWorker {
       return FAILURE_RETRY_MS
     } finally {
       this.#pass = undefined
+      this.#deps.onStatus(this)
     }
   }
 

@@ -26,6 +26,8 @@ export interface PodWorkersDeps {
   readonly capabilities: ReadonlySet<PodCapability>
   /** Everything the runtime has, by pod. */
   readonly observedPods: { uids(): readonly PodUid[]; get(uid: PodUid): ObservedPod | undefined }
+  /** The status of a pod may have changed. */
+  readonly onStatus: (uid: PodUid) => void
   /** A pod has left the node for good. */
   readonly onGone: (uid: PodUid) => void
 }
@@ -83,6 +85,11 @@ export class PodWorkers {
     for (const worker of this.#workers.values()) worker.wake()
   }
 
+  /** True for a pod that is here, wanted or still leaving. */
+  knows(uid: PodUid): boolean {
+    return this.#workers.has(uid) || this.#refused.has(uid)
+  }
+
   /** The pods that are wanted here. */
   views(): PodView[] {
     const views = [...this.#workers.values()].flatMap(({ pod, wanted, status }) =>
@@ -120,6 +127,7 @@ export class PodWorkers {
     const startTime = toApiTime(this.#deps.runtime.clock.now())
     const status = { phase: 'Failed', reason: 'UnsupportedField', message, qosClass: computeQosClass(pod), startTime }
     this.#refused.set(pod.metadata.uid, { pod, status })
+    this.#deps.onStatus(pod.metadata.uid)
     return true
   }
 
@@ -152,6 +160,7 @@ export class PodWorkers {
     const deps: PodWorkerDeps = {
       runtime: this.#deps.runtime,
       settings: this.#deps.settings,
+      onStatus: ({ uid }) => this.#deps.onStatus(uid),
       onEnded: ({ pod }) => {
         if (pod !== undefined) this.#freeName(podFullName(pod))
       },

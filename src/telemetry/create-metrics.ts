@@ -1,0 +1,114 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import process from 'node:process'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+/** What the agent counts about itself, under the names of the Go kubelet where it has one. */
+export interface AgentMetrics {
+  /** One call to the runtime; failed ones carry how. */
+  runtimeOperation(operation: string, seconds: number, failed: boolean): void
+  relist(seconds: number): void
+  startedContainer(kind: string): void
+  render(): Promise<{ readonly type: string; readonly body: string }>
+}
+
+export interface MetricsSources {
+  readonly version: string
+  readonly desiredPods: () => number
+  readonly startedAt: number
+}
+
+// Coarse, so that measuring does not itself wake the process often.
+const LOOP_DELAY_RESOLUTION_MS = 50
+const NANOSECONDS = 1e9
+
+export function createMetrics(sources: MetricsSources): AgentMetrics {
+  const registry = new Registry()
+  const registers = [registry]
+  const operations = new Counter({
+    name: 'kubelet_runtime_operations_total',
+    help: 'Calls to the runtime by operation.',
+    labelNames: ['operation_type'],
+    registers,
+  })
+  const errors = new Counter({
+    name: 'kubelet_runtime_operations_errors_total',
+    help: 'Calls to the runtime that failed, by operation.',
+    labelNames: ['operation_type'],
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'kubelet_runtime_operations_duration_seconds',
+    help: 'How long calls to the runtime take, by operation.',
+    labelNames: ['operation_type'],
+    buckets: Array.from({ length: 14 }, (_, index) => 0.005 * 2.5 ** index),
+    registers,
+  })
+  const relists = new Histogram({
+    name: 'kubelet_pleg_relist_duration_seconds',
+    help: 'How long a full look at the runtime takes.',
+    registers,
+  })
+  const started = new Counter({
+    name: 'kubelet_started_containers_total',
+    help: 'Containers started, by kind.',
+    labelNames: ['container_type'],
+    registers,
+  })
+  addProcessMetrics(registers, sources)
+  return {
+    runtimeOperation(operation, seconds, failed) {
+      operations.inc({ operation_type: operation })
+      durations.observe({ operation_type: operation }, seconds)
+      if (failed) errors.inc({ operation_type: operation })
+    },
+    relist: (seconds) => relists.observe(seconds),
+    startedContainer: (kind) => started.inc({ container_type: kind }),
+    render: async () => ({ type: registry.contentType, body: await registry.metrics() }),
+  }
+}
+
+function addProcessMetrics(registers: Registry[], sources: MetricsSources): void {
+  const delay = monitorEventLoopDelay({ resolution: LOOP_DELAY_RESOLUTION_MS })
+  delay.enable()
+  const gauge = (name: string, help: string, read: () => number) => {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+  const lag = (nanoseconds: number) => Math.max(0, nanoseconds / NANOSECONDS - LOOP_DELAY_RESOLUTION_MS / 1000)
+  gauge('nodejs_eventloop_lag_p99_seconds', 'How late the event loop is, 99th percentile since the start.', () =>
+    lag(delay.percentile(99)),
+  )
+  gauge('nodejs_eventloop_lag_max_seconds', 'How late the event loop was at worst since the start.', () =>
+    lag(delay.max),
+  )
+  gauge('nodejs_heap_size_used_bytes', 'Heap in use.', () => process.memoryUsage().heapUsed)
+  gauge(
+    'nodejs_active_resources',
+    'Handles, timers and requests that keep the process busy.',
+    () => process.getActiveResourcesInfo().length,
+  )
+  gauge('process_resident_memory_bytes', 'Resident memory of the agent.', () => process.memoryUsage.rss())
+  gauge('process_cpu_seconds_total', 'CPU time of the agent, user and system.', () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1e6
+  })
+  gauge(
+    'process_start_time_seconds',
+    'When the agent started, in seconds since the epoch.',
+    () => sources.startedAt / 1000,
+  )
+  gauge('kubelet_desired_pods', 'Pods that are wanted on this node.', sources.desiredPods)
+  const build = new Gauge({
+    name: 'kubernetes_build_info',
+    help: 'The version of the agent.',
+    labelNames: ['git_version'],
+    registers,
+  })
+  build.set({ git_version: sources.version }, 1)
+}
