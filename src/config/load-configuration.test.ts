@@ -263,6 +263,16 @@ describe('effective settings', () => {
     assert.deepEqual((await loadFields({ kubeReserved: { cpu: '1' } })).reserved, { kube: { cpu: '1' }, system: {} })
   })
 
+  test('fill in the cgroup root and the socket for images', async () => {
+    const of = async (fields: object) => {
+      const { cgroupRoot, imageServiceEndpoint } = await loadFields(fields)
+      return [cgroupRoot, imageServiceEndpoint]
+    }
+    assert.deepEqual(await of({ containerRuntimeEndpoint: 'unix:///a' }), ['/', 'unix:///a'])
+    assert.deepEqual(await of({ cgroupRoot: '/pods', imageServiceEndpoint: 'unix:///b' }), ['/pods', 'unix:///b'])
+    assert.deepEqual((await of({ cgroupsPerQOS: false, enforceNodeAllocatable: [] }))[0], '')
+  })
+
   test('say what has no effect and what is left out', async () => {
     const { config, warnings } = await loadFields({ iptablesDropBit: 3, clusterDNS: ['10.0.0.1', 'dns.example.com'] })
     assert.deepEqual(config.clusterDNS, ['10.0.0.1'])

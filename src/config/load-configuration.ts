@@ -35,6 +35,10 @@ export interface Settings {
   readonly version: string
   readonly access: ServingAccess
   readonly reserved: Reservations
+  /** The cgroup above those of pods; "/" unless told otherwise. */
+  readonly cgroupRoot: string
+  /** The socket for images, which is that of the runtime unless told otherwise. */
+  readonly imageServiceEndpoint: string
   /** To be logged by the caller, one line each. */
   readonly warnings: readonly string[]
 }
@@ -102,6 +106,9 @@ async function loadSettings(
     version: reportedVersion(version),
     access: toServingAccess(withFlags, config, flags),
     reserved: toReservations(config),
+    cgroupRoot: config.cgroupRoot === '' && config.cgroupsPerQOS ? '/' : config.cgroupRoot,
+    imageServiceEndpoint:
+      config.imageServiceEndpoint === '' ? config.containerRuntimeEndpoint : config.imageServiceEndpoint,
     warnings: [
       ...listFlagWarnings(given),
       ...loaded.warnings,

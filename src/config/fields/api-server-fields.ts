@@ -1,7 +1,9 @@
 import { objectList } from '../kinds/collection-kinds.ts'
-import { bool, choice, duration, int32, text } from '../kinds/scalar-kinds.ts'
+import { bool, duration, int32, text } from '../kinds/scalar-kinds.ts'
 import { isLabelValue, isQualifiedName } from '../values/label-syntax.ts'
 import { parseTaints } from './list-flags.ts'
+
+const TAINT_EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 
 /** The API server, and this node in it. */
 export const apiServerFields = {
@@ -44,10 +46,10 @@ export const apiServerFields = {
         about: 'value of the taint',
         rule: (value) => (isLabelValue(value) ? undefined : 'expected at most 63 letters, digits, "-", "_" and "."'),
       }),
-      effect: choice(['NoSchedule', 'PreferNoSchedule', 'NoExecute', ''], {
+      effect: text({
         default: '',
         about: 'effect of the taint',
-        rule: (value) => (value === '' ? 'expected NoSchedule, PreferNoSchedule or NoExecute' : undefined),
+        rule: (value) => (TAINT_EFFECTS.includes(value) ? undefined : `expected one of ${TAINT_EFFECTS.join(', ')}`),
       }),
       timeAdded: text({
         default: undefined,

@@ -1,11 +1,9 @@
 import { parsePairs } from '../kinds/flag-forms.ts'
 
-type Effect = 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute' | ''
-
 interface TaintSetting {
   readonly key: string
   readonly value: string
-  readonly effect: Effect
+  readonly effect: string
   readonly timeAdded: undefined
 }
 
@@ -18,7 +16,7 @@ export function parseTaints(texts: readonly string[]): readonly TaintSetting[] {
       const match = /^([^=:]+)(?:=([^:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)$/.exec(part.trim())
       if (match === null) throw new Error(`expected key=value:Effect in ${JSON.stringify(part)}`)
       const [, key = '', value = '', effect = ''] = match
-      return { key, value, effect: effect as Effect, timeAdded: undefined }
+      return { key, value, effect, timeAdded: undefined }
     })
 }
 

@@ -62,7 +62,7 @@ export function path(options: FieldOptions<string, string>): Field<string> {
 }
 
 /** One of a few words; anything else breaks a rule, it is not another type. */
-export function choice<const W extends string, D extends W | undefined>(
+export function choice<const W extends string, const D extends W | undefined>(
   words: readonly W[],
   options: FieldOptions<W, D>,
 ): Field<W | D> {
