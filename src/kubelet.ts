@@ -1,0 +1,187 @@
+import type { Clock } from './async/clock.ts'
+import { TaskGroup } from './async/task-group.ts'
+import { Turnstile } from './async/turnstile.ts'
+import { Wakeup } from './async/wakeup.ts'
+import type { Settings } from './config/load-configuration.ts'
+import { createCriClient } from './cri/cri-client.ts'
+import { measureCalls } from './cri/measure-calls.ts'
+import { createPodFiles } from './host/pod-files.ts'
+import { findNodeIps } from './host/read-machine.ts'
+import type { MachineFacts } from './host/read-machine.ts'
+import { ImagePuller } from './images/image-puller.ts'
+import { runLogRotation } from './logs/run-log-rotation.ts'
+import { parseQuantity, quantityValue } from './model/quantity.ts'
+import { toNodeSettings } from './node-settings.ts'
+import { Observer } from './observe/observer.ts'
+import { runObserver } from './observe/run-observer.ts'
+import { RuntimeHealth } from './observe/runtime-health.ts'
+import { crashBackOffLimits } from './pods/compute-crash-back-off.ts'
+import { PodWorkers } from './pods/pod-workers.ts'
+import { removeUnknownPods } from './remove-unknown-pods.ts'
+import { createPodCgroups } from './resources/pod-cgroups.ts'
+import { reportRunOnce } from './run-once.ts'
+import { runServers } from './run-servers.ts'
+import { PodConfigMux } from './sources/pod-config-mux.ts'
+import { runSources, sourceNames } from './run-sources.ts'
+import { findCgroupDriver, startRuntime } from './start-runtime.ts'
+import { createMetrics } from './telemetry/create-metrics.ts'
+import type { Logger } from './telemetry/logger.ts'
+import { createLoggedPodEvents } from './telemetry/pod-events.ts'
+import { noEnvironmentSources } from './no-environment-sources.ts'
+
+export interface KubeletDeps {
+  readonly settings: Settings
+  readonly machine: MachineFacts
+  readonly resolvConf: string | undefined
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random: () => number
+  readonly write: (text: string) => void
+  /** Everything is up: pods are being looked after. */
+  readonly onReady: (isHealthy: () => boolean) => Promise<void>
+}
+
+// On small machines two starts at a time are faster for all than many (docs/decisions/0005-turnstile.md).
+const LEAST_PARALLEL_STARTS = 2
+const START_PATIENCE_MS = 5000
+const STUCK_MS = 300_000
+
+/**
+ * The whole agent, built by hand and run until the signal aborts: reading this shows how the parts hang together. Resolves to the exit
+ * code of a run that ends by itself (--runonce).
+ */
+export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promise<number> {
+  const { settings, machine, clock, log } = deps
+  const { config, flags } = settings
+  await using group = new TaskGroup(signal)
+  const metrics = createMetrics({
+    version: settings.version,
+    startedAt: clock.now(),
+    desiredPods: () => workers.views().length,
+  })
+
+  using client = createCriClient({
+    runtimeEndpoint: config.containerRuntimeEndpoint,
+    imageEndpoint: settings.imageServiceEndpoint,
+    requestTimeoutMs: config.runtimeRequestTimeout,
+    clock,
+    log,
+  })
+  const calls = measureCalls(client, {
+    clock,
+    onCall: ({ operation, seconds, failed }) => metrics.runtimeOperation(operation, seconds, failed),
+  })
+  const version = await startRuntime({ client, settings, clock, log }, group.signal)
+  const driver = await findCgroupDriver({ client, settings, clock, log }, group.signal)
+  const cgroups = { driver, root: settings.cgroupRoot, perQos: config.cgroupsPerQOS }
+
+  const health = new RuntimeHealth({ client, clock, log, onChange: () => workers.wakeAll() })
+  const observer = new Observer({ runtime: calls, clock, onChange: (uid) => workers.observed(uid) }, group.signal)
+  const events = createLoggedPodEvents(log)
+  const files = createPodFiles({ rootDirectory: flags.rootDir })
+  const podCgroups = createPodCgroups({ layout: cgroups, clock }, group.signal)
+  const images = new ImagePuller({
+    calls,
+    clock,
+    log,
+    events,
+    limits: {
+      maxParallel: config.maxParallelImagePulls,
+      perSecond: config.registryPullQPS,
+      burst: config.registryBurst,
+    },
+  })
+  const statusBell = new Wakeup()
+  const workers = new PodWorkers(
+    {
+      runtime: {
+        calls,
+        observer,
+        images,
+        files,
+        cgroups: podCgroups,
+        environment: noEnvironmentSources,
+        events,
+        starts: new Turnstile({
+          places: Math.max(LEAST_PARALLEL_STARTS, machine.onlineCpus.length),
+          patienceMs: START_PATIENCE_MS,
+          clock,
+        }),
+        node: toNodeSettings(settings, {
+          machine,
+          nodeIps: findNodeIps(settings.nodeIps),
+          cgroups,
+          resolvConf: deps.resolvConf,
+        }),
+        clock,
+        log,
+        random: deps.random,
+      },
+      settings: {
+        runtimeName: version.name,
+        backOffLimits: crashBackOffLimits(config.crashLoopBackOff.maxContainerRestartPeriod),
+        syncFrequencyMs: config.syncFrequency,
+        networkProblem: () => health.networkProblem,
+      },
+      capabilities: new Set(),
+      observedPods: observer,
+      onStatus: () => statusBell.wake(),
+      onGone: (uid) => images.forget(uid),
+    },
+    group,
+  )
+
+  // What runs is known before anything is wanted: so a restart of the agent adopts, and never starts twice.
+  await Promise.all([observer.relist(), health.check(group.signal)])
+  const mux = new PodConfigMux({
+    sources: sourceNames(settings),
+    clock,
+    onEvent: ({ pod, ...event }) => events.record(pod, event),
+    deliver: (update) => workers.handle(update),
+  })
+  const allSourcesSeen = () => {
+    workers.sourcesReady()
+    group.run('leftovers', () =>
+      removeUnknownPods({
+        files,
+        cgroups: podCgroups,
+        knows: (uid) => workers.knows(uid),
+        podLogsDirectory: config.podLogsDir,
+        log,
+      }),
+    )
+  }
+  const stuckMs = Math.max(STUCK_MS, 2 * config.syncFrequency)
+  let lastLookAt = clock.now()
+  const onRelist = ({ ms, error }: { readonly ms: number; readonly error?: unknown }) => {
+    lastLookAt = clock.now()
+    if (error === undefined) metrics.relist(ms / 1000)
+    else log.warn('cannot look at the runtime, will try again', { error })
+  }
+  group.run('observer', (s) => runObserver({ observer, client: calls, clock, log, onRelist }, s))
+  group.run('runtime health', (s) => health.run(s))
+  group.run('sources', (s) => runSources({ settings, mux, clock, log, onAllSeen: allSourcesSeen }, s))
+  group.run('log rotation', (s) =>
+    runLogRotation(
+      { calls, clock, log, containers: () => runningLogs(observer, workers), settings: toLogLimits(config) },
+      s,
+    ),
+  )
+  const syncLoop = () =>
+    clock.now() - lastLookAt > stuckMs ? `no look at the runtime was tried for ${stuckMs / 1000} s` : undefined
+  group.run('servers', (s) => runServers({ settings, workers, metrics, clock, log, syncLoop }, s))
+  await deps.onReady(() => syncLoop() === undefined)
+  if (config.runOnce) {
+    const once = {
+      views: () => workers.views(),
+      allSeen: () => mux.allSeen(),
+      bell: statusBell,
+      clock,
+      deadlineMs: config.runtimeRequestTimeout,
+      write: deps.write,
+    }
+    return await reportRunOnce(once, group.signal)
+  }
+  await group.join()
+  return 0
+}

@@ -1,0 +1,78 @@
+/** The kubelet's command: flags, signals, exit codes. The only reader of arguments and environment. */
+import { hostname } from 'node:os'
+import process from 'node:process'
+import { ShutdownError } from './async/abort-errors.ts'
+import { systemClock } from './async/clock.ts'
+import { ConfigError, FlagError, formatConfigError } from './config/config-error.ts'
+import { loadConfiguration } from './config/load-configuration.ts'
+import type { CommandLine, Settings } from './config/load-configuration.ts'
+import { hostConfigFiles } from './host/config-files.ts'
+import { nameProcess } from './host/own-process.ts'
+import { readMachine } from './host/read-machine.ts'
+import type { MachineFacts } from './host/read-machine.ts'
+import { runAgentProcess } from './run-agent-process.ts'
+import { createLogger, errorText } from './telemetry/create-logger.ts'
+
+// An agent that is told to leave is gone within a second, whatever it waits for. The pods stay.
+const SHUTDOWN_LIMIT_MS = 900
+
+nameProcess('kubelet')
+process.exit(await main(process.argv.slice(2)))
+
+async function main(argv: readonly string[]): Promise<number> {
+  const machine = readMachine()
+  const command = await parse(argv, machine)
+  if (command === undefined) return 1
+  if (command.kind !== 'run') {
+    process.stdout.write(command.text)
+    return 0
+  }
+  return await run(command.settings, machine)
+}
+
+async function parse(argv: readonly string[], machine: MachineFacts): Promise<CommandLine | undefined> {
+  try {
+    return await loadConfiguration(argv, { files: hostConfigFiles, machine: { ...machine, hostname: hostname() } })
+  } catch (error) {
+    const known = error instanceof ConfigError || error instanceof FlagError
+    process.stderr.write(`${known ? formatConfigError(error) : errorText(error)}\n`)
+    return undefined
+  }
+}
+
+async function run(settings: Settings, machine: MachineFacts): Promise<number> {
+  const { logging } = settings.config
+  const log = createLogger({
+    format: logging.format === 'json' ? 'json' : 'text',
+    verbosity: logging.verbosity,
+    clock: systemClock,
+    pid: process.pid,
+    write: (line) => process.stderr.write(line),
+  })
+  const controller = new AbortController()
+  const leave = (name: NodeJS.Signals) => {
+    log.info('leaving, pods keep running', { signal: name })
+    controller.abort(new ShutdownError(name))
+    setTimeout(() => process.exit(0), SHUTDOWN_LIMIT_MS).unref()
+  }
+  process.once('SIGTERM', leave)
+  process.once('SIGINT', leave)
+  try {
+    return await runAgentProcess(
+      {
+        settings,
+        machine,
+        log,
+        clock: systemClock,
+        environment: process.env,
+        leave: () => controller.abort(new ShutdownError('leave')),
+        write: (text) => process.stdout.write(text),
+      },
+      controller.signal,
+    )
+  } catch (error) {
+    if (controller.signal.aborted) return 0
+    log.error('agent failed', { error })
+    return 1
+  }
+}

@@ -1,0 +1,67 @@
+import type { Settings } from './config/load-configuration.ts'
+import { parseResolvConf } from './containers/parse-resolv-conf.ts'
+import type { ResolvConf } from './containers/parse-resolv-conf.ts'
+import type { MachineFacts } from './host/read-machine.ts'
+import type { CgroupLayout } from './model/cgroup-names.ts'
+import { parseAmounts } from './model/compute-pod-requests.ts'
+import type { NodeSettings } from './pods/pod-runtime.ts'
+
+/** What the machine and the configuration mean for every pod: one place, so that no part of the agent reads either. */
+export function toNodeSettings(
+  settings: Settings,
+  facts: {
+    readonly machine: MachineFacts
+    readonly nodeIps: readonly string[]
+    readonly cgroups: CgroupLayout
+    readonly resolvConf: string | undefined
+  },
+): NodeSettings {
+  const { config, flags } = settings
+  const { machine, nodeIps } = facts
+  const cpu = {
+    cpuCfsQuota: config.cpuCFSQuota,
+    cpuCfsQuotaPeriodMicroseconds: BigInt(Math.round(config.cpuCFSQuotaPeriod * 1000)),
+  }
+  return {
+    rootDirectory: flags.rootDir,
+    podLogsDirectory: config.podLogsDir,
+    deadInstancesKept: flags.maximumDeadContainersPerContainer,
+    sandbox: {
+      podLogsDirectory: config.podLogsDir,
+      cgroups: facts.cgroups,
+      cpu,
+      dns: {
+        clusterDns: config.clusterDNS,
+        clusterDomain: config.clusterDomain,
+        host: toResolvConf(facts.resolvConf),
+        primaryFamily: nodeIps[0]?.includes(':') === true ? 'IPv6' : 'IPv4',
+      },
+    },
+    container: {
+      ips: nodeIps,
+      allocatable: parseAmounts({ cpu: String(machine.onlineCpus.length), memory: String(machine.memoryBytes) }),
+      selinuxEnabled: machine.selinuxEnabled,
+      resources: {
+        ...cpu,
+        cgroupVersion: machine.cgroupVersion,
+        hugepageSizes: machine.hugepageSizes,
+        memoryCapacityBytes: machine.memoryBytes,
+        swap: {
+          controller: machine.swapController,
+          behavior: config.memorySwap.swapBehavior === 'LimitedSwap' ? 'LimitedSwap' : 'NoSwap',
+          capacityBytes: machine.swapBytes,
+        },
+        singleProcessOomKill: config.singleProcessOOMKill ?? machine.cgroupVersion === 1,
+      },
+      security: {
+        seccompDefault: config.seccompDefault,
+        seccompDirectory: `${flags.rootDir}/seccomp`,
+        thermalThrottlePaths: machine.thermalThrottlePaths,
+      },
+    },
+  }
+}
+
+function toResolvConf(text: string | undefined): ResolvConf | undefined {
+  return text === undefined ? undefined : parseResolvConf(text)
+}

@@ -1,0 +1,44 @@
+import { CONTAINER_LOGS_DIRECTORY } from './containers/log-paths.ts'
+import type { createPodFiles } from './host/pod-files.ts'
+import { isPodUid } from './model/pod.ts'
+import type { PodUid } from './model/pod.ts'
+import type { createPodCgroups } from './resources/pod-cgroups.ts'
+import type { Logger } from './telemetry/logger.ts'
+
+export interface RemoveUnknownPodsDeps {
+  readonly files: ReturnType<typeof createPodFiles>
+  readonly cgroups: ReturnType<typeof createPodCgroups>
+  /** Is this pod wanted here, or still being ended? */
+  readonly knows: (uid: PodUid) => boolean
+  readonly podLogsDirectory: string
+  readonly log: Logger
+}
+
+/**
+ * Removes directories, logs and cgroups of pods that neither a source nor the runtime has: an agent that died while it cleaned up
+ * leaves them. Failures are told and harmless: the next start tries again.
+ */
+export async function removeUnknownPods({
+  files,
+  cgroups,
+  knows,
+  podLogsDirectory,
+  log,
+}: RemoveUnknownPodsDeps): Promise<void> {
+  const isUnknown = (uid: string) => isPodUid(uid) && !knows(uid)
+  const removals = [
+    ...(await files.listPods())
+      .filter(isUnknown)
+      .map((uid) => ({ uid, remove: () => files.removePod(uid, undefined) })),
+    ...(await cgroups.list()).filter(isUnknown).map((uid) => ({ uid, remove: () => cgroups.remove(uid) })),
+    ...(await files.listLogDirectories(podLogsDirectory))
+      .filter(({ uid }) => isUnknown(uid))
+      .map(({ uid, path }) => ({ uid, remove: () => files.removeLogDirectory(path) })),
+  ]
+  for (const { uid, remove } of removals) {
+    await remove().catch((error: unknown) => log.warn('cannot remove what is left of a pod', { uid, error }))
+  }
+  await files
+    .removeDanglingLinks(CONTAINER_LOGS_DIRECTORY, podLogsDirectory)
+    .catch((error: unknown) => log.warn('cannot remove links to logs that are gone', { error }))
+}

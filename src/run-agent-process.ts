@@ -1,0 +1,105 @@
+import type { Clock } from './async/clock.ts'
+import { TaskGroup } from './async/task-group.ts'
+import type { Settings } from './config/load-configuration.ts'
+import { lockFile, notifySystemd, raiseOpenFiles, setOomScoreAdj, waitForLockContention } from './host/own-process.ts'
+import type { MachineFacts } from './host/read-machine.ts'
+import { hostConfigFiles } from './host/config-files.ts'
+import { runKubelet } from './kubelet.ts'
+import type { Logger } from './telemetry/logger.ts'
+
+export interface AgentProcessDeps {
+  readonly settings: Settings
+  readonly machine: MachineFacts
+  readonly log: Logger
+  readonly clock: Clock
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** Ends the agent from inside. */
+  readonly leave: () => void
+  readonly write: (text: string) => void
+}
+
+const MAX_RESOLV_CONF_BYTES = 64 * 1024
+
+/** The agent as a process of this machine: its lock, its limits, its word to systemd, around the kubelet itself. */
+export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSignal): Promise<number> {
+  const { settings, machine, log, clock } = deps
+  const { config, flags } = settings
+  for (const warning of settings.warnings) log.warn(warning)
+  log.info('starting', {
+    node: settings.nodeName,
+    version: settings.version,
+    standalone: settings.standalone,
+    rootDir: flags.rootDir,
+  })
+  const watchdogMs = parseWatchdog(deps.environment)
+
+  await using group = new TaskGroup(signal)
+  if (flags.lockFile !== '') {
+    log.info('waiting for the lock', { lockFile: flags.lockFile })
+    await lockFile(flags.lockFile)
+    if (flags.exitOnLockContention) {
+      group.run('lock contention', async (s) => {
+        await waitForLockContention(
+          { path: flags.lockFile, sleep: (ms, sleepSignal) => clock.sleep(ms, sleepSignal) },
+          s,
+        )
+        log.info('somebody else wants the lock, leaving', { lockFile: flags.lockFile })
+        deps.leave()
+      })
+    }
+  }
+  tellLimits(log, 'cannot set the own oom score', setOomScoreAdj(config.oomScoreAdj))
+  group.run('open files', async () =>
+    tellLimits(log, 'cannot raise the limit of open files', await raiseOpenFiles(config.maxOpenFiles)),
+  )
+
+  const resolvConf = config.resolvConf === '' ? undefined : await readResolvConf(config.resolvConf, log)
+  return await runKubelet(
+    {
+      settings,
+      machine,
+      resolvConf,
+      clock,
+      log,
+      random: () => Math.random(),
+      write: deps.write,
+      onReady: async (isHealthy) => {
+        if (deps.environment['NOTIFY_SOCKET'] === undefined) return
+        await notifySystemd('READY=1')
+        if (watchdogMs !== undefined) {
+          group.run('watchdog', async (s) => {
+            for (;;) {
+              await clock.sleep(watchdogMs / 2, s)
+              if (isHealthy()) await notifySystemd('WATCHDOG=1')
+            }
+          })
+        }
+      },
+    },
+    group.signal,
+  )
+}
+
+function tellLimits(log: Logger, what: string, problem: string | undefined): void {
+  if (problem !== undefined) log.warn(what, { problem })
+}
+
+async function readResolvConf(path: string, log: Logger): Promise<string> {
+  try {
+    return Buffer.from(await hostConfigFiles.readFile(path, MAX_RESOLV_CONF_BYTES)).toString('utf8')
+  } catch (error) {
+    log.warn('cannot read the resolver file, pods get no name servers of the node', { resolvConf: path, error })
+    return ''
+  }
+}
+
+/** How often systemd wants to hear from us; a value that makes no sense stops the start, as nobody would notice it later. */
+export function parseWatchdog(environment: Readonly<Record<string, string | undefined>>): number | undefined {
+  const text = environment['WATCHDOG_USEC']
+  if (text === undefined || text === '') return undefined
+  const microseconds = Number(text)
+  if (!Number.isInteger(microseconds) || microseconds <= 1_000_000) {
+    throw new Error(`Cannot use WATCHDOG_USEC="${text}": expected more than 1000000 microseconds`)
+  }
+  return microseconds / 1000
+}

@@ -1,0 +1,74 @@
+import type { Clock } from './async/clock.ts'
+import { TaskGroup } from './async/task-group.ts'
+import type { Settings } from './config/load-configuration.ts'
+import type { Pod } from './model/pod.ts'
+import { decodeStaticPods } from './sources/decode-static-pod.ts'
+import type { PodConfigMux } from './sources/pod-config-mux.ts'
+import { runFileSource } from './sources/run-file-source.ts'
+import { runHttpSource } from './sources/run-http-source.ts'
+import type { Logger } from './telemetry/logger.ts'
+
+export interface RunSourcesDeps {
+  readonly settings: Settings
+  readonly mux: PodConfigMux
+  readonly clock: Clock
+  readonly log: Logger
+  /** Every source has told once what it has: an absent pod is a deleted pod from now on. */
+  readonly onAllSeen: () => void
+}
+
+/** The sources that the configuration asks for. */
+export function sourceNames({ config }: Settings): readonly string[] {
+  return [...(config.staticPodPath === '' ? [] : ['file']), ...(config.staticPodURL === '' ? [] : ['http'])]
+}
+
+/** Runs all sources of pods into the mux until the signal aborts. */
+export async function runSources(
+  { settings, mux, clock, log, onAllSeen }: RunSourcesDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const { config, gates, nodeName } = settings
+  const names = sourceNames(settings)
+  if (names.length === 0) log.warn('no source of pods is configured: set staticPodPath or staticPodURL', {})
+  const decoding = { nodeName, refuseApiReferences: gates.enabled('PreventStaticPodAPIReferences') }
+  let all = false
+  const checkAll = () => {
+    if (all || !mux.allSeen()) return
+    all = true
+    onAllSeen()
+  }
+  const emitAs = (source: string) => (pods: readonly Pod[]) => {
+    mux.set(source, pods)
+    checkAll()
+  }
+  await using group = new TaskGroup(signal)
+  checkAll()
+  if (names.includes('file')) {
+    const decode = (bytes: Uint8Array, path: string) => decodeStaticPods(bytes, { kind: 'file', path }, decoding)
+    const deps = {
+      path: config.staticPodPath,
+      checkFrequencyMs: config.fileCheckFrequency,
+      decode,
+      clock,
+      logger: log,
+      emit: emitAs('file'),
+    }
+    group.run('file source', (fileSignal) => runFileSource(deps, fileSignal))
+  }
+  if (names.includes('http')) {
+    const url = config.staticPodURL
+    const decode = (bytes: Uint8Array) => decodeStaticPods(bytes, { kind: 'http', url }, decoding)
+    const headers = config.staticPodURLHeader ?? {}
+    const deps = {
+      url,
+      headers,
+      checkFrequencyMs: config.httpCheckFrequency,
+      decode,
+      clock,
+      logger: log,
+      emit: emitAs('http'),
+    }
+    group.run('http source', (httpSignal) => runHttpSource(deps, httpSignal))
+  }
+  await group.join()
+}
