@@ -28,11 +28,19 @@ describe('decodeObject()', () => {
       { spec: { activeDeadlineSeconds: 9007199254740993n } },
       'spec.activeDeadlineSeconds: Invalid value: 9007199254740993: expected a whole number of at most 9007199254740991, which can be kept exactly',
     ],
-    ['text for a boolean', { spec: { hostPID: 'true' } }, 'spec.hostPID: Invalid value: "true": expected true or false'],
+    [
+      'text for a boolean',
+      { spec: { hostPID: 'true' } },
+      'spec.hostPID: Invalid value: "true": expected true or false',
+    ],
     ['a map for a list', { spec: { containers: {} } }, 'spec.containers: Invalid value: a map: expected a list'],
     ['a list for a map', { metadata: { labels: [] } }, 'metadata.labels: Invalid value: a list: expected a map'],
     ['text for an object', { spec: 'x' }, 'spec: Invalid value: "x": expected a map of fields'],
-    ['a label that is a number', { metadata: { labels: { a: 1 } } }, 'metadata.labels[a]: Invalid value: 1: expected a string'],
+    [
+      'a label that is a number',
+      { metadata: { labels: { a: 1 } } },
+      'metadata.labels[a]: Invalid value: 1: expected a string',
+    ],
     [
       'no amount',
       container({ resources: { limits: { cpu: 'much' } } }),

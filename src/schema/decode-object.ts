@@ -74,7 +74,8 @@ class Decoder {
     const seen = new Set<string>()
     return (value as readonly ManifestValue[]).map((item, index) => {
       const decoded = item === null ? zeroOf(type.of) : this.#value(item, type.of, path.index(index))
-      if (type.keys.length > 0) this.#noteDouble(decoded as Record<string, string | number>, type.keys, seen, path.index(index))
+      if (type.keys.length > 0)
+        this.#noteDouble(decoded as Record<string, string | number>, type.keys, seen, path.index(index))
       return decoded
     })
   }

@@ -46,9 +46,12 @@ export function validatePodResources(spec: PodSpec, specPath: FieldPath, problem
   }
 }
 
-/** Amounts that are given without being used, such as the overhead of a runtime. */
+/** What the runtime needs for a pod besides its containers. */
 export function validateOverhead(overhead: Amounts, path: FieldPath, problems: ProblemList): void {
-  validateAmounts({ limits: overhead }, path, problems, validateContainerResourceName)
+  for (const [name, amount] of Object.entries(overhead)) {
+    validateContainerResourceName(name, path.key(name), problems)
+    validateAmount(name, amount, path.key(name), problems)
+  }
 }
 
 type NameCheck = (name: string, path: FieldPath, problems: ProblemList) => void
