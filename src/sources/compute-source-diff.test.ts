@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { parsePodUid } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
 import { computeSourceDiff } from './compute-source-diff.ts'

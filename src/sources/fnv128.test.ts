@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { fnv128 } from './fnv128.ts'
 
 const PRIME = 2n ** 88n + 0x13bn
