@@ -37,14 +37,14 @@ test('findApiReferences() finds what a pod needs of the API', () => {
     [withVolume({ emptyDir: {} }), undefined],
     [withVolume({ hostPath: { path: '/x' } }), undefined],
     [withVolume({ downwardAPI: {} }), undefined],
-    [withVolume({ secret: {} }), 'spec.volumes[0].secret: secrets (via secret volumes)'],
-    [withVolume({ configMap: {} }), 'spec.volumes[0].configMap: configmaps (via configmap volumes)'],
-    [withVolume({ csi: { driver: 'd' } }), 'spec.volumes[0].csi: csidrivers (via CSI volumes)'],
+    [withVolume({ secret: {} }), 'spec.volumes[0].secret: secrets'],
+    [withVolume({ configMap: {} }), 'spec.volumes[0].configMap: configmaps'],
+    [withVolume({ csi: { driver: 'd' } }), 'spec.volumes[0].csi: csidrivers'],
     [
       withVolume({ persistentVolumeClaim: { claimName: 'c' } }),
       'spec.volumes[0].persistentVolumeClaim: persistentvolumeclaims',
     ],
-    [withVolume({ ephemeral: {} }), 'spec.volumes[0].ephemeral: persistentvolumeclaims (via ephemeral volumes)'],
+    [withVolume({ ephemeral: {} }), 'spec.volumes[0].ephemeral: persistentvolumeclaims'],
     [
       withVolume({ rbd: { image: 'i', monitors: [], secretRef: { name: 's' } } }),
       'spec.volumes[0].rbd.secretRef: secrets',
@@ -52,7 +52,7 @@ test('findApiReferences() finds what a pod needs of the API', () => {
     [withVolume({ projected: { sources: [{ downwardAPI: {} }] } }), undefined],
     [
       withVolume({ projected: { sources: [{ serviceAccountToken: { path: 'p' } }] } }),
-      'spec.volumes[0].projected.sources[0].serviceAccountToken: serviceaccounts (via projected volumes)',
+      'spec.volumes[0].projected.sources[0].serviceAccountToken: serviceaccounts',
     ],
   ]
   for (const [spec, expected] of rows) {

@@ -62,7 +62,7 @@ type Row = readonly [string, Given, ...(readonly string[])]
 const families: Readonly<Record<string, readonly Row[]>> = {
   metadata: [
     ['a plain pod', {}],
-    ['no name', { meta: { name: '' } }, 'metadata.name: Required value: name or generateName is required'],
+    ['no name', { meta: { name: '' } }, 'metadata.name: Required value: a pod needs a name'],
     ['a dotted name', { meta: { name: 'a.b-c.1' } }],
     ['a capital in the name', { meta: { name: 'Web' } }, `metadata.name: Invalid value: "Web": ${SUBDOMAIN}`],
     ['no namespace', { meta: { namespace: '' } }, 'metadata.namespace: Required value'],
@@ -89,7 +89,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'a bad deletion cost',
       { meta: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '01' } } },
-      'metadata.annotations[controller.kubernetes.io/pod-deletion-cost]: Invalid value: "01": must be a 32bit integer',
+      'metadata.annotations[controller.kubernetes.io/pod-deletion-cost]: Invalid value: "01": must be a whole number of 32 bits',
     ],
     [
       'AppArmor for nobody',
@@ -99,7 +99,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'an odd seccomp profile',
       { meta: { annotations: { 'seccomp.security.alpha.kubernetes.io/pod': 'what' } } },
-      'metadata.annotations[seccomp.security.alpha.kubernetes.io/pod]: Invalid value: "what": must be a valid seccomp profile',
+      'metadata.annotations[seccomp.security.alpha.kubernetes.io/pod]: Invalid value: "what": must be runtime/default, unconfined or localhost/<profile>',
     ],
     [
       'a negative generation',
@@ -115,7 +115,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'a padded image',
       { c: { image: ' nginx' } },
-      'spec.containers[0].image: Invalid value: " nginx": must not have leading or trailing whitespace',
+      'spec.containers[0].image: Invalid value: " nginx": has spaces around it',
     ],
     [
       'one name twice',
@@ -148,19 +148,19 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'ephemeral containers',
       { spec: { ephemeralContainers: [{ name: 'd', image: 'x', targetContainerName: 'main' }] } },
-      'spec.ephemeralContainers: Forbidden: cannot be set on create',
+      'spec.ephemeralContainers: Forbidden: a new pod has none',
     ],
     [
       'an ephemeral container with a probe for nobody',
       { spec: { ephemeralContainers: [{ name: 'd', image: 'x', targetContainerName: 'no', ports: [] }] } },
       'spec.ephemeralContainers[0].targetContainerName: Not found: "no"',
-      'spec.ephemeralContainers[0].ports: Forbidden: cannot be set for an Ephemeral Container',
-      'spec.ephemeralContainers: Forbidden: cannot be set on create',
+      'spec.ephemeralContainers[0].ports: Forbidden: has no meaning for an ephemeral container',
+      'spec.ephemeralContainers: Forbidden: a new pod has none',
     ],
     [
       'a probe of an init container',
       init({ readinessProbe: { exec: { command: ['x'] } } }),
-      'spec.initContainers[0].readinessProbe: Forbidden: may not be set for init containers without restartPolicy=Always',
+      'spec.initContainers[0].readinessProbe: Forbidden: only for init containers that keep running (restartPolicy: Always)',
     ],
     ['a probe of a sidecar', init({ restartPolicy: 'Always', readinessProbe: { exec: { command: ['x'] } } })],
     ['a resize policy', { c: { resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'NotRequired' }] } }],
@@ -176,7 +176,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
           ],
         },
       },
-      "spec.containers[0].resizePolicy[0].restartPolicy: Invalid value: \"RestartContainer\": must be 'NotRequired' when pod `restartPolicy` is 'Never'",
+      'spec.containers[0].resizePolicy[0].restartPolicy: Invalid value: "RestartContainer": must be NotRequired in a pod that never restarts',
       'spec.containers[0].resizePolicy[1]: Duplicate value: "cpu"',
       'spec.containers[0].resizePolicy[2].resourceName: Unsupported value: "disk": supported values: "cpu", "memory"',
       'spec.containers[0].resizePolicy[2].restartPolicy: Unsupported value: "x": supported values: "NotRequired", "RestartContainer"',
@@ -200,7 +200,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'rules without a policy',
       { c: { restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [1] } }] } },
-      'spec.containers[0].restartPolicy: Required value: must be set when restart rules are used',
+      'spec.containers[0].restartPolicy: Required value: restart rules need it',
     ],
     [
       'odd words',
@@ -213,7 +213,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
       'spec.containers[0].restartPolicy: Unsupported value: "x": supported values: "Always", "Never", "OnFailure"',
       'spec.containers[0].restartPolicyRules[0].action: Unsupported value: "y": supported values: "Restart", "RestartAllContainers"',
       'spec.containers[0].restartPolicyRules[0].exitCodes.operator: Unsupported value: "z": supported values: "In", "NotIn"',
-      'spec.containers[0].restartPolicyRules[1].exitCodes: Required value: must be specified',
+      'spec.containers[0].restartPolicyRules[1].exitCodes: Required value: a rule needs them',
     ],
     [
       'too many rules and codes',
@@ -311,7 +311,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'another port on the network of the host',
       { spec: { hostNetwork: true }, c: { ports: [{ containerPort: 80, hostPort: 81 }] } },
-      'spec.containers[0].ports[0].hostPort: Invalid value: 81: must match `containerPort` when `hostNetwork` is true',
+      'spec.containers[0].ports[0].hostPort: Invalid value: 81: must equal containerPort on the network of the host',
     ],
   ],
   environment: [
@@ -332,7 +332,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'a subscript of the name',
       env({ name: 'A', valueFrom: { fieldRef: { fieldPath: "metadata.name['x']" } } }),
-      'spec.containers[0].env[0].valueFrom.fieldRef: Invalid value: "metadata.name": does not support subscript',
+      'spec.containers[0].env[0].valueFrom.fieldRef: Invalid value: "metadata.name": has no keys to choose from',
     ],
     ['an amount', env({ name: 'A', valueFrom: { resourceFieldRef: { resource: 'limits.cpu', divisor: '1m' } } })],
     [
@@ -348,7 +348,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'a value and a source',
       env({ name: 'A', value: 'x', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }),
-      'spec.containers[0].env[0].valueFrom: Invalid value: "": may not be specified when `value` is not empty',
+      'spec.containers[0].env[0].valueFrom: Invalid value: "": the variable already has a value',
     ],
     [
       'two sources',
@@ -356,7 +356,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
         name: 'A',
         valueFrom: { secretKeyRef: { name: 's', key: 'k' }, configMapKeyRef: { name: 's', key: 'k' } },
       }),
-      'spec.containers[0].env[0].valueFrom: Invalid value: "": may not have more than one field specified at a time',
+      'spec.containers[0].env[0].valueFrom: Invalid value: "": has several sources, expected one',
     ],
     [
       'an incomplete reference',
@@ -374,7 +374,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
       'no map and two maps',
       { c: { envFrom: [{}, { configMapRef: { name: 'a' }, secretRef: {} }] } },
       'spec.containers[0].envFrom[0]: Invalid value: "": must specify one of: configMapRef, secretRef',
-      'spec.containers[0].envFrom[1]: Invalid value: "": may not have more than one field specified at a time',
+      'spec.containers[0].envFrom[1]: Invalid value: "": has several sources, expected one',
       'spec.containers[0].envFrom[1].secretRef.name: Required value',
     ],
   ],
@@ -393,17 +393,17 @@ const families: Readonly<Record<string, readonly Row[]>> = {
           ],
         },
       },
-      'spec.containers[0].volumeMounts[1].mountPath: Invalid value: "/a": must be unique',
+      'spec.containers[0].volumeMounts[1].mountPath: Invalid value: "/a": is used twice',
     ],
     [
       'an absolute sub-path',
       mounted({ subPath: '/a' }),
-      'spec.containers[0].volumeMounts[0].subPath: Invalid value: "/a": must be a relative path',
+      'spec.containers[0].volumeMounts[0].subPath: Invalid value: "/a": may not begin with a slash',
     ],
     [
       'a sub-path upwards',
       mounted({ subPath: 'a/../b' }),
-      `spec.containers[0].volumeMounts[0].subPath: Invalid value: "a/../b": must not contain '..'`,
+      `spec.containers[0].volumeMounts[0].subPath: Invalid value: "a/../b": may not go upwards with '..'`,
     ],
     [
       'both sub-paths',
@@ -417,13 +417,13 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'propagation of another',
       mounted({ mountPropagation: 'Bidirectional' }),
-      'spec.containers[0].volumeMounts[0].mountPropagation: Forbidden: Bidirectional mount propagation is available only to privileged containers',
+      'spec.containers[0].volumeMounts[0].mountPropagation: Forbidden: Bidirectional needs a privileged container',
     ],
     [
       'recursive read-only without read-only',
       mounted({ recursiveReadOnly: 'IfPossible', mountPropagation: 'HostToContainer' }),
-      'spec.containers[0].volumeMounts[0].recursiveReadOnly: Forbidden: may only be specified when readOnly is true',
-      'spec.containers[0].volumeMounts[0].recursiveReadOnly: Forbidden: may only be specified when mountPropagation is None or not specified',
+      'spec.containers[0].volumeMounts[0].recursiveReadOnly: Forbidden: needs readOnly: true',
+      'spec.containers[0].volumeMounts[0].recursiveReadOnly: Forbidden: excludes any mountPropagation but None',
     ],
     [
       'a device',
@@ -444,7 +444,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
         },
       },
       'spec.containers[0].volumeDevices[0].name: Invalid value: "v": must be a persistentVolumeClaim or ephemeral volume for block mode',
-      `spec.containers[0].volumeDevices[0].devicePath: Invalid value: "../x": must not contain '..'`,
+      `spec.containers[0].volumeDevices[0].devicePath: Invalid value: "../x": may not go upwards with '..'`,
       'spec.containers[0].volumeDevices[1].name: Not found: "w"',
       'spec.containers[0].volumeDevices[1].devicePath: Required value',
     ],
@@ -454,8 +454,8 @@ const families: Readonly<Record<string, readonly Row[]>> = {
         spec: { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }] },
         c: { volumeMounts: [{ name: 'v', mountPath: '/x' }], volumeDevices: [{ name: 'v', devicePath: '/x' }] },
       },
-      'spec.containers[0].volumeMounts[0].name: Invalid value: "v": must not already exist in volumeDevices',
-      'spec.containers[0].volumeMounts[0].mountPath: Invalid value: "/x": must not already exist as a path in volumeDevices',
+      'spec.containers[0].volumeMounts[0].name: Invalid value: "v": is used in volumeDevices already',
+      'spec.containers[0].volumeMounts[0].mountPath: Invalid value: "/x": is the path of a device already',
     ],
   ],
   'probes and hooks': [
@@ -463,19 +463,19 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'no handler',
       { c: { livenessProbe: {} } },
-      'spec.containers[0].livenessProbe: Required value: must specify a handler type',
+      'spec.containers[0].livenessProbe: Required value: needs one way to act, such as exec or httpGet',
     ],
     [
       'two handlers',
       probe({ httpGet: { port: 80 } }),
-      'spec.containers[0].livenessProbe.httpGet: Forbidden: may not specify more than 1 handler type',
+      'spec.containers[0].livenessProbe.httpGet: Forbidden: there is another way to act already',
     ],
     ['no command', probe({ exec: {} }), 'spec.containers[0].livenessProbe.exec.command: Required value'],
     [
       'negative times',
       probe({ initialDelaySeconds: -1, terminationGracePeriodSeconds: 0 }),
       'spec.containers[0].livenessProbe.initialDelaySeconds: Invalid value: -1: must be greater than or equal to 0',
-      'spec.containers[0].livenessProbe.terminationGracePeriodSeconds: Invalid value: 0: must be greater than 0',
+      'spec.containers[0].livenessProbe.terminationGracePeriodSeconds: Invalid value: 0: must be at least 1',
     ],
     [
       'two successes of liveness',
@@ -491,7 +491,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'a grace period of readiness',
       { c: { readinessProbe: { exec: { command: ['x'] }, terminationGracePeriodSeconds: 1 } } },
-      'spec.containers[0].readinessProbe.terminationGracePeriodSeconds: Invalid value: 1: must not be set for readinessProbes',
+      'spec.containers[0].readinessProbe.terminationGracePeriodSeconds: Invalid value: 1: a failing readiness probe ends nothing',
     ],
     [
       'an odd request',
@@ -519,13 +519,13 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'a hook that does nothing',
       { c: { lifecycle: { postStart: {} } } },
-      'spec.containers[0].lifecycle.postStart: Required value: must specify a handler type',
+      'spec.containers[0].lifecycle.postStart: Required value: needs one way to act, such as exec or httpGet',
     ],
     ['a stop signal', { spec: { os: { name: 'linux' } }, c: { lifecycle: { stopSignal: 'SIGRTMIN+3' } } }],
     [
       'a stop signal of no system',
       { c: { lifecycle: { stopSignal: 'SIGTERM' } } },
-      'spec.containers[0].lifecycle.stopSignal: Forbidden: may not be set for containers with empty `spec.os.name`',
+      'spec.containers[0].lifecycle.stopSignal: Forbidden: needs spec.os.name',
     ],
     [
       'an odd stop signal',
@@ -554,13 +554,13 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'half a device',
       resources({ limits: { 'example.com/gpu': '500m' } }),
-      'spec.containers[0].resources.limits[example.com/gpu]: Invalid value: "500m": must be an integer',
-      'spec.containers[0].resources.requests[example.com/gpu]: Invalid value: "500m": must be an integer',
+      'spec.containers[0].resources.limits[example.com/gpu]: Invalid value: "500m": must be a whole number',
+      'spec.containers[0].resources.requests[example.com/gpu]: Invalid value: "500m": must be a whole number',
     ],
     [
       'a device without a limit',
       resources({ requests: { 'example.com/gpu': 1 } }),
-      'spec.containers[0].resources.limits: Required value: must be set for resources that cannot be overcommitted',
+      'spec.containers[0].resources.limits: Required value: a resource that cannot be shared needs one',
     ],
     [
       'fewer devices than the limit',
@@ -571,7 +571,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'huge pages alone',
       resources({ limits: { 'hugepages-2Mi': '4Mi' } }),
-      'spec.containers[0].resources: Forbidden: HugePages require cpu or memory',
+      'spec.containers[0].resources: Forbidden: huge pages need cpu or memory beside them',
     ],
     [
       'half a huge page',
@@ -612,8 +612,8 @@ const families: Readonly<Record<string, readonly Row[]>> = {
         spec: { resources: { requests: { cpu: 1 }, limits: { cpu: 2 } } },
         c: { resources: { requests: { cpu: '1500m' }, limits: { cpu: 3 } } },
       },
-      'spec.resources.requests[cpu]: Invalid value: "1": must be greater than or equal to aggregate container requests of 1500m',
-      'spec.containers[0].resources.limits[cpu]: Invalid value: "3": must be less than or equal to pod limits of 2',
+      'spec.resources.requests[cpu]: Invalid value: "1": is less than its containers request together, 1500m',
+      'spec.containers[0].resources.limits[cpu]: Invalid value: "3": is more than the limit of the pod, 2',
     ],
     [
       'odd amounts of the pod',
@@ -651,7 +651,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'an unmasked proc of host users',
       security({ procMount: 'Unmasked' }),
-      'spec.containers[0].securityContext.procMount: Invalid value: "Unmasked": `hostUsers` must be false to use `Unmasked`',
+      'spec.containers[0].securityContext.procMount: Invalid value: "Unmasked": Unmasked needs hostUsers: false',
     ],
     [
       'an unmasked proc of own users',
@@ -680,8 +680,8 @@ const families: Readonly<Record<string, readonly Row[]>> = {
         seccompProfile: { type: 'Localhost' },
         appArmorProfile: { type: 'Localhost', localhostProfile: ' ' },
       }),
-      'spec.containers[0].securityContext.seccompProfile.localhostProfile: Required value: must be set when seccomp type is Localhost',
-      'spec.containers[0].securityContext.appArmorProfile.localhostProfile: Required value: must be set when AppArmor type is Localhost',
+      'spec.containers[0].securityContext.seccompProfile.localhostProfile: Required value: type Localhost needs it',
+      'spec.containers[0].securityContext.appArmorProfile.localhostProfile: Required value: type Localhost needs it',
     ],
     [
       'names of profiles that are not local',
@@ -689,14 +689,14 @@ const families: Readonly<Record<string, readonly Row[]>> = {
         seccompProfile: { type: 'Unconfined', localhostProfile: 'a' },
         appArmorProfile: { type: 'x', localhostProfile: 'a' },
       }),
-      'spec.containers[0].securityContext.seccompProfile.localhostProfile: Invalid value: "a": can only be set when seccomp type is Localhost',
+      'spec.containers[0].securityContext.seccompProfile.localhostProfile: Invalid value: "a": only for type Localhost',
       'spec.containers[0].securityContext.appArmorProfile.type: Unsupported value: "x": supported values: "Localhost", "RuntimeDefault", "Unconfined"',
-      'spec.containers[0].securityContext.appArmorProfile.localhostProfile: Invalid value: "a": can only be set when AppArmor type is Localhost',
+      'spec.containers[0].securityContext.appArmorProfile.localhostProfile: Invalid value: "a": only for type Localhost',
     ],
     [
       'a profile upwards',
       security({ seccompProfile: { type: 'Localhost', localhostProfile: '../a' } }),
-      `spec.containers[0].securityContext.seccompProfile.localhostProfile: Invalid value: "../a": must not contain '..'`,
+      `spec.containers[0].securityContext.seccompProfile.localhostProfile: Invalid value: "../a": may not go upwards with '..'`,
     ],
   ],
   'security of the pod': [
@@ -752,8 +752,8 @@ const families: Readonly<Record<string, readonly Row[]>> = {
           },
         },
       },
-      'spec.securityContext.sysctls[0].name: Invalid value: "net/ipv4/x": may not be specified when \'hostNetwork\' is true',
-      'spec.securityContext.sysctls[1].name: Invalid value: "kernel.shmmax": may not be specified when \'hostIPC\' is true',
+      'spec.securityContext.sysctls[0].name: Invalid value: "net/ipv4/x": belongs to the network of the host, which the pod shares',
+      'spec.securityContext.sysctls[1].name: Invalid value: "kernel.shmmax": belongs to the IPC of the host, which the pod shares',
     ],
   ],
   'the pod': [
@@ -783,8 +783,8 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'own users in the namespaces of the host',
       { spec: { hostUsers: false, hostNetwork: true, hostPID: true } },
-      'spec.hostNetwork: Forbidden: when `hostUsers` is false',
-      'spec.hostPID: Forbidden: when `hostUsers` is false',
+      'spec.hostNetwork: Forbidden: not together with hostUsers: false',
+      'spec.hostPID: Forbidden: not together with hostUsers: false',
     ],
     [
       'an odd system',
@@ -797,8 +797,8 @@ const families: Readonly<Record<string, readonly Row[]>> = {
         spec: { os: { name: 'linux' }, securityContext: { windowsOptions: {} } },
         c: { securityContext: { windowsOptions: {} } },
       },
-      'spec.securityContext.windowsOptions: Forbidden: windows options cannot be set for a linux pod',
-      'spec.containers[0].securityContext.windowsOptions: Forbidden: windows options cannot be set for a linux pod',
+      'spec.securityContext.windowsOptions: Forbidden: this pod says that it is for linux',
+      'spec.containers[0].securityContext.windowsOptions: Forbidden: this pod says that it is for linux',
     ],
   ],
   network: [
@@ -808,15 +808,11 @@ const families: Readonly<Record<string, readonly Row[]>> = {
       { spec: { dnsPolicy: 'x' } },
       'spec.dnsPolicy: Unsupported value: "x": supported values: "ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"',
     ],
-    [
-      'no resolver',
-      { spec: { dnsPolicy: 'None' } },
-      'spec.dnsConfig: Required value: must provide `dnsConfig` when `dnsPolicy` is None',
-    ],
+    ['no resolver', { spec: { dnsPolicy: 'None' } }, 'spec.dnsConfig: Required value: dnsPolicy None needs it'],
     [
       'an empty resolver',
       { spec: { dnsPolicy: 'None', dnsConfig: {} } },
-      'spec.dnsConfig.nameservers: Required value: must provide at least one when `dnsPolicy` is None',
+      'spec.dnsConfig.nameservers: Required value: dnsPolicy None needs one',
     ],
     [
       'a resolver',
@@ -837,7 +833,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
       'spec.dnsConfig.nameservers: Too many: 4: must have at most 3 items',
       'spec.dnsConfig.nameservers[0]: Invalid value: "1": must be a valid IP address (e.g. 10.9.8.7 or 2001:db8::ffff)',
       `spec.dnsConfig.searches[0]: Invalid value: "A": must be a DNS name of lower case letters, digits, '-', '_' and '.'`,
-      'spec.dnsConfig.options[0].name: Required value: must not be empty',
+      'spec.dnsConfig.options[0].name: Required value: an option needs a name',
     ],
     [
       'too many search domains',
@@ -865,8 +861,8 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'a host name of its own on the host',
       { spec: { hostnameOverride: 'a'.repeat(65), hostNetwork: true, setHostnameAsFQDN: true } },
-      'spec.hostnameOverride: Forbidden: may not be specified when setHostnameAsFQDN is true',
-      'spec.hostnameOverride: Forbidden: may not be specified when hostNetwork is true',
+      'spec.hostnameOverride: Forbidden: not together with setHostnameAsFQDN',
+      'spec.hostnameOverride: Forbidden: not together with hostNetwork',
       'spec.hostnameOverride: Too long: may not be more than 64 bytes',
     ],
   ],
@@ -883,12 +879,12 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'no key',
       toleration({ operator: 'Equal' }),
-      'spec.tolerations[0].operator: Invalid value: "Equal": must be Exists when `key` is empty',
+      'spec.tolerations[0].operator: Invalid value: "Equal": must be Exists where no key is given',
     ],
     [
       'a value that must not be',
       toleration({ key: 'a', operator: 'Exists', value: 'x' }),
-      'spec.tolerations[0].value: Invalid value: "x": must be empty when `operator` is \'Exists\'',
+      'spec.tolerations[0].value: Invalid value: "x": has no meaning with operator Exists',
     ],
     [
       'an odd operator',
@@ -903,7 +899,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'seconds of another effect',
       toleration({ key: 'a', tolerationSeconds: 1 }),
-      'spec.tolerations[0].effect: Invalid value: "": must be \'NoExecute\' when `tolerationSeconds` is set',
+      'spec.tolerations[0].effect: Invalid value: "": must be NoExecute where tolerationSeconds is given',
     ],
     ['readiness gates', { spec: { readinessGates: [{ conditionType: 'a.b/c' }] } }],
     [
@@ -916,7 +912,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
       'scheduling gates of a scheduled pod',
       { spec: { nodeName: 'n', schedulingGates: [{ name: 'a' }, { name: 'a' }] } },
       'spec.schedulingGates[1]: Duplicate value: "a"',
-      'spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared',
+      'spec.nodeName: Forbidden: not before all schedulingGates are gone',
     ],
     [
       'an odd preemption policy',
@@ -934,13 +930,13 @@ const families: Readonly<Record<string, readonly Row[]>> = {
         nodeTaintsPolicy: 'y',
         matchLabelKeys: ['a'],
       }),
-      'spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be greater than zero',
-      'spec.topologySpreadConstraints[0].topologyKey: Required value: can not be empty',
+      'spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be at least 1',
+      'spec.topologySpreadConstraints[0].topologyKey: Required value: which label of the nodes to spread over',
       'spec.topologySpreadConstraints[0].whenUnsatisfiable: Unsupported value: "x": supported values: "DoNotSchedule", "ScheduleAnyway"',
-      'spec.topologySpreadConstraints[0].minDomains: Invalid value: 0: must be greater than zero',
+      'spec.topologySpreadConstraints[0].minDomains: Invalid value: 0: must be at least 1',
       'spec.topologySpreadConstraints[0].minDomains: Invalid value: 0: can only be used if whenUnsatisfiable is DoNotSchedule',
       'spec.topologySpreadConstraints[0].nodeTaintsPolicy: Unsupported value: "y": supported values: "Honor", "Ignore"',
-      'spec.topologySpreadConstraints[0].matchLabelKeys: Forbidden: must not be specified when labelSelector is not set',
+      'spec.topologySpreadConstraints[0].matchLabelKeys: Forbidden: needs a labelSelector to extend',
     ],
     ['no group', { spec: { schedulingGroup: {} } }, 'spec.schedulingGroup.podGroupName: Required value'],
   ],
@@ -975,7 +971,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'no term',
       { spec: { affinity: { nodeAffinity: { [REQUIRED]: { nodeSelectorTerms: [] } } } } },
-      `spec.affinity.nodeAffinity.${REQUIRED}.nodeSelectorTerms: Required value: must have at least one node selector term`,
+      `spec.affinity.nodeAffinity.${REQUIRED}.nodeSelectorTerms: Required value: without a term no node fits`,
     ],
     [
       'odd conditions',
@@ -1001,11 +997,11 @@ const families: Readonly<Record<string, readonly Row[]>> = {
         },
       },
       `spec.affinity.nodeAffinity.${PREFERRED}[0].weight: Invalid value: 101: must be between 1 and 100, inclusive`,
-      `spec.affinity.nodeAffinity.${PREFERRED}[0].preference.matchExpressions[0].values: Required value: must be specified when \`operator\` is 'In' or 'NotIn'`,
-      `spec.affinity.nodeAffinity.${PREFERRED}[0].preference.matchExpressions[1].values: Forbidden: may not be specified when \`operator\` is 'Exists' or 'DoesNotExist'`,
-      `spec.affinity.nodeAffinity.${PREFERRED}[0].preference.matchExpressions[2].values: Required value: must be a single value when \`operator\` is 'Lt' or 'Gt'`,
+      `spec.affinity.nodeAffinity.${PREFERRED}[0].preference.matchExpressions[0].values: Required value: operators In and NotIn need values`,
+      `spec.affinity.nodeAffinity.${PREFERRED}[0].preference.matchExpressions[1].values: Forbidden: operators Exists and DoesNotExist take no values`,
+      `spec.affinity.nodeAffinity.${PREFERRED}[0].preference.matchExpressions[2].values: Required value: operators Lt and Gt need exactly one`,
       `spec.affinity.nodeAffinity.${PREFERRED}[0].preference.matchFields[0].operator: Unsupported value: "Exists": supported values: "In", "NotIn"`,
-      `spec.affinity.nodeAffinity.${PREFERRED}[0].preference.matchFields[0].values: Required value: must be only one value for a node field selector`,
+      `spec.affinity.nodeAffinity.${PREFERRED}[0].preference.matchFields[0].values: Required value: a field of a node is compared with exactly one`,
       `spec.affinity.nodeAffinity.${PREFERRED}[0].preference.matchFields[0].key: Invalid value: "x": must be metadata.name`,
     ],
     [
@@ -1021,7 +1017,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
       },
       `spec.affinity.podAffinity.${REQUIRED}[0].namespaces[0]: Invalid value: "A": ${LABEL}`,
       `spec.affinity.podAffinity.${REQUIRED}[0].topologyKey: Required value`,
-      `spec.affinity.podAffinity.${REQUIRED}[0].matchLabelKeys[0]: Invalid value: "a": exists in both matchLabelKeys and mismatchLabelKeys`,
+      `spec.affinity.podAffinity.${REQUIRED}[0].matchLabelKeys[0]: Invalid value: "a": is in mismatchLabelKeys too`,
     ],
   ],
   volumes: [
@@ -1035,7 +1031,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'two sources',
       volume({ emptyDir: {}, hostPath: { path: '/x' } }),
-      'spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type',
+      'spec.volumes[0].hostPath: Forbidden: the volume has another source already',
     ],
     [
       'a negative size',
@@ -1047,7 +1043,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     [
       'an odd host path',
       volume({ hostPath: { path: '/a/../b', type: 'x' } }),
-      `spec.volumes[0].hostPath.path: Invalid value: "/a/../b": must not contain '..'`,
+      `spec.volumes[0].hostPath.path: Invalid value: "/a/../b": may not go upwards with '..'`,
       'spec.volumes[0].hostPath.type: Unsupported value: "x": supported values: "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"',
     ],
     ['a secret', volume({ secret: { secretName: 's', items: [{ key: 'k', path: 'a/b', mode: 0o400 }] } })],
@@ -1055,16 +1051,16 @@ const families: Readonly<Record<string, readonly Row[]>> = {
       'an odd secret',
       volume({ secret: { defaultMode: 0o1000, items: [{ path: '/a', mode: -1 }] } }),
       'spec.volumes[0].secret.secretName: Required value',
-      'spec.volumes[0].secret.defaultMode: Invalid value: 512: must be a number between 0 and 0777 (octal), both inclusive',
+      'spec.volumes[0].secret.defaultMode: Invalid value: 512: must be permission bits from 0 to 0777 (octal)',
       'spec.volumes[0].secret.items[0].key: Required value',
-      'spec.volumes[0].secret.items[0].path: Invalid value: "/a": must be a relative path',
-      'spec.volumes[0].secret.items[0].mode: Invalid value: -1: must be a number between 0 and 0777 (octal), both inclusive',
+      'spec.volumes[0].secret.items[0].path: Invalid value: "/a": may not begin with a slash',
+      'spec.volumes[0].secret.items[0].mode: Invalid value: -1: must be permission bits from 0 to 0777 (octal)',
     ],
     [
       'an odd config map',
       volume({ configMap: { items: [{ key: 'k', path: '..x' }] } }),
       'spec.volumes[0].configMap.name: Required value',
-      `spec.volumes[0].configMap.items[0].path: Invalid value: "..x": must not start with '..'`,
+      `spec.volumes[0].configMap.items[0].path: Invalid value: "..x": may not begin with '..', a name that volumes use themselves`,
     ],
     [
       'fields',
@@ -1088,7 +1084,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
           ],
         },
       }),
-      'spec.volumes[0].downwardAPI.items[0]: Required value: one of fieldRef and resourceFieldRef is required',
+      'spec.volumes[0].downwardAPI.items[0]: Required value: needs fieldRef or resourceFieldRef',
       'spec.volumes[0].downwardAPI.items[1].resourceFieldRef.containerName: Required value',
       'spec.volumes[0].downwardAPI.items[2].fieldRef.fieldPath: Unsupported value: "status.podIP": supported values: "metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"',
     ],
@@ -1109,26 +1105,26 @@ const families: Readonly<Record<string, readonly Row[]>> = {
         { clusterTrustBundle: { path: 'b' } },
         { podCertificate: { signerName: 'x', keyType: 'y' } },
       ),
-      'spec.volumes[0].projected.sources[0]: Forbidden: may not specify more than 1 volume type per source',
+      'spec.volumes[0].projected.sources[0]: Forbidden: each source has one kind',
       'spec.volumes[0].projected.sources[0].secret.name: Required value',
       'spec.volumes[0].projected.sources[1].serviceAccountToken.expirationSeconds: Invalid value: 1: must be between 600 and 4294967296, inclusive',
-      'spec.volumes[0].projected.sources[2]: Invalid value: "t": conflicting duplicate paths',
-      'spec.volumes[0].projected.sources[3].clusterTrustBundle: Required value: either name or signerName must be specified',
+      'spec.volumes[0].projected.sources[2]: Invalid value: "t": another source makes this file too',
+      'spec.volumes[0].projected.sources[3].clusterTrustBundle: Required value: needs name or signerName',
       'spec.volumes[0].projected.sources[4].podCertificate.signerName: Invalid value: "x": must be a domain and a path, such as example.com/signer',
       'spec.volumes[0].projected.sources[4].podCertificate.keyType: Unsupported value: "y": supported values: "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519", "RSA3072", "RSA4096"',
-      'spec.volumes[0].projected.sources[4].podCertificate: Required value: specify at least one of credentialBundlePath, keyPath, and certificateChainPath',
+      'spec.volumes[0].projected.sources[4].podCertificate: Required value: needs credentialBundlePath, keyPath or certificateChainPath',
     ],
     [
       'a token of no account',
       volume({ projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }),
-      'spec.volumes[0].projected.sources[0].serviceAccountToken: Forbidden: must not be specified when serviceAccountName is not set',
+      'spec.volumes[0].projected.sources[0].serviceAccountToken: Forbidden: needs serviceAccountName',
     ],
     ['nfs', volume({ nfs: { server: 's', path: '/p' } })],
     [
       'an odd nfs',
       volume({ nfs: { path: 'p' } }),
       'spec.volumes[0].nfs.server: Required value',
-      'spec.volumes[0].nfs.path: Invalid value: "p": must be an absolute path',
+      'spec.volumes[0].nfs.path: Invalid value: "p": must begin with a slash',
     ],
     ['iscsi', volume({ iscsi: { targetPortal: 'p', iqn: 'iqn.2001-04.com.example:storage', lun: 0 } })],
     [
@@ -1154,7 +1150,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
       'an odd git',
       volume({ gitRepo: { directory: '..' } }),
       'spec.volumes[0].gitRepo.repository: Required value',
-      `spec.volumes[0].gitRepo.directory: Invalid value: "..": must not contain '..'`,
+      `spec.volumes[0].gitRepo.directory: Invalid value: "..": may not go upwards with '..'`,
     ],
     [
       'an odd disk',
@@ -1166,7 +1162,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
       'an odd flocker',
       volume({ flocker: { datasetName: 'a/b', datasetUUID: 'c' } }),
       'spec.volumes[0].flocker: Invalid value: "a/b": must not set both datasetName and datasetUUID',
-      `spec.volumes[0].flocker.datasetName: Invalid value: "a/b": must not contain '/'`,
+      `spec.volumes[0].flocker.datasetName: Invalid value: "a/b": may not have '/' in it`,
     ],
     [
       'an odd quobyte',
@@ -1226,12 +1222,12 @@ const families: Readonly<Record<string, readonly Row[]>> = {
           ],
         },
       },
-      'spec.volumes[1].persistentVolumeClaim.claimName: Invalid value: "web-e": must not reference a PVC that gets created for an ephemeral volume',
+      'spec.volumes[1].persistentVolumeClaim.claimName: Invalid value: "web-e": is the claim that an ephemeral volume of this pod makes',
     ],
     [
       'an empty claim template',
       volume({ ephemeral: { volumeClaimTemplate: {} } }),
-      'spec.volumes[0].ephemeral.volumeClaimTemplate.spec.accessModes: Required value: at least 1 access mode is required',
+      'spec.volumes[0].ephemeral.volumeClaimTemplate.spec.accessModes: Required value: a claim needs an access mode',
       'spec.volumes[0].ephemeral.volumeClaimTemplate.spec.resources.requests[storage]: Required value',
     ],
     [
