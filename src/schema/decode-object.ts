@@ -7,7 +7,7 @@ import { setKey } from './position-index.ts'
 import { nearestName } from './nearest-name.ts'
 
 /** A remark of the decoder about one place. */
-export interface DecodeRemark {
+interface DecodeRemark {
   readonly path: FieldPath
   readonly rule: string
   readonly value?: unknown

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { ManifestError } from './manifest-error.ts'
 import { MAX_MANIFEST_BYTES, parseManifest } from './parse-manifest.ts'
 

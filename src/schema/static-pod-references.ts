@@ -4,18 +4,18 @@ import type { Violation } from './validation/problem-list.ts'
 
 // What a volume of this kind needs of the API. Kinds that are not named here live without it.
 const VOLUME_REFERENCES: Partial<Record<keyof Volume, string>> = {
-  configMap: 'configmaps (via configmap volumes)',
-  secret: 'secrets (via secret volumes)',
-  csi: 'csidrivers (via CSI volumes)',
-  glusterfs: 'endpoints (via glusterFS volumes)',
+  configMap: 'configmaps',
+  secret: 'secrets',
+  csi: 'csidrivers',
+  glusterfs: 'endpoints',
   persistentVolumeClaim: 'persistentvolumeclaims',
-  ephemeral: 'persistentvolumeclaims (via ephemeral volumes)',
-  azureFile: 'secrets (via azureFile volumes)',
+  ephemeral: 'persistentvolumeclaims',
+  azureFile: 'secrets',
 }
 const PROJECTION_REFERENCES: Readonly<Record<string, string>> = {
-  configMap: 'configmaps (via projected volumes)',
-  secret: 'secrets (via projected volumes)',
-  serviceAccountToken: 'serviceaccounts (via projected volumes)',
+  configMap: 'configmaps',
+  secret: 'secrets',
+  serviceAccountToken: 'serviceaccounts',
   clusterTrustBundle: 'clustertrustbundles',
   podCertificate: 'podcertificates',
 }

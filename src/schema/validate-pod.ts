@@ -56,7 +56,7 @@ function validateLimits(spec: PodSpec, path: FieldPath, problems: ProblemList): 
   }
   if (spec.overhead) validateOverhead(spec.overhead, path.child('overhead'), problems)
   if ((spec.ephemeralContainers?.length ?? 0) > 0) {
-    problems.forbidden(path.child('ephemeralContainers'), 'cannot be set on create')
+    problems.forbidden(path.child('ephemeralContainers'), 'a new pod has none')
   }
 }
 
@@ -67,12 +67,12 @@ function validateNamespaces(spec: PodSpec, path: FieldPath, problems: ProblemLis
   }
   if (spec.hostUsers !== false) return
   for (const name of ['hostNetwork', 'hostPID', 'hostIPC'] as const) {
-    if (spec[name] === true) problems.forbidden(path.child(name), 'when `hostUsers` is false')
+    if (spec[name] === true) problems.forbidden(path.child(name), 'not together with hostUsers: false')
   }
   for (const list of ['containers', 'initContainers'] as const) {
     for (const [index, container] of (spec[list] ?? []).entries()) {
       if ((container.volumeDevices?.length ?? 0) === 0) continue
-      problems.forbidden(path.child(list).index(index).child('volumeDevices'), 'when `hostUsers` is false')
+      problems.forbidden(path.child(list).index(index).child('volumeDevices'), 'not together with hostUsers: false')
     }
   }
 }
@@ -80,7 +80,7 @@ function validateNamespaces(spec: PodSpec, path: FieldPath, problems: ProblemLis
 function validateOs(spec: PodSpec, path: FieldPath, problems: ProblemList): void {
   if (spec.os !== undefined) problems.oneOf(path.child('os').child('name'), spec.os.name, ['linux', 'windows'])
   if (spec.os?.name !== 'linux') return
-  const rule = 'windows options cannot be set for a linux pod'
+  const rule = 'this pod says that it is for linux'
   if (spec.securityContext?.windowsOptions) {
     problems.forbidden(path.child('securityContext').child('windowsOptions'), rule)
   }

@@ -18,7 +18,7 @@ export interface PodUpdate {
 }
 
 /** A pod of a source: as it came, to see quickly that nothing changed, and as the agent holds it. */
-export interface KnownPod {
+interface KnownPod {
   readonly received: Pod
   readonly pod: Pod
 }

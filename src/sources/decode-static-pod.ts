@@ -36,7 +36,7 @@ export function decodeStaticPods(
 }
 
 /** A static pod's identity follows from its content, its node and its place, so that it survives a restart of the agent. */
-export function identifyStaticPod(pod: ManifestPod, origin: StaticPodOrigin, nodeName: string): Pod {
+function identifyStaticPod(pod: ManifestPod, origin: StaticPodOrigin, nodeName: string): Pod {
   const place = origin.kind === 'file' ? `file:${origin.path}` : `url:${origin.url}`
   const { metadata, spec } = pod
   const uid = parsePodUid(metadata.uid || fnv128(`${canonicalJson({ metadata, spec })}host:${nodeName}${place}`))

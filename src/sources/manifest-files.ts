@@ -134,7 +134,7 @@ export class ManifestFiles {
 }
 
 /** Names with a leading dot are not manifests. */
-export function isIgnored(name: string): boolean {
+function isIgnored(name: string): boolean {
   return name.startsWith('.')
 }
 

@@ -75,12 +75,14 @@ export const sysctlName: NameRule = (value) =>
     : "must be at most 253 lower case letters, digits, '-', '_', joined by '.' or '/'"
 
 /** A path that cannot leave its directory by "..". */
-export const noBacksteps: NameRule = (value) => (value.split('/').includes('..') ? "must not contain '..'" : undefined)
+export const noBacksteps: NameRule = (value) =>
+  value.split('/').includes('..') ? "may not go upwards with '..'" : undefined
 
 /** A relative path inside its directory. */
 export const descendingPath: NameRule = (value) =>
-  value.startsWith('/') ? 'must be a relative path' : noBacksteps(value)
+  value.startsWith('/') ? 'may not begin with a slash' : noBacksteps(value)
 
 /** A relative path whose first name is not one that atomic volume updates use for themselves. */
 export const localPath: NameRule = (value) =>
-  descendingPath(value) ?? (value.startsWith('..') ? "must not start with '..'" : undefined)
+  descendingPath(value) ??
+  (value.startsWith('..') ? "may not begin with '..', a name that volumes use themselves" : undefined)

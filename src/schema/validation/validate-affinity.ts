@@ -27,7 +27,7 @@ function validateNodeAffinity(affinity: NodeAffinity, path: FieldPath, problems:
   const required = affinity[REQUIRED]
   if (required) {
     const at = path.child(REQUIRED).child('nodeSelectorTerms')
-    if (required.nodeSelectorTerms.length === 0) problems.required(at, 'must have at least one node selector term')
+    if (required.nodeSelectorTerms.length === 0) problems.required(at, 'without a term no node fits')
     for (const [index, term] of required.nodeSelectorTerms.entries())
       validateNodeTerm(term, true, at.index(index), problems)
   }
@@ -70,11 +70,7 @@ function validatePodTerm(term: PodAffinityTerm, path: FieldPath, problems: Probl
   }
   for (const [index, key] of (term.matchLabelKeys ?? []).entries()) {
     if (term.mismatchLabelKeys?.includes(key) !== true) continue
-    problems.invalid(
-      path.child('matchLabelKeys').index(index),
-      key,
-      'exists in both matchLabelKeys and mismatchLabelKeys',
-    )
+    problems.invalid(path.child('matchLabelKeys').index(index), key, 'is in mismatchLabelKeys too')
   }
 }
 
@@ -86,7 +82,7 @@ export function validateLabelKeys(
   problems: ProblemList,
 ): void {
   if (keys.length > 0 && selector === undefined) {
-    problems.forbidden(path, 'must not be specified when labelSelector is not set')
+    problems.forbidden(path, 'needs a labelSelector to extend')
   }
   for (const [index, key] of keys.entries()) problems.matches(path.index(index), key, qualifiedName)
 }

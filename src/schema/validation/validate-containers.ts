@@ -95,7 +95,7 @@ function validateEphemeralContainer(
   const target = container.targetContainerName
   if (target && !others.has(target)) problems.notFound(path.child('targetContainerName'), target)
   for (const name of FORBIDDEN_FOR_EPHEMERAL) {
-    if (container[name] !== undefined) problems.forbidden(path.child(name), 'cannot be set for an Ephemeral Container')
+    if (container[name] !== undefined) problems.forbidden(path.child(name), 'has no meaning for an ephemeral container')
   }
 }
 
@@ -109,7 +109,7 @@ function validateContainer(
   problems.name(path.child('name'), container.name, dnsLabel)
   if (!container.image) problems.required(path.child('image'))
   else if (container.image !== container.image.trim()) {
-    problems.invalid(path.child('image'), container.image, 'must not have leading or trailing whitespace')
+    problems.invalid(path.child('image'), container.image, 'has spaces around it')
   }
   problems.oneOf(path.child('imagePullPolicy'), container.imagePullPolicy, ['Always', 'IfNotPresent', 'Never'])
   const policies = ['FallbackToLogsOnError', 'File']
@@ -139,7 +139,7 @@ function validateResizePolicy(
     problems.oneOf(at.child('resourceName'), policy.resourceName, ['cpu', 'memory'])
     problems.oneOf(at.child('restartPolicy'), policy.restartPolicy, ['NotRequired', 'RestartContainer'])
     if (podRestartPolicy === 'Never' && policy.restartPolicy === 'RestartContainer') {
-      const rule = "must be 'NotRequired' when pod `restartPolicy` is 'Never'"
+      const rule = 'must be NotRequired in a pod that never restarts'
       problems.invalid(at.child('restartPolicy'), policy.restartPolicy, rule)
     }
   }

@@ -23,8 +23,8 @@ function validateVariable(variable: EnvVar, path: FieldPath, problems: ProblemLi
   const at = path.child('valueFrom')
   const count = SOURCES.filter((name) => source[name] !== undefined).length
   if (count === 0) problems.invalid(at, '', `must specify one of: ${SOURCES.join(', ')}`)
-  else if (variable.value) problems.invalid(at, '', 'may not be specified when `value` is not empty')
-  else if (count > 1) problems.invalid(at, '', 'may not have more than one field specified at a time')
+  else if (variable.value) problems.invalid(at, '', 'the variable already has a value')
+  else if (count > 1) problems.invalid(at, '', 'has several sources, expected one')
   validateSource(source, at, problems)
 }
 
@@ -51,6 +51,6 @@ function validateEnvFrom(source: EnvFromSource, path: FieldPath, problems: Probl
   if (source.prefix) problems.matches(path.child('prefix'), source.prefix, envName)
   const given = (['configMapRef', 'secretRef'] as const).filter((name) => source[name] !== undefined)
   if (given.length === 0) problems.invalid(path, '', 'must specify one of: configMapRef, secretRef')
-  if (given.length > 1) problems.invalid(path, '', 'may not have more than one field specified at a time')
+  if (given.length > 1) problems.invalid(path, '', 'has several sources, expected one')
   for (const name of given) problems.name(path.child(name).child('name'), source[name]?.name, dnsSubdomain)
 }

@@ -46,7 +46,7 @@ export function validateFieldRef(
     if (!fields.includes(selector.fieldPath)) problems.unsupported(path.child('fieldPath'), selector.fieldPath, fields)
   } else if (field === 'metadata.annotations') problems.matches(path, key.toLowerCase(), qualifiedName)
   else if (field === 'metadata.labels') problems.matches(path, key, qualifiedName)
-  else problems.invalid(path, field, 'does not support subscript')
+  else problems.invalid(path, field, 'has no keys to choose from')
 }
 
 /** A reference to an amount of a container, such as limits.cpu. */

@@ -12,7 +12,7 @@ const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost'
 
 /** Name, namespace, labels and annotations of a pod. */
 export function validateMetadata(meta: ObjectMeta, spec: PodSpec, path: FieldPath, problems: ProblemList): void {
-  if (!meta.name) problems.required(path.child('name'), 'name or generateName is required')
+  if (!meta.name) problems.required(path.child('name'), 'a pod needs a name')
   else problems.matches(path.child('name'), meta.name, dnsSubdomain)
   if (!meta.namespace) problems.required(path.child('namespace'))
   else problems.matches(path.child('namespace'), meta.namespace, dnsLabel)
@@ -68,14 +68,14 @@ function validatePodAnnotations(
   const names = new Set([...spec.containers, ...(spec.initContainers ?? [])].map(({ name }) => name))
   const cost = annotations[DELETION_COST]
   if (cost !== undefined && !/^(?:0|-?[1-9]\d{0,9})$/.test(cost)) {
-    problems.invalid(path.key(DELETION_COST), cost, 'must be a 32bit integer')
+    problems.invalid(path.key(DELETION_COST), cost, 'must be a whole number of 32 bits')
   }
   const mirror = annotations[CONFIG_MIRROR_ANNOTATION]
   if (mirror !== undefined && !spec.nodeName) {
     problems.invalid(
       path.key(CONFIG_MIRROR_ANNOTATION),
       mirror,
-      'must set spec.nodeName if mirror pod annotation is set',
+      'needs spec.nodeName, since a mirror belongs to a node',
     )
   }
   for (const [key, value] of Object.entries(annotations)) {
@@ -92,5 +92,5 @@ function validatePodAnnotations(
 function validateSeccomp(value: string, path: FieldPath, problems: ProblemList): void {
   if (['runtime/default', 'docker/default', 'unconfined'].includes(value)) return
   if (value.startsWith('localhost/')) problems.matches(path, value.slice('localhost/'.length), descendingPath)
-  else problems.invalid(path, value, 'must be a valid seccomp profile')
+  else problems.invalid(path, value, 'must be runtime/default, unconfined or localhost/<profile>')
 }

@@ -15,13 +15,13 @@ export function validateMounts(container: Container, volumes: Volumes, path: Fie
     if (!mount.name) problems.required(at.child('name'))
     else if (!volumes.has(mount.name)) problems.notFound(at.child('name'), mount.name)
     if (!mount.mountPath) problems.required(at.child('mountPath'))
-    else if (paths.has(mount.mountPath)) problems.invalid(at.child('mountPath'), mount.mountPath, 'must be unique')
+    else if (paths.has(mount.mountPath)) problems.invalid(at.child('mountPath'), mount.mountPath, 'is used twice')
     paths.add(mount.mountPath)
     if (devices.some(({ name }) => name === mount.name)) {
-      problems.invalid(at.child('name'), mount.name, 'must not already exist in volumeDevices')
+      problems.invalid(at.child('name'), mount.name, 'is used in volumeDevices already')
     }
     if (devices.some(({ devicePath }) => devicePath === mount.mountPath)) {
-      problems.invalid(at.child('mountPath'), mount.mountPath, 'must not already exist as a path in volumeDevices')
+      problems.invalid(at.child('mountPath'), mount.mountPath, 'is the path of a device already')
     }
     validateMount(mount, container, at, problems)
   }
@@ -40,7 +40,7 @@ function validateMount(mount: VolumeMount, container: Container, path: FieldPath
     const at = path.child('mountPropagation')
     problems.oneOf(at, mount.mountPropagation, ['Bidirectional', 'HostToContainer', 'None'])
     if (mount.mountPropagation === 'Bidirectional' && container.securityContext?.privileged !== true) {
-      problems.forbidden(at, 'Bidirectional mount propagation is available only to privileged containers')
+      problems.forbidden(at, 'Bidirectional needs a privileged container')
     }
   }
   validateRecursiveReadOnly(mount, path.child('recursiveReadOnly'), problems)
@@ -50,9 +50,9 @@ function validateRecursiveReadOnly(mount: VolumeMount, path: FieldPath, problems
   if (mount.recursiveReadOnly === undefined) return
   problems.oneOf(path, mount.recursiveReadOnly, ['Disabled', 'Enabled', 'IfPossible'])
   if (mount.recursiveReadOnly !== 'Enabled' && mount.recursiveReadOnly !== 'IfPossible') return
-  if (mount.readOnly !== true) problems.forbidden(path, 'may only be specified when readOnly is true')
+  if (mount.readOnly !== true) problems.forbidden(path, 'needs readOnly: true')
   if (mount.mountPropagation !== undefined && mount.mountPropagation !== 'None') {
-    problems.forbidden(path, 'may only be specified when mountPropagation is None or not specified')
+    problems.forbidden(path, 'excludes any mountPropagation but None')
   }
 }
 
@@ -63,14 +63,14 @@ function validateDevices(container: Container, volumes: Volumes, path: FieldPath
     const at = path.index(index)
     const volume = volumes.get(name)
     if (!name) problems.required(at.child('name'))
-    else if (names.has(name)) problems.invalid(at.child('name'), name, 'must be unique')
+    else if (names.has(name)) problems.invalid(at.child('name'), name, 'is used twice')
     else if (volume === undefined) problems.notFound(at.child('name'), name)
     else if (volume.persistentVolumeClaim === undefined && volume.ephemeral === undefined) {
       problems.invalid(at.child('name'), name, 'must be a persistentVolumeClaim or ephemeral volume for block mode')
     }
     names.add(name)
     if (!devicePath) problems.required(at.child('devicePath'))
-    else if (paths.has(devicePath)) problems.invalid(at.child('devicePath'), devicePath, 'must be unique')
+    else if (paths.has(devicePath)) problems.invalid(at.child('devicePath'), devicePath, 'is used twice')
     else problems.matches(at.child('devicePath'), devicePath, noBacksteps)
     paths.add(devicePath)
   }

@@ -29,8 +29,8 @@ export function validateNetwork(spec: PodSpec, path: FieldPath, problems: Proble
 
 function validateHostnameOverride(spec: PodSpec, path: FieldPath, problems: ProblemList): void {
   if (spec.hostnameOverride === undefined) return
-  if (spec.setHostnameAsFQDN === true) problems.forbidden(path, 'may not be specified when setHostnameAsFQDN is true')
-  if (spec.hostNetwork === true) problems.forbidden(path, 'may not be specified when hostNetwork is true')
+  if (spec.setHostnameAsFQDN === true) problems.forbidden(path, 'not together with setHostnameAsFQDN')
+  if (spec.hostNetwork === true) problems.forbidden(path, 'not together with hostNetwork')
   if (spec.hostnameOverride.length > MAX_HOSTNAME) problems.tooLong(path, MAX_HOSTNAME)
   problems.matches(path, spec.hostnameOverride, dnsSubdomain)
 }
@@ -40,7 +40,7 @@ function validateHostNetworkPorts(spec: PodSpec, path: FieldPath, problems: Prob
     for (const [position, port] of (container.ports ?? []).entries()) {
       if ((port.hostPort ?? 0) === port.containerPort) continue
       const at = path.child('containers').index(index).child('ports').index(position).child('hostPort')
-      problems.invalid(at, port.hostPort ?? 0, 'must match `containerPort` when `hostNetwork` is true')
+      problems.invalid(at, port.hostPort ?? 0, 'must equal containerPort on the network of the host')
     }
   }
 }
@@ -49,10 +49,9 @@ function validateDnsConfig(spec: PodSpec, path: FieldPath, problems: ProblemList
   const config: PodDNSConfig = spec.dnsConfig ?? {}
   const { nameservers = [], searches = [], options = [] } = config
   if (spec.dnsPolicy === 'None') {
-    if (spec.dnsConfig === undefined)
-      return problems.required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')
+    if (spec.dnsConfig === undefined) return problems.required(path, 'dnsPolicy None needs it')
     if (nameservers.length === 0) {
-      return problems.required(path.child('nameservers'), 'must provide at least one when `dnsPolicy` is None')
+      return problems.required(path.child('nameservers'), 'dnsPolicy None needs one')
     }
   }
   if (nameservers.length > MAX_NAMESERVERS)
@@ -66,6 +65,6 @@ function validateDnsConfig(spec: PodSpec, path: FieldPath, problems: ProblemList
     if (search !== '.') problems.matches(path.child('searches').index(index), search.replace(/\.$/, ''), searchDomain)
   }
   for (const [index, option] of options.entries()) {
-    if (!option.name) problems.required(path.child('options').index(index).child('name'), 'must not be empty')
+    if (!option.name) problems.required(path.child('options').index(index).child('name'), 'an option needs a name')
   }
 }

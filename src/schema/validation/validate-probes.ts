@@ -33,7 +33,7 @@ export function validateProbes(
     validateProbe(readinessProbe, context, at, problems)
     if (readinessProbe.terminationGracePeriodSeconds !== undefined) {
       const value = readinessProbe.terminationGracePeriodSeconds
-      problems.invalid(at.child('terminationGracePeriodSeconds'), value, 'must not be set for readinessProbes')
+      problems.invalid(at.child('terminationGracePeriodSeconds'), value, 'a failing readiness probe ends nothing')
     }
   }
   if (lifecycle) validateLifecycle(lifecycle, context, path.child('lifecycle'), problems)
@@ -43,7 +43,7 @@ export function validateProbes(
 export function forbidProbes(container: Container, path: FieldPath, problems: ProblemList): void {
   for (const name of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
     if (container[name] !== undefined) {
-      problems.forbidden(path.child(name), 'may not be set for init containers without restartPolicy=Always')
+      problems.forbidden(path.child(name), 'only for init containers that keep running (restartPolicy: Always)')
     }
   }
 }
@@ -61,7 +61,7 @@ function validateProbe(probe: Probe, context: ProbeContext, path: FieldPath, pro
   }
   const grace = probe.terminationGracePeriodSeconds
   if (grace !== undefined && grace <= 0) {
-    problems.invalid(path.child('terminationGracePeriodSeconds'), grace, 'must be greater than 0')
+    problems.invalid(path.child('terminationGracePeriodSeconds'), grace, 'must be at least 1')
   }
 }
 
@@ -72,7 +72,7 @@ function validateLifecycle(lifecycle: Lifecycle, context: ProbeContext, path: Fi
   }
   if (lifecycle.stopSignal === undefined) return
   const at = path.child('stopSignal')
-  if (context.os === undefined) problems.forbidden(at, 'may not be set for containers with empty `spec.os.name`')
+  if (context.os === undefined) problems.forbidden(at, 'needs spec.os.name')
   else if (!STOP_SIGNAL.test(lifecycle.stopSignal)) {
     problems.invalid(at, lifecycle.stopSignal, 'must be the name of a signal, such as SIGTERM')
   }
@@ -83,8 +83,8 @@ const STOP_SIGNAL =
 
 function validateHandler(handler: Handler, context: ProbeContext, path: FieldPath, problems: ProblemList): void {
   const [first, ...others] = HANDLERS.filter((name) => handler[name] !== undefined)
-  if (first === undefined) problems.required(path, 'must specify a handler type')
-  for (const name of others) problems.forbidden(path.child(name), 'may not specify more than 1 handler type')
+  if (first === undefined) problems.required(path, 'needs one way to act, such as exec or httpGet')
+  for (const name of others) problems.forbidden(path.child(name), 'there is another way to act already')
   if (handler.exec && handler.exec.command?.length === undefined) problems.required(path.child('exec').child('command'))
   if (handler.exec?.command?.length === 0) problems.required(path.child('exec').child('command'))
   if (handler.tcpSocket) {

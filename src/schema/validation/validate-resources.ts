@@ -33,7 +33,7 @@ export function validatePodResources(spec: PodSpec, specPath: FieldPath, problem
   for (const [name, needed] of aggregateResources(spec, 'requests')) {
     const given = resources.requests?.[name]
     if (given === undefined || nanosOf(given) >= needed.nanos) continue
-    const rule = `must be greater than or equal to aggregate container requests of ${formatQuantity(needed)}`
+    const rule = `is less than its containers request together, ${formatQuantity(needed)}`
     problems.invalid(path.child('requests').key(name), given, rule)
   }
   for (const [index, container] of spec.containers.entries()) {
@@ -41,14 +41,17 @@ export function validatePodResources(spec: PodSpec, specPath: FieldPath, problem
       const podLimit = resources.limits?.[name]
       if (podLimit === undefined || nanosOf(limit) <= nanosOf(podLimit)) continue
       const at = specPath.child('containers').index(index).child('resources').child('limits').key(name)
-      problems.invalid(at, limit, `must be less than or equal to pod limits of ${podLimit}`)
+      problems.invalid(at, limit, `is more than the limit of the pod, ${podLimit}`)
     }
   }
 }
 
-/** Amounts that are given without being used, such as the overhead of a runtime. */
+/** What the runtime needs for a pod besides its containers. */
 export function validateOverhead(overhead: Amounts, path: FieldPath, problems: ProblemList): void {
-  validateAmounts({ limits: overhead }, path, problems, validateContainerResourceName)
+  for (const [name, amount] of Object.entries(overhead)) {
+    validateContainerResourceName(name, path.key(name), problems)
+    validateAmount(name, amount, path.key(name), problems)
+  }
 }
 
 type NameCheck = (name: string, path: FieldPath, problems: ProblemList) => void
@@ -71,7 +74,7 @@ function validateAmounts(
   }
   const names = [...Object.keys(limits), ...Object.keys(requests)]
   if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) {
-    problems.forbidden(path, 'HugePages require cpu or memory')
+    problems.forbidden(path, 'huge pages need cpu or memory beside them')
   }
 }
 
@@ -84,8 +87,7 @@ function validateRequest(
 ): void {
   const at = path.child('requests').key(name)
   if (limit === undefined) {
-    if (!mayOvercommit(name))
-      problems.required(path.child('limits'), 'must be set for resources that cannot be overcommitted')
+    if (!mayOvercommit(name)) problems.required(path.child('limits'), 'a resource that cannot be shared needs one')
   } else if (!mayOvercommit(name) && nanosOf(request) !== nanosOf(limit)) {
     problems.invalid(at, request, `must be equal to ${name} limit of ${limit}`)
   } else if (nanosOf(request) > nanosOf(limit)) {
@@ -96,7 +98,7 @@ function validateRequest(
 function validateAmount(name: string, amount: string, path: FieldPath, problems: ProblemList): void {
   const nanos = nanosOf(amount)
   if (nanos < 0n) problems.invalid(path, amount, 'must be greater than or equal to 0')
-  else if (!isNativeResource(name) && nanos % NANOS !== 0n) problems.invalid(path, amount, 'must be an integer')
+  else if (!isNativeResource(name) && nanos % NANOS !== 0n) problems.invalid(path, amount, 'must be a whole number')
   if (!isHugePages(name)) return
   const page = nanosOf(name.slice('hugepages-'.length))
   if (page <= 0n || nanos % page !== 0n)

@@ -11,13 +11,13 @@ export function validateRestartRules(container: Container, path: FieldPath, prob
   const at = path.child('restartPolicyRules')
   if (container.restartPolicy !== undefined) {
     problems.oneOf(path.child('restartPolicy'), container.restartPolicy, ['Always', 'Never', 'OnFailure'])
-  } else if (rules.length > 0) problems.required(path.child('restartPolicy'), 'must be set when restart rules are used')
+  } else if (rules.length > 0) problems.required(path.child('restartPolicy'), 'restart rules need it')
   if (rules.length > MAX_RULES) problems.tooMany(at, rules.length, MAX_RULES)
   for (const [index, rule] of rules.entries()) {
     problems.oneOf(at.index(index).child('action'), rule.action, ['Restart', 'RestartAllContainers'])
     const codes = at.index(index).child('exitCodes')
     if (rule.exitCodes === undefined) {
-      problems.required(codes, 'must be specified')
+      problems.required(codes, 'a rule needs them')
       continue
     }
     problems.oneOf(codes.child('operator'), rule.exitCodes.operator, ['In', 'NotIn'])

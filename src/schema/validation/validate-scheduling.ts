@@ -43,7 +43,7 @@ function validateSchedulingGates(spec: PodSpec, path: FieldPath, problems: Probl
     seen.add(name)
   }
   if (gates.length > 0 && spec.nodeName) {
-    problems.forbidden(path.child('nodeName'), 'cannot be set until all schedulingGates have been cleared')
+    problems.forbidden(path.child('nodeName'), 'not before all schedulingGates are gone')
   }
 }
 
@@ -51,14 +51,14 @@ function validateToleration(toleration: Toleration, path: FieldPath, problems: P
   const { key, operator = '', value = '', effect } = toleration
   if (key) problems.matches(path.child('key'), key, qualifiedName)
   else if (operator !== 'Exists')
-    problems.invalid(path.child('operator'), operator, 'must be Exists when `key` is empty')
+    problems.invalid(path.child('operator'), operator, 'must be Exists where no key is given')
   if (operator === 'Exists') {
-    if (value) problems.invalid(path.child('value'), value, "must be empty when `operator` is 'Exists'")
+    if (value) problems.invalid(path.child('value'), value, 'has no meaning with operator Exists')
   } else if (operator === '' || operator === 'Equal') problems.matches(path.child('value'), value, labelValue)
   else problems.unsupported(path.child('operator'), operator, ['Equal', 'Exists'])
   if (effect) problems.oneOf(path.child('effect'), effect, ['NoExecute', 'NoSchedule', 'PreferNoSchedule'])
   if (toleration.tolerationSeconds !== undefined && effect !== 'NoExecute') {
-    problems.invalid(path.child('effect'), effect ?? '', "must be 'NoExecute' when `tolerationSeconds` is set")
+    problems.invalid(path.child('effect'), effect ?? '', 'must be NoExecute where tolerationSeconds is given')
   }
 }
 
@@ -73,8 +73,8 @@ function validateSpread(
     const pair = `{${constraint.topologyKey}, ${constraint.whenUnsatisfiable}}`
     if (seen.has(pair)) problems.duplicate(at, pair)
     seen.add(pair)
-    if (constraint.maxSkew <= 0) problems.invalid(at.child('maxSkew'), constraint.maxSkew, 'must be greater than zero')
-    if (!constraint.topologyKey) problems.required(at.child('topologyKey'), 'can not be empty')
+    if (constraint.maxSkew <= 0) problems.invalid(at.child('maxSkew'), constraint.maxSkew, 'must be at least 1')
+    if (!constraint.topologyKey) problems.required(at.child('topologyKey'), 'which label of the nodes to spread over')
     problems.oneOf(at.child('whenUnsatisfiable'), constraint.whenUnsatisfiable, ['DoNotSchedule', 'ScheduleAnyway'])
     validateMinDomains(constraint, at.child('minDomains'), problems)
     for (const name of ['nodeAffinityPolicy', 'nodeTaintsPolicy'] as const) {
@@ -88,7 +88,7 @@ function validateSpread(
 function validateMinDomains(constraint: TopologySpreadConstraint, path: FieldPath, problems: ProblemList): void {
   const { minDomains } = constraint
   if (minDomains === undefined) return
-  if (minDomains <= 0) problems.invalid(path, minDomains, 'must be greater than zero')
+  if (minDomains <= 0) problems.invalid(path, minDomains, 'must be at least 1')
   if (constraint.whenUnsatisfiable !== 'DoNotSchedule') {
     problems.invalid(path, minDomains, 'can only be used if whenUnsatisfiable is DoNotSchedule')
   }

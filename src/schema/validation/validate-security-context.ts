@@ -24,7 +24,7 @@ export function validateSecurityContext(
   if (context.procMount !== undefined) {
     problems.oneOf(path.child('procMount'), context.procMount, ['Default', 'Unmasked'])
     if (context.procMount === 'Unmasked' && isHostUsers) {
-      problems.invalid(path.child('procMount'), context.procMount, '`hostUsers` must be false to use `Unmasked`')
+      problems.invalid(path.child('procMount'), context.procMount, 'Unmasked needs hostUsers: false')
     }
   }
   if (context.allowPrivilegeEscalation === false) {
@@ -81,10 +81,10 @@ function validateSysctls(context: PodSecurityContext, spec: PodSpec, path: Field
     if (seen.has(name)) problems.duplicate(at, name)
     seen.add(name)
     if (spec.hostNetwork === true && dotted.startsWith('net.')) {
-      problems.invalid(at, name, "may not be specified when 'hostNetwork' is true")
+      problems.invalid(at, name, 'belongs to the network of the host, which the pod shares')
     }
     if (spec.hostIPC === true && /^(?:kernel\.(?:sem|shm|msg)|fs\.mqueue\.)/.test(dotted)) {
-      problems.invalid(at, name, "may not be specified when 'hostIPC' is true")
+      problems.invalid(at, name, 'belongs to the IPC of the host, which the pod shares')
     }
   }
 }
@@ -95,9 +95,9 @@ function validateSeccomp(profile: SeccompProfile | undefined, path: FieldPath, p
   const at = path.child('localhostProfile')
   if (profile.type !== 'Localhost') {
     if (profile.localhostProfile !== undefined) {
-      problems.invalid(at, profile.localhostProfile, 'can only be set when seccomp type is Localhost')
+      problems.invalid(at, profile.localhostProfile, 'only for type Localhost')
     }
-  } else if (profile.localhostProfile === undefined) problems.required(at, 'must be set when seccomp type is Localhost')
+  } else if (profile.localhostProfile === undefined) problems.required(at, 'type Localhost needs it')
   else problems.matches(at, profile.localhostProfile, descendingPath)
 }
 
@@ -107,8 +107,8 @@ function validateAppArmor(profile: AppArmorProfile | undefined, path: FieldPath,
   const at = path.child('localhostProfile')
   const name = profile.localhostProfile
   if (profile.type !== 'Localhost') {
-    if (name !== undefined) problems.invalid(at, name, 'can only be set when AppArmor type is Localhost')
-  } else if (!name?.trim()) problems.required(at, 'must be set when AppArmor type is Localhost')
-  else if (name !== name.trim()) problems.invalid(at, name, 'must not be padded with whitespace')
+    if (name !== undefined) problems.invalid(at, name, 'only for type Localhost')
+  } else if (!name?.trim()) problems.required(at, 'type Localhost needs it')
+  else if (name !== name.trim()) problems.invalid(at, name, 'has spaces around it')
   else if (Buffer.byteLength(name) > MAX_PROFILE_BYTES) problems.tooLong(at, MAX_PROFILE_BYTES)
 }

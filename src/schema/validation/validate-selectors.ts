@@ -30,8 +30,7 @@ export function validateNodeRequirement(
   const { key, operator, values = [] } = requirement
   problems.matches(path.child('key'), key, qualifiedName)
   if (operator === 'Gt' || operator === 'Lt') {
-    if (values.length !== 1)
-      problems.required(path.child('values'), "must be a single value when `operator` is 'Lt' or 'Gt'")
+    if (values.length !== 1) problems.required(path.child('values'), 'operators Lt and Gt need exactly one')
   } else {
     problems.oneOf(path.child('operator'), operator, ['DoesNotExist', 'Exists', 'Gt', 'In', 'Lt', 'NotIn'])
     validateCount(operator, values, path.child('values'), problems)
@@ -47,7 +46,7 @@ export function validateFieldRequirement(
 ): void {
   const { key, operator, values = [] } = requirement
   problems.oneOf(path.child('operator'), operator, ['In', 'NotIn'])
-  if (values.length !== 1) problems.required(path.child('values'), 'must be only one value for a node field selector')
+  if (values.length !== 1) problems.required(path.child('values'), 'a field of a node is compared with exactly one')
   if (key !== 'metadata.name') problems.invalid(path.child('key'), key, 'must be metadata.name')
   for (const [index, value] of values.entries())
     problems.matches(path.child('values').index(index), value, dnsSubdomain)
@@ -55,10 +54,10 @@ export function validateFieldRequirement(
 
 function validateCount(operator: string, values: readonly string[], path: FieldPath, problems: ProblemList): void {
   if ((operator === 'In' || operator === 'NotIn') && values.length === 0) {
-    problems.required(path, "must be specified when `operator` is 'In' or 'NotIn'")
+    problems.required(path, 'operators In and NotIn need values')
   }
   if ((operator === 'Exists' || operator === 'DoesNotExist') && values.length > 0) {
-    problems.forbidden(path, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
+    problems.forbidden(path, 'operators Exists and DoesNotExist take no values')
   }
 }
 

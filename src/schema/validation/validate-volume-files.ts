@@ -19,7 +19,7 @@ const MAX_CERTIFICATE_SECONDS = 91 * 24 * 3600
 /** The permission bits of a volume's files. */
 export function validateMode(mode: number | undefined, path: FieldPath, problems: ProblemList): void {
   if (mode !== undefined && (mode < 0 || mode > MAX_MODE)) {
-    problems.invalid(path, mode, 'must be a number between 0 and 0777 (octal), both inclusive')
+    problems.invalid(path, mode, 'must be permission bits from 0 to 0777 (octal)')
   }
 }
 
@@ -49,7 +49,7 @@ export function validateFieldItems(
     if (item.fieldRef) validateFieldRef(item.fieldRef, VOLUME_FIELDS, at.child('fieldRef'), problems)
     else if (item.resourceFieldRef) {
       validateResourceFieldRef(item.resourceFieldRef, at.child('resourceFieldRef'), problems, true)
-    } else problems.required(at, 'one of fieldRef and resourceFieldRef is required')
+    } else problems.required(at, 'needs fieldRef or resourceFieldRef')
   }
 }
 
@@ -65,14 +65,14 @@ export function validateProjected(
   for (const [index, source] of (volume.sources ?? []).entries()) {
     const at = path.child('sources').index(index)
     if (Object.values(source).filter((each) => each !== undefined).length > 1) {
-      problems.forbidden(at, 'may not specify more than 1 volume type per source')
+      problems.forbidden(at, 'each source has one kind')
     }
     validateProjection(source, at, problems)
     if (source.serviceAccountToken && !hasServiceAccount) {
-      problems.forbidden(at.child('serviceAccountToken'), 'must not be specified when serviceAccountName is not set')
+      problems.forbidden(at.child('serviceAccountToken'), 'needs serviceAccountName')
     }
     for (const file of filesOf(source)) {
-      if (taken.has(file)) problems.invalid(at, file, 'conflicting duplicate paths')
+      if (taken.has(file)) problems.invalid(at, file, 'another source makes this file too')
       taken.add(file)
     }
   }
@@ -118,10 +118,10 @@ function validateTrustBundle(
   problems: ProblemList,
 ): void {
   if (source.name !== undefined && source.signerName !== undefined) {
-    problems.invalid(path, source.name, 'only one of name and signerName may be used')
-  } else if (!source.name && !source.signerName) problems.required(path, 'either name or signerName must be specified')
+    problems.invalid(path, source.name, 'must not have a signerName besides')
+  } else if (!source.name && !source.signerName) problems.required(path, 'needs name or signerName')
   if (source.name !== undefined && source.labelSelector !== undefined) {
-    problems.invalid(path.child('labelSelector'), source.labelSelector, 'must be unset if name is specified')
+    problems.invalid(path.child('labelSelector'), source.labelSelector, 'has no meaning beside name')
   }
   validateLabelSelector(source.labelSelector, path.child('labelSelector'), problems)
   problems.name(path.child('path'), source.path, localPath)
@@ -143,7 +143,7 @@ function validateCertificate(
   problems.inRange(path.child('maxExpirationSeconds'), source.maxExpirationSeconds, 3600, MAX_CERTIFICATE_SECONDS)
   const names = (['credentialBundlePath', 'keyPath', 'certificateChainPath'] as const).filter((name) => source[name])
   if (names.length === 0) {
-    problems.required(path, 'specify at least one of credentialBundlePath, keyPath, and certificateChainPath')
+    problems.required(path, 'needs credentialBundlePath, keyPath or certificateChainPath')
   }
   for (const name of names) problems.matches(path.child(name), source[name] ?? '', localPath)
 }

@@ -22,7 +22,7 @@ export function validateVolumes(spec: PodSpec, podName: string, path: FieldPath,
     validateFiles(volume, Boolean(spec.serviceAccountName), at, problems)
     const claim = volume.persistentVolumeClaim?.claimName
     if (claim !== undefined && made.has(claim)) {
-      const rule = 'must not reference a PVC that gets created for an ephemeral volume'
+      const rule = 'is the claim that an ephemeral volume of this pod makes'
       problems.invalid(at.child('persistentVolumeClaim').child('claimName'), claim, rule)
     }
   }
@@ -31,8 +31,8 @@ export function validateVolumes(spec: PodSpec, podName: string, path: FieldPath,
 function validateSource(volume: Volume, path: FieldPath, problems: ProblemList): void {
   const kinds = Object.keys(REQUIRED_FIELDS) as Kind[]
   const [kind, ...others] = kinds.filter((each) => volume[each] !== undefined)
-  if (kind === undefined) return problems.required(path, 'must specify a volume type')
-  for (const other of others) problems.forbidden(path.child(other), 'may not specify more than 1 volume type')
+  if (kind === undefined) return problems.required(path, 'needs a source')
+  for (const other of others) problems.forbidden(path.child(other), 'the volume has another source already')
   const source = volume[kind] as Readonly<Record<string, unknown>>
   const at = path.child(kind)
   for (const field of REQUIRED_FIELDS[kind]) {

@@ -5,14 +5,14 @@ import { validateAnnotations, validateLabels } from './validate-metadata.ts'
 import { descendingPath, dnsLabel, dnsSubdomain, noBacksteps } from './name-rules.ts'
 import type { ProblemList } from './problem-list.ts'
 
-/** The rules of one kind of volume, besides the fields that must not be empty. */
+/** The rules of one kind of volume, besides the fields that an option needs a name. */
 export type KindRule<K extends keyof Volume> = (
   source: NonNullable<Volume[K]>,
   path: FieldPath,
   problems: ProblemList,
 ) => void
 
-/** Fields of each kind of volume that must not be empty. */
+/** Fields of each kind of volume that an option needs a name. */
 export const REQUIRED_FIELDS: Readonly<Record<Exclude<keyof Volume, 'name'>, readonly string[]>> = {
   awsElasticBlockStore: ['volumeID'],
   azureDisk: ['diskName', 'diskURI'],
@@ -77,7 +77,7 @@ const hostPath: KindRule<'hostPath'> = (source, path, problems) => {
 
 const nfs: KindRule<'nfs'> = (source, path, problems) => {
   if (source.path && !source.path.startsWith('/')) {
-    problems.invalid(path.child('path'), source.path, 'must be an absolute path')
+    problems.invalid(path.child('path'), source.path, 'must begin with a slash')
   }
 }
 
@@ -109,13 +109,12 @@ const gitRepo: KindRule<'gitRepo'> = (source, path, problems) => {
 }
 
 const flocker: KindRule<'flocker'> = (source, path, problems) => {
-  if (!source.datasetName && !source.datasetUUID)
-    problems.required(path, 'one of datasetName and datasetUUID is required')
+  if (!source.datasetName && !source.datasetUUID) problems.required(path, 'needs datasetName or datasetUUID')
   if (source.datasetName && source.datasetUUID) {
     problems.invalid(path, source.datasetName, 'must not set both datasetName and datasetUUID')
   }
   if (source.datasetName?.includes('/') === true) {
-    problems.invalid(path.child('datasetName'), source.datasetName, "must not contain '/'")
+    problems.invalid(path.child('datasetName'), source.datasetName, "may not have '/' in it")
   }
 }
 
@@ -168,7 +167,7 @@ const ephemeral: KindRule<'ephemeral'> = (source, path, problems) => {
   validateLabels(template.metadata?.labels ?? {}, at.child('metadata').child('labels'), problems)
   validateAnnotations(template.metadata?.annotations ?? {}, at.child('metadata').child('annotations'), problems)
   if ((template.spec.accessModes?.length ?? 0) === 0) {
-    problems.required(at.child('spec').child('accessModes'), 'at least 1 access mode is required')
+    problems.required(at.child('spec').child('accessModes'), 'a claim needs an access mode')
   }
   if (template.spec.resources?.requests?.['storage'] === undefined) {
     problems.required(at.child('spec').child('resources').child('requests').key('storage'))
