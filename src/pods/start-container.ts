@@ -12,9 +12,9 @@ import type { ObservedPod } from '../model/observed-pod.ts'
 import { containerFieldPath } from '../model/pod-containers.ts'
 import type { KindedContainer } from '../model/pod-containers.ts'
 import type { Pod } from '../model/pod.ts'
+import { StartError } from '../model/start-error.ts'
 import type { PodSandboxInUse } from './create-sandbox.ts'
 import type { LocalImage, PodRuntime } from './pod-runtime.ts'
-import { StartError } from './start-error.ts'
 
 export interface StartRequest {
   readonly pod: Pod

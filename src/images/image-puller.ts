@@ -1,0 +1,175 @@
+import type { PodSandboxConfig } from '../cri/generated/runtime-v1.ts'
+import { containerFieldPath } from '../model/pod-containers.ts'
+import type { KindedContainer } from '../model/pod-containers.ts'
+import type { Pod, PodUid } from '../model/pod.ts'
+import { StartError } from '../model/start-error.ts'
+import type { PodEvent, PodEvents } from '../telemetry/pod-events.ts'
+import { computePullDecision, needsPresence } from './compute-pull-decision.ts'
+import { formatDuration } from './format-duration.ts'
+import { ImageNameError, parseImageName } from './parse-image-name.ts'
+import { PullBackOffs } from './pull-back-offs.ts'
+import { readImage } from './read-image.ts'
+import type { WantedImage } from './read-image.ts'
+import { SharedPulls } from './shared-pulls.ts'
+import type { PulledImage, SharedPullsDeps } from './shared-pulls.ts'
+
+export interface ImagePullerDeps extends SharedPullsDeps {
+  readonly events: PodEvents
+}
+
+/** The image of one container, for the sandbox it will run in. */
+export interface ImageRequest {
+  readonly pod: Pod
+  readonly kinded: KindedContainer
+  readonly sandbox: PodSandboxConfig
+}
+
+/** An image that is on the node: what to call it in CreateContainer, and the user it names. */
+export interface BroughtImage {
+  readonly ref: string
+  readonly uid: bigint | undefined
+  readonly username: string
+}
+
+type Tell = (type: PodEvent['type'], reason: string, message: string) => void
+
+/** One container's way to its image. */
+interface Errand {
+  readonly pod: Pod
+  readonly sandbox: PodSandboxConfig
+  readonly wanted: WantedImage
+  readonly tell: Tell
+}
+
+/** Brings the images of containers by their pull policy, tells the pods' users, and keeps pulls that fail apart in time. */
+export class ImagePuller {
+  readonly #deps: ImagePullerDeps
+  readonly #pulls: SharedPulls
+  readonly #backOffs = new PullBackOffs()
+  readonly #toldSecrets = new Set<PodUid>()
+
+  constructor(deps: ImagePullerDeps) {
+    this.#deps = deps
+    this.#pulls = new SharedPulls(deps)
+  }
+
+  /** Fails with a StartError that says what users see, or with the signal's reason. */
+  async ensure(request: ImageRequest, signal: AbortSignal): Promise<BroughtImage> {
+    const { pod, kinded } = request
+    const fieldPath = containerFieldPath(kinded.kind, kinded.container.name)
+    const tell: Tell = (type, reason, message) => this.#deps.events.record(pod, { type, reason, message, fieldPath })
+    try {
+      return await this.#bring(request, tell, signal)
+    } catch (error) {
+      if (error instanceof StartError) tell('Warning', 'Failed', `Error: ${error.reason}`)
+      throw error
+    }
+  }
+
+  /** Drops all that is remembered of a pod. To be called when the pod is gone. */
+  forget(uid: PodUid): void {
+    this.#backOffs.forget(uid)
+    this.#toldSecrets.delete(uid)
+  }
+
+  async #bring({ pod, kinded, sandbox }: ImageRequest, tell: Tell, signal: AbortSignal): Promise<BroughtImage> {
+    const policy = kinded.container.imagePullPolicy
+    const wanted = { image: toImageName(kinded, tell), annotations: pod.metadata.annotations ?? {} }
+    const errand: Errand = { pod, sandbox, wanted, tell }
+    const found = needsPresence(policy) ? await this.#inspect(errand, signal) : undefined
+    switch (computePullDecision(policy, found)) {
+      case 'use':
+        return useFound(errand, found as BroughtImage)
+      case 'refuse':
+        throw refuse(errand)
+      case 'pull':
+        this.#tellSecrets(pod)
+        this.#checkBackOff(errand)
+        return await this.#pull(errand, signal)
+    }
+  }
+
+  async #inspect({ wanted, tell }: Errand, signal: AbortSignal): Promise<BroughtImage | undefined> {
+    try {
+      const image = await readImage(this.#deps.calls, wanted, signal)
+      return image && { ref: image.id, uid: image.uid?.value, username: image.username }
+    } catch (error) {
+      if (error instanceof StartError) tell('Warning', 'InspectFailed', error.message)
+      throw error
+    }
+  }
+
+  #checkBackOff({ pod, wanted, tell }: Errand): void {
+    const key = { uid: pod.metadata.uid, image: wanted.image }
+    const failed = this.#backOffs.find(key, this.#deps.clock.monotonic())
+    if (failed === undefined) return
+    const message = `Back-off pulling image ${quote(wanted.image)}`
+    tell('Normal', 'BackOff', message)
+    throw new StartError('ImagePullBackOff', `${message}: ${failed.reason}: ${failed.message}`)
+  }
+
+  async #pull({ pod, sandbox, wanted, tell }: Errand, signal: AbortSignal): Promise<BroughtImage> {
+    const { clock } = this.#deps
+    const { image } = wanted
+    const waitedSince = clock.monotonic()
+    tell('Normal', 'Pulling', `Pulling image ${quote(image)}`)
+    try {
+      const pulled = await this.#pulls.pull({ wanted, sandbox, priority: pod.spec.priority ?? 0 }, signal)
+      tell('Normal', 'Pulled', successText(image, pulled, clock.monotonic() - waitedSince))
+      return { ref: pulled.ref, uid: pulled.image.uid?.value, username: pulled.image.username }
+    } catch (error) {
+      if (error instanceof StartError) {
+        tell('Warning', 'Failed', `Failed to pull image ${quote(image)}: ${error.message}`)
+        this.#backOffs.fail({ uid: pod.metadata.uid, image }, { error, waitedSince }, clock.monotonic())
+      }
+      throw error
+    }
+  }
+
+  /** A field that is not honoured is said once. */
+  #tellSecrets(pod: Pod): void {
+    const names = (pod.spec.imagePullSecrets ?? []).map(({ name }) => name ?? '')
+    if (names.length === 0 || this.#toldSecrets.has(pod.metadata.uid)) return
+    this.#toldSecrets.add(pod.metadata.uid)
+    const message = `Image pull secrets (${names.join(', ')}) are not used yet: images are pulled without credentials`
+    this.#deps.events.record(pod, { type: 'Warning', reason: 'FailedToRetrieveImagePullSecret', message })
+  }
+}
+
+function useFound({ wanted, tell }: Errand, found: BroughtImage): BroughtImage {
+  const message = `Container image ${quote(wanted.image)} already present on machine and can be accessed by the pod`
+  tell('Normal', 'Pulled', message)
+  return found
+}
+
+function refuse({ wanted, tell }: Errand): StartError {
+  const message = `Container image ${quote(wanted.image)} is not present with pull policy of Never`
+  tell('Warning', 'ErrImageNeverPull', message)
+  return new StartError('ErrImageNeverPull', message)
+}
+
+/** A pod that came late to a pull counts only the part of it that it waited for. */
+function successText(image: string, pulled: PulledImage, waitedMs: number): string {
+  const took = formatDuration(Math.min(pulled.pullMs, waitedMs))
+  const waited = formatDuration(waitedMs)
+  const { size } = pulled.image
+  return `Successfully pulled image ${quote(image)} in ${took} (${waited} including waiting). Image size: ${size} bytes.`
+}
+
+function toImageName({ container }: KindedContainer, tell: Tell): string {
+  const { image = '' } = container
+  try {
+    return parseImageName(image)
+  } catch (error) {
+    if (!(error instanceof ImageNameError)) throw error
+    const why = `couldn't parse image name ${quote(image)}: ${error.message}`
+    const message = `Failed to apply default image tag ${quote(image)}: ${why}`
+    tell('Warning', 'InspectFailed', message)
+    throw new StartError('InvalidImageName', message, { cause: error })
+  }
+}
+
+/** Names come from users: whatever is odd in one is escaped. */
+function quote(image: string): string {
+  return JSON.stringify(image)
+}
