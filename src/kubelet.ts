@@ -9,8 +9,6 @@ import { createPodFiles } from './host/pod-files.ts'
 import { findNodeIps } from './host/read-machine.ts'
 import type { MachineFacts } from './host/read-machine.ts'
 import { ImagePuller } from './images/image-puller.ts'
-import { runLogRotation } from './logs/run-log-rotation.ts'
-import { parseQuantity, quantityValue } from './model/quantity.ts'
 import { toNodeSettings } from './node-settings.ts'
 import { Observer } from './observe/observer.ts'
 import { runObserver } from './observe/run-observer.ts'
@@ -161,12 +159,6 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   group.run('observer', (s) => runObserver({ observer, client: calls, clock, log, onRelist }, s))
   group.run('runtime health', (s) => health.run(s))
   group.run('sources', (s) => runSources({ settings, mux, clock, log, onAllSeen: allSourcesSeen }, s))
-  group.run('log rotation', (s) =>
-    runLogRotation(
-      { calls, clock, log, containers: () => runningLogs(observer, workers), settings: toLogLimits(config) },
-      s,
-    ),
-  )
   const syncLoop = () =>
     clock.now() - lastLookAt > stuckMs ? `no look at the runtime was tried for ${stuckMs / 1000} s` : undefined
   group.run('servers', (s) => runServers({ settings, workers, metrics, clock, log, syncLoop }, s))
