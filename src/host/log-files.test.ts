@@ -44,7 +44,7 @@ describe('logFiles', () => {
   })
 
   test('does not wait for a pipe', async () => {
-    execFileSync('mkfifo', [at('a')])
+    execFileSync('/usr/bin/mkfifo', [at('a')])
     await assert.rejects(logFiles.compress(compression(), never), { name: 'LogFileError' })
     assert.deepEqual(readdirSync(folder), ['a'])
   })

@@ -4,12 +4,12 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 
 /** Something at the path of a log that is not a plain file. */
-export class LogFileError extends Error {
+class LogFileError extends Error {
   override readonly name = 'LogFileError'
 }
 
 /** Which file to compress, where it is written, and its name when it is complete. */
-export interface Compression {
+interface Compression {
   readonly path: string
   readonly temporary: string
   readonly target: string
