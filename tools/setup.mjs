@@ -42,6 +42,13 @@ function installNpmPackages() {
   }
   say('installing npm packages (npm ci)')
   run('npm', ['ci', '--no-audit', '--no-fund'], 'Cannot install the npm packages: see the output above')
+  // Fills the compile cache, so that the first start is as fast as the later ones.
+  for (const [command, argument] of [
+    ['kubelet', '--version'],
+    ['deckhand', 'version'],
+  ]) {
+    spawnSync(join(root, 'bin', command), [argument], { stdio: 'ignore' })
+  }
 }
 
 function installDebianPackages() {
