@@ -37,6 +37,8 @@ export default defineConfig({
     'import/no-cycle': 'error',
     'import/no-default-export': 'error',
     'import/no-unassigned-import': 'off',
+    // "fs" would slip past the owners of "node:fs".
+    'unicorn/prefer-node-protocol': 'error',
     'unicorn/no-array-sort': 'off',
     'unicorn/consistent-function-scoping': 'off',
     'typescript/no-floating-promises': 'error',
@@ -65,6 +67,7 @@ export default defineConfig({
         'no-restricted-properties': [
           'error',
           { object: 'Date', property: 'now', message: 'Time is passed in: use Clock.' },
+          { object: 'performance', property: 'now', message: 'Time is passed in: use Clock.' },
           { object: 'AbortSignal', property: 'timeout', message: 'Time is passed in: use Clock.' },
           { object: 'Math', property: 'random', message: 'Chance is passed in.' },
         ],

@@ -6,7 +6,7 @@ import type { ObservedContainer, ObservedSandbox } from '../model/observed-pod.t
 export const POD_UID_LABEL = 'io.kubernetes.pod.uid'
 export const POD_NAME_LABEL = 'io.kubernetes.pod.name'
 export const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace'
-export const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name'
+const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name'
 const HASH_ANNOTATION = 'io.kubernetes.container.hash'
 const RESTART_COUNT_ANNOTATION = 'io.kubernetes.container.restartCount'
 const TERMINATION_PATH_ANNOTATION = 'io.kubernetes.container.terminationMessagePath'

@@ -99,7 +99,7 @@ describe('decodeObject()', () => {
               { containerPort: 80, protocol: 'TCP' },
               { containerPort: 81, protocol: 'TCP' },
             ],
-            resources: { limits: { cpu: '500m', memory: '1Gi', big: '18446744073709551616' } },
+            resources: { limits: { cpu: '500m', memory: '1Gi', big: '9223372036854775807' } },
           },
         ],
         volumes: [

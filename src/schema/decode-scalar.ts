@@ -1,6 +1,6 @@
+import { formatQuantity, roundToMilli, tryParseQuantity } from '../model/quantity.ts'
 import type { ManifestValue } from './manifest-value.ts'
 import type { ScalarName } from './object-type.ts'
-import { formatQuantity, parseQuantity, roundUpQuantity } from './parse-quantity.ts'
 
 /** Either the value as the API holds it, or what was expected instead of what is there. */
 export type Decoded = { readonly value: unknown } | { readonly expected: string }
@@ -8,8 +8,6 @@ export type Decoded = { readonly value: unknown } | { readonly expected: string 
 const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const MAX_INT32 = 2 ** 31 - 1
-// The API keeps no amount finer than a thousandth.
-const MILLI_NANOS = 1_000_000n
 
 const decoders: Readonly<Record<ScalarName, (value: ManifestValue) => Decoded>> = {
   string: (value) => (typeof value === 'string' ? { value } : { expected: 'a string' }),
@@ -55,7 +53,7 @@ function decodeInt64(value: ManifestValue): Decoded {
 
 function decodeQuantity(value: ManifestValue): Decoded {
   const isText = typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint'
-  const quantity = isText ? parseQuantity(String(value).trim()) : undefined
+  const quantity = isText ? tryParseQuantity(String(value).trim()) : undefined
   if (quantity === undefined) return { expected: 'an amount such as 100m, 1.5 or 2Gi' }
-  return { value: formatQuantity(roundUpQuantity(quantity, MILLI_NANOS)) }
+  return { value: formatQuantity(roundToMilli(quantity)) }
 }

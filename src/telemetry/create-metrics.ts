@@ -7,7 +7,6 @@ export interface AgentMetrics {
   /** One call to the runtime; failed ones carry how. */
   runtimeOperation(operation: string, seconds: number, failed: boolean): void
   relist(seconds: number): void
-  startedContainer(kind: string): void
   render(): Promise<{ readonly type: string; readonly body: string }>
 }
 
@@ -48,12 +47,6 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     help: 'How long a full look at the runtime takes.',
     registers,
   })
-  const started = new Counter({
-    name: 'kubelet_started_containers_total',
-    help: 'Containers started, by kind.',
-    labelNames: ['container_type'],
-    registers,
-  })
   addProcessMetrics(registers, sources)
   return {
     runtimeOperation(operation, seconds, failed) {
@@ -62,7 +55,6 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
       if (failed) errors.inc({ operation_type: operation })
     },
     relist: (seconds) => relists.observe(seconds),
-    startedContainer: (kind) => started.inc({ container_type: kind }),
     render: async () => ({ type: registry.contentType, body: await registry.metrics() }),
   }
 }
@@ -71,14 +63,7 @@ function addProcessMetrics(registers: Registry[], sources: MetricsSources): void
   const delay = monitorEventLoopDelay({ resolution: LOOP_DELAY_RESOLUTION_MS })
   delay.enable()
   const gauge = (name: string, help: string, read: () => number) => {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read())
-      },
-    })
+    const metric: Gauge = new Gauge({ name, help, registers, collect: () => metric.set(read()) })
   }
   const lag = (nanoseconds: number) => Math.max(0, nanoseconds / NANOSECONDS - LOOP_DELAY_RESOLUTION_MS / 1000)
   gauge('nodejs_eventloop_lag_p99_seconds', 'How late the event loop is, 99th percentile since the start.', () =>
