@@ -9,7 +9,10 @@ import { createPodFiles } from './host/pod-files.ts'
 import { findNodeIps } from './host/read-machine.ts'
 import type { MachineFacts } from './host/read-machine.ts'
 import { ImagePuller } from './images/image-puller.ts'
-import { toNodeSettings } from './node-settings.ts'
+import { logFiles } from './host/log-files.ts'
+import { listLogs } from './logs/list-logs.ts'
+import { runLogRotation } from './logs/run-log-rotation.ts'
+import { toLogLimits, toNodeSettings } from './node-settings.ts'
 import { Observer } from './observe/observer.ts'
 import { runObserver } from './observe/run-observer.ts'
 import { RuntimeHealth } from './observe/runtime-health.ts'
@@ -159,6 +162,12 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   group.run('observer', (s) => runObserver({ observer, client: calls, clock, log, onRelist }, s))
   group.run('runtime health', (s) => health.run(s))
   group.run('sources', (s) => runSources({ settings, mux, clock, log, onAllSeen: allSourcesSeen }, s))
+  group.run('log rotation', (s) =>
+    runLogRotation(
+      { calls, files: logFiles, clock, log, limits: toLogLimits(config), containers: () => listLogs(observer) },
+      s,
+    ),
+  )
   const syncLoop = () =>
     clock.now() - lastLookAt > stuckMs ? `no look at the runtime was tried for ${stuckMs / 1000} s` : undefined
   group.run('servers', (s) => runServers({ settings, workers, metrics, clock, log, syncLoop }, s))

@@ -2,8 +2,10 @@ import type { Settings } from './config/load-configuration.ts'
 import { parseResolvConf } from './containers/parse-resolv-conf.ts'
 import type { ResolvConf } from './containers/parse-resolv-conf.ts'
 import type { MachineFacts } from './host/read-machine.ts'
+import type { LogRotationDeps } from './logs/run-log-rotation.ts'
 import type { CgroupLayout } from './model/cgroup-names.ts'
 import { parseAmounts } from './model/compute-pod-requests.ts'
+import { parseQuantity, quantityValue } from './model/quantity.ts'
 import type { NodeSettings } from './pods/pod-runtime.ts'
 
 /** What the machine and the configuration mean for every pod: one place, so that no part of the agent reads either. */
@@ -59,6 +61,16 @@ export function toNodeSettings(
         thermalThrottlePaths: machine.thermalThrottlePaths,
       },
     },
+  }
+}
+
+/** How large the logs of containers may become. */
+export function toLogLimits(config: Settings['config']): LogRotationDeps['limits'] {
+  return {
+    maxSizeBytes: Number(quantityValue(parseQuantity(config.containerLogMaxSize))),
+    maxFiles: config.containerLogMaxFiles,
+    maxWorkers: config.containerLogMaxWorkers,
+    intervalMs: config.containerLogMonitorInterval,
   }
 }
 

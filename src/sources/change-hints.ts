@@ -16,9 +16,14 @@ export class ChangeHints {
     return this.#wake.promise
   }
 
+  /** The names so far, or 'all'; they stay. */
+  peek(): readonly string[] | 'all' {
+    return this.#all ? 'all' : [...this.#names]
+  }
+
   /** Empties the collection: the names, or 'all' to look at everything. */
   take(): readonly string[] | 'all' {
-    const taken = this.#all ? 'all' : [...this.#names]
+    const taken = this.peek()
     this.#names.clear()
     this.#all = false
     this.#wake = Promise.withResolvers()

@@ -1,4 +1,4 @@
-import { basename, dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { AbortScope } from '../async/abort-scope.ts'
 import type { Clock } from '../async/clock.ts'
 import { inspectPath, listNames } from '../host/read-manifest-file.ts'
@@ -81,7 +81,15 @@ class FileSource implements Disposable {
     const idle = this.#watch === undefined ? Math.min(this.#retryMs, untilCheck) : untilCheck
     const timer = clock.sleep(idle, scope.signal)
     const isHint = await Promise.race([this.#hints.pending.then(() => true), timer.then(() => false)])
-    if (isHint) await clock.sleep(COALESCE_MS, signal)
+    if (isHint && !(await this.#isRemoval())) await clock.sleep(COALESCE_MS, signal)
+  }
+
+  /** A file that is gone will not change any more: there is nothing to wait for. */
+  async #isRemoval(): Promise<boolean> {
+    const names = this.#hints.peek()
+    if (names === 'all') return false
+    const found = await Promise.all(names.map((name) => inspectPath(join(this.#directory, name))))
+    return found.every(({ kind }) => kind === 'missing')
   }
 
   /** True if the pods may have changed; undefined if the path cannot be read, so that nothing is known. */
