@@ -53,6 +53,15 @@ export class Observer {
     return this.#owners.get(id)
   }
 
+  /** As ownerOf(), and asks the runtime about a part that came after the last look. */
+  async findOwner(id: string): Promise<PodUid | undefined> {
+    const known = this.ownerOf(id)
+    if (known !== undefined) return known
+    const { containers } = await this.#deps.runtime.listContainers({ filter: { id } }, this.#signal)
+    const { items } = await this.#deps.runtime.listPodSandbox({ filter: { id } }, this.#signal)
+    return groupByPod(items, containers).keys().next().value
+  }
+
   /** When the last full look that succeeded began. */
   get lastRelistAt(): number | undefined {
     return this.#lastRelistAt

@@ -65,10 +65,12 @@ async function followHint(
   hint: RuntimeHint,
   signal: AbortSignal,
 ): Promise<void> {
-  // The workers look for themselves after all they do; events of parts not known yet are such.
-  const uid = observer.ownerOf(hint.containerId)
-  if (uid === undefined || hint.kind === 'started' || hint.kind === 'created') return
+  // The workers look for themselves after all they start. A part of theirs may end before that, and still be shown as running then.
+  if (hint.kind === 'started' || hint.kind === 'created') return
   try {
+    const gone = hint.kind === 'deleted'
+    const uid = gone ? observer.ownerOf(hint.containerId) : await observer.findOwner(hint.containerId)
+    if (uid === undefined) return
     for (const pause of LOOK_AGAIN_MS) {
       const pod = await observer.refresh(uid)
       const stillRuns =
@@ -79,6 +81,6 @@ async function followHint(
     }
   } catch (error) {
     if (signal.aborted) throw signal.reason
-    log.debug('cannot look at a pod after a runtime event', { uid, error })
+    log.debug('cannot look at a pod after a runtime event', { container: hint.containerId, error })
   }
 }
