@@ -15,13 +15,26 @@ describe('a static pod', () => {
   after(() => node[Symbol.asyncDispose]())
 
   const podFolder = ({ metadata }: Pod) => `${node.agent.rootDir}/pods/${metadata.uid}`
-  const logFolder = ({ metadata }: Pod) =>
-    `${node.podLogs}/${metadata.namespace}_${metadata.name}_${metadata.uid}`
+  const logFolder = ({ metadata }: Pod) => `${node.podLogs}/${metadata.namespace}_${metadata.name}_${metadata.uid}`
   const cgroup = ({ metadata }: Pod) => `${node.lab.cgroupRoot}/kubepods/besteffort/pod${metadata.uid}`
   const exec = async (id: string, ...argv: string[]) =>
-    await node.lab.containerd.ctr('tasks', 'exec', '--exec-id', `test-${argv.join('-').replaceAll('/', '')}`, id, ...argv)
+    await node.lab.containerd.ctr(
+      'tasks',
+      'exec',
+      '--exec-id',
+      `test-${argv.join('-').replaceAll('/', '')}`,
+      id,
+      ...argv,
+    )
   const linksOf = async (id: string) => {
-    const { stdout } = await node.lab.runInside(['find', '/var/log/containers', '-name', `*${id}.log`, '-printf', '%f %l'])
+    const { stdout } = await node.lab.runInside([
+      'find',
+      '/var/log/containers',
+      '-name',
+      `*${id}.log`,
+      '-printf',
+      '%f %l',
+    ])
     return stdout
   }
 
@@ -65,12 +78,15 @@ describe('a static pod', () => {
     const { metadata } = (await node.agent.pod('web')) as Pod
     const [container] = await node.running('web')
     const { status, pid } = await node.inspect(container?.id ?? '')
-    assert.deepEqual({ ...status.labels }, {
-      'io.kubernetes.container.name': 'main',
-      'io.kubernetes.pod.name': 'web-lab',
-      'io.kubernetes.pod.namespace': 'default',
-      'io.kubernetes.pod.uid': metadata.uid,
-    })
+    assert.deepEqual(
+      { ...status.labels },
+      {
+        'io.kubernetes.container.name': 'main',
+        'io.kubernetes.pod.name': 'web-lab',
+        'io.kubernetes.pod.namespace': 'default',
+        'io.kubernetes.pod.uid': metadata.uid,
+      },
+    )
     const { 'io.kubernetes.container.ports': ports, ...annotations } = status.annotations
     assert.deepEqual(JSON.parse(ports ?? ''), [{ name: 'http', containerPort: 80, protocol: 'TCP' }])
     assert.deepEqual(annotations, {
@@ -81,7 +97,10 @@ describe('a static pod', () => {
       'io.kubernetes.pod.terminationGracePeriod': '5',
     })
     const cgroups = await readFile(`/proc/${await node.lab.outerPid(pid)}/cgroup`, 'utf8')
-    assert.ok(cgroups.includes(`${node.lab.cgroupRoot}/kubepods/besteffort/pod${metadata.uid}/${container?.id}\n`), cgroups)
+    assert.ok(
+      cgroups.includes(`${node.lab.cgroupRoot}/kubepods/besteffort/pod${metadata.uid}/${container?.id}\n`),
+      cgroups,
+    )
   })
 
   describe('at its end', { concurrency: true }, () => {
@@ -121,7 +140,9 @@ describe('a static pod', () => {
     const labelSelector = { 'io.kubernetes.pod.uid': pod.metadata.uid }
     await node.waitFor('all of the pod to be gone', async () => {
       const { items } = await node.runtime.listPodSandbox({ filter: { labelSelector } }, new AbortController().signal)
-      const left = [podFolder(pod), logFolder(pod), ...(await cgroupFolders(cgroup(pod)))].filter((path) => existsSync(path))
+      const left = [podFolder(pod), logFolder(pod), ...(await cgroupFolders(cgroup(pod)))].filter((path) =>
+        existsSync(path),
+      )
       const name = pod.metadata.name.replace(/-lab$/, '')
       return items.length + (await node.containers(name)).length + left.length === 0
     })

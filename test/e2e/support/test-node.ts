@@ -106,9 +106,7 @@ export class TestNode implements AsyncDisposable {
   /** Ids and pids of all running containers. */
   async processes(): Promise<ReadonlyMap<string, number>> {
     const running = await this.running()
-    return new Map(
-      await Promise.all(running.map(async ({ id }) => [id, (await this.inspect(id)).pid] as const)),
-    )
+    return new Map(await Promise.all(running.map(async ({ id }) => [id, (await this.inspect(id)).pid] as const)))
   }
 
   /** Ends the process of a container with SIGKILL, behind the back of everyone. */
