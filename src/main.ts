@@ -68,6 +68,7 @@ async function run(settings: Settings, machine: MachineFacts): Promise<number> {
         environment: process.env,
         leave: () => controller.abort(new ShutdownError('leave')),
         write: (text) => process.stdout.write(text),
+        onReady: flushCompileCache,
       },
       controller.signal,
     )
