@@ -31,6 +31,7 @@ export default defineConfig({
   rules: {
     'no-console': 'error',
     'no-await-in-loop': 'off', // Order is often the point.
+    'oxc/no-map-spread': 'off', // A change is a new object.
     'no-shadow': 'off',
     'no-underscore-dangle': 'off',
     'no-process-exit': 'error',

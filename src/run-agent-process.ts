@@ -16,6 +16,8 @@ export interface AgentProcessDeps {
   /** Ends the agent from inside. */
   readonly leave: () => void
   readonly write: (text: string) => void
+  /** Told once when everything is up. */
+  readonly onReady: () => void
 }
 
 const MAX_RESOLV_CONF_BYTES = 64 * 1024
@@ -64,6 +66,7 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
       random: () => Math.random(),
       write: deps.write,
       onReady: async (isHealthy) => {
+        deps.onReady()
         if (deps.environment['NOTIFY_SOCKET'] === undefined) return
         await notifySystemd('READY=1')
         if (watchdogMs !== undefined) {

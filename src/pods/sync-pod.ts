@@ -99,7 +99,8 @@ async function act(
     const input = { pod, observed, actions, memory, backOffLimits: settings.backOffLimits }
     const complete = await applyPodActions(runtime, input, signals)
     const fresh = does ? await runtime.observer.refresh(uid) : observed
-    if (does) await updateStatus(context, pod, { ended: false })
+    // A container that has to wait for its next start is shown as waiting at once, not when the wait is over.
+    if (does || actions.backingOff.length > 0) await updateStatus(context, pod, { ended: false })
     await removeLeftovers(
       runtime,
       pod.metadata,

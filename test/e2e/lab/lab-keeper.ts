@@ -64,8 +64,11 @@ async function furnish(inside: number): Promise<void> {
     run('mount', '--make-rshared', '/').then(async () => {
       // Names of pod networks, sockets of shims, locks of iptables: nothing of it on the host's.
       await run('mount', '-t', 'tmpfs', 'lab-run', '/run')
-      await run('mkdir', '-p', '/var/lib/cni')
-      await run('mount', '-t', 'tmpfs', 'lab-cni', '/var/lib/cni')
+      // Leases of pod addresses, and the links to the logs of containers.
+      for (const folder of ['/var/lib/cni', '/var/log/containers']) {
+        await run('mkdir', '-p', folder)
+        await run('mount', '-t', 'tmpfs', 'lab', folder)
+      }
     }),
     run('ip', 'link', 'set', 'lo', 'up'),
   ])

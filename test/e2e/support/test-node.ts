@@ -1,0 +1,160 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { systemClock } from '../../../src/async/clock.ts'
+import { createCriClient } from '../../../src/cri/cri-client.ts'
+import type { CriClient } from '../../../src/cri/cri-client.ts'
+import { ContainerState } from '../../../src/cri/generated/runtime-v1.ts'
+import type { Container, ContainerStatus } from '../../../src/cri/generated/runtime-v1.ts'
+import type { Pod } from '../../../src/model/pod.ts'
+import { silentLogger } from '../../fakes/silent-logger.ts'
+import { NODE_NAME } from '../lab/lab-agent.ts'
+import type { AgentOptions, LabAgent } from '../lab/lab-agent.ts'
+import { startLab } from '../lab/start-lab.ts'
+import type { Lab } from '../lab/start-lab.ts'
+import { waitFor } from './wait-for.ts'
+
+/** One line of a container's log, in its parts. */
+export interface LogLine {
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  readonly stream: string
+  readonly tag: string
+  readonly text: string
+}
+
+// In order: time, stream, F for a full line or P for a part of one, text.
+const CRI_LINE = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+(?:Z|[+-]\d\d:\d\d)) (stdout|stderr) ([FP]) (.*)$/
+const LOG_LINES_SHOWN = 25
+const never = new AbortController().signal
+
+/** A lab with an agent in it, and the questions that tests ask of both. */
+export class TestNode implements AsyncDisposable {
+  readonly lab: Lab
+  /** The runtime, asked past the agent. */
+  readonly runtime: CriClient
+  agent: LabAgent
+  readonly #options: AgentOptions
+
+  private constructor(lab: Lab, agent: LabAgent, options: AgentOptions) {
+    this.lab = lab
+    this.agent = agent
+    this.#options = options
+    this.runtime = createCriClient({
+      runtimeEndpoint: lab.containerd.endpoint,
+      requestTimeoutMs: 20_000,
+      clock: systemClock,
+      log: silentLogger,
+    })
+  }
+
+  static async start(options: AgentOptions = {}): Promise<TestNode> {
+    await using cleanup = new AsyncDisposableStack()
+    const lab = cleanup.use(await startLab())
+    const agent = await lab.startAgent(options)
+    await agent.healthy()
+    cleanup.move()
+    return new TestNode(lab, agent, options)
+  }
+
+  get podLogs(): string {
+    return `${this.lab.folder}/pod-logs`
+  }
+
+  /** Starts an agent in place of one that ended; it is not healthy yet when this returns. */
+  async startAgent(): Promise<void> {
+    this.agent = await this.lab.startAgent(this.#options)
+  }
+
+  async waitFor<T>(what: string, ask: () => Promise<T | undefined | false>, ms?: number): Promise<T> {
+    const context = async () => (await this.agent.log()).slice(-LOG_LINES_SHOWN).join('\n')
+    return await waitFor(what, ask, { ...(ms === undefined ? {} : { ms }), context })
+  }
+
+  /** The pod as /pods shows it, once it is as wanted. */
+  async podIs(name: string, what: string, isWanted: (pod: Pod) => boolean, ms?: number): Promise<Pod> {
+    return await this.waitFor(
+      `pod "${name}" to be ${what}`,
+      async () => {
+        const pod = await this.agent.pod(name)
+        return pod !== undefined && isWanted(pod) ? pod : undefined
+      },
+      ms,
+    )
+  }
+
+  async ready(name: string, ms?: number): Promise<Pod> {
+    return await this.podIs(name, 'ready', isReady, ms)
+  }
+
+  /** The containers that the runtime has of a pod, by its name in the manifest; of all pods without a name. */
+  async containers(name?: string): Promise<readonly Container[]> {
+    const labelSelector: Record<string, string> =
+      name === undefined ? {} : { 'io.kubernetes.pod.name': `${name}-${NODE_NAME}` }
+    return (await this.runtime.listContainers({ filter: { labelSelector } }, never)).containers
+  }
+
+  async running(name?: string): Promise<readonly Container[]> {
+    return (await this.containers(name)).filter(({ state }) => state === ContainerState.CONTAINER_RUNNING)
+  }
+
+  /** Status and pid, as the lab counts pids, of a container. */
+  async inspect(containerId: string): Promise<{ readonly status: ContainerStatus; readonly pid: number }> {
+    const { status, info } = await this.runtime.containerStatus({ containerId, verbose: true }, never)
+    if (status === undefined) throw new Error(`Cannot read container "${containerId}": no status`)
+    return { status, pid: (JSON.parse(info['info'] ?? '{}') as { pid?: number }).pid ?? 0 }
+  }
+
+  /** Ids and pids of all running containers. */
+  async processes(): Promise<ReadonlyMap<string, number>> {
+    const running = await this.running()
+    return new Map(await Promise.all(running.map(async ({ id }) => [id, (await this.inspect(id)).pid] as const)))
+  }
+
+  /** Ends the process of a container with SIGKILL, behind the back of everyone. */
+  async killProcess(containerId: string): Promise<void> {
+    const { pid } = await this.inspect(containerId)
+    await this.lab.runInside(['kill', '-KILL', String(pid)])
+  }
+
+  /** What an instance of a container wrote; fails on a line that is not in the format of CRI. */
+  async logLines(pod: Pod, container = 'main', restarts = 0): Promise<readonly LogLine[]> {
+    const { namespace, name, uid } = pod.metadata
+    const text = await readFile(`${this.podLogs}/${namespace}_${name}_${uid}/${container}/${restarts}.log`, 'utf8')
+    return text.split('\n').flatMap((line) => (line === '' ? [] : [parseLogLine(line)]))
+  }
+
+  /** How often the workloads of a pod were started, by their own word, over all instances and UIDs whose logs are there. */
+  async starts(name: string, container = 'main'): Promise<number> {
+    let starts = 0
+    for (const folder of await readdir(this.podLogs)) {
+      if (!folder.startsWith(`default_${name}-${NODE_NAME}_`)) continue
+      for (const file of await readdir(`${this.podLogs}/${folder}/${container}`).catch(() => [])) {
+        const text = await readFile(`${this.podLogs}/${folder}/${container}/${file}`, 'utf8')
+        starts += text.split('\n').filter((line) => line.includes(' F started ')).length
+      }
+    }
+    return starts
+  }
+
+  /** Waits for a line of the agent's log with all these texts in it. */
+  async logged(...texts: readonly string[]): Promise<string> {
+    return await this.waitFor(`a log line with ${texts.join(' and ')}`, async () => {
+      return (await this.agent.log()).find((line) => texts.every((text) => line.includes(text)))
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.runtime.close()
+    await this.lab[Symbol.asyncDispose]()
+  }
+}
+
+function parseLogLine(line: string): LogLine {
+  const [, time, stream, tag, text] = CRI_LINE.exec(line) ?? []
+  if (time === undefined || stream === undefined || tag === undefined || text === undefined)
+    throw new Error(`Cannot read a log line: ${JSON.stringify(line)}, expected the format of CRI`)
+  return { at: Date.parse(time), stream, tag, text }
+}
+
+export function isReady(pod: Pod): boolean {
+  return pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true
+}
