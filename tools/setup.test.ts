@@ -76,7 +76,7 @@ describe('setup', () => {
     ]) {
       const machine = { userId: 0, ...(found && { installed: found }), programs: { npm: 0 } }
       const { status, calls } = setUp(t, 'check', machine)
-      assert.deepEqual([status, calls], [0, 'npm ci --no-audit --no-fund\n'])
+      assert.deepEqual([status, calls], [0, 'npm ci --ignore-scripts --loglevel=error\n'])
     }
   })
 
