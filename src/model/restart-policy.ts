@@ -26,11 +26,11 @@ export function mayRestart(
   }
 }
 
-const RESTARTING_ACTIONS: readonly string[] = ['Restart', 'RestartAllContainers']
+const RESTARTING_ACTIONS: ReadonlySet<string> = new Set(['Restart', 'RestartAllContainers'])
 
 /** What came after us, an operator or an action that is not known here, never restarts anything. */
 function asksForRestart({ action, exitCodes }: ContainerRestartRule, exitCode: number): boolean {
-  if (exitCodes === undefined || !RESTARTING_ACTIONS.includes(action)) return false
+  if (exitCodes === undefined || !RESTARTING_ACTIONS.has(action)) return false
   const listed = exitCodes.values?.includes(exitCode) ?? false
   return (exitCodes.operator === 'In' && listed) || (exitCodes.operator === 'NotIn' && !listed)
 }

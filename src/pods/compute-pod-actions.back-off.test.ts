@@ -12,7 +12,6 @@ import {
 } from '../../test/builders/pod-actions-row.ts'
 import type { PodActionsRow } from '../../test/builders/pod-actions-row.ts'
 import type { CrashBackOff } from './compute-crash-back-off.ts'
-import type { PodActions } from './pod-actions.ts'
 
 const wait = (delayMs: number, lastStartAt = 0): CrashBackOff => ({ delayMs, lastStartAt })
 const backOffRows: Readonly<Record<string, PodActionsRow>> = {

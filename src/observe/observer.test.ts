@@ -1,0 +1,321 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { FakeClock } from '../../test/fakes/fake-clock.ts'
+import { addContainer, addRunning, addSandbox, FAKE_IMAGE } from '../../test/fakes/fake-cri-pods.ts'
+import { FakeCri } from '../../test/fakes/fake-cri.ts'
+import { silentLogger } from '../../test/fakes/silent-logger.ts'
+import { createCriClient } from '../cri/cri-client.ts'
+import { parsePodUid } from '../model/pod.ts'
+import { Observer } from './observer.ts'
+import type { RuntimeView } from './read-pod.ts'
+
+const ONE = parsePodUid('u-1')
+const TWO = parsePodUid('u-2')
+
+/** An observer of a fake; `wrap` may stand between them. */
+async function observing(wrap: (runtime: RuntimeView) => RuntimeView = (runtime) => runtime) {
+  const clock = new FakeClock(1000)
+  const fake = await FakeCri.start({ clock, images: [FAKE_IMAGE] })
+  const client = createCriClient({ runtimeEndpoint: fake.endpoint, requestTimeoutMs: 1000, clock, log: silentLogger })
+  const changes: string[] = []
+  const controller = new AbortController()
+  const observer = new Observer(
+    { runtime: wrap(client), clock, onChange: (uid) => void changes.push(uid) },
+    controller.signal,
+  )
+  return {
+    fake,
+    clock,
+    observer,
+    changes,
+    /** The calls since the last time this was asked. */
+    calls: () => fake.called.splice(0).map(({ method }) => method),
+    async [Symbol.asyncDispose]() {
+      assert.equal(clock.sleeping, 0)
+      client.close()
+      await fake[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Holds back the answers to the lists of everything, once they are made. */
+function slowRelists() {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+  let made = 0
+  const late = async <T>(reply: Promise<T>): Promise<T> => {
+    const answerMade = await reply
+    made += 1
+    if (made === 2) answer()
+    await promise
+    return answerMade
+  }
+  const wrap = (runtime: RuntimeView): RuntimeView => ({
+    ...runtime,
+    listPodSandbox: (request, signal) =>
+      request.filter === undefined
+        ? late(runtime.listPodSandbox(request, signal))
+        : runtime.listPodSandbox(request, signal),
+    listContainers: (request, signal) =>
+      request.filter === undefined
+        ? late(runtime.listContainers(request, signal))
+        : runtime.listContainers(request, signal),
+  })
+  return { wrap, answered, release: resolve }
+}
+
+describe('Observer', () => {
+  test('sees all there is of a pod, newest first', async () => {
+    await using world = await observing()
+    const { fake, observer } = world
+    const old = addSandbox(fake, ONE)
+    fake.runtime.stopSandbox(old)
+    const sandbox = addSandbox(fake, ONE, 1)
+    const first = addRunning(fake, sandbox, 'main')
+    await world.clock.advance(10)
+    fake.exitContainer(first, 3)
+    const second = addContainer(fake, sandbox, 'main', 1)
+    await observer.relist()
+    const common = {
+      name: 'main',
+      sandboxId: sandbox,
+      hash: 'abc',
+      message: '',
+      image: FAKE_IMAGE,
+      imageRef: fake.runtime.get(first).imageRef,
+      logPath: '',
+      terminationLog: '/host/last-words',
+    }
+    const pod = observer.get(ONE)
+    assert.deepEqual(
+      { ...pod, containers: pod?.containers.map((one) => ({ ...one, createdAt: Math.floor(one.createdAt) })) },
+      {
+        uid: ONE,
+        name: 'web',
+        namespace: 'shop',
+        sandboxes: [
+          { id: sandbox, attempt: 1, ready: true, createdAt: 1000.000001, hostNetwork: false, ips: ['10.88.0.3'] },
+          { id: old, attempt: 0, ready: false, createdAt: 1000, hostNetwork: false, ips: [] },
+        ],
+        containers: [
+          {
+            ...common,
+            id: second,
+            state: 'created',
+            restartCount: 1,
+            createdAt: 1010,
+            startedAt: 0,
+            finishedAt: 0,
+            exitCode: 0,
+            reason: '',
+          },
+          {
+            ...common,
+            id: first,
+            state: 'exited',
+            restartCount: 0,
+            createdAt: 1000,
+            startedAt: 1000.000003,
+            finishedAt: 1010,
+            exitCode: 3,
+            reason: 'Error',
+          },
+        ],
+      },
+    )
+    assert.deepEqual([observer.ownerOf(sandbox), observer.ownerOf(first), observer.ownerOf('x')], [ONE, ONE, undefined])
+    assert.deepEqual(observer.uids(), [ONE])
+  })
+
+  test('asks only for what is new or changed', async () => {
+    await using world = await observing()
+    const { fake, observer, changes, calls } = world
+    const sandbox = addSandbox(fake, ONE)
+    const main = addRunning(fake, sandbox, 'main')
+    addRunning(fake, sandbox, 'other')
+    addRunning(fake, addSandbox(fake, TWO), 'main')
+    await observer.relist()
+    assert.deepEqual(calls().sort(), [
+      'containerStatus',
+      'containerStatus',
+      'containerStatus',
+      'listContainers',
+      'listPodSandbox',
+      'podSandboxStatus',
+      'podSandboxStatus',
+    ])
+    assert.deepEqual(changes.splice(0).sort(), [ONE, TWO])
+
+    const before = observer.get(ONE)
+    await observer.relist()
+    assert.deepEqual(calls().sort(), ['listContainers', 'listPodSandbox'])
+    assert.deepEqual(changes, [])
+    assert.equal(observer.get(ONE), before)
+
+    fake.exitContainer(main, 1)
+    await observer.relist()
+    assert.deepEqual(
+      fake.requests('containerStatus').map(({ containerId }) => containerId),
+      [main],
+    )
+    assert.deepEqual(calls().sort(), ['containerStatus', 'listContainers', 'listPodSandbox'])
+    assert.deepEqual(changes, [ONE])
+  })
+
+  test('forgets a pod that is gone', async () => {
+    await using world = await observing()
+    const { fake, observer, changes } = world
+    const sandbox = addSandbox(fake, ONE)
+    await observer.relist()
+    fake.runtime.removeSandbox(sandbox)
+    await observer.relist()
+    assert.deepEqual([observer.get(ONE), observer.uids(), observer.ownerOf(sandbox)], [undefined, [], undefined])
+    assert.deepEqual(changes, [ONE, ONE])
+  })
+
+  test('leaves alone what is not of a pod', async () => {
+    await using world = await observing()
+    addSandbox(world.fake, '../etc')
+    await world.observer.relist()
+    assert.deepEqual([world.observer.uids(), world.changes], [[], []])
+  })
+
+  test('looks at one pod alone', async () => {
+    await using world = await observing()
+    const { fake, observer } = world
+    const sandbox = addSandbox(fake, ONE)
+    addSandbox(fake, TWO)
+    const pod = await observer.refresh(ONE)
+    assert.equal(pod?.sandboxes[0]?.id, sandbox)
+    assert.deepEqual(observer.uids(), [ONE])
+    assert.deepEqual(
+      [...fake.requests('listPodSandbox'), ...fake.requests('listContainers')].map(
+        ({ filter }) => filter?.labelSelector,
+      ),
+      [{ 'io.kubernetes.pod.uid': ONE }, { 'io.kubernetes.pod.uid': ONE }],
+    )
+    assert.equal(await observer.refresh(parsePodUid('u-3')), undefined)
+    assert.deepEqual(world.changes, [ONE])
+  })
+
+  test('answers with a read that began after the question, shared by all who asked meanwhile', async () => {
+    await using world = await observing()
+    const { fake, observer, calls } = world
+    const main = addRunning(fake, addSandbox(fake, ONE), 'main')
+    const release = fake.script.hold('containerStatus')
+    const early = observer.refresh(ONE)
+    const late = [observer.refresh(ONE), observer.refresh(ONE)]
+    release()
+    await early
+    fake.exitContainer(main, 1)
+    const [second, third] = await Promise.all(late)
+    assert.deepEqual([second?.containers[0]?.state, third], ['exited', second])
+    assert.equal(calls().filter((method) => method === 'listContainers').length, 2)
+  })
+
+  test('never lets an older read replace a newer one', async () => {
+    const { wrap, answered, release } = slowRelists()
+    await using world = await observing(wrap)
+    const { fake, observer, changes } = world
+    const main = addRunning(fake, addSandbox(fake, ONE), 'main')
+    await observer.refresh(ONE)
+    const relist = observer.relist()
+    await answered
+    fake.exitContainer(main, 1)
+    await observer.refresh(ONE)
+    const pod = observer.get(ONE)
+    release()
+    await relist
+    assert.equal(observer.get(ONE), pod)
+    assert.equal(pod?.containers[0]?.state, 'exited')
+    assert.deepEqual(changes, [ONE, ONE])
+  })
+
+  test('never lets an older read bring back a pod that is gone', async () => {
+    const { wrap, answered, release } = slowRelists()
+    await using world = await observing(wrap)
+    const { fake, observer, changes } = world
+    const sandbox = addSandbox(fake, ONE)
+    await observer.refresh(ONE)
+    const relist = observer.relist()
+    await answered
+    fake.runtime.removeSandbox(sandbox)
+    assert.equal(await observer.refresh(ONE), undefined)
+    release()
+    await relist
+    assert.deepEqual([observer.get(ONE), observer.uids(), observer.ownerOf(sandbox)], [undefined, [], undefined])
+    assert.deepEqual(changes, [ONE, ONE])
+  })
+
+  test('never lets an older read drop a pod that is new', async () => {
+    const { wrap, answered, release } = slowRelists()
+    await using world = await observing(wrap)
+    const { fake, observer } = world
+    const relist = observer.relist()
+    await answered
+    addSandbox(fake, ONE)
+    await observer.refresh(ONE)
+    release()
+    await relist
+    assert.deepEqual(observer.uids(), [ONE])
+  })
+})
+
+describe('Observer, when the runtime fails,', () => {
+  test('skips what vanishes between the list and the question', async () => {
+    await using world = await observing()
+    const { fake, observer } = world
+    addRunning(fake, addSandbox(fake, ONE), 'main')
+    fake.script.fail('containerStatus', 'NOT_FOUND', 'gone')
+    const pod = await observer.refresh(ONE)
+    assert.deepEqual([pod?.sandboxes.length, pod?.containers.length], [1, 0])
+    fake.script.fail('podSandboxStatus', 'NOT_FOUND', 'gone')
+    addSandbox(fake, TWO)
+    assert.equal(await observer.refresh(TWO), undefined)
+    assert.deepEqual(world.changes, [ONE])
+  })
+
+  test('sees all other pods, says what it could not read and reads it the next time', async () => {
+    await using world = await observing()
+    const { fake, observer, clock } = world
+    for (const uid of [ONE, TWO]) addRunning(fake, addSandbox(fake, uid), 'main')
+    fake.script.fail('containerStatus', 'INTERNAL', 'broken', 1)
+    await assert.rejects(observer.relist(), (error: AggregateError) => {
+      assert.deepEqual([error.message, error.errors.length], ['Cannot read 1 of 2 pods', 1])
+      return true
+    })
+    assert.equal(observer.uids().length, 1)
+    assert.equal(observer.lastRelistAt, clock.now())
+    await observer.relist()
+    assert.deepEqual([...observer.uids()].sort(), [ONE, TWO])
+  })
+
+  test('keeps what it knows when the lists fail', async () => {
+    await using world = await observing()
+    const { fake, observer, clock } = world
+    addSandbox(fake, ONE)
+    await observer.relist()
+    const relistAt = clock.now()
+    await clock.advance(5)
+    fake.script.fail('listPodSandbox', 'UNAVAILABLE', 'away', 2)
+    await assert.rejects(observer.relist(), { code: 'Unavailable' })
+    await assert.rejects(observer.refresh(ONE), { code: 'Unavailable' })
+    assert.deepEqual([observer.uids(), observer.lastRelistAt], [[ONE], relistAt])
+    await observer.relist()
+    assert.equal(observer.lastRelistAt, relistAt + 5)
+  })
+
+  test('lastRelistAt is when the look began', async () => {
+    const { wrap, answered, release } = slowRelists()
+    await using world = await observing(wrap)
+    const { observer, clock } = world
+    const began = clock.now()
+    const relist = observer.relist()
+    await answered
+    await clock.advance(100)
+    assert.equal(observer.lastRelistAt, undefined)
+    release()
+    await relist
+    assert.equal(observer.lastRelistAt, began)
+  })
+})
