@@ -1,68 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { FakeClock } from '../../test/fakes/fake-clock.ts'
 import { addContainer, addRunning, addSandbox, FAKE_IMAGE } from '../../test/fakes/fake-cri-pods.ts'
-import { FakeCri } from '../../test/fakes/fake-cri.ts'
-import { silentLogger } from '../../test/fakes/silent-logger.ts'
-import { createCriClient } from '../cri/cri-client.ts'
+import { observing, slowRelists } from '../../test/fakes/observing.ts'
 import { parsePodUid } from '../model/pod.ts'
-import { Observer } from './observer.ts'
-import type { RuntimeView } from './read-pod.ts'
 
 const ONE = parsePodUid('u-1')
 const TWO = parsePodUid('u-2')
-
-/** An observer of a fake; `wrap` may stand between them. */
-async function observing(wrap: (runtime: RuntimeView) => RuntimeView = (runtime) => runtime) {
-  const clock = new FakeClock(1000)
-  const fake = await FakeCri.start({ clock, images: [FAKE_IMAGE] })
-  const client = createCriClient({ runtimeEndpoint: fake.endpoint, requestTimeoutMs: 1000, clock, log: silentLogger })
-  const changes: string[] = []
-  const controller = new AbortController()
-  const observer = new Observer(
-    { runtime: wrap(client), clock, onChange: (uid) => void changes.push(uid) },
-    controller.signal,
-  )
-  return {
-    fake,
-    clock,
-    observer,
-    changes,
-    /** The calls since the last time this was asked. */
-    calls: () => fake.called.splice(0).map(({ method }) => method),
-    async [Symbol.asyncDispose]() {
-      assert.equal(clock.sleeping, 0)
-      client.close()
-      await fake[Symbol.asyncDispose]()
-    },
-  }
-}
-
-/** Holds back the answers to the lists of everything, once they are made. */
-function slowRelists() {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
-  let made = 0
-  const late = async <T>(reply: Promise<T>): Promise<T> => {
-    const answerMade = await reply
-    made += 1
-    if (made === 2) answer()
-    await promise
-    return answerMade
-  }
-  const wrap = (runtime: RuntimeView): RuntimeView => ({
-    ...runtime,
-    listPodSandbox: (request, signal) =>
-      request.filter === undefined
-        ? late(runtime.listPodSandbox(request, signal))
-        : runtime.listPodSandbox(request, signal),
-    listContainers: (request, signal) =>
-      request.filter === undefined
-        ? late(runtime.listContainers(request, signal))
-        : runtime.listContainers(request, signal),
-  })
-  return { wrap, answered, release: resolve }
-}
 
 describe('Observer', () => {
   test('sees all there is of a pod, newest first', async () => {
@@ -258,64 +201,5 @@ describe('Observer', () => {
     release()
     await relist
     assert.deepEqual(observer.uids(), [ONE])
-  })
-})
-
-describe('Observer, when the runtime fails,', () => {
-  test('skips what vanishes between the list and the question', async () => {
-    await using world = await observing()
-    const { fake, observer } = world
-    addRunning(fake, addSandbox(fake, ONE), 'main')
-    fake.script.fail('containerStatus', 'NOT_FOUND', 'gone')
-    const pod = await observer.refresh(ONE)
-    assert.deepEqual([pod?.sandboxes.length, pod?.containers.length], [1, 0])
-    fake.script.fail('podSandboxStatus', 'NOT_FOUND', 'gone')
-    addSandbox(fake, TWO)
-    assert.equal(await observer.refresh(TWO), undefined)
-    assert.deepEqual(world.changes, [ONE])
-  })
-
-  test('sees all other pods, says what it could not read and reads it the next time', async () => {
-    await using world = await observing()
-    const { fake, observer, clock } = world
-    for (const uid of [ONE, TWO]) addRunning(fake, addSandbox(fake, uid), 'main')
-    fake.script.fail('containerStatus', 'INTERNAL', 'broken', 1)
-    await assert.rejects(observer.relist(), (error: AggregateError) => {
-      assert.deepEqual([error.message, error.errors.length], ['Cannot read 1 of 2 pods', 1])
-      return true
-    })
-    assert.equal(observer.uids().length, 1)
-    assert.equal(observer.lastRelistAt, clock.now())
-    await observer.relist()
-    assert.deepEqual([...observer.uids()].sort(), [ONE, TWO])
-  })
-
-  test('keeps what it knows when the lists fail', async () => {
-    await using world = await observing()
-    const { fake, observer, clock } = world
-    addSandbox(fake, ONE)
-    await observer.relist()
-    const relistAt = clock.now()
-    await clock.advance(5)
-    fake.script.fail('listPodSandbox', 'UNAVAILABLE', 'away', 2)
-    await assert.rejects(observer.relist(), { code: 'Unavailable' })
-    await assert.rejects(observer.refresh(ONE), { code: 'Unavailable' })
-    assert.deepEqual([observer.uids(), observer.lastRelistAt], [[ONE], relistAt])
-    await observer.relist()
-    assert.equal(observer.lastRelistAt, relistAt + 5)
-  })
-
-  test('lastRelistAt is when the look began', async () => {
-    const { wrap, answered, release } = slowRelists()
-    await using world = await observing(wrap)
-    const { observer, clock } = world
-    const began = clock.now()
-    const relist = observer.relist()
-    await answered
-    await clock.advance(100)
-    assert.equal(observer.lastRelistAt, undefined)
-    release()
-    await relist
-    assert.equal(observer.lastRelistAt, began)
   })
 })

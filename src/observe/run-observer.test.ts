@@ -5,10 +5,12 @@ import { FakeClock } from '../../test/fakes/fake-clock.ts'
 import { addRunning, addSandbox, FAKE_IMAGE } from '../../test/fakes/fake-cri-pods.ts'
 import { FakeCri } from '../../test/fakes/fake-cri.ts'
 import { silentLogger } from '../../test/fakes/silent-logger.ts'
+import { CriCallError } from '../cri/cri-call-error.ts'
 import { createCriClient } from '../cri/cri-client.ts'
 import { ContainerState, PodSandboxState } from '../cri/generated/runtime-v1.ts'
 import { parsePodUid } from '../model/pod.ts'
 import { Observer } from './observer.ts'
+import type { RuntimeView } from './read-pod.ts'
 import { runObserver } from './run-observer.ts'
 
 const ONE = parsePodUid('u-1')
@@ -114,14 +116,36 @@ describe('runObserver() looks at everything', () => {
   })
 
   test('when events stop, and then every second', async () => {
-    await using world = await streaming()
-    await world.fake.dropConnections()
-    await until(() => world.relists.length === 3)
-    await until(() => world.warnings.length === 1 && world.clock.sleeping === 2)
-    await world.clock.advance(999)
-    const before = world.relists.length
-    await world.clock.advance(1)
-    await until(() => world.relists.length > before)
+    const clock = new FakeClock(0)
+    const controller = new AbortController()
+    const lost = Promise.withResolvers<never>()
+    const events = () => ({ [Symbol.asyncIterator]: () => ({ next: () => lost.promise }) })
+    const notAsked = () => Promise.reject(new Error('not asked'))
+    const runtime: RuntimeView = {
+      listPodSandbox: async () => ({ items: [] }),
+      listContainers: async () => ({ containers: [] }),
+      podSandboxStatus: notAsked,
+      containerStatus: notAsked,
+    }
+    const times: number[] = []
+    const ended = runObserver(
+      {
+        observer: new Observer({ runtime, clock, onChange: () => {} }, controller.signal),
+        client: { getContainerEvents: events, containerdEvents: events },
+        clock,
+        log: silentLogger,
+        onRelist: () => void times.push(clock.now()),
+      },
+      controller.signal,
+    )
+    await clock.advance(10_000)
+    assert.deepEqual(times, [0, SETTLE_MS])
+    lost.reject(new CriCallError('events', 'Unimplemented', 'gone'))
+    await clock.advance(2500)
+    assert.deepEqual(times, [0, SETTLE_MS, 10_000, 11_000, 12_000])
+    controller.abort(new Error('test is over'))
+    await ended
+    assert.equal(clock.sleeping, 0)
   })
 
   test('again after a failure, which is told', async () => {
