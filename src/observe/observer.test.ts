@@ -29,43 +29,39 @@ describe('Observer', () => {
       logPath: '',
       terminationLog: '/host/last-words',
     }
-    const pod = observer.get(ONE)
-    assert.deepEqual(
-      { ...pod, containers: pod?.containers.map((one) => ({ ...one, createdAt: Math.floor(one.createdAt) })) },
-      {
-        uid: ONE,
-        name: 'web',
-        namespace: 'shop',
-        sandboxes: [
-          { id: sandbox, attempt: 1, ready: true, createdAt: 1000.000001, hostNetwork: false, ips: ['10.88.0.3'] },
-          { id: old, attempt: 0, ready: false, createdAt: 1000, hostNetwork: false, ips: [] },
-        ],
-        containers: [
-          {
-            ...common,
-            id: second,
-            state: 'created',
-            restartCount: 1,
-            createdAt: 1010,
-            startedAt: 0,
-            finishedAt: 0,
-            exitCode: 0,
-            reason: '',
-          },
-          {
-            ...common,
-            id: first,
-            state: 'exited',
-            restartCount: 0,
-            createdAt: 1000,
-            startedAt: 1000.000003,
-            finishedAt: 1010,
-            exitCode: 3,
-            reason: 'Error',
-          },
-        ],
-      },
-    )
+    assert.deepEqual(observer.get(ONE), {
+      uid: ONE,
+      name: 'web',
+      namespace: 'shop',
+      sandboxes: [
+        { id: sandbox, attempt: 1, ready: true, createdAt: 1000.000001, hostNetwork: false, ips: ['10.88.0.3'] },
+        { id: old, attempt: 0, ready: false, createdAt: 1000, hostNetwork: false, ips: [] },
+      ],
+      containers: [
+        {
+          ...common,
+          id: second,
+          state: 'created',
+          restartCount: 1,
+          createdAt: 1010.000001,
+          startedAt: 0,
+          finishedAt: 0,
+          exitCode: 0,
+          reason: '',
+        },
+        {
+          ...common,
+          id: first,
+          state: 'exited',
+          restartCount: 0,
+          createdAt: 1000,
+          startedAt: 1000.000003,
+          finishedAt: 1010,
+          exitCode: 3,
+          reason: 'Error',
+        },
+      ],
+    })
     assert.deepEqual([observer.ownerOf(sandbox), observer.ownerOf(first), observer.ownerOf('x')], [ONE, ONE, undefined])
     assert.deepEqual(observer.uids(), [ONE])
   })

@@ -21,8 +21,8 @@ export interface PodActionsRow {
   readonly expected: PodActions
 }
 
-export const ENDED_AT = 5000
-export const NOW = 20_000
+const ENDED_AT = 5000
+const NOW = 20_000
 
 /** Nothing is to be done; the rows say what else. */
 export const kept: PodActions = {
