@@ -54,7 +54,7 @@ describe('Observer', () => {
           id: first,
           state: 'exited',
           restartCount: 0,
-          createdAt: 1000,
+          createdAt: 1000.000002,
           startedAt: 1000.000003,
           finishedAt: 1010,
           exitCode: 3,
@@ -184,6 +184,29 @@ describe('Observer', () => {
     await relist
     assert.deepEqual([observer.get(ONE), observer.uids(), observer.ownerOf(sandbox)], [undefined, [], undefined])
     assert.deepEqual(changes, [ONE, ONE])
+  })
+
+  test('never lets details that come late bring back a pod that is gone', async () => {
+    const release = Promise.withResolvers<void>()
+    const answered = Promise.withResolvers<void>()
+    await using world = await observing((runtime) => ({
+      ...runtime,
+      podSandboxStatus: async (request, signal) => {
+        const reply = await runtime.podSandboxStatus(request, signal)
+        answered.resolve()
+        await release.promise
+        return reply
+      },
+    }))
+    const { fake, observer, changes } = world
+    const sandbox = addSandbox(fake, ONE)
+    const relist = observer.relist()
+    await answered.promise
+    fake.runtime.removeSandbox(sandbox)
+    assert.equal(await observer.refresh(ONE), undefined)
+    release.resolve()
+    await relist
+    assert.deepEqual([observer.get(ONE), observer.uids(), changes], [undefined, [], []])
   })
 
   test('never lets an older read drop a pod that is new', async () => {
