@@ -139,17 +139,20 @@ export class PodWorker {
       // Whatever broke while the agent leaves broke because it leaves.
       if (shutdown.aborted) throw shutdown.reason
       if (pass.signal.aborted) return 0
-      runtime.log.error('pod step failed, will try again', {
-        pod: this.#name(),
-        uid: this.uid,
-        step: this.#state.kind,
-        error,
-      })
-      return FAILURE_RETRY_MS
+      return this.#tellFailure(error)
     } finally {
       this.#pass = undefined
       this.#deps.onStatus(this)
     }
+  }
+
+  /** Says what went wrong and returns when to try again. Only what no runtime did is a matter for the people who run the node. */
+  #tellFailure(error: unknown): number {
+    const { log } = this.#deps.runtime
+    const fields = { pod: this.#name(), uid: this.uid, step: this.#state.kind, error }
+    if (!(error instanceof CriCallError)) log.error('pod step failed, will try again', fields)
+    else log.warn('runtime failed in a step of a pod, will try again', fields)
+    return error instanceof CriCallError && error.code === 'Unavailable' ? STOP_RETRY_MS : FAILURE_RETRY_MS
   }
 
   /** Returns how long to wait for a wake-up: undefined for as long as it takes. */
@@ -188,9 +191,11 @@ export class PodWorker {
       const ms = await this.#stop(grace, shutdown)
       if (ms !== undefined) return ms
     } catch (error) {
-      if (!(error instanceof CriCallError)) throw error
-      this.#tellStuck(error)
-      return error.code === 'Unavailable' ? STOP_RETRY_MS : FAILURE_RETRY_MS
+      if (error instanceof CriCallError && pod !== undefined) {
+        const message = `error killing pod: ${error.detail}`
+        runtime.events.record(pod, { type: 'Warning', reason: 'FailedKillPod', message })
+      }
+      throw error
     }
     if (pod !== undefined) await this.#tellEnd(pod)
     this.#state = { kind: 'terminated', at: runtime.clock.monotonic() }
@@ -213,13 +218,6 @@ export class PodWorker {
     return STOP_RETRY_MS
   }
 
-  #tellStuck(error: CriCallError): void {
-    const { runtime } = this.#deps
-    const message = `error killing pod: ${error.detail}`
-    if (this.pod !== undefined) runtime.events.record(this.pod, { type: 'Warning', reason: 'FailedKillPod', message })
-    runtime.log.warn('cannot stop pod, will try again', { pod: this.#name(), uid: this.uid, error })
-  }
-
   async #tellEnd(pod: Pod): Promise<void> {
     const { runtime, settings } = this.#deps
     const context = { runtime, memory: this.#memory, runtimeName: settings.runtimeName }
@@ -239,8 +237,14 @@ export class PodWorker {
     const left = endedAt + LINGER_MS - runtime.clock.monotonic()
     if (left > 0) return left
     await removeLeftovers(runtime, observed, observed, shutdown)
-    const after = await runtime.observer.refresh(this.uid)
-    if (after !== undefined && hasRunningParts(after)) return 0
+    this.#seen = await runtime.observer.refresh(this.uid)
+    if (this.#seen !== undefined) {
+      runtime.log.warn('runtime still has parts of a removed pod, will try again', {
+        pod: this.#name(),
+        uid: this.uid,
+      })
+      return STOP_RETRY_MS
+    }
     await runtime.cgroups.remove(this.uid)
     const logs = podLogDirectory(runtime.node.podLogsDirectory, { metadata: { ...observed, uid: this.uid } })
     await runtime.files.removePod(this.uid, observed.name === '' ? undefined : logs)
