@@ -248,7 +248,8 @@ function trackCalls<T extends CriCalls>(calls: T, underWay: Set<object>): T {
   return { ...calls, ...Object.fromEntries(tracked) }
 }
 
-async function createNodeSettings() {
+/** A small node that is made up. */
+export async function createNodeSettings() {
   const settings = await loadSettings([])
   return toNodeSettings(settings, {
     machine: MACHINE,
