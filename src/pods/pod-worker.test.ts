@@ -94,7 +94,7 @@ describe('PodWorker', () => {
       { kind: 'syncing' },
       { answers: { createContainer: failing('Unknown') } },
     )
-    const { refresh } = runtime.observer
+    const refresh = runtime.observer.refresh.bind(runtime.observer)
     runtime.observer.refresh = async (uid) => {
       const before = runtime.observer.get(uid)
       observe(before ?? createObservedPod({ sandboxes: [createObservedSandbox()] }))

@@ -25,7 +25,7 @@ async function setUp(containers: readonly ObservedContainer[] = [], answers: Par
     configs.push(config as ContainerConfig)
     return { containerId: 'c-new' }
   }
-  const made = await createPodRuntime({}, { createContainer: createContainerCall as never, ...answers })
+  const made = await createPodRuntime({}, { createContainer: createContainerCall, ...answers })
   const config = describeSandbox(made.runtime, pod, 0)
   const request = {
     pod,

@@ -95,7 +95,7 @@ describe('stopPod()', () => {
     })
     const stopContainer = async ({ containerId }: { containerId?: string | undefined }) =>
       containerId === 'a' ? await failing('Unknown', 'stuck')() : await slow
-    const { runtime, journal, clock } = await createPodRuntime({}, { stopContainer: stopContainer as never })
+    const { runtime, journal, clock } = await createPodRuntime({}, { stopContainer })
     const observed = createObservedPod({ sandboxes, containers: parts('a', 'b') })
     let ended = false
     const stopping = stopPod(runtime, { pod, observed, graceSeconds: 10 }, new AbortController().signal).finally(

@@ -54,10 +54,7 @@ describe('syncPod()', () => {
   })
 
   test('brings a pod up and looks at once whether that is all', async () => {
-    const { sync, observe, memory, journal } = await setUp(
-      {},
-      { startContainer: async () => (observe(seen({})), {}) as never },
-    )
+    const { sync, observe, memory, journal } = await setUp({}, { startContainer: async () => (observe(seen({})), {}) })
     assert.deepEqual(await sync(), { kind: 'again' })
     assert.equal(memory.status?.phase, 'Running')
     assert.equal(journal.at(-1), 'refresh')
@@ -101,7 +98,7 @@ describe('syncPod()', () => {
 
   test('asks the runtime before it does anything after an action that it could not look at', async () => {
     const { sync, observer, journal, memory } = await setUp()
-    const { refresh } = observer
+    const refresh = observer.refresh.bind(observer)
     observer.refresh = failing('DeadlineExceeded')
     assert.deepEqual(await sync(), { kind: 'wait', ms: 10_000, seen: undefined })
     assert.equal(memory.unsure, true)

@@ -77,7 +77,7 @@ export function running({ cri }: World): string[] {
 
 /** The id of the newest instance of a container, by name. */
 export function instanceOf({ cri }: World, name = 'main'): string {
-  const found = [...cri.runtime.containers.values()].filter(({ config }) => config.metadata?.name === name).at(-1)
+  const found = [...cri.runtime.containers.values()].findLast(({ config }) => config.metadata?.name === name)
   if (found === undefined) throw new Error(`Cannot find a container "${name}": the runtime has none`)
   return found.id
 }
