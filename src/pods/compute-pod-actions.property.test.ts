@@ -10,7 +10,6 @@ import type { ObservedPod } from '../model/observed-pod.ts'
 import { isSidecar } from '../model/pod-containers.ts'
 import type { Pod } from '../model/pod.ts'
 import { mayRestart } from '../model/restart-policy.ts'
-import { crashBackOffLimits } from './compute-crash-back-off.ts'
 import { computePodActions } from './compute-pod-actions.ts'
 import type { PodActions } from './pod-actions.ts'
 
@@ -26,9 +25,9 @@ const MOST_PASSES = 60
 /** Lets decision and runtime take turns until nothing is left to do; looks at each decision before it is carried out. */
 function settle(simulated: SimulatedPod, pod: Pod, look: (actions: PodActions, observed: ObservedPod) => void): void {
   for (let pass = 0; pass < MOST_PASSES; pass += 1) {
-    const { observed, backOff, backOffLimits, now } = simulated
+    const { observed, backOff, now } = simulated
     const probes = { liveness: new Map(), startup: new Map() }
-    const actions = computePodActions({ pod, observed, probes, backOff, backOffLimits, now })
+    const actions = computePodActions({ pod, observed, probes, backOff, now })
     look(actions, observed)
     if (actions.killPod || actions.createSandbox || actions.kill.length + actions.start.length > 0) {
       simulated.apply(actions)
@@ -59,7 +58,6 @@ describe('computePodActions() for any pod and any state of the runtime', () => {
             observed,
             probes,
             backOff,
-            backOffLimits: crashBackOffLimits(300_000),
             now: 5000,
           })
           const names = [...actions.start, ...actions.backingOff].map(({ name }) => name)

@@ -5,7 +5,7 @@ import { allContainers, isSidecar } from '../model/pod-containers.ts'
 import type { Pod } from '../model/pod.ts'
 import { mayRestart } from '../model/restart-policy.ts'
 import { computeBackOffEnd } from './compute-crash-back-off.ts'
-import type { CrashBackOff, CrashBackOffLimits } from './compute-crash-back-off.ts'
+import type { CrashBackOff } from './compute-crash-back-off.ts'
 import { computeInitContainerActions, hasInitFailedForGood } from './compute-init-container-actions.ts'
 import { computeRegularContainerActions } from './compute-regular-container-actions.ts'
 import { computeSandboxChange } from './compute-sandbox-change.ts'
@@ -21,7 +21,6 @@ export interface PodActionsInput {
   readonly probes: ProbeVerdicts
   /** By container name. */
   readonly backOff: ReadonlyMap<string, CrashBackOff>
-  readonly backOffLimits: CrashBackOffLimits
   readonly now: number
 }
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Container, PodSpec } from '../../src/model/generated/core-v1.ts'
 import type { ObservedContainer, ObservedSandbox } from '../../src/model/observed-pod.ts'
-import { crashBackOffLimits } from '../../src/pods/compute-crash-back-off.ts'
 import type { CrashBackOff } from '../../src/pods/compute-crash-back-off.ts'
 import { computePodActions } from '../../src/pods/compute-pod-actions.ts'
 import type { ContainerStart, PodActions } from '../../src/pods/pod-actions.ts'
@@ -58,7 +57,6 @@ export function checkPodActions(row: PodActionsRow): void {
     observed: createObservedPod({ containers: has, ...(sandboxes === undefined ? {} : { sandboxes }) }),
     probes: { startup: new Map(), liveness: new Map(notAlive.map((id) => [id, false])) },
     backOff: new Map(Object.entries(backOff)),
-    backOffLimits: crashBackOffLimits(300_000),
     now: NOW,
   })
   assert.deepEqual(actions, expected)
