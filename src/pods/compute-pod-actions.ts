@@ -155,8 +155,9 @@ function splitBackingOff(
   let blocked = false
   for (const { kind, name } of starts) {
     if (blocked) break
+    // Starts that were broken off count too: whatever breaks them off again and again must not become a busy loop.
     const previousFinishedAt = input.observed.containers.find(
-      (instance) => instance.name === name && instance.state === 'exited',
+      (instance) => instance.name === name && (instance.state === 'exited' || instance.finishedAt > 0),
     )?.finishedAt
     const entry = input.backOff.get(name)
     const context = { limits: input.backOffLimits, now: input.now }
