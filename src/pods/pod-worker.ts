@@ -49,6 +49,7 @@ export class PodWorker {
   #subject: PodSubject
   #state: PodState
   #wanted: boolean
+  #lingerMs = LINGER_MS
   #pass: AbortScope | undefined
 
   constructor(deps: PodWorkerDeps, subject: PodSubject, state: PodState) {
@@ -97,6 +98,12 @@ export class PodWorker {
   remove(): void {
     this.#wanted = false
     this.terminate('removed', undefined)
+  }
+
+  /** Somebody waits for the end of this worker: the remains do not. */
+  hurry(): void {
+    this.#lingerMs = 0
+    this.wake()
   }
 
   /** Asks for the end of the pod. Whatever the pass under way waits for is given up. */
@@ -204,7 +211,7 @@ export class PodWorker {
       await removeLeftovers(runtime, observed, computeLeftovers(observed, runtime.node.deadInstancesKept), shutdown)
       return undefined
     }
-    const left = endedAt + LINGER_MS - runtime.clock.now()
+    const left = endedAt + this.#lingerMs - runtime.clock.now()
     if (left > 0) return left
     await removeLeftovers(runtime, observed, observed, shutdown)
     const after = await runtime.observer.refresh(this.uid)
