@@ -4,10 +4,10 @@ import type { Container, PodSandbox } from '../cri/generated/runtime-v1.ts'
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../model/observed-pod.ts'
 import type { PodUid } from '../model/pod.ts'
 import {
+  hasListedState,
   isReady,
   POD_NAME_LABEL,
   POD_NAMESPACE_LABEL,
-  toContainerState,
   toObservedContainer,
   toObservedSandbox,
 } from './to-observed.ts'
@@ -69,7 +69,7 @@ async function readContainer(
   signal: AbortSignal,
 ): Promise<ObservedContainer | undefined> {
   const before = known?.containers.find(({ id }) => id === listed.id)
-  if (before !== undefined && before.state === toContainerState(listed.state)) return before
+  if (before !== undefined && hasListedState(before, listed.state)) return before
   const reply = await unlessGone(runtime.containerStatus({ containerId: listed.id }, signal))
   return reply?.status === undefined ? undefined : toObservedContainer(listed, reply.status)
 }

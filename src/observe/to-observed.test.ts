@@ -7,7 +7,7 @@ import {
   NamespaceMode,
   PodSandboxStatus,
 } from '../cri/generated/runtime-v1.ts'
-import { toContainerState, toObservedContainer, toObservedSandbox } from './to-observed.ts'
+import { hasListedState, toObservedContainer, toObservedSandbox } from './to-observed.ts'
 
 const listed = Container.fromPartial({ podSandboxId: 's', labels: { 'io.kubernetes.container.name': 'main' } })
 const told = {
@@ -57,7 +57,7 @@ describe('toObservedContainer()', () => {
   })
 
   test('counts a state that came later as unknown', () => {
-    assert.equal(toContainerState(17 as ContainerState), 'unknown')
+    assert.equal(observe(17 as ContainerState).state, 'unknown')
   })
 
   test('reads what a runtime does not note as nothing', () => {
@@ -113,4 +113,27 @@ test('toObservedSandbox() reads network mode and all addresses', () => {
       hostNetwork: false,
       ...expected,
     })
+})
+
+const broken = { startedAt: 0n, exitCode: 128, reason: 'StartError', message: 'failed to start: context canceled' }
+
+test('toObservedContainer() tells a start that was broken off from one that failed', () => {
+  const rows = [
+    [{}, 'created'],
+    [{ message: 'start failed: : signal: killed: unknown' }, 'created'],
+    [{ message: 'exec: "nope": not found' }, 'exited'],
+    [{ startedAt: 1_000_000n, reason: 'Error' }, 'exited'],
+  ] as const
+  for (const [fields, state] of rows) {
+    assert.equal(observe(ContainerState.CONTAINER_EXITED, { ...broken, ...fields }).state, state)
+  }
+})
+
+test('hasListedState() knows a start that was broken off by the state that the runtime gives it', () => {
+  const instance = observe(ContainerState.CONTAINER_EXITED, broken)
+  assert.equal(hasListedState(instance, ContainerState.CONTAINER_EXITED), true)
+  assert.equal(hasListedState(instance, ContainerState.CONTAINER_RUNNING), false)
+  const created = { ...instance, finishedAt: 0 }
+  assert.equal(hasListedState(created, ContainerState.CONTAINER_EXITED), false)
+  assert.equal(hasListedState(created, ContainerState.CONTAINER_CREATED), true)
 })

@@ -19,13 +19,29 @@ const STATES: Readonly<Record<ContainerState, ObservedContainer['state']>> = {
 }
 
 /** The state that a list shows; a state that came after us counts as unknown. */
-export function toContainerState(state: ContainerState): ObservedContainer['state'] {
+function toContainerState(state: ContainerState): ObservedContainer['state'] {
   return state in STATES ? STATES[state] : 'unknown'
+}
+
+/**
+ * A start that ended with its caller: the agent died while the runtime was at it. The runtime calls that an exit, but nothing ran, and
+ * a pod that runs once must not count as failed for it.
+ */
+function isInterruptedStart({ state, startedAt, reason, message }: ContainerStatus): boolean {
+  const failed = state === ContainerState.CONTAINER_EXITED && startedAt === 0n && reason === 'StartError'
+  return failed && /context canceled|signal: killed/.test(message)
+}
+
+/** Does a list show the state that an instance is known in? */
+export function hasListedState(known: ObservedContainer, listed: ContainerState): boolean {
+  const state = toContainerState(listed)
+  return known.state === state || (known.state === 'created' && known.finishedAt > 0 && state === 'exited')
 }
 
 /** One container from its entry in the list and its status. */
 export function toObservedContainer(listed: Container, status: ContainerStatus): ObservedContainer {
-  const state = toContainerState(status.state)
+  const interrupted = isInterruptedStart(status)
+  const state = interrupted ? 'created' : toContainerState(status.state)
   const linux = status.user?.linux
   return {
     id: status.id,
@@ -43,7 +59,7 @@ export function toObservedContainer(listed: Container, status: ContainerStatus):
           reason: status.reason,
           message: status.message,
         }
-      : { finishedAt: 0, exitCode: 0, reason: '', message: '' }),
+      : { finishedAt: interrupted ? toMilliseconds(status.finishedAt) : 0, exitCode: 0, reason: '', message: '' }),
     image: status.image?.image ?? '',
     imageRef: status.imageRef,
     logPath: status.logPath,

@@ -104,7 +104,10 @@ function splitBackingOff(
   const backingOff: ContainerBackOff[] = []
   for (const { kind, name } of pod.metadata.deletionTimestamp === undefined ? starts : []) {
     const container = allContainers(pod).find((one) => one.container.name === name)?.container
-    const exited = observed.containers.find((instance) => instance.name === name && instance.state === 'exited')
+    // Starts that were broken off count too: whatever breaks them off again and again must not become a busy loop.
+    const exited = observed.containers.find(
+      (instance) => instance.name === name && (instance.state === 'exited' || instance.finishedAt > 0),
+    )
     const entry = backOff.get(name)
     // Another image is another try: what the old one did is no reason to wait.
     const isSame = container !== undefined && exited?.hash === containerHash(container)

@@ -53,6 +53,7 @@ export class PodWorker {
   #subject: PodSubject
   #state: PodState
   #wanted: boolean
+  #lingerMs = LINGER_MS
   #pass: AbortScope | undefined
   /** What the runtime had of the pod when the last step looked. */
   #seen: ObservedPod | undefined
@@ -108,6 +109,12 @@ export class PodWorker {
   remove(): void {
     this.#wanted = false
     this.terminate('removed', undefined)
+  }
+
+  /** Somebody waits for the end of this worker: the remains do not. */
+  hurry(): void {
+    this.#lingerMs = 0
+    this.wake()
   }
 
   /** Asks for the end of the pod. Whatever the pass under way waits for is given up. */
@@ -234,7 +241,7 @@ export class PodWorker {
       await removeLeftovers(runtime, observed, computeLeftovers(observed, runtime.node.deadInstancesKept), shutdown)
       return undefined
     }
-    const left = endedAt + LINGER_MS - runtime.clock.monotonic()
+    const left = endedAt + this.#lingerMs - runtime.clock.monotonic()
     if (left > 0) return left
     await removeLeftovers(runtime, observed, observed, shutdown)
     this.#seen = await runtime.observer.refresh(this.uid)

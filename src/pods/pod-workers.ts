@@ -100,8 +100,10 @@ export class PodWorkers {
 
   #add(pod: Pod): void {
     const { uid } = pod.metadata
-    if (this.#workers.has(uid)) {
+    const leaving = this.#workers.get(uid)
+    if (leaving !== undefined) {
       this.#returning.set(uid, pod)
+      leaving.hurry()
       return
     }
     if (this.#refuse(pod)) return

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { rename } from 'node:fs/promises'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Pod } from '../../../src/model/pod.ts'
+import { scripts, testContainer, testPod } from '../support/test-pod.ts'
+import { isReady, TestNode } from '../support/test-node.ts'
+
+describe('a changed manifest', { concurrency: true }, () => {
+  let node: TestNode
+  before(async () => void (node = await TestNode.start()))
+  after(() => node[Symbol.asyncDispose]())
+
+  /** A pod that needs a second to end, and says by an environment variable which version it is. */
+  const version = (name: string, value: string) => {
+    const script = scripts.obedient.replace('exit 0', 'sleep 1; exit 0')
+    return testPod(name, { containers: [testContainer('main', script, { env: [{ name: 'VERSION', value }] })] })
+  }
+  const versionOf = ({ spec }: Pod) => spec.containers[0]?.env?.[0]?.value
+
+  test('replaces the pod, and never runs both', async () => {
+    await node.lab.manifests.write('app', version('app', 'one'))
+    const one = await node.ready('app')
+    let most = 0
+    const watching = new AbortController()
+    const watch = (async () => {
+      while (!watching.signal.aborted) {
+        most = Math.max(most, (await node.running('app')).length)
+        await sleep(10)
+      }
+    })()
+    await node.lab.manifests.write('app', version('app', 'two'))
+    const two = await node.podIs('app', 'replaced', (pod) => isReady(pod) && versionOf(pod) === 'two')
+    watching.abort()
+    await watch
+    assert.notEqual(two.metadata.uid, one.metadata.uid)
+    assert.equal(most, 1)
+    const ended = (await node.logLines(one)).find(({ text }) => text.startsWith('term '))
+    const [began] = await node.logLines(two)
+    assert.ok((ended?.at ?? 0) + 1000 <= (began?.at ?? 0), `${ended?.at} ${began?.at}`)
+    assert.equal(two.status?.containerStatuses?.[0]?.restartCount, 0)
+  })
+
+  test('that changes twice quickly ends with the last one', async () => {
+    await node.lab.manifests.write('fast', version('fast', 'one'))
+    await node.ready('fast')
+    for (const value of ['two', 'three', 'four']) {
+      await node.lab.manifests.write('fast', version('fast', value))
+      await sleep(100)
+    }
+    await node.podIs('fast', 'replaced', (pod) => isReady(pod) && versionOf(pod) === 'four')
+    assert.equal((await node.running('fast')).length, 1)
+    assert.equal((await node.agent.pods()).filter(({ metadata }) => metadata.name === 'fast-lab').length, 1)
+  })
+
+  test('of a pod that another file has already does not disturb it', async () => {
+    await node.lab.manifests.write('b-first', version('twin', 'one'))
+    const first = await node.ready('twin')
+    // Also before the first in the order of names: who runs stays.
+    await node.lab.manifests.write('a-second', version('twin', 'two'))
+    await node.logged('two manifests have a pod of the same name', 'a-second.json', 'b-first.json')
+    await node.logged('"event"', 'twin-lab', 'duplicate pod name')
+    const twin = await node.agent.pod('twin')
+    assert.equal(twin?.metadata.uid, first.metadata.uid)
+    assert.equal((await node.running('twin')).length, 1)
+    assert.equal(await node.starts('twin'), 1)
+  })
+
+  test('that is moved away and back ends the pod and runs it again', async () => {
+    await node.lab.manifests.write('moved', version('moved', 'one'))
+    const before = await node.ready('moved')
+    const [container] = await node.running('moved')
+    const [home, away] = [`${node.lab.manifests.folder}/moved.json`, `${node.lab.folder}/moved.json`]
+    await rename(home, away)
+    await node.waitFor('the workload to be told', async () => {
+      return (await node.logLines(before)).some(({ text }) => text.startsWith('term '))
+    })
+    await rename(away, home)
+    const again = await node.podIs('moved', 'running again', (pod) => {
+      const id = pod.status?.containerStatuses?.[0]?.containerID
+      return isReady(pod) && id !== undefined && id !== `containerd://${container?.id}`
+    })
+    assert.equal(again.metadata.uid, before.metadata.uid)
+    assert.equal((await node.running('moved')).length, 1)
+  })
+})
