@@ -32,6 +32,7 @@ export default defineConfig({
     'no-console': 'error',
     'no-await-in-loop': 'off', // Order is often the point.
     'oxc/no-map-spread': 'off', // A change is a new object.
+    'unicorn/prefer-set-has': 'off', // Short lists are quicker to read as lists.
     'no-shadow': 'off',
     'no-underscore-dangle': 'off',
     'no-process-exit': 'error',

@@ -155,6 +155,6 @@ function parseLogLine(line: string): LogLine {
   return { at: Date.parse(time), stream, tag, text }
 }
 
-function isReady(pod: Pod): boolean {
+export function isReady(pod: Pod): boolean {
   return pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true
 }
