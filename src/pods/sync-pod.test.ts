@@ -68,11 +68,11 @@ describe('syncPod()', () => {
     })
     const lost = createObservedPod({
       sandboxes: [createObservedSandbox({ ready: false })],
-      containers: [createObservedContainer({ hash, state: 'exited' })],
+      containers: [createObservedContainer({ hash, state: 'running' })],
     })
     observe(lost)
     assert.deepEqual(await sync(), { kind: 'wait', ms: 60_000, seen: lost })
-    assert.deepEqual(journal, ['stopPodSandbox s-1', 'refresh'])
+    assert.deepEqual(journal, ['stopContainer c-1 2', 'stopPodSandbox s-1', 'refresh'])
   })
 
   test('is finished with a pod that has ended', async () => {
