@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { parseWatchdog } from './run-agent-process.ts'
+import { loadSettings } from '../test/fakes/load-settings.ts'
+import { checkMachine, parseWatchdog } from './run-agent-process.ts'
 
 describe('parseWatchdog()', () => {
   const rows: readonly (readonly [text: string | undefined, ms: number | undefined])[] = [
@@ -20,4 +21,23 @@ describe('parseWatchdog()', () => {
       assert.throws(() => parseWatchdog({ WATCHDOG_USEC: text }), /^Error: Cannot use WATCHDOG_USEC=/)
     })
   }
+})
+
+const given = await loadSettings([])
+
+describe('checkMachine()', () => {
+  test('refuses to pretend that it joins a cluster', async () => {
+    for (const flag of ['--kubeconfig=/k', '--bootstrap-kubeconfig=/k']) {
+      const settings = await loadSettings([flag])
+      assert.throws(() => checkMachine(settings, { swapBytes: 0n }), /Cannot join a cluster/)
+    }
+  })
+
+  test('refuses swap unless told otherwise', async () => {
+    assert.throws(() => {
+      checkMachine({ ...given, config: { ...given.config, failSwapOn: true } }, { swapBytes: 1n })
+    }, /Cannot run with swap/)
+    checkMachine({ ...given, config: { ...given.config, failSwapOn: false } }, { swapBytes: 1n })
+    checkMachine(given, { swapBytes: 0n })
+  })
 })

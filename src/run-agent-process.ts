@@ -27,12 +27,18 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
   const { settings, machine, log, clock } = deps
   const { config, flags } = settings
   for (const warning of settings.warnings) log.warn(warning)
+  if (settings.notYetHonoured.length > 0) {
+    log.warn('these fields are kept, but have no effect until their feature is there', {
+      fields: settings.notYetHonoured,
+    })
+  }
   log.info('starting', {
     node: settings.nodeName,
     version: settings.version,
     standalone: settings.standalone,
     rootDir: flags.rootDir,
   })
+  checkMachine(settings, machine)
   const watchdogMs = parseWatchdog(deps.environment)
 
   await using group = new TaskGroup(signal)
@@ -81,6 +87,21 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
     },
     group.signal,
   )
+}
+
+/** Refuses to start where the configuration, or what is there of the agent, does not fit the machine. */
+export function checkMachine(
+  { config, flags, standalone }: Pick<Settings, 'config' | 'flags' | 'standalone'>,
+  machine: Pick<MachineFacts, 'swapBytes'>,
+): void {
+  if (!standalone || flags.bootstrapKubeconfig !== '') {
+    throw new Error(
+      'Cannot join a cluster: --kubeconfig and --bootstrap-kubeconfig are not supported yet, expected none for a node that runs static pods',
+    )
+  }
+  if (config.failSwapOn && machine.swapBytes > 0n) {
+    throw new Error(`Cannot run with swap: ${machine.swapBytes} bytes are on, expected none or failSwapOn: false`)
+  }
 }
 
 function tellLimits(log: Logger, what: string, problem: string | undefined): void {

@@ -1,4 +1,5 @@
 import type { Clock } from '../async/clock.ts'
+import { withDeadline } from '../async/deadline.ts'
 import { FreshReads } from '../async/fresh-reads.ts'
 import type { Container, PodSandbox } from '../cri/generated/runtime-v1.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
@@ -24,6 +25,7 @@ interface Entry {
 
 // Details of so many pods are asked for at once: enough to keep the runtime busy, too few to flood it.
 const PARALLEL_PODS = 16
+const SLOW_POD_MS = 10_000
 
 /** Knows what really runs. The runtime's lists are the truth; nothing here is ever guessed from an event. */
 export class Observer {
@@ -79,7 +81,7 @@ export class Observer {
       const failures: unknown[] = []
       const work = async () => {
         for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
-          await this.#complete(next, read).catch((error: unknown) => failures.push(error))
+          await this.#completeInTime(next, read).catch((error: unknown) => failures.push(error))
       }
       await Promise.all(Array.from({ length: PARALLEL_PODS }, work))
       this.#signal.throwIfAborted()
@@ -98,13 +100,19 @@ export class Observer {
       ])
       const listed = groupByPod(sandboxes.items, containers.containers).get(uid)
       if (listed === undefined) this.#store(uid, undefined, read)
-      else await this.#complete(listed, read)
+      else await this.#complete(listed, read, this.#signal)
       return this.get(uid)
     })
   }
 
-  async #complete(listed: ListedPod, read: number): Promise<void> {
-    const pod = await readPod(this.#deps.runtime, listed, this.get(listed.uid), this.#signal)
+  /** A pod about which the runtime does not answer must not keep the next full look waiting. */
+  async #completeInTime(listed: ListedPod, read: number): Promise<void> {
+    const options = { clock: this.#deps.clock, ms: SLOW_POD_MS, what: `the look at pod "${listed.uid}"` }
+    await withDeadline(options, (signal) => this.#complete(listed, read, signal), this.#signal)
+  }
+
+  async #complete(listed: ListedPod, read: number, signal: AbortSignal): Promise<void> {
+    const pod = await readPod(this.#deps.runtime, listed, this.get(listed.uid), signal)
     const isEmpty = pod.sandboxes.length === 0 && pod.containers.length === 0
     this.#store(listed.uid, isEmpty ? undefined : pod, read)
   }
