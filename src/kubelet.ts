@@ -25,7 +25,8 @@ import { runServers } from './run-servers.ts'
 import { PodConfigMux } from './sources/pod-config-mux.ts'
 import { runSources, sourceNames } from './run-sources.ts'
 import { findCgroupDriver, startRuntime } from './start-runtime.ts'
-import { createMetrics } from './telemetry/create-metrics.ts'
+import { deferMetrics } from './telemetry/defer-metrics.ts'
+import { measureLoopDelay } from './telemetry/measure-loop-delay.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { createLoggedPodEvents } from './telemetry/pod-events.ts'
 import { noEnvironmentSources } from './no-environment-sources.ts'
@@ -55,11 +56,13 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const { settings, machine, clock, log } = deps
   const { config, flags } = settings
   await using group = new TaskGroup(signal)
-  const metrics = createMetrics({
+  const sources = {
     version: settings.version,
     startedAt: clock.now(),
     desiredPods: () => workers.views().length,
-  })
+    loopDelay: measureLoopDelay(),
+  }
+  const metrics = deferMetrics(async () => (await import('./telemetry/create-metrics.ts')).createMetrics(sources))
 
   using client = createCriClient({
     runtimeEndpoint: config.containerRuntimeEndpoint,

@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMetrics } from './create-metrics.ts'
 
+const loopDelay = { percentile: (percent: number) => percent / 1000 }
+
 async function linesOf(metrics: ReturnType<typeof createMetrics>, name: string): Promise<string[]> {
   const { body } = await metrics.render()
   return body.split('\n').filter((line) => line.startsWith(name))
 }
 
 test('createMetrics() counts the calls to the runtime, and apart from them those that failed', async () => {
-  const metrics = createMetrics({ version: 'v1', startedAt: 5000, desiredPods: () => 3 })
+  const metrics = createMetrics({ version: 'v1', startedAt: 5000, desiredPods: () => 3, loopDelay })
   metrics.runtimeOperation('run_podsandbox', 0.004, false)
   metrics.runtimeOperation('run_podsandbox', 0.2, true)
   assert.deepEqual(await linesOf(metrics, 'kubelet_runtime_operations_total'), [
@@ -32,7 +34,7 @@ test('createMetrics() counts the calls to the runtime, and apart from them those
 
 test('createMetrics() reads what is true when it is asked', async () => {
   let pods = 3
-  const metrics = createMetrics({ version: 'v1', startedAt: 5000, desiredPods: () => pods })
+  const metrics = createMetrics({ version: 'v1', startedAt: 5000, desiredPods: () => pods, loopDelay })
   assert.deepEqual(await linesOf(metrics, 'kubelet_desired_pods'), ['kubelet_desired_pods 3'])
   pods = 4
   metrics.relist(0.1)
@@ -45,7 +47,7 @@ test('createMetrics() reads what is true when it is asked', async () => {
 })
 
 test('createMetrics() tells what the process uses; its processor time only ever grows', async () => {
-  const metrics = createMetrics({ version: 'v1', startedAt: 0, desiredPods: () => 0 })
+  const metrics = createMetrics({ version: 'v1', startedAt: 0, desiredPods: () => 0, loopDelay })
   const cpu = async () => Number((await linesOf(metrics, 'process_cpu_seconds_total'))[0]?.split(' ')[1])
   const before = await cpu()
   assert.ok(before > 0 && (await cpu()) >= before)
@@ -57,7 +59,7 @@ test('createMetrics() tells what the process uses; its processor time only ever 
 })
 
 test('createMetrics() may be called twice: nothing is shared', async () => {
-  const sources = { version: 'v1', startedAt: 0, desiredPods: () => 0 }
+  const sources = { version: 'v1', startedAt: 0, desiredPods: () => 0, loopDelay }
   const [first, second] = [createMetrics(sources), createMetrics(sources)]
   first.runtimeOperation('version', 1, false)
   assert.deepEqual(await linesOf(second, 'kubelet_runtime_operations_total'), [])

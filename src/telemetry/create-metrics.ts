@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import process from 'node:process'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
@@ -14,11 +13,14 @@ export interface MetricsSources {
   readonly version: string
   readonly desiredPods: () => number
   readonly startedAt: number
+  readonly loopDelay: LoopDelay
 }
 
-// Coarse, so that measuring does not itself wake the process often.
-const LOOP_DELAY_RESOLUTION_MS = 50
-const NANOSECONDS = 1e9
+/** How late the event loop is. */
+export interface LoopDelay {
+  /** In seconds, since the start. */
+  percentile(percent: number): number
+}
 
 export function createMetrics(sources: MetricsSources): AgentMetrics {
   const registry = new Registry()
@@ -60,17 +62,14 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
 }
 
 function addProcessMetrics(registers: Registry[], sources: MetricsSources): void {
-  const delay = monitorEventLoopDelay({ resolution: LOOP_DELAY_RESOLUTION_MS })
-  delay.enable()
   const gauge = (name: string, help: string, read: () => number) => {
     const metric: Gauge = new Gauge({ name, help, registers, collect: () => metric.set(read()) })
   }
-  const lag = (nanoseconds: number) => Math.max(0, nanoseconds / NANOSECONDS - LOOP_DELAY_RESOLUTION_MS / 1000)
   gauge('nodejs_eventloop_lag_p99_seconds', 'How late the event loop is, 99th percentile since the start.', () =>
-    lag(delay.percentile(99)),
+    sources.loopDelay.percentile(99),
   )
   gauge('nodejs_eventloop_lag_max_seconds', 'How late the event loop was at worst since the start.', () =>
-    lag(delay.max),
+    sources.loopDelay.percentile(100),
   )
   gauge('nodejs_heap_size_used_bytes', 'Heap in use.', () => process.memoryUsage().heapUsed)
   gauge(

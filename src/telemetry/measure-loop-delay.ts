@@ -1,0 +1,16 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { LoopDelay } from './create-metrics.ts'
+
+// Coarse, so that measuring does not itself wake the process often.
+const RESOLUTION_MS = 50
+const NANOSECONDS = 1e9
+
+/** Measures from now on how late the event loop is. */
+export function measureLoopDelay(): LoopDelay {
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  delay.enable()
+  return {
+    percentile: (percent) =>
+      Math.max(0, (percent === 100 ? delay.max : delay.percentile(percent)) / NANOSECONDS - RESOLUTION_MS / 1000),
+  }
+}
