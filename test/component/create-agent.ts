@@ -210,7 +210,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   }
 }
 
-export interface LogLine {
+interface LogLine {
   readonly level: string
   readonly message: string
   readonly fields: Readonly<Record<string, unknown>>
