@@ -87,6 +87,23 @@ describe('TaskGroup', () => {
     await assert.rejects(group.join(), (error: Error) => (error.cause as Error).message === 'could not save')
   })
 
+  test('throws a failure as it is from a block that joins', async () => {
+    const run = async () => {
+      await using group = new TaskGroup(never)
+      group.run('breaks', () => Promise.reject(new Error('no')))
+      await group.join()
+    }
+    await assert.rejects(run, { name: 'Error', message: 'Task "breaks" failed' })
+  })
+
+  test('throws a failure from a block that does not join', async () => {
+    const run = async () => {
+      await using group = new TaskGroup(never)
+      group.run('breaks', () => Promise.reject(new Error('no')))
+    }
+    await assert.rejects(run, { name: 'Error', message: 'Task "breaks" failed' })
+  })
+
   test('ends what still runs when its block ends, and leaves nothing on its parent', async () => {
     const parent = new AbortController()
     let ended = false

@@ -39,9 +39,11 @@ export class TaskGroup implements AsyncDisposable {
   async join(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running)
     this.#parent.removeEventListener('abort', this.#follow)
-    const [first, ...others] = this.#errors
+    // Each failure is thrown once: the end of the block joins again, and must not cover what was thrown already.
+    const errors = this.#errors.splice(0)
+    const [first, ...others] = errors
     if (first === undefined) return
-    throw others.length === 0 ? first : new AggregateError(this.#errors, 'Several tasks failed')
+    throw others.length === 0 ? first : new AggregateError(errors, 'Several tasks failed')
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -83,3 +83,20 @@ test('Turnstile forgets one that gives up waiting', async () => {
   await first
   assert.deepEqual([entered, gate.waiting], [['first'], 0])
 })
+
+test('Turnstile does not let one that hangs keep its place because it was told to give up', async () => {
+  const clock = new FakeClock()
+  const gate = new Turnstile({ places: 1, patienceMs: 1000, clock })
+  const entered: string[] = []
+  const { work, end } = makeWork(entered)
+  const gaveUp = new AbortController()
+  const hung = gate.pass(0, work('hung'), gaveUp.signal)
+  const other = gate.pass(0, work('other'), never)
+  await clock.advance(0)
+  gaveUp.abort(new Error('removed'))
+  await clock.advance(1000)
+  assert.deepEqual(entered, ['hung', 'other'])
+  for (const name of entered) end(name)
+  await Promise.all([hung, other])
+  assert.equal(clock.sleeping, 0)
+})
