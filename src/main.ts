@@ -24,7 +24,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const command = await parse(argv, machine)
   if (command === undefined) return 1
   if (command.kind !== 'run') {
-    process.stdout.write(command.text)
+    process.stdout.write(`${command.text.trimEnd()}\n`)
     return 0
   }
   return await run(command.settings, machine)
