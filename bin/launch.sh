@@ -21,6 +21,14 @@ find_node() {
   exit 1
 }
 
+# program NAME: Node strips no types below node_modules, so an installed package runs the JavaScript that "npm pack" built.
+program() {
+  case $root in
+    */node_modules/*) echo "$root/dist/$1.js" ;;
+    *) echo "$root/src/$1.ts" ;;
+  esac
+}
+
 # run_node FILE ARGUMENT...: the compile cache keeps compiled and type-stripped code between starts.
 run_node() {
   find_node

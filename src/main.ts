@@ -1,4 +1,5 @@
 /** The kubelet's command: flags, signals, exit codes. The only reader of arguments and environment. */
+import { flushCompileCache } from 'node:module'
 import { hostname } from 'node:os'
 import process from 'node:process'
 import { ShutdownError } from './async/abort-errors.ts'
@@ -24,7 +25,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const command = await parse(argv, machine)
   if (command === undefined) return 1
   if (command.kind !== 'run') {
-    process.stdout.write(`${command.text.trimEnd()}\n`)
+    process.stdout.write(command.text.endsWith('\n') ? command.text : `${command.text}\n`)
     return 0
   }
   return await run(command.settings, machine)
@@ -67,6 +68,7 @@ async function run(settings: Settings, machine: MachineFacts): Promise<number> {
         environment: process.env,
         leave: () => controller.abort(new ShutdownError('leave')),
         write: (text) => process.stdout.write(text),
+        onReady: flushCompileCache,
       },
       controller.signal,
     )

@@ -25,17 +25,22 @@ export async function removeUnknownPods({
   podLogsDirectory,
   log,
 }: RemoveUnknownPodsDeps): Promise<void> {
-  const isUnknown = (uid: string) => isPodUid(uid) && !knows(uid)
+  const orNothing = async <T>(list: Promise<readonly T[]>): Promise<readonly T[]> =>
+    await list.catch((error: unknown) => {
+      log.warn('cannot look for what is left of pods', { error })
+      return []
+    })
   const removals = [
-    ...(await files.listPods())
-      .filter(isUnknown)
-      .map((uid) => ({ uid, remove: () => files.removePod(uid, undefined) })),
-    ...(await cgroups.list()).filter(isUnknown).map((uid) => ({ uid, remove: () => cgroups.remove(uid) })),
-    ...(await files.listLogDirectories(podLogsDirectory))
-      .filter(({ uid }) => isUnknown(uid))
-      .map(({ uid, path }) => ({ uid, remove: () => files.removeLogDirectory(path) })),
+    ...(await orNothing(files.listPods())).map((uid) => ({ uid, remove: () => files.removePod(uid, undefined) })),
+    ...(await orNothing(cgroups.list())).map((uid) => ({ uid, remove: () => cgroups.remove(uid) })),
+    ...(await orNothing(files.listLogDirectories(podLogsDirectory))).map(({ uid, path }) => ({
+      uid,
+      remove: () => files.removeLogDirectory(path),
+    })),
   ]
   for (const { uid, remove } of removals) {
+    // Asked at the last moment: a removal takes its time, and pods may come meanwhile.
+    if (!isPodUid(uid) || knows(uid)) continue
     await remove().catch((error: unknown) => log.warn('cannot remove what is left of a pod', { uid, error }))
   }
   await files

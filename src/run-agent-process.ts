@@ -16,6 +16,8 @@ export interface AgentProcessDeps {
   /** Ends the agent from inside. */
   readonly leave: () => void
   readonly write: (text: string) => void
+  /** Told once when everything is up. */
+  readonly onReady: () => void
 }
 
 const MAX_RESOLV_CONF_BYTES = 64 * 1024
@@ -25,12 +27,18 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
   const { settings, machine, log, clock } = deps
   const { config, flags } = settings
   for (const warning of settings.warnings) log.warn(warning)
+  if (settings.notYetHonoured.length > 0) {
+    log.warn('these fields are kept, but have no effect until their feature is there', {
+      fields: settings.notYetHonoured,
+    })
+  }
   log.info('starting', {
     node: settings.nodeName,
     version: settings.version,
     standalone: settings.standalone,
     rootDir: flags.rootDir,
   })
+  checkMachine(settings, machine)
   const watchdogMs = parseWatchdog(deps.environment)
 
   await using group = new TaskGroup(signal)
@@ -64,6 +72,7 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
       random: () => Math.random(),
       write: deps.write,
       onReady: async (isHealthy) => {
+        deps.onReady()
         if (deps.environment['NOTIFY_SOCKET'] === undefined) return
         await notifySystemd('READY=1')
         if (watchdogMs !== undefined) {
@@ -78,6 +87,21 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
     },
     group.signal,
   )
+}
+
+/** Refuses to start where the configuration, or what is there of the agent, does not fit the machine. */
+export function checkMachine(
+  { config, flags, standalone }: Pick<Settings, 'config' | 'flags' | 'standalone'>,
+  machine: Pick<MachineFacts, 'swapBytes'>,
+): void {
+  if (!standalone || flags.bootstrapKubeconfig !== '') {
+    throw new Error(
+      'Cannot join a cluster: --kubeconfig and --bootstrap-kubeconfig are not supported yet, expected none for a node that runs static pods',
+    )
+  }
+  if (config.failSwapOn && machine.swapBytes > 0n) {
+    throw new Error(`Cannot run with swap: ${machine.swapBytes} bytes are on, expected none or failSwapOn: false`)
+  }
 }
 
 function tellLimits(log: Logger, what: string, problem: string | undefined): void {

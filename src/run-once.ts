@@ -36,7 +36,7 @@ export async function reportRunOnce(deps: RunOnceDeps, signal: AbortSignal): Pro
 type Outcome = 'good' | 'bad' | 'pending'
 
 /** A pod is good when it succeeded or all its containers run; one that crashes or cannot start is not good yet. */
-export function outcomeOf(status: PodStatus): Outcome {
+function outcomeOf(status: PodStatus): Outcome {
   if (status.phase === 'Succeeded') return 'good'
   if (status.phase === 'Failed') return 'bad'
   const ready = status.conditions?.some(({ type, status: value }) => type === 'ContainersReady' && value === 'True')

@@ -5,7 +5,6 @@ import type { Pod } from './model/pod.ts'
 import { decodeStaticPods } from './sources/decode-static-pod.ts'
 import type { PodConfigMux } from './sources/pod-config-mux.ts'
 import { runFileSource } from './sources/run-file-source.ts'
-import { runHttpSource } from './sources/run-http-source.ts'
 import type { Logger } from './telemetry/logger.ts'
 
 export interface RunSourcesDeps {
@@ -68,6 +67,8 @@ export async function runSources(
       logger: log,
       emit: emitAs('http'),
     }
+    // Loaded only where it is used: most nodes have no such source, and it brings its own HTTP client.
+    const { runHttpSource } = await import('./sources/run-http-source.ts')
     group.run('http source', (httpSignal) => runHttpSource(deps, httpSignal))
   }
   await group.join()

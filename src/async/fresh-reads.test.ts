@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { FreshReads } from './fresh-reads.ts'
 
 test('FreshReads gives every caller a read that began after its call, and shares as many as possible', async () => {

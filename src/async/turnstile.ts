@@ -37,7 +37,8 @@ export class Turnstile {
       this.#inside -= 1
       this.#admit()
     }
-    using patience = new AbortScope(signal)
+    // Not the caller's signal: whoever is told to give up and still hangs must not keep its place for that.
+    using patience = new AbortScope(new AbortController().signal)
     this.#clock.sleep(this.#patienceMs, patience.signal).then(leave, () => {})
     try {
       return await work()

@@ -35,13 +35,17 @@ describe('loading --config', () => {
     ['a list', '- a\n', /^\/c: expected an object$/],
     ['broken YAML', `${HEADER}a: [1\n`, /^\/c: expected YAML or JSON: .* at line \d/],
     ['a file of more than 10 MiB', `${HEADER}# ${'x'.repeat(10 * 1024 * 1024)}`, /expected at most 10485760 bytes/],
-    ['an alias bomb', `${HEADER}a: &a [1,1,1,1,1,1,1,1,1,1]\n${bomb(9)}`, /aliases counted in full/],
-    ['an alias of itself', `${HEADER}a: &a [*a]\n`, /expected at most|expected every alias/],
-    ['a deep nest', `${HEADER}a: ${'['.repeat(100)}${']'.repeat(100)}\n`, /64 levels/],
+    ['an alias bomb', `${HEADER}a: &a [1,1,1,1,1,1,1,1,1,1]\n${bomb(9)}`, /aliases repeat too much/],
+    ['an alias of itself', `${HEADER}a: &a [*a]\n`, /contains itself/],
+    ['a deep nest', `${HEADER}a: ${'['.repeat(300)}${']'.repeat(300)}\n`, /nested too deeply/],
     ['an endless nest', `${HEADER}a: ${'['.repeat(5000)}${']'.repeat(5000)}\n`, /^\/c: expected/],
     ['an alias without anchor', `${HEADER}a: *b\n`, /expected/],
-    ['a key that is no text', `${HEADER}? [a]\n: 1\n`, /expected plain texts as keys/],
-    ['an infinite number', `${HEADER}memoryThrottlingFactor: .inf\n`, /expected a finite number/],
+    ['a key that is no text', `${HEADER}? [a]\n: 1\n`, /expected a key that is text at line 3$/],
+    [
+      'an infinite number',
+      `${HEADER}memoryThrottlingFactor: .inf\n`,
+      /^memoryThrottlingFactor: expected a number \(\/c line 3\)$/,
+    ],
   ]
   for (const [what, text, problem] of fatal) {
     test(`refuses ${what}`, async () => {

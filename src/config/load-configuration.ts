@@ -11,6 +11,7 @@ import { resolveFeatureGates, type FeatureGates } from './gates/feature-gates.ts
 import { object } from './kinds/collection-kinds.ts'
 import { CONFIGURATION, type GivenConfiguration, type KubeletConfiguration } from './kubelet-configuration.ts'
 import { parseNodeIps, parseNodeName } from './node-identity.ts'
+import { listNotYetHonoured } from './not-yet-honoured.ts'
 import { checkConfiguration } from './rules/check-configuration.ts'
 import { toServingAccess, toReservations, type Reservations, type ServingAccess } from './to-effective-settings.ts'
 import { toEffectiveConfiguration, type Machine } from './to-effective-configuration.ts'
@@ -39,6 +40,8 @@ export interface Settings {
   readonly cgroupRoot: string
   /** The socket for images, which is that of the runtime unless told otherwise. */
   readonly imageServiceEndpoint: string
+  /** Fields that were set and that nothing follows from so far. */
+  readonly notYetHonoured: readonly string[]
   /** To be logged by the caller, one line each. */
   readonly warnings: readonly string[]
 }
@@ -109,6 +112,7 @@ async function loadSettings(
     cgroupRoot: config.cgroupRoot === '' && config.cgroupsPerQOS ? '/' : config.cgroupRoot,
     imageServiceEndpoint:
       config.imageServiceEndpoint === '' ? config.containerRuntimeEndpoint : config.imageServiceEndpoint,
+    notYetHonoured: listNotYetHonoured(withFlags),
     warnings: [
       ...listFlagWarnings(given),
       ...loaded.warnings,

@@ -69,7 +69,7 @@ describe('computeContainerConfig()', () => {
         { name: 'NAME', value: 'grüße' },
         { name: 'IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
       ],
-      workingDir: '/work',
+      workingDir: '/app',
       stdin: true,
       stdinOnce: true,
       tty: true,
@@ -88,7 +88,7 @@ describe('computeContainerConfig()', () => {
       },
       command: ['run', 'grüße', '$(HOME)'],
       args: ['$(NAME)', '--ip=10.1.0.2'],
-      workingDir: '/work',
+      workingDir: '/app',
       envs: [
         { key: 'NAME', value: bytes('grüße') },
         { key: 'IP', value: bytes('10.1.0.2') },

@@ -16,6 +16,31 @@ interface Row {
 
 const rows: readonly Row[] = [
   {
+    capability: 'sysctls',
+    spec: {
+      securityContext: {
+        sysctls: [
+          { name: 'net/ipv4/ip_local_port_range', value: '1024 65000' },
+          { name: 'kernel.msgmax', value: '1' },
+        ],
+      },
+    },
+    expected: ['refuse spec.securityContext.sysctls[1]'],
+  },
+  { capability: 'admission', spec: { os: { name: 'windows' } }, expected: ['refuse spec.os.name'] },
+  { capability: 'admission', spec: { os: { name: 'linux' } }, expected: [] },
+  {
+    capability: 'admission',
+    spec: { nodeSelector: { a: 'b' }, affinity: { nodeAffinity: {} } },
+    expected: ['warn spec.nodeSelector', 'warn spec.affinity.nodeAffinity'],
+  },
+  { capability: 'podResources', spec: { resources: { limits: { cpu: '1' } } }, expected: ['warn spec.resources'] },
+  {
+    capability: 'fallbackToLogs',
+    spec: { containers: [createContainer({ terminationMessagePolicy: 'FallbackToLogsOnError' })] },
+    expected: ['warn spec.containers[0].terminationMessagePolicy'],
+  },
+  {
     capability: 'volumes',
     spec: {
       volumes: [{ name: 'a', emptyDir: {} }],

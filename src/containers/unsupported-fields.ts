@@ -3,12 +3,16 @@ import type { Pod } from '../model/pod.ts'
 
 /** Things that a pod can ask for and that not every agent, node or runtime can do. */
 export type PodCapability =
+  | 'admission'
+  | 'fallbackToLogs'
   | 'imageVolumes'
   | 'lifecycleHooks'
+  | 'podResources'
   | 'probes'
   | 'resourceClaims'
   | 'restartAllContainers'
   | 'runtimeClasses'
+  | 'sysctls'
   | 'userNamespaces'
   | 'volumes'
 
@@ -29,7 +33,57 @@ interface Row {
   readonly find: (pod: Pod) => readonly string[]
 }
 
+// Harmless to every other pod, on every kernel; the rest waits for the configured allow-list.
+const SAFE_SYSCTLS = [
+  'kernel.shm_rmid_forced',
+  'net.ipv4.ip_local_port_range',
+  'net.ipv4.tcp_syncookies',
+  'net.ipv4.ping_group_range',
+  'net.ipv4.ip_unprivileged_port_start',
+]
+
 const ROWS: readonly Row[] = [
+  {
+    capability: 'sysctls',
+    effect: 'refuse',
+    reason: 'only sysctls that are safe on every kernel are supported yet',
+    find: ({ spec }) =>
+      (spec.securityContext?.sysctls ?? []).flatMap(({ name }, index) =>
+        SAFE_SYSCTLS.includes(name.replaceAll('/', '.')) ? [] : [`spec.securityContext.sysctls[${index}]`],
+      ),
+  },
+  {
+    capability: 'admission',
+    effect: 'refuse',
+    reason: 'this node runs Linux',
+    find: (pod) => pathIf(pod, 'spec.os.name', ({ spec }) => spec.os !== undefined && spec.os.name !== 'linux'),
+  },
+  {
+    capability: 'admission',
+    effect: 'warn',
+    reason: 'the node does not check it yet: the pod runs whatever the labels of the node are',
+    find: (pod) => [
+      ...pathIf(pod, 'spec.nodeSelector', ({ spec }) => Object.keys(spec.nodeSelector ?? {}).length > 0),
+      ...pathIf(pod, 'spec.affinity.nodeAffinity', ({ spec }) => spec.affinity?.nodeAffinity !== undefined),
+    ],
+  },
+  {
+    capability: 'podResources',
+    effect: 'warn',
+    reason: 'limits of whole pods are not enforced yet, only those of containers',
+    find: (pod) => pathIf(pod, 'spec.resources', ({ spec }) => spec.resources?.limits !== undefined),
+  },
+  {
+    capability: 'fallbackToLogs',
+    effect: 'warn',
+    reason: 'logs are not used as termination message yet, only the file',
+    find: (pod) =>
+      containerPaths(
+        pod,
+        'terminationMessagePolicy',
+        ({ terminationMessagePolicy }) => terminationMessagePolicy === 'FallbackToLogsOnError',
+      ),
+  },
   {
     capability: 'volumes',
     effect: 'refuse',

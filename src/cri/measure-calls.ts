@@ -2,7 +2,7 @@ import type { Clock } from '../async/clock.ts'
 import type { CriCalls } from './cri-calls.ts'
 
 export interface MeasuredCall {
-  /** As metrics call it: run_podsandbox becomes run_pod_sandbox, the method's own name in snake case. */
+  /** As the Go kubelet's metrics call it, such as run_podsandbox. */
   readonly operation: string
   readonly seconds: number
   readonly failed: boolean
@@ -22,7 +22,7 @@ export function measureCalls<T extends CriCalls>(
 
 function measure(name: string, call: unknown, { clock, onCall }: Parameters<typeof measureCalls>[1]) {
   const invoke = call as (...args: unknown[]) => unknown
-  const operation = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  const operation = toOperation(name)
   return (...args: unknown[]): unknown => {
     const startedAt = clock.monotonic()
     const result = invoke(...args)
@@ -34,4 +34,12 @@ function measure(name: string, call: unknown, { clock, onCall }: Parameters<type
     )
     return result
   }
+}
+
+/** The method's name in snake case, but for what the Go kubelet calls otherwise. */
+function toOperation(name: string): string {
+  if (name === 'updateContainerResources') return 'update_container'
+  return name
+    .replace(/PodSandbox/i, (text) => (text.startsWith('P') ? '_podsandbox' : 'podsandbox'))
+    .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

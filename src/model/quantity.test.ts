@@ -7,6 +7,8 @@ import {
   parseQuantity,
   quantityMilliValue,
   quantityValue,
+  roundToMilli,
+  tryParseQuantity,
   type Quantity,
 } from './quantity.ts'
 
@@ -30,6 +32,11 @@ describe('parseQuantity()', () => {
     ['1.5Gi', 1536n * 1024n * 1024n * UNIT, 'BinarySI', '1536Mi'],
     ['0.5Ki', 512n * UNIT, 'BinarySI', '512'],
     ['2E', 2n * 10n ** 18n * UNIT, 'DecimalSI', '2E'],
+    ['2000', 2000n * UNIT, 'DecimalSI', '2k'],
+    ['1024Mi', 2n ** 30n * UNIT, 'BinarySI', '1Gi'],
+    ['0.1Ki', 102_400_000_000n, 'BinarySI', '102400m'],
+    ['12E2', 1200n * UNIT, 'DecimalExponent', '1200'],
+    ['-5m', -5_000_000n, 'DecimalSI', '-5m'],
     ['1e3', 1000n * UNIT, 'DecimalExponent', '1e3'],
     ['1E3', 1000n * UNIT, 'DecimalExponent', '1e3'],
     ['12e-1', (UNIT * 12n) / 10n, 'DecimalExponent', '1200e-3'],
@@ -50,6 +57,9 @@ describe('parseQuantity()', () => {
     '',
     ' ',
     '1 ',
+    '1 Gi',
+    '1gb',
+    'abc',
     'Mi',
     '1Zi',
     '1KI',
@@ -66,6 +76,7 @@ describe('parseQuantity()', () => {
   ]
   for (const text of malformed) {
     test(`refuses "${text.slice(0, 20)}"`, () => {
+      assert.equal(tryParseQuantity(text), undefined)
       assert.throws(() => parseQuantity(text), /^Error: Cannot read quantity/)
     })
   }
@@ -108,6 +119,13 @@ describe('rounding', () => {
         [1n, 1n],
       ],
     )
+  })
+})
+
+describe('roundToMilli()', () => {
+  test('goes away from zero, so that whoever asks for something gets something', () => {
+    const rounded = ['1', '1500m', '1n', '-1n', '0', '0.1Ki'].map((text) => roundToMilli(parseQuantity(text)))
+    assert.deepEqual(rounded.map(formatQuantity), ['1', '1500m', '1m', '-1m', '0', '102400m'])
   })
 })
 

@@ -47,12 +47,17 @@ function divideUp(value: bigint, divisor: bigint): bigint {
 
 /** Text to a quantity; what is finer than a nano is rounded away from zero, what is larger than int64 is cut down to it. */
 export function parseQuantity(text: string): Quantity {
+  const quantity = tryParseQuantity(text)
+  if (quantity !== undefined) return quantity
+  throw new Error(
+    `Cannot read quantity ${JSON.stringify(text)}: expected a number such as "500m", "1.5", "2Gi" or "1e3"`,
+  )
+}
+
+/** The same for callers with an error message of their own: undefined for what is no quantity. */
+export function tryParseQuantity(text: string): Quantity | undefined {
   const match = text.length <= LONGEST_TEXT ? PATTERN.exec(text) : null
-  if (match === null) {
-    throw new Error(
-      `Cannot read quantity ${JSON.stringify(text)}: expected a number such as "500m", "1.5", "2Gi" or "1e3"`,
-    )
-  }
+  if (match === null) return undefined
   const [, sign = '', number = '', suffix = ''] = match
   const { scale, exponent, format } = multiplierOf(suffix)
   const [whole = '', fraction = ''] = number.split('.')
@@ -76,6 +81,13 @@ export function quantityValue(quantity: Quantity): bigint {
 /** The value in thousandths, rounded up: CPU time. */
 export function quantityMilliValue(quantity: Quantity): bigint {
   return divideUp(quantity.nanos, NANOS_PER_MILLI)
+}
+
+/** Rounded away from zero to whole thousandths: the API keeps nothing finer. */
+export function roundToMilli(quantity: Quantity): Quantity {
+  const { nanos } = quantity
+  const size = divideUp(nanos < 0n ? -nanos : nanos, NANOS_PER_MILLI) * NANOS_PER_MILLI
+  return { ...quantity, nanos: nanos < 0n ? -size : size }
 }
 
 function formatDecimal(nanos: bigint, format: 'DecimalSI' | 'DecimalExponent'): string {

@@ -1,4 +1,4 @@
-import type { Container } from './generated/core-v1.ts'
+import type { Container, ContainerRestartRule } from './generated/core-v1.ts'
 import type { Pod } from './pod.ts'
 
 /** The policy that holds for one container: its own, else the pod's. */
@@ -14,12 +14,7 @@ export function mayRestart(
 ): boolean {
   if (pod.metadata.deletionTimestamp !== undefined) return false
   if (container.restartPolicy !== undefined) {
-    const matches = container.restartPolicyRules?.some(({ exitCodes }) => {
-      if (exitCodes === undefined) return false
-      const listed = exitCodes.values?.includes(exitCode) ?? false
-      return exitCodes.operator === 'In' ? listed : !listed
-    })
-    if (matches === true) return true
+    if (container.restartPolicyRules?.some((rule) => asksForRestart(rule, exitCode)) === true) return true
   }
   switch (effectiveRestartPolicy(pod, container)) {
     case 'Never':
@@ -29,4 +24,13 @@ export function mayRestart(
     default:
       return true
   }
+}
+
+const RESTARTING_ACTIONS: ReadonlySet<string> = new Set(['Restart', 'RestartAllContainers'])
+
+/** What came after us, an operator or an action that is not known here, never restarts anything. */
+function asksForRestart({ action, exitCodes }: ContainerRestartRule, exitCode: number): boolean {
+  if (exitCodes === undefined || !RESTARTING_ACTIONS.has(action)) return false
+  const listed = exitCodes.values?.includes(exitCode) ?? false
+  return (exitCodes.operator === 'In' && listed) || (exitCodes.operator === 'NotIn' && !listed)
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../async/clock.ts'
+import { withDeadline } from '../async/deadline.ts'
 import { FreshReads } from '../async/fresh-reads.ts'
 import type { Container, PodSandbox } from '../cri/generated/runtime-v1.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
@@ -16,13 +17,15 @@ export interface ObserverDeps {
 }
 
 interface Entry {
-  readonly pod: ObservedPod
+  /** Undefined for a pod that is gone: kept only as long as an older read could bring it back. */
+  readonly pod: ObservedPod | undefined
   /** Number of the read that gave it; an older read never replaces a newer one. */
   readonly read: number
 }
 
 // Details of so many pods are asked for at once: enough to keep the runtime busy, too few to flood it.
 const PARALLEL_PODS = 16
+const SLOW_POD_MS = 10_000
 
 /** Knows what really runs. The runtime's lists are the truth; nothing here is ever guessed from an event. */
 export class Observer {
@@ -30,8 +33,9 @@ export class Observer {
   readonly #entries = new Map<PodUid, Entry>()
   readonly #owners = new Map<string, PodUid>()
   readonly #reads: FreshReads<PodUid, ObservedPod | undefined>
-  #signal: AbortSignal
-  #reading = 0
+  readonly #signal: AbortSignal
+  readonly #readsUnderWay = new Set<number>()
+  #lastRead = 0
   #lastRelistAt: number | undefined
 
   constructor(deps: ObserverDeps, signal: AbortSignal) {
@@ -45,21 +49,12 @@ export class Observer {
   }
 
   uids(): readonly PodUid[] {
-    return [...this.#entries.keys()]
+    return [...this.#entries].filter(([, { pod }]) => pod !== undefined).map(([uid]) => uid)
   }
 
   /** The pod to which a container or sandbox belongs. */
   ownerOf(id: string): PodUid | undefined {
     return this.#owners.get(id)
-  }
-
-  /** As ownerOf(), and asks the runtime about a part that came after the last look. */
-  async findOwner(id: string): Promise<PodUid | undefined> {
-    const known = this.ownerOf(id)
-    if (known !== undefined) return known
-    const { containers } = await this.#deps.runtime.listContainers({ filter: { id } }, this.#signal)
-    const { items } = await this.#deps.runtime.listPodSandbox({ filter: { id } }, this.#signal)
-    return groupByPod(items, containers).keys().next().value
   }
 
   /** When the last full look that succeeded began. */
@@ -72,59 +67,81 @@ export class Observer {
     return this.#reads.read(uid)
   }
 
-  /** Looks at everything. */
-  async relist(): Promise<void> {
-    const read = this.#nextRead()
-    const startedAt = this.#deps.clock.now()
-    const [sandboxes, containers] = await Promise.all([
-      this.#deps.runtime.listPodSandbox({}, this.#signal),
-      this.#deps.runtime.listContainers({}, this.#signal),
-    ])
-    const listed = groupByPod(sandboxes.items, containers.containers)
-    for (const uid of this.#entries.keys()) if (!listed.has(uid)) this.#store(uid, undefined, read)
-    const waiting = [...listed.values()]
-    const work = async () => {
-      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await this.#complete(next, read)
-    }
-    await Promise.all(Array.from({ length: PARALLEL_PODS }, work))
-    this.#lastRelistAt = startedAt
+  /** Looks at everything. A pod that cannot be read keeps nobody else from being seen; it is told at the end. */
+  relist(): Promise<void> {
+    return this.#numbered(async (read) => {
+      const startedAt = this.#deps.clock.now()
+      const [sandboxes, containers] = await Promise.all([
+        this.#deps.runtime.listPodSandbox({}, this.#signal),
+        this.#deps.runtime.listContainers({}, this.#signal),
+      ])
+      const listed = groupByPod(sandboxes.items, containers.containers)
+      for (const uid of this.#entries.keys()) if (!listed.has(uid)) this.#store(uid, undefined, read)
+      const waiting = [...listed.values()]
+      const failures: unknown[] = []
+      const work = async () => {
+        for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
+          await this.#completeInTime(next, read).catch((error: unknown) => failures.push(error))
+      }
+      await Promise.all(Array.from({ length: PARALLEL_PODS }, work))
+      this.#signal.throwIfAborted()
+      this.#lastRelistAt = startedAt
+      if (failures.length > 0)
+        throw new AggregateError(failures, `Cannot read ${failures.length} of ${listed.size} pods`)
+    })
   }
 
-  async #readOne(uid: PodUid): Promise<ObservedPod | undefined> {
-    const read = this.#nextRead()
-    const labelSelector = { [POD_UID_LABEL]: uid }
-    const [sandboxes, containers] = await Promise.all([
-      this.#deps.runtime.listPodSandbox({ filter: { labelSelector } }, this.#signal),
-      this.#deps.runtime.listContainers({ filter: { labelSelector } }, this.#signal),
-    ])
-    const listed = groupByPod(sandboxes.items, containers.containers).get(uid)
-    if (listed === undefined) this.#store(uid, undefined, read)
-    else await this.#complete(listed, read)
-    return this.get(uid)
+  #readOne(uid: PodUid): Promise<ObservedPod | undefined> {
+    return this.#numbered(async (read) => {
+      const labelSelector = { [POD_UID_LABEL]: uid }
+      const [sandboxes, containers] = await Promise.all([
+        this.#deps.runtime.listPodSandbox({ filter: { labelSelector } }, this.#signal),
+        this.#deps.runtime.listContainers({ filter: { labelSelector } }, this.#signal),
+      ])
+      const listed = groupByPod(sandboxes.items, containers.containers).get(uid)
+      if (listed === undefined) this.#store(uid, undefined, read)
+      else await this.#complete(listed, read, this.#signal)
+      return this.get(uid)
+    })
   }
 
-  async #complete(listed: ListedPod, read: number): Promise<void> {
-    const pod = await readPod(this.#deps.runtime, listed, this.get(listed.uid), this.#signal)
-    this.#store(listed.uid, pod, read)
+  /** A pod about which the runtime does not answer must not keep the next full look waiting. */
+  async #completeInTime(listed: ListedPod, read: number): Promise<void> {
+    const options = { clock: this.#deps.clock, ms: SLOW_POD_MS, what: `the look at pod "${listed.uid}"` }
+    await withDeadline(options, (signal) => this.#complete(listed, read, signal), this.#signal)
+  }
+
+  async #complete(listed: ListedPod, read: number, signal: AbortSignal): Promise<void> {
+    const pod = await readPod(this.#deps.runtime, listed, this.get(listed.uid), signal)
+    const isEmpty = pod.sandboxes.length === 0 && pod.containers.length === 0
+    this.#store(listed.uid, isEmpty ? undefined : pod, read)
   }
 
   #store(uid: PodUid, pod: ObservedPod | undefined, read: number): void {
     const before = this.#entries.get(uid)
     if (before !== undefined && before.read > read) return
-    if (before !== undefined && pod !== undefined && sameParts(before.pod, pod)) {
-      this.#entries.set(uid, { pod: before.pod, read })
-      return
-    }
-    for (const id of partIds(before?.pod)) this.#owners.delete(id)
+    const known = before?.pod
+    const isSame = known === undefined || pod === undefined ? known === pod : sameParts(known, pod)
+    this.#entries.set(uid, { pod: isSame ? known : pod, read })
+    if (isSame) return
+    for (const id of partIds(known)) this.#owners.delete(id)
     for (const id of partIds(pod)) this.#owners.set(id, uid)
-    if (pod === undefined) this.#entries.delete(uid)
-    else this.#entries.set(uid, { pod, read })
-    if (before !== undefined || pod !== undefined) this.#deps.onChange(uid)
+    this.#deps.onChange(uid)
   }
 
-  #nextRead(): number {
-    this.#reading += 1
-    return this.#reading
+  /** Numbers a read by its beginning, and forgets pods that are gone once no read is left that still saw them. */
+  async #numbered<T>(work: (read: number) => Promise<T>): Promise<T> {
+    this.#lastRead += 1
+    const read = this.#lastRead
+    this.#readsUnderWay.add(read)
+    try {
+      return await work(read)
+    } finally {
+      this.#readsUnderWay.delete(read)
+      const oldest = Math.min(...this.#readsUnderWay)
+      for (const [uid, entry] of this.#entries)
+        if (entry.pod === undefined && entry.read < oldest) this.#entries.delete(uid)
+    }
   }
 }
 

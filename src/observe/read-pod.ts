@@ -46,7 +46,7 @@ export async function readPod(
       .sort((a, b) => b.attempt - a.attempt || b.createdAt - a.createdAt),
     containers: containers
       .filter((container) => container !== undefined)
-      .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1)),
+      .sort((a, b) => b.createdAt - a.createdAt || b.restartCount - a.restartCount || (a.id < b.id ? -1 : 1)),
   }
 }
 

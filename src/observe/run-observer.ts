@@ -4,6 +4,7 @@ import { Wakeup } from '../async/wakeup.ts'
 import type { CriClient } from '../cri/cri-client.ts'
 import { runRuntimeEvents } from '../cri/runtime-events.ts'
 import type { RuntimeHint } from '../cri/to-runtime-hint.ts'
+import type { ObservedPod } from '../model/observed-pod.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Observer } from './observer.ts'
 
@@ -20,7 +21,7 @@ export interface RunObserverDeps {
 const RELIST_WITH_EVENTS_MS = 30_000
 const RELIST_WITHOUT_EVENTS_MS = 1000
 // containerd shows a container as running for a while after it told of the exit: look again soon, and not forever.
-const LOOK_AGAIN_MS = [2, 5, 10, 20, 40, 80, 160, 320, 640]
+const LOOK_AGAIN_MS = [0, 2, 5, 10, 20, 40, 80, 160, 320, 640]
 
 /** Keeps the observer true until the signal aborts: hints from the runtime at once, a full look now and then. */
 export async function runObserver(deps: RunObserverDeps, signal: AbortSignal): Promise<void> {
@@ -46,41 +47,45 @@ export async function runObserver(deps: RunObserverDeps, signal: AbortSignal): P
   )
   group.run('relist', async (relistSignal) => {
     for (;;) {
-      await bell.wait({ clock, ms: streaming ? RELIST_WITH_EVENTS_MS : RELIST_WITHOUT_EVENTS_MS }, relistSignal)
       const startedAt = clock.monotonic()
-      try {
-        await observer.relist()
-        deps.onRelist({ ms: clock.monotonic() - startedAt })
-      } catch (error) {
-        if (relistSignal.aborted) throw error
-        deps.onRelist({ ms: clock.monotonic() - startedAt, error })
-      }
+      const failure = await observer.relist().then(
+        () => ({}),
+        (error: unknown) => ({ error }),
+      )
+      relistSignal.throwIfAborted()
+      deps.onRelist({ ms: clock.monotonic() - startedAt, ...failure })
+      await bell.wait({ clock, ms: streaming ? RELIST_WITH_EVENTS_MS : RELIST_WITHOUT_EVENTS_MS }, relistSignal)
     }
   })
   await group.join()
 }
 
+/** Looks at the pod of which the hint tells until it shows what the hint told, or until the next full look is soon enough. */
 async function followHint(
   { observer, clock, log }: RunObserverDeps,
-  hint: RuntimeHint,
+  { containerId, kind }: RuntimeHint,
   signal: AbortSignal,
 ): Promise<void> {
-  // The workers look for themselves after all they start. A part of theirs may end before that, and still be shown as running then.
-  if (hint.kind === 'started' || hint.kind === 'created') return
-  try {
-    const gone = hint.kind === 'deleted'
-    const uid = gone ? observer.ownerOf(hint.containerId) : await observer.findOwner(hint.containerId)
-    if (uid === undefined) return
-    for (const pause of LOOK_AGAIN_MS) {
+  // The workers look for themselves after all they start.
+  if (kind === 'started' || kind === 'created') return
+  for (const pause of LOOK_AGAIN_MS) {
+    if (pause > 0) await clock.sleep(pause, signal)
+    // A container may end before the look of the worker that started it: it is not known yet, and soon will be.
+    const uid = observer.ownerOf(containerId)
+    if (uid === undefined) continue
+    try {
       const pod = await observer.refresh(uid)
-      const stillRuns =
-        pod?.containers.some(({ id, state }) => id === hint.containerId && state === 'running') === true ||
-        pod?.sandboxes.some(({ id, ready }) => id === hint.containerId && ready) === true
-      if (!stillRuns || hint.kind === 'oom') return
-      await clock.sleep(pause, signal)
+      if (kind === 'oom' || !stillRuns(pod, containerId)) return
+    } catch (error) {
+      signal.throwIfAborted()
+      log.debug('cannot look at a pod after a runtime event', { uid, error })
     }
-  } catch (error) {
-    if (signal.aborted) throw signal.reason
-    log.debug('cannot look at a pod after a runtime event', { container: hint.containerId, error })
   }
+}
+
+function stillRuns(pod: ObservedPod | undefined, id: string): boolean {
+  return (
+    pod?.containers.some((container) => container.id === id && container.state === 'running') === true ||
+    pod?.sandboxes.some((sandbox) => sandbox.id === id && sandbox.ready) === true
+  )
 }

@@ -6,7 +6,7 @@ import type { ObservedContainer, ObservedSandbox } from '../model/observed-pod.t
 export const POD_UID_LABEL = 'io.kubernetes.pod.uid'
 export const POD_NAME_LABEL = 'io.kubernetes.pod.name'
 export const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace'
-export const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name'
+const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name'
 const HASH_ANNOTATION = 'io.kubernetes.container.hash'
 const RESTART_COUNT_ANNOTATION = 'io.kubernetes.container.restartCount'
 const TERMINATION_PATH_ANNOTATION = 'io.kubernetes.container.terminationMessagePath'
@@ -40,7 +40,8 @@ export function hasListedState(known: ObservedContainer, listed: ContainerState)
 
 /** One container from its entry in the list and its status. */
 export function toObservedContainer(listed: Container, status: ContainerStatus): ObservedContainer {
-  const state = isInterruptedStart(status) ? 'created' : toContainerState(status.state)
+  const interrupted = isInterruptedStart(status)
+  const state = interrupted ? 'created' : toContainerState(status.state)
   const linux = status.user?.linux
   return {
     id: status.id,
@@ -58,7 +59,7 @@ export function toObservedContainer(listed: Container, status: ContainerStatus):
           reason: status.reason,
           message: status.message,
         }
-      : { finishedAt: toMilliseconds(status.finishedAt), exitCode: 0, reason: '', message: '' }),
+      : { finishedAt: interrupted ? toMilliseconds(status.finishedAt) : 0, exitCode: 0, reason: '', message: '' }),
     image: status.image?.image ?? '',
     imageRef: status.imageRef,
     logPath: status.logPath,

@@ -1,4 +1,3 @@
-import { CriCallError } from '../cri/cri-call-error.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import { allContainers, containerFieldPath, isSidecar } from '../model/pod-containers.ts'
 import type { KindedContainer } from '../model/pod-containers.ts'
@@ -12,6 +11,7 @@ import type { PodSandboxInUse } from './create-sandbox.ts'
 import type { ContainerStart, PodActions } from './pod-actions.ts'
 import type { PodMemory } from './pod-memory.ts'
 import type { LocalImage, PodRuntime } from './pod-runtime.ts'
+import { removeLeftovers } from './remove-leftovers.ts'
 import { startContainer } from './start-container.ts'
 import { startPriority } from './start-priority.ts'
 import { stopContainer, stopPod } from './stop-containers.ts'
@@ -57,7 +57,7 @@ export async function applyPodActions(runtime: PodRuntime, input: ApplyInput, si
     ? await runtime.starts.pass(
         startPriority(pod, 'sandbox'),
         async () => {
-          memory.lastSandboxAt = runtime.clock.now()
+          memory.lastSandboxAt = runtime.clock.monotonic()
           return createSandbox(runtime, pod, config, signals.shutdown)
         },
         signals.superseded,
@@ -159,12 +159,8 @@ async function removeInitContainers(
   signal: AbortSignal,
 ): Promise<void> {
   const names = new Set((pod.spec.initContainers ?? []).map(({ name }) => name))
-  for (const { id, name } of observed.containers) {
-    if (!names.has(name)) continue
-    await runtime.calls.removeContainer({ containerId: id }, signal).catch((error: unknown) => {
-      if (!(error instanceof CriCallError && error.code === 'NotFound')) throw error
-    })
-  }
+  const containers = observed.containers.filter(({ name }) => names.has(name))
+  await removeLeftovers(runtime, pod.metadata, { containers, sandboxes: [] }, signal)
 }
 
 function findContainer(pod: Pod, name: string): KindedContainer {

@@ -9,23 +9,24 @@ export interface CrashBackOffLimits {
   readonly maxMs: number
 }
 
+const FIRST_WAIT_MS = 10_000
+// A container that ran longer than this since its last start is forgiven, whatever the ceiling is.
+const FORGIVEN_AFTER_MS = 600_000
+
 /** The limits for a configured ceiling: the first wait is never longer than it. */
 export function crashBackOffLimits(maxMs: number): CrashBackOffLimits {
-  return { initialMs: Math.min(10_000, maxMs), maxMs }
+  return { initialMs: Math.min(FIRST_WAIT_MS, maxMs), maxMs }
 }
 
-/**
- * When a container that finished at finishedAt may start again; undefined: at once. A container that ran long enough since its last
- * start (twice the ceiling) is forgiven.
- */
+/** When a container that finished at finishedAt may start again; undefined: at once. */
 export function computeBackOffEnd(
   entry: CrashBackOff | undefined,
   finishedAt: number,
-  context: { readonly limits: CrashBackOffLimits; readonly now: number },
+  now: number,
 ): number | undefined {
-  if (entry === undefined || isForgiven(entry, finishedAt, context.limits)) return undefined
+  if (entry === undefined || isForgiven(entry, finishedAt)) return undefined
   const end = finishedAt + entry.delayMs
-  return context.now < end ? end : undefined
+  return now < end ? end : undefined
 }
 
 /** What to remember when the container is started now: the next wait doubles up to the ceiling. */
@@ -36,12 +37,10 @@ export function computeNextBackOff(
 ): CrashBackOff {
   const { limits, now } = context
   const delayMs =
-    entry === undefined || isForgiven(entry, finishedAt, limits)
-      ? limits.initialMs
-      : Math.min(entry.delayMs * 2, limits.maxMs)
+    entry === undefined || isForgiven(entry, finishedAt) ? limits.initialMs : Math.min(entry.delayMs * 2, limits.maxMs)
   return { delayMs, lastStartAt: now }
 }
 
-function isForgiven(entry: CrashBackOff, finishedAt: number, limits: CrashBackOffLimits): boolean {
-  return finishedAt - entry.lastStartAt > 2 * limits.maxMs
+function isForgiven(entry: CrashBackOff, finishedAt: number): boolean {
+  return finishedAt - entry.lastStartAt > FORGIVEN_AFTER_MS
 }

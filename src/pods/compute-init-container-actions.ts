@@ -5,6 +5,7 @@ import type { ObservedContainer, ObservedPod } from '../model/observed-pod.ts'
 import { isSidecar } from '../model/pod-containers.ts'
 import type { Pod } from '../model/pod.ts'
 import { effectiveRestartPolicy, mayRestart } from '../model/restart-policy.ts'
+import { KILL_TEXTS } from './kill-texts.ts'
 import type { ContainerKill, KillCause } from './pod-actions.ts'
 import type { ProbeVerdicts } from './probe-verdicts.ts'
 
@@ -35,11 +36,8 @@ export function computeInitContainerActions(
   probes: ProbeVerdicts,
 ): InitContainerActions {
   const containers = pod.spec.initContainers ?? []
-  let initialized = pod.spec.containers.some(({ name }) => {
-    const state = newestInstance(observed, name)?.state
-    return state === 'created' || state === 'running'
-  })
   if (containers.length === 0) return { initialized: true, killPod: false, kill: [], start: [] }
+  let initialized = isPastInit(pod, observed)
 
   let laterKnown = initialized
   const start = new Set<number>()
@@ -72,6 +70,23 @@ export function computeInitContainerActions(
   }
 }
 
+/** A regular container was made in the sandbox in use; one that an older sandbox left behind says nothing about this one. */
+function isPastInit(pod: Pod, observed: ObservedPod): boolean {
+  return pod.spec.containers.some(({ name }) => {
+    const instance = newestInstance(observed, name)
+    const alive = instance?.state === 'created' || instance?.state === 'running'
+    return alive && instance.sandboxId === observed.sandboxes[0]?.id
+  })
+}
+
+/** True when an init container ended in a way after which the pod can never get on. */
+export function hasInitFailedForGood(pod: Pod, observed: ObservedPod): boolean {
+  return (pod.spec.initContainers ?? []).some((container) => {
+    const instance = newestInstance(observed, container.name)
+    return instance !== undefined && !isSidecar(container) && judgeInit(pod, container, instance).failed === true
+  })
+}
+
 function judgeInit(pod: Pod, container: Container, instance: ObservedContainer): Verdict {
   switch (instance.state) {
     case 'created':
@@ -85,37 +100,30 @@ function judgeInit(pod: Pod, container: Container, instance: ObservedContainer):
         : { failed: true }
     case 'unknown':
       if (effectiveRestartPolicy(pod, container) === 'Never') return { failed: true }
-      return {
-        start: 'this',
-        kill: {
-          cause: 'unknown',
-          message: `Init container is in "${instance.state}" state, try killing it before restart`,
-        },
-      }
+      return killAndStart(container, 'unknown')
   }
 }
 
 function judgeSidecar(container: Container, instance: ObservedContainer, probes: ProbeVerdicts): Verdict {
-  const restart = (cause: KillCause, message: string): Verdict => ({ start: 'this', kill: { cause, message } })
   switch (instance.state) {
     case 'created':
     case 'exited':
       return { start: 'this' }
     case 'unknown':
-      return restart('unknown', `Init container is in "${instance.state}" state, try killing it before restart`)
+      return killAndStart(container, 'unknown')
     case 'running': {
       if (container.startupProbe !== undefined) {
         const started = probes.startup.get(instance.id)
         if (started === undefined) return {}
-        if (!started) return restart('startup', `Init container ${container.name} failed startup probe`)
+        if (!started) return killAndStart(container, 'startup')
       }
-      if (instance.hash !== containerHash(container)) {
-        return { done: true, ...restart('changed', `Init container ${container.name} definition changed`) }
-      }
-      if (probes.liveness.get(instance.id) === false) {
-        return { done: true, ...restart('liveness', `Init container ${container.name} failed liveness probe`) }
-      }
+      if (instance.hash !== containerHash(container)) return { done: true, ...killAndStart(container, 'changed') }
+      if (probes.liveness.get(instance.id) === false) return { done: true, ...killAndStart(container, 'liveness') }
       return { done: true }
     }
   }
+}
+
+function killAndStart({ name }: Container, cause: KillCause): Verdict {
+  return { start: 'this', kill: { cause, message: `Init container ${name} ${KILL_TEXTS[cause]}` } }
 }

@@ -1,3 +1,4 @@
+import { newestInstance } from '../model/observed-pod.ts'
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../model/observed-pod.ts'
 
 export interface Leftovers {
@@ -6,13 +7,15 @@ export interface Leftovers {
 }
 
 /**
- * What of a living pod nobody needs any more: dead instances beyond the newest few of each container, and dead sandboxes that are
- * neither the newest nor hold a container. The newest dead instance of each container always stays: it is where its exit code is.
+ * What of a living pod nobody needs any more: dead instances beyond the newest few of each container, instances that were overtaken
+ * before they ran, and dead sandboxes that are neither the newest nor hold a container. The newest dead instance of each container
+ * always stays: it is where its exit code is.
  */
 export function computeLeftovers(observed: ObservedPod, deadInstancesKept: number): Leftovers {
   const kept = new Map<string, number>()
-  const containers = observed.containers.filter(({ name, state }) => {
-    if (state !== 'exited') return false
+  const containers = observed.containers.filter(({ id, name, state }) => {
+    if (state === 'running') return false
+    if (state !== 'exited') return newestInstance(observed, name)?.id !== id
     const before = kept.get(name) ?? 0
     kept.set(name, before + 1)
     return before >= Math.max(1, deadInstancesKept)

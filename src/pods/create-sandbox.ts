@@ -40,14 +40,39 @@ export async function createSandbox(
   config: PodSandboxConfig,
   signal: AbortSignal,
 ): Promise<PodSandboxInUse> {
-  const { directory } = computePodPaths(runtime.node.rootDirectory, pod.metadata.uid)
-  await runtime.files.makeDirectories([directory, config.logDirectory])
+  await makeDirectories(runtime, pod, config)
+  const { podSandboxId } = await inStep(
+    () => runtime.calls.runPodSandbox({ config }, signal),
+    (error) => sandboxFailure(runtime, pod, `Failed to create pod sandbox: ${error.detail}`, error),
+  )
+  const ips = await inStep(
+    () => readSandboxIps(runtime, pod, podSandboxId, signal),
+    (error) => {
+      const message = `Unable to get pod sandbox status: ${error.detail}`
+      runtime.events.record(pod, { type: 'Warning', reason: 'FailedPodSandBoxStatus', message })
+      return new SandboxError(message, { cause: error })
+    },
+  )
+  return { id: podSandboxId, config, ips }
+}
+
+/** A failed call of the runtime becomes the failure that belongs to its step; our own abort stays what it is. */
+async function inStep<T>(call: () => Promise<T>, toFailure: (error: CriCallError) => SandboxError): Promise<T> {
   try {
-    const { podSandboxId } = await runtime.calls.runPodSandbox({ config }, signal)
-    return { id: podSandboxId, config, ips: await readSandboxIps(runtime, pod, podSandboxId, signal) }
+    return await call()
   } catch (error) {
-    if (!(error instanceof CriCallError)) throw error
-    throw sandboxFailure(runtime, pod, `Failed to create pod sandbox: ${error.detail}`, error)
+    throw error instanceof CriCallError ? toFailure(error) : error
+  }
+}
+
+async function makeDirectories(runtime: PodRuntime, pod: Pod, config: PodSandboxConfig): Promise<void> {
+  const { directory } = computePodPaths(runtime.node.rootDirectory, pod.metadata.uid)
+  try {
+    await runtime.files.makeDirectories([directory, config.logDirectory])
+  } catch (error) {
+    const message = `error making pod data directories: ${Error.isError(error) ? error.message : String(error)}`
+    runtime.events.record(pod, { type: 'Warning', reason: 'Failed', message })
+    throw new SandboxError(message, { cause: error })
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ContainerKind } from '../model/pod-containers.ts'
 
 /** Why a running container is stopped while its pod lives on. */
-export type KillCause = 'changed' | 'liveness' | 'startup' | 'unknown'
+export type KillCause = 'changed' | 'liveness' | 'startup' | 'surplus' | 'unknown'
 
 export interface ContainerKill {
   readonly id: string

@@ -10,10 +10,23 @@ export interface PodMemory {
   readonly backOff: Map<string, CrashBackOff>
   /** By container id, for exited ones. */
   readonly lastWords: Map<string, string>
+  /** On the monotonic clock. */
   lastSandboxAt: number | undefined
+  /** The runtime was changed and could not be looked at since: what is known of the pod is older than what was done. */
+  unsure: boolean
+  /** What users were last told about the network; undefined while it is fine. */
+  networkProblem: string | undefined
   status: PodStatus | undefined
 }
 
 export function createPodMemory(): PodMemory {
-  return { waiting: new Map(), backOff: new Map(), lastWords: new Map(), lastSandboxAt: undefined, status: undefined }
+  return {
+    waiting: new Map(),
+    backOff: new Map(),
+    lastWords: new Map(),
+    lastSandboxAt: undefined,
+    unsure: false,
+    networkProblem: undefined,
+    status: undefined,
+  }
 }

@@ -28,13 +28,13 @@ export interface ImageProvider {
 }
 
 /** Looks at one pod in the runtime, now. */
-export interface PodObserver {
+interface PodObserver {
   get(uid: PodUid): ObservedPod | undefined
   refresh(uid: PodUid): Promise<ObservedPod | undefined>
 }
 
 /** The pod's own cgroup. */
-export interface PodCgroups {
+interface PodCgroups {
   /** Removes the cgroups of a pod in which nothing runs any more. */
   remove(uid: PodUid): Promise<void>
 }

@@ -13,6 +13,7 @@ export type PodState =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'syncing' }
   | { readonly kind: 'terminating'; readonly cause: TerminationCause; readonly graceSeconds: number | undefined }
+  /** At: on the monotonic clock. */
   | { readonly kind: 'terminated'; readonly at: number }
   | { readonly kind: 'gone' }
 

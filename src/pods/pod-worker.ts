@@ -1,20 +1,24 @@
 import { AbortScope } from '../async/abort-scope.ts'
 import { Wakeup } from '../async/wakeup.ts'
 import { podLogDirectory } from '../containers/log-paths.ts'
+import { CriCallError } from '../cri/cri-call-error.ts'
 import type { PodStatus } from '../model/generated/core-v1.ts'
 import { emptyObservedPod, hasRunningParts } from '../model/observed-pod.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
 import { podGrace } from './apply-pod-actions.ts'
+import type { ApplySignals } from './apply-pod-actions.ts'
 import { computeLeftovers } from './compute-leftovers.ts'
+import { hasNewRunningParts } from './has-new-running-parts.ts'
 import { createPodMemory } from './pod-memory.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 import { computeTermination } from './pod-state.ts'
 import type { PodState, TerminationCause } from './pod-state.ts'
 import { removeLeftovers } from './remove-leftovers.ts'
 import { stopPod } from './stop-containers.ts'
-import { syncPod, updateStatus } from './sync-pod.ts'
+import { syncPod } from './sync-pod.ts'
 import type { SyncSettings } from './sync-pod.ts'
+import { updatePodStatus } from './update-pod-status.ts'
 
 export interface PodWorkerDeps {
   readonly runtime: PodRuntime
@@ -51,6 +55,8 @@ export class PodWorker {
   #wanted: boolean
   #lingerMs = LINGER_MS
   #pass: AbortScope | undefined
+  /** What the runtime had of the pod when the last step looked. */
+  #seen: ObservedPod | undefined
 
   constructor(deps: PodWorkerDeps, subject: PodSubject, state: PodState) {
     this.#deps = deps
@@ -80,6 +86,11 @@ export class PodWorker {
 
   wake(): void {
     this.#bell.wake()
+  }
+
+  /** What the runtime has of the pod changed. A step under way finds that out before it waits; most often it is its own doing. */
+  lookAgain(): void {
+    if (this.#pass === undefined) this.wake()
   }
 
   /** The newest wish; the pass under way ends first. */
@@ -115,10 +126,11 @@ export class PodWorker {
 
   /** Works until nothing of the pod is left, or until the agent leaves; then the pod is left as it is. */
   async run(shutdown: AbortSignal): Promise<void> {
-    const { clock } = this.#deps.runtime
+    const { clock, observer } = this.#deps.runtime
     while (this.#state.kind !== 'gone') {
       const ms = await this.#stepSafely(shutdown)
-      if (ms !== 0) await this.#bell.wait({ clock, ms }, shutdown)
+      if (ms === 0 || this.#isGone() || observer.get(this.uid) !== this.#seen) continue
+      await this.#bell.wait({ clock, ms }, shutdown)
     }
   }
 
@@ -127,29 +139,31 @@ export class PodWorker {
     const { runtime } = this.#deps
     using pass = new AbortScope(shutdown)
     this.#pass = pass
+    this.#seen = runtime.observer.get(this.uid)
     try {
       return await this.#step({ shutdown, superseded: pass.signal })
     } catch (error) {
-      if (shutdown.aborted) throw error
+      // Whatever broke while the agent leaves broke because it leaves.
+      if (shutdown.aborted) throw shutdown.reason
       if (pass.signal.aborted) return 0
-      runtime.log.error('pod step failed, will try again', {
-        pod: this.#name(),
-        uid: this.uid,
-        step: this.#state.kind,
-        error,
-      })
-      return FAILURE_RETRY_MS
+      return this.#tellFailure(error)
     } finally {
       this.#pass = undefined
       this.#deps.onStatus(this)
     }
   }
 
+  /** Says what went wrong and returns when to try again. Only what no runtime did is a matter for the people who run the node. */
+  #tellFailure(error: unknown): number {
+    const { log } = this.#deps.runtime
+    const fields = { pod: this.#name(), uid: this.uid, step: this.#state.kind, error }
+    if (!(error instanceof CriCallError)) log.error('pod step failed, will try again', fields)
+    else log.warn('runtime failed in a step of a pod, will try again', fields)
+    return error instanceof CriCallError && error.code === 'Unavailable' ? STOP_RETRY_MS : FAILURE_RETRY_MS
+  }
+
   /** Returns how long to wait for a wake-up: undefined for as long as it takes. */
-  async #step(signals: {
-    readonly shutdown: AbortSignal
-    readonly superseded: AbortSignal
-  }): Promise<number | undefined> {
+  async #step(signals: ApplySignals): Promise<number | undefined> {
     switch (this.#state.kind) {
       case 'waiting':
       case 'gone':
@@ -163,10 +177,7 @@ export class PodWorker {
     }
   }
 
-  async #sync(signals: {
-    readonly shutdown: AbortSignal
-    readonly superseded: AbortSignal
-  }): Promise<number | undefined> {
+  async #sync(signals: ApplySignals): Promise<number | undefined> {
     const { runtime, settings } = this.#deps
     const { pod } = this
     if (pod === undefined) throw new Error('Cannot sync a pod without a spec')
@@ -174,55 +185,83 @@ export class PodWorker {
     if (this.#state.kind !== 'syncing') return 0
     if (result.kind === 'finished')
       this.#state = computeTermination(this.#state, { cause: 'finished', graceSeconds: undefined })
-    return result.kind === 'wait' ? result.ms : 0
+    if (result.kind !== 'wait') return 0
+    this.#seen = result.seen
+    return result.ms
   }
 
   async #terminate(graceSeconds: number | undefined, shutdown: AbortSignal): Promise<number | undefined> {
     const { runtime } = this.#deps
     const { pod } = this
-    const known = this.#observed()
     const grace = Math.max(1, graceSeconds ?? (pod === undefined ? ORPHAN_GRACE_SECONDS : podGrace(pod)))
-    await stopPod(runtime, { pod, observed: known, graceSeconds: grace }, shutdown)
-    const fresh = (await runtime.observer.refresh(this.uid)) ?? emptyObservedPod({ ...known, uid: this.uid })
-    if (hasRunningParts(fresh)) {
-      // Something that was under way when the end was asked for is there only now; anything else did not stop.
-      const isNew = fresh.sandboxes.length + fresh.containers.length > known.sandboxes.length + known.containers.length
-      if (!isNew)
-        runtime.log.warn('pod still runs after it was stopped, will try again', { pod: this.#name(), uid: this.uid })
-      return isNew ? 0 : STOP_RETRY_MS
+    try {
+      const ms = await this.#stop(grace, shutdown)
+      if (ms !== undefined) return ms
+    } catch (error) {
+      if (error instanceof CriCallError && pod !== undefined) {
+        const message = `error killing pod: ${error.detail}`
+        runtime.events.record(pod, { type: 'Warning', reason: 'FailedKillPod', message })
+      }
+      throw error
     }
     if (pod !== undefined) await this.#tellEnd(pod)
-    this.#state = { kind: 'terminated', at: runtime.clock.now() }
+    this.#state = { kind: 'terminated', at: runtime.clock.monotonic() }
     runtime.log.info('pod ended', { pod: this.#name(), uid: this.uid, phase: this.#memory.status?.phase })
     this.#deps.onEnded(this)
     return 0
   }
 
+  /** Stops all there is and looks at what came of it: undefined when nothing runs any more, else when to try again. */
+  async #stop(graceSeconds: number, shutdown: AbortSignal): Promise<number | undefined> {
+    const { runtime } = this.#deps
+    const known = this.#observed()
+    await stopPod(runtime, { pod: this.pod, observed: known, graceSeconds }, shutdown)
+    const fresh = await runtime.observer.refresh(this.uid)
+    this.#seen = fresh
+    if (fresh === undefined || !hasRunningParts(fresh)) return undefined
+    // Something that was under way when the end was asked for is there only now; anything else did not stop.
+    if (hasNewRunningParts(known, fresh)) return 0
+    runtime.log.warn('pod still runs after it was stopped, will try again', { pod: this.#name(), uid: this.uid })
+    return STOP_RETRY_MS
+  }
+
   async #tellEnd(pod: Pod): Promise<void> {
     const { runtime, settings } = this.#deps
-    await updateStatus({ runtime, settings, memory: this.#memory }, pod, { ended: true })
+    const context = { runtime, memory: this.#memory, runtimeName: settings.runtimeName }
+    await updatePodStatus(context, { pod, observed: this.#observed(), ended: true })
   }
 
   /** A finished pod that is still wanted keeps its newest remains; one that is not keeps nothing. */
   async #cleanUp(endedAt: number, shutdown: AbortSignal): Promise<number | undefined> {
     const { runtime } = this.#deps
     const observed = this.#observed()
+    // A call that had been given up came through after all.
+    if (hasRunningParts(observed)) return (await this.#stop(ORPHAN_GRACE_SECONDS, shutdown)) ?? 0
     if (this.#wanted) {
       await removeLeftovers(runtime, observed, computeLeftovers(observed, runtime.node.deadInstancesKept), shutdown)
       return undefined
     }
-    const left = endedAt + this.#lingerMs - runtime.clock.now()
+    const left = endedAt + this.#lingerMs - runtime.clock.monotonic()
     if (left > 0) return left
     await removeLeftovers(runtime, observed, observed, shutdown)
-    const after = await runtime.observer.refresh(this.uid)
-    if (after !== undefined && hasRunningParts(after)) {
-      throw new Error('Cannot remove what is left of the pod: something of it runs again')
+    this.#seen = await runtime.observer.refresh(this.uid)
+    if (this.#seen !== undefined) {
+      runtime.log.warn('runtime still has parts of a removed pod, will try again', {
+        pod: this.#name(),
+        uid: this.uid,
+      })
+      return STOP_RETRY_MS
     }
     await runtime.cgroups.remove(this.uid)
     const logs = podLogDirectory(runtime.node.podLogsDirectory, { metadata: { ...observed, uid: this.uid } })
     await runtime.files.removePod(this.uid, observed.name === '' ? undefined : logs)
     this.#state = { kind: 'gone' }
     return undefined
+  }
+
+  // Asked by its own name: the compiler believes that a state which was another a moment ago still is.
+  #isGone(): boolean {
+    return this.#state.kind === 'gone'
   }
 
   #observed(): ObservedPod {

@@ -77,7 +77,7 @@ export class PodWorkers {
   observed(uid: PodUid): void {
     const worker = this.#workers.get(uid)
     if (worker === undefined) this.#adoptOrphan(uid)
-    else worker.wake()
+    else worker.lookAgain()
   }
 
   /** Something that all pods depend on changed, such as the runtime or its network. */
@@ -146,6 +146,8 @@ export class PodWorkers {
     this.#refused.delete(uid)
     this.#returning.delete(uid)
     this.#workers.get(uid)?.remove()
+    // What runs of a refused pod has had nobody who looks after it.
+    this.#adoptOrphan(uid)
   }
 
   #adoptOrphan(uid: PodUid): void {
@@ -193,7 +195,9 @@ export class PodWorkers {
 
   /** The first that waits for a name gets it. */
   #freeName(name: string): void {
-    const mine = [...this.#workers.values()].filter(({ pod }) => pod !== undefined && podFullName(pod) === name)
+    const mine = [...this.#workers.values()].filter(
+      ({ pod }) => pod !== undefined && isStaticPod(pod) && podFullName(pod) === name,
+    )
     if (mine.some(({ state }) => state.kind === 'syncing' || state.kind === 'terminating')) return
     mine.find(({ state }) => state.kind === 'waiting')?.release()
   }

@@ -11,6 +11,7 @@ import { newestInstance } from '../model/observed-pod.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import { containerFieldPath } from '../model/pod-containers.ts'
 import type { KindedContainer } from '../model/pod-containers.ts'
+import { podLogName } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
 import { StartError } from '../model/start-error.ts'
 import type { PodSandboxInUse } from './create-sandbox.ts'
@@ -31,22 +32,33 @@ export async function startContainer(runtime: PodRuntime, request: StartRequest,
   const fieldPath = containerFieldPath(kinded.kind, name)
   try {
     await removeNeverStarted(runtime, request, signal)
-    const config = await describeContainer(runtime, request)
+    const config = await prepareContainer(runtime, request)
     const { containerId } = await inStep('CreateContainerError', () =>
       runtime.calls.createContainer({ podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config }, signal),
     )
     runtime.events.record(pod, { type: 'Normal', reason: 'Created', message: 'Container created', fieldPath })
     await inStep('RunContainerError', () => runtime.calls.startContainer({ containerId }, signal))
     runtime.events.record(pod, { type: 'Normal', reason: 'Started', message: 'Container started', fieldPath })
-    await runtime.files.linkLog(
-      containerLogSymlink(pod, name, containerId),
-      `${sandbox.config.logDirectory}/${config.logPath}`,
-    )
+    await linkLog(runtime, request, { containerId, logPath: config.logPath })
   } catch (error) {
     if (error instanceof StartError) {
       runtime.events.record(pod, { type: 'Warning', reason: 'Failed', message: `Error: ${error.message}`, fieldPath })
     }
     throw error
+  }
+}
+
+/** The link serves log collectors only: a container that runs is not at fault when it cannot be made. */
+async function linkLog(
+  runtime: PodRuntime,
+  { pod, kinded, sandbox }: StartRequest,
+  { containerId, logPath }: { readonly containerId: string; readonly logPath: string },
+): Promise<void> {
+  const link = containerLogSymlink(pod, kinded.container.name, containerId)
+  try {
+    await runtime.files.linkLog(link, `${sandbox.config.logDirectory}/${logPath}`)
+  } catch (error) {
+    runtime.log.warn('cannot link the log of a container', { pod: podLogName(pod), uid: pod.metadata.uid, link, error })
   }
 }
 
@@ -58,7 +70,24 @@ async function removeNeverStarted(
 ): Promise<void> {
   const newest = newestInstance(observed, kinded.container.name)
   if (newest?.state !== 'created') return
-  await inStep('CreateContainerError', () => runtime.calls.removeContainer({ containerId: newest.id }, signal))
+  await inStep('CreateContainerError', async () => {
+    try {
+      await runtime.calls.removeContainer({ containerId: newest.id }, signal)
+    } catch (error) {
+      if (!(error instanceof CriCallError && error.code === 'NotFound')) throw error
+    }
+  })
+}
+
+/** Whatever keeps the container from being described, such as a full disk, is for its users to see. */
+async function prepareContainer(runtime: PodRuntime, request: StartRequest): Promise<ContainerConfig> {
+  try {
+    return await describeContainer(runtime, request)
+  } catch (error) {
+    if (error instanceof ContainerConfigError) throw new StartError(error.reason, error.message, { cause: error })
+    const message = Error.isError(error) ? error.message : String(error)
+    throw new StartError('CreateContainerConfigError', message, { cause: error })
+  }
 }
 
 async function describeContainer(runtime: PodRuntime, request: StartRequest): Promise<ContainerConfig> {
@@ -80,30 +109,25 @@ async function describeContainer(runtime: PodRuntime, request: StartRequest): Pr
   )
   if ((container.terminationMessagePath ?? '') !== '') await runtime.files.makeTerminationLog(terminationLog)
   const target = 'targetContainerName' in container ? container.targetContainerName : undefined
-  try {
-    return computeContainerConfig({
-      pod,
-      kinded,
-      instance: {
-        restartCount: computeNumber(request, await runtime.files.listNames(logs)),
-        image: request.image,
-        podIps: sandbox.ips,
-        mounts: [],
-        devices: NO_DEVICES,
-        paths,
-        random32,
-        volumeGroups: [],
-        userNamespace: undefined,
-        targetContainerId: target === undefined ? undefined : newestInstance(observed, target)?.id,
-        cpuset: undefined,
-      },
-      node: runtime.node.container,
-      sources: runtime.environment,
-    })
-  } catch (error) {
-    if (!(error instanceof ContainerConfigError)) throw error
-    throw new StartError(error.reason, error.message, { cause: error })
-  }
+  return computeContainerConfig({
+    pod,
+    kinded,
+    instance: {
+      restartCount: computeNumber(request, await runtime.files.listNames(logs)),
+      image: request.image,
+      podIps: sandbox.ips,
+      mounts: [],
+      devices: NO_DEVICES,
+      paths,
+      random32,
+      volumeGroups: [],
+      userNamespace: undefined,
+      targetContainerId: target === undefined ? undefined : newestInstance(observed, target)?.id,
+      cpuset: undefined,
+    },
+    node: runtime.node.container,
+    sources: runtime.environment,
+  })
 }
 
 function computeNumber({ observed, kinded }: StartRequest, logFileNames: readonly string[]): number {
@@ -111,12 +135,12 @@ function computeNumber({ observed, kinded }: StartRequest, logFileNames: readonl
   return newest?.state === 'created' ? newest.restartCount : computeRestartCount(newest, logFileNames)
 }
 
-/** Gives a failed call of the runtime the reason that belongs to its step. */
+/** Gives a failed call of the runtime the reason that belongs to its step. A runtime that is away is not the container's fault. */
 async function inStep<T>(reason: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call()
   } catch (error) {
-    if (error instanceof CriCallError) throw new StartError(reason, error.detail, { cause: error })
-    throw error
+    if (!(error instanceof CriCallError) || error.code === 'Unavailable') throw error
+    throw new StartError(reason, error.detail, { cause: error })
   }
 }

@@ -1,3 +1,4 @@
+import { AbortScope } from '../async/abort-scope.ts'
 import type { ObservedContainer, ObservedPod } from '../model/observed-pod.ts'
 import { containerFieldPath, isSidecar } from '../model/pod-containers.ts'
 import type { ContainerKind } from '../model/pod-containers.ts'
@@ -25,10 +26,15 @@ export async function stopPod(runtime: PodRuntime, request: StopRequest, signal:
       .map(([, end]) => end)
     stopped.set(container.id, stopAfter(runtime, { ...request, container, before, startedAt }, signal))
   }
-  await Promise.all(stopped.values())
-  await Promise.all(
-    request.observed.sandboxes.map(({ id }) => runtime.calls.stopPodSandbox({ podSandboxId: id }, signal)),
-  )
+  // A sandbox takes its containers with it, without any grace: it stays until all of them have had theirs.
+  await allOf([...stopped.values()])
+  await allOf(request.observed.sandboxes.map(({ id }) => runtime.calls.stopPodSandbox({ podSandboxId: id }, signal)))
+}
+
+/** Waits for all, also after one has failed: nothing goes on behind the back of whoever called. */
+async function allOf(ends: readonly Promise<unknown>[]): Promise<void> {
+  await Promise.allSettled(ends)
+  await Promise.all(ends)
 }
 
 interface OneStop extends StopRequest {
@@ -39,8 +45,13 @@ interface OneStop extends StopRequest {
 
 /** Waits for the containers that have to end first, at most as long as the grace, and stops with what is left of it. */
 async function stopAfter(runtime: PodRuntime, stop: OneStop, signal: AbortSignal): Promise<void> {
-  if (stop.before.length > 0)
-    await Promise.race([Promise.allSettled(stop.before), runtime.clock.sleep(stop.graceSeconds * 1000, signal)])
+  if (stop.before.length > 0) {
+    using patience = new AbortScope(signal)
+    await Promise.race([
+      Promise.allSettled(stop.before),
+      runtime.clock.sleep(stop.graceSeconds * 1000, patience.signal),
+    ])
+  }
   const elapsedSeconds = Math.floor((runtime.clock.monotonic() - stop.startedAt) / 1000)
   const message = `Stopping container ${stop.container.name}`
   await stopContainer(runtime, { ...stop, graceSeconds: stop.graceSeconds - elapsedSeconds, message }, signal)

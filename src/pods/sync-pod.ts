@@ -1,21 +1,21 @@
 import { CriCallError } from '../cri/cri-call-error.ts'
-import { computeQosClass } from '../model/compute-qos-class.ts'
 import { emptyObservedPod } from '../model/observed-pod.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import { podLogName } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
-import { computePodStatus } from '../status/compute-pod-status.ts'
-import type { StatusInput } from '../status/status-input.ts'
 import { applyPodActions } from './apply-pod-actions.ts'
+import type { ApplySignals } from './apply-pod-actions.ts'
 import type { CrashBackOffLimits } from './compute-crash-back-off.ts'
 import { computeLeftovers } from './compute-leftovers.ts'
 import { computePodActions } from './compute-pod-actions.ts'
 import { SandboxError } from './create-sandbox.ts'
+import { hasNewRunningParts } from './has-new-running-parts.ts'
 import type { PodActions } from './pod-actions.ts'
 import type { PodMemory } from './pod-memory.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 import { noProbeVerdicts } from './probe-verdicts.ts'
 import { removeLeftovers } from './remove-leftovers.ts'
+import { updatePodStatus } from './update-pod-status.ts'
 
 /** What every pass of every pod needs besides the runtime. */
 export interface SyncSettings {
@@ -26,97 +26,142 @@ export interface SyncSettings {
   readonly networkProblem: () => string | undefined
 }
 
+export interface SyncContext {
+  readonly runtime: PodRuntime
+  readonly settings: SyncSettings
+  readonly memory: PodMemory
+}
+
 /** What comes after a pass: look again at once, after a while, or never because the pod is over. */
 export type SyncResult =
   | { readonly kind: 'again' }
-  | { readonly kind: 'wait'; readonly ms: number }
+  /** Seen: what the runtime had when it was decided to wait. Whatever came later is a reason not to. */
+  | { readonly kind: 'wait'; readonly ms: number; readonly seen: ObservedPod | undefined }
   | { readonly kind: 'finished' }
 
 const RETRY_MS = 10_000
 const NETWORK_RETRY_MS = 1000
 const RUNTIME_RETRY_MS = 1000
-const DEADLINE_MESSAGE = 'Pod was active on the node longer than the specified deadline'
 // A sandbox that dies as soon as it is made must not become a busy loop.
 const SANDBOX_PAUSE_MS = 1000
+const DEADLINE_MESSAGE = 'Pod was active on the node longer than the specified deadline'
+const DEADLINE = { phase: 'Failed', reason: 'DeadlineExceeded', message: DEADLINE_MESSAGE }
 
-const TERMINATION_MESSAGE_BYTES = 4096
+/** One pass over a living pod: look, say, decide, do. What fails is told and tried again. */
+export async function syncPod(context: SyncContext, pod: Pod, signals: ApplySignals): Promise<SyncResult> {
+  const before = context.runtime.observer.get(pod.metadata.uid)
+  try {
+    return await pass(context, pod, signals)
+  } catch (error) {
+    if (signals.shutdown.aborted || signals.superseded.aborted) throw error
+    if (!(error instanceof SandboxError) && !(error instanceof CriCallError)) throw error
+    const { uid } = pod.metadata
+    context.runtime.log.warn('cannot bring pod to its spec, will try again', { pod: podLogName(pod), uid, error })
+    // Whatever the failed call did or did not do is seen before the next try.
+    const fresh = await lookAnew(context, pod).catch(() => before)
+    await trim(context, { pod, observed: fresh }, signals.shutdown)
+    if (hasNewRunningParts(before, fresh)) return { kind: 'again' }
+    return wait(context, pod, { ms: jitter(context.runtime, retryDelay(error)), seen: fresh })
+  }
+}
 
-/** One pass over a living pod: look, say, decide, do. */
-export async function syncPod(
-  context: { readonly runtime: PodRuntime; readonly settings: SyncSettings; readonly memory: PodMemory },
-  pod: Pod,
-  signals: { readonly shutdown: AbortSignal; readonly superseded: AbortSignal },
-): Promise<SyncResult> {
-  const { runtime, settings, memory } = context
-  const observed = runtime.observer.get(pod.metadata.uid) ?? emptyObservedPod(pod.metadata)
-  const now = runtime.clock.now()
-  const late = deadlinePassed(pod, memory, now)
-  await updateStatus(context, pod, { ended: false, override: late ? DEADLINE : undefined })
+async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Promise<SyncResult> {
+  const { runtime, memory } = context
+  const seen = await look(context, pod)
+  const observed = seen ?? emptyObservedPod(pod.metadata)
+  const late = deadlinePassed(context, pod)
+  await tell(context, { pod, observed, override: late ? DEADLINE : undefined })
   if (late) runtime.events.record(pod, { type: 'Normal', reason: 'DeadlineExceeded', message: DEADLINE_MESSAGE })
   if (memory.status?.phase === 'Succeeded' || memory.status?.phase === 'Failed') return { kind: 'finished' }
 
-  const problem = pod.spec.hostNetwork === true ? undefined : settings.networkProblem()
-  if (problem !== undefined) {
-    runtime.events.record(pod, {
-      type: 'Warning',
-      reason: 'NetworkNotReady',
-      message: `network is not ready: ${problem}`,
-    })
-    return { kind: 'wait', ms: jitter(runtime, NETWORK_RETRY_MS) }
+  if (hasNetworkProblem(context, pod)) {
+    return wait(context, pod, { ms: jitter(runtime, NETWORK_RETRY_MS), seen })
   }
-  const backOffLimits = settings.backOffLimits
-  const actions = computePodActions({
-    pod,
-    observed,
-    probes: noProbeVerdicts,
-    backOff: memory.backOff,
-    backOffLimits,
-    now,
-  })
+  const now = runtime.clock.now()
+  const probes = noProbeVerdicts
+  const actions = computePodActions({ pod, observed, probes, backOff: memory.backOff, now })
   const pause =
-    actions.createSandbox && memory.lastSandboxAt !== undefined ? memory.lastSandboxAt + SANDBOX_PAUSE_MS - now : 0
-  if (pause > 0) return { kind: 'wait', ms: pause }
-  return await act(context, { pod, observed, actions }, signals)
+    actions.createSandbox && memory.lastSandboxAt !== undefined
+      ? memory.lastSandboxAt + SANDBOX_PAUSE_MS - runtime.clock.monotonic()
+      : 0
+  if (pause > 0) return wait(context, pod, { ms: pause, seen })
+  return await act(context, { pod, seen, observed, actions }, signals)
 }
-
-const DEADLINE = { phase: 'Failed', reason: 'DeadlineExceeded', message: DEADLINE_MESSAGE }
 
 interface Pass {
   readonly pod: Pod
+  readonly seen: ObservedPod | undefined
   readonly observed: ObservedPod
   readonly actions: PodActions
 }
 
 async function act(
-  context: { readonly runtime: PodRuntime; readonly settings: SyncSettings; readonly memory: PodMemory },
-  { pod, observed, actions }: Pass,
-  signals: { readonly shutdown: AbortSignal; readonly superseded: AbortSignal },
+  context: SyncContext,
+  { pod, seen, observed, actions }: Pass,
+  signals: ApplySignals,
 ): Promise<SyncResult> {
   const { runtime, settings, memory } = context
-  const { uid } = pod.metadata
   const does = actions.killPod || actions.createSandbox || actions.kill.length > 0 || actions.start.length > 0
+  if (does) memory.unsure = true
+  const input = { pod, observed, actions, memory, backOffLimits: settings.backOffLimits }
+  const complete = await applyPodActions(runtime, input, signals)
+  const fresh = does ? await lookAnew(context, pod) : seen
+  // A container that has to wait for its next start is shown as waiting at once, not when the wait is over.
+  if (does || actions.backingOff.length > 0)
+    await tell(context, { pod, observed: fresh ?? emptyObservedPod(pod.metadata) })
+  await trim(context, { pod, observed: fresh }, signals.shutdown)
+  if (!complete) return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen: fresh })
+  // Doing what changes nothing once more would change nothing again, and without end.
+  if (does && fresh !== seen) return { kind: 'again' }
+  return wait(context, pod, { ms: nextLook(context, actions), seen: fresh })
+}
+
+/** What is known of the pod. Where that may be older than what was done, the runtime is asked: nothing is ever made twice. */
+async function look(context: SyncContext, pod: Pod): Promise<ObservedPod | undefined> {
+  const known = context.runtime.observer.get(pod.metadata.uid)
+  // A container that was made and not started may have been started since, by a call that seemed to fail.
+  const inBetween = known?.containers.some(({ state }) => state === 'created') === true
+  return context.memory.unsure || inBetween ? await lookAnew(context, pod) : known
+}
+
+async function lookAnew({ runtime, memory }: SyncContext, pod: Pod): Promise<ObservedPod | undefined> {
+  const fresh = await runtime.observer.refresh(pod.metadata.uid)
+  memory.unsure = false
+  return fresh
+}
+
+async function tell(
+  { runtime, settings, memory }: SyncContext,
+  update: Omit<Parameters<typeof updatePodStatus>[1], 'ended'>,
+): Promise<void> {
+  await updatePodStatus({ runtime, memory, runtimeName: settings.runtimeName }, { ...update, ended: false })
+}
+
+/** Tells the users of the pod once for each problem, however often it is looked at. */
+function hasNetworkProblem({ runtime, settings, memory }: SyncContext, pod: Pod): boolean {
+  const problem = pod.spec.hostNetwork === true ? undefined : settings.networkProblem()
+  if (problem !== undefined && problem !== memory.networkProblem) {
+    const message = `network is not ready: ${problem}`
+    runtime.events.record(pod, { type: 'Warning', reason: 'NetworkNotReady', message })
+  }
+  memory.networkProblem = problem
+  return problem !== undefined
+}
+
+/** What is left over harms nobody, so a failure to remove it is no reason to hold up the pod. */
+async function trim(
+  { runtime }: SyncContext,
+  { pod, observed }: { readonly pod: Pod; readonly observed: ObservedPod | undefined },
+  shutdown: AbortSignal,
+): Promise<void> {
+  if (observed === undefined) return
   try {
-    const input = { pod, observed, actions, memory, backOffLimits: settings.backOffLimits }
-    const complete = await applyPodActions(runtime, input, signals)
-    const fresh = does ? await runtime.observer.refresh(uid) : observed
-    // A container that has to wait for its next start is shown as waiting at once, not when the wait is over.
-    if (does || actions.backingOff.length > 0) await updateStatus(context, pod, { ended: false })
-    await removeLeftovers(
-      runtime,
-      pod.metadata,
-      computeLeftovers(fresh ?? observed, runtime.node.deadInstancesKept),
-      signals.shutdown,
-    )
-    if (!does) return { kind: 'wait', ms: nextLook(runtime, settings, { pod, actions, memory }) }
-    if (complete) return { kind: 'again' }
-    return { kind: 'wait', ms: jitter(runtime, RETRY_MS) }
+    const leftovers = computeLeftovers(observed, runtime.node.deadInstancesKept)
+    await removeLeftovers(runtime, pod.metadata, leftovers, shutdown)
   } catch (error) {
-    if (signals.shutdown.aborted || signals.superseded.aborted) throw error
-    if (!(error instanceof SandboxError) && !(error instanceof CriCallError)) throw error
-    runtime.log.warn('cannot bring pod to its spec, will try again', { pod: podLogName(pod), uid, error })
-    // Whatever the failed call did or did not do is seen before the next try.
-    await runtime.observer.refresh(uid).catch(() => {})
-    return { kind: 'wait', ms: jitter(runtime, retryDelay(error)) }
+    if (shutdown.aborted) throw error
+    const { uid } = pod.metadata
+    runtime.log.warn('cannot remove what is left over of a pod, will try again', { pod: podLogName(pod), uid, error })
   }
 }
 
@@ -127,22 +172,23 @@ function retryDelay(error: Error): number {
   return RETRY_MS
 }
 
-function nextLook(
-  runtime: PodRuntime,
-  settings: SyncSettings,
-  { pod, actions, memory }: { readonly pod: Pod; readonly actions: PodActions; readonly memory: PodMemory },
-): number {
+function nextLook({ runtime, settings }: SyncContext, actions: PodActions): number {
   const now = runtime.clock.now()
-  const backOffEnds = actions.backingOff.map(({ untilMs }) => untilMs - now)
-  const deadline = deadlineAt(pod, memory)
-  return Math.max(
-    0,
-    Math.min(
-      jitter(runtime, settings.syncFrequencyMs),
-      ...backOffEnds,
-      ...(deadline === undefined ? [] : [deadline - now]),
-    ),
+  return Math.min(
+    jitter(runtime, settings.syncFrequencyMs),
+    ...actions.backingOff.map(({ untilMs }) => Math.max(0, untilMs - now)),
   )
+}
+
+/** Never longer than the pod may be active. */
+function wait(
+  context: SyncContext,
+  pod: Pod,
+  { ms, seen }: { readonly ms: number; readonly seen: ObservedPod | undefined },
+): SyncResult {
+  const deadline = deadlineAt(context, pod)
+  const left = deadline === undefined ? ms : Math.max(0, deadline - context.runtime.clock.now())
+  return { kind: 'wait', ms: Math.min(ms, left), seen }
 }
 
 /** Spreads what many pods would do at the same moment: 1.0 to 1.5 times. */
@@ -150,57 +196,16 @@ function jitter(runtime: PodRuntime, ms: number): number {
   return ms * (1 + runtime.random() / 2)
 }
 
-function deadlineAt(pod: Pod, memory: PodMemory): number | undefined {
+function deadlineAt({ memory }: SyncContext, pod: Pod): number | undefined {
   const seconds = pod.spec.activeDeadlineSeconds
   const startTime = memory.status?.startTime
   return seconds === undefined || startTime === undefined ? undefined : Date.parse(startTime) + seconds * 1000
 }
 
-function deadlinePassed(pod: Pod, memory: PodMemory, now: number): boolean {
-  const deadline = deadlineAt(pod, memory)
+function deadlinePassed(context: SyncContext, pod: Pod): boolean {
+  const deadline = deadlineAt(context, pod)
+  const phase = context.memory.status?.phase
   return (
-    deadline !== undefined &&
-    now >= deadline &&
-    memory.status?.phase !== 'Failed' &&
-    memory.status?.phase !== 'Succeeded'
+    deadline !== undefined && context.runtime.clock.now() >= deadline && phase !== 'Failed' && phase !== 'Succeeded'
   )
-}
-
-/** Computes the status anew and keeps it. */
-export async function updateStatus(
-  context: { readonly runtime: PodRuntime; readonly settings: SyncSettings; readonly memory: PodMemory },
-  pod: Pod,
-  options: { readonly ended: boolean; readonly override?: StatusInput['override'] },
-): Promise<void> {
-  const { runtime, settings, memory } = context
-  const observed = runtime.observer.get(pod.metadata.uid) ?? emptyObservedPod(pod.metadata)
-  await readLastWords(runtime, observed, memory)
-  memory.status = computePodStatus({
-    pod,
-    observed,
-    previous: memory.status,
-    waiting: memory.waiting,
-    started: new Map(),
-    ready: new Map(),
-    lastWords: memory.lastWords,
-    ended: options.ended,
-    runtimeName: settings.runtimeName,
-    nodeIps: runtime.node.container.ips,
-    qosClass: computeQosClass(pod),
-    override: options.override,
-    now: runtime.clock.now(),
-  })
-}
-
-async function readLastWords(runtime: PodRuntime, observed: ObservedPod, memory: PodMemory): Promise<void> {
-  const exited = observed.containers.filter(({ state }) => state === 'exited')
-  for (const id of memory.lastWords.keys())
-    if (!exited.some((container) => container.id === id)) memory.lastWords.delete(id)
-  for (const { id, terminationLog } of exited) {
-    if (memory.lastWords.has(id)) continue
-    memory.lastWords.set(
-      id,
-      terminationLog === '' ? '' : await runtime.files.readTerminationLog(terminationLog, TERMINATION_MESSAGE_BYTES),
-    )
-  }
 }

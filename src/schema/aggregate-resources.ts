@@ -1,6 +1,6 @@
 import type { Container, PodSpec } from '../model/generated/core-v1.ts'
-import { parseQuantity } from './parse-quantity.ts'
-import type { Quantity } from './parse-quantity.ts'
+import { tryParseQuantity } from '../model/quantity.ts'
+import type { Quantity } from '../model/quantity.ts'
 
 type Amounts = Map<string, Quantity>
 
@@ -32,16 +32,16 @@ export function aggregateResources(spec: PodSpec, which: 'requests' | 'limits'):
 function amountsOf(container: Container, which: 'requests' | 'limits'): Amounts {
   const amounts: Amounts = new Map()
   for (const [name, text] of Object.entries(container.resources?.[which] ?? {})) {
-    const quantity = parseQuantity(text)
+    const quantity = tryParseQuantity(text)
     if (quantity !== undefined) amounts.set(name, quantity)
   }
   return amounts
 }
 
 function add(total: Amounts, more: Amounts): void {
-  for (const [name, { nanos, notation }] of more) {
+  for (const [name, { nanos, format }] of more) {
     const before = total.get(name)
-    total.set(name, { nanos: nanos + (before?.nanos ?? 0n), notation: before?.notation ?? notation })
+    total.set(name, { nanos: nanos + (before?.nanos ?? 0n), format: before?.format ?? format })
   }
 }
 

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { decodeObject } from './decode-object.ts'
-import type { ManifestValue } from './manifest-value.ts'
+import type { DocumentValue } from '../document/document-value.ts'
 
-function remarks(value: ManifestValue): { errors: string[]; warnings: string[] } {
+function remarks(value: DocumentValue): { errors: string[]; warnings: string[] } {
   const { errors, warnings } = decodeObject(value, 'Pod')
   const show = ({ path, rule }: { path: { toString(): string }; rule: string }) => `${path.toString()}: ${rule}`
   return { errors: errors.map(show), warnings: warnings.map(show) }
 }
 
-function container(fields: ManifestValue): ManifestValue {
+function container(fields: DocumentValue): DocumentValue {
   return { spec: { containers: [fields] } }
 }
 
 describe('decodeObject()', () => {
-  const errors: readonly (readonly [string, ManifestValue, string])[] = [
+  const errors: readonly (readonly [string, DocumentValue, string])[] = [
     ['a number for text', container({ image: 1 }), 'spec.containers[0].image: Invalid value: 1: expected a string'],
     ['text for a number', { spec: { priority: '1' } }, 'spec.priority: Invalid value: "1": expected a whole number'],
     ['a fraction', { spec: { priority: 1.5 } }, 'spec.priority: Invalid value: 1.5: expected a whole number'],
@@ -99,7 +99,7 @@ describe('decodeObject()', () => {
               { containerPort: 80, protocol: 'TCP' },
               { containerPort: 81, protocol: 'TCP' },
             ],
-            resources: { limits: { cpu: '500m', memory: '1Gi', big: '18446744073709551616' } },
+            resources: { limits: { cpu: '500m', memory: '1Gi', big: '9223372036854775807' } },
           },
         ],
         volumes: [

@@ -1,10 +1,10 @@
 import { decodeScalar, zeroScalar } from './decode-scalar.ts'
 import { FieldPath } from './field-path.ts'
-import type { ManifestObject, ManifestValue } from './manifest-value.ts'
+import type { DocumentObject, DocumentValue } from '../document/document-value.ts'
 import { fieldsOf } from './object-type.ts'
 import type { Field, ValueType } from './object-type.ts'
-import { setKey } from './position-index.ts'
-import { nearestName } from './nearest-name.ts'
+import { setKey } from '../document/position-index.ts'
+import { nearestName } from '../document/nearest-name.ts'
 
 /** A remark of the decoder about one place. */
 interface DecodeRemark {
@@ -24,7 +24,7 @@ export interface DecodedObject {
  * Checks a value against an API type and copies what the type knows. As in the API server's decoder a wrong type is an error;
  * an unknown field is left out, but not in silence. Required fields that are absent get their zero value.
  */
-export function decodeObject(value: ManifestValue, typeName: string, path = FieldPath.root): DecodedObject {
+export function decodeObject(value: DocumentValue, typeName: string, path = FieldPath.root): DecodedObject {
   const decoder = new Decoder()
   const decoded = decoder.object(value, typeName, path) as Readonly<Record<string, unknown>>
   return { value: decoded, errors: decoder.errors, warnings: decoder.warnings }
@@ -34,7 +34,7 @@ class Decoder {
   readonly errors: DecodeRemark[] = []
   readonly warnings: DecodeRemark[] = []
 
-  object(value: ManifestValue, typeName: string, path: FieldPath): unknown {
+  object(value: DocumentValue, typeName: string, path: FieldPath): unknown {
     const fields = fieldsOf(typeName)
     const result = {}
     if (!isObject(value)) this.#expected(value, 'a map of fields', path)
@@ -49,7 +49,7 @@ class Decoder {
     return result
   }
 
-  #value(value: ManifestValue, type: ValueType, path: FieldPath): unknown {
+  #value(value: DocumentValue, type: ValueType, path: FieldPath): unknown {
     switch (type.kind) {
       case 'object':
         return this.object(value, type.name, path)
@@ -66,13 +66,13 @@ class Decoder {
     }
   }
 
-  #list(value: ManifestValue, type: ValueType & { kind: 'list' }, path: FieldPath): unknown {
+  #list(value: DocumentValue, type: ValueType & { kind: 'list' }, path: FieldPath): unknown {
     if (!Array.isArray(value)) {
       this.#expected(value, 'a list', path)
       return []
     }
     const seen = new Set<string>()
-    return (value as readonly ManifestValue[]).map((item, index) => {
+    return (value as readonly DocumentValue[]).map((item, index) => {
       const decoded = item === null ? zeroOf(type.of) : this.#value(item, type.of, path.index(index))
       if (type.keys.length > 0)
         this.#noteDouble(decoded as Record<string, string | number>, type.keys, seen, path.index(index))
@@ -91,7 +91,7 @@ class Decoder {
     seen.add(key)
   }
 
-  #map(value: ManifestValue, of: ValueType, path: FieldPath): unknown {
+  #map(value: DocumentValue, of: ValueType, path: FieldPath): unknown {
     if (!isObject(value)) {
       this.#expected(value, 'a map', path)
       return {}
@@ -109,7 +109,7 @@ class Decoder {
     this.warnings.push({ path: path.child(name), rule: `unknown field, ignored${hint}` })
   }
 
-  #expected(value: ManifestValue, expected: string, path: FieldPath): void {
+  #expected(value: DocumentValue, expected: string, path: FieldPath): void {
     const shown = typeof value === 'bigint' ? String(value) : value
     this.errors.push({ path, rule: `Invalid value: ${describe(value)}: expected ${expected}`, value: shown })
   }
@@ -135,12 +135,12 @@ function zeroOf(type: ValueType): unknown {
 }
 
 /** A value as a message shows it: short, and never the inside of a map or list. */
-function describe(value: ManifestValue): string {
+function describe(value: DocumentValue): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'a map'
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : String(value)
 }
 
-function isObject(value: ManifestValue): value is ManifestObject {
+function isObject(value: DocumentValue): value is DocumentObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

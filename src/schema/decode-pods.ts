@@ -6,7 +6,7 @@ import type { ManifestPod } from './default-pod.ts'
 import { FieldPath } from './field-path.ts'
 import { ManifestError } from './manifest-error.ts'
 import type { ManifestProblem } from './manifest-error.ts'
-import type { ManifestObject, ManifestValue } from './manifest-value.ts'
+import type { DocumentObject, DocumentValue } from '../document/document-value.ts'
 import { parseManifest } from './parse-manifest.ts'
 import type { LocatedManifest } from './parse-manifest.ts'
 import { findApiReferences } from './static-pod-references.ts'
@@ -89,11 +89,11 @@ function kindOf(manifest: LocatedManifest, allowList: boolean): 'Pod' | 'PodList
   )
 }
 
-function shown(value: ManifestValue | undefined): unknown {
+function shown(value: DocumentValue | undefined): unknown {
   return typeof value === 'string' ? value.slice(0, 100) : value === undefined ? null : typeof value
 }
 
-function isObject(value: ManifestValue): value is ManifestObject {
+function isObject(value: DocumentValue): value is DocumentObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -1,6 +1,6 @@
-import type { ManifestValue } from './manifest-value.ts'
+import { formatQuantity, roundToMilli, tryParseQuantity } from '../model/quantity.ts'
+import type { DocumentValue } from '../document/document-value.ts'
 import type { ScalarName } from './object-type.ts'
-import { formatQuantity, parseQuantity, roundUpQuantity } from './parse-quantity.ts'
 
 /** Either the value as the API holds it, or what was expected instead of what is there. */
 export type Decoded = { readonly value: unknown } | { readonly expected: string }
@@ -8,10 +8,8 @@ export type Decoded = { readonly value: unknown } | { readonly expected: string 
 const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const MAX_INT32 = 2 ** 31 - 1
-// The API keeps no amount finer than a thousandth.
-const MILLI_NANOS = 1_000_000n
 
-const decoders: Readonly<Record<ScalarName, (value: ManifestValue) => Decoded>> = {
+const decoders: Readonly<Record<ScalarName, (value: DocumentValue) => Decoded>> = {
   string: (value) => (typeof value === 'string' ? { value } : { expected: 'a string' }),
   boolean: (value) => (typeof value === 'boolean' ? { value } : { expected: 'true or false' }),
   number: (value) => (typeof value === 'number' ? { value } : { expected: 'a number' }),
@@ -28,7 +26,7 @@ const decoders: Readonly<Record<ScalarName, (value: ManifestValue) => Decoded>> 
 }
 
 /** One value of a scalar type → as the API holds it. Nothing is converted except amounts, which have one spelling. */
-export function decodeScalar(value: ManifestValue, name: ScalarName): Decoded {
+export function decodeScalar(value: DocumentValue, name: ScalarName): Decoded {
   return decoders[name](value)
 }
 
@@ -40,22 +38,22 @@ export function zeroScalar(name: ScalarName): unknown {
   return name === 'Quantity' ? '0' : ''
 }
 
-function decodeInt32(value: ManifestValue, expected = 'a whole number'): Decoded {
+function decodeInt32(value: DocumentValue, expected = 'a whole number'): Decoded {
   if (typeof value === 'bigint') return { expected: `${expected} of 32 bits` }
   if (typeof value !== 'number' || !Number.isInteger(value)) return { expected }
   return value > MAX_INT32 || value < -MAX_INT32 - 1 ? { expected: `${expected} of 32 bits` } : { value }
 }
 
-function decodeInt64(value: ManifestValue): Decoded {
+function decodeInt64(value: DocumentValue): Decoded {
   if (typeof value === 'bigint' || (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)) {
     return { expected: `a whole number of at most ${Number.MAX_SAFE_INTEGER}, which can be kept exactly` }
   }
   return typeof value === 'number' && Number.isInteger(value) ? { value } : { expected: 'a whole number' }
 }
 
-function decodeQuantity(value: ManifestValue): Decoded {
+function decodeQuantity(value: DocumentValue): Decoded {
   const isText = typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint'
-  const quantity = isText ? parseQuantity(String(value).trim()) : undefined
+  const quantity = isText ? tryParseQuantity(String(value).trim()) : undefined
   if (quantity === undefined) return { expected: 'an amount such as 100m, 1.5 or 2Gi' }
-  return { value: formatQuantity(roundUpQuantity(quantity, MILLI_NANOS)) }
+  return { value: formatQuantity(roundToMilli(quantity)) }
 }

@@ -4,7 +4,7 @@ import { defaultPullPolicy } from './default-container.ts'
 import { decodeObject } from './decode-object.ts'
 import { defaultPod } from './default-pod.ts'
 import type { ManifestPod } from './default-pod.ts'
-import type { ManifestObject, ManifestValue } from './manifest-value.ts'
+import type { DocumentObject, DocumentValue } from '../document/document-value.ts'
 
 const CONTAINER = {
   imagePullPolicy: 'Always',
@@ -22,17 +22,17 @@ const POD = {
 }
 const PROBE = { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 }
 
-function defaulted(spec: ManifestValue): unknown {
+function defaulted(spec: DocumentValue): unknown {
   const { value } = decodeObject({ metadata: { name: 'a' }, spec }, 'Pod')
   return defaultPod(value as unknown as ManifestPod).spec
 }
 
-function defaultedContainer(fields: ManifestObject): unknown {
+function defaultedContainer(fields: DocumentObject): unknown {
   const { containers } = defaulted({ containers: [{ name: 'c', image: 'i', ...fields }] }) as ManifestPod['spec']
   return containers[0]
 }
 
-function defaultedVolume(source: ManifestObject): unknown {
+function defaultedVolume(source: DocumentObject): unknown {
   const { volumes } = defaulted({ containers: [], volumes: [{ name: 'v', ...source }] }) as ManifestPod['spec']
   return volumes?.[0]
 }
@@ -69,7 +69,7 @@ describe('defaultPod()', () => {
     assert.deepEqual(defaulted(spec), spec)
   })
 
-  const containers: readonly (readonly [string, ManifestObject, object])[] = [
+  const containers: readonly (readonly [string, DocumentObject, object])[] = [
     [
       'requests from limits',
       { resources: { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '100m' } } },
@@ -112,7 +112,7 @@ describe('defaultPod()', () => {
     })
   }
 
-  const volumes: readonly (readonly [string, ManifestObject, object])[] = [
+  const volumes: readonly (readonly [string, DocumentObject, object])[] = [
     ['no source', {}, { emptyDir: {} }],
     ['a host path', { hostPath: { path: '/x' } }, { hostPath: { path: '/x', type: '' } }],
     ['a secret', { secret: { secretName: 's' } }, { secret: { secretName: 's', defaultMode: 420 } }],

@@ -1,8 +1,8 @@
 import type { ObjectMeta, PodSpec, PodStatus, ResourceRequirements } from '../model/generated/core-v1.ts'
+import { formatQuantity } from '../model/quantity.ts'
 import { aggregateResources } from './aggregate-resources.ts'
 import { defaultContainer } from './default-container.ts'
 import { defaultVolume } from './default-volume.ts'
-import { formatQuantity } from './parse-quantity.ts'
 import { isHugePages, isPodLevelResource, mayOvercommit } from './resource-name.ts'
 
 /** A pod as a manifest or an API request has it: decoded, but with no identity yet. */

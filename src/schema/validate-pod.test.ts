@@ -3,14 +3,14 @@ import { describe, test } from 'node:test'
 import { decodeObject } from './decode-object.ts'
 import { defaultPod } from './default-pod.ts'
 import type { ManifestPod } from './default-pod.ts'
-import type { ManifestObject, ManifestValue } from './manifest-value.ts'
+import type { DocumentObject, DocumentValue } from '../document/document-value.ts'
 import { validatePod } from './validate-pod.ts'
 
 /** Fields of the spec, of its only container ("c") and of the metadata; what is not given is legal. */
 interface Given {
-  readonly spec?: ManifestObject
-  readonly c?: ManifestObject
-  readonly meta?: ManifestObject
+  readonly spec?: DocumentObject
+  readonly c?: DocumentObject
+  readonly meta?: DocumentObject
 }
 
 function problemsOf({ spec = {}, c = {}, meta = {} }: Given): readonly string[] {
@@ -25,27 +25,27 @@ function problemsOf({ spec = {}, c = {}, meta = {} }: Given): readonly string[] 
   return validatePod(defaultPod(value as unknown as ManifestPod)).map(({ path, rule }) => `${path.toString()}: ${rule}`)
 }
 
-const many = (count: number, item: (index: number) => ManifestValue) => Array.from({ length: count }, (_, i) => item(i))
-const volume = (source: ManifestObject): Given => ({ spec: { volumes: [{ name: 'v', ...source }] } })
-const probe = (fields: ManifestObject): Given => ({ c: { livenessProbe: { exec: { command: ['true'] }, ...fields } } })
-const init = (fields: ManifestObject): Given => ({
+const many = (count: number, item: (index: number) => DocumentValue) => Array.from({ length: count }, (_, i) => item(i))
+const volume = (source: DocumentObject): Given => ({ spec: { volumes: [{ name: 'v', ...source }] } })
+const probe = (fields: DocumentObject): Given => ({ c: { livenessProbe: { exec: { command: ['true'] }, ...fields } } })
+const init = (fields: DocumentObject): Given => ({
   spec: { initContainers: [{ name: 'init', image: 'x', ...fields }] },
 })
-const mounted = (mount: ManifestObject, more: ManifestObject = {}): Given => ({
+const mounted = (mount: DocumentObject, more: DocumentObject = {}): Given => ({
   spec: { volumes: [{ name: 'v', emptyDir: {} }] },
   c: { volumeMounts: [{ name: 'v', mountPath: '/v', ...mount }], ...more },
 })
-const env = (...variables: readonly ManifestValue[]): Given => ({ c: { env: variables } })
-const security = (securityContext: ManifestObject): Given => ({ c: { securityContext } })
-const podSecurity = (securityContext: ManifestObject): Given => ({ spec: { securityContext } })
-const resources = (fields: ManifestObject): Given => ({ c: { resources: fields } })
-const toleration = (fields: ManifestObject): Given => ({ spec: { tolerations: [fields] } })
-const spread = (fields: ManifestObject): Given => ({
+const env = (...variables: readonly DocumentValue[]): Given => ({ c: { env: variables } })
+const security = (securityContext: DocumentObject): Given => ({ c: { securityContext } })
+const podSecurity = (securityContext: DocumentObject): Given => ({ spec: { securityContext } })
+const resources = (fields: DocumentObject): Given => ({ c: { resources: fields } })
+const toleration = (fields: DocumentObject): Given => ({ spec: { tolerations: [fields] } })
+const spread = (fields: DocumentObject): Given => ({
   spec: {
     topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', ...fields }],
   },
 })
-const projected = (...sources: readonly ManifestObject[]): Given => ({
+const projected = (...sources: readonly DocumentObject[]): Given => ({
   spec: { serviceAccountName: 'sa', volumes: [{ name: 'v', projected: { sources } }] },
 })
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution'

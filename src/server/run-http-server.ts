@@ -6,7 +6,8 @@ import type { Logger } from '../telemetry/logger.ts'
 /** An answer to a GET request. */
 export interface Reply {
   readonly status: number
-  readonly type: 'text/plain' | 'application/json' | string
+  /** The media type, without its character set. */
+  readonly type: string
   readonly body: string
 }
 

@@ -8,7 +8,7 @@ import type { Pod, PodUid } from '../model/pod.ts'
 import { deepEqual } from './deep-equal.ts'
 
 /** What happened to pods of one source. DELETE asks for a graceful end; REMOVE says that a pod is no longer wanted at all. */
-export type PodOperation = 'ADD' | 'UPDATE' | 'DELETE' | 'REMOVE' | 'RECONCILE'
+type PodOperation = 'ADD' | 'UPDATE' | 'DELETE' | 'REMOVE' | 'RECONCILE'
 
 /** One step from the old set of a source to the new one. */
 export interface PodUpdate {

@@ -5,7 +5,7 @@ import { computeSourceDiff } from './compute-source-diff.ts'
 import type { KnownPods, PodUpdate } from './compute-source-diff.ts'
 
 /** An event about a pod, for whoever records events. */
-export interface PodConfigEvent {
+interface PodConfigEvent {
   readonly type: 'Warning'
   readonly reason: 'FailedValidation'
   readonly pod: Pod

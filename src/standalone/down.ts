@@ -77,6 +77,7 @@ async function stopPodsOf(
   signal: AbortSignal,
 ): Promise<void> {
   using runtime = deps.openRuntime(endpoint)
+  deps.say('stopping pods; each gets its own grace period to end')
   const { stopped, failures } = await stopPods(runtime, uids, signal)
   for (const failure of failures) deps.say(failure)
   deps.say(stopped === 1 ? '1 pod stopped' : `${stopped} pods stopped`)

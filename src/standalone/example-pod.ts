@@ -19,5 +19,7 @@ spec:
         - |
           mkdir -p /www && echo "Hello from Deckhand" > /www/index.html
           echo "serving on port 8080"
-          exec httpd -f -p 8080 -h /www
+          httpd -f -p 8080 -h /www &
+          trap 'echo "asked to leave"; exit 0' TERM
+          wait
 `

@@ -11,7 +11,9 @@ export interface ConditionsInput {
   readonly regular: readonly ContainerStatus[]
   /** The pod has a sandbox in which containers may start. */
   readonly sandboxUsable: boolean
+  /** Of each type the first counts. */
   readonly previous: readonly PodCondition[]
+  readonly observedGeneration: number | undefined
   readonly now: number
 }
 
@@ -24,6 +26,11 @@ interface Verdict {
 /** The conditions that the node agent owns; whatever else was set on the pod is kept before them. */
 const OWNED = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'] as const
 
+/** True for a condition that only the node agent says. */
+export function isOwnCondition(type: string): boolean {
+  return OWNED.some((owned) => owned === type)
+}
+
 /** All conditions of a pod. A condition's transition time moves only when its status does. */
 export function computeConditions(input: ConditionsInput): PodCondition[] {
   const containersReady = judgeContainersReady(input)
@@ -34,19 +41,19 @@ export function computeConditions(input: ConditionsInput): PodCondition[] {
     ContainersReady: containersReady,
     PodScheduled: { status: 'True' },
   }
-  const foreign = input.previous.filter(({ type }) => !OWNED.some((owned) => owned === type))
+  const foreign = input.previous.filter(({ type }) => !isOwnCondition(type))
   return [...foreign, ...OWNED.map((type) => toCondition(input, type, verdicts[type]))]
 }
 
 function toCondition(input: ConditionsInput, type: string, verdict: Verdict): PodCondition {
   const old = input.previous.find((condition) => condition.type === type)
-  const { generation } = input.pod.metadata
+  const { observedGeneration } = input
   return {
     type,
     status: verdict.status,
     ...(verdict.reason === undefined ? {} : { reason: verdict.reason }),
     ...(verdict.message === undefined ? {} : { message: verdict.message }),
-    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
     lastTransitionTime:
       old?.status === verdict.status && old.lastTransitionTime !== undefined
         ? old.lastTransitionTime
@@ -68,11 +75,9 @@ function judgeContainersReady({ pod, phase, init, regular }: ConditionsInput): V
 function judgeInitialized({ pod, phase, init, regular, previous }: ConditionsInput): Verdict {
   const containers = pod.spec.initContainers ?? []
   if (phase === 'Succeeded') return { status: 'True', reason: 'PodCompleted' }
-  const regularRan = regular.some(
-    ({ state, lastState }) => state?.running ?? state?.terminated ?? lastState?.terminated,
-  )
+  const regularRan = regular.some(({ state }) => state?.running !== undefined || state?.terminated !== undefined)
   const before = previous.find(({ type }) => type === 'Initialized')?.status === 'True'
-  if (containers.length === 0 || regularRan || (before && init.some(({ ready }) => ready))) return { status: 'True' }
+  if (containers.length === 0 || regularRan || before) return { status: 'True' }
   const sidecars = new Set(containers.filter(isSidecar).map(({ name }) => name))
   return judgeList(
     containers.map(({ name }) => name),

@@ -8,6 +8,7 @@ import type {
 import type { ObservedContainer } from '../model/observed-pod.ts'
 import { isSidecar } from '../model/pod-containers.ts'
 import type { ContainerKind } from '../model/pod-containers.ts'
+import type { Pod } from '../model/pod.ts'
 import { mayRestart } from '../model/restart-policy.ts'
 import { toApiTime } from './status-input.ts'
 import type { StatusInput } from './status-input.ts'
@@ -16,6 +17,10 @@ type AnyContainer = Container | EphemeralContainer
 
 // What a container that vanished without leaving an exit code is said to have ended with: as if killed.
 const LOST_EXIT_CODE = 137
+const LOST_REASON = 'ContainerStatusUnknown'
+const LOST_WHEN_DELETED =
+  'The container could not be located when the pod was deleted.  The container used to be Running'
+const LOST_WHEN_TERMINATED = 'The container could not be located when the pod was terminated'
 
 /** The statuses of one of the three lists of containers. */
 export function computeContainerStatuses(
@@ -30,11 +35,12 @@ export function computeContainerStatuses(
 
 function computeOne(input: StatusInput, kind: ContainerKind, container: AnyContainer): ContainerStatus {
   const old = previousStatus(input, kind, container.name)
-  const [newest, older] = input.observed.containers.filter(({ name }) => name === container.name)
+  const [newest, ...older] = input.observed.containers.filter(({ name }) => name === container.name)
+  const ended = older.find(({ state }) => state === 'exited')
   const status =
     newest === undefined
       ? absentStatus(input, { kind, container, old })
-      : presentStatus(input, { kind, container, old, newest, older })
+      : presentStatus(input, { kind, container, old, newest, ended })
   return withWaitingReason(input, { kind, container, status, newest })
 }
 
@@ -57,63 +63,77 @@ interface Absent {
 /** The runtime knows no instance: not made yet, or lost. */
 function absentStatus(input: StatusInput, { kind, container, old }: Absent): ContainerStatus {
   if (old?.state?.terminated !== undefined) return old
-  const base: ContainerStatus = {
+  const wasLost = old?.state?.running !== undefined && old.lastState?.terminated === undefined
+  const isDeleted = input.pod.metadata.deletionTimestamp !== undefined
+  // A regular container is there, so this one has done its work; its instance was cleaned up.
+  const isDone = kind === 'init' && !isSidecar(container) && hasRegularInSandbox(input)
+  const reason = (input.pod.spec.initContainers ?? []).length > 0 ? 'PodInitializing' : 'ContainerCreating'
+  return {
     name: container.name,
-    state: {
-      waiting: { reason: (input.pod.spec.initContainers ?? []).length > 0 ? 'PodInitializing' : 'ContainerCreating' },
-    },
-    ready: false,
+    state: isDone ? { terminated: { exitCode: 0, reason: 'Completed' } } : { waiting: { reason } },
+    ...lastState(wasLost ? lostState(LOST_WHEN_DELETED) : old?.lastState),
+    ready: isDone,
     ...(kind === 'ephemeral' ? {} : { started: false }),
-    restartCount: old?.restartCount ?? 0,
+    restartCount: (old?.restartCount ?? 0) + (wasLost && !isDeleted ? 1 : 0),
     image: container.image ?? '',
     imageID: '',
-    ...lastState(old?.lastState),
     ...volumeMounts(container.volumeMounts),
-  }
-  if (kind === 'init' && !isSidecar(container) && anyRegularContainerMade(input)) {
-    return { ...base, ready: true, state: { terminated: { exitCode: 0, reason: 'Completed' } } }
-  }
-  if (old?.state?.running === undefined || old.lastState?.terminated !== undefined) return base
-  const message = 'The container could not be located when the pod was deleted.  The container used to be Running'
-  return {
-    ...base,
-    restartCount: base.restartCount + (input.pod.metadata.deletionTimestamp === undefined ? 1 : 0),
-    lastState: { terminated: { exitCode: LOST_EXIT_CODE, reason: 'ContainerStatusUnknown', message } },
   }
 }
 
 interface Present extends Absent {
   readonly newest: ObservedContainer
-  readonly older: ObservedContainer | undefined
+  /** The newest of the instances before it that ended. */
+  readonly ended: ObservedContainer | undefined
 }
 
-function presentStatus(input: StatusInput, { kind, container, old, newest, older }: Present): ContainerStatus {
-  const lost = newest.state === 'unknown' && old?.state?.running !== undefined
-  const started = newest.state === 'running' && (input.started.get(newest.id) ?? true)
-  const ready =
-    kind === 'init' && !isSidecar(container)
-      ? newest.state === 'exited' && newest.exitCode === 0
-      : started && (input.ready.get(newest.id) ?? true)
+function presentStatus(input: StatusInput, present: Present): ContainerStatus {
+  const { kind, container, old, newest } = present
+  const containerID = `${input.runtimeName}://${newest.id}`
+  const isPlainInit = kind === 'init' && !isSidecar(container)
+  const runs = newest.state === 'running'
+  const started = runs && (isPlainInit || (input.started.get(newest.id) ?? true))
+  const ready = isPlainInit
+    ? newest.state === 'exited' && newest.exitCode === 0
+    : started && (input.ready.get(newest.id) ?? true)
+  const lost = newest.state === 'unknown' ? countLost(old, containerID) : undefined
+  // A number once told is never taken back, even when the runtime lost the instances that it came from.
+  const restartCount = Math.max(old?.restartCount ?? 0, lost ?? newest.restartCount)
   return {
     name: container.name,
-    state: lost ? lostState() : toState(input, newest),
-    ...lastState(older === undefined ? (newest.restartCount > 0 ? old?.lastState : undefined) : toState(input, older)),
-    ready: kind === 'ephemeral' ? false : ready,
-    ...(kind === 'ephemeral'
-      ? {}
-      : { started: kind === 'init' && !isSidecar(container) ? newest.state === 'running' : started }),
-    restartCount: lost ? (old?.restartCount ?? 0) + 1 : newest.restartCount,
+    state: lost === undefined ? toState(input, newest) : lostState(LOST_WHEN_TERMINATED),
+    ...lastState(toLastState(input, present, { containerID, restartCount })),
+    ready: kind !== 'ephemeral' && ready,
+    ...(kind === 'ephemeral' ? {} : { started }),
+    restartCount,
     image: newest.image,
     imageID: newest.imageRef,
-    containerID: `${input.runtimeName}://${newest.id}`,
+    containerID,
     ...(newest.user === undefined ? {} : { user: { linux: newest.user } }),
     ...volumeMounts(container.volumeMounts),
   }
 }
 
-function lostState(): ContainerState {
-  const message = 'The container could not be located when the pod was terminated'
-  return { terminated: { exitCode: LOST_EXIT_CODE, reason: 'ContainerStatusUnknown', message } }
+/** The restart count of an instance that ran and is in no known state now; undefined when it was not seen running. */
+function countLost(old: ContainerStatus | undefined, containerID: string): number | undefined {
+  if (old?.state?.running !== undefined) return old.restartCount + 1
+  const toldBefore = old?.containerID === containerID && old.state?.terminated?.reason === LOST_REASON
+  return toldBefore ? old.restartCount : undefined
+}
+
+/** How the instance before this one ended: as the runtime has it, else as it was told when the runtime still had it. */
+function toLastState(
+  input: StatusInput,
+  { ended, old }: Present,
+  current: { readonly containerID: string; readonly restartCount: number },
+): ContainerState | undefined {
+  if (ended !== undefined) return toState(input, ended)
+  if (old?.state?.terminated !== undefined && old.containerID !== current.containerID) return old.state
+  return current.restartCount > 0 ? old?.lastState : undefined
+}
+
+function lostState(message: string): ContainerState {
+  return { terminated: { exitCode: LOST_EXIT_CODE, reason: LOST_REASON, message } }
 }
 
 function toState(input: StatusInput, instance: ObservedContainer): ContainerState {
@@ -148,14 +168,10 @@ interface Restarting {
   readonly newest: ObservedContainer | undefined
 }
 
-/** A container that should run again and could not yet be started shows why; its end moves to lastState. */
+/** A container that should run and could not yet be started shows why; its end moves to lastState. */
 function withWaitingReason(input: StatusInput, { kind, container, status, newest }: Restarting): ContainerStatus {
   const waiting = input.waiting.get(container.name)
-  if (waiting === undefined || newest?.state === 'running' || input.ended) return status
-  const exitedWell = newest?.state === 'exited' && newest.exitCode === 0
-  if (kind === 'init' && exitedWell) return status
-  if (kind === 'regular' && newest?.state === 'exited' && !mayRestart(input.pod, container, newest.exitCode))
-    return status
+  if (waiting === undefined || input.ended || !shouldStart(input.pod, { kind, container, newest })) return status
   const ended = status.state?.terminated
   return {
     ...status,
@@ -164,9 +180,20 @@ function withWaitingReason(input: StatusInput, { kind, container, status, newest
   }
 }
 
-function anyRegularContainerMade(input: StatusInput): boolean {
-  return input.pod.spec.containers.some(({ name }) =>
-    input.observed.containers.some((instance) => instance.name === name),
+function shouldStart(pod: Pod, { kind, container, newest }: Omit<Restarting, 'status'>): boolean {
+  if (pod.metadata.deletionTimestamp !== undefined || newest?.state === 'running') return false
+  if (newest === undefined) return true
+  if (kind === 'ephemeral') return false
+  if (newest.state !== 'exited') return true
+  // A sidecar that ended well starts again too, and is still shown as it ended.
+  return !(kind === 'init' && newest.exitCode === 0) && mayRestart(pod, container, newest.exitCode)
+}
+
+/** What an older sandbox left behind says nothing about the init containers of this one. */
+function hasRegularInSandbox({ pod, observed }: StatusInput): boolean {
+  return observed.containers.some(
+    ({ name, sandboxId }) =>
+      sandboxId === observed.sandboxes[0]?.id && pod.spec.containers.some((container) => container.name === name),
   )
 }
 
@@ -177,10 +204,12 @@ function lastState(state: ContainerState | undefined): { lastState?: ContainerSt
 function volumeMounts(mounts: readonly VolumeMount[] | undefined): Pick<ContainerStatus, 'volumeMounts'> {
   if (mounts === undefined || mounts.length === 0) return {}
   return {
-    volumeMounts: mounts.map(({ name, mountPath, readOnly }) => ({
+    volumeMounts: mounts.map(({ name, mountPath, readOnly, recursiveReadOnly }) => ({
       name,
       mountPath,
-      ...(readOnly === true ? { readOnly, recursiveReadOnly: 'Disabled' } : {}),
+      ...(readOnly === true
+        ? { readOnly, recursiveReadOnly: recursiveReadOnly === 'Enabled' ? 'Enabled' : 'Disabled' }
+        : {}),
     })),
   }
 }

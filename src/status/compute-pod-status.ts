@@ -1,49 +1,104 @@
-import type { PodStatus } from '../model/generated/core-v1.ts'
-import { computeConditions } from './compute-conditions.ts'
+import type { PodCondition, PodStatus } from '../model/generated/core-v1.ts'
+import type { ObservedPod } from '../model/observed-pod.ts'
+import type { Pod } from '../model/pod.ts'
+import { computeConditions, isOwnCondition } from './compute-conditions.ts'
 import { computeContainerStatuses } from './compute-container-statuses.ts'
 import { computePhase } from './compute-phase.ts'
 import type { PodPhase } from './compute-phase.ts'
+import { computeHostIps, computePodIps } from './compute-pod-ips.ts'
 import { toApiTime } from './status-input.ts'
 import type { StatusInput } from './status-input.ts'
 
 /** The whole status of a pod from what is wanted, what is observed and what was said before. Total: there is always an answer. */
-export function computePodStatus(input: StatusInput): PodStatus {
-  const { pod, observed, previous } = input
+export function computePodStatus(given: StatusInput): PodStatus {
+  const { pod, observed } = given
+  const previous = given.previous ?? pod.status
+  const input = { ...given, previous }
   const regular = computeContainerStatuses(input, 'regular', pod.spec.containers)
   const init = computeContainerStatuses(input, 'init', pod.spec.initContainers ?? [])
   const ephemeral = computeContainerStatuses(input, 'ephemeral', pod.spec.ephemeralContainers ?? [])
   const [sandbox] = observed.sandboxes
-  const usable = sandbox?.ready === true && (sandbox.hostNetwork || sandbox.ips?.length !== 0)
-  const regularInSandbox = observed.containers.some(
-    ({ name, sandboxId }) =>
-      sandboxId === sandbox?.id && pod.spec.containers.some((container) => container.name === name),
-  )
-  const computed = computePhase({ pod, init, regular, regularInSandbox, ended: input.ended })
-  const verdict = computeVerdict(input, computed)
+  const regularInSandbox = hasRegularInSandbox(pod, observed)
+  const verdict = computeVerdict(input, computePhase({ pod, init, regular, regularInSandbox, ended: input.ended }))
+  const observedGeneration = newestGeneration(pod, previous)
   const conditions = computeConditions({
     pod,
     phase: verdict.phase,
     init,
     regular,
-    sandboxUsable: usable,
-    previous: previous?.conditions ?? pod.status?.conditions ?? [],
+    sandboxUsable: isSandboxUsable(pod, observed),
+    previous: knownConditions(pod, previous),
+    observedGeneration,
     now: input.now,
   })
-  const { generation } = pod.metadata
   return {
-    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    ...untouched(pod),
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
     phase: verdict.phase,
     conditions,
     ...(verdict.message === undefined ? {} : { message: verdict.message }),
     ...(verdict.reason === undefined ? {} : { reason: verdict.reason }),
-    ...hostIps(input.nodeIps),
-    ...podIps(input, usable ? (sandbox.ips ?? []) : []),
+    ...computeHostIps(input.nodeIps),
+    ...computePodIps({
+      hostNetwork: pod.spec.hostNetwork === true,
+      sandboxIps: sandbox?.ready === true ? (sandbox.ips ?? []) : [],
+      nodeIps: input.nodeIps,
+      known: previous,
+    }),
     startTime: previous?.startTime ?? pod.status?.startTime ?? toApiTime(input.now),
     ...(init.length === 0 ? {} : { initContainerStatuses: init }),
     containerStatuses: regular,
     qosClass: pod.status?.qosClass ?? previous?.qosClass ?? input.qosClass,
     ...(ephemeral.length === 0 ? {} : { ephemeralContainerStatuses: ephemeral }),
   }
+}
+
+/** The generation of the spec that was used; a spec that comes late never takes it back. */
+function newestGeneration(pod: Pod, previous: PodStatus | undefined): number | undefined {
+  const known = [pod.metadata.generation, previous?.observedGeneration].filter((value) => value !== undefined)
+  return known.length === 0 ? undefined : Math.max(...known)
+}
+
+/** Others write their conditions to the API, so those are newest there; our own are newest in what was said here. */
+function knownConditions(pod: Pod, previous: PodStatus | undefined): readonly PodCondition[] {
+  const said = previous?.conditions ?? []
+  const told = pod.status?.conditions
+  if (told === undefined) return said
+  return [...said.filter(({ type }) => isOwnCondition(type)), ...told]
+}
+
+/** What the API holds of a pod's status and the node has no say in. */
+function untouched({ status }: Pod): PodStatus {
+  const {
+    extendedResourceClaimStatus,
+    nodeAllocatableResourceClaimStatuses,
+    nominatedNodeName,
+    resourceClaimStatuses,
+  } = status ?? {}
+  return {
+    ...(extendedResourceClaimStatus === undefined ? {} : { extendedResourceClaimStatus }),
+    ...(nodeAllocatableResourceClaimStatuses === undefined ? {} : { nodeAllocatableResourceClaimStatuses }),
+    ...(nominatedNodeName === undefined ? {} : { nominatedNodeName }),
+    ...(resourceClaimStatuses === undefined ? {} : { resourceClaimStatuses }),
+  }
+}
+
+/** The pod has the one sandbox that it asks for, and a way to be reached in it. */
+function isSandboxUsable(pod: Pod, { sandboxes }: ObservedPod): boolean {
+  const [newest] = sandboxes
+  if (newest?.ready !== true || sandboxes.filter(({ ready }) => ready).length > 1) return false
+  const hostNetwork = pod.spec.hostNetwork === true
+  return newest.hostNetwork === hostNetwork && (hostNetwork || newest.ips?.length !== 0)
+}
+
+function hasRegularInSandbox(pod: Pod, { sandboxes, containers }: ObservedPod): boolean {
+  const [newest] = sandboxes
+  return containers.some(
+    ({ name, sandboxId }) =>
+      newest?.ready === true &&
+      sandboxId === newest.id &&
+      pod.spec.containers.some((container) => container.name === name),
+  )
 }
 
 interface PhaseVerdict {
@@ -60,22 +115,10 @@ function computeVerdict(input: StatusInput, computed: PodPhase): PhaseVerdict {
     return { phase: override.phase as PodPhase, reason: override.reason, message: override.message }
   }
   const phase = ended ?? computed
-  const said = [previous, pod.status].find((status) => status?.phase === phase && status.reason !== undefined)
-  return { phase, reason: said?.reason, message: said?.message }
-}
-
-function hostIps(nodeIps: readonly string[]): Pick<PodStatus, 'hostIP' | 'hostIPs'> {
-  const [first] = nodeIps
-  return first === undefined ? {} : { hostIP: first, hostIPs: nodeIps.map((ip) => ({ ip })) }
-}
-
-/** After the sandbox died the last known addresses stay. */
-function podIps(input: StatusInput, sandboxIps: readonly string[]): Pick<PodStatus, 'podIP' | 'podIPs'> {
-  const known = input.previous ?? input.pod.status
-  const ips = input.pod.spec.hostNetwork === true ? input.nodeIps : sandboxIps
-  const [first] = ips
-  if (first !== undefined) return { podIP: first, podIPs: ips.map((ip) => ({ ip })) }
-  return known?.podIP === undefined
-    ? {}
-    : { podIP: known.podIP, ...(known.podIPs === undefined ? {} : { podIPs: known.podIPs }) }
+  const said = [previous, pod.status].filter((status) => status?.phase === phase)
+  return {
+    phase,
+    reason: said.find((status) => status?.reason !== undefined)?.reason,
+    message: said.find((status) => status?.message !== undefined)?.message,
+  }
 }

@@ -69,6 +69,11 @@ function replaceValue(name: string, value: unknown): unknown {
   return name === '' ? value : toPlain(name, value)
 }
 
+/** What is thrown should be an Error; what is not is shown as well as can be. */
+function describe(thrown: unknown): string {
+  return typeof thrown === 'string' ? thrown : toText(thrown)
+}
+
 /** An error with all that caused it, as one sentence. */
 export function errorText(error: unknown): string {
   const texts: string[] = []
@@ -79,7 +84,7 @@ export function errorText(error: unknown): string {
       next = next.suppressed
       continue
     }
-    const text = Error.isError(next) ? next.message : String(next)
+    const text = Error.isError(next) ? next.message : describe(next)
     if (!texts.some((said) => said.includes(text))) texts.push(text)
     next = Error.isError(next) ? next.cause : undefined
   }

@@ -4,10 +4,9 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /** What the agent counts about itself, under the names of the Go kubelet where it has one. */
 export interface AgentMetrics {
-  /** One call to the runtime; failed ones carry how. */
+  /** One call to the runtime. */
   runtimeOperation(operation: string, seconds: number, failed: boolean): void
   relist(seconds: number): void
-  startedContainer(kind: string): void
   render(): Promise<{ readonly type: string; readonly body: string }>
 }
 
@@ -48,12 +47,6 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     help: 'How long a full look at the runtime takes.',
     registers,
   })
-  const started = new Counter({
-    name: 'kubelet_started_containers_total',
-    help: 'Containers started, by kind.',
-    labelNames: ['container_type'],
-    registers,
-  })
   addProcessMetrics(registers, sources)
   return {
     runtimeOperation(operation, seconds, failed) {
@@ -62,7 +55,6 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
       if (failed) errors.inc({ operation_type: operation })
     },
     relist: (seconds) => relists.observe(seconds),
-    startedContainer: (kind) => started.inc({ container_type: kind }),
     render: async () => ({ type: registry.contentType, body: await registry.metrics() }),
   }
 }
@@ -71,14 +63,7 @@ function addProcessMetrics(registers: Registry[], sources: MetricsSources): void
   const delay = monitorEventLoopDelay({ resolution: LOOP_DELAY_RESOLUTION_MS })
   delay.enable()
   const gauge = (name: string, help: string, read: () => number) => {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read())
-      },
-    })
+    const metric: Gauge = new Gauge({ name, help, registers, collect: () => metric.set(read()) })
   }
   const lag = (nanoseconds: number) => Math.max(0, nanoseconds / NANOSECONDS - LOOP_DELAY_RESOLUTION_MS / 1000)
   gauge('nodejs_eventloop_lag_p99_seconds', 'How late the event loop is, 99th percentile since the start.', () =>
@@ -94,15 +79,22 @@ function addProcessMetrics(registers: Registry[], sources: MetricsSources): void
     () => process.getActiveResourcesInfo().length,
   )
   gauge('process_resident_memory_bytes', 'Resident memory of the agent.', () => process.memoryUsage.rss())
-  gauge('process_cpu_seconds_total', 'CPU time of the agent, user and system.', () => {
-    const { user, system } = process.cpuUsage()
-    return (user + system) / 1e6
-  })
   gauge(
     'process_start_time_seconds',
     'When the agent started, in seconds since the epoch.',
     () => sources.startedAt / 1000,
   )
+  // Nothing else refers to a metric: it lives in its registry.
+  void new Counter({
+    name: 'process_cpu_seconds_total',
+    help: 'CPU time of the agent, user and system.',
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage()
+      this.reset()
+      this.inc((user + system) / 1e6)
+    },
+  })
   gauge('kubelet_desired_pods', 'Pods that are wanted on this node.', sources.desiredPods)
   const build = new Gauge({
     name: 'kubernetes_build_info',

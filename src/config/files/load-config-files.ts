@@ -38,11 +38,11 @@ function withEvictionDefaults(config: GivenConfiguration): GivenConfiguration {
   return { ...config, evictionHard: { ...DEFAULT_EVICTION_HARD, ...evictionHard } }
 }
 
-function listUnknown(path: string, { root, lines }: ParsedDocument): readonly string[] {
+function listUnknown(path: string, { root, lineOf }: ParsedDocument): readonly string[] {
   return findUnknownFields(root).map((name) => {
     const known = name.includes('.') ? undefined : matchCase(FIELDS, name)
     const hint = known === undefined ? '' : `, which is written ${known}`
-    return `${path} line ${lines.get(name) ?? 1}: unknown field ${name}${hint}`
+    return `${path} line ${lineOf(name) ?? 1}: unknown field ${name}${hint}`
   })
 }
 
@@ -53,7 +53,7 @@ function listMore(path: string, { hasMore }: ParsedDocument): readonly string[] 
 /** Reads the file of --config: unknown fields are left out and of a field given twice the last counts, with a warning each. */
 async function loadConfigFile(path: string, files: ConfigFiles): Promise<LoadedConfiguration> {
   const document = await readConfigFile(path, files)
-  const locate = (field: string) => `${path} line ${lineOf(document, field)}`
+  const locate = (field: string) => `${path} line ${nearestLine(document, field)}`
   const decoded = decodeConfiguration(document.root, locate)
   const config = withEvictionDefaults(resolvePaths(decoded, FIELDS, dirname(resolve(path))))
   const twice = document.duplicates.map(
@@ -63,9 +63,9 @@ async function loadConfigFile(path: string, files: ConfigFiles): Promise<LoadedC
 }
 
 // A list item has no line of its own: then that of the nearest field above it.
-function lineOf({ lines }: ParsedDocument, field: string): number {
+function nearestLine({ lineOf }: ParsedDocument, field: string): number {
   for (let path = field; path !== ''; path = path.replace(/[.[]?[^.[]*$/, '')) {
-    const line = lines.get(path)
+    const line = lineOf(path)
     if (line !== undefined) return line
   }
   return 1

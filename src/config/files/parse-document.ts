@@ -1,7 +1,8 @@
-import type { Document, LineCounter, Node, Pair, YAMLMap } from 'yaml'
-import type { Json, JsonObject } from './json-value.ts'
+import type { DocumentValue, Segments } from '../../document/document-value.ts'
+import { parseText, TextError } from '../../document/parse-text.ts'
+import type { LocatedText } from '../../document/parse-text.ts'
 import { isJsonObject } from './json-value.ts'
-import { resolveScalar } from './resolve-scalar.ts'
+import type { Json, JsonObject } from './json-value.ts'
 
 /** Something at a line of a file. */
 interface Located {
@@ -14,106 +15,58 @@ export interface ParsedDocument {
   readonly root: JsonObject
   readonly duplicates: readonly Located[]
   /** The line of a field, by its path such as "logging.format". */
-  readonly lines: ReadonlyMap<string, number>
+  readonly lineOf: (path: string) => number | undefined
   /** True when the file has more documents than the one that counts. */
   readonly hasMore: boolean
 }
 
-// A configuration has a few hundred values. The bounds stop a file of aliases of aliases and one of endless brackets.
-const MOST_VALUES = 100_000
-const DEEPEST = 64
-
-type Yaml = typeof import('yaml')
-
-/** Turns the syntax tree of one document into JSON. */
-class Converter {
-  readonly duplicates: Located[] = []
-  readonly lines = new Map<string, number>()
-  readonly #yaml: Yaml
-  readonly #document: Document
-  readonly #lineCounter: LineCounter
-  #values = 0
-
-  constructor(yaml: Yaml, document: Document, lineCounter: LineCounter) {
-    this.#yaml = yaml
-    this.#document = document
-    this.#lineCounter = lineCounter
-  }
-
-  convert(node: unknown, path: string, depth: number): Json {
-    const { isAlias, isMap, isScalar, isSeq } = this.#yaml
-    this.#values += 1
-    if (this.#values > MOST_VALUES || depth > DEEPEST) {
-      throw new Error(`expected at most ${MOST_VALUES} values, aliases counted in full, and ${DEEPEST} levels`)
-    }
-    if (isAlias(node)) return this.convert(this.#resolve(node), path, depth + 1)
-    if (isMap(node)) return this.#convertMap(node, path, depth)
-    if (isSeq(node)) return node.items.map((item, index) => this.convert(item, `${path}[${index}]`, depth + 1))
-    if (!isScalar(node)) return null
-    const isText = node.type !== 'PLAIN' || node.tag === 'tag:yaml.org,2002:str'
-    return isText ? String(node.value) : resolveScalar(String(node.value))
-  }
-
-  #resolve(alias: Parameters<Yaml['isAlias']>[0]): Node {
-    const target = this.#yaml.isAlias(alias) ? alias.resolve(this.#document) : undefined
-    if (target === undefined) throw new Error('expected every alias to have its anchor')
-    return target
-  }
-
-  #convertMap(map: YAMLMap, path: string, depth: number): JsonObject {
-    const own = new Map<string, Json>()
-    const merged = new Map<string, Json>()
-    for (const pair of map.items) {
-      const key = this.#keyOf(pair)
-      const at = path === '' ? key : `${path}.${key}`
-      const value = this.convert(pair.value, at, depth + 1)
-      if (key === '<<') {
-        for (const [name, part] of mergedEntries(value)) if (!merged.has(name)) merged.set(name, part)
-        continue
-      }
-      const line = this.#lineOf(pair)
-      if (own.has(key)) this.duplicates.push({ path: at, line })
-      this.lines.set(at, line)
-      own.set(key, value)
-    }
-    return merged.size === 0 ? own : new Map([...merged, ...own])
-  }
-
-  #keyOf(pair: Pair): string {
-    if (!this.#yaml.isScalar(pair.key)) throw new Error('expected plain texts as keys')
-    return String(pair.key.value)
-  }
-
-  #lineOf(pair: Pair): number {
-    const offset = this.#yaml.isNode(pair.key) ? (pair.key.range?.[0] ?? 0) : 0
-    return this.#lineCounter.linePos(offset).line
-  }
-}
-
-/** What a "<<" brings in: the entries of an object, or of each object of a list, the first winning. */
-function mergedEntries(value: Json): readonly (readonly [string, Json])[] {
-  if (Array.isArray(value)) return value.flatMap((part: Json) => mergedEntries(part))
-  if (!isJsonObject(value)) throw new Error('expected an object behind "<<"')
-  return [...value]
-}
-
 /** YAML or JSON to a document; throws an Error that says what was expected where. */
-export async function parseDocument(bytes: Uint8Array): Promise<ParsedDocument> {
-  const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  // Loaded when needed: it is a sixth of the time that the agent has to start.
-  const yaml = await import('yaml')
-  const lineCounter = new yaml.LineCounter()
-  const parsed = yaml.parseAllDocuments(text, { schema: 'failsafe', uniqueKeys: false, merge: false, lineCounter })
-  const documents = Array.isArray(parsed) ? parsed : []
-  const [document] = documents
-  if (document === undefined || document.contents === null)
-    throw new Error('expected a configuration, the file is empty')
-  const [error] = document.errors
-  if (error !== undefined) throw new Error(`expected YAML or JSON: ${error.message.split('\n')[0]?.replace(/:$/, '')}`)
-  const converter = new Converter(yaml, document, lineCounter)
-  const root = converter.convert(document.contents, '', 0)
+export function parseDocument(bytes: Uint8Array): ParsedDocument {
+  const parsed = parse(bytes)
+  const fields = new Map<string, Segments>()
+  const root = toJson(parsed.value, [], fields)
   if (root === null) throw new Error('expected a configuration, the file is empty')
   if (!isJsonObject(root)) throw new Error('expected an object')
-  const hasMore = documents.slice(1).some((other) => other.contents !== null)
-  return { root, duplicates: converter.duplicates, lines: converter.lines, hasMore }
+  return {
+    root,
+    duplicates: parsed.duplicates.map(({ segments, line }) => ({ path: toPath(segments), line })),
+    lineOf: (path) => {
+      const segments = fields.get(path)
+      return segments && parsed.locate(segments).line
+    },
+    hasMore: parsed.second !== undefined,
+  }
+}
+
+function parse(bytes: Uint8Array): LocatedText {
+  try {
+    return parseText(bytes)
+  } catch (error) {
+    if (!(error instanceof TextError)) throw error
+    if (error.message === 'empty') throw new Error('expected a configuration, the file is empty', { cause: error })
+    throw new Error(`expected YAML or JSON: ${error.message} at line ${error.place.line}`, { cause: error })
+  }
+}
+
+/** Objects become maps, so that every key is one like any other. Notes where the fields stand. */
+function toJson(value: DocumentValue, segments: Segments, fields: Map<string, Segments>): Json {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    return value.map((part: DocumentValue, index) => toJson(part, [...segments, index], fields))
+  }
+  return new Map(
+    Object.entries(value).map(([key, part]) => {
+      const at = [...segments, key]
+      fields.set(toPath(at), at)
+      return [key, toJson(part, at, fields)]
+    }),
+  )
+}
+
+/** As problems name it: evictionSoft.x or reservedMemory[0].limits. */
+function toPath(segments: Segments): string {
+  return segments.reduce<string>((path, part) => {
+    if (typeof part === 'number') return `${path}[${part}]`
+    return path === '' ? part : `${path}.${part}`
+  }, '')
 }

@@ -9,7 +9,7 @@ const LARGEST_FILE_BYTES = 10 * 1024 * 1024
 /** Reads a file of the configuration; its header must name the kind and version that we know. */
 export async function readConfigFile(path: string, files: ConfigFiles): Promise<ParsedDocument> {
   try {
-    const document = await parseDocument(await files.readFile(path, LARGEST_FILE_BYTES))
+    const document = parseDocument(await files.readFile(path, LARGEST_FILE_BYTES))
     for (const [name, expected] of [
       ['apiVersion', API_VERSION],
       ['kind', KIND],

@@ -1,7 +1,7 @@
 import type { PodSpec, ResourceClaim, ResourceRequirements } from '../../model/generated/core-v1.ts'
+import { formatQuantity, tryParseQuantity } from '../../model/quantity.ts'
 import { aggregateResources } from '../aggregate-resources.ts'
 import type { FieldPath } from '../field-path.ts'
-import { formatQuantity, parseQuantity } from '../parse-quantity.ts'
 import { isHugePages, isNativeResource, isPodLevelResource, mayOvercommit } from '../resource-name.ts'
 import { dnsLabel, qualifiedName } from './name-rules.ts'
 import type { ProblemList } from './problem-list.ts'
@@ -143,5 +143,5 @@ function validateClaims(
 }
 
 function nanosOf(amount: string): bigint {
-  return parseQuantity(amount)?.nanos ?? 0n
+  return tryParseQuantity(amount)?.nanos ?? 0n
 }

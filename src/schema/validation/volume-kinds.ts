@@ -1,6 +1,6 @@
 import type { Volume } from '../../model/generated/core-v1.ts'
+import { tryParseQuantity } from '../../model/quantity.ts'
 import type { FieldPath } from '../field-path.ts'
-import { parseQuantity } from '../parse-quantity.ts'
 import { validateAnnotations, validateLabels } from './validate-metadata.ts'
 import { descendingPath, dnsLabel, dnsSubdomain, noBacksteps } from './name-rules.ts'
 import type { ProblemList } from './problem-list.ts'
@@ -64,7 +64,7 @@ function initiator(name: string): string | undefined {
 }
 
 const emptyDir: KindRule<'emptyDir'> = (source, path, problems) => {
-  if (source.sizeLimit !== undefined && (parseQuantity(source.sizeLimit)?.nanos ?? 0n) < 0n) {
+  if (source.sizeLimit !== undefined && (tryParseQuantity(source.sizeLimit)?.nanos ?? 0n) < 0n) {
     problems.forbidden(path.child('sizeLimit'), 'must not be negative')
   }
 }

@@ -1,4 +1,4 @@
-import type { ManifestValue } from './manifest-value.ts'
+import type { DocumentValue } from './document-value.ts'
 
 const WORDS: ReadonlyMap<string, boolean | null> = new Map(
   (
@@ -16,7 +16,7 @@ const FLOAT = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/
  * What a plain (unquoted) YAML scalar means to the Go API machinery, which reads YAML 1.1: yes/no/on/off and y/n are
  * booleans, 0777 and 0o777 are octal, underscores in numbers are skipped, dates stay text.
  */
-export function toYamlScalar(source: string): ManifestValue {
+export function toYamlScalar(source: string): DocumentValue {
   if (source === '') return null
   const word = WORDS.get(source)
   if (word !== undefined) return word

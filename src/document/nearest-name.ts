@@ -1,12 +1,14 @@
-// More than this many typing errors and a suggestion is a guess.
+// More typing errors than this, or than half of the name, and a suggestion is a guess.
 const MAX_EDITS = 3
+const LONGEST_NAME = 100
 
 /** The known name that a misspelt one most likely means. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   let nearest: string | undefined
   let fewest = Math.min(MAX_EDITS, Math.floor(name.length / 2)) + 1
-  if (name.length > 64) return undefined
+  if (name.length > LONGEST_NAME) return undefined
   for (const candidate of known) {
+    if (Math.abs(candidate.length - name.length) >= fewest) continue
     const edits = editDistance(name.toLowerCase(), candidate.toLowerCase())
     if (edits >= fewest) continue
     nearest = candidate

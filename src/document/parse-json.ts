@@ -1,5 +1,5 @@
-import { SyntaxProblem } from './manifest-value.ts'
-import type { ManifestValue, ParsedManifest } from './manifest-value.ts'
+import { SyntaxProblem } from './document-value.ts'
+import type { DocumentValue, ParsedText, Segments } from './document-value.ts'
 import { PositionIndex, setKey } from './position-index.ts'
 
 // A pod nests about ten deep; this is far beyond and far from the end of the stack.
@@ -14,13 +14,15 @@ const SPACE = /[ \t\r\n]*/y
  * Text of a JSON object → its value with positions. JSON.parse would round integers beyond 2^53, take the last of two equal
  * keys in silence and tell nothing of where a value stands.
  */
-export function parseJson(text: string): ParsedManifest {
+export function parseJson(text: string): ParsedText {
   const reader = new JsonReader(text)
   const start = reader.skipSpace()
   const value = reader.readValue(0)
   const end = reader.skipSpace()
   if (end < text.length) throw new SyntaxProblem('text after the JSON object, expected one object in a file', end)
-  return { value, offsetOf: (segments) => reader.positions.find(value, segments, start) }
+  const { positions } = reader
+  const offsetOf = (segments: Segments) => positions.find(value, segments, start)
+  return { value, offsetOf, duplicates: positions.duplicates, secondAt: undefined }
 }
 
 class JsonReader {
@@ -37,7 +39,7 @@ class JsonReader {
     return this.#offset
   }
 
-  readValue(depth: number): ManifestValue {
+  readValue(depth: number): DocumentValue {
     if (depth > MAX_DEPTH) throw this.#problem('nested too deeply')
     switch (this.#text[this.#offset]) {
       case '{':
@@ -51,31 +53,35 @@ class JsonReader {
     }
   }
 
-  #readObject(depth: number): ManifestValue {
+  #readObject(depth: number): DocumentValue {
     const object = {}
     const offsets = new Map<string | number, number>()
     this.#readMembers('}', () => {
       const offset = this.#offset
       if (this.#text[offset] !== '"') throw this.#problem('expected a key in double quotes')
       const key = this.#readString()
-      if (offsets.has(key)) throw new SyntaxProblem(`key ${JSON.stringify(key)} is there twice`, offset)
+      if (offsets.has(key)) this.positions.noteDuplicate(key, offset)
       offsets.set(key, offset)
       this.skipSpace()
       if (this.#text[this.#offset] !== ':') throw this.#problem('expected ":" after the key')
       this.#offset++
       this.skipSpace()
-      setKey(object, key, this.readValue(depth + 1))
+      setKey(
+        object,
+        key,
+        this.positions.within(key, () => this.readValue(depth + 1)),
+      )
     })
     this.positions.record(object, offsets)
     return object
   }
 
-  #readList(depth: number): ManifestValue {
-    const list: ManifestValue[] = []
+  #readList(depth: number): DocumentValue {
+    const list: DocumentValue[] = []
     const offsets = new Map<string | number, number>()
     this.#readMembers(']', () => {
       offsets.set(list.length, this.#offset)
-      list.push(this.readValue(depth + 1))
+      list.push(this.positions.within(list.length, () => this.readValue(depth + 1)))
     })
     this.positions.record(list, offsets)
     return list
@@ -106,12 +112,12 @@ class JsonReader {
     return JSON.parse(source) as string
   }
 
-  #readWord(): ManifestValue {
+  #readWord(): DocumentValue {
     const number = this.#match(NUMBER)
     if (number !== undefined) return toNumber(number)
     const word = this.#match(WORD)
     if (word === undefined) throw this.#problem('expected a JSON value')
-    return JSON.parse(word) as ManifestValue
+    return JSON.parse(word) as DocumentValue
   }
 
   #match(pattern: RegExp): string | undefined {

@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module'
 import type { Node, Pair, ParsedNode, YAMLMap } from 'yaml'
-import { SyntaxProblem } from './manifest-value.ts'
-import type { ManifestObject, ManifestValue, ParsedManifest } from './manifest-value.ts'
+import { SyntaxProblem } from './document-value.ts'
+import type { DocumentObject, DocumentValue, ParsedText, Segments } from './document-value.ts'
 import { PositionIndex, setKey } from './position-index.ts'
 import { toYamlScalar } from './yaml-scalar.ts'
 
-// A large pod has some ten thousand tokens. The parser takes about 3 µs and 400 bytes for each and blocks the process.
+// A large pod has some ten thousand tokens, a configuration a few hundred. The parser takes about 3 µs and 400 bytes for each and blocks the process.
 const MAX_TOKENS = 300_000
 const MAX_DEPTH = 200
 // Values that aliases add by repeating what an anchor names; keeps "a billion laughs" from growing.
@@ -17,27 +17,29 @@ const requireYaml = createRequire(import.meta.url)
 let loaded: Yaml | undefined
 
 /** Text of a YAML document → its value with positions, by the rules of the Go API machinery (YAML 1.1). */
-export function parseYaml(text: string): ParsedManifest {
+export function parseYaml(text: string): ParsedText {
   loaded ??= requireYaml('yaml') as Yaml
-  const root = composeOne(loaded, text)
+  const { root, secondAt } = composeOne(loaded, text)
   const builder = new ValueBuilder(loaded)
   const value = builder.build(root, 0)
   const start = root?.range?.[0] ?? 0
-  return { value, offsetOf: (segments) => builder.positions.find(value, segments, start) }
+  const { positions } = builder
+  const offsetOf = (segments: Segments) => positions.find(value, segments, start)
+  return { value, offsetOf, duplicates: positions.duplicates, secondAt }
 }
 
-function composeOne(yaml: Yaml, text: string): Node | null {
+/** The first document that has something in it, and where another one begins. */
+function composeOne(yaml: Yaml, text: string): { root: Node | null; secondAt: number | undefined } {
   // Every scalar stays text: its meaning is decided here, not by YAML 1.2. Equal keys are found here too, in linear time.
   const composer = new yaml.Composer({ schema: 'failsafe', uniqueKeys: false })
   let root: Node | null | undefined
   try {
     for (const document of composer.compose(boundedTokens(yaml, text), true, text.length)) {
+      const isNothing = document.contents === null || isEmpty(yaml, document.contents)
+      if (root !== undefined && !isNothing) return { root, secondAt: document.range[0] }
       const [error] = document.errors
       if (error !== undefined) throw new SyntaxProblem(toRule(error.message), error.pos[0])
-      if (document.contents === null || isEmpty(yaml, document.contents)) continue
-      if (root !== undefined) {
-        throw new SyntaxProblem('a second document starts here, expected one in a file', document.range[0])
-      }
+      if (isNothing) continue
       root = document.contents
     }
   } catch (error) {
@@ -45,7 +47,7 @@ function composeOne(yaml: Yaml, text: string): Node | null {
     if (error instanceof RangeError) throw new SyntaxProblem('nested too deeply', 0)
     throw error
   }
-  return root ?? null
+  return { root: root ?? null, secondAt: undefined }
 }
 
 /** A document of comments alone, as between two "---". */
@@ -62,7 +64,7 @@ function* boundedTokens(yaml: Yaml, text: string) {
     if (lexeme === '[' || lexeme === '{') depth++
     else if (lexeme === ']' || lexeme === '}') depth--
     if (depth > MAX_DEPTH) throw new SyntaxProblem('nested too deeply', offset)
-    if (++count > MAX_TOKENS) throw new SyntaxProblem('too many values, expected one Pod', offset)
+    if (++count > MAX_TOKENS) throw new SyntaxProblem('too many values', offset)
     yield* parser.next(lexeme)
     offset = parser.offset
   }
@@ -76,7 +78,7 @@ function toRule(message: string): string {
 }
 
 interface Anchored {
-  readonly value: ManifestValue
+  readonly value: DocumentValue
   readonly size: number
 }
 
@@ -91,7 +93,7 @@ class ValueBuilder {
     this.#yaml = yaml
   }
 
-  build(node: Node | ParsedNode | null, depth: number): ManifestValue {
+  build(node: Node | ParsedNode | null, depth: number): DocumentValue {
     if (node === null) return null
     if (depth > MAX_DEPTH) throw new SyntaxProblem('nested too deeply', startOf(node))
     if (this.#yaml.isAlias(node)) return this.#repeat(node.source, startOf(node))
@@ -104,14 +106,14 @@ class ValueBuilder {
     return value
   }
 
-  #buildOne(node: Node, depth: number): ManifestValue {
+  #buildOne(node: Node, depth: number): DocumentValue {
     this.#size++
     if (this.#yaml.isMap(node)) return this.#buildMap(node, depth)
     if (this.#yaml.isSeq<Node | null>(node)) {
       const offsets = new Map<string | number, number>()
       const list = node.items.map((item, index) => {
         offsets.set(index, item === null ? startOf(node) : startOf(item))
-        return this.build(item, depth + 1)
+        return this.positions.within(index, () => this.build(item, depth + 1))
       })
       this.positions.record(list, offsets)
       return list
@@ -119,7 +121,7 @@ class ValueBuilder {
     return this.#yaml.isScalar(node) ? this.#toScalar(node) : null
   }
 
-  #buildMap(node: YAMLMap, depth: number): ManifestObject {
+  #buildMap(node: YAMLMap, depth: number): DocumentObject {
     const object = {}
     const offsets = new Map<string | number, number>()
     const own = new Set<string>()
@@ -130,10 +132,14 @@ class ValueBuilder {
         continue
       }
       const name = this.#toKey(key, depth)
-      if (own.has(name)) throw new SyntaxProblem(`key ${JSON.stringify(name)} is there twice`, offset)
+      if (own.has(name)) this.positions.noteDuplicate(name, offset)
       own.add(name)
       offsets.set(name, offset)
-      setKey(object, name, this.build(value, depth + 1))
+      setKey(
+        object,
+        name,
+        this.positions.within(name, () => this.build(value, depth + 1)),
+      )
     }
     this.positions.record(object, offsets)
     return object
@@ -144,9 +150,9 @@ class ValueBuilder {
   }
 
   /** Copies what "<<" names. As in Go, what comes later in the text wins, be it the merge or a key. */
-  #merge(object: object, offsets: Map<string | number, number>, value: ManifestValue, offset: number): void {
+  #merge(object: object, offsets: Map<string | number, number>, value: DocumentValue, offset: number): void {
     // Of several merged maps the first wins, so it comes last.
-    const sources = Array.isArray(value) ? (value as readonly ManifestValue[]).toReversed() : [value]
+    const sources = Array.isArray(value) ? (value as readonly DocumentValue[]).toReversed() : [value]
     for (const source of sources) {
       if (typeof source !== 'object' || source === null || Array.isArray(source)) {
         throw new SyntaxProblem('"<<" merges something that is not a map', offset)
@@ -164,7 +170,7 @@ class ValueBuilder {
     return String(value)
   }
 
-  #repeat(anchor: string, offset: number): ManifestValue {
+  #repeat(anchor: string, offset: number): DocumentValue {
     const found = this.#anchors.get(anchor)
     if (found === undefined) throw new SyntaxProblem(`alias "*${anchor}" names no anchor before it`, offset)
     if (found === 'open') throw new SyntaxProblem(`anchor "&${anchor}" contains itself`, offset)
@@ -174,7 +180,7 @@ class ValueBuilder {
     return found.value
   }
 
-  #toScalar(node: { readonly source?: string; readonly type?: string; readonly tag?: string }): ManifestValue {
+  #toScalar(node: { readonly source?: string; readonly type?: string; readonly tag?: string }): DocumentValue {
     const source = node.source ?? ''
     const tag = node.tag?.replace('tag:yaml.org,2002:', '!!')
     if (tag === '!!binary') return Buffer.from(source, 'base64').toString('utf8')

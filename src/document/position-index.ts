@@ -1,8 +1,24 @@
-import type { ManifestValue } from './manifest-value.ts'
+import type { DocumentValue, DuplicateKey, Segments } from './document-value.ts'
 
-/** Remembers at which offset each member of the objects and lists of a manifest stands. */
+/** Remembers at which offset each member of the objects and lists of a text stands, and which keys came twice. */
 export class PositionIndex {
   readonly #members = new WeakMap<object, Map<string | number, number>>()
+
+  readonly duplicates: DuplicateKey[] = []
+  readonly #path: (string | number)[] = []
+
+  /** Reads the value of a member while it is known where it belongs. */
+  within<T>(segment: string | number, read: () => T): T {
+    this.#path.push(segment)
+    const value = read()
+    this.#path.pop()
+    return value
+  }
+
+  /** The object being read has this key already. */
+  noteDuplicate(key: string, offset: number): void {
+    this.duplicates.push({ segments: [...this.#path, key], offset })
+  }
 
   /** Names the offsets of an object or list, once it is complete. */
   record(container: object, offsets: Map<string | number, number>): void {
@@ -10,7 +26,7 @@ export class PositionIndex {
   }
 
   /** The offset at the end of a path; as far as the path exists. */
-  find(root: ManifestValue, segments: readonly (string | number)[], start: number): number {
+  find(root: DocumentValue, segments: Segments, start: number): number {
     let offset = start
     let value = root
     for (const segment of segments) {
@@ -18,7 +34,7 @@ export class PositionIndex {
       const found = this.#members.get(value)?.get(segment)
       if (found === undefined) return offset
       offset = found
-      value = (value as Readonly<Record<string | number, ManifestValue>>)[segment] ?? null
+      value = (value as Readonly<Record<string | number, DocumentValue>>)[segment] ?? null
     }
     return offset
   }

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createMetrics } from './create-metrics.ts'
+
+async function linesOf(metrics: ReturnType<typeof createMetrics>, name: string): Promise<string[]> {
+  const { body } = await metrics.render()
+  return body.split('\n').filter((line) => line.startsWith(name))
+}
+
+test('createMetrics() counts the calls to the runtime, and apart from them those that failed', async () => {
+  const metrics = createMetrics({ version: 'v1', startedAt: 5000, desiredPods: () => 3 })
+  metrics.runtimeOperation('run_podsandbox', 0.004, false)
+  metrics.runtimeOperation('run_podsandbox', 0.2, true)
+  assert.deepEqual(await linesOf(metrics, 'kubelet_runtime_operations_total'), [
+    'kubelet_runtime_operations_total{operation_type="run_podsandbox"} 2',
+  ])
+  assert.deepEqual(await linesOf(metrics, 'kubelet_runtime_operations_errors_total'), [
+    'kubelet_runtime_operations_errors_total{operation_type="run_podsandbox"} 1',
+  ])
+  const durations = await linesOf(metrics, 'kubelet_runtime_operations_duration_seconds')
+  assert.equal(
+    durations[0],
+    'kubelet_runtime_operations_duration_seconds_bucket{le="0.005",operation_type="run_podsandbox"} 1',
+  )
+  assert.equal(durations.filter((line) => line.includes('_bucket')).length, 15)
+  assert.ok(
+    durations.includes(
+      'kubelet_runtime_operations_duration_seconds_sum{operation_type="run_podsandbox"} 0.20400000000000001',
+    ),
+  )
+})
+
+test('createMetrics() reads what is true when it is asked', async () => {
+  let pods = 3
+  const metrics = createMetrics({ version: 'v1', startedAt: 5000, desiredPods: () => pods })
+  assert.deepEqual(await linesOf(metrics, 'kubelet_desired_pods'), ['kubelet_desired_pods 3'])
+  pods = 4
+  metrics.relist(0.1)
+  assert.deepEqual(await linesOf(metrics, 'kubelet_desired_pods'), ['kubelet_desired_pods 4'])
+  assert.deepEqual(await linesOf(metrics, 'kubelet_pleg_relist_duration_seconds_count'), [
+    'kubelet_pleg_relist_duration_seconds_count 1',
+  ])
+  assert.deepEqual(await linesOf(metrics, 'process_start_time_seconds'), ['process_start_time_seconds 5'])
+  assert.deepEqual(await linesOf(metrics, 'kubernetes_build_info'), ['kubernetes_build_info{git_version="v1"} 1'])
+})
+
+test('createMetrics() tells what the process uses; its processor time only ever grows', async () => {
+  const metrics = createMetrics({ version: 'v1', startedAt: 0, desiredPods: () => 0 })
+  const cpu = async () => Number((await linesOf(metrics, 'process_cpu_seconds_total'))[0]?.split(' ')[1])
+  const before = await cpu()
+  assert.ok(before > 0 && (await cpu()) >= before)
+  const { type, body } = await metrics.render()
+  assert.match(type, /^text\/plain/)
+  assert.match(body, /# TYPE process_cpu_seconds_total counter/)
+  for (const name of ['process_resident_memory_bytes', 'nodejs_heap_size_used_bytes', 'nodejs_active_resources'])
+    assert.ok(Number((await linesOf(metrics, name))[0]?.split(' ')[1]) > 0, name)
+})
+
+test('createMetrics() may be called twice: nothing is shared', async () => {
+  const sources = { version: 'v1', startedAt: 0, desiredPods: () => 0 }
+  const [first, second] = [createMetrics(sources), createMetrics(sources)]
+  first.runtimeOperation('version', 1, false)
+  assert.deepEqual(await linesOf(second, 'kubelet_runtime_operations_total'), [])
+})

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { startAgent } from './create-agent.ts'
+import { createWantedContainer, createWantedPod, createWorld, instanceOf, running } from './create-world.ts'
+
+const STEP_MS = 500
+
+describe('a container that crashes', () => {
+  test('is restarted at once, then after 10, 20, 40, 80 seconds', async () => {
+    const starts: number[] = []
+    await using world = await createWorld({
+      programOf: () => (starts.push(world.clock.now()), { exitsAfterMs: 1000, exitCode: 1 }),
+    })
+    await using agent = await startAgent(world)
+    agent.setPods([createWantedPod()])
+    await agent.pass(180_000, STEP_MS)
+    const waits = starts.slice(1).map((start, index) => (start - (starts[index] as number) - 1000) / 1000)
+    const rounded = waits.map((wait) => Math.floor(wait))
+    assert.deepEqual(rounded, [0, 10, 20, 40, 80])
+    const [status] = agent.statusOf('u-1')?.containerStatuses ?? []
+    assert.equal(status?.restartCount, 5)
+    assert.deepEqual(status?.state?.waiting, {
+      reason: 'CrashLoopBackOff',
+      message: 'back-off 2m40s restarting failed container=main pod=pod-u-1_shop(u-1)',
+    })
+    assert.equal(status?.lastState?.terminated?.exitCode, 1)
+    assert.equal(agent.reasons().filter((reason) => reason === 'BackOff').length, 5)
+    assert.equal(world.cri.runtime.containers.size, 1, 'older instances are removed')
+    assert.equal(world.cri.runtime.sandboxes.size, 1)
+  })
+
+  test('is forgiven after it ran for long', async () => {
+    const starts: number[] = []
+    await using world = await createWorld({ programOf: () => (starts.push(world.clock.now()), {}) })
+    await using agent = await startAgent(world)
+    agent.setPods([createWantedPod()])
+    for (let round = 0; round < 3; round += 1) {
+      await agent.pass(STEP_MS)
+      world.cri.exitContainer(instanceOf(world), 1)
+      await agent.pass(21_000, STEP_MS)
+    }
+    assert.equal(starts.length, 4)
+    await agent.pass(601_000, 5000)
+    world.cri.exitContainer(instanceOf(world), 1)
+    await agent.pass(STEP_MS)
+    assert.equal(starts.length, 5, 'at once')
+  })
+
+  test('does not hold up its neighbours', async () => {
+    await using world = await createWorld({
+      programOf: ({ metadata }) => (metadata?.name === 'bad' ? { exitsAfterMs: 100, exitCode: 1 } : {}),
+    })
+    await using agent = await startAgent(world)
+    const containers = [createWantedContainer({ name: 'bad' }), createWantedContainer({ name: 'good' })]
+    agent.setPods([createWantedPod('u-1', { containers })])
+    await agent.pass(5000)
+    assert.deepEqual(running(world), ['good'])
+    world.cri.exitContainer(instanceOf(world, 'good'), 0)
+    await agent.pass(STEP_MS)
+    assert.deepEqual(running(world), ['good'])
+  })
+})
+
+describe('an image that cannot be pulled', () => {
+  test('is shown, then waited for, and pulled again when the wait is over', async () => {
+    await using world = await createWorld({ images: [] })
+    world.cri.script.fail('pullImage', 'UNKNOWN', 'registry is down')
+    await using agent = await startAgent(world)
+    agent.setPods([createWantedPod()])
+    await agent.settle()
+    const reason = () => agent.statusOf('u-1')?.containerStatuses?.[0]?.state?.waiting?.reason
+    assert.equal(reason(), 'ErrImagePull')
+    assert.equal(world.cri.requests('pullImage').length, 1)
+    await agent.pass(15_000)
+    assert.equal(world.cri.requests('pullImage').length, 2)
+    await agent.pass(11_000)
+    assert.equal(reason(), 'ImagePullBackOff')
+    world.cri.script.heal('pullImage')
+    await agent.pass(40_000)
+    assert.equal(agent.statusOf('u-1')?.phase, 'Running')
+  })
+})
+
+describe('a pod that may be active only so long', () => {
+  test('fails when its time is up, is stopped with its grace and stays failed', async () => {
+    await using world = await createWorld()
+    await using agent = await startAgent(world)
+    agent.setPods([createWantedPod('u-1', { activeDeadlineSeconds: 30, terminationGracePeriodSeconds: 4 })])
+    await agent.pass(29_000)
+    assert.equal(agent.statusOf('u-1')?.phase, 'Running')
+    await agent.pass(1500)
+    const { phase, reason } = agent.statusOf('u-1') ?? {}
+    assert.deepEqual([phase, reason], ['Failed', 'DeadlineExceeded'])
+    assert.deepEqual(running(world), [])
+    assert.deepEqual(
+      world.cri.requests('stopContainer').map(({ timeout }) => timeout),
+      [4n],
+    )
+    assert.equal(agent.reasons().filter((told) => told === 'DeadlineExceeded').length, 1)
+    await agent.pass(120_000, 1000)
+    assert.deepEqual(running(world), [])
+    assert.equal(agent.statusOf('u-1')?.phase, 'Failed')
+  })
+
+  test('fails in time although it cannot start', async () => {
+    await using world = await createWorld({ images: [] })
+    world.cri.script.fail('pullImage', 'UNKNOWN', 'no')
+    await using agent = await startAgent(world)
+    agent.setPods([createWantedPod('u-1', { activeDeadlineSeconds: 3 })])
+    await agent.pass(3500)
+    assert.equal(agent.statusOf('u-1')?.phase, 'Failed')
+  })
+})

@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict'
+import { setImmediate } from 'node:timers/promises'
+import { ShutdownError } from '../../src/async/abort-errors.ts'
+import { TaskGroup } from '../../src/async/task-group.ts'
+import { Turnstile } from '../../src/async/turnstile.ts'
+import { createCriClient } from '../../src/cri/cri-client.ts'
+import type { CriCalls } from '../../src/cri/cri-calls.ts'
+import { ImagePuller } from '../../src/images/image-puller.ts'
+import type { PodStatus } from '../../src/model/generated/core-v1.ts'
+import type { Pod, PodUid } from '../../src/model/pod.ts'
+import { noEnvironmentSources } from '../../src/no-environment-sources.ts'
+import { toNodeSettings } from '../../src/node-settings.ts'
+import { Observer } from '../../src/observe/observer.ts'
+import { runObserver } from '../../src/observe/run-observer.ts'
+import { RuntimeHealth } from '../../src/observe/runtime-health.ts'
+import { crashBackOffLimits } from '../../src/pods/compute-crash-back-off.ts'
+import { PodWorkers } from '../../src/pods/pod-workers.ts'
+import { PodConfigMux } from '../../src/sources/pod-config-mux.ts'
+import type { Logger } from '../../src/telemetry/logger.ts'
+import type { PodEvent } from '../../src/telemetry/pod-events.ts'
+import type { FakeClock } from '../fakes/fake-clock.ts'
+import type { FakeCri } from '../fakes/fake-cri.ts'
+import { loadSettings } from '../fakes/load-settings.ts'
+import { FakePodFiles } from './fake-pod-files.ts'
+
+/** What outlives an agent: the machine with its runtime and its disk. */
+export interface World {
+  readonly clock: FakeClock
+  readonly cri: FakeCri
+  readonly files: FakePodFiles
+}
+
+export interface AgentOptions {
+  readonly sources?: readonly string[]
+  /** How many pods may start at the same time. */
+  readonly places?: number
+  readonly capabilities?: ConstructorParameters<typeof PodWorkers>[0]['capabilities']
+}
+
+const START_PATIENCE_MS = 5000
+const REQUEST_TIMEOUT_MS = 120_000
+const MAX_RESTART_PERIOD_MS = 300_000
+const SYNC_FREQUENCY_MS = 60_000
+// Real time: how long a test waits for something that should come at once.
+const PATIENCE_MS = 5000
+// Agent and runtime share one event loop, so a call that is not stuck moves on with its turns, however slow the machine is.
+const QUIET_TURNS = 4
+const STUCK_TURNS = 80
+
+const MACHINE = {
+  cgroupVersion: 2,
+  onlineCpus: [0, 1],
+  memoryBytes: 4n * 1024n ** 3n,
+  swapBytes: 0n,
+  swapController: false,
+  hugepageSizes: [],
+  thermalThrottlePaths: [],
+  selinuxEnabled: false,
+} as const
+
+/** Waits, in real time, until something is true. */
+export async function until(isTrue: () => boolean, what: string): Promise<void> {
+  const giveUpAt = performance.now() + PATIENCE_MS
+  while (!isTrue()) {
+    if (performance.now() > giveUpAt) assert.fail(`expected soon: ${what}`)
+    await setImmediate()
+  }
+}
+
+export type Agent = Awaited<ReturnType<typeof startAgent>>
+
+/** An agent without servers, file watching and a real disk: everything between the sources of pods and the runtime is the real thing. */
+export async function startAgent(world: World, options: AgentOptions = {}) {
+  const { clock, cri, files } = world
+  const { sources = ['file'], places = 2 } = options
+  const events: (PodEvent & { readonly uid: PodUid })[] = []
+  const lines: LogLine[] = []
+  const log = createRecordingLogger(lines)
+  const stop = new AbortController()
+  const group = new TaskGroup(stop.signal)
+  const client = createCriClient({ runtimeEndpoint: cri.endpoint, requestTimeoutMs: REQUEST_TIMEOUT_MS, clock, log })
+  const underWay = new Set<object>()
+  const calls = trackCalls(client, underWay)
+  const recorder = { record: (pod: Pod, event: PodEvent) => void events.push({ uid: pod.metadata.uid, ...event }) }
+  const health = new RuntimeHealth({ client: calls, clock, log, onChange: () => workers.wakeAll() })
+  const observer = new Observer({ runtime: calls, clock, onChange: (uid) => workers.observed(uid) }, group.signal)
+  const images = new ImagePuller({
+    calls,
+    clock,
+    log,
+    events: recorder,
+    limits: { maxParallel: Infinity, perSecond: 0, burst: 1 },
+  })
+  const starts = new Turnstile({ places, patienceMs: START_PATIENCE_MS, clock })
+  let drawn = 0
+  const cgroupsRemoved: PodUid[] = []
+  const statuses: string[] = []
+  const workers: PodWorkers = new PodWorkers(
+    {
+      runtime: {
+        calls,
+        observer,
+        images,
+        files,
+        cgroups: { remove: async (uid) => void cgroupsRemoved.push(uid) },
+        environment: noEnvironmentSources,
+        events: recorder,
+        starts,
+        node: await createNodeSettings(),
+        clock,
+        log,
+        // Small, so that waits are hardly longer than their base, and never the same twice.
+        random: () => (drawn += 1) / 2 ** 32,
+      },
+      settings: {
+        runtimeName: 'fake',
+        backOffLimits: crashBackOffLimits(MAX_RESTART_PERIOD_MS),
+        syncFrequencyMs: SYNC_FREQUENCY_MS,
+        networkProblem: () => health.networkProblem,
+      },
+      capabilities: options.capabilities ?? new Set(),
+      observedPods: observer,
+      onStatus: (uid) => {
+        const view = workers.views().find(({ pod }) => pod.metadata.uid === uid)
+        const text = `${uid} ${view?.status.phase ?? 'gone'}`
+        if (statuses.at(-1) !== text) statuses.push(text)
+      },
+      onGone: (uid) => images.forget(uid),
+    },
+    group,
+  )
+  await Promise.all([observer.relist(), health.check(group.signal)])
+  let allSeen = false
+  const mux = new PodConfigMux({
+    sources,
+    clock,
+    onEvent: ({ pod, ...event }) => recorder.record(pod, event),
+    deliver: (update) => workers.handle(update),
+  })
+  const onRelist = ({ error }: { readonly error?: unknown }) => {
+    if (error !== undefined) log.warn('cannot look at the runtime, will try again', { error })
+  }
+  group.run('observer', (signal) => runObserver({ observer, client: calls, clock, log, onRelist }, signal))
+  group.run('runtime health', (signal) => health.run(signal))
+  const ended = group.join()
+  // Whoever wants to know how it ended asks below; until then nobody listens.
+  ended.catch(() => {})
+
+  const settle = async () => {
+    let before = ''
+    for (let turns = 0; turns < (underWay.size === 0 ? QUIET_TURNS : STUCK_TURNS); turns += 1) {
+      await setImmediate()
+      const now = `${underWay.size} ${cri.called.length} ${events.length} ${lines.length}`
+      if (now !== before) turns = 0
+      before = now
+    }
+  }
+  const leave = async () => {
+    stop.abort(new ShutdownError('test ends'))
+    try {
+      await ended
+    } finally {
+      client.close()
+    }
+  }
+  return {
+    workers,
+    observer,
+    images,
+    starts,
+    group,
+    health,
+    events,
+    lines,
+    statuses,
+    cgroupsRemoved,
+    /** The complete set of a source. */
+    setPods(pods: readonly Pod[], source = 'file') {
+      mux.set(source, pods)
+      if (allSeen || !mux.allSeen()) return
+      allSeen = true
+      workers.sourcesReady()
+    },
+    /** Until nothing more happens without time or the test moving on: no call is under way, or those that are hang. */
+    settle,
+    /** Moves time on in small steps, so that what each moment brings is over before the next one. */
+    async pass(ms: number, step = 500) {
+      await settle()
+      for (let left = ms; left > 0; left -= step) {
+        await clock.advance(Math.min(step, left))
+        await settle()
+      }
+    },
+    statusOf(uid: string): PodStatus | undefined {
+      return workers.views().find(({ pod }) => pod.metadata.uid === uid)?.status
+    },
+    reasons(uid = 'u-1'): string[] {
+      return events.filter((event) => event.uid === uid).map(({ reason }) => reason)
+    },
+    /** The agent leaves; rejects when something had failed. */
+    leave,
+    /** The agent is killed: nothing that it waits for reaches it any more. */
+    async die() {
+      client.close()
+      await leave()
+    },
+    async [Symbol.asyncDispose]() {
+      await leave()
+    },
+  }
+}
+
+interface LogLine {
+  readonly level: string
+  readonly message: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+function createRecordingLogger(lines: LogLine[]): Logger {
+  const at =
+    (level: string) =>
+    (message: string, fields: Readonly<Record<string, unknown>> = {}) =>
+      void lines.push({ level, message, fields })
+  return {
+    error: at('error'),
+    warn: at('warn'),
+    info: at('info'),
+    debug: at('debug'),
+    child: () => createRecordingLogger(lines),
+  }
+}
+
+/** The same calls; those under way are in the set. Streams are left out. */
+function trackCalls<T extends CriCalls>(calls: T, underWay: Set<object>): T {
+  const tracked = Object.entries(calls).map(([name, call]) => [
+    name,
+    typeof call !== 'function'
+      ? call
+      : (...args: unknown[]): unknown => {
+          const result = (call as (...args: unknown[]) => unknown)(...args)
+          if (!(result instanceof Promise)) return result
+          underWay.add(result)
+          const end = () => void underWay.delete(result)
+          result.then(end, end)
+          return result
+        },
+  ])
+  return { ...calls, ...Object.fromEntries(tracked) }
+}
+
+/** A small node that is made up. */
+export async function createNodeSettings() {
+  const settings = await loadSettings([])
+  return toNodeSettings(settings, {
+    machine: MACHINE,
+    nodeIps: ['192.0.2.1'],
+    cgroups: { driver: 'cgroupfs', root: '/', perQos: true },
+    resolvConf: 'nameserver 192.0.2.53\n',
+  })
+}

@@ -1,0 +1,121 @@
+import { Turnstile } from '../../src/async/turnstile.ts'
+import { CriCallError } from '../../src/cri/cri-call-error.ts'
+import type { CriErrorCode } from '../../src/cri/cri-call-error.ts'
+import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../src/model/observed-pod.ts'
+import { parsePodUid } from '../../src/model/pod.ts'
+import { noEnvironmentSources } from '../../src/no-environment-sources.ts'
+import type { PodRuntime } from '../../src/pods/pod-runtime.ts'
+import type { LogFields, Logger } from '../../src/telemetry/logger.ts'
+import { FakeClock } from '../fakes/fake-clock.ts'
+import { createNodeSettings } from './create-agent.ts'
+import { FakePodFiles } from './fake-pod-files.ts'
+
+type Calls = PodRuntime['calls']
+
+/** A runtime of which each call is answered by a line of the test; all that is done stands in the journal, in order. */
+export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers: Partial<Calls> = {}) {
+  const clock = new FakeClock()
+  const files = new FakePodFiles()
+  const journal: string[] = []
+  const events: string[] = []
+  const lines: string[] = []
+  let observed: ObservedPod | undefined
+  const say = (level: string) => (message: string, _fields?: LogFields) => void lines.push(`${level} ${message}`)
+  const log: Logger = {
+    error: say('error'),
+    warn: say('warn'),
+    info: say('info'),
+    debug: say('debug'),
+    child: () => log,
+  }
+  const runtime: PodRuntime = {
+    calls: journaled(journal, { ...defaultAnswers(), ...answers }),
+    observer: { get: () => observed, refresh: async () => (journal.push('refresh'), observed) },
+    images: { ensure: async () => ({ ref: 'sha256:1', uid: undefined, username: '' }) },
+    files,
+    cgroups: { remove: async (uid) => void journal.push(`removeCgroup ${uid}`) },
+    environment: noEnvironmentSources,
+    events: { record: (_, { type, reason, message }) => void events.push(`${type} ${reason} ${message}`) },
+    starts: new Turnstile({ places: 2, patienceMs: 1000, clock }),
+    node: await createNodeSettings(),
+    clock,
+    log,
+    random: () => 0,
+    ...parts,
+  }
+  return {
+    runtime,
+    clock,
+    files,
+    journal,
+    events,
+    lines,
+    observe: (pod: ObservedPod | undefined) => {
+      observed = pod
+    },
+  }
+}
+
+function defaultAnswers(): Calls {
+  const empty = async () => ({})
+  return {
+    runPodSandbox: async () => ({ podSandboxId: 's-1' }),
+    podSandboxStatus: async () => ({ status: { network: { ip: '10.0.0.1', additionalIps: [{ ip: 'fd00::1' }] } } }),
+    createContainer: async () => ({ containerId: 'c-new' }),
+    startContainer: empty,
+    stopContainer: empty,
+    removeContainer: empty,
+    stopPodSandbox: empty,
+    removePodSandbox: empty,
+  } as unknown as Calls
+}
+
+/** Writes each call with what it is about, such as "stopContainer c-1 30". */
+function journaled(journal: string[], calls: Calls): Calls {
+  const entries = Object.entries(calls).map(([name, call]) => [
+    name,
+    (request: Readonly<Record<string, unknown>>, signal: AbortSignal) => {
+      const about = [request['containerId'] ?? request['podSandboxId'], request['timeout']]
+      journal.push([name, ...about.filter((part) => part !== undefined)].map(String).join(' '))
+      return (call as (request: object, signal: AbortSignal) => unknown)(request, signal)
+    },
+  ])
+  return Object.fromEntries(entries) as Calls
+}
+
+/** An answer that is a failure of the runtime. */
+export function failing(code: CriErrorCode, detail = 'planned') {
+  return async (): Promise<never> => {
+    throw new CriCallError('call', code, detail)
+  }
+}
+
+export function createObservedPod(parts: Partial<ObservedPod> = {}): ObservedPod {
+  return { uid: parsePodUid('u-1'), name: 'web', namespace: 'shop', sandboxes: [], containers: [], ...parts }
+}
+
+export function createObservedSandbox(parts: Partial<ObservedSandbox> = {}): ObservedSandbox {
+  return { id: 's-1', attempt: 0, ready: true, createdAt: 0, hostNetwork: false, ips: ['10.0.0.1'], ...parts }
+}
+
+export function createObservedContainer(parts: Partial<ObservedContainer> = {}): ObservedContainer {
+  return {
+    id: 'c-1',
+    name: 'main',
+    sandboxId: 's-1',
+    state: 'running',
+    hash: '',
+    restartCount: 0,
+    createdAt: 0,
+    startedAt: 0,
+    finishedAt: 0,
+    exitCode: 0,
+    reason: '',
+    message: '',
+    image: 'registry.test/app:1',
+    imageRef: 'sha256:1',
+    logPath: '',
+    terminationLog: '',
+    ...parts,
+  }
+}

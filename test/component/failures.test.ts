@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { CriMethod } from '../../src/cri/cri-methods.ts'
+import { startAgent, until } from './create-agent.ts'
+import type { World } from './create-agent.ts'
+import { changes, createWantedContainer, createWantedPod, createWorld, hangNext, running } from './create-world.ts'
+
+const LONGEST_RETRY_MS = 15_000
+
+describe('a sandbox cannot be made', () => {
+  test('which is an event and one line, and it is tried again after a while', async () => {
+    await using world = await createWorld()
+    world.cri.script.fail('runPodSandbox', 'UNKNOWN', 'cni: no addresses left', 1)
+    await using agent = await startAgent(world)
+    agent.setPods([createWantedPod()])
+    await agent.pass(9500)
+    assert.equal(world.cri.requests('runPodSandbox').length, 1)
+    assert.deepEqual(
+      agent.events.filter(({ reason }) => reason.includes('Sand')).map(({ type, message }) => [type, message]),
+      [['Warning', 'Failed to create pod sandbox: cni: no addresses left']],
+    )
+    assert.deepEqual(
+      agent.lines.filter(({ level }) => level === 'warn' || level === 'error').map(({ message }) => message),
+      ['cannot bring pod to its spec, will try again'],
+    )
+    await agent.pass(1000)
+    assert.equal(agent.statusOf('u-1')?.phase, 'Running')
+    assert.deepEqual(
+      world.cri.requests('runPodSandbox').map(({ config }) => config?.metadata?.attempt),
+      [0, 0],
+    )
+  })
+
+  test('because its name is reserved: what is there is taken, and nobody is alarmed', async () => {
+    await using world = await createWorld()
+    await using agent = await startAgent(world)
+    // The runtime makes it, and the answer is lost.
+    const lost = hangNext(world, 'runPodSandbox')
+    agent.setPods([createWantedPod()])
+    await until(() => world.cri.requests('runPodSandbox').length === 1, 'the first try')
+    const [request] = world.cri.requests('runPodSandbox')
+    world.cri.runtime.runSandbox(request?.config as never, '')
+    lost.release()
+    await agent.pass(1500)
+    assert.equal(agent.statusOf('u-1')?.phase, 'Running')
+    assert.equal(world.cri.runtime.sandboxes.size, 1)
+    assert.deepEqual(agent.reasons(), ['Pulled', 'Pulled', 'Created', 'Started'])
+  })
+
+  test('because the disk is full: its users are told', async () => {
+    await using world = await createWorld()
+    world.files.failures.set('makeDirectories', new Error('ENOSPC: no space left on device'))
+    await using agent = await startAgent(world)
+    agent.setPods([createWantedPod()])
+    await agent.settle()
+    const told = agent.events.find(({ reason }) => reason === 'Failed')?.message
+    assert.equal(told, 'error making pod data directories: ENOSPC: no space left on device')
+    world.files.failures.clear()
+    await agent.pass(LONGEST_RETRY_MS)
+    assert.equal(agent.statusOf('u-1')?.phase, 'Running')
+  })
+
+  test('because each try leaves a dead one behind: they do not pile up', async () => {
+    await using world = await createWorld()
+    await using agent = await startAgent(world)
+    agent.setPods([createWantedPod()])
+    await agent.settle()
+    for (let round = 0; round < 5; round += 1) {
+      const [newest] = [...world.cri.runtime.sandboxes.values()].slice(-1)
+      world.cri.script.fail('createContainer', 'UNKNOWN', 'sandbox is dying', 1)
+      world.cri.runtime.stopSandbox(newest?.id ?? '')
+      await agent.pass(LONGEST_RETRY_MS)
+    }
+    assert.equal(agent.statusOf('u-1')?.phase, 'Running')
+    assert.ok(world.cri.runtime.sandboxes.size <= 2, `${world.cri.runtime.sandboxes.size} sandboxes`)
+    assert.ok(world.cri.runtime.containers.size <= 2, `${world.cri.runtime.containers.size} containers`)
+  })
+})
+
+interface StartCase {
+  readonly name: string
+  readonly method: CriMethod
+  readonly reason: string
+  readonly restartCount: number
+}
+
+const startCases: readonly StartCase[] = [
+  { name: 'made', method: 'createContainer', reason: 'CreateContainerError', restartCount: 0 },
+  { name: 'started', method: 'startContainer', reason: 'RunContainerError', restartCount: 0 },
+]
+
+describe('a container cannot be', () => {
+  for (const { name, method, reason, restartCount } of startCases) {
+    test(`${name}: the status says why, and it is tried again after a while`, async () => {
+      await using world = await createWorld()
+      world.cri.script.fail(method, 'UNKNOWN', 'runtime says no', 2)
+      await using agent = await startAgent(world)
+      agent.setPods([createWantedPod()])
+      await agent.pass(9500)
+      assert.equal(world.cri.requests(method).length, 1)
+      const [status] = agent.statusOf('u-1')?.containerStatuses ?? []
+      assert.deepEqual(status?.state, { waiting: { reason, message: 'runtime says no' } })
+      await agent.pass(2 * LONGEST_RETRY_MS)
+      const [later] = agent.statusOf('u-1')?.containerStatuses ?? []
+      assert.deepEqual([later?.ready, later?.restartCount], [true, restartCount])
+      assert.equal(world.cri.requests(method).length, 3)
+      assert.deepEqual(running(world), ['main'])
+    })
+  }
+
+  test('executed: the failed instance counts as one, and the status shows the reason', async () => {
+    let broken = true
+    await using world = await createWorld({ programOf: () => (broken ? { startError: 'exec: not found' } : {}) })
+    await using agent = await startAgent(world)
+    agent.setPods([createWantedPod()])
+    await agent.pass(9500)
+    assert.equal(world.cri.requests('startContainer').length, 1)
+    assert.equal(agent.statusOf('u-1')?.containerStatuses?.[0]?.state?.waiting?.reason, 'RunContainerError')
+    broken = false
+    await agent.pass(LONGEST_RETRY_MS)
+    assert.deepEqual(agent.statusOf('u-1')?.containerStatuses?.[0]?.restartCount, 1)
+    assert.equal(agent.statusOf('u-1')?.phase, 'Running')
+  })
+
+  test('prepared on the disk: the status says why, and the containers beside it run', async () => {
+    await using world = await createWorld()
+    await using agent = await startAgent(world)
+    world.files.failures.set('makeTerminationLog', new Error('EROFS: read-only file system'))
+    const containers = [
+      createWantedContainer({ name: 'a', terminationMessagePath: '/dev/termination-log' }),
+      createWantedContainer({ name: 'b' }),
+    ]
+    agent.setPods([createWantedPod('u-1', { containers })])
+    await agent.settle()
+    assert.deepEqual(running(world), ['b'])
+    assert.deepEqual(agent.statusOf('u-1')?.containerStatuses?.[0]?.state?.waiting, {
+      reason: 'CreateContainerConfigError',
+      message: 'EROFS: read-only file system',
+    })
+    world.files.failures.clear()
+    await agent.pass(LONGEST_RETRY_MS)
+    assert.deepEqual(running(world), ['a', 'b'])
+  })
+
+  test('linked to its log: it runs all the same, and so do those after it', async () => {
+    await using world = await createWorld()
+    world.files.failures.set('linkLog', new Error('EROFS'))
+    await using agent = await startAgent(world)
+    agent.setPods([createWantedPod('u-1', { containers: ['a', 'b'].map((name) => createWantedContainer({ name })) })])
+    await agent.settle()
+    assert.equal(agent.statusOf('u-1')?.phase, 'Running')
+    assert.deepEqual(running(world), ['a', 'b'])
+  })
+
+  test('initialized: nothing after it starts until it is', async () => {
+    await using world = await createWorld()
+    world.cri.script.fail('createContainer', 'UNKNOWN', 'no', 1)
+    await using agent = await startAgent(world)
+    agent.setPods([createWantedPod('u-1', { initContainers: [createWantedContainer({ name: 'prepare' })] })])
+    await agent.settle()
+    assert.deepEqual(running(world), [])
+    await agent.pass(LONGEST_RETRY_MS)
+    assert.deepEqual(running(world), ['prepare'])
+  })
+})
+
+const METHODS: readonly CriMethod[] = [
+  'imageStatus',
+  'pullImage',
+  'runPodSandbox',
+  'podSandboxStatus',
+  'createContainer',
+  'startContainer',
+  'listPodSandbox',
+  'listContainers',
+  'containerStatus',
+  'stopContainer',
+  'stopPodSandbox',
+  'removeContainer',
+  'removePodSandbox',
+]
+
+/** A whole life: one pod runs, another one comes and goes, and in the end only the first is there, once. */
+async function liveThrough(disturb: (world: World) => void, waitMs: number) {
+  await using world = await createWorld({ images: [] })
+  await using agent = await startAgent(world)
+  const kept = createWantedPod('kept')
+  agent.setPods([])
+  await agent.settle()
+  disturb(world)
+  agent.setPods([kept, createWantedPod('leaving')])
+  await agent.pass(waitMs, 1000)
+  agent.setPods([kept])
+  await agent.pass(waitMs + 10_000, 1000)
+  await until(
+    () => agent.workers.size === 1 && agent.statusOf('kept')?.phase === 'Running',
+    'the pod that is kept runs',
+  )
+  assert.deepEqual(running(world), ['main'])
+  assert.equal(world.cri.runtime.sandboxes.size, 1)
+  assert.equal(world.cri.runtime.containers.size, 1)
+  assert.deepEqual(
+    agent.lines.filter(({ level }) => level === 'error').map(({ message, fields }) => [message, fields]),
+    [],
+  )
+  return agent.statusOf('kept')?.containerStatuses?.[0]?.restartCount
+}
+
+describe('the end is right although once', () => {
+  for (const method of METHODS) {
+    for (const code of ['UNKNOWN', 'UNAVAILABLE', 'NOT_FOUND'] as const) {
+      test(`${method} fails with ${code}`, async () => {
+        const restarts = await liveThrough((world) => world.cri.script.fail(method, code, 'planned', 1), 40_000)
+        assert.equal(restarts, 0)
+      })
+    }
+
+    test(`the runtime goes away at ${method}`, async () => {
+      const restarts = await liveThrough((world) => {
+        whenCalled(world, method, () => void world.cri.dropConnections())
+      }, 40_000)
+      assert.equal(restarts, 0)
+    })
+
+    // A pull takes as long as it takes, and only the end of its pod ends it.
+    if (method === 'pullImage') continue
+    test(`${method} hangs`, async () => {
+      const restarts = await liveThrough((world) => {
+        const hung = hangNext(world, method)
+        whenCalled(world, method, hung.stop)
+      }, 300_000)
+      assert.equal(restarts, 0)
+    })
+  }
+})
+
+/** Does something while the next call of a method is under way. */
+function whenCalled({ cri }: World, method: CriMethod, act: () => void): void {
+  const before = cri.requests(method).length
+  until(() => cri.requests(method).length > before, `${method} is called`).then(act, act)
+}
+
+test('a pod whose parts cannot be brought any further does not keep the runtime busy', async () => {
+  await using world = await createWorld({ programOf: () => ({ exitsAfterMs: 1000 }) })
+  await using agent = await startAgent(world)
+  const containers = ['a', 'b'].map((name) => createWantedContainer({ name }))
+  world.cri.script.fail('createContainer', 'UNKNOWN', 'no', 2)
+  agent.setPods([createWantedPod('u-1', { restartPolicy: 'Never', containers })])
+  await agent.settle()
+  // Only the first container ever ran when the machine lost the sandbox.
+  world.cri.script.heal('createContainer')
+  const [sandbox] = world.cri.runtime.sandboxes.values()
+  world.cri.runtime.createContainer(sandbox?.id ?? '', world.cri.requests('createContainer')[0]?.config as never)
+  world.cri.runtime.stopSandbox(sandbox?.id ?? '')
+  await agent.pass(5000)
+  assert.ok(changes(world).length < 12, changes(world).join(', '))
+})

@@ -1,0 +1,66 @@
+import { dirname } from 'node:path'
+import type { PodFiles } from '../../src/pods/pod-files.ts'
+
+/** The files of pods in memory: path to text; directories are not kept apart, they are where files lie. */
+export class FakePodFiles implements PodFiles {
+  readonly files = new Map<string, string>()
+  readonly directories = new Set<string>()
+  /** What the next calls of a method fail with. */
+  readonly failures = new Map<keyof PodFiles, Error>()
+
+  async makeDirectories(paths: readonly string[]): Promise<void> {
+    this.#check('makeDirectories')
+    for (const path of paths) this.directories.add(path)
+  }
+
+  async listNames(directory: string): Promise<readonly string[]> {
+    this.#check('listNames')
+    return [...this.files.keys()]
+      .filter((path) => dirname(path) === directory)
+      .map((path) => path.slice(directory.length + 1))
+  }
+
+  async readNodeHosts(): Promise<string> {
+    return '127.0.0.1 localhost\n'
+  }
+
+  async writeHosts(path: string, text: string): Promise<void> {
+    this.#check('writeHosts')
+    this.files.set(path, text)
+  }
+
+  async makeTerminationLog(path: string): Promise<void> {
+    this.#check('makeTerminationLog')
+    if (this.files.has(path)) throw new Error(`EEXIST: ${path}`)
+    this.files.set(path, '')
+  }
+
+  async readTerminationLog(path: string, maxBytes: number): Promise<string> {
+    this.#check('readTerminationLog')
+    return (this.files.get(path) ?? '').slice(-maxBytes)
+  }
+
+  async linkLog(link: string, target: string): Promise<void> {
+    this.#check('linkLog')
+    this.files.set(link, target)
+  }
+
+  async removeLogs(logPath: string, link: string): Promise<void> {
+    this.#check('removeLogs')
+    this.files.delete(link)
+    this.files.delete(logPath)
+  }
+
+  async removePod(uid: string, logDirectory: string | undefined): Promise<void> {
+    this.#check('removePod')
+    const gone = (path: string) =>
+      path.includes(`/pods/${uid}`) || (logDirectory !== undefined && path.startsWith(logDirectory))
+    for (const path of this.files.keys()) if (gone(path)) this.files.delete(path)
+    for (const path of this.directories) if (gone(path)) this.directories.delete(path)
+  }
+
+  #check(method: keyof PodFiles): void {
+    const failure = this.failures.get(method)
+    if (failure !== undefined) throw failure
+  }
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, test } from 'node:test'
+import { layers } from './layers.ts'
+
+const root = join(import.meta.dirname, '..')
+const pages = [
+  'README.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name)),
+]
+
+/** A heading as a link names it. */
+function toAnchor(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\w\s-]/g, '')
+    .trim()
+    .replaceAll(' ', '-')
+}
+
+function anchorsOf(path: string): readonly string[] {
+  return [...readFileSync(path, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => toAnchor(heading))
+}
+
+describe('the documentation', () => {
+  for (const page of pages) {
+    const text = readFileSync(join(root, page), 'utf8')
+
+    test(`${page} links to what is there`, () => {
+      const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)]
+      const broken = links.filter(([, path = '', anchor]) => {
+        const target = path === '' ? join(root, page) : join(root, dirname(page), path)
+        return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor))
+      })
+      assert.deepEqual(
+        broken.map(([link]) => link),
+        [],
+      )
+    })
+
+    test(`${page} names only files that are there`, () => {
+      const names = [...text.matchAll(/`((?:bin|docs|src|test|tools)\/[\w./-]+)`/g)].map(([, name = '']) => name)
+      // The checklists name what is to be made.
+      const future = /^src\/volumes\b/
+      assert.deepEqual(
+        names.filter((name) => !future.test(name) && !existsSync(join(root, name))),
+        [],
+      )
+    })
+  }
+
+  test('has every folder of src in the code map, in the order of the layers', () => {
+    const map = readFileSync(join(root, 'docs/ARCHITECTURE.md'), 'utf8')
+    const listed = [...map.matchAll(/^\| `src\/([\w-]+)` \|/gm)].map(([, name]) => name)
+    assert.deepEqual(listed, Object.keys(layers))
+  })
+
+  test('has one decision for a number, with no number left out', () => {
+    const numbers = readdirSync(join(root, 'docs/decisions')).map((name) => Number(name.slice(0, 4)))
+    assert.deepEqual(
+      numbers.toSorted((a, b) => a - b),
+      numbers.map((_, index) => index + 1),
+    )
+  })
+})

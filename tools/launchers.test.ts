@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { arch, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, test } from 'node:test'
+import type { TestContext } from 'node:test'
+
+const root = join(import.meta.dirname, '..')
+
+function makeFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-launchers-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+function writeScript(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, `#!/bin/sh\n${text}\n`)
+  chmodSync(path, 0o755)
+}
+
+/** A folder for PATH that has what the launchers call, and a "node" that says so little. */
+function makePath(folder: string, node?: string): string {
+  const path = join(folder, 'path')
+  mkdirSync(path)
+  for (const program of ['dirname', 'readlink', 'uname']) symlinkSync(`/usr/bin/${program}`, join(path, program))
+  if (node !== undefined) writeScript(join(path, 'node'), node)
+  return path
+}
+
+function run(command: string, args: readonly string[], path?: string) {
+  const env = path === undefined ? process.env : { PATH: path }
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: '/', env, encoding: 'utf8' })
+  return { status, stdout, stderr }
+}
+
+describe('the launchers', () => {
+  test('work through a link to a link, from any folder', (t) => {
+    const folder = makeFolder(t)
+    symlinkSync(join(root, 'bin/deckhand'), join(folder, 'first'))
+    symlinkSync('first', join(folder, 'second'))
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    const { status, stdout, stderr } = run(join(folder, 'second'), ['version'])
+    assert.deepEqual([status, stderr], [0, ''])
+    assert.match(stdout, new RegExp(`^deckhand ${version} \\(Node 26\\.`))
+  })
+
+  for (const [name, node] of [
+    ['none', undefined],
+    ['an old one', 'echo false'],
+  ] as const) {
+    test(`say what to do when the only Node is ${name}`, (t) => {
+      const folder = makeFolder(t)
+      cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true })
+      for (const launcher of ['kubelet', 'deckhand', 'node']) {
+        const path = makePath(mkdtempSync(join(folder, 'run-')), node)
+        assert.deepEqual(run(join(folder, 'bin', launcher), [], path), {
+          status: 1,
+          stdout: '',
+          stderr: `${launcher}: needs Node 26 or newer: run "npm ci" in ${folder}, which brings it, or put one on PATH\n`,
+        })
+      }
+    })
+  }
+
+  test('take a Node from PATH that is new enough', (t) => {
+    const folder = makeFolder(t)
+    cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true })
+    const path = makePath(folder, '[ "$1" = -p ] && echo true || echo "ran $*"')
+    assert.deepEqual(run(join(folder, 'bin/node'), ['a b', 'c'], path), {
+      status: 0,
+      stdout: 'ran a b c\n',
+      stderr: '',
+    })
+  })
+
+  test('prefer the Node that was installed with the package, below it or beside it', (t) => {
+    for (const place of ['package/node_modules', '.']) {
+      const folder = makeFolder(t)
+      cpSync(join(root, 'bin'), join(folder, 'package/bin'), { recursive: true })
+      writeScript(join(folder, place, `node-linux-${arch()}/bin/node`), 'echo "bundled $*"')
+      const path = makePath(folder, 'echo true')
+      const { stdout } = run(join(folder, 'package/bin/deckhand'), ['status'], path)
+      assert.equal(stdout, `bundled ${folder}/package/src/deckhand.ts status\n`)
+    }
+  })
+})

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { describe, test } from 'node:test'
+import type { TestContext } from 'node:test'
+
+const script = join(import.meta.dirname, 'setup.mjs')
+const packages = {
+  '': {},
+  'node_modules/a': { version: '1.0.0' },
+  'node_modules/b': { version: '2.0.0', optional: true },
+}
+
+interface Machine {
+  readonly userId: number
+  /** What npm installed before; undefined: nothing. */
+  readonly installed?: object
+  /** Programs on PATH; each writes its arguments to the file "calls". */
+  readonly programs?: Readonly<Record<string, number>>
+}
+
+/** Runs a copy of the script in a checkout of its own, on a machine that has nothing but what is given. */
+function setUp(t: TestContext, purpose: string, machine: Machine) {
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-setup-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  for (const name of ['tools', 'node_modules', 'path']) mkdirSync(join(folder, name))
+  cpSync(script, join(folder, 'tools/setup.mjs'))
+  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ packages }))
+  if (machine.installed !== undefined) {
+    writeFileSync(join(folder, 'node_modules/.package-lock.json'), JSON.stringify({ packages: machine.installed }))
+  }
+  for (const [name, exitCode] of Object.entries(machine.programs ?? {})) {
+    const program = join(folder, 'path', name)
+    writeFileSync(program, `#!/bin/sh\necho "${name} $*" >>"${folder}/calls"\nexit ${exitCode}\n`)
+    chmodSync(program, 0o755)
+  }
+  const user = `data:text/javascript,process.getuid = () => ${machine.userId}`
+  const { status, stderr } = spawnSync(process.execPath, ['--import', user, 'tools/setup.mjs', purpose], {
+    cwd: folder,
+    env: { PATH: join(folder, 'path') },
+    encoding: 'utf8',
+  })
+  const calls = existsSync(join(folder, 'calls')) ? readFileSync(join(folder, 'calls'), 'utf8') : ''
+  return { status, stderr, calls }
+}
+
+const installed = { 'node_modules/a': { version: '1.0.0' } }
+
+describe('setup', () => {
+  test('says without root that it needs it, and what is missing', (t) => {
+    for (const [purpose, command] of [
+      ['runtime', 'start'],
+      ['test', 'test'],
+    ] as const) {
+      const { status, stderr, calls } = setUp(t, purpose, { userId: 65_534, installed })
+      assert.deepEqual([status, calls], [1, ''])
+      assert.match(stderr, /^setup: This needs root: /)
+      assert.match(stderr, /\nMissing Debian packages: apt-get install containerd /)
+      assert.match(stderr, new RegExp(`\\nRun it again as root \\(sudo npm ${command}\\)\\.\n$`))
+    }
+  })
+
+  test('needs no root for the fast gate', (t) => {
+    assert.deepEqual(setUp(t, 'check', { userId: 65_534, installed }), { status: 0, stderr: '', calls: '' })
+  })
+
+  test('installs the npm packages when they are missing, old or more than wanted', (t) => {
+    for (const found of [
+      undefined,
+      {},
+      { 'node_modules/a': { version: '0.9.0' } },
+      { ...installed, 'node_modules/c': { version: '1.0.0' } },
+    ]) {
+      const machine = { userId: 0, ...(found && { installed: found }), programs: { npm: 0 } }
+      const { status, calls } = setUp(t, 'check', machine)
+      assert.deepEqual([status, calls], [0, 'npm ci --ignore-scripts --loglevel=error\n'])
+    }
+  })
+
+  test('stops when npm fails', (t) => {
+    const { status, stderr } = setUp(t, 'check', { userId: 0, programs: { npm: 1 } })
+    assert.equal(status, 1)
+    assert.match(stderr, /\nsetup: Cannot install the npm packages: see the output above\n$/)
+  })
+
+  test('installs the Debian packages that are missing, with new lists when the old ones do not do', (t) => {
+    const good = setUp(t, 'test', { userId: 0, installed, programs: { 'apt-get': 0 } })
+    assert.equal(good.status, 0)
+    assert.match(good.calls, /^apt-get install -y -q --no-install-recommends containerd .*\n$/)
+    const bad = setUp(t, 'test', { userId: 0, installed, programs: { 'apt-get': 100 } })
+    assert.equal(bad.status, 1)
+    assert.match(bad.calls, /^apt-get install .*\napt-get update -q\n$/)
+    assert.match(bad.stderr, /setup: Cannot read the package lists: see the output above\n$/)
+  })
+
+  test('says what to install where there is no apt-get', (t) => {
+    const { status, stderr } = setUp(t, 'runtime', { userId: 0, installed })
+    assert.equal(status, 1)
+    assert.match(stderr, /Missing programs, and no apt-get to install them\. Install the equivalents of: containerd /)
+  })
+
+  test('refuses a purpose that it does not know', (t) => {
+    const { status, stderr } = setUp(t, 'party', { userId: 0 })
+    assert.deepEqual([status, stderr], [1, 'setup: Unknown purpose "party": expected runtime, check or test\n'])
+  })
+})
