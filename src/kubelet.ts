@@ -157,10 +157,12 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   }
   const stuckMs = Math.max(STUCK_MS, 2 * config.syncFrequency)
   let lastLookAt = clock.now()
+  let blind = false
   const onRelist = ({ ms, error }: { readonly ms: number; readonly error?: unknown }) => {
     lastLookAt = clock.now()
     if (error === undefined) metrics.relist(ms / 1000)
-    else log.warn('cannot look at the runtime, will try again', { error })
+    else if (!blind) log.warn('cannot look at the runtime, will try again', { error })
+    blind = error !== undefined
   }
   group.run('observer', (s) => runObserver({ observer, client: calls, clock, log, onRelist }, s))
   group.run('runtime health', (s) => health.run(s))

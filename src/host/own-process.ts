@@ -1,4 +1,4 @@
-import { existsSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { ftruncateSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import process from 'node:process'
@@ -40,6 +40,8 @@ export async function raiseOpenFiles(limit: number): Promise<string | undefined>
  */
 export async function lockFile(path: string): Promise<void> {
   const descriptor = openSync(path, 'a', 0o600)
+  // Changes its time: so who holds the lock sees that we want it, see waitForLockContention().
+  ftruncateSync(descriptor, 0)
   const exitCode = await runQuietly('flock', ['--exclusive', '3'], descriptor)
   if (exitCode !== 0) throw new Error(`Cannot lock "${path}": flock ended with ${exitCode}`)
 }
@@ -49,9 +51,13 @@ export async function waitForLockContention(
   options: { readonly path: string; readonly sleep: (ms: number, signal: AbortSignal) => Promise<void> },
   signal: AbortSignal,
 ): Promise<void> {
-  const { ino } = statSync(options.path)
-  // Node has no event for "somebody opened it", but whoever waits for a lock stands in the kernel's list of locks.
-  while (existsSync(options.path) && !new RegExp(`-> FLOCK .*:${ino} `).test(readFileSync('/proc/locks', 'utf8'))) {
+  const { ino, mtimeNs } = statSync(options.path, { bigint: true })
+  // Node has no event for "somebody opened it", but whoever waits for a lock stands in the kernel's list of locks. In a pid namespace
+  // the list leaves out ours, because the program that took it is gone: there only another of our agents is seen, by the file's time.
+  const waiting = new RegExp(`-> FLOCK .*:${ino} `)
+  for (;;) {
+    const now = statSync(options.path, { bigint: true, throwIfNoEntry: false })
+    if (now?.mtimeNs !== mtimeNs || waiting.test(readFileSync('/proc/locks', 'utf8'))) return
     await options.sleep(LOCK_LOOK_MS, signal)
   }
 }

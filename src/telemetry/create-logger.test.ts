@@ -54,3 +54,8 @@ test('errorText() does not repeat what an outer error already said', () => {
   const inner = new Error('no such file')
   assert.equal(errorText(new Error('Cannot read "x": no such file', { cause: inner })), 'Cannot read "x": no such file')
 })
+
+test('errorText() tells what failed first, not that leaving the block failed too', () => {
+  const failure = new SuppressedError(new Error('later'), new Error('port is taken'), 'An error was suppressed')
+  assert.equal(errorText(new Error('Task "x" failed', { cause: failure })), 'Task "x" failed: port is taken')
+})

@@ -79,6 +79,11 @@ export function errorText(error: unknown): string {
   const texts: string[] = []
   let next = error
   while (next !== undefined && texts.length < 8) {
+    // What failed first is what matters; what failed while leaving its block is mostly the same.
+    if (next instanceof SuppressedError) {
+      next = next.suppressed
+      continue
+    }
     const text = Error.isError(next) ? next.message : describe(next)
     if (!texts.some((said) => said.includes(text))) texts.push(text)
     next = Error.isError(next) ? next.cause : undefined

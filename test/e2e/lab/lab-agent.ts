@@ -14,6 +14,8 @@ const ownKubelet = fileURLToPath(new URL('../../../bin/kubelet', import.meta.url
 export interface AgentOptions {
   /** Path of the kubelet; our own unless told. */
   readonly binary?: string
+  /** A program that starts it, with its arguments; it must end in exec, as setpriv does. */
+  readonly through?: readonly string[]
   /** Added to --config, --root-dir, --cert-dir and --hostname-override. */
   readonly flags?: readonly string[]
   /** Fields that replace or join those of createAgentConfig(); undefined removes one. */
@@ -128,6 +130,7 @@ export async function startAgent(site: AgentSite, options: AgentOptions = {}): P
   await writeFile(configFile, JSON.stringify(config, undefined, 2))
   const argv = [
     ...site.enter,
+    ...(options.through ?? []),
     options.binary ?? ownKubelet,
     `--config=${configFile}`,
     `--root-dir=${rootDir}`,
