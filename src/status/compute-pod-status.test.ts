@@ -83,7 +83,7 @@ describe('computePodStatus()', () => {
   })
 
   test('takes the first sandbox of an adopted pod for its start', () => {
-    const sandboxes = [{ createdAt: 9000 }, { createdAt: 5000 }].map(createObservedSandbox)
+    const sandboxes = [{ createdAt: 9000 }, { createdAt: 5000 }].map((parts) => sandbox(parts))
     const status = computePodStatus(createStatusInput({ observed: createObservedPod({ sandboxes }) }))
     assert.equal(status.startTime, '1970-01-01T00:00:05Z')
   })
