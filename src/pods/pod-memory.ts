@@ -10,6 +10,8 @@ export interface PodMemory {
   readonly backOff: Map<string, CrashBackOff>
   /** By container id, for exited ones. */
   readonly lastWords: Map<string, string>
+  /** What users were told about the sandbox. */
+  readonly toldWarnings: Set<string>
   /** On the monotonic clock. */
   lastSandboxAt: number | undefined
   /** The runtime was changed and could not be looked at since: what is known of the pod is older than what was done. */
@@ -24,6 +26,7 @@ export function createPodMemory(): PodMemory {
     waiting: new Map(),
     backOff: new Map(),
     lastWords: new Map(),
+    toldWarnings: new Set(),
     lastSandboxAt: undefined,
     unsure: false,
     networkProblem: undefined,
