@@ -166,7 +166,7 @@ describe('syncPod()', () => {
 
   test('never waits past the deadline of the pod, and then ends it', async () => {
     const { sync, observe, memory, clock, events } = await setUp({ activeDeadlineSeconds: 20 })
-    observe(seen({}))
+    observe({ ...seen({}), sandboxes: [createObservedSandbox({ createdAt: clock.now() })] })
     const first = await sync()
     assert.equal(first.kind === 'wait' && first.ms, 20_000)
     await clock.advance(20_000)
