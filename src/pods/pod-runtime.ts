@@ -68,7 +68,7 @@ export interface PodRuntime {
   readonly cgroups: PodCgroups
   readonly environment: EnvironmentSources
   readonly events: PodEvents
-  readonly starts: Turnstile
+  readonly starts: Pick<Turnstile, 'pass'>
   readonly node: NodeSettings
   readonly clock: Clock
   readonly log: Logger
