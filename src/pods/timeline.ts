@@ -1,4 +1,5 @@
 import type { Clock } from '../async/clock.ts'
+import { errorText } from '../telemetry/create-logger.ts'
 
 /** One thing that was done for a pod, or is being done. */
 export interface TimelineStep {
@@ -34,8 +35,7 @@ export class Timeline {
     if (this.#steps.length > MOST_STEPS) this.#steps.shift()
     return (error) => {
       const index = this.#steps.indexOf(step)
-      const text = error === undefined ? undefined : Error.isError(error) ? error.message : String(error)
-      step = { ...step, ms: this.#clock.monotonic() - begun, error: text }
+      step = { ...step, ms: this.#clock.monotonic() - begun, error: error === undefined ? undefined : errorText(error) }
       if (index !== -1) this.#steps[index] = step
     }
   }
