@@ -1,15 +1,6 @@
 import type { Clock } from '../async/clock.ts'
 import { errorText } from '../telemetry/create-logger.ts'
-
-/** One thing that was done for a pod, or is being done. */
-export interface TimelineStep {
-  readonly name: string
-  /** Milliseconds since the epoch. */
-  readonly startedAt: number
-  /** Undefined while it goes on. */
-  readonly ms: number | undefined
-  readonly error: string | undefined
-}
+import type { TimelineStep } from './timeline-step.ts'
 
 // Enough for the whole start of a pod and some restarts; the oldest go first.
 const MOST_STEPS = 60
