@@ -3,6 +3,8 @@ import { TaskGroup } from './async/task-group.ts'
 import { Turnstile } from './async/turnstile.ts'
 import { Wakeup } from './async/wakeup.ts'
 import type { Settings } from './config/load-configuration.ts'
+import { checkGrpcHealth } from './cri/check-grpc-health.ts'
+import type { GrpcHealthRequest } from './cri/check-grpc-health.ts'
 import { createCriClient } from './cri/cri-client.ts'
 import { measureCalls } from './cri/measure-calls.ts'
 import { createPodFiles } from './host/pod-files.ts'
@@ -18,6 +20,7 @@ import { runObserver } from './observe/run-observer.ts'
 import { RuntimeHealth } from './observe/runtime-health.ts'
 import { crashBackOffLimits } from './pods/compute-crash-back-off.ts'
 import { PodWorkers } from './pods/pod-workers.ts'
+import { runProbe } from './probes/run-probe.ts'
 import { removeUnknownPods } from './remove-unknown-pods.ts'
 import { createPodCgroups } from './resources/pod-cgroups.ts'
 import { reportRunOnce } from './run-once.ts'
@@ -46,6 +49,9 @@ export interface KubeletDeps {
 // On small machines two starts at a time are faster for all than many (docs/decisions/0005-turnstile.md).
 const LEAST_PARALLEL_STARTS = 2
 const START_PATIENCE_MS = 5000
+// Each is a process in a container, which costs the runtime tens of milliseconds of a core.
+const PARALLEL_EXECS_PER_CORE = 2
+const EXEC_PATIENCE_MS = 5000
 const STUCK_MS = 300_000
 
 /**
@@ -95,6 +101,16 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       burst: config.registryBurst,
     },
   })
+  const asking = {
+    calls,
+    execs: new Turnstile({
+      places: PARALLEL_EXECS_PER_CORE * machine.onlineCpus.length,
+      patienceMs: EXEC_PATIENCE_MS,
+      clock,
+    }),
+    checkGrpcHealth: (request: GrpcHealthRequest, s: AbortSignal) => checkGrpcHealth(clock, request, s),
+    clock,
+  }
   const statusBell = new Wakeup()
   const workers = new PodWorkers(
     {
@@ -111,6 +127,16 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
           patienceMs: START_PATIENCE_MS,
           clock,
         }),
+        probes: {
+          runProbe: (request, signal) => runProbe(asking, request, signal),
+          notes: files.probeNotes,
+          events,
+          clock,
+          log,
+          random: deps.random,
+          agentStartedAt: clock.monotonic(),
+          onRun: ({ type, result, seconds }) => metrics.probe(type, result, seconds),
+        },
         node: toNodeSettings(settings, {
           machine,
           nodeIps: findNodeIps(settings.nodeIps),

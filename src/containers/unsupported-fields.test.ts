@@ -79,18 +79,6 @@ const rows: readonly Row[] = [
     expected: ['refuse spec.containers[1].restartPolicyRules'],
   },
   {
-    capability: 'probes',
-    spec: {
-      containers: [createContainer({ livenessProbe: probe, readinessProbe: probe })],
-      initContainers: [createContainer({ restartPolicy: 'Always', startupProbe: probe })],
-    },
-    expected: [
-      'warn spec.initContainers[0].startupProbe',
-      'warn spec.containers[0].livenessProbe',
-      'warn spec.containers[0].readinessProbe',
-    ],
-  },
-  {
     capability: 'lifecycleHooks',
     spec: { containers: [createContainer({ lifecycle: { postStart: probe, preStop: probe, stopSignal: 'SIGINT' } })] },
     expected: ['warn spec.containers[0].lifecycle.postStart', 'warn spec.containers[0].lifecycle.preStop'],

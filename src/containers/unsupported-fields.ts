@@ -8,7 +8,6 @@ export type PodCapability =
   | 'imageVolumes'
   | 'lifecycleHooks'
   | 'podResources'
-  | 'probes'
   | 'resourceClaims'
   | 'restartAllContainers'
   | 'runtimeClasses'
@@ -18,7 +17,7 @@ export type PodCapability =
 
 /** A field of a pod that would not be honoured. */
 export interface UnsupportedField {
-  /** As in an event: spec.containers[0].livenessProbe. */
+  /** As in an event: spec.containers[0].volumeMounts. */
   readonly path: string
   readonly reason: string
   /** Refuse: the pod must not run like this. Warn: it runs, and its users have to know. */
@@ -136,16 +135,6 @@ const ROWS: readonly Row[] = [
       containerPaths(pod, 'restartPolicyRules', ({ restartPolicyRules = [] }) =>
         restartPolicyRules.some(({ action }) => action === 'RestartAllContainers'),
       ),
-  },
-  {
-    capability: 'probes',
-    effect: 'warn',
-    reason: 'probes are not supported yet: the container counts as started and ready without being asked',
-    find: (pod) => [
-      ...containerPaths(pod, 'startupProbe', ({ startupProbe }) => startupProbe !== undefined),
-      ...containerPaths(pod, 'livenessProbe', ({ livenessProbe }) => livenessProbe !== undefined),
-      ...containerPaths(pod, 'readinessProbe', ({ readinessProbe }) => readinessProbe !== undefined),
-    ],
   },
   {
     capability: 'lifecycleHooks',

@@ -46,6 +46,21 @@ describe('createPodFiles()', () => {
     assert.equal(await exists(pod), false)
   })
 
+  test('a note about probes is kept, set aside, and removed with its pod', async (t) => {
+    const { root, files } = await makeRoot(t)
+    const pod = join(root, 'pods', 'u1')
+    assert.equal(await files.probeNotes.read('u1'), undefined)
+    await files.probeNotes.write('u1', 'one')
+    await files.probeNotes.write('u1', 'two')
+    assert.equal(await files.probeNotes.read('u1'), 'two')
+    await files.probeNotes.setAside('u1')
+    assert.equal(await files.probeNotes.read('u1'), undefined)
+    assert.equal(await readFile(join(pod, 'probes.json.corrupt'), 'utf8'), 'two')
+    await files.probeNotes.write('u1', 'three')
+    await files.removePod('u1', undefined)
+    assert.equal(await exists(pod), false)
+  })
+
   test('readTerminationLog() gives the end of the file, and nothing for a link or an absent file', async (t) => {
     const { root, files } = await makeRoot(t)
     const path = join(root, 'words')

@@ -1,15 +1,29 @@
 import { constants } from 'node:fs'
-import { lstat, mkdir, open, readdir, readFile, readlink, rmdir, symlink, unlink, writeFile } from 'node:fs/promises'
+import {
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rmdir,
+  symlink,
+  unlink,
+  writeFile,
+} from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /** The file that names hosts on the node itself. */
 const NODE_HOSTS = '/etc/hosts'
+const PROBE_NOTE = 'probes.json'
 
 /**
  * The files that the agent itself makes for pods: directories, hosts files, last words, log links. Nothing in here opens a path that
  * a pod could have replaced by something that blocks, and nothing is ever removed recursively.
  */
 export function createPodFiles(options: { readonly rootDirectory: string }) {
+  const notePath = (uid: string) => join(options.rootDirectory, 'pods', uid, PROBE_NOTE)
   return {
     async makeDirectories(paths: readonly string[]): Promise<void> {
       for (const path of paths)
@@ -51,10 +65,30 @@ export function createPodFiles(options: { readonly rootDirectory: string }) {
       for (const name of own) await unlessAbsent(unlink(join(directory, name)), undefined)
     },
 
+    /** One small text per pod about its probes, for the next agent. */
+    probeNotes: {
+      async read(uid: string): Promise<string | undefined> {
+        return await unlessAbsent(readFile(notePath(uid), 'utf8'), undefined)
+      },
+
+      async write(uid: string, text: string): Promise<void> {
+        const path = notePath(uid)
+        await mkdir(dirname(path), { recursive: true, mode: 0o750 })
+        // Whole or not at all, whenever the agent dies. It need not outlive the machine: no container does.
+        await writeFile(`${path}.new`, text, { mode: 0o600 })
+        await rename(`${path}.new`, path)
+      },
+
+      async setAside(uid: string): Promise<void> {
+        await rename(notePath(uid), `${notePath(uid)}.corrupt`)
+      },
+    },
+
     async removePod(uid: string, logDirectory: string | undefined): Promise<void> {
       const directory = join(options.rootDirectory, 'pods', uid)
       await removeTwoLevels(join(directory, 'containers'))
-      await unlessAbsent(unlink(join(directory, 'etc-hosts')), undefined)
+      const own = ['etc-hosts', ...['', '.new', '.corrupt'].map((end) => `${PROBE_NOTE}${end}`)]
+      for (const name of own) await unlessAbsent(unlink(join(directory, name)), undefined)
       for (const name of ['volumes', 'plugins', '.']) await removeEmpty(join(directory, name))
       if (logDirectory !== undefined) await removeTwoLevels(logDirectory)
     },

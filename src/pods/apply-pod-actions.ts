@@ -5,6 +5,7 @@ import { podText } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
 import { StartError } from '../model/start-error.ts'
 import { computeNextBackOff } from './compute-crash-back-off.ts'
+import { computeKillGrace } from './compute-kill-grace.ts'
 import type { CrashBackOffLimits } from './compute-crash-back-off.ts'
 import { createSandbox, describeSandbox } from './create-sandbox.ts'
 import type { PodSandboxInUse } from './create-sandbox.ts'
@@ -42,12 +43,9 @@ export async function applyPodActions(runtime: PodRuntime, input: ApplyInput, si
     await stopPod(runtime, { pod, observed, graceSeconds: podGrace(pod) }, signals.shutdown)
     if (actions.createSandbox) await removeInitContainers(runtime, input, signals.shutdown)
   }
-  for (const { id, name, message } of actions.kill) {
-    await stopContainer(
-      runtime,
-      { pod, container: { id, name }, graceSeconds: podGrace(pod), message },
-      signals.shutdown,
-    )
+  for (const { id, name, cause, message } of actions.kill) {
+    const graceSeconds = computeKillGrace(pod, name, cause)
+    await stopContainer(runtime, { pod, container: { id, name }, graceSeconds, message }, signals.shutdown)
   }
   if (!actions.createSandbox && actions.start.length === 0) return true
 

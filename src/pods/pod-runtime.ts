@@ -8,6 +8,7 @@ import type { PodSandboxConfig } from '../cri/generated/runtime-v1.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import type { KindedContainer } from '../model/pod-containers.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
+import type { ProbeDeps } from '../probes/probe-deps.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { PodEvents } from '../telemetry/pod-events.ts'
 import type { PodFiles } from './pod-files.ts'
@@ -69,6 +70,7 @@ export interface PodRuntime {
   readonly environment: EnvironmentSources
   readonly events: PodEvents
   readonly starts: Pick<Turnstile, 'pass'>
+  readonly probes: ProbeDeps
   readonly node: NodeSettings
   readonly clock: Clock
   readonly log: Logger

@@ -6,6 +6,7 @@ import type { PodStatus } from '../model/generated/core-v1.ts'
 import { emptyObservedPod, hasRunningParts } from '../model/observed-pod.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
+import { PodProbes } from '../probes/pod-probes.ts'
 import { podGrace } from './apply-pod-actions.ts'
 import type { ApplySignals } from './apply-pod-actions.ts'
 import { computeLeftovers } from './compute-leftovers.ts'
@@ -72,6 +73,7 @@ export class PodWorker {
   #nextLookAt: number | undefined
   /** What the runtime had of the pod when the last step looked. */
   #seen: ObservedPod | undefined
+  #probes: PodProbes | undefined
 
   constructor(deps: PodWorkerDeps, subject: PodSubject, state: PodState) {
     this.#deps = deps
@@ -121,6 +123,7 @@ export class PodWorker {
 
   /** What the runtime has of the pod changed. A step under way finds that out before it waits; most often it is its own doing. */
   lookAgain(): void {
+    this.#probes?.look()
     if (this.#pass === undefined) this.wake()
   }
 
@@ -158,6 +161,8 @@ export class PodWorker {
   /** Works until nothing of the pod is left, or until the agent leaves; then the pod is left as it is. */
   async run(shutdown: AbortSignal): Promise<void> {
     const { clock, observer } = this.#deps.runtime
+    await using probes = this.#createProbes(shutdown)
+    this.#probes = probes
     while (this.#state.kind !== 'gone') {
       const ms = await this.#stepSafely(shutdown)
       if (ms === 0 || this.#isGone() || observer.get(this.uid) !== this.#seen) continue
@@ -212,9 +217,10 @@ export class PodWorker {
 
   async #sync(signals: ApplySignals): Promise<number | undefined> {
     const { runtime, settings } = this.#deps
+    const probes = this.#probes
     const { pod } = this
-    if (pod === undefined) throw new Error('Cannot sync a pod without a spec')
-    const result = await syncPod({ runtime, settings, memory: this.#memory }, pod, signals)
+    if (pod === undefined || probes === undefined) throw new Error('Cannot sync a pod without a spec')
+    const result = await syncPod({ runtime, settings, memory: this.#memory, probes }, pod, signals)
     if (this.#state.kind !== 'syncing') return 0
     if (result.kind === 'finished')
       this.#state = computeTermination(this.#state, { cause: 'finished', graceSeconds: undefined })
@@ -227,6 +233,7 @@ export class PodWorker {
     const { runtime } = this.#deps
     const { pod } = this
     const grace = Math.max(1, graceSeconds ?? (pod === undefined ? ORPHAN_GRACE_SECONDS : podGrace(pod)))
+    this.#probes?.endRegular()
     try {
       const ms = await this.#stop(grace, shutdown)
       if (ms !== undefined) return ms
@@ -237,7 +244,8 @@ export class PodWorker {
       }
       throw error
     }
-    if (pod !== undefined) await this.#tellEnd(pod)
+    await this.#probes?.end()
+    if (pod !== undefined) await this.#tell(pod, true)
     this.#state = { kind: 'terminated', at: runtime.clock.monotonic() }
     runtime.log.info('pod ended', { pod: this.#name(), uid: this.uid, phase: this.#memory.status?.phase })
     this.#deps.onEnded(this)
@@ -258,10 +266,31 @@ export class PodWorker {
     return STOP_RETRY_MS
   }
 
-  async #tellEnd(pod: Pod): Promise<void> {
+  async #tell(pod: Pod, ended: boolean): Promise<void> {
     const { runtime, settings } = this.#deps
-    const context = { runtime, memory: this.#memory, runtimeName: settings.runtimeName }
-    await updatePodStatus(context, { pod, observed: this.#observed(), ended: true })
+    const probes = this.#probes
+    if (probes === undefined) return
+    const context = { runtime, memory: this.#memory, runtimeName: settings.runtimeName, probes }
+    await updatePodStatus(context, { pod, observed: this.#observed(), ended })
+  }
+
+  #createProbes(shutdown: AbortSignal): PodProbes {
+    const { runtime } = this.#deps
+    const subject = {
+      look: () => runtime.observer.get(this.uid),
+      podIp: () => this.#memory.status?.podIP ?? '',
+      onChange: () => this.#probesChanged(),
+    }
+    return new PodProbes(runtime.probes, subject, shutdown)
+  }
+
+  /** A step under way may take long, and whoever sends requests to the pod has to know now whether it is ready. */
+  async #probesChanged(): Promise<void> {
+    this.wake()
+    const { pod } = this
+    if (this.#pass === undefined || pod === undefined) return
+    await this.#tell(pod, false)
+    this.#deps.onStatus(this)
   }
 
   /** A finished pod that is still wanted keeps its newest remains; one that is not keeps nothing. */

@@ -122,16 +122,12 @@ describe('PodWorkers', () => {
 
   test('says what it ignores and refuses, and shows a refused pod as failed', async () => {
     const { workers, events, end } = await setUp()
-    const probe = { livenessProbe: { tcpSocket: { port: 80 } } }
-    const pod = createPod({ spec: { hostUsers: false, containers: [{ name: 'main', ...probe }] } })
+    const pod = createPod({ spec: { hostUsers: false, nodeSelector: { disk: 'fast' } } })
     workers.handle({ operation: 'ADD', pods: [pod] })
     assert.equal(workers.size, 0)
     assert.deepEqual(
       events.map((event) => event.split(':')[0]),
-      [
-        'Warning UnsupportedField Refused spec.hostUsers',
-        'Warning UnsupportedField Ignored spec.containers[0].livenessProbe',
-      ],
+      ['Warning UnsupportedField Ignored spec.nodeSelector', 'Warning UnsupportedField Refused spec.hostUsers'],
     )
     const [view] = workers.views()
     assert.deepEqual([view?.status.phase, view?.status.reason], ['Failed', 'UnsupportedField'])

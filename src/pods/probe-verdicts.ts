@@ -3,5 +3,3 @@ export interface ProbeVerdicts {
   readonly liveness: ReadonlyMap<string, boolean>
   readonly startup: ReadonlyMap<string, boolean>
 }
-
-export const noProbeVerdicts: ProbeVerdicts = { liveness: new Map(), startup: new Map() }

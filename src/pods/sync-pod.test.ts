@@ -11,6 +11,7 @@ import {
 import { containerHash } from '../model/container-hash.ts'
 import type { PodSpec } from '../model/generated/core-v1.ts'
 import type { ObservedContainer } from '../model/observed-pod.ts'
+import { PodProbes } from '../probes/pod-probes.ts'
 import { crashBackOffLimits } from './compute-crash-back-off.ts'
 import { createPodMemory } from './pod-memory.ts'
 import type { PodRuntime } from './pod-runtime.ts'
@@ -32,8 +33,13 @@ async function setUp(spec: Partial<PodSpec> = {}, answers: Partial<PodRuntime['c
     networkProblem: () => network,
   }
   const pod = createPod({ spec: { dnsPolicy: 'Default', containers: [container], ...spec } })
+  const probes = new PodProbes(
+    made.runtime.probes,
+    { look: () => made.runtime.observer.get(pod.metadata.uid), podIp: () => '', onChange: async () => {} },
+    never,
+  )
   const sync = (signals = { shutdown: never, superseded: never }) =>
-    syncPod({ runtime: { ...made.runtime, observer }, settings, memory }, pod, signals)
+    syncPod({ runtime: { ...made.runtime, observer }, settings, memory, probes }, pod, signals)
   return { ...made, observer, memory, sync, setNetwork: (problem: string | undefined) => (network = problem) }
 }
 

@@ -3,6 +3,7 @@ import { emptyObservedPod } from '../model/observed-pod.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import { podLogName } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
+import type { PodProbes } from '../probes/pod-probes.ts'
 import { applyPodActions } from './apply-pod-actions.ts'
 import type { ApplySignals } from './apply-pod-actions.ts'
 import type { CrashBackOffLimits } from './compute-crash-back-off.ts'
@@ -13,7 +14,6 @@ import { hasNewRunningParts } from './has-new-running-parts.ts'
 import type { PodActions } from './pod-actions.ts'
 import type { PodMemory } from './pod-memory.ts'
 import type { PodRuntime } from './pod-runtime.ts'
-import { noProbeVerdicts } from './probe-verdicts.ts'
 import { removeLeftovers } from './remove-leftovers.ts'
 import { updatePodStatus } from './update-pod-status.ts'
 
@@ -30,6 +30,7 @@ export interface SyncContext {
   readonly runtime: PodRuntime
   readonly settings: SyncSettings
   readonly memory: PodMemory
+  readonly probes: Pick<PodProbes, 'sync' | 'status' | 'remember' | 'verdicts'>
 }
 
 /** What comes after a pass: look again at once, after a while, or never because the pod is over. */
@@ -66,11 +67,13 @@ export async function syncPod(context: SyncContext, pod: Pod, signals: ApplySign
 }
 
 async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Promise<SyncResult> {
-  const { runtime, memory } = context
+  const { runtime, memory, probes } = context
   const seen = await look(context, pod)
   const observed = seen ?? emptyObservedPod(pod.metadata)
   const late = deadlinePassed(context, pod)
+  await probes.sync(pod, seen)
   await tell(context, { pod, observed, override: late ? DEADLINE : undefined })
+  await probes.remember(pod, observed)
   if (late) runtime.events.record(pod, { type: 'Normal', reason: 'DeadlineExceeded', message: DEADLINE_MESSAGE })
   if (memory.status?.phase === 'Succeeded' || memory.status?.phase === 'Failed') return { kind: 'finished' }
 
@@ -78,8 +81,7 @@ async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Prom
     return wait(context, pod, { ms: jitter(runtime, NETWORK_RETRY_MS), seen })
   }
   const now = runtime.clock.now()
-  const probes = noProbeVerdicts
-  const actions = computePodActions({ pod, observed, probes, backOff: memory.backOff, now })
+  const actions = computePodActions({ pod, observed, probes: probes.verdicts, backOff: memory.backOff, now })
   const pause =
     actions.createSandbox && memory.lastSandboxAt !== undefined
       ? memory.lastSandboxAt + SANDBOX_PAUSE_MS - runtime.clock.monotonic()
@@ -131,10 +133,10 @@ async function lookAnew({ runtime, memory }: SyncContext, pod: Pod): Promise<Obs
 }
 
 async function tell(
-  { runtime, settings, memory }: SyncContext,
+  { runtime, settings, memory, probes }: SyncContext,
   update: Omit<Parameters<typeof updatePodStatus>[1], 'ended'>,
 ): Promise<void> {
-  await updatePodStatus({ runtime, memory, runtimeName: settings.runtimeName }, { ...update, ended: false })
+  await updatePodStatus({ runtime, memory, probes, runtimeName: settings.runtimeName }, { ...update, ended: false })
 }
 
 /** Tells the users of the pod once for each problem, however often it is looked at. */

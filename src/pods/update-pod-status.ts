@@ -3,6 +3,7 @@ import type { ObservedPod } from '../model/observed-pod.ts'
 import type { Pod } from '../model/pod.ts'
 import { computePodStatus } from '../status/compute-pod-status.ts'
 import type { StatusInput } from '../status/status-input.ts'
+import type { PodProbes } from '../probes/pod-probes.ts'
 import type { PodMemory } from './pod-memory.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 
@@ -15,20 +16,24 @@ export interface StatusUpdate {
   readonly override?: StatusInput['override']
 }
 
+export interface StatusContext {
+  readonly runtime: PodRuntime
+  readonly runtimeName: string
+  readonly memory: PodMemory
+  readonly probes: Pick<PodProbes, 'status'>
+}
+
 /** Computes the status of a pod anew and keeps it. */
-export async function updatePodStatus(
-  context: { readonly runtime: PodRuntime; readonly runtimeName: string; readonly memory: PodMemory },
-  { pod, observed, ended, override }: StatusUpdate,
-): Promise<void> {
-  const { runtime, runtimeName, memory } = context
+export async function updatePodStatus(context: StatusContext, update: StatusUpdate): Promise<void> {
+  const { runtime, runtimeName, memory, probes } = context
+  const { pod, observed, ended, override } = update
   await readLastWords(runtime, observed, memory)
   memory.status = computePodStatus({
     pod,
     observed,
     previous: memory.status,
     waiting: memory.waiting,
-    started: new Map(),
-    ready: new Map(),
+    ...probes.status(pod, observed),
     lastWords: memory.lastWords,
     ended,
     runtimeName,

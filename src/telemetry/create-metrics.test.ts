@@ -32,6 +32,19 @@ test('createMetrics() counts the calls to the runtime, and apart from them those
   )
 })
 
+test('createMetrics() counts and times the runs of probes', async () => {
+  const metrics = createMetrics({ version: 'v1', startedAt: 5000, desiredPods: () => 3, loopDelay })
+  metrics.probe('liveness', 'successful', 0.02)
+  metrics.probe('liveness', 'failed', 1)
+  assert.deepEqual(await linesOf(metrics, 'prober_probe_total'), [
+    'prober_probe_total{probe_type="liveness",result="successful"} 1',
+    'prober_probe_total{probe_type="liveness",result="failed"} 1',
+  ])
+  assert.deepEqual(await linesOf(metrics, 'prober_probe_duration_seconds_count'), [
+    'prober_probe_duration_seconds_count{probe_type="liveness"} 2',
+  ])
+})
+
 test('createMetrics() reads what is true when it is asked', async () => {
   let pods = 3
   const metrics = createMetrics({ version: 'v1', startedAt: 5000, desiredPods: () => pods, loopDelay })

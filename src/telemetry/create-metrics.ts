@@ -6,6 +6,8 @@ export interface AgentMetrics {
   /** One call to the runtime. */
   runtimeOperation(operation: string, seconds: number, failed: boolean): void
   relist(seconds: number): void
+  /** One run of a probe: its type, how it ended (successful, failed, unknown), how long it took. */
+  probe(type: string, result: string, seconds: number): void
   render(): Promise<{ readonly type: string; readonly body: string }>
 }
 
@@ -49,6 +51,18 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     help: 'How long a full look at the runtime takes.',
     registers,
   })
+  const probes = new Counter({
+    name: 'prober_probe_total',
+    help: 'Runs of probes by type and result.',
+    labelNames: ['probe_type', 'result'],
+    registers,
+  })
+  const probeDurations = new Histogram({
+    name: 'prober_probe_duration_seconds',
+    help: 'How long a run of a probe takes, with the wait for its turn, by type.',
+    labelNames: ['probe_type'],
+    registers,
+  })
   addProcessMetrics(registers, sources)
   return {
     runtimeOperation(operation, seconds, failed) {
@@ -57,6 +71,10 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
       if (failed) errors.inc({ operation_type: operation })
     },
     relist: (seconds) => relists.observe(seconds),
+    probe(type, result, seconds) {
+      probes.inc({ probe_type: type, result })
+      probeDurations.observe({ probe_type: type }, seconds)
+    },
     render: async () => ({ type: registry.contentType, body: await registry.metrics() }),
   }
 }

@@ -15,6 +15,8 @@ import { runObserver } from '../../src/observe/run-observer.ts'
 import { RuntimeHealth } from '../../src/observe/runtime-health.ts'
 import { crashBackOffLimits } from '../../src/pods/compute-crash-back-off.ts'
 import { PodWorkers } from '../../src/pods/pod-workers.ts'
+import type { ProbeMeasure } from '../../src/probes/probe-deps.ts'
+import { runProbe } from '../../src/probes/run-probe.ts'
 import { PodConfigMux } from '../../src/sources/pod-config-mux.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import type { PodEvent } from '../../src/telemetry/pod-events.ts'
@@ -92,6 +94,8 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     limits: { maxParallel: Infinity, perSecond: 0, burst: 1 },
   })
   const starts = new Turnstile({ places, patienceMs: START_PATIENCE_MS, clock })
+  const execs = new Turnstile({ places: 4, patienceMs: START_PATIENCE_MS, clock })
+  const probeRuns: ProbeMeasure[] = []
   let drawn = 0
   const cgroupsRemoved: PodUid[] = []
   const statuses: string[] = []
@@ -106,6 +110,17 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         environment: noEnvironmentSources,
         events: recorder,
         starts,
+        probes: {
+          runProbe: (request, signal) => runProbe({ calls, execs, checkGrpcHealth: noGrpc, clock }, request, signal),
+          notes: files.probeNotes,
+          events: recorder,
+          clock,
+          log,
+          // In the middle of the period: away from the moment in which everything starts here.
+          random: () => 0.5,
+          agentStartedAt: clock.monotonic(),
+          onRun: (measure) => void probeRuns.push(measure),
+        },
         node: await createNodeSettings(),
         clock,
         log,
@@ -174,6 +189,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     lines,
     statuses,
     cgroupsRemoved,
+    probeRuns,
     /** The complete set of a source. */
     setPods(pods: readonly Pod[], source = 'file') {
       mux.set(source, pods)
@@ -208,6 +224,11 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       await leave()
     },
   }
+}
+
+/** Nothing in here speaks gRPC but the runtime. */
+async function noGrpc(): Promise<never> {
+  throw new Error('Cannot check gRPC health in this test')
 }
 
 interface LogLine {

@@ -1,5 +1,8 @@
 import { dirname } from 'node:path'
+import type { ProbeNotes } from '../../src/probes/probe-deps.ts'
 import type { PodFiles } from '../../src/pods/pod-files.ts'
+
+const notePath = (uid: string) => `/root/pods/${uid}/probes.json`
 
 /** The files of pods in memory: path to text; directories are not kept apart, they are where files lie. */
 export class FakePodFiles implements PodFiles {
@@ -7,6 +10,16 @@ export class FakePodFiles implements PodFiles {
   readonly directories = new Set<string>()
   /** What the next calls of a method fail with. */
   readonly failures = new Map<keyof PodFiles, Error>()
+
+  /** Among the other files, as on a disk. */
+  readonly probeNotes: ProbeNotes = {
+    read: async (uid) => this.files.get(notePath(uid)),
+    write: async (uid, text) => void this.files.set(notePath(uid), text),
+    setAside: async (uid) => {
+      this.files.set(`${notePath(uid)}.corrupt`, this.files.get(notePath(uid)) ?? '')
+      this.files.delete(notePath(uid))
+    },
+  }
 
   async makeDirectories(paths: readonly string[]): Promise<void> {
     this.#check('makeDirectories')

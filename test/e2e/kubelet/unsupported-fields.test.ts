@@ -7,16 +7,17 @@ test('a field that is not honoured is told, and refuses the pod where ignoring i
   await using node = await TestNode.start()
   const { manifests } = node.lab
   await manifests.write('data', testPod('data', { volumes: [{ name: 'data', emptyDir: {} }] }))
-  const readinessProbe = { tcpSocket: { port: 80 } }
-  const containers = [testContainer('main', scripts.obedient, { readinessProbe })]
-  await manifests.write('probed', testPod('probed', { containers }))
+  const fields = { terminationMessagePolicy: 'FallbackToLogsOnError' }
+  const containers = [testContainer('main', scripts.obedient, fields)]
+  await manifests.write('talkative', testPod('talkative', { containers }))
 
   const refused = await node.podIs('data', 'Failed', ({ status }) => status?.phase === 'Failed')
   assert.equal(refused.status?.reason, 'UnsupportedField')
   assert.match(refused.status?.message ?? '', /^Pod was rejected: spec\.volumes\[0\]: volumes are not supported yet/)
   await node.logged('"event"', 'default/data-lab', 'reason="UnsupportedField"', 'Refused spec.volumes[0]')
-  await node.ready('probed')
-  await node.logged('default/probed-lab', 'reason="UnsupportedField"', 'Ignored spec.containers[0].readinessProbe')
+  await node.ready('talkative')
+  const path = 'Ignored spec.containers[0].terminationMessagePolicy'
+  await node.logged('default/talkative-lab', 'reason="UnsupportedField"', path)
   assert.deepEqual(await node.containers('data'), [])
 
   // Corrected in the same file, it runs.

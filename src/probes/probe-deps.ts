@@ -1,0 +1,35 @@
+import type { Clock } from '../async/clock.ts'
+import type { PodUid } from '../model/pod.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { PodEvents } from '../telemetry/pod-events.ts'
+import type { ProbeOutcome, ProbeType } from './probe-outcome.ts'
+import type { ProbeRequest } from './run-probe.ts'
+
+/** A small text per pod that outlives the agent. */
+export interface ProbeNotes {
+  /** Undefined when there is none. */
+  read(uid: PodUid): Promise<string | undefined>
+  write(uid: PodUid, text: string): Promise<void>
+  /** Takes a text that nobody can read out of the way. */
+  setAside(uid: PodUid): Promise<void>
+}
+
+/** What counts as the cost and the outcome of one run. */
+export interface ProbeMeasure {
+  readonly type: ProbeType
+  readonly result: 'successful' | 'failed' | 'unknown'
+  readonly seconds: number
+}
+
+/** What the probes of all pods share. */
+export interface ProbeDeps {
+  readonly runProbe: (request: ProbeRequest, signal: AbortSignal) => Promise<ProbeOutcome>
+  readonly notes: ProbeNotes
+  readonly events: PodEvents
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random: () => number
+  /** On the monotonic clock. */
+  readonly agentStartedAt: number
+  readonly onRun: (measure: ProbeMeasure) => void
+}

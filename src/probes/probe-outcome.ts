@@ -1,0 +1,15 @@
+/** What a probe asks about its container. */
+export type ProbeType = 'startup' | 'readiness' | 'liveness'
+
+/**
+ * How one question ended. A warning counts as success. An error says nothing about the container: nobody could be asked, so it is
+ * neither a success nor a failure; its state is the word that users see for it.
+ */
+export type ProbeOutcome =
+  | { readonly result: 'success'; readonly output: string }
+  | { readonly result: 'warning'; readonly output: string }
+  | { readonly result: 'failure'; readonly output: string }
+  | { readonly result: 'error'; readonly output: string; readonly state: 'unknown' | 'failure' }
+
+/** So much of what a container says about itself is kept. */
+export const OUTPUT_BYTES = 10 * 1024
