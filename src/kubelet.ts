@@ -166,7 +166,9 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   }
   group.run('observer', (s) => runObserver({ observer, client: calls, clock, log, onRelist }, s))
   group.run('runtime health', (s) => health.run(s))
-  group.run('sources', (s) => runSources({ settings, mux, clock, log, onAllSeen: allSourcesSeen }, s))
+  let refused = 0
+  const onRefused = () => void (refused += 1)
+  group.run('sources', (s) => runSources({ settings, mux, clock, log, onAllSeen: allSourcesSeen, onRefused }, s))
   group.run('log rotation', (s) =>
     runLogRotation(
       { calls, files: logFiles, clock, log, limits: toLogLimits(config), containers: () => listLogs(observer) },
@@ -181,6 +183,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     const once = {
       views: () => workers.views(),
       allSeen: () => mux.allSeen(),
+      refused: () => refused,
       bell: statusBell,
       clock,
       deadlineMs: config.runtimeRequestTimeout,
