@@ -16,7 +16,7 @@ export interface HttpGetRequest {
   readonly maxBodyBytes: number
 }
 
-export interface HttpHeader {
+interface HttpHeader {
   readonly name: string
   readonly value: string
 }
