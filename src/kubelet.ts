@@ -123,6 +123,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
           cgroups,
           resolvConf: deps.resolvConf,
         }),
+        noteStep: (_, work) => work(),
         clock,
         log,
         random: deps.random,
@@ -142,7 +143,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   )
 
   // What runs is known before anything is wanted: so a restart of the agent adopts, and never starts twice.
-  await Promise.all([observer.relist(), health.check(group.signal)])
+  await Promise.all([lookAround(observer, log), health.check(group.signal)])
   const mux = new PodConfigMux({
     sources: sourceNames(settings),
     clock,
@@ -197,4 +198,14 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   }
   await group.join()
   return 0
+}
+
+/** The first look. A pod that cannot be read keeps nobody else waiting: its worker asks again before it does anything. */
+async function lookAround(observer: Observer, log: Logger): Promise<void> {
+  try {
+    await observer.relist()
+  } catch (error) {
+    if (!(error instanceof AggregateError)) throw error
+    log.warn('cannot read some pods of the runtime, going on without', { error })
+  }
 }

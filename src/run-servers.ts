@@ -5,6 +5,7 @@ import type { PodWorkers } from './pods/pod-workers.ts'
 import { createHealthRoutes } from './server/health-routes.ts'
 import type { HealthCheck } from './server/health-routes.ts'
 import { createPodsRoute } from './server/pods-route.ts'
+import { createWhyRoute } from './server/why-route.ts'
 import { runHttpServer } from './server/run-http-server.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
@@ -39,6 +40,7 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
     const routes = {
       ...health,
       '/pods': createPodsRoute(() => workers.views()),
+      '/why': createWhyRoute(() => workers.explain()),
       '/metrics': async () => ({ status: 200, ...(await metrics.render()) }),
     }
     group.run('read-only', (s) =>

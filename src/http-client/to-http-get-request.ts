@@ -33,7 +33,7 @@ function headersOf({ httpHeaders = [] }: HTTPGetAction, userAgent: string): Http
   return [
     ...(given('user-agent') ? [] : [{ name: 'User-Agent', value: userAgent }]),
     ...(given('accept') ? [] : [{ name: 'Accept', value: '*/*' }]),
-    // An empty Accept is how a spec says that it wants none.
-    ...httpHeaders.filter(({ name, value }) => name.toLowerCase() !== 'accept' || value !== ''),
+    // An empty one of these is how a spec says that it wants none.
+    ...httpHeaders.filter(({ name, value }) => value !== '' || !['accept', 'user-agent'].includes(name.toLowerCase())),
   ]
 }

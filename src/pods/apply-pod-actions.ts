@@ -50,7 +50,7 @@ export async function applyPodActions(runtime: PodRuntime, input: ApplyInput, si
   for (const kill of actions.kill) await applyKill(runtime, input, kill, signals.shutdown)
   if (!actions.createSandbox && actions.start.length === 0) return true
 
-  const config = describeSandbox(runtime, pod, actions.attempt)
+  const config = describeSandbox(runtime, pod, { attempt: actions.attempt, told: memory.toldWarnings })
   const images = requestImages(runtime, input, config, signals.superseded)
   const sandbox = actions.createSandbox
     ? await runtime.starts.pass(

@@ -12,7 +12,7 @@ const pod = createPod({ spec: { dnsPolicy: 'Default' } })
 describe('createSandbox()', () => {
   test('makes the directories first and reads the addresses of the pod', async () => {
     const { runtime, files, journal } = await createPodRuntime()
-    const config = describeSandbox(runtime, pod, 3)
+    const config = describeSandbox(runtime, pod, { attempt: 3, told: new Set() })
     assert.equal(config.metadata?.attempt, 3)
     const sandbox = await createSandbox(runtime, pod, config, never)
     assert.deepEqual(sandbox, { id: 's-1', config, ips: ['10.0.0.1', 'fd00::1'] })
@@ -23,7 +23,12 @@ describe('createSandbox()', () => {
   test('takes the addresses of the node for a pod in its network', async () => {
     const { runtime, journal } = await createPodRuntime()
     const host = createPod({ spec: { hostNetwork: true, dnsPolicy: 'Default' } })
-    const sandbox = await createSandbox(runtime, host, describeSandbox(runtime, host, 0), never)
+    const sandbox = await createSandbox(
+      runtime,
+      host,
+      describeSandbox(runtime, host, { attempt: 0, told: new Set() }),
+      never,
+    )
     assert.deepEqual(sandbox.ips, ['192.0.2.1'])
     assert.deepEqual(journal, ['runPodSandbox'])
   })
@@ -62,7 +67,7 @@ describe('createSandbox()', () => {
   for (const { name, method, code, detail, events } of cases) {
     test(`fails with an error that has its cause when ${name}`, async () => {
       const made = await createPodRuntime({}, { [method]: failing(code, detail) })
-      const config = describeSandbox(made.runtime, pod, 0)
+      const config = describeSandbox(made.runtime, pod, { attempt: 0, told: new Set() })
       await assert.rejects(
         createSandbox(made.runtime, pod, config, never),
         (error: Error) => error instanceof SandboxError && (error.cause as { detail: string }).detail === detail,
@@ -74,14 +79,20 @@ describe('createSandbox()', () => {
   test('passes on the reason of its signal', async () => {
     const leave = new Error('the agent leaves')
     const { runtime, events } = await createPodRuntime({}, { runPodSandbox: () => Promise.reject(leave) })
-    await assert.rejects(createSandbox(runtime, pod, describeSandbox(runtime, pod, 0), never), leave)
+    await assert.rejects(
+      createSandbox(runtime, pod, describeSandbox(runtime, pod, { attempt: 0, told: new Set() }), never),
+      leave,
+    )
     assert.deepEqual(events, [])
   })
 
   test('says which directories could not be made', async () => {
     const { runtime, files, events, journal } = await createPodRuntime()
     files.failures.set('makeDirectories', new Error('ENOSPC'))
-    await assert.rejects(createSandbox(runtime, pod, describeSandbox(runtime, pod, 0), never), SandboxError)
+    await assert.rejects(
+      createSandbox(runtime, pod, describeSandbox(runtime, pod, { attempt: 0, told: new Set() }), never),
+      SandboxError,
+    )
     assert.deepEqual(events, ['Warning Failed error making pod data directories: ENOSPC'])
     assert.deepEqual(journal, [])
   })

@@ -18,14 +18,23 @@ export class SandboxError extends Error {
 }
 
 /** The description of the pod's sandbox that goes with every call about it. Events say what could not be given as asked. */
-export function describeSandbox(runtime: PodRuntime, pod: Pod, attempt: number): PodSandboxConfig {
+export function describeSandbox(
+  runtime: PodRuntime,
+  pod: Pod,
+  { attempt, told }: { readonly attempt: number; readonly told: Set<string> },
+): PodSandboxConfig {
   try {
     const { config, warnings } = computePodSandboxConfig(
       pod,
       { attempt, userNamespace: undefined, volumeGroups: [] },
       runtime.node.sandbox,
     )
-    for (const { reason, message } of warnings) runtime.events.record(pod, { type: 'Warning', reason, message })
+    for (const { reason, message } of warnings) {
+      // The description is made for every start; what it says is news once.
+      if (told.has(message)) continue
+      told.add(message)
+      runtime.events.record(pod, { type: 'Warning', reason, message })
+    }
     return config
   } catch (error) {
     if (!(error instanceof SandboxConfigError)) throw error

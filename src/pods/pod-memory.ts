@@ -13,6 +13,8 @@ export interface PodMemory {
   readonly lastWords: Map<string, string>
   /** Of all that is being stopped now. */
   readonly graces: Set<Grace>
+  /** What users were told about the sandbox. */
+  readonly toldWarnings: Set<string>
   /** On the monotonic clock. */
   lastSandboxAt: number | undefined
   /** The runtime was changed and could not be looked at since: what is known of the pod is older than what was done. */
@@ -28,6 +30,7 @@ export function createPodMemory(): PodMemory {
     backOff: new Map(),
     lastWords: new Map(),
     graces: new Set(),
+    toldWarnings: new Set(),
     lastSandboxAt: undefined,
     unsure: false,
     networkProblem: undefined,

@@ -73,8 +73,10 @@ export interface PodRuntime {
   readonly journal: Pick<ExitJournal, 'get' | 'record' | 'forget'>
   readonly environment: EnvironmentSources
   readonly events: PodEvents
-  readonly starts: Turnstile
+  readonly starts: Pick<Turnstile, 'pass'>
   readonly node: NodeSettings
+  /** Work that nothing else here would show, under its name. */
+  readonly noteStep: <T>(name: string, work: () => Promise<T>) => Promise<T>
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number

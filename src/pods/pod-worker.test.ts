@@ -15,6 +15,7 @@ import { crashBackOffLimits } from './compute-crash-back-off.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 import type { PodState } from './pod-state.ts'
 import { PodWorker } from './pod-worker.ts'
+import { Timeline } from './timeline.ts'
 import type { PodSubject } from './pod-worker.ts'
 
 const container = createContainer()
@@ -42,6 +43,7 @@ async function setUp(
   const deps = {
     runtime: made.runtime,
     settings,
+    timeline: new Timeline(made.clock),
     onStatus: () => void (told.statuses += 1),
     onEnded: () => void (told.ended += 1),
   }
@@ -85,7 +87,7 @@ describe('PodWorker', () => {
     await clock.advance(0)
     worker.release()
     await clock.advance(0)
-    assert.equal(journal[0], 'runPodSandbox')
+    assert.deepEqual(journal.slice(0, 2), ['refresh', 'runPodSandbox'])
     stop.abort()
   })
 

@@ -14,6 +14,8 @@ import { hasNewRunningParts } from './has-new-running-parts.ts'
 import { createPodMemory } from './pod-memory.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 import { computeTermination } from './pod-state.ts'
+import { computeWhy } from './compute-why.ts'
+import type { Timeline, TimelineStep } from './timeline.ts'
 import type { PodState, TerminationCause } from './pod-state.ts'
 import { removeLeftovers } from './remove-leftovers.ts'
 import { stopPod } from './stop-pod.ts'
@@ -24,10 +26,21 @@ import { updatePodStatus } from './update-pod-status.ts'
 export interface PodWorkerDeps {
   readonly runtime: PodRuntime
   readonly settings: SyncSettings
+  readonly timeline: Timeline
   /** A step ended: the status may have changed. */
   readonly onStatus: (worker: PodWorker) => void
   /** Nothing of the pod runs any more: its name is free. */
   readonly onEnded: (worker: PodWorker) => void
+}
+
+/** What a pod is at, for people. */
+export interface PodExplanation {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: PodUid
+  readonly state: PodState['kind']
+  readonly why: string
+  readonly steps: readonly TimelineStep[]
 }
 
 /** The pod of a worker; what is left of an unknown pod has no spec, only a name. */
@@ -56,6 +69,7 @@ export class PodWorker {
   #wanted: boolean
   #lingerMs = LINGER_MS
   #pass: AbortScope | undefined
+  #nextLookAt: number | undefined
   /** What the runtime had of the pod when the last step looked. */
   #seen: ObservedPod | undefined
 
@@ -84,6 +98,22 @@ export class PodWorker {
 
   get status(): PodStatus | undefined {
     return this.#memory.status
+  }
+
+  /** Why it is as it is. */
+  explain(): PodExplanation {
+    const { runtime, timeline, settings } = this.#deps
+    const { namespace, name } = this.#subject.kind === 'pod' ? this.#subject.pod.metadata : this.#subject.observed
+    const hostNetwork = this.pod?.spec.hostNetwork === true
+    const why = computeWhy({
+      state: this.#state,
+      status: this.status,
+      steps: timeline.steps,
+      networkProblem: hostNetwork || this.status?.phase === 'Running' ? undefined : settings.networkProblem(),
+      nextLookAt: this.#nextLookAt,
+      now: runtime.clock.now(),
+    })
+    return { namespace, name, uid: this.uid, state: this.#state.kind, why, steps: timeline.steps }
   }
 
   wake(): void {
@@ -138,7 +168,9 @@ export class PodWorker {
     while (this.#state.kind !== 'gone') {
       const ms = await this.#stepSafely(shutdown)
       if (ms === 0 || this.#isGone() || observer.get(this.uid) !== this.#seen) continue
+      this.#nextLookAt = ms === undefined ? undefined : clock.now() + ms
       await this.#bell.wait({ clock, ms }, shutdown)
+      this.#nextLookAt = undefined
     }
     await this.#deps.runtime.journal.forget(this.uid)
   }

@@ -8,10 +8,12 @@ import { isStaticPod, podFullName, podLogName } from '../model/pod.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
 import { toApiTime } from '../status/status-input.ts'
 import { computePodGrace } from './compute-grace.ts'
+import { Timeline } from './timeline.ts'
+import { traceRuntime } from './trace-runtime.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 import type { PodState } from './pod-state.ts'
 import { PodWorker } from './pod-worker.ts'
-import type { PodSubject, PodWorkerDeps } from './pod-worker.ts'
+import type { PodExplanation, PodSubject, PodWorkerDeps } from './pod-worker.ts'
 import type { SyncSettings } from './sync-pod.ts'
 
 /** A step from the sources of pods. */
@@ -99,6 +101,11 @@ export class PodWorkers {
     return [...views, ...this.#refused.values()]
   }
 
+  /** What each pod is at, and what was done for it; also of pods that are on their way out. */
+  explain(): PodExplanation[] {
+    return [...this.#workers.values()].map((worker) => worker.explain())
+  }
+
   #add(pod: Pod): void {
     const { uid } = pod.metadata
     const leaving = this.#workers.get(uid)
@@ -162,8 +169,10 @@ export class PodWorkers {
   }
 
   #start(subject: PodSubject, state: PodState): void {
+    const timeline = new Timeline(this.#deps.runtime.clock)
     const deps: PodWorkerDeps = {
-      runtime: this.#deps.runtime,
+      runtime: traceRuntime(this.#deps.runtime, timeline),
+      timeline,
       settings: this.#deps.settings,
       onStatus: ({ uid }) => this.#deps.onStatus(uid),
       onEnded: ({ pod }) => {

@@ -26,7 +26,7 @@ async function setUp(containers: readonly ObservedContainer[] = [], answers: Par
     return { containerId: 'c-new' }
   }
   const made = await createPodRuntime({}, { createContainer: createContainerCall, ...answers })
-  const config = describeSandbox(made.runtime, pod, 0)
+  const config = describeSandbox(made.runtime, pod, { attempt: 0, told: new Set() })
   const request = {
     pod,
     kinded: { kind: 'regular' as const, container },

@@ -47,7 +47,14 @@ async function runPreStop(
   if (container === undefined || handler === undefined || grace.secondsLeft === 0) return
   const fields = { pod: podLogName(pod), uid: pod.metadata.uid, container: container.name }
   try {
-    const request = { pod, container, containerId: stop.container.id, podIp: stop.podIp, handler }
+    const request = {
+      pod,
+      container,
+      containerId: stop.container.id,
+      podIp: stop.podIp,
+      name: 'preStop' as const,
+      handler,
+    }
     const inTime = await grace.waitFor(runHook(runtime, request, signal), signal)
     if (!inTime) runtime.log.warn('preStop hook took longer than the grace period', fields)
   } catch (error) {

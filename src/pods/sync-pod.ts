@@ -121,7 +121,7 @@ async function look(context: SyncContext, pod: Pod): Promise<ObservedPod | undef
   const known = context.runtime.observer.get(pod.metadata.uid)
   // A container that was made and not started may have been started since, by a call that seemed to fail.
   const inBetween = known?.containers.some(({ state }) => state === 'created') === true
-  return context.memory.unsure || inBetween ? await lookAnew(context, pod) : known
+  return known === undefined || context.memory.unsure || inBetween ? await lookAnew(context, pod) : known
 }
 
 async function lookAnew({ runtime, memory }: SyncContext, pod: Pod): Promise<ObservedPod | undefined> {

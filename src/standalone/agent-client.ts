@@ -32,6 +32,35 @@ export async function listPods(ports: AgentPorts, signal: AbortSignal): Promise<
   return parsePods(await response.json())
 }
 
+/** What the agent says about why a pod is as it is. */
+export interface ExplainedPod {
+  readonly namespace: string
+  readonly name: string
+  readonly why: string
+  readonly steps: readonly {
+    readonly name: string
+    readonly startedAt: number
+    readonly ms?: number | null
+    readonly error?: string | null
+  }[]
+}
+
+/** Asks the agent about pods of this name; the suffix of the node may be left out. None: there is no such pod. */
+export async function explainPod(
+  ports: AgentPorts,
+  pod: string,
+  signal: AbortSignal,
+): Promise<readonly ExplainedPod[]> {
+  const response = await fetch(`http://127.0.0.1:${ports.readOnly}/why`, { signal })
+  if (!response.ok) throw new Error(`Cannot read /why: status ${response.status}, expected 200`)
+  const { pods } = (await response.json()) as { readonly pods: readonly ExplainedPod[] }
+  const isWanted = (name: string) => name === pod || name.startsWith(`${pod}-`)
+  const exact = pods.filter(({ namespace, name }) => [name, `${namespace}/${name}`].includes(pod))
+  return exact.length > 0
+    ? exact
+    : pods.filter(({ namespace, name }) => isWanted(name) || isWanted(`${namespace}/${name}`))
+}
+
 interface WirePod {
   readonly metadata?: { readonly namespace?: string; readonly name?: string }
   readonly status?: {

@@ -26,6 +26,7 @@ export type Command =
   | { readonly kind: 'up'; readonly options: UpOptions }
   | { readonly kind: 'down'; readonly state: string; readonly purge: boolean }
   | { readonly kind: 'status'; readonly state: string }
+  | { readonly kind: 'why'; readonly state: string; readonly pod: string }
   | { readonly kind: 'version' }
   | { readonly kind: 'help' }
 
@@ -45,6 +46,12 @@ export function parseArguments(args: readonly string[], folder: string): Command
     }
     case 'status':
       return { kind: 'status', state: resolve(folder, parse(rest, { state: text }).state ?? DEFAULT_STATE) }
+    case 'why': {
+      const [pod, ...others] = rest
+      if (pod === undefined || pod.startsWith('-'))
+        throw wrong('Cannot say why: expected the name of a pod, as "deckhand status" shows it')
+      return { kind: 'why', pod, state: resolve(folder, parse(others, { state: text }).state ?? DEFAULT_STATE) }
+    }
     case 'version':
     case '--version':
       parse(rest, {})
@@ -54,7 +61,7 @@ export function parseArguments(args: readonly string[], folder: string): Command
     case '-h':
       return { kind: 'help' }
     default:
-      throw wrong(`Cannot do "${name}": expected up, down, status, version or help`)
+      throw wrong(`Cannot do "${name}": expected up, down, status, why, version or help`)
   }
 }
 

@@ -8,6 +8,7 @@ Usage: deckhand COMMAND [options]
   up        run the node in the foreground: a container runtime, a pod network and the agent
   down      stop everything: the agent, all pods, the runtime, the network; keeps the files
   status    say what runs
+  why POD   say why a pod is as it is, and what was done for it, step by step
   version   say which version this is
   help      this text
 

@@ -112,7 +112,7 @@ async function announce(
   deps.say('')
   deps.say('The node is up.')
   deps.say(`  run pods      put manifests into ${record.manifests}`)
-  deps.say(`  see pods      bin/deckhand status${command}`)
+  deps.say(`  see pods      bin/deckhand status, bin/deckhand why POD, bin/deckhand why POD${command}`)
   deps.say(`  pods' logs    ${layout.podLogs}/<namespace>_<pod>_<uid>/<container>/<n>.log`)
   deps.say(`  agent's log   ${layout.agentLog}`)
   deps.say(`  leave         Ctrl-C: the agent stops, pods go on`)

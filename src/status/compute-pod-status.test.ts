@@ -42,7 +42,7 @@ describe('computePodStatus()', () => {
       hostIPs: [{ ip: '192.168.0.1' }],
       podIP: '10.0.0.2',
       podIPs: [{ ip: '10.0.0.2' }],
-      startTime: STATUS_NOW_TEXT,
+      startTime: '1970-01-01T00:00:00Z',
       containerStatuses: [
         {
           name: 'main',
@@ -82,8 +82,16 @@ describe('computePodStatus()', () => {
     assert.equal(find(after, 'Initialized')?.lastTransitionTime, STATUS_NOW_TEXT)
   })
 
+  test('takes the first sandbox of an adopted pod for its start', () => {
+    const sandboxes = [{ createdAt: 9000 }, { createdAt: 5000 }].map((parts) => sandbox(parts))
+    const status = computePodStatus(createStatusInput({ observed: createObservedPod({ sandboxes }) }))
+    assert.equal(status.startTime, '1970-01-01T00:00:05Z')
+  })
+
   test('tells the start once', () => {
-    const first = computePodStatus(createStatusInput())
+    const first = computePodStatus(
+      createStatusInput({ observed: createObservedPod({ sandboxes: [], containers: [] }) }),
+    )
     const second = computePodStatus(createStatusInput({ previous: first, observed: running, now: LATER }))
     assert.deepEqual([first.startTime, second.startTime], [STATUS_NOW_TEXT, STATUS_NOW_TEXT])
   })

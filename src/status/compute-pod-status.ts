@@ -45,7 +45,7 @@ export function computePodStatus(given: StatusInput): PodStatus {
       nodeIps: input.nodeIps,
       known: previous,
     }),
-    startTime: previous?.startTime ?? pod.status?.startTime ?? toApiTime(input.now),
+    startTime: previous?.startTime ?? pod.status?.startTime ?? toApiTime(startOf(input)),
     ...(init.length === 0 ? {} : { initContainerStatuses: init }),
     containerStatuses: regular,
     qosClass: pod.status?.qosClass ?? previous?.qosClass ?? input.qosClass,
@@ -99,6 +99,11 @@ function hasRegularInSandbox(pod: Pod, { sandboxes, containers }: ObservedPod): 
       sandboxId === newest.id &&
       pod.spec.containers.some((container) => container.name === name),
   )
+}
+
+/** A pod that this agent did not start began with its first sandbox: a deadline must not begin anew with each agent. */
+function startOf({ observed, now }: StatusInput): number {
+  return Math.min(now, ...observed.sandboxes.map(({ createdAt }) => createdAt))
 }
 
 interface PhaseVerdict {

@@ -113,6 +113,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         events: recorder,
         starts,
         node: await createNodeSettings(),
+        noteStep: (_, work) => work(),
         clock,
         log,
         // Small, so that waits are hardly longer than their base, and never the same twice.

@@ -42,6 +42,7 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
     events: { record: (_, { type, reason, message }) => void events.push(`${type} ${reason} ${message}`) },
     starts: new Turnstile({ places: 2, patienceMs: 1000, clock }),
     node: await createNodeSettings(),
+    noteStep: (_, work) => work(),
     clock,
     log,
     random: () => 0,

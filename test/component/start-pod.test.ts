@@ -25,6 +25,16 @@ describe('a pod starts', () => {
     assert.equal(status?.podIP, '10.88.0.2')
     assert.equal(status?.containerStatuses?.[0]?.restartCount, 0)
     assert.deepEqual(agent.reasons(), ['Pulling', 'Pulled', 'Created', 'Started'])
+    const [explanation] = agent.workers.explain()
+    assert.equal(explanation?.why, 'Runs and is ready')
+    assert.deepEqual(explanation.steps.map(({ name }) => name).sort(), [
+      'create container "main"',
+      'create sandbox',
+      'image of container "main"',
+      'start container "main"',
+      'turn to start',
+      'turn to start',
+    ])
   })
 
   test('and its image comes while its sandbox is made', async () => {

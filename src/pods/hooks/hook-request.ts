@@ -7,5 +7,6 @@ export interface HookRequest {
   readonly container: Container | EphemeralContainer
   readonly containerId: string
   readonly podIp: string | undefined
+  readonly name: 'postStart' | 'preStop'
   readonly handler: LifecycleHandler
 }

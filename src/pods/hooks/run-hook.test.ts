@@ -16,6 +16,7 @@ const requestWith = (handler: LifecycleHandler) => ({
   container,
   containerId: 'c-1',
   podIp: '10.0.0.1',
+  name: 'preStop' as const,
   handler,
 })
 const never = new AbortController().signal

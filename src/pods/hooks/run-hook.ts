@@ -6,6 +6,11 @@ import { runHttpHook } from './run-http-hook.ts'
 
 /** Runs a hook for as long as it takes; the signal is its only limit. Fails with a HookError when it did not do its work. */
 export async function runHook(runtime: PodRuntime, request: HookRequest, signal: AbortSignal): Promise<void> {
+  const { name, container } = request
+  await runtime.noteStep(`${name} hook of container "${container.name}"`, () => run(runtime, request, signal))
+}
+
+async function run(runtime: PodRuntime, request: HookRequest, signal: AbortSignal): Promise<void> {
   const { exec, httpGet, sleep } = request.handler
   if (exec !== undefined) await runCommand(runtime, { ...request, command: exec.command ?? [] }, signal)
   else if (httpGet !== undefined) await runHttpHook(runtime, { ...request, httpGet }, signal)

@@ -31,7 +31,7 @@ export async function runPostStart(
   const handler = container.lifecycle?.postStart
   if (handler === undefined) return
   try {
-    await runHook(runtime, { ...started, container, handler }, signals.superseded)
+    await runHook(runtime, { ...started, container, name: 'postStart', handler }, signals.superseded)
   } catch (error) {
     if (!(error instanceof HookError)) throw error
     const fieldPath = containerFieldPath(kinded.kind, container.name)

@@ -40,6 +40,8 @@ test('logs are rotated and compressed, and no line is lost', async () => {
   const last = full.numbers.at(-1) ?? 0
   const later = await node.waitFor('the oldest to go', async () => {
     const logs = await readAll()
+    // In the middle of a rotation there is one file less.
+    if (logs.names.length < config.containerLogMaxFiles) return false
     return !logs.names.includes(oldest) && isUnbroken(logs.numbers) && (logs.numbers.at(-1) ?? 0) > last && logs
   })
   assert.equal(later.names.length, config.containerLogMaxFiles)

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { computeWhy } from './compute-why.ts'
+import type { WhyInput } from './compute-why.ts'
+
+const now = 100_000
+const base: WhyInput = {
+  state: { kind: 'syncing' },
+  status: undefined,
+  steps: [],
+  networkProblem: undefined,
+  nextLookAt: undefined,
+  now,
+}
+const open = { name: 'create sandbox', startedAt: now - 1500, ms: undefined, error: undefined }
+const done = { name: 'image of container "a"', startedAt: now - 9000, ms: 10, error: undefined }
+const status = { name: 'a', image: '', imageID: '', ready: false, restartCount: 1 }
+const waiting = { reason: 'CrashLoopBackOff', message: 'back-off 10s' }
+
+const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
+  ['Waits for an older pod of the same name to end', { state: { kind: 'waiting' } }],
+  ['create sandbox, for 1.5 s', { steps: [done, open] }],
+  [
+    'Is being ended (removed): create sandbox, for 1.5 s',
+    { state: { kind: 'terminating', cause: 'removed', graceSeconds: undefined }, steps: [open, done] },
+  ],
+  ['Is being ended (orphaned)', { state: { kind: 'terminating', cause: 'orphaned', graceSeconds: 1 } }],
+  ['Has ended: Succeeded', { state: { kind: 'terminated', at: 0 }, status: { phase: 'Succeeded' } }],
+  [
+    'Has ended: Failed (DeadlineExceeded: too long)',
+    {
+      state: { kind: 'terminated', at: 0 },
+      status: { phase: 'Failed', reason: 'DeadlineExceeded', message: 'too long' },
+    },
+  ],
+  ['Is gone', { state: { kind: 'gone' } }],
+  ['Waits for the network: no plugin', { networkProblem: 'no plugin' }],
+  [
+    'Waits: container "a" CrashLoopBackOff: back-off 10s; next look in 4.0 s',
+    { status: { phase: 'Running', containerStatuses: [{ ...status, state: { waiting } }] }, nextLookAt: now + 4000 },
+  ],
+  [
+    'Runs and is ready',
+    { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }, nextLookAt: now + 4000 },
+  ],
+  [
+    'Running, not ready: containers with unready status: [a]',
+    {
+      status: {
+        phase: 'Running',
+        conditions: [{ type: 'Ready', status: 'False', message: 'containers with unready status: [a]' }],
+      },
+    },
+  ],
+  ['Pending, not ready', {}],
+]
+
+describe('computeWhy()', () => {
+  for (const [why, input] of rows) test(why, () => assert.equal(computeWhy({ ...base, ...input }), why))
+})

@@ -1,0 +1,55 @@
+import type { Clock } from '../async/clock.ts'
+
+/** One thing that was done for a pod, or is being done. */
+export interface TimelineStep {
+  readonly name: string
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  /** Undefined while it goes on. */
+  readonly ms: number | undefined
+  readonly error: string | undefined
+}
+
+// Enough for the whole start of a pod and some restarts; the oldest go first.
+const MOST_STEPS = 60
+
+/** What happened to a pod, step by step, with durations. */
+export class Timeline {
+  readonly #clock: Clock
+  readonly #steps: TimelineStep[] = []
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get steps(): readonly TimelineStep[] {
+    return this.#steps
+  }
+
+  /** Notes that a step begins; what is returned notes its end. */
+  begin(name: string): (error?: unknown) => void {
+    const begun = this.#clock.monotonic()
+    let step: TimelineStep = { name, startedAt: this.#clock.now(), ms: undefined, error: undefined }
+    this.#steps.push(step)
+    if (this.#steps.length > MOST_STEPS) this.#steps.shift()
+    return (error) => {
+      const index = this.#steps.indexOf(step)
+      const text = error === undefined ? undefined : Error.isError(error) ? error.message : String(error)
+      step = { ...step, ms: this.#clock.monotonic() - begun, error: text }
+      if (index !== -1) this.#steps[index] = step
+    }
+  }
+
+  /** Notes a step around some work. */
+  async around<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const end = this.begin(name)
+    try {
+      const result = await work()
+      end()
+      return result
+    } catch (error) {
+      end(error)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatExplanation } from './why.ts'
+
+test('formatExplanation() gives the sentence and the steps', () => {
+  const startedAt = Date.UTC(2026, 0, 1, 12, 30, 5, 7)
+  const steps = [
+    { name: 'create sandbox', startedAt, ms: 107.4 },
+    { name: 'start container "web"', startedAt, ms: 5, error: 'no such file' },
+    { name: 'turn to start', startedAt },
+  ]
+  assert.equal(
+    formatExplanation({ namespace: 'default', name: 'web', why: 'Runs and is ready', steps }),
+    [
+      'default/web: Runs and is ready',
+      '  12:30:05.007    0.107 s  create sandbox',
+      '  12:30:05.007    0.005 s  start container "web": no such file',
+      '  12:30:05.007    goes on  turn to start',
+    ].join('\n'),
+  )
+})

@@ -1,0 +1,37 @@
+import { realFolder } from '../host/state-folder.ts'
+import { explainPod } from './agent-client.ts'
+import type { ExplainedPod } from './agent-client.ts'
+import type { NodeDeps } from './node-deps.ts'
+import { exitCodes, NodeError } from './node-error.ts'
+import { computeNodeLayout } from './node-layout.ts'
+import { readNodeRecord } from './node-record.ts'
+
+/** Says of one pod why it is as it is, and what was done for it. */
+export async function runWhy(
+  deps: NodeDeps,
+  options: { readonly state: string; readonly pod: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const record = await readNodeRecord(computeNodeLayout(await realFolder(options.state)).record)
+  if (record === undefined) throw new NodeError(`There is no node in ${options.state}.`, exitCodes.otherState)
+  const pods = await explainPod(record.ports, options.pod, signal).catch((error: unknown) => {
+    if (signal.aborted) throw error
+    throw new NodeError(
+      `Cannot ask the agent about "${options.pod}": it does not answer, is "deckhand up" running?`,
+      exitCodes.otherState,
+    )
+  })
+  if (pods.length === 0)
+    throw new NodeError(`There is no pod "${options.pod}" here; "deckhand status" lists them.`, exitCodes.failed)
+  for (const pod of pods) deps.say(formatExplanation(pod))
+}
+
+/** The sentence, then the steps with the time of day, how long they took and what went wrong. */
+export function formatExplanation({ namespace, name, why, steps }: ExplainedPod): string {
+  const lines = steps.map(({ name: step, startedAt, ms, error }) => {
+    const time = new Date(startedAt).toISOString().slice(11, 23)
+    const took = ms === undefined || ms === null ? 'goes on' : `${(ms / 1000).toFixed(3)} s`
+    return `  ${time}  ${took.padStart(9)}  ${step}${error === undefined || error === null ? '' : `: ${error}`}`
+  })
+  return [`${namespace}/${name}: ${why}`, ...lines].join('\n')
+}
