@@ -1,6 +1,6 @@
 import type { PodStatus } from '../model/generated/core-v1.ts'
 import type { PodState } from './pod-state.ts'
-import type { TimelineStep } from './timeline.ts'
+import type { TimelineStep } from './timeline-step.ts'
 
 export interface WhyInput {
   readonly state: PodState

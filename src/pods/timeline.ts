@@ -1,14 +1,6 @@
 import type { Clock } from '../async/clock.ts'
-
-/** One thing that was done for a pod, or is being done. */
-export interface TimelineStep {
-  readonly name: string
-  /** Milliseconds since the epoch. */
-  readonly startedAt: number
-  /** Undefined while it goes on. */
-  readonly ms: number | undefined
-  readonly error: string | undefined
-}
+import { errorText } from '../telemetry/create-logger.ts'
+import type { TimelineStep } from './timeline-step.ts'
 
 // Enough for the whole start of a pod and some restarts; the oldest go first.
 const MOST_STEPS = 60
@@ -34,8 +26,7 @@ export class Timeline {
     if (this.#steps.length > MOST_STEPS) this.#steps.shift()
     return (error) => {
       const index = this.#steps.indexOf(step)
-      const text = error === undefined ? undefined : Error.isError(error) ? error.message : String(error)
-      step = { ...step, ms: this.#clock.monotonic() - begun, error: text }
+      step = { ...step, ms: this.#clock.monotonic() - begun, error: error === undefined ? undefined : errorText(error) }
       if (index !== -1) this.#steps[index] = step
     }
   }
