@@ -258,6 +258,9 @@ export class PodWorker {
   /** Stops all there is and looks at what came of it: undefined when nothing runs any more, else when to try again. */
   async #stop(graceSeconds: number, shutdown: AbortSignal): Promise<number | undefined> {
     const { runtime } = this.#deps
+    // A sandbox that is stopped takes its containers with it: one that a pass started, and nobody has seen yet, must get its grace too.
+    if (this.#memory.unsure) await runtime.observer.refresh(this.uid)
+    this.#memory.unsure = false
     const known = this.#observed()
     using grace = new Grace({ clock: runtime.clock, seconds: graceSeconds, among: this.#memory.graces })
     await stopPod(runtime, { pod: this.pod, observed: known, grace }, shutdown)
