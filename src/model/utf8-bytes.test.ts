@@ -18,7 +18,7 @@ test('cutUtf8() keeps as many whole characters as fit', () => {
       const cut = cutUtf8(text, maxBytes)
       const rest = text.slice(cut.length)
       assert.ok(text.startsWith(cut) && Buffer.byteLength(cut) <= maxBytes)
-      const next = [...rest][0]
+      const next = rest === '' ? undefined : String.fromCodePoint(rest.codePointAt(0) ?? 0)
       if (next !== undefined) assert.ok(Buffer.byteLength(cut) + Buffer.byteLength(next) > maxBytes)
     }),
   )

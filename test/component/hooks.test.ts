@@ -227,7 +227,7 @@ describe('a finished pod', () => {
     world.cri.exitContainer(instanceOf(world), exitCode)
     await agent.settle()
     await agent.die()
-    for (const id of [...world.cri.runtime.sandboxes.keys()]) world.cri.runtime.removeSandbox(id)
+    for (const id of world.cri.runtime.sandboxes.keys()) world.cri.runtime.removeSandbox(id)
   }
 
   for (const [exitCode, phase] of [
@@ -270,7 +270,7 @@ describe('a finished pod', () => {
     await first.pass(6000)
     assert.equal(world.journalFiles.files.size, 1)
     await first.die()
-    for (const id of [...world.cri.runtime.sandboxes.keys()]) world.cri.runtime.removeSandbox(id)
+    for (const id of world.cri.runtime.sandboxes.keys()) world.cri.runtime.removeSandbox(id)
     await using agent = await startAgent(world)
     agent.setPods([late])
     await agent.pass(5000)

@@ -68,7 +68,7 @@ describe('lifecycle hooks', { concurrency: true }, () => {
     await write('starts', { postStart: say('hello', 'sleep 0.5; echo done > /proc/1/fd/1') })
     const pod = await node.ready('starts')
     const lines = await words(pod, 3)
-    assert.deepEqual(lines.map(({ word }) => word).sort(), ['done', 'hello', 'started'])
+    assert.deepEqual(new Set(lines.map(({ word }) => word)), new Set(['done', 'hello', 'started']))
   })
 
   test('a postStart that fails stops the container, and other pods start meanwhile', async () => {
@@ -85,14 +85,16 @@ describe('lifecycle hooks', { concurrency: true }, () => {
   })
 
   test('an HTTP hook asks the container, any answer is good', async () => {
-    const script = `mkdir /tmp/www; busybox httpd -f -p 8080 -h /tmp/www & ${scripts.obedient}`
-    // The server may need a moment: the hook itself does not ask twice.
+    const ask = 'until wget -q -O /dev/null http://127.0.0.1:8080/up; do sleep 0.05; done'
+    const script = `mkdir /www; echo yes > /www/up; httpd -f -p 8080 -h /www & ${ask}; ${scripts.obedient}`
     const lifecycle = { preStop: { httpGet: { port: 'web', path: '/none' } } }
     const containers = [testContainer('main', script, { lifecycle, ports: [{ name: 'web', containerPort: 8080 }] })]
     await node.lab.manifests.write('asks', testPod('asks', { containers }))
     const pod = await node.ready('asks')
+    await words(pod, 1)
     await node.lab.manifests.remove('asks')
-    assert.equal((await words(pod, 2))[1]?.word, 'term')
+    const lines = await words(pod, 2)
+    assert.equal(lines.at(-1)?.word, 'term')
     const failed = (await node.agent.log()).filter((line) => line.includes('asks-lab') && line.includes('hook failed'))
     assert.deepEqual(failed, [])
   })
