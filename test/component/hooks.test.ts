@@ -32,6 +32,8 @@ describe('postStart', () => {
     await agent.pass(19_000, 1000)
     assert.deepEqual(running(world), ['first', 'main'])
     assert.equal(agent.statusOf('other')?.phase, 'Running')
+    const why = agent.workers.explain().find(({ uid }) => uid === 'slow')?.why
+    assert.equal(why, 'postStart hook of container "first", for 19.0 s')
     await agent.pass(2000)
     assert.deepEqual(running(world), ['first', 'main', 'second'])
     assert.equal(agent.statusOf('slow')?.phase, 'Running')
@@ -164,6 +166,21 @@ describe('a shorter grace that is asked for while the pod ends', () => {
     agent.setPods([deleted(pod, 3)], 'api')
     await agent.pass(3000)
     assert.deepEqual([running(world), stops(world)], [[], ['main runs forever', 'main stops in 2s']])
+  })
+
+  test('counts at once for a container that was being stopped before anybody asked', async () => {
+    await using world = await createWorld({ onExec: () => ({ exitCode: 1 }) })
+    await using agent = await startAgent(world, { sources: ['api'] })
+    const lifecycle = { postStart: command('fails'), preStop: { sleep: { seconds: 500 } } }
+    const containers = [createWantedContainer({ lifecycle })]
+    const pod = createWantedPod('u-1', { containers, terminationGracePeriodSeconds: 600 })
+    agent.setPods([pod], 'api')
+    await agent.pass(10_000, 1000)
+    assert.deepEqual(running(world), ['main'])
+    agent.setPods([deleted(pod, 3)], 'api')
+    await agent.pass(3000)
+    assert.deepEqual([running(world), stops(world)], [[], ['main runs fails', 'main stops in 2s']])
+    assert.equal(world.cri.requests('createContainer').length, 1)
   })
 
   test('a longer one changes nothing', async () => {
