@@ -1,4 +1,4 @@
-import { startLab } from './containerd-under-test.ts'
+import { startContainerdUnderTest } from './containerd-under-test.ts'
 import { describeContract } from './run-contract.ts'
 
-describeContract('containerd', startLab)
+describeContract('containerd', startContainerdUnderTest)
