@@ -5,6 +5,8 @@ import { Wakeup } from './async/wakeup.ts'
 import type { Settings } from './config/load-configuration.ts'
 import { createCriClient } from './cri/cri-client.ts'
 import { measureCalls } from './cri/measure-calls.ts'
+import { httpGet } from './http-client/http-get.ts'
+import { createJournalFolder } from './host/journal-folder.ts'
 import { createPodFiles } from './host/pod-files.ts'
 import { findNodeIps } from './host/read-machine.ts'
 import type { MachineFacts } from './host/read-machine.ts'
@@ -17,6 +19,7 @@ import { Observer } from './observe/observer.ts'
 import { runObserver } from './observe/run-observer.ts'
 import { RuntimeHealth } from './observe/runtime-health.ts'
 import { crashBackOffLimits } from './pods/compute-crash-back-off.ts'
+import { ExitJournal } from './pods/exit-journal.ts'
 import { PodWorkers } from './pods/pod-workers.ts'
 import { removeUnknownPods } from './remove-unknown-pods.ts'
 import { createPodCgroups } from './resources/pod-cgroups.ts'
@@ -83,6 +86,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const observer = new Observer({ runtime: calls, clock, onChange: (uid) => workers.observed(uid) }, group.signal)
   const events = createLoggedPodEvents(log)
   const files = createPodFiles({ rootDirectory: flags.rootDir })
+  const journal = await ExitJournal.load({ files: createJournalFolder(`${flags.rootDir}/deckhand/finished-pods`), log })
   const podCgroups = createPodCgroups({ layout: cgroups, clock }, group.signal)
   const images = new ImagePuller({
     calls,
@@ -102,8 +106,10 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
         calls,
         observer,
         images,
+        httpGet,
         files,
         cgroups: podCgroups,
+        journal,
         environment: noEnvironmentSources,
         events,
         starts: new Turnstile({
@@ -117,6 +123,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
           cgroups,
           resolvConf: deps.resolvConf,
         }),
+        noteStep: (_, work) => work(),
         clock,
         log,
         random: deps.random,
@@ -127,7 +134,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
         syncFrequencyMs: config.syncFrequency,
         networkProblem: () => health.networkProblem,
       },
-      capabilities: new Set(),
+      capabilities: new Set(settings.gates.enabled('ContainerStopSignals') ? ['stopSignals'] : []),
       observedPods: observer,
       onStatus: () => statusBell.wake(),
       onGone: (uid) => images.forget(uid),
@@ -149,6 +156,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       removeUnknownPods({
         files,
         cgroups: podCgroups,
+        journal,
         knows: (uid) => workers.knows(uid),
         podLogsDirectory: config.podLogsDir,
         log,
