@@ -17,6 +17,8 @@ import { runWhy } from './standalone/why.ts'
 import type { Logger } from './telemetry/logger.ts'
 
 const RUNTIME_TIMEOUT_MS = 120_000
+const SECOND_SIGNAL_MS = 1000
+let firstSignalAt = 0
 
 // Where runc, ip and iptables are; the PATH of a login that became root may lack it.
 process.env['PATH'] = [process.env['PATH'], '/usr/local/sbin', '/usr/sbin', '/sbin'].filter(Boolean).join(':')
@@ -42,9 +44,9 @@ process.exitCode = await main()
 
 async function main(): Promise<ExitCode> {
   const stop = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(name, () => stop.abort(new ShutdownError(`Stopped by ${name}`)))
-  }
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => leave(stop, name))
+  // Whoever reads us may leave before we are done; that is no reason to leave the node alone.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   try {
     return await runCommand(parseArguments(process.argv.slice(2), process.cwd()), stop.signal)
   } catch (error) {
@@ -54,6 +56,16 @@ async function main(): Promise<ExitCode> {
       error instanceof NodeError ? error.message : error instanceof Error ? (error.stack ?? error.message) : error
     process.stderr.write(`deckhand: ${String(text)}\n`)
     return error instanceof NodeError ? error.exitCode : exitCodes.failed
+  }
+}
+
+/** The first signal asks us to leave; npm passes on what the terminal sends us as well, so only a late second one means "at once". */
+function leave(stop: AbortController, name: NodeJS.Signals): void {
+  if (!stop.signal.aborted) {
+    firstSignalAt = systemClock.monotonic()
+    stop.abort(new ShutdownError(`Stopped by ${name}`))
+  } else if (systemClock.monotonic() - firstSignalAt > SECOND_SIGNAL_MS) {
+    process.exit(exitCodes.failed)
   }
 }
 

@@ -7,6 +7,8 @@ import { checkGrpcHealth } from './cri/check-grpc-health.ts'
 import type { GrpcHealthRequest } from './cri/check-grpc-health.ts'
 import { createCriClient } from './cri/cri-client.ts'
 import { measureCalls } from './cri/measure-calls.ts'
+import { httpGet } from './http-client/http-get.ts'
+import { createJournalFolder } from './host/journal-folder.ts'
 import { createPodFiles } from './host/pod-files.ts'
 import { findNodeIps } from './host/read-machine.ts'
 import type { MachineFacts } from './host/read-machine.ts'
@@ -19,6 +21,7 @@ import { Observer } from './observe/observer.ts'
 import { runObserver } from './observe/run-observer.ts'
 import { RuntimeHealth } from './observe/runtime-health.ts'
 import { crashBackOffLimits } from './pods/compute-crash-back-off.ts'
+import { ExitJournal } from './pods/exit-journal.ts'
 import { PodWorkers } from './pods/pod-workers.ts'
 import { runProbe } from './probes/run-probe.ts'
 import { removeUnknownPods } from './remove-unknown-pods.ts'
@@ -89,6 +92,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const observer = new Observer({ runtime: calls, clock, onChange: (uid) => workers.observed(uid) }, group.signal)
   const events = createLoggedPodEvents(log)
   const files = createPodFiles({ rootDirectory: flags.rootDir })
+  const journal = await ExitJournal.load({ files: createJournalFolder(`${flags.rootDir}/deckhand/finished-pods`), log })
   const podCgroups = createPodCgroups({ layout: cgroups, clock }, group.signal)
   const images = new ImagePuller({
     calls,
@@ -118,8 +122,10 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
         calls,
         observer,
         images,
+        httpGet,
         files,
         cgroups: podCgroups,
+        journal,
         environment: noEnvironmentSources,
         events,
         starts: new Turnstile({
@@ -143,6 +149,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
           cgroups,
           resolvConf: deps.resolvConf,
         }),
+        noteStep: (_, work) => work(),
         clock,
         log,
         random: deps.random,
@@ -153,7 +160,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
         syncFrequencyMs: config.syncFrequency,
         networkProblem: () => health.networkProblem,
       },
-      capabilities: new Set(),
+      capabilities: new Set(settings.gates.enabled('ContainerStopSignals') ? ['stopSignals'] : []),
       observedPods: observer,
       onStatus: () => statusBell.wake(),
       onGone: (uid) => images.forget(uid),
@@ -175,6 +182,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       removeUnknownPods({
         files,
         cgroups: podCgroups,
+        journal,
         knows: (uid) => workers.knows(uid),
         podLogsDirectory: config.podLogsDir,
         log,
@@ -192,7 +200,9 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   }
   group.run('observer', (s) => runObserver({ observer, client: calls, clock, log, onRelist }, s))
   group.run('runtime health', (s) => health.run(s))
-  group.run('sources', (s) => runSources({ settings, mux, clock, log, onAllSeen: allSourcesSeen }, s))
+  let refused = 0
+  const onRefused = () => void (refused += 1)
+  group.run('sources', (s) => runSources({ settings, mux, clock, log, onAllSeen: allSourcesSeen, onRefused }, s))
   group.run('log rotation', (s) =>
     runLogRotation(
       { calls, files: logFiles, clock, log, limits: toLogLimits(config), containers: () => listLogs(observer) },
@@ -207,6 +217,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     const once = {
       views: () => workers.views(),
       allSeen: () => mux.allSeen(),
+      refused: () => refused,
       bell: statusBell,
       clock,
       deadlineMs: config.runtimeRequestTimeout,

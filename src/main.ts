@@ -18,6 +18,8 @@ import { createLogger, errorText } from './telemetry/create-logger.ts'
 const SHUTDOWN_LIMIT_MS = 900
 
 nameProcess('kubelet')
+// Pods are worth more than our log: a reader that went away does not end the agent.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 process.exit(await main(process.argv.slice(2)))
 
 async function main(argv: readonly string[]): Promise<number> {

@@ -18,7 +18,7 @@ export function toNodeSettings(
     readonly resolvConf: string | undefined
   },
 ): NodeSettings {
-  const { config, flags } = settings
+  const { config, flags, gates } = settings
   const { machine, nodeIps } = facts
   const cpu = {
     cpuCfsQuota: config.cpuCFSQuota,
@@ -43,6 +43,7 @@ export function toNodeSettings(
       ips: nodeIps,
       allocatable: parseAmounts({ cpu: String(machine.onlineCpus.length), memory: String(machine.memoryBytes) }),
       selinuxEnabled: machine.selinuxEnabled,
+      stopSignals: gates.enabled('ContainerStopSignals'),
       resources: {
         ...cpu,
         cgroupVersion: machine.cgroupVersion,

@@ -30,8 +30,16 @@ function setUp(options: { readonly broken?: readonly string[]; readonly known?: 
     removeDanglingLinks: act('removeLinks'),
   } as unknown as RemoveUnknownPodsDeps['files']
   const cgroups = { list: act('listCgroups', uids), remove: act('removeCgroup') } as RemoveUnknownPodsDeps['cgroups']
+  const notes = { uids: () => uids, forget: act('forget') } as unknown as RemoveUnknownPodsDeps['journal']
   const run = () =>
-    removeUnknownPods({ files, cgroups, knows: (uid) => known.has(uid), podLogsDirectory: '/logs', log })
+    removeUnknownPods({
+      files,
+      cgroups,
+      journal: notes,
+      knows: (uid) => known.has(uid),
+      podLogsDirectory: '/logs',
+      log,
+    })
   return { run, journal, lines, known }
 }
 
@@ -39,6 +47,7 @@ const REMOVALS = [
   'removePod unknown',
   'removeCgroup unknown',
   'removeLogs /logs/unknown',
+  'forget unknown',
   'removeLinks /var/log/containers /logs',
 ]
 
@@ -47,7 +56,7 @@ describe('removeUnknownPods()', () => {
     const { run, journal, lines } = setUp()
     await run()
     assert.deepEqual(
-      journal.filter((line) => line.startsWith('remove')),
+      journal.filter((line) => /^(?:remove|forget)/.test(line)),
       REMOVALS,
     )
     assert.deepEqual(lines, [])
@@ -67,7 +76,7 @@ describe('removeUnknownPods()', () => {
       await run()
       const lost = { listPods: 'removePod', listCgroups: 'removeCgroup', listLogs: 'removeLogs' }[broken]
       assert.deepEqual(
-        journal.filter((line) => line.startsWith('remove')),
+        journal.filter((line) => /^(?:remove|forget)/.test(line)),
         REMOVALS.filter((line) => lost === undefined || !line.startsWith(lost)),
       )
       assert.equal(lines.length, 1)
@@ -81,7 +90,7 @@ describe('removeUnknownPods()', () => {
     known.add('unknown')
     await running
     assert.deepEqual(
-      journal.filter((line) => line.startsWith('remove')),
+      journal.filter((line) => /^(?:remove|forget)/.test(line)),
       ['removeLinks /var/log/containers /logs'],
     )
   })

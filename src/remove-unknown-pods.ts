@@ -2,12 +2,14 @@ import { CONTAINER_LOGS_DIRECTORY } from './containers/log-paths.ts'
 import type { createPodFiles } from './host/pod-files.ts'
 import { isPodUid } from './model/pod.ts'
 import type { PodUid } from './model/pod.ts'
+import type { ExitJournal } from './pods/exit-journal.ts'
 import type { createPodCgroups } from './resources/pod-cgroups.ts'
 import type { Logger } from './telemetry/logger.ts'
 
 export interface RemoveUnknownPodsDeps {
   readonly files: ReturnType<typeof createPodFiles>
   readonly cgroups: ReturnType<typeof createPodCgroups>
+  readonly journal: Pick<ExitJournal, 'uids' | 'forget'>
   /** Is this pod wanted here, or still being ended? */
   readonly knows: (uid: PodUid) => boolean
   readonly podLogsDirectory: string
@@ -21,6 +23,7 @@ export interface RemoveUnknownPodsDeps {
 export async function removeUnknownPods({
   files,
   cgroups,
+  journal,
   knows,
   podLogsDirectory,
   log,
@@ -37,6 +40,7 @@ export async function removeUnknownPods({
       uid,
       remove: () => files.removeLogDirectory(path),
     })),
+    ...journal.uids().map((uid) => ({ uid, remove: () => journal.forget(uid) })),
   ]
   for (const { uid, remove } of removals) {
     // Asked at the last moment: a removal takes its time, and pods may come meanwhile.

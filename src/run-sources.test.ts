@@ -47,7 +47,10 @@ async function run(fields: object) {
   })
   const stop = new AbortController()
   let seen = 0
-  const running = runSources({ settings, mux, clock, log, onAllSeen: () => void (seen += 1) }, stop.signal)
+  const running = runSources(
+    { settings, mux, clock, log, onAllSeen: () => void (seen += 1), onRefused: () => {} },
+    stop.signal,
+  )
   running.catch(() => {})
   return {
     clock,

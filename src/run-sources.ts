@@ -1,6 +1,7 @@
 import type { Clock } from './async/clock.ts'
 import { TaskGroup } from './async/task-group.ts'
 import type { Settings } from './config/load-configuration.ts'
+import { createLastGoodManifests } from './host/last-good-manifests.ts'
 import type { Pod } from './model/pod.ts'
 import { decodeStaticPods } from './sources/decode-static-pod.ts'
 import type { PodConfigMux } from './sources/pod-config-mux.ts'
@@ -14,6 +15,8 @@ export interface RunSourcesDeps {
   readonly log: Logger
   /** Every source has told once what it has: an absent pod is a deleted pod from now on. */
   readonly onAllSeen: () => void
+  /** A manifest or an answer gave no pods. */
+  readonly onRefused: () => void
 }
 
 /** The sources that the configuration asks for. */
@@ -23,7 +26,7 @@ export function sourceNames({ config }: Settings): readonly string[] {
 
 /** Runs all sources of pods into the mux until the signal aborts. */
 export async function runSources(
-  { settings, mux, clock, log, onAllSeen }: RunSourcesDeps,
+  { settings, mux, clock, log, onAllSeen, onRefused }: RunSourcesDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const { config, gates, nodeName } = settings
@@ -48,8 +51,10 @@ export async function runSources(
       path: config.staticPodPath,
       checkFrequencyMs: config.fileCheckFrequency,
       decode,
+      lastGood: createLastGoodManifests(`${settings.flags.rootDir}/last-good-manifests`),
       clock,
       logger: log,
+      onRefused,
       emit: emitAs('file'),
     }
     group.run('file source', (fileSignal) => runFileSource(deps, fileSignal))
@@ -65,6 +70,7 @@ export async function runSources(
       decode,
       clock,
       logger: log,
+      onRefused,
       emit: emitAs('http'),
     }
     // Loaded only where it is used: most nodes have no such source, and it brings its own HTTP client.

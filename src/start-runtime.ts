@@ -36,7 +36,12 @@ export async function startRuntime(
       if (!starting || clock.monotonic() >= giveUpAt) {
         throw new Error(`Cannot use the container runtime at "${endpoint}"`, { cause: error })
       }
-      if (tries === 0) log.warn('runtime does not answer yet, waiting', { endpoint, error })
+      if (tries === 0)
+        log.warn('runtime does not answer yet, waiting', {
+          endpoint,
+          atMostSeconds: runtimeRequestTimeout / 1000,
+          error,
+        })
       await clock.sleep(RETRY_MS, signal)
     }
   }

@@ -11,7 +11,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   config: ['model', 'document', 'host'],
   cri: ['model', 'async', 'telemetry'],
   schema: ['model', 'document'],
-  'http-client': [],
+  'http-client': ['model'],
   containers: ['model', 'cri'],
   sources: ['model', 'async', 'telemetry', 'host', 'schema'],
   observe: ['model', 'async', 'telemetry', 'cri'],

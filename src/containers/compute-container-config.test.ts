@@ -17,6 +17,7 @@ const node: ContainerNodeSettings = {
   ips: ['192.0.2.1'],
   allocatable: new Map(),
   selinuxEnabled: false,
+  stopSignals: false,
   resources: {
     cgroupVersion: 2,
     cpuCfsQuota: true,
@@ -41,12 +42,12 @@ const instance: ContainerInstance = {
   targetContainerId: undefined,
   cpuset: undefined,
 }
-const compute = (container: Partial<Container>, changes: Partial<ContainerInstance> = {}) =>
+const compute = (container: Partial<Container>, changes: Partial<ContainerInstance> = {}, settings = node) =>
   computeContainerConfig({
     pod,
     kinded: { kind: 'regular', container: createContainer(container) },
     instance: { ...instance, ...changes },
-    node,
+    node: settings,
     sources: createEnvironmentSources(),
   })
 const bytes = (text: string) => new Uint8Array(Buffer.from(text))
@@ -164,6 +165,19 @@ describe('computeContainerConfig()', () => {
     assert.equal(config.annotations['vendor.test/a'], 'b')
     assert.equal(config.annotations['io.kubernetes.container.restartCount'], '2')
   })
+
+  for (const [name, signal] of [
+    ['SIGUSR1', Signal.SIGUSR1],
+    ['SIGRTMIN+3', Signal.SIGRTMINPLUS3],
+    ['SIGRTMAX-14', Signal.SIGRTMAXMINUS14],
+    ['SIGNAL', Signal.RUNTIME_DEFAULT],
+  ] as const) {
+    test(`the stop signal ${name} is the runtime's ${signal}, where the node lets containers choose`, () => {
+      const container = { lifecycle: { stopSignal: name } }
+      assert.equal(compute(container, {}, { ...node, stopSignals: true }).stopSignal, signal)
+      assert.equal(compute(container).stopSignal, Signal.RUNTIME_DEFAULT)
+    })
+  }
 
   test('what cannot be met is told with the reason of the waiting state', () => {
     const env = [{ name: 'X', valueFrom: { configMapKeyRef: { name: 'gone', key: 'k' } } }]

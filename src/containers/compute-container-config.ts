@@ -26,6 +26,8 @@ export interface ContainerNodeSettings {
   readonly ips: readonly string[]
   readonly allocatable: ResourceAmounts
   readonly selinuxEnabled: boolean
+  /** May a spec choose the signal that a container is stopped with? */
+  readonly stopSignals: boolean
   readonly resources: ContainerResourceSettings
   readonly security: ContainerSecuritySettings
 }
@@ -93,8 +95,15 @@ export function computeContainerConfig(input: ContainerConfigInput): ContainerCo
     stdinOnce: container.stdinOnce === true,
     tty: container.tty === true,
     linux: linuxOf(input),
-    stopSignal: Signal.RUNTIME_DEFAULT,
+    stopSignal: stopSignalOf(input),
   }
+}
+
+function stopSignalOf({ kinded, node }: ContainerConfigInput): Signal {
+  const name = kinded.container.lifecycle?.stopSignal
+  if (name === undefined || !node.stopSignals) return Signal.RUNTIME_DEFAULT
+  const key = name.replace('+', 'PLUS').replace('-', 'MINUS')
+  return Signal[key as keyof typeof Signal] ?? Signal.RUNTIME_DEFAULT
 }
 
 function environmentOf({ pod, kinded, instance, node, sources }: ContainerConfigInput): EnvironmentVariable[] {

@@ -36,11 +36,6 @@ const rows: readonly Row[] = [
   },
   { capability: 'podResources', spec: { resources: { limits: { cpu: '1' } } }, expected: ['warn spec.resources'] },
   {
-    capability: 'fallbackToLogs',
-    spec: { containers: [createContainer({ terminationMessagePolicy: 'FallbackToLogsOnError' })] },
-    expected: ['warn spec.containers[0].terminationMessagePolicy'],
-  },
-  {
     capability: 'volumes',
     spec: {
       volumes: [{ name: 'a', emptyDir: {} }],
@@ -79,9 +74,9 @@ const rows: readonly Row[] = [
     expected: ['refuse spec.containers[1].restartPolicyRules'],
   },
   {
-    capability: 'lifecycleHooks',
+    capability: 'stopSignals',
     spec: { containers: [createContainer({ lifecycle: { postStart: probe, preStop: probe, stopSignal: 'SIGINT' } })] },
-    expected: ['warn spec.containers[0].lifecycle.postStart', 'warn spec.containers[0].lifecycle.preStop'],
+    expected: ['warn spec.containers[0].lifecycle.stopSignal'],
   },
 ]
 

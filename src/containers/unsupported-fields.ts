@@ -4,13 +4,12 @@ import type { Pod } from '../model/pod.ts'
 /** Things that a pod can ask for and that not every agent, node or runtime can do. */
 export type PodCapability =
   | 'admission'
-  | 'fallbackToLogs'
   | 'imageVolumes'
-  | 'lifecycleHooks'
   | 'podResources'
   | 'resourceClaims'
   | 'restartAllContainers'
   | 'runtimeClasses'
+  | 'stopSignals'
   | 'sysctls'
   | 'userNamespaces'
   | 'volumes'
@@ -73,17 +72,6 @@ const ROWS: readonly Row[] = [
     find: (pod) => pathIf(pod, 'spec.resources', ({ spec }) => spec.resources?.limits !== undefined),
   },
   {
-    capability: 'fallbackToLogs',
-    effect: 'warn',
-    reason: 'logs are not used as termination message yet, only the file',
-    find: (pod) =>
-      containerPaths(
-        pod,
-        'terminationMessagePolicy',
-        ({ terminationMessagePolicy }) => terminationMessagePolicy === 'FallbackToLogsOnError',
-      ),
-  },
-  {
     capability: 'volumes',
     effect: 'refuse',
     reason: 'volumes are not supported yet, and the pod cannot run without its data',
@@ -137,13 +125,11 @@ const ROWS: readonly Row[] = [
       ),
   },
   {
-    capability: 'lifecycleHooks',
+    capability: 'stopSignals',
     effect: 'warn',
-    reason: 'lifecycle hooks are not supported yet: it is never run',
-    find: (pod) => [
-      ...containerPaths(pod, 'lifecycle.postStart', ({ lifecycle }) => lifecycle?.postStart !== undefined),
-      ...containerPaths(pod, 'lifecycle.preStop', ({ lifecycle }) => lifecycle?.preStop !== undefined),
-    ],
+    reason:
+      'the feature gate ContainerStopSignals is off: the container gets the signal that its image names, else SIGTERM',
+    find: (pod) => containerPaths(pod, 'lifecycle.stopSignal', ({ lifecycle }) => lifecycle?.stopSignal !== undefined),
   },
 ]
 

@@ -79,6 +79,17 @@ describe('createPodFiles()', () => {
     )
   })
 
+  test('readLogTail() gives the end of a log as bytes, and nothing for what is no file', async (t) => {
+    const { root, files } = await makeRoot(t)
+    const path = join(root, '0.log')
+    await writeFile(path, 'first\nläst\n')
+    await symlink(path, join(root, 'link'))
+    const tails = await Promise.all(
+      [path, join(root, 'link'), root, join(root, 'absent')].map((each) => files.readLogTail(each, 5)),
+    )
+    assert.deepEqual(tails.map(String), [Buffer.from('läst\n').subarray(-5).toString(), '', '', ''])
+  })
+
   test('linkLog() replaces an old link and makes none to a log that is not there', async (t) => {
     const { root, files } = await makeRoot(t)
     const log = join(root, '0.log')

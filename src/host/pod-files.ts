@@ -48,7 +48,15 @@ export function createPodFiles(options: { readonly rootDirectory: string }) {
       await file.chmod(0o666)
     },
 
-    readTerminationLog: readTail,
+    async readTerminationLog(path: string, maxBytes: number): Promise<string> {
+      try {
+        return (await readTail(path, maxBytes)).toString('utf8')
+      } catch (error) {
+        return `Error on reading termination log: ${Error.isError(error) ? error.message : String(error)}`
+      }
+    },
+
+    readLogTail: readTail,
 
     async linkLog(link: string, target: string): Promise<void> {
       if ((await statOrUndefined(target)) === undefined) return
@@ -148,18 +156,18 @@ async function removeEmpty(directory: string): Promise<void> {
   }
 }
 
-/** The last bytes of a regular file; a file that is not there says nothing. */
-async function readTail(path: string, maxBytes: number): Promise<string> {
+/** The last bytes of a regular file; what is not there, or is no file, says nothing. */
+async function readTail(path: string, maxBytes: number): Promise<Buffer> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const stat = await file.stat()
-    if (!stat.isFile()) return ''
+    if (!stat.isFile()) return Buffer.alloc(0)
     const length = Math.min(stat.size, maxBytes)
     const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(length), position: stat.size - length })
-    return buffer.toString('utf8', 0, bytesRead)
+    return buffer.subarray(0, bytesRead)
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ELOOP')) return ''
-    return `Error on reading termination log: ${Error.isError(error) ? error.message : String(error)}`
+    if (hasCode(error, 'ENOENT', 'ELOOP')) return Buffer.alloc(0)
+    throw error
   }
 }
 

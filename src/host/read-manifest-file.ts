@@ -5,7 +5,7 @@ import { lstat, open, readdir, stat } from 'node:fs/promises'
 /** What is at a path, without opening it. */
 export type FoundAtPath =
   /** `stamp` changes whenever the content may have. */
-  | { readonly kind: 'file'; readonly stamp: string; readonly size: number }
+  | { readonly kind: 'file'; readonly stamp: string; readonly size: number; readonly modifiedAt: number }
   /** `identity` changes when another directory takes the place. */
   | { readonly kind: 'directory'; readonly identity: string }
   | { readonly kind: 'missing' }
@@ -30,7 +30,7 @@ export async function inspectPath(path: string): Promise<FoundAtPath> {
   if (stats.isDirectory()) return { kind: 'directory', identity: `${stats.dev}:${stats.ino}` }
   if (!stats.isFile()) return { kind: 'special', reason: specialKind(stats) }
   const stamp = `${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`
-  return { kind: 'file', stamp, size: Number(stats.size) }
+  return { kind: 'file', stamp, size: Number(stats.size), modifiedAt: Number(stats.mtimeMs) }
 }
 
 /** The names in a directory, sorted as bytes. */

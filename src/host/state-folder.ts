@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, readlink, realpath, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** Makes a folder with its parents; nothing happens when it is there. */
@@ -8,7 +8,7 @@ export async function makeFolder(path: string, mode = 0o755): Promise<void> {
     await mkdir(path, { mode })
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') return
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return
     if (code !== 'ENOENT' || dirname(path) === path) throw error
     await makeFolder(dirname(path))
     await mkdir(path, { mode })
@@ -61,5 +61,13 @@ export async function listFolder(path: string): Promise<readonly string[]> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error
+  }
+}
+
+/** Removes the links of one folder that point below another; both may be gone. */
+export async function removeLinksInto(links: string, target: string): Promise<void> {
+  for (const name of await readdir(links).catch(() => [])) {
+    const path = `${links}/${name}`
+    if ((await readlink(path).catch(() => '')).startsWith(`${target}/`)) await unlink(path)
   }
 }

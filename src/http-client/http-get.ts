@@ -17,7 +17,7 @@ export interface HttpGetRequest {
   readonly maxBodyBytes: number
 }
 
-export interface HttpHeader {
+interface HttpHeader {
   readonly name: string
   readonly value: string
 }
@@ -125,10 +125,9 @@ async function readBody(response: IncomingMessage, maxBytes: number, signal: Abo
       if (length >= maxBytes) break
     }
   } catch (error) {
-    const cause = signal.aborted ? signal.reason : error
-    throw new BrokenAnswerError(`Cannot read the answer: ${Error.isError(cause) ? cause.message : String(cause)}`, {
-      cause,
-    })
+    if (signal.aborted) throw signal.reason
+    const why = Error.isError(error) ? error.message : String(error)
+    throw new BrokenAnswerError(`Cannot read the answer: ${why}`, { cause: error })
   }
   return Buffer.concat(chunks).toString('utf8', 0, maxBytes)
 }

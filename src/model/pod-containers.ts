@@ -28,3 +28,9 @@ export function containerFieldPath(kind: ContainerKind, name: string): string {
   const list = { init: 'initContainers', regular: 'containers', ephemeral: 'ephemeralContainers' }[kind]
   return `spec.${list}{${name}}`
 }
+
+/** The list that a container of this name stands in. A name that the spec no longer has was a debugging container's. */
+export function containerKind({ spec }: Pod, name: string): ContainerKind {
+  if (spec.initContainers?.some((container) => container.name === name) === true) return 'init'
+  return spec.containers.some((container) => container.name === name) ? 'regular' : 'ephemeral'
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { utf8Bytes } from './utf8-bytes.ts'
+import { cutUtf8, utf8Bytes } from './utf8-bytes.ts'
 
 test('utf8Bytes() gives the bytes that Node gives, for any text', () => {
   fc.assert(
@@ -10,4 +10,16 @@ test('utf8Bytes() gives the bytes that Node gives, for any text', () => {
     }),
   )
   assert.deepEqual([...utf8Bytes('a\ud800b')], [0x61, 0xef, 0xbf, 0xbd, 0x62])
+})
+
+test('cutUtf8() keeps as many whole characters as fit', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.nat(40), (text, maxBytes) => {
+      const cut = cutUtf8(text, maxBytes)
+      const rest = text.slice(cut.length)
+      assert.ok(text.startsWith(cut) && Buffer.byteLength(cut) <= maxBytes)
+      const next = rest === '' ? undefined : String.fromCodePoint(rest.codePointAt(0) ?? 0)
+      if (next !== undefined) assert.ok(Buffer.byteLength(cut) + Buffer.byteLength(next) > maxBytes)
+    }),
+  )
 })

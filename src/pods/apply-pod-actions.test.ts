@@ -8,9 +8,8 @@ import {
   createPodRuntime,
   failing,
 } from '../../test/component/create-pod-runtime.ts'
-import type { Pod } from '../model/pod.ts'
 import { StartError } from '../model/start-error.ts'
-import { applyPodActions, podGrace } from './apply-pod-actions.ts'
+import { applyPodActions } from './apply-pod-actions.ts'
 import type { PodActions } from './pod-actions.ts'
 import { createPodMemory } from './pod-memory.ts'
 import type { PodRuntime } from './pod-runtime.ts'
@@ -177,16 +176,4 @@ describe('applyPodActions()', () => {
     await assert.rejects(run, reason)
     assert.deepEqual(journal, ['createContainer s-1', 'startContainer c-new'], 'what was begun is finished')
   })
-})
-
-describe('podGrace()', () => {
-  const cases: readonly (readonly [Pod, number])[] = [
-    [createPod(), 2],
-    [createPod({ spec: { terminationGracePeriodSeconds: 30 } }), 30],
-    [createPod({ metadata: { deletionGracePeriodSeconds: 5 }, spec: { terminationGracePeriodSeconds: 30 } }), 5],
-    [createPod({ metadata: { deletionGracePeriodSeconds: 0 }, spec: { terminationGracePeriodSeconds: 30 } }), 0],
-  ]
-  for (const [each, expected] of cases) {
-    test(`is ${expected}`, () => assert.equal(podGrace(each), expected))
-  }
 })

@@ -4,18 +4,21 @@ import type { KindedContainer } from '../model/pod-containers.ts'
 import { podText } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
 import { StartError } from '../model/start-error.ts'
+import { computeContainerGrace } from './compute-grace.ts'
 import { computeNextBackOff } from './compute-crash-back-off.ts'
-import { computeKillGrace } from './compute-kill-grace.ts'
 import type { CrashBackOffLimits } from './compute-crash-back-off.ts'
 import { createSandbox, describeSandbox } from './create-sandbox.ts'
 import type { PodSandboxInUse } from './create-sandbox.ts'
-import type { ContainerStart, PodActions } from './pod-actions.ts'
+import { Grace } from './grace.ts'
+import { runPostStart } from './hooks/run-post-start.ts'
+import type { ContainerKill, ContainerStart, PodActions } from './pod-actions.ts'
 import type { PodMemory } from './pod-memory.ts'
 import type { LocalImage, PodRuntime } from './pod-runtime.ts'
 import { removeLeftovers } from './remove-leftovers.ts'
 import { startContainer } from './start-container.ts'
 import { startPriority } from './start-priority.ts'
-import { stopContainer, stopPod } from './stop-containers.ts'
+import { stopContainer } from './stop-container.ts'
+import { findPodIp, stopPod } from './stop-pod.ts'
 
 export interface ApplyInput {
   readonly pod: Pod
@@ -40,13 +43,11 @@ export async function applyPodActions(runtime: PodRuntime, input: ApplyInput, si
       const message = 'Pod sandbox changed, it will be killed and re-created.'
       runtime.events.record(pod, { type: 'Normal', reason: 'SandboxChanged', message })
     }
-    await stopPod(runtime, { pod, observed, graceSeconds: podGrace(pod) }, signals.shutdown)
+    using grace = new Grace({ clock: runtime.clock, seconds: computeContainerGrace(pod), among: memory.graces })
+    await stopPod(runtime, { pod, observed, grace }, signals.shutdown)
     if (actions.createSandbox) await removeInitContainers(runtime, input, signals.shutdown)
   }
-  for (const { id, name, cause, message } of actions.kill) {
-    const graceSeconds = computeKillGrace(pod, name, cause)
-    await stopContainer(runtime, { pod, container: { id, name }, graceSeconds, message }, signals.shutdown)
-  }
+  for (const kill of actions.kill) await applyKill(runtime, input, kill, signals.shutdown)
   if (!actions.createSandbox && actions.start.length === 0) return true
 
   const config = describeSandbox(runtime, pod, { attempt: actions.attempt, told: memory.toldWarnings })
@@ -69,8 +70,18 @@ function observedIps(runtime: PodRuntime, { pod, observed }: ApplyInput): readon
   return pod.spec.hostNetwork === true ? runtime.node.container.ips : (observed.sandboxes[0]?.ips ?? [])
 }
 
-export function podGrace(pod: Pod): number {
-  return pod.metadata.deletionGracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 2
+async function applyKill(
+  runtime: PodRuntime,
+  input: ApplyInput,
+  { id, name, cause, message }: ContainerKill,
+  signal: AbortSignal,
+): Promise<void> {
+  const { pod, memory } = input
+  const container = allContainers(pod).find((kinded) => kinded.container.name === name)?.container
+  const seconds = computeContainerGrace(pod, { container, cause })
+  using grace = new Grace({ clock: runtime.clock, seconds, among: memory.graces })
+  const podIp = findPodIp(runtime, input)
+  await stopContainer(runtime, { pod, container: { id, name }, podIp, grace, message, after: [] }, signal)
 }
 
 type Images = ReadonlyMap<string, Promise<LocalImage>>
@@ -105,11 +116,14 @@ async function startAll(
       signals.superseded.throwIfAborted()
       rememberStart(runtime, input, start)
       const request = { pod: input.pod, kinded, image, sandbox: parts.sandbox, observed: input.observed }
-      await runtime.starts.pass(
+      const containerId = await runtime.starts.pass(
         startPriority(input.pod, 'container'),
         () => startContainer(runtime, request, signals.shutdown),
         signals.superseded,
       )
+      // Outside the turnstile: a hook may take long, and other pods start meanwhile.
+      const started = { ...input, kinded, containerId, podIp: parts.sandbox.ips[0] }
+      await runPostStart(runtime, started, signals)
       input.memory.waiting.delete(start.name)
     } catch (error) {
       if (!(error instanceof StartError)) throw error

@@ -12,6 +12,8 @@ export interface PodFiles {
   makeTerminationLog(path: string): Promise<void>
   /** The end of what a container left as its last words; empty when there is nothing. */
   readTerminationLog(path: string, maxBytes: number): Promise<string>
+  /** The end of a container's log; empty when there is none. */
+  readLogTail(path: string, maxBytes: number): Promise<Uint8Array>
   /** Does nothing when there is no log file to point at. */
   linkLog(link: string, target: string): Promise<void>
   /** Removes a container's log, what was rotated of it, and the link to it. */

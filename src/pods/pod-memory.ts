@@ -1,6 +1,7 @@
 import type { PodStatus } from '../model/generated/core-v1.ts'
 import type { WaitingReason } from '../status/status-input.ts'
 import type { CrashBackOff } from './compute-crash-back-off.ts'
+import type { Grace } from './grace.ts'
 
 /** What a worker remembers of its pod between passes. It ends with the worker. */
 export interface PodMemory {
@@ -10,6 +11,8 @@ export interface PodMemory {
   readonly backOff: Map<string, CrashBackOff>
   /** By container id, for exited ones. */
   readonly lastWords: Map<string, string>
+  /** Of all that is being stopped now. */
+  readonly graces: Set<Grace>
   /** What users were told about the sandbox. */
   readonly toldWarnings: Set<string>
   /** On the monotonic clock. */
@@ -26,6 +29,7 @@ export function createPodMemory(): PodMemory {
     waiting: new Map(),
     backOff: new Map(),
     lastWords: new Map(),
+    graces: new Set(),
     toldWarnings: new Set(),
     lastSandboxAt: undefined,
     unsure: false,

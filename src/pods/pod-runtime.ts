@@ -5,12 +5,14 @@ import type { SandboxNodeSettings } from '../containers/compute-pod-sandbox-conf
 import type { EnvironmentSources } from '../containers/environment-sources.ts'
 import type { CriCalls } from '../cri/cri-calls.ts'
 import type { PodSandboxConfig } from '../cri/generated/runtime-v1.ts'
+import type { httpGet } from '../http-client/http-get.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import type { KindedContainer } from '../model/pod-containers.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
 import type { ProbeDeps } from '../probes/probe-deps.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { PodEvents } from '../telemetry/pod-events.ts'
+import type { ExitJournal } from './exit-journal.ts'
 import type { PodFiles } from './pod-files.ts'
 
 /** An image that is on the node: what the runtime calls it and the user it names. */
@@ -61,17 +63,22 @@ export interface PodRuntime {
     | 'createContainer'
     | 'startContainer'
     | 'stopContainer'
+    | 'execSync'
     | 'removeContainer'
   >
   readonly observer: PodObserver
   readonly images: ImageProvider
+  readonly httpGet: typeof httpGet
   readonly files: PodFiles
   readonly cgroups: PodCgroups
+  readonly journal: Pick<ExitJournal, 'get' | 'record' | 'forget'>
   readonly environment: EnvironmentSources
   readonly events: PodEvents
   readonly starts: Pick<Turnstile, 'pass'>
   readonly probes: ProbeDeps
   readonly node: NodeSettings
+  /** Work that nothing else here would show, under its name. */
+  readonly noteStep: <T>(name: string, work: () => Promise<T>) => Promise<T>
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number

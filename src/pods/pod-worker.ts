@@ -7,9 +7,10 @@ import { emptyObservedPod, hasRunningParts } from '../model/observed-pod.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
 import { PodProbes } from '../probes/pod-probes.ts'
-import { podGrace } from './apply-pod-actions.ts'
 import type { ApplySignals } from './apply-pod-actions.ts'
+import { computeContainerGrace, computePodGrace } from './compute-grace.ts'
 import { computeLeftovers } from './compute-leftovers.ts'
+import { Grace } from './grace.ts'
 import { hasNewRunningParts } from './has-new-running-parts.ts'
 import { createPodMemory } from './pod-memory.ts'
 import type { PodRuntime } from './pod-runtime.ts'
@@ -19,7 +20,7 @@ import type { TimelineStep } from './timeline-step.ts'
 import type { Timeline } from './timeline.ts'
 import type { PodState, TerminationCause } from './pod-state.ts'
 import { removeLeftovers } from './remove-leftovers.ts'
-import { stopPod } from './stop-containers.ts'
+import { stopPod } from './stop-pod.ts'
 import { syncPod } from './sync-pod.ts'
 import type { SyncSettings } from './sync-pod.ts'
 import { updatePodStatus } from './update-pod-status.ts'
@@ -81,6 +82,7 @@ export class PodWorker {
     this.#state = state
     this.#wanted = subject.kind === 'pod'
     this.uid = subject.kind === 'pod' ? subject.pod.metadata.uid : subject.observed.uid
+    this.#memory.status = deps.runtime.journal.get(this.uid)
   }
 
   /** Undefined for an orphan. */
@@ -151,9 +153,15 @@ export class PodWorker {
     this.wake()
   }
 
-  /** Asks for the end of the pod. Whatever the pass under way waits for is given up. */
-  terminate(cause: TerminationCause, graceSeconds: number | undefined): void {
+  /**
+   * Asks for the end of the pod, faster than it asks for itself when so many seconds are given. Whatever the pass under way waits for is
+   * given up, and whatever is being stopped already gets no more time than this.
+   */
+  terminate(cause: TerminationCause, override: number | undefined): void {
+    const recorded = this.#state.kind === 'terminating' ? this.#state.graceSeconds : undefined
+    const graceSeconds = this.pod === undefined ? override : computePodGrace(this.pod, { recorded, override })
     this.#state = computeTermination(this.#state, { cause, graceSeconds })
+    if (graceSeconds !== undefined) for (const grace of this.#memory.graces) grace.shorten(graceSeconds)
     this.#pass?.abort(new Error('Pod is terminating'))
     this.wake()
   }
@@ -170,6 +178,7 @@ export class PodWorker {
       await this.#bell.wait({ clock, ms }, shutdown)
       this.#nextLookAt = undefined
     }
+    await this.#deps.runtime.journal.forget(this.uid)
   }
 
   /** One step; a failure is told once and tried again. */
@@ -222,8 +231,10 @@ export class PodWorker {
     if (pod === undefined || probes === undefined) throw new Error('Cannot sync a pod without a spec')
     const result = await syncPod({ runtime, settings, memory: this.#memory, probes }, pod, signals)
     if (this.#state.kind !== 'syncing') return 0
-    if (result.kind === 'finished')
+    if (result.kind === 'finished') {
+      await this.#noteEnd()
       this.#state = computeTermination(this.#state, { cause: 'finished', graceSeconds: undefined })
+    }
     if (result.kind !== 'wait') return 0
     this.#seen = result.seen
     return result.ms
@@ -232,7 +243,7 @@ export class PodWorker {
   async #terminate(graceSeconds: number | undefined, shutdown: AbortSignal): Promise<number | undefined> {
     const { runtime } = this.#deps
     const { pod } = this
-    const grace = Math.max(1, graceSeconds ?? (pod === undefined ? ORPHAN_GRACE_SECONDS : podGrace(pod)))
+    const grace = graceSeconds ?? (pod === undefined ? ORPHAN_GRACE_SECONDS : computeContainerGrace(pod))
     this.#probes?.endRegular()
     try {
       const ms = await this.#stop(grace, shutdown)
@@ -245,7 +256,10 @@ export class PodWorker {
       throw error
     }
     await this.#probes?.end()
-    if (pod !== undefined) await this.#tell(pod, true)
+    if (pod !== undefined) {
+      await this.#tell(pod, true)
+      if (this.#wanted) await this.#noteEnd()
+    }
     this.#state = { kind: 'terminated', at: runtime.clock.monotonic() }
     runtime.log.info('pod ended', { pod: this.#name(), uid: this.uid, phase: this.#memory.status?.phase })
     this.#deps.onEnded(this)
@@ -255,8 +269,12 @@ export class PodWorker {
   /** Stops all there is and looks at what came of it: undefined when nothing runs any more, else when to try again. */
   async #stop(graceSeconds: number, shutdown: AbortSignal): Promise<number | undefined> {
     const { runtime } = this.#deps
+    // A sandbox that is stopped takes its containers with it: one that a pass started, and nobody has seen yet, must get its grace too.
+    if (this.#memory.unsure) await runtime.observer.refresh(this.uid)
+    this.#memory.unsure = false
     const known = this.#observed()
-    await stopPod(runtime, { pod: this.pod, observed: known, graceSeconds }, shutdown)
+    using grace = new Grace({ clock: runtime.clock, seconds: graceSeconds, among: this.#memory.graces })
+    await stopPod(runtime, { pod: this.pod, observed: known, grace }, shutdown)
     const fresh = await runtime.observer.refresh(this.uid)
     this.#seen = fresh
     if (fresh === undefined || !hasRunningParts(fresh)) return undefined
@@ -291,6 +309,13 @@ export class PodWorker {
     if (this.#pass === undefined || pod === undefined) return
     await this.#tell(pod, false)
     this.#deps.onStatus(this)
+  }
+
+  /** From here on the pod never runs again, whatever happens to the agent or the runtime. */
+  async #noteEnd(): Promise<void> {
+    const { status } = this.#memory
+    if (status?.phase === 'Succeeded' || status?.phase === 'Failed')
+      await this.#deps.runtime.journal.record(this.uid, status)
   }
 
   /** A finished pod that is still wanted keeps its newest remains; one that is not keeps nothing. */

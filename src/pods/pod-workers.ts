@@ -7,6 +7,7 @@ import type { ObservedPod } from '../model/observed-pod.ts'
 import { isStaticPod, podFullName, podLogName } from '../model/pod.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
 import { toApiTime } from '../status/status-input.ts'
+import { computePodGrace } from './compute-grace.ts'
 import { Timeline } from './timeline.ts'
 import { traceRuntime } from './trace-runtime.ts'
 import type { PodRuntime } from './pod-runtime.ts'
@@ -116,7 +117,7 @@ export class PodWorkers {
     if (this.#refuse(pod)) return
     const blocked = isStaticPod(pod) && this.#holdsName(podFullName(pod))
     this.#deps.runtime.log.info('pod added', { pod: podLogName(pod), uid, waitsForName: blocked || undefined })
-    this.#start({ kind: 'pod', pod }, { kind: blocked ? 'waiting' : 'syncing' })
+    this.#start({ kind: 'pod', pod }, blocked ? { kind: 'waiting' } : firstState(pod))
   }
 
   /** Nothing of a spec is ever ignored in silence: what cannot be honoured is an event, and where that would be harmful a refusal. */
@@ -141,12 +142,12 @@ export class PodWorkers {
   }
 
   #update(pod: Pod): void {
-    const { uid, deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata
+    const { uid, deletionTimestamp } = pod.metadata
     if (this.#returning.has(uid)) this.#returning.set(uid, pod)
     const worker = this.#workers.get(uid)
     if (worker === undefined || !worker.wanted) return
     worker.update(pod)
-    if (deletionTimestamp !== undefined) worker.terminate('deleted', deletionGracePeriodSeconds)
+    if (deletionTimestamp !== undefined) worker.terminate('deleted', undefined)
   }
 
   #remove(uid: PodUid): void {
@@ -210,6 +211,13 @@ export class PodWorkers {
     if (mine.some(({ state }) => state.kind === 'syncing' || state.kind === 'terminating')) return
     mine.find(({ state }) => state.kind === 'waiting')?.release()
   }
+}
+
+/** A pod that is being deleted when it is first seen is only ended. */
+function firstState(pod: Pod): PodState {
+  if (pod.metadata.deletionTimestamp === undefined) return { kind: 'syncing' }
+  const graceSeconds = computePodGrace(pod, { recorded: undefined, override: undefined })
+  return { kind: 'terminating', cause: 'deleted', graceSeconds }
 }
 
 function byCreation(a: Pod, b: Pod): number {

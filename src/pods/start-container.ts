@@ -25,8 +25,8 @@ export interface StartRequest {
   readonly observed: ObservedPod
 }
 
-/** Makes one instance of a container and starts it. Fails with a StartError whose reason users see. */
-export async function startContainer(runtime: PodRuntime, request: StartRequest, signal: AbortSignal): Promise<void> {
+/** Makes one instance of a container, starts it and returns its id. Fails with a StartError whose reason users see. */
+export async function startContainer(runtime: PodRuntime, request: StartRequest, signal: AbortSignal): Promise<string> {
   const { pod, kinded, sandbox } = request
   const { name } = kinded.container
   const fieldPath = containerFieldPath(kinded.kind, name)
@@ -40,6 +40,7 @@ export async function startContainer(runtime: PodRuntime, request: StartRequest,
     await inStep('RunContainerError', () => runtime.calls.startContainer({ containerId }, signal))
     runtime.events.record(pod, { type: 'Normal', reason: 'Started', message: 'Container started', fieldPath })
     await linkLog(runtime, request, { containerId, logPath: config.logPath })
+    return containerId
   } catch (error) {
     if (error instanceof StartError) {
       runtime.events.record(pod, { type: 'Warning', reason: 'Failed', message: `Error: ${error.message}`, fieldPath })

@@ -9,6 +9,7 @@ export function traceRuntime(runtime: PodRuntime, timeline: Timeline): PodRuntim
     id === undefined ? 'container' : `container "${names.get(id) ?? id.slice(0, 12)}"`
   return {
     ...runtime,
+    noteStep: (name, work) => timeline.around(name, work),
     images: {
       ensure: (request, signal) =>
         timeline.around(`image of container "${request.kinded.container.name}"`, () => images.ensure(request, signal)),

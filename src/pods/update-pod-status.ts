@@ -1,13 +1,19 @@
 import { computeQosClass } from '../model/compute-qos-class.ts'
-import type { ObservedPod } from '../model/observed-pod.ts'
+import { parseLogTail } from '../logs/parse-log-tail.ts'
+import type { ObservedContainer, ObservedPod } from '../model/observed-pod.ts'
+import { allContainers } from '../model/pod-containers.ts'
 import type { Pod } from '../model/pod.ts'
 import { computePodStatus } from '../status/compute-pod-status.ts'
+import { usesLog } from '../status/compute-termination-message.ts'
 import type { StatusInput } from '../status/status-input.ts'
 import type { PodProbes } from '../probes/pod-probes.ts'
 import type { PodMemory } from './pod-memory.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 
 const TERMINATION_MESSAGE_BYTES = 4096
+const LOG_LIMITS = { entries: 80, bytes: 2048 }
+// Holds as many entries with as many bytes, and the longest entry that runtimes write.
+const LOG_TAIL_BYTES = 64 * 1024
 
 export interface StatusUpdate {
   readonly pod: Pod
@@ -27,7 +33,7 @@ export interface StatusContext {
 export async function updatePodStatus(context: StatusContext, update: StatusUpdate): Promise<void> {
   const { runtime, runtimeName, memory, probes } = context
   const { pod, observed, ended, override } = update
-  await readLastWords(runtime, observed, memory)
+  await readLastWords(runtime, { pod, observed }, memory)
   memory.status = computePodStatus({
     pod,
     observed,
@@ -45,15 +51,24 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
 }
 
 /** Each end is read once, and forgotten with its container. */
-async function readLastWords(runtime: PodRuntime, observed: ObservedPod, memory: PodMemory): Promise<void> {
+async function readLastWords(
+  runtime: PodRuntime,
+  { pod, observed }: Pick<StatusUpdate, 'pod' | 'observed'>,
+  memory: PodMemory,
+): Promise<void> {
   const exited = observed.containers.filter(({ state }) => state === 'exited')
   for (const id of memory.lastWords.keys())
     if (!exited.some((container) => container.id === id)) memory.lastWords.delete(id)
-  for (const { id, terminationLog } of exited) {
-    if (memory.lastWords.has(id)) continue
-    memory.lastWords.set(
-      id,
-      terminationLog === '' ? '' : await runtime.files.readTerminationLog(terminationLog, TERMINATION_MESSAGE_BYTES),
-    )
+  for (const container of exited) {
+    if (!memory.lastWords.has(container.id))
+      memory.lastWords.set(container.id, await readWordsOf(runtime, pod, container))
   }
+}
+
+async function readWordsOf({ files }: PodRuntime, pod: Pod, ended: ObservedContainer): Promise<string> {
+  const { name, terminationLog, logPath } = ended
+  const words = terminationLog === '' ? '' : await files.readTerminationLog(terminationLog, TERMINATION_MESSAGE_BYTES)
+  const spec = allContainers(pod).find(({ container }) => container.name === name)?.container
+  if (logPath === '' || !usesLog(spec?.terminationMessagePolicy, ended, words)) return words
+  return parseLogTail(await files.readLogTail(logPath, LOG_TAIL_BYTES), LOG_LIMITS)
 }

@@ -11,5 +11,8 @@ export type ProbeOutcome =
   | { readonly result: 'failure'; readonly output: string }
   | { readonly result: 'error'; readonly output: string; readonly state: 'unknown' | 'failure' }
 
+/** Who asks, as servers know it from every kubelet of this version. */
+export const PROBE_USER_AGENT = 'kube-probe/1.36'
+
 /** So much of what a container says about itself is kept. */
 export const OUTPUT_BYTES = 10 * 1024

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import { createContainer } from '../../test/builders/create-pod.ts'
 import { FakeClock } from '../../test/fakes/fake-clock.ts'
@@ -12,7 +15,8 @@ import { runProbe } from './run-probe.ts'
 const never = new AbortController().signal
 const none = new Uint8Array()
 
-function setUp(exits: readonly (number | 'broken')[] = [0]) {
+function setUp(exits: readonly (number | 'broken')[] = [0], containerPort = 8080) {
+  // Nothing in here waits for time; what runs into a deadline would hang.
   const clock = new FakeClock()
   const asked: string[] = []
   const checked: GrpcHealthRequest[] = []
@@ -31,7 +35,7 @@ function setUp(exits: readonly (number | 'broken')[] = [0]) {
       return { kind: 'answered', status: 'SERVING' } as const
     },
   }
-  const container = createContainer({ env: [{ name: 'A', value: '1' }], ports: [{ name: 'web', containerPort: 8080 }] })
+  const container = createContainer({ env: [{ name: 'A', value: '1' }], ports: [{ name: 'web', containerPort }] })
   const ask = (probe: Probe, podIp = '') => runProbe(deps, { probe, container, containerId: 'c-1', podIp }, never)
   return { ask, asked, checked }
 }
@@ -61,22 +65,41 @@ describe('runProbe()', () => {
     })
   }
 
-  test('resolves named ports, and asks at the address of the pod unless another host is given', async () => {
-    const { ask } = setUp()
-    const texts = await Promise.all([
-      ask({ tcpSocket: { port: 'web' } }),
-      ask({ httpGet: { port: 'web', path: '/x', scheme: 'HTTPS' } }),
-      ask({ httpGet: { port: 80, host: '' } }),
+  test('resolves named ports, and asks at the address of the pod unless another host is given', async (t) => {
+    const seen: string[] = []
+    const server = createServer(({ url, headers }, response) => {
+      seen.push(`${url} ${headers['user-agent']}`)
+      response.end()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.after(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const { ask } = setUp([], port)
+    const outcomes = await Promise.all([
+      ask({ tcpSocket: { port: 'web' } }, '127.0.0.1'),
+      ask({ tcpSocket: { port: 'web', host: '127.0.0.1' } }),
+      ask({ httpGet: { port: 'web', path: '/x' } }, '127.0.0.1'),
+      ask({ httpGet: { port, host: '127.0.0.1' } }),
     ])
     assert.deepEqual(
-      texts.map(({ output }) => output),
-      [
-        'dial tcp :8080: the pod has no address',
-        'Get "https://:8080/x": the pod has no address',
-        'Get "http://:80/": the pod has no address',
-      ],
+      outcomes.map(({ result }) => result),
+      ['success', 'success', 'success', 'success'],
     )
+    assert.deepEqual(seen.sort(), ['/ kube-probe/1.36', '/x kube-probe/1.36'])
   })
+
+  for (const probe of [
+    { tcpSocket: { port: 80 } },
+    { httpGet: { port: 80 } },
+    { grpc: { port: 80 } },
+  ] satisfies Probe[]) {
+    test(`${JSON.stringify(probe)} is a failure while the pod has no address`, async () => {
+      assert.deepEqual(await setUp().ask(probe), {
+        result: 'failure',
+        output: 'Cannot connect: the pod has no address',
+      })
+    })
+  }
 
   test('asks gRPC with the service that the spec names', async () => {
     const { ask, checked } = setUp()

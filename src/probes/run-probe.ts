@@ -1,13 +1,15 @@
 import type { Clock } from '../async/clock.ts'
 import type { Container, Probe } from '../model/generated/core-v1.ts'
+import { toHttpGetRequest } from '../http-client/to-http-get-request.ts'
+import { resolvePort } from '../model/resolve-port.ts'
 import { computeProbeCommand } from './compute-probe-command.ts'
-import { computeProbePort } from './compute-probe-port.ts'
 import { runExecProbe } from './kinds/run-exec-probe.ts'
 import type { ExecProbeDeps } from './kinds/run-exec-probe.ts'
 import { runGrpcProbe } from './kinds/run-grpc-probe.ts'
 import type { GrpcProbeDeps } from './kinds/run-grpc-probe.ts'
 import { runHttpProbe } from './kinds/run-http-probe.ts'
 import { runTcpProbe } from './kinds/run-tcp-probe.ts'
+import { PROBE_USER_AGENT } from './probe-outcome.ts'
 import type { ProbeOutcome } from './probe-outcome.ts'
 
 export interface RunProbeDeps extends ExecProbeDeps, GrpcProbeDeps {
@@ -24,6 +26,7 @@ export interface ProbeRequest {
 
 // Whatever keeps us from asking is often over at once.
 const ATTEMPTS = 3
+const NO_ADDRESS: ProbeOutcome = { result: 'failure', output: 'Cannot connect: the pod has no address' }
 
 /** Asks a container once; a question that could not be asked is tried again at once, a few times. */
 export async function runProbe(deps: RunProbeDeps, request: ProbeRequest, signal: AbortSignal): Promise<ProbeOutcome> {
@@ -53,23 +56,17 @@ async function ask(
     return await runExecProbe(deps, { containerId, command, timeoutSeconds }, signal)
   }
   if (httpGet !== undefined) {
-    const { host = '', path = '/', scheme, httpHeaders = [] } = httpGet
-    const target = {
-      scheme: scheme?.toLowerCase() === 'https' ? ('https' as const) : ('http' as const),
-      host: host === '' ? podIp : host,
-      port: computeProbePort(httpGet.port, container),
-      path,
-      headers: httpHeaders,
-      timeoutSeconds,
-    }
-    return await runHttpProbe(deps, target, signal)
+    if (podIp === '' && (httpGet.host ?? '') === '') return NO_ADDRESS
+    const request = toHttpGetRequest(httpGet, { container, podIp, userAgent: PROBE_USER_AGENT })
+    return await runHttpProbe(deps, { request, timeoutSeconds }, signal)
   }
   if (tcpSocket !== undefined) {
-    const { host = '' } = tcpSocket
-    const port = computeProbePort(tcpSocket.port, container)
-    return await runTcpProbe(deps, { host: host === '' ? podIp : host, port, timeoutSeconds }, signal)
+    const host = (tcpSocket.host ?? '') === '' ? podIp : (tcpSocket.host ?? '')
+    const port = resolvePort(tcpSocket.port, container)
+    return host === '' ? NO_ADDRESS : await runTcpProbe(deps, { host, port, timeoutSeconds }, signal)
   }
   if (grpc !== undefined) {
+    if (podIp === '') return NO_ADDRESS
     return await runGrpcProbe(
       deps,
       { host: podIp, port: grpc.port, service: grpc.service ?? '', timeoutSeconds },

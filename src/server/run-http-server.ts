@@ -74,7 +74,7 @@ async function answer(deps: HttpServerDeps, request: IncomingMessage, response: 
   request.resume()
   const reply = await findReply(deps, request)
   response.writeHead(reply.status, {
-    'content-type': `${reply.type}; charset=utf-8`,
+    'content-type': reply.type.includes('charset=') ? reply.type : `${reply.type}; charset=utf-8`,
     'content-length': Buffer.byteLength(reply.body),
     'x-content-type-options': 'nosniff',
     ...(reply.status === 405 ? { allow: 'GET, HEAD' } : {}),

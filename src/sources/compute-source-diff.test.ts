@@ -107,6 +107,18 @@ describe('computeSourceDiff()', () => {
     assert.deepEqual([steps(later), later.duplicates.map(({ metadata }) => metadata.uid)], [[], ['twin']])
   })
 
+  test('keeps the known one of two pods with one UID, else the first, and never makes one of the other', () => {
+    const [alpha, beta] = ['alpha', 'beta'].map((name) => pod('u', { metadata: { name } })) as [Pod, Pod]
+    const begun = diff(undefined, [alpha, beta])
+    assert.deepEqual([steps(begun), begun.duplicates], [['ADD u'], [beta]])
+    assert.deepEqual(steps(diff(begun.known, [beta, alpha])), [])
+    const after = diff(begun.known, [beta])
+    assert.deepEqual(
+      after.updates.map(({ operation, pods }) => `${operation} ${pods.map(({ metadata }) => metadata.name).join(',')}`),
+      ['REMOVE alpha', 'ADD beta'],
+    )
+  })
+
   test('does not depend on the order of a set, and sees nothing new in the same set', () => {
     const uids = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,3}$/), { maxLength: 8 })
     const shuffled = uids.chain((all) =>

@@ -52,7 +52,10 @@ export function computeSourceDiff(known: KnownPods, set: SourceSet): SourceDiff 
   for (const received of kept) {
     const { uid } = received.metadata
     const before = known.get(uid)
-    const change = before === undefined ? addPod(received, set) : changePod(before, received)
+    // Another pod that took over the UID of one is still another pod: the old one ends first.
+    const isOther = before !== undefined && podFullName(before.pod) !== podFullName(received)
+    if (isOther) found.REMOVE.push(before.pod)
+    const change = before === undefined || isOther ? addPod(received, set) : changePod(before, received)
     next.set(uid, { received, pod: change.pod })
     if (change.operation !== undefined) found[change.operation].push(change.pod)
   }
@@ -66,16 +69,31 @@ export function computeSourceDiff(known: KnownPods, set: SourceSet): SourceDiff 
   return { updates, known: next, duplicates }
 }
 
-/** Of several pods with one name the one that is known stays, so that a copied manifest disturbs nothing; else the first. */
+/** Of several pods with one name or one UID the one that is known stays, so that a copied manifest disturbs nothing; else the first. */
 function dropDuplicates(known: KnownPods, pods: readonly Pod[]): { kept: readonly Pod[]; duplicates: readonly Pod[] } {
-  const byName = new Map<string, Pod>()
+  const byName = chooseOne(pods, podFullName, ({ metadata }) => known.has(metadata.uid))
+  const byUid = chooseOne(
+    byName,
+    ({ metadata }) => metadata.uid,
+    (pod) => isKnownName(known, pod),
+  )
+  const kept = new Set(byUid)
+  return { kept: byUid, duplicates: pods.filter((pod) => !kept.has(pod)) }
+}
+
+/** One pod for each key: the known one, else the first. */
+function chooseOne(pods: readonly Pod[], keyOf: (pod: Pod) => string, isKnown: (pod: Pod) => boolean): readonly Pod[] {
+  const chosen = new Map<string, Pod>()
   for (const pod of pods) {
-    const name = podFullName(pod)
-    const other = byName.get(name)
-    if (other === undefined || (known.has(pod.metadata.uid) && !known.has(other.metadata.uid))) byName.set(name, pod)
+    const other = chosen.get(keyOf(pod))
+    if (other === undefined || (isKnown(pod) && !isKnown(other))) chosen.set(keyOf(pod), pod)
   }
-  const kept = new Set(byName.values())
-  return { kept: [...kept], duplicates: pods.filter((pod) => !kept.has(pod)) }
+  return [...chosen.values()]
+}
+
+function isKnownName(known: KnownPods, pod: Pod): boolean {
+  const before = known.get(pod.metadata.uid)
+  return before !== undefined && podFullName(before.pod) === podFullName(pod)
 }
 
 function addPod(received: Pod, { source, now }: SourceSet): { pod: Pod; operation: PodOperation } {

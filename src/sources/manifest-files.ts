@@ -6,10 +6,34 @@ import { ManifestError, formatProblem } from '../schema/manifest-error.ts'
 import type { ManifestProblem } from '../schema/manifest-error.ts'
 import type { DecodedManifest } from '../schema/decode-pods.ts'
 import { MAX_MANIFEST_BYTES } from '../schema/parse-manifest.ts'
+import type { Clock } from '../async/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 /** Content of a manifest at a path → its pods; throws ManifestError. */
 export type DecodeManifest = (bytes: Uint8Array, path: string) => DecodedManifest
+
+/** Copies of good manifests that survive the agent. */
+export interface LastGoodManifests {
+  read(name: string): Promise<Uint8Array | undefined>
+  write(name: string, bytes: Uint8Array): Promise<void>
+  retain(names: readonly string[]): Promise<void>
+}
+
+export interface ManifestFilesDeps {
+  readonly decode: DecodeManifest
+  readonly lastGood: LastGoodManifests
+  readonly logger: Logger
+  readonly clock: Clock
+  /** Told for each manifest that gave no pod. */
+  readonly onRefused?: () => void
+}
+
+// Who writes a file without renaming it into place is done with it by then, mostly.
+const SETTLE_MS = 250
+
+type ReadPods =
+  | { readonly kind: 'pods'; readonly pods: readonly Pod[] }
+  | { readonly kind: 'invalid'; readonly problems: readonly ManifestProblem[] }
 
 interface Entry {
   /** Tells whether the file has changed, or why it is not read. */
@@ -24,15 +48,31 @@ const MAX_LOGGED_PROBLEMS = 10
 /** The manifests of one directory as last read. A file is decoded, and complained about, once per change. */
 export class ManifestFiles {
   readonly #directory: string
-  readonly #decode: DecodeManifest
+  readonly #deps: ManifestFilesDeps
   readonly #logger: Logger
   readonly #entries = new Map<string, Entry>()
   readonly #loggedDoubles = new Set<string>()
+  /** Good manifests that are not on disk yet. */
+  readonly #toKeep = new Map<string, Uint8Array>()
 
-  constructor(directory: string, decode: DecodeManifest, logger: Logger) {
+  constructor(directory: string, deps: ManifestFilesDeps) {
     this.#directory = directory
-    this.#decode = decode
-    this.#logger = logger
+    this.#deps = deps
+    this.#logger = deps.logger
+  }
+
+  /** Puts the good manifests on disk and forgets those of files that are gone. After the pods are told: they do not wait for it. */
+  async keepGood(): Promise<void> {
+    const { lastGood } = this.#deps
+    try {
+      for (const [name, bytes] of this.#toKeep) {
+        this.#toKeep.delete(name)
+        await lastGood.write(name, bytes)
+      }
+      await lastGood.retain([...this.#entries.keys()])
+    } catch (error) {
+      this.#logger.warn('cannot keep a copy of the good manifests', { directory: this.#directory, error })
+    }
   }
 
   /** Every pod, in the order of the file names. */
@@ -53,24 +93,24 @@ export class ManifestFiles {
   }
 
   /** Takes in the complete list of names; true if the pods may have changed. */
-  async replaceAll(names: readonly string[]): Promise<boolean> {
+  async replaceAll(names: readonly string[], signal: AbortSignal): Promise<boolean> {
     const wanted = new Set(names)
     const gone = [...this.#entries.keys()].filter((name) => !wanted.has(name))
-    return await this.refresh([...gone, ...names])
+    return await this.refresh([...gone, ...names], signal)
   }
 
   /** Looks again at some names; true if the pods may have changed. */
-  async refresh(names: Iterable<string>): Promise<boolean> {
+  async refresh(names: Iterable<string>, signal: AbortSignal): Promise<boolean> {
     let isChanged = false
     // One after the other: at most one file is in memory at a time.
     for (const name of names) {
       if (isIgnored(name)) continue
-      isChanged = (await this.#refreshOne(name)) || isChanged
+      isChanged = (await this.#refreshOne(name, signal)) || isChanged
     }
     return isChanged
   }
 
-  async #refreshOne(name: string): Promise<boolean> {
+  async #refreshOne(name: string, signal: AbortSignal, isSettled = false): Promise<boolean> {
     const path = join(this.#directory, name)
     const found = await inspectPath(path)
     const before = this.#entries.get(name)
@@ -78,9 +118,21 @@ export class ManifestFiles {
     if (found.kind === 'failed') return this.#skip(name, found.reason, before?.pods ?? [])
     if (found.kind !== 'file') return this.#skip(name, found.kind === 'directory' ? 'a directory' : found.reason, [])
     if (found.stamp === before?.stamp) return false
-    const pods = await this.#readPods(path, (before?.pods.length ?? 0) > 0)
-    this.#entries.set(name, { stamp: found.stamp, pods: pods ?? before?.pods ?? [] })
-    return pods !== undefined
+    const read = await this.#readPods(name)
+    if (read.kind === 'pods') {
+      this.#entries.set(name, { stamp: found.stamp, pods: read.pods })
+      return true
+    }
+    const age = this.#deps.clock.now() - found.modifiedAt
+    if (age >= 0 && age < SETTLE_MS && !isSettled) {
+      // It may still be written to: what is wrong now may be right in a moment.
+      await this.#deps.clock.sleep(SETTLE_MS, signal)
+      return await this.#refreshOne(name, signal, true)
+    }
+    const pods = before?.pods ?? (await this.#readLastGood(name)) ?? []
+    this.#refuse(path, read.problems, pods.length > 0)
+    this.#entries.set(name, { stamp: found.stamp, pods })
+    return before === undefined && pods.length > 0
   }
 
   /** Remembers the reason in place of a stamp, so that it is logged once. */
@@ -92,26 +144,38 @@ export class ManifestFiles {
     return (before?.pods.length ?? 0) !== pods.length
   }
 
-  async #readPods(path: string, hasLastGood: boolean): Promise<readonly Pod[] | undefined> {
+  async #readPods(name: string): Promise<ReadPods> {
+    const path = join(this.#directory, name)
     const content = await readManifestFile(path, MAX_MANIFEST_BYTES)
     if (content.kind === 'unusable') {
-      this.#refuse(path, [{ path: '', rule: content.reason, line: 1, column: 1 }], hasLastGood)
-      return undefined
+      return { kind: 'invalid', problems: [{ path: '', rule: content.reason, line: 1, column: 1 }] }
     }
     try {
-      const { pods, warnings } = this.#decode(content.bytes, path)
+      const { pods, warnings } = this.#deps.decode(content.bytes, path)
       for (const warning of warnings) {
         this.#logger.warn('manifest has a field that is not used', { file: path, ...toFields(warning) })
       }
-      return pods
+      this.#toKeep.set(name, content.bytes)
+      return { kind: 'pods', pods }
     } catch (error) {
       if (!(error instanceof ManifestError)) throw error
-      this.#refuse(path, error.problems, hasLastGood)
-      return undefined
+      return { kind: 'invalid', problems: error.problems }
+    }
+  }
+
+  /** The pods of the version that an earlier agent found good. */
+  async #readLastGood(name: string): Promise<readonly Pod[] | undefined> {
+    const bytes = await this.#deps.lastGood.read(name)
+    try {
+      return bytes === undefined ? undefined : this.#deps.decode(bytes, join(this.#directory, name)).pods
+    } catch (error) {
+      if (error instanceof ManifestError) return undefined
+      throw error
     }
   }
 
   #refuse(file: string, problems: readonly ManifestProblem[], hasLastGood: boolean): void {
+    this.#deps.onRefused?.()
     const [first, ...others] = problems
     const more = others.slice(0, MAX_LOGGED_PROBLEMS - 1).map(formatProblem)
     this.#logger.error(

@@ -45,7 +45,7 @@ describe('PodConfigMux', () => {
     mux.set('file', [pod('a', 'web'), pod('b', 'web')])
     mux.set('file', [pod('a', 'web'), pod('b', 'web')])
     assert.deepEqual(journal, [
-      'FailedValidation: Pod web_default of source file is left out due to duplicate pod name "web"',
+      'FailedValidation: Pod web_default of source file is left out due to duplicate pod name "web" or UID "b"',
       'file ADD a',
     ])
   })

@@ -59,6 +59,7 @@ export class PodConfigMux {
 }
 
 function duplicateEvent(pod: Pod, source: string): PodConfigEvent {
-  const message = `Pod ${podFullName(pod)} of source ${source} is left out due to duplicate pod name "${pod.metadata.name}"`
+  const { name, uid } = pod.metadata
+  const message = `Pod ${podFullName(pod)} of source ${source} is left out due to duplicate pod name "${name}" or UID "${uid}"`
   return { type: 'Warning', reason: 'FailedValidation', pod, message }
 }

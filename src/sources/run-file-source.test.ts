@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -10,6 +10,7 @@ import { systemClock } from '../async/clock.ts'
 import type { Clock } from '../async/clock.ts'
 import type { Pod } from '../model/pod.ts'
 import type { LogFields, Logger } from '../telemetry/logger.ts'
+import { createLastGoodManifests } from '../host/last-good-manifests.ts'
 import { decodeStaticPods } from './decode-static-pod.ts'
 import { runFileSource } from './run-file-source.ts'
 
@@ -66,6 +67,7 @@ class SourceUnderTest {
           this.decoded++
           return decodeStaticPods(bytes, { kind: 'file', path: file }, settings)
         },
+        lastGood: createLastGoodManifests(join(this.directory, '.last-good')),
         emit: (pods) => this.#take(pods),
       },
       this.#stop.signal,
@@ -222,6 +224,44 @@ describe('runFileSource()', { timeout: 20_000 }, () => {
     await rm(path)
     await source.settles('b-n=nginx')
     assert.equal(source.lines.length, 1)
+  })
+
+  test('keeps the last good version also over the end of the agent', async (t) => {
+    const first = await createSource(t)
+    const path = join(first.directory, 'a')
+    await writeFile(path, manifest('a'))
+    await writeFile(join(first.directory, 'b'), manifest('b'))
+    first.start(first.directory)
+    await first.settles('a-n=nginx', 'b-n=nginx')
+    await first.stop()
+    await writeFile(path, 'kind: [')
+    await rm(join(first.directory, 'b'))
+    const second = new SourceUnderTest(first.directory)
+    t.after(() => second.stop())
+    second.start(first.directory)
+    await second.settles('a-n=nginx')
+    assert.deepEqual(
+      second.lines.map(({ message }) => message),
+      ['manifest is invalid, the last good version keeps running'],
+    )
+    await second.stop()
+    assert.equal(
+      (await readdir(join(first.directory, '.last-good'))).length,
+      1,
+      'nothing is kept of a file that is gone',
+    )
+  })
+
+  test('says nothing of a manifest that is not written to its end yet', async (t) => {
+    const source = await createSource(t)
+    source.start(source.directory)
+    await source.settles()
+    const path = join(source.directory, 'a')
+    await writeFile(path, '')
+    await systemClock.sleep(50, t.signal)
+    await writeFile(path, manifest('a'))
+    await source.settles('a-n=nginx')
+    assert.deepEqual(source.lines, [])
   })
 
   test('takes a burst of files in few sets, and decodes each once', async (t) => {

@@ -7,7 +7,7 @@ import type { Pod } from '../model/pod.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { ChangeHints } from './change-hints.ts'
 import { ManifestFiles } from './manifest-files.ts'
-import type { DecodeManifest } from './manifest-files.ts'
+import type { DecodeManifest, LastGoodManifests } from './manifest-files.ts'
 
 /** What the file source needs. */
 export interface FileSourceDeps {
@@ -15,8 +15,11 @@ export interface FileSourceDeps {
   readonly path: string
   readonly checkFrequencyMs: number
   readonly decode: DecodeManifest
+  readonly lastGood: LastGoodManifests
   readonly clock: Clock
   readonly logger: Logger
+  /** Told for each manifest that gave no pod, and when the path cannot be read. */
+  readonly onRefused?: () => void
   /** Takes the complete set; called when it changed, and once at the start. */
   readonly emit: (pods: readonly Pod[]) => void
 }
@@ -57,7 +60,7 @@ class FileSource implements Disposable {
   constructor(deps: FileSourceDeps) {
     this.#deps = deps
     this.#directory = deps.path
-    this.#files = new ManifestFiles(deps.path, deps.decode, deps.logger)
+    this.#files = new ManifestFiles(deps.path, deps)
   }
 
   /** Waits for a change or the next check, looks, and emits what it found. */
@@ -67,11 +70,12 @@ class FileSource implements Disposable {
     const isDue = clock.monotonic() >= this.#nextCheck
     const hints = this.#hints.take()
     if (isDue) this.#nextCheck = clock.monotonic() + this.#deps.checkFrequencyMs
-    const isChanged = await this.#look(isDue ? 'all' : hints)
+    const isChanged = await this.#look(isDue ? 'all' : hints, signal)
     if (signal.aborted || isChanged === undefined) return
     if (!isChanged && this.#hasEmitted) return
     this.#hasEmitted = true
     this.#deps.emit(this.#files.pods())
+    await this.#files.keepGood()
   }
 
   async #wait(signal: AbortSignal): Promise<void> {
@@ -93,19 +97,19 @@ class FileSource implements Disposable {
   }
 
   /** True if the pods may have changed; undefined if the path cannot be read, so that nothing is known. */
-  async #look(hints: readonly string[] | 'all'): Promise<boolean | undefined> {
+  async #look(hints: readonly string[] | 'all', signal: AbortSignal): Promise<boolean | undefined> {
     const found = await inspectPath(this.#deps.path)
     if (found.kind === 'special' || found.kind === 'failed') return this.#note(found.reason)
     if (found.kind === 'missing') {
       this.#note('missing')
       this.#unwatch()
-      return await this.#files.replaceAll([])
+      return await this.#files.replaceAll([], signal)
     }
     this.#follow(found.kind === 'file')
     const isNewWatch = await this.#ensureWatch()
     try {
       const names = isNewWatch || hints === 'all' || hints.some(isLayoutChange) ? 'all' : hints
-      const isChanged = await this.#readNames(names)
+      const isChanged = await this.#readNames(names, signal)
       this.#loggedTrouble = undefined
       return isChanged
     } catch (error) {
@@ -113,25 +117,25 @@ class FileSource implements Disposable {
     }
   }
 
-  async #readNames(names: readonly string[] | 'all'): Promise<boolean> {
+  async #readNames(names: readonly string[] | 'all', signal: AbortSignal): Promise<boolean> {
     const single = this.#single
     if (single !== undefined) {
-      return names === 'all' || names.includes(single) ? await this.#files.refresh([single]) : false
+      return names === 'all' || names.includes(single) ? await this.#files.refresh([single], signal) : false
     }
     return names === 'all'
-      ? await this.#files.replaceAll(await listNames(this.#directory))
-      : await this.#files.refresh(names)
+      ? await this.#files.replaceAll(await listNames(this.#directory), signal)
+      : await this.#files.refresh(names, signal)
   }
 
   /** A path can turn from a file into a directory and back. */
   #follow(isFile: boolean): void {
-    const { path, decode, logger } = this.#deps
+    const { path } = this.#deps
     const directory = isFile ? dirname(path) : path
     this.#single = isFile ? basename(path) : undefined
     if (directory === this.#directory) return
     this.#unwatch()
     this.#directory = directory
-    this.#files = new ManifestFiles(directory, decode, logger)
+    this.#files = new ManifestFiles(directory, this.#deps)
   }
 
   /** True if a watch began, so that changes before it may have been missed. */
@@ -174,6 +178,7 @@ class FileSource implements Disposable {
   #note(trouble: string): undefined {
     if (this.#loggedTrouble === trouble) return
     this.#loggedTrouble = trouble
+    this.#deps.onRefused?.()
     this.#deps.logger.warn('cannot read the manifests', { path: this.#deps.path, reason: trouble })
   }
 

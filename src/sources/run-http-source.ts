@@ -16,6 +16,8 @@ export interface HttpSourceDeps {
   readonly decode: (bytes: Uint8Array) => DecodedManifest
   readonly clock: Clock
   readonly logger: Logger
+  /** Told when there is no usable answer. */
+  readonly onRefused?: () => void
   /** Takes the complete set, whenever the answer changed. */
   readonly emit: (pods: readonly Pod[]) => void
 }
@@ -80,6 +82,7 @@ class HttpSource {
   #logFailure(error: Error): void {
     const { logger } = this.#deps
     this.#failures++
+    this.#deps.onRefused?.()
     const reason = error instanceof ManifestError ? error.problems.slice(0, 10).map(formatProblem) : error.message
     const fields = { url: this.#shownUrl, reason, failures: this.#failures }
     if (this.#failures <= LOUD_FAILURES) logger.warn('cannot take pods from the URL', fields)

@@ -52,7 +52,7 @@ describe('parsePods()', () => {
 describe('formatPods()', () => {
   test('is a table', () => {
     assert.deepEqual(formatPods(parsePods(list).slice(0, 2)).split('\n'), [
-      'POD        READY  PHASE    RESTARTS  IP        WAITING FOR',
+      'POD        READY  PHASE    RESTARTS  IP        WHY',
       'web/a      yes    Running  3         10.0.0.1',
       'default/b  no     Pending  0                   ImagePullBackOff: no such host',
     ])

@@ -8,7 +8,7 @@ export interface PodSummary {
   readonly ready: boolean
   readonly restarts: number
   readonly address: string
-  /** Why a container does not run; empty when all do. */
+  /** Why a container does not run, or why the pod failed; empty when all is well. */
   readonly waiting: string
 }
 
@@ -65,6 +65,8 @@ interface WirePod {
   readonly metadata?: { readonly namespace?: string; readonly name?: string }
   readonly status?: {
     readonly phase?: string
+    readonly reason?: string
+    readonly message?: string
     readonly podIP?: string
     readonly conditions?: readonly { readonly type: string; readonly status: string }[]
     readonly containerStatuses?: readonly {
@@ -87,7 +89,9 @@ export function parsePods(list: unknown): readonly PodSummary[] {
       ready: status.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false,
       restarts: containers.reduce((sum, { restartCount }) => sum + (restartCount ?? 0), 0),
       address: status.podIP ?? '',
-      waiting: waiting.map(({ reason, message }) => [reason, message].filter(Boolean).join(': ')).join('; '),
+      waiting: [...waiting, ...(status.reason === undefined ? [] : [status])]
+        .map(({ reason, message }) => [reason, message].filter(Boolean).join(': '))
+        .join('; '),
     }
   })
 }

@@ -11,7 +11,6 @@ export function createAgentConfig(layout: NodeLayout, record: NodeRecord): strin
     cgroupRoot: record.cgroupRoot,
     cgroupDriver: 'cgroupfs',
     podLogsDir: layout.podLogs,
-    volumePluginDir: `${layout.state}/volume-plugins`,
     address: '127.0.0.1',
     port: record.ports.api,
     readOnlyPort: record.ports.readOnly,

@@ -28,7 +28,13 @@ export async function startAgent(deps: NodeDeps, layout: NodeLayout, kubelet: st
   const started = await startProcess({ argv, logFile: layout.agentLog })
   let exit: ProcessExit | undefined
   void started.exited.then((value) => (exit = value)) // Never rejects.
-  await rememberProcess(layout.agentIdentity, started.pid, layout.agentLog)
+  try {
+    await rememberProcess(layout.agentIdentity, started.pid, layout.agentLog)
+  } catch (error) {
+    // An agent that no later command could find must not stay.
+    started.kill('SIGTERM')
+    throw new NodeError(`Cannot start the agent: ${(error as Error).message}`, exitCodes.failed, { cause: error })
+  }
   return { pid: started.pid, startedAtMs, exit: () => exit }
 }
 

@@ -59,10 +59,11 @@ export function toFolderError(folder: string, error: unknown): unknown {
     ENOSPC: 'the disk is full',
     ENOENT: 'it is no place for folders',
     ENOTDIR: 'a part of the path is a file',
+    EEXIST: 'it is a file',
   }
   const reason = reasons[(error as NodeJS.ErrnoException).code ?? '']
   if (reason === undefined) return error
-  const message = `Cannot write to "${folder}": ${reason}; choose another folder with --state`
+  const message = `Cannot write to "${folder}": ${reason}; choose another folder`
   return new NodeError(message, exitCodes.unfitMachine, { cause: error })
 }
 

@@ -1,3 +1,4 @@
+import { exitCodes, NodeError } from './node-error.ts'
 /** Where one private containerd keeps its things; all below one folder. */
 export interface ContainerdPaths {
   readonly folder: string
@@ -23,8 +24,9 @@ const LONGEST_SOCKET_PATH = 100
 export function containerdPaths(folder: string): ContainerdPaths {
   const socket = `${folder}/containerd.sock`
   if (Buffer.byteLength(socket) > LONGEST_SOCKET_PATH) {
-    throw new Error(
+    throw new NodeError(
       `Cannot use "${folder}" for containerd: the path of its socket would be too long, expected at most ${LONGEST_SOCKET_PATH} bytes`,
+      exitCodes.unfitMachine,
     )
   }
   return {

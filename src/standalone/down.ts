@@ -1,7 +1,7 @@
 import { removeCgroup } from '../host/cgroup-tree.ts'
 import { mountsBelow } from '../host/mounts-below.ts'
 import { runProcess } from '../host/run-process.ts'
-import { listFolder, readTextIfPresent, realFolder, removeTree } from '../host/state-folder.ts'
+import { listFolder, readTextIfPresent, realFolder, removeLinksInto, removeTree } from '../host/state-folder.ts'
 import { checkRoot } from './check-machine.ts'
 import { findContainerd, startContainerd, stopContainerd } from './containerd.ts'
 import { stopProcess } from './known-process.ts'
@@ -18,6 +18,8 @@ export interface DownDeps extends NodeDeps {
   openRuntime(endpoint: string): PodRuntime & Disposable
 }
 
+// The agent links the logs of running containers here, where log collectors look.
+const CONTAINER_LOG_LINKS = '/var/log/containers'
 const UP_GRACE_MS = 30_000
 const AGENT_GRACE_MS = 15_000
 const COMMAND_DEADLINE_MS = 10_000
@@ -42,6 +44,7 @@ export async function runDown(
   await stopAllPods(deps, layout, record, signal)
   if (await hasPrivateRuntime(layout)) await takeRuntimeDown(deps, layout, signal)
   await removeCgroup(deps.clock, record.cgroupRoot, signal)
+  await removeLinksInto(CONTAINER_LOG_LINKS, layout.podLogs)
   await unmountAll(deps, layout.state, signal)
   if (options.purge) await purge(layout)
   deps.say(

@@ -32,7 +32,7 @@ export async function runStatus(deps: NodeDeps, state: string, signal: AbortSign
 export function formatPods(pods: readonly PodSummary[]): string {
   if (pods.length === 0) return 'No pods.'
   const lines = [
-    ['POD', 'READY', 'PHASE', 'RESTARTS', 'IP', 'WAITING FOR'],
+    ['POD', 'READY', 'PHASE', 'RESTARTS', 'IP', 'WHY'],
     ...pods.map((pod) => [
       `${pod.namespace}/${pod.name}`,
       pod.ready ? 'yes' : 'no',

@@ -23,9 +23,12 @@ export async function runSupervision(
 ): Promise<void> {
   let agent = first
   let pauseMs = FIRST_PAUSE_MS
+  const tryAgain = createRetry(deps, signal)
   while (!signal.aborted) {
-    for (const log of [node.layout.agentLog, node.layout.containerd.log]) await rotateLog(log, MAX_LOG_BYTES)
-    if (node.privateRuntime) await keepRuntime(deps, node.layout, signal)
+    for (const log of [node.layout.agentLog, node.layout.containerd.log]) {
+      await tryAgain(() => rotateLog(log, MAX_LOG_BYTES))
+    }
+    if (node.privateRuntime) await tryAgain(() => keepRuntime(deps, node.layout, signal))
     const exit = agent.exit()
     if (exit !== undefined) {
       if (deps.clock.monotonic() - agent.startedAtMs > WELL_AFTER_MS) pauseMs = FIRST_PAUSE_MS
@@ -34,20 +37,30 @@ export async function runSupervision(
       )
       await deps.clock.sleep(pauseMs, signal)
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
-      agent = await startAgent(deps, node.layout, node.kubelet)
+      agent = (await tryAgain(() => startAgent(deps, node.layout, node.kubelet))) ?? agent
     }
     await deps.clock.sleep(CHECK_MS, signal)
+  }
+}
+
+/** A node goes on whatever fails (a full disk above all): it is told, once for each reason, and tried at the next look. */
+function createRetry(deps: NodeDeps, signal: AbortSignal): <T>(work: () => Promise<T>) => Promise<T | undefined> {
+  let told = ''
+  return async (work) => {
+    try {
+      return await work()
+    } catch (error) {
+      if (signal.aborted) throw error
+      const { message } = error as Error
+      if (message !== told) deps.say(message)
+      told = message
+      return undefined
+    }
   }
 }
 
 async function keepRuntime(deps: NodeDeps, layout: NodeLayout, signal: AbortSignal): Promise<void> {
   if ((await findProcess(layout.containerd.identity)) !== undefined) return
   deps.say('containerd ended, starting it again')
-  try {
-    await startContainerd(deps.clock, { paths: layout.containerd, enter: [] }, signal)
-  } catch (error) {
-    if (signal.aborted) throw error
-    // Tried again at the next look.
-    deps.say((error as Error).message)
-  }
+  await startContainerd(deps.clock, { paths: layout.containerd, enter: [] }, signal)
 }

@@ -78,7 +78,9 @@ async function prepareNode(
 /** Only into a folder that is new: a user who removed the example does not want it back. Its image is our runtime's alone. */
 async function writeExample(layout: NodeLayout, record: NodeRecord): Promise<void> {
   const isNew = !(await listFolder(layout.state)).includes('manifests')
-  await makeFolder(record.manifests)
+  await makeFolder(record.manifests).catch((error: unknown) => {
+    throw toFolderError(record.manifests, error)
+  })
   if (!isNew || record.manifests !== layout.manifests || record.runtime !== undefined) return
   await writeFileAtomically(`${layout.manifests}/${EXAMPLE_FILE}`, examplePod)
 }

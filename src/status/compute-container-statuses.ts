@@ -10,6 +10,7 @@ import { isSidecar } from '../model/pod-containers.ts'
 import type { ContainerKind } from '../model/pod-containers.ts'
 import type { Pod } from '../model/pod.ts'
 import { mayRestart } from '../model/restart-policy.ts'
+import { computeTerminationMessage } from './compute-termination-message.ts'
 import { toApiTime } from './status-input.ts'
 import type { StatusInput } from './status-input.ts'
 
@@ -20,7 +21,7 @@ const LOST_EXIT_CODE = 137
 const LOST_REASON = 'ContainerStatusUnknown'
 const LOST_WHEN_DELETED =
   'The container could not be located when the pod was deleted.  The container used to be Running'
-const LOST_WHEN_TERMINATED = 'The container could not be located when the pod was terminated'
+export const LOST_WHEN_TERMINATED = 'The container could not be located when the pod was terminated'
 
 /** The statuses of one of the three lists of containers. */
 export function computeContainerStatuses(
@@ -132,7 +133,8 @@ function toLastState(
   return current.restartCount > 0 ? old?.lastState : undefined
 }
 
-function lostState(message: string): ContainerState {
+/** How a container ended of whose end nothing is known. */
+export function lostState(message: string): ContainerState {
   return { terminated: { exitCode: LOST_EXIT_CODE, reason: LOST_REASON, message } }
 }
 
@@ -141,9 +143,7 @@ function toState(input: StatusInput, instance: ObservedContainer): ContainerStat
     case 'running':
       return { running: { startedAt: toApiTime(instance.startedAt) } }
     case 'exited': {
-      const message = [instance.message, input.lastWords.get(instance.id) ?? '']
-        .filter((text) => text !== '')
-        .join(': ')
+      const message = computeTerminationMessage(instance.message, input.lastWords.get(instance.id) ?? '')
       return {
         terminated: {
           exitCode: instance.exitCode,

@@ -1,10 +1,14 @@
-import type { PodCondition, PodStatus } from '../model/generated/core-v1.ts'
+import type { ContainerStatus, PodCondition, PodStatus } from '../model/generated/core-v1.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
+import { allContainers } from '../model/pod-containers.ts'
+import { isStaticPod } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
 import { computeConditions, isOwnCondition } from './compute-conditions.ts'
 import { computeContainerStatuses } from './compute-container-statuses.ts'
 import { computePhase } from './compute-phase.ts'
 import type { PodPhase } from './compute-phase.ts'
+import { computeTerminatedStatuses } from './compute-terminated-statuses.ts'
+import { shareTerminationMessages } from './compute-termination-message.ts'
 import { computeHostIps, computePodIps } from './compute-pod-ips.ts'
 import { toApiTime } from './status-input.ts'
 import type { StatusInput } from './status-input.ts'
@@ -31,6 +35,9 @@ export function computePodStatus(given: StatusInput): PodStatus {
     observedGeneration,
     now: input.now,
   })
+  const initialized = conditions.some(({ type, status }) => type === 'Initialized' && status === 'True')
+  const last = input.ended ? computeTerminatedStatuses({ init, regular, initialized }) : { init, regular }
+  const share = (statuses: readonly ContainerStatus[]) => shareTerminationMessages(statuses, allContainers(pod).length)
   return {
     ...untouched(pod),
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
@@ -46,10 +53,10 @@ export function computePodStatus(given: StatusInput): PodStatus {
       known: previous,
     }),
     startTime: previous?.startTime ?? pod.status?.startTime ?? toApiTime(startOf(input)),
-    ...(init.length === 0 ? {} : { initContainerStatuses: init }),
-    containerStatuses: regular,
+    ...(init.length === 0 ? {} : { initContainerStatuses: share(last.init) }),
+    containerStatuses: share(last.regular),
     qosClass: pod.status?.qosClass ?? previous?.qosClass ?? input.qosClass,
-    ...(ephemeral.length === 0 ? {} : { ephemeralContainerStatuses: ephemeral }),
+    ...(ephemeral.length === 0 ? {} : { ephemeralContainerStatuses: share(ephemeral) }),
   }
 }
 
@@ -119,11 +126,17 @@ function computeVerdict(input: StatusInput, computed: PodPhase): PhaseVerdict {
   if (override !== undefined && ended === undefined) {
     return { phase: override.phase as PodPhase, reason: override.reason, message: override.message }
   }
-  const phase = ended ?? computed
+  const phase = ended ?? finalPhase(input, computed)
   const said = [previous, pod.status].filter((status) => status?.phase === phase)
   return {
     phase,
     reason: said.find((status) => status?.reason !== undefined)?.reason,
     message: said.find((status) => status?.message !== undefined)?.message,
   }
+}
+
+/** A pod that is over has succeeded or failed; a static one may come back, and is not judged. */
+function finalPhase({ pod, ended }: StatusInput, computed: PodPhase): PodPhase {
+  if (!ended || computed === 'Succeeded' || isStaticPod(pod)) return computed
+  return 'Failed'
 }

@@ -74,6 +74,8 @@ function describe(thrown: unknown): string {
   return typeof thrown === 'string' ? thrown : toText(thrown)
 }
 
+const TELLING_END = 30
+
 /** An error with all that caused it, as one sentence. */
 export function errorText(error: unknown): string {
   const texts: string[] = []
@@ -85,7 +87,8 @@ export function errorText(error: unknown): string {
       continue
     }
     const text = Error.isError(next) ? next.message : describe(next)
-    if (!texts.some((said) => said.includes(text))) texts.push(text)
+    // Each layer repeats the words of the one below behind its own: the end tells.
+    if (!texts.some((said) => said.includes(text) || said.endsWith(text.slice(-TELLING_END)))) texts.push(text)
     next = Error.isError(next) ? next.cause : undefined
   }
   return texts.join(': ')

@@ -5,6 +5,7 @@ import { TaskGroup } from '../../src/async/task-group.ts'
 import { Turnstile } from '../../src/async/turnstile.ts'
 import { createCriClient } from '../../src/cri/cri-client.ts'
 import type { CriCalls } from '../../src/cri/cri-calls.ts'
+import { httpGet } from '../../src/http-client/http-get.ts'
 import { ImagePuller } from '../../src/images/image-puller.ts'
 import type { PodStatus } from '../../src/model/generated/core-v1.ts'
 import type { Pod, PodUid } from '../../src/model/pod.ts'
@@ -13,6 +14,7 @@ import { toNodeSettings } from '../../src/node-settings.ts'
 import { Observer } from '../../src/observe/observer.ts'
 import { runObserver } from '../../src/observe/run-observer.ts'
 import { RuntimeHealth } from '../../src/observe/runtime-health.ts'
+import { ExitJournal } from '../../src/pods/exit-journal.ts'
 import { crashBackOffLimits } from '../../src/pods/compute-crash-back-off.ts'
 import { PodWorkers } from '../../src/pods/pod-workers.ts'
 import type { ProbeMeasure } from '../../src/probes/probe-deps.ts'
@@ -22,6 +24,7 @@ import type { Logger } from '../../src/telemetry/logger.ts'
 import type { PodEvent } from '../../src/telemetry/pod-events.ts'
 import type { FakeClock } from '../fakes/fake-clock.ts'
 import type { FakeCri } from '../fakes/fake-cri.ts'
+import type { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
 import { loadSettings } from '../fakes/load-settings.ts'
 import { FakePodFiles } from './fake-pod-files.ts'
 
@@ -30,6 +33,7 @@ export interface World {
   readonly clock: FakeClock
   readonly cri: FakeCri
   readonly files: FakePodFiles
+  readonly journalFiles: FakeJournalFiles
 }
 
 export interface AgentOptions {
@@ -105,8 +109,10 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         calls,
         observer,
         images,
+        httpGet,
         files,
         cgroups: { remove: async (uid) => void cgroupsRemoved.push(uid) },
+        journal: await ExitJournal.load({ files: world.journalFiles, log }),
         environment: noEnvironmentSources,
         events: recorder,
         starts,
@@ -122,6 +128,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
           onRun: (measure) => void probeRuns.push(measure),
         },
         node: await createNodeSettings(),
+        noteStep: (_, work) => work(),
         clock,
         log,
         // Small, so that waits are hardly longer than their base, and never the same twice.

@@ -4,9 +4,11 @@ import type { CriErrorCode } from '../../src/cri/cri-call-error.ts'
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../src/model/observed-pod.ts'
 import { parsePodUid } from '../../src/model/pod.ts'
 import { noEnvironmentSources } from '../../src/no-environment-sources.ts'
+import { ExitJournal } from '../../src/pods/exit-journal.ts'
 import type { PodRuntime } from '../../src/pods/pod-runtime.ts'
 import type { LogFields, Logger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
+import { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
 import { createNodeSettings } from './create-agent.ts'
 import { FakePodFiles } from './fake-pod-files.ts'
 
@@ -32,8 +34,10 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
     calls: journaled(journal, { ...defaultAnswers(), ...answers }),
     observer: { get: () => observed, refresh: async () => (journal.push('refresh'), observed) },
     images: { ensure: async () => ({ ref: 'sha256:1', uid: undefined, username: '' }) },
+    httpGet: async () => ({ status: 200, body: '' }),
     files,
     cgroups: { remove: async (uid) => void journal.push(`removeCgroup ${uid}`) },
+    journal: await ExitJournal.load({ files: new FakeJournalFiles(), log }),
     environment: noEnvironmentSources,
     events: { record: (_, { type, reason, message }) => void events.push(`${type} ${reason} ${message}`) },
     starts: new Turnstile({ places: 2, patienceMs: 1000, clock }),
@@ -48,6 +52,7 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
       onRun: () => {},
     },
     node: await createNodeSettings(),
+    noteStep: (_, work) => work(),
     clock,
     log,
     random: () => 0,
@@ -74,6 +79,7 @@ function defaultAnswers(): Calls {
     createContainer: async () => ({ containerId: 'c-new' }),
     startContainer: empty,
     stopContainer: empty,
+    execSync: async () => ({ exitCode: 0 }),
     removeContainer: empty,
     stopPodSandbox: empty,
     removePodSandbox: empty,

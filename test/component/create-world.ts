@@ -4,6 +4,7 @@ import type { Container, PodSpec } from '../../src/model/generated/core-v1.ts'
 import type { Pod } from '../../src/model/pod.ts'
 import { createContainer, createPod } from '../builders/create-pod.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
+import { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
 import { FakeCri } from '../fakes/fake-cri.ts'
 import type { FakeCriOptions } from '../fakes/fake-cri.ts'
 import type { World } from './create-agent.ts'
@@ -13,7 +14,8 @@ import { FakePodFiles } from './fake-pod-files.ts'
 export async function createWorld(options: FakeCriOptions = {}): Promise<World & AsyncDisposable> {
   const clock = new FakeClock()
   const cri = await FakeCri.start({ clock, images: ['registry.test/app:1'], ...options })
-  return { clock, cri, files: new FakePodFiles(), [Symbol.asyncDispose]: () => cri[Symbol.asyncDispose]() }
+  const disk = { files: new FakePodFiles(), journalFiles: new FakeJournalFiles() }
+  return { clock, cri, ...disk, [Symbol.asyncDispose]: () => cri[Symbol.asyncDispose]() }
 }
 
 /** A pod as the sources give it: decoded and defaulted. */

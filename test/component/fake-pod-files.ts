@@ -53,6 +53,11 @@ export class FakePodFiles implements PodFiles {
     return (this.files.get(path) ?? '').slice(-maxBytes)
   }
 
+  async readLogTail(path: string, maxBytes: number): Promise<Uint8Array> {
+    this.#check('readLogTail')
+    return Buffer.from(this.files.get(path) ?? '').subarray(-maxBytes)
+  }
+
   async linkLog(link: string, target: string): Promise<void> {
     this.#check('linkLog')
     this.files.set(link, target)

@@ -45,6 +45,22 @@ export const containerCases: Readonly<Record<string, ContractCase>> = {
     assert.equal((await pod.containerStatus(containerId)).exitCode, 137)
   },
 
+  'kills a container sooner when a stop is given up and asked for again with a shorter grace period': async (
+    subject,
+    signal,
+  ) => {
+    await using pod = await ContractPod.run(subject, 'container-hurry', signal)
+    const containerId = await pod.start('main', 'ignoresTerm')
+    const patience = new AbortController()
+    const slow = subject.client.stopContainer({ containerId, timeout: 600n }, patience.signal)
+    // Long enough for the runtime to have begun; the outcome is the same if it had not.
+    setTimeout(() => patience.abort(new Error('in a hurry')), 100)
+    await assert.rejects(slow, /in a hurry/)
+    assert.equal((await pod.containerStatus(containerId)).state, CONTAINER_RUNNING)
+    await subject.client.stopContainer({ containerId, timeout: 1n }, signal)
+    assert.equal((await pod.containerStatus(containerId)).exitCode, 137)
+  },
+
   'leaves a container alone that does not run when it is stopped': async (subject, signal) => {
     await using pod = await ContractPod.run(subject, 'container-stop', signal)
     const containerId = await pod.create('main', 'fails')

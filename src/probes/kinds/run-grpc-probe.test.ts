@@ -33,10 +33,4 @@ describe('runGrpcProbe()', () => {
       assert.deepEqual(asked, { host, port, service, timeoutMs: 2000, userAgent: 'kube-probe/1.36' })
     })
   }
-
-  test('a pod without address is a failure', async () => {
-    const checkGrpcHealth = async () => assert.fail('nobody to ask')
-    const { result } = await runGrpcProbe({ checkGrpcHealth }, { ...target, host: '' }, never)
-    assert.equal(result, 'failure')
-  })
 })

@@ -1,7 +1,7 @@
 import type { GrpcHealth, GrpcHealthRequest } from '../../cri/check-grpc-health.ts'
+import { PROBE_USER_AGENT } from '../probe-outcome.ts'
 import type { ProbeOutcome } from '../probe-outcome.ts'
 import { toAddress } from '../to-dial-text.ts'
-import { PROBE_USER_AGENT } from './run-http-probe.ts'
 
 export interface GrpcProbeDeps {
   readonly checkGrpcHealth: (request: GrpcHealthRequest, signal: AbortSignal) => Promise<GrpcHealth>
@@ -21,7 +21,6 @@ export async function runGrpcProbe(
   signal: AbortSignal,
 ): Promise<ProbeOutcome> {
   const address = toAddress(host, port)
-  if (host === '') return failure(`error: failed to connect service at "${address}": the pod has no address`)
   const request = { host, port, service, timeoutMs: timeoutSeconds * 1000, userAgent: PROBE_USER_AGENT }
   const health = await checkGrpcHealth(request, signal)
   const within = `within ${timeoutSeconds}s`

@@ -18,7 +18,6 @@ export async function runTcpProbe(
   signal: AbortSignal,
 ): Promise<ProbeOutcome> {
   const address = toAddress(target.host, target.port)
-  if (target.host === '') return { result: 'failure', output: `dial tcp ${address}: the pod has no address` }
   const deadline = { clock, ms: target.timeoutSeconds * 1000, what: `the connection to ${address}` }
   try {
     await withDeadline(deadline, (late) => dial(target, late), signal)

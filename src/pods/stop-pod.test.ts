@@ -9,7 +9,9 @@ import {
   createPodRuntime,
   failing,
 } from '../../test/component/create-pod-runtime.ts'
-import { stopPod } from './stop-containers.ts'
+import { Grace } from './grace.ts'
+import type { PodRuntime } from './pod-runtime.ts'
+import { stopPod } from './stop-pod.ts'
 
 const pod = createPod({
   spec: {
@@ -24,12 +26,14 @@ const pod = createPod({
 const parts = (...names: string[]) => names.map((name) => createObservedContainer({ id: name, name }))
 const sandboxes = [createObservedSandbox(), createObservedSandbox({ id: 's-0', ready: false })]
 
+const graceOf = ({ clock }: PodRuntime, seconds: number) => new Grace({ clock, seconds, among: new Set() })
+
 describe('stopPod()', () => {
   test('stops regular containers, then sidecars in reverse, then all sandboxes', async () => {
     const { runtime, journal, events, clock } = await createPodRuntime()
     const observed = createObservedPod({ sandboxes, containers: parts('first', 'a', 'second', 'b') })
     const stop = new AbortController()
-    await stopPod(runtime, { pod, observed, graceSeconds: 30 }, stop.signal)
+    await stopPod(runtime, { pod, observed, grace: graceOf(runtime, 30) }, stop.signal)
     assert.deepEqual(journal, [
       'stopContainer a 30',
       'stopContainer b 30',
@@ -46,7 +50,7 @@ describe('stopPod()', () => {
   test('stops all that is left of an unknown pod together', async () => {
     const { runtime, journal, events } = await createPodRuntime()
     const observed = createObservedPod({ sandboxes, containers: parts('first', 'a') })
-    await stopPod(runtime, { pod: undefined, observed, graceSeconds: 1 }, new AbortController().signal)
+    await stopPod(runtime, { pod: undefined, observed, grace: graceOf(runtime, 1) }, new AbortController().signal)
     assert.deepEqual(journal.slice(0, 2), ['stopContainer first 2', 'stopContainer a 2'])
     assert.deepEqual(events, [])
   })
@@ -58,7 +62,7 @@ describe('stopPod()', () => {
     )
     await stopPod(
       runtime,
-      { pod, observed: createObservedPod({ containers }), graceSeconds: 5 },
+      { pod, observed: createObservedPod({ containers }), grace: graceOf(runtime, 5) },
       new AbortController().signal,
     )
     assert.deepEqual(journal, ['stopContainer running 5', 'stopContainer unknown 5'])
@@ -74,7 +78,7 @@ describe('stopPod()', () => {
       })
     const { runtime, journal, clock } = await createPodRuntime({}, { stopContainer })
     const observed = createObservedPod({ containers: parts('first', 'second', 'a') })
-    const stopping = stopPod(runtime, { pod, observed, graceSeconds: 10 }, new AbortController().signal)
+    const stopping = stopPod(runtime, { pod, observed, grace: graceOf(runtime, 10) }, new AbortController().signal)
     await clock.advance(7500)
     assert.deepEqual(journal, ['stopContainer a 10'])
     ends[0]?.()
@@ -98,9 +102,11 @@ describe('stopPod()', () => {
     const { runtime, journal, clock } = await createPodRuntime({}, { stopContainer })
     const observed = createObservedPod({ sandboxes, containers: parts('a', 'b') })
     let ended = false
-    const stopping = stopPod(runtime, { pod, observed, graceSeconds: 10 }, new AbortController().signal).finally(
-      () => (ended = true),
-    )
+    const stopping = stopPod(
+      runtime,
+      { pod, observed, grace: graceOf(runtime, 10) },
+      new AbortController().signal,
+    ).finally(() => (ended = true))
     stopping.catch(() => {})
     await clock.advance(0)
     assert.equal(ended, false)
