@@ -3,6 +3,7 @@ import { TaskGroup } from './async/task-group.ts'
 import { Turnstile } from './async/turnstile.ts'
 import { Wakeup } from './async/wakeup.ts'
 import type { Settings } from './config/load-configuration.ts'
+import { createImages } from './create-images.ts'
 import { createCriClient } from './cri/cri-client.ts'
 import { measureCalls } from './cri/measure-calls.ts'
 import { httpGet } from './http-client/http-get.ts'
@@ -10,11 +11,11 @@ import { createJournalFolder } from './host/journal-folder.ts'
 import { createPodFiles } from './host/pod-files.ts'
 import { findNodeIps } from './host/read-machine.ts'
 import type { MachineFacts } from './host/read-machine.ts'
-import { ImagePuller } from './images/image-puller.ts'
 import { logFiles } from './host/log-files.ts'
 import { listLogs } from './logs/list-logs.ts'
 import { runLogRotation } from './logs/run-log-rotation.ts'
 import { toLogLimits, toNodeSettings } from './node-settings.ts'
+import type { Pod } from './model/pod.ts'
 import { Observer } from './observe/observer.ts'
 import { runObserver } from './observe/run-observer.ts'
 import { RuntimeHealth } from './observe/runtime-health.ts'
@@ -41,6 +42,8 @@ export interface KubeletDeps {
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly workingDirectory: string
   readonly write: (text: string) => void
   /** Everything is up: pods are being looked after. */
   readonly onReady: (isHealthy: () => boolean) => Promise<void>
@@ -88,24 +91,19 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const files = createPodFiles({ rootDirectory: flags.rootDir })
   const journal = await ExitJournal.load({ files: createJournalFolder(`${flags.rootDir}/deckhand/finished-pods`), log })
   const podCgroups = createPodCgroups({ layout: cgroups, clock }, group.signal)
-  const images = new ImagePuller({
-    calls,
-    clock,
-    log,
-    events,
-    limits: {
-      maxParallel: config.maxParallelImagePulls,
-      perSecond: config.registryPullQPS,
-      burst: config.registryBurst,
-    },
-  })
+  const { environment, workingDirectory } = deps
+  const volumeImages = () => workers.views().flatMap(({ pod }) => listVolumeImages(pod))
+  const images = await createImages(
+    { settings, calls, events, environment, workingDirectory, volumeImages, clock, log },
+    group.signal,
+  )
   const statusBell = new Wakeup()
   const workers = new PodWorkers(
     {
       runtime: {
         calls,
         observer,
-        images,
+        images: images.puller,
         httpGet,
         files,
         cgroups: podCgroups,
@@ -137,7 +135,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       capabilities: new Set(settings.gates.enabled('ContainerStopSignals') ? ['stopSignals'] : []),
       observedPods: observer,
       onStatus: () => statusBell.wake(),
-      onGone: (uid) => images.forget(uid),
+      onGone: (uid) => images.puller.forget(uid),
     },
     group,
   )
@@ -177,6 +175,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   let refused = 0
   const onRefused = () => void (refused += 1)
   group.run('sources', (s) => runSources({ settings, mux, clock, log, onAllSeen: allSourcesSeen, onRefused }, s))
+  group.run('image garbage collection', (s) => images.runGarbageCollection(s))
   group.run('log rotation', (s) =>
     runLogRotation(
       { calls, files: logFiles, clock, log, limits: toLogLimits(config), containers: () => listLogs(observer) },
@@ -211,4 +210,8 @@ async function lookAround(observer: Observer, log: Logger): Promise<void> {
     if (!(error instanceof AggregateError)) throw error
     log.warn('cannot read some pods of the runtime, going on without', { error })
   }
+}
+
+function listVolumeImages({ spec }: Pod): readonly string[] {
+  return (spec.volumes ?? []).flatMap(({ image }) => (image?.reference === undefined ? [] : [image.reference]))
 }
