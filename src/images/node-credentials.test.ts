@@ -17,7 +17,7 @@ function make(files: Map<string, string>) {
       const text = files.get(path)
       return text === undefined ? undefined : { kind: 'content', bytes: Buffer.from(text) }
     },
-    folders: { root: '/root-dir', working: '/work', home: '/home/me' },
+    folders: { root: '/root-dir', working: '/here', home: '/home/me' },
     clock,
     log: { ...silentLogger, warn: (...line) => void warnings.push(line) },
   })
@@ -31,11 +31,11 @@ describe('NodeCredentials', () => {
     assert.deepEqual(await names(), [])
     assert.deepEqual(asked, [
       '/root-dir/config.json',
-      '/work/config.json',
+      '/here/config.json',
       '/home/me/.docker/config.json',
       '/.docker/config.json',
       '/root-dir/.dockercfg',
-      '/work/.dockercfg',
+      '/here/.dockercfg',
       '/home/me/.dockercfg',
       '/.dockercfg',
     ])
