@@ -3,8 +3,8 @@ import { TaskGroup } from './async/task-group.ts'
 import { Turnstile } from './async/turnstile.ts'
 import { Wakeup } from './async/wakeup.ts'
 import type { Settings } from './config/load-configuration.ts'
-import { checkGrpcHealth } from './cri/check-grpc-health.ts'
-import type { GrpcHealthRequest } from './cri/check-grpc-health.ts'
+import { createImages } from './create-images.ts'
+import { createProbes } from './create-probes.ts'
 import { createCriClient } from './cri/cri-client.ts'
 import { measureCalls } from './cri/measure-calls.ts'
 import { httpGet } from './http-client/http-get.ts'
@@ -12,18 +12,17 @@ import { createJournalFolder } from './host/journal-folder.ts'
 import { createPodFiles } from './host/pod-files.ts'
 import { findNodeIps } from './host/read-machine.ts'
 import type { MachineFacts } from './host/read-machine.ts'
-import { ImagePuller } from './images/image-puller.ts'
 import { logFiles } from './host/log-files.ts'
 import { listLogs } from './logs/list-logs.ts'
 import { runLogRotation } from './logs/run-log-rotation.ts'
 import { toLogLimits, toNodeSettings } from './node-settings.ts'
+import type { Pod } from './model/pod.ts'
 import { Observer } from './observe/observer.ts'
 import { runObserver } from './observe/run-observer.ts'
 import { RuntimeHealth } from './observe/runtime-health.ts'
 import { crashBackOffLimits } from './pods/compute-crash-back-off.ts'
 import { ExitJournal } from './pods/exit-journal.ts'
 import { PodWorkers } from './pods/pod-workers.ts'
-import { runProbe } from './probes/run-probe.ts'
 import { removeUnknownPods } from './remove-unknown-pods.ts'
 import { createPodCgroups } from './resources/pod-cgroups.ts'
 import { reportRunOnce } from './run-once.ts'
@@ -44,6 +43,8 @@ export interface KubeletDeps {
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly workingDirectory: string
   readonly write: (text: string) => void
   /** Everything is up: pods are being looked after. */
   readonly onReady: (isHealthy: () => boolean) => Promise<void>
@@ -52,9 +53,6 @@ export interface KubeletDeps {
 // On small machines two starts at a time are faster for all than many (docs/decisions/0005-turnstile.md).
 const LEAST_PARALLEL_STARTS = 2
 const START_PATIENCE_MS = 5000
-// Each is a process in a container, which costs the runtime tens of milliseconds of a core.
-const PARALLEL_EXECS_PER_CORE = 2
-const EXEC_PATIENCE_MS = 5000
 const STUCK_MS = 300_000
 
 /**
@@ -94,34 +92,19 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const files = createPodFiles({ rootDirectory: flags.rootDir })
   const journal = await ExitJournal.load({ files: createJournalFolder(`${flags.rootDir}/deckhand/finished-pods`), log })
   const podCgroups = createPodCgroups({ layout: cgroups, clock }, group.signal)
-  const images = new ImagePuller({
-    calls,
-    clock,
-    log,
-    events,
-    limits: {
-      maxParallel: config.maxParallelImagePulls,
-      perSecond: config.registryPullQPS,
-      burst: config.registryBurst,
-    },
-  })
-  const asking = {
-    calls,
-    execs: new Turnstile({
-      places: PARALLEL_EXECS_PER_CORE * machine.onlineCpus.length,
-      patienceMs: EXEC_PATIENCE_MS,
-      clock,
-    }),
-    checkGrpcHealth: (request: GrpcHealthRequest, s: AbortSignal) => checkGrpcHealth(clock, request, s),
-    clock,
-  }
+  const { environment, workingDirectory } = deps
+  const volumeImages = () => workers.views().flatMap(({ pod }) => listVolumeImages(pod))
+  const images = await createImages(
+    { settings, calls, events, environment, workingDirectory, volumeImages, clock, log },
+    group.signal,
+  )
   const statusBell = new Wakeup()
   const workers = new PodWorkers(
     {
       runtime: {
         calls,
         observer,
-        images,
+        images: images.puller,
         httpGet,
         files,
         cgroups: podCgroups,
@@ -133,16 +116,16 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
           patienceMs: START_PATIENCE_MS,
           clock,
         }),
-        probes: {
-          runProbe: (request, signal) => runProbe(asking, request, signal),
+        probes: createProbes({
+          calls,
           notes: files.probeNotes,
           events,
+          metrics,
+          cores: machine.onlineCpus.length,
           clock,
           log,
           random: deps.random,
-          agentStartedAt: clock.monotonic(),
-          onRun: ({ type, result, seconds }) => metrics.probe(type, result, seconds),
-        },
+        }),
         node: toNodeSettings(settings, {
           machine,
           nodeIps: findNodeIps(settings.nodeIps),
@@ -163,7 +146,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       capabilities: new Set(settings.gates.enabled('ContainerStopSignals') ? ['stopSignals'] : []),
       observedPods: observer,
       onStatus: () => statusBell.wake(),
-      onGone: (uid) => images.forget(uid),
+      onGone: (uid) => images.puller.forget(uid),
     },
     group,
   )
@@ -203,6 +186,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   let refused = 0
   const onRefused = () => void (refused += 1)
   group.run('sources', (s) => runSources({ settings, mux, clock, log, onAllSeen: allSourcesSeen, onRefused }, s))
+  group.run('image garbage collection', (s) => images.runGarbageCollection(s))
   group.run('log rotation', (s) =>
     runLogRotation(
       { calls, files: logFiles, clock, log, limits: toLogLimits(config), containers: () => listLogs(observer) },
@@ -237,4 +221,8 @@ async function lookAround(observer: Observer, log: Logger): Promise<void> {
     if (!(error instanceof AggregateError)) throw error
     log.warn('cannot read some pods of the runtime, going on without', { error })
   }
+}
+
+function listVolumeImages({ spec }: Pod): readonly string[] {
+  return (spec.volumes ?? []).flatMap(({ image }) => (image?.reference === undefined ? [] : [image.reference]))
 }

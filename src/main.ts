@@ -68,6 +68,7 @@ async function run(settings: Settings, machine: MachineFacts): Promise<number> {
         log,
         clock: systemClock,
         environment: process.env,
+        workingDirectory: process.cwd(),
         leave: () => controller.abort(new ShutdownError('leave')),
         write: (text) => process.stdout.write(text),
         onReady: flushCompileCache,

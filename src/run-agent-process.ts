@@ -13,6 +13,7 @@ export interface AgentProcessDeps {
   readonly log: Logger
   readonly clock: Clock
   readonly environment: Readonly<Record<string, string | undefined>>
+  readonly workingDirectory: string
   /** Ends the agent from inside. */
   readonly leave: () => void
   readonly write: (text: string) => void
@@ -70,6 +71,8 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
       clock,
       log,
       random: () => Math.random(),
+      environment: deps.environment,
+      workingDirectory: deps.workingDirectory,
       write: deps.write,
       onReady: async (isHealthy) => {
         deps.onReady()

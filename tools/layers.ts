@@ -16,7 +16,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   sources: ['model', 'async', 'telemetry', 'host', 'schema'],
   observe: ['model', 'async', 'telemetry', 'cri'],
   probes: ['model', 'async', 'telemetry', 'http-client', 'cri', 'containers'],
-  images: ['model', 'async', 'telemetry', 'cri'],
+  images: ['model', 'async', 'telemetry', 'host', 'config', 'cri'],
   logs: ['model', 'async', 'telemetry', 'host', 'cri'],
   resources: ['model', 'async', 'telemetry', 'host'],
   status: ['model'],

@@ -1,4 +1,5 @@
 import { FlagError } from './config-error.ts'
+import { loadCredentialProviders, type CredentialProvider } from './credential-providers/load-credential-providers.ts'
 import { applyFlags, listFlagWarnings } from './flags/apply-flags.ts'
 import { listFlagRows } from './flags/flag-rows.ts'
 import { formatHelp } from './flags/help-text.ts'
@@ -40,6 +41,8 @@ export interface Settings {
   readonly cgroupRoot: string
   /** The socket for images, which is that of the runtime unless told otherwise. */
   readonly imageServiceEndpoint: string
+  /** The plugins that know credentials for registries. */
+  readonly credentialProviders: readonly CredentialProvider[]
   /** Fields that were set and that nothing follows from so far. */
   readonly notYetHonoured: readonly string[]
   /** To be logged by the caller, one line each. */
@@ -97,6 +100,7 @@ async function loadSettings(
   const config = toEffectiveConfiguration(withFlags, flags, { gates, machine })
   const name = parseNodeName(flags.hostnameOverride, machine.hostname)
   const addresses = parseNodeIps(flags.nodeIp)
+  const credentialProviders = await loadCredentialProviders(flags, files, gates)
   const context = { config, given: withFlags, flags: ownFlags, gates, machine }
   checkConfiguration(context, [...problems, ...name.problems, ...addresses.problems])
   return freeze({
@@ -112,6 +116,7 @@ async function loadSettings(
     cgroupRoot: config.cgroupRoot === '' && config.cgroupsPerQOS ? '/' : config.cgroupRoot,
     imageServiceEndpoint:
       config.imageServiceEndpoint === '' ? config.containerRuntimeEndpoint : config.imageServiceEndpoint,
+    credentialProviders,
     notYetHonoured: listNotYetHonoured(withFlags),
     warnings: [
       ...listFlagWarnings(given),

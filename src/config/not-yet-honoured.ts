@@ -41,13 +41,6 @@ const NOT_YET_HONOURED: readonly (keyof GivenConfiguration)[] = [
   'podsPerCore',
   'configMapAndSecretChangeDetectionStrategy',
   'enableControllerAttachDetach',
-  // Images.
-  'imageMinimumGCAge',
-  'imageMaximumGCAge',
-  'imageGCHighThresholdPercent',
-  'imageGCLowThresholdPercent',
-  'imagePullCredentialsVerificationPolicy',
-  'preloadedImagesVerificationAllowlist',
   // Volumes.
   'volumePluginDir',
   'volumeStatsAggPeriod',

@@ -49,7 +49,7 @@ async function callUnary(call: Call, request: object, signal: AbortSignal): Prom
   try {
     const prepared = prepareRequest(call, request)
     armDeadline(call, prepared, scope)
-    const reply = await call.channel.unary(call.method, prepared, scope.signal)
+    const reply = await call.channel.unary(call.method, prepared, {}, scope.signal)
     const fault = findReplyFault(call.name, reply as never)
     if (fault !== undefined) throw new CriCallError(call.name, 'InvalidReply', fault)
     return reply

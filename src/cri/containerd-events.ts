@@ -5,7 +5,7 @@ import type { Envelope } from './generated/containerd-events.ts'
 import type { GrpcChannel } from './grpc-channel.ts'
 
 // All that containerd holds for Kubernetes is in this namespace.
-const KUBERNETES_NAMESPACE = 'k8s.io'
+export const KUBERNETES_NAMESPACE = 'k8s.io'
 
 const subscribe = toGrpcMethod(EventsDefinition.fullName, EventsDefinition.methods.subscribe)
 

@@ -1,5 +1,7 @@
 import type { Logger } from '../telemetry/logger.ts'
 import { bindCalls } from './bind-calls.ts'
+import { listContainerdDownloads } from './containerd-content.ts'
+import type { Download } from './containerd-content.ts'
 import { subscribeContainerdEvents } from './containerd-events.ts'
 import { criServices } from './cri-methods.ts'
 import { GrpcChannel } from './grpc-channel.ts'
@@ -14,6 +16,8 @@ export interface CriClient extends CriCalls, Disposable {
   readonly connection: RuntimeConnection
   /** containerd's own events; other runtimes answer Unimplemented. */
   containerdEvents(filters: readonly string[], signal: AbortSignal): AsyncIterable<Envelope>
+  /** What containerd downloads now; other runtimes answer Unimplemented. */
+  containerdDownloads(signal: AbortSignal): Promise<readonly Download[]>
   /** Ends the connections. May be called again. */
   close(): void
 }
@@ -40,6 +44,7 @@ export function createCriClient(options: CriClientOptions): CriClient {
     ...bindCalls(criServices.image, image, options),
     connection: runtime,
     containerdEvents: (filters, signal) => subscribeContainerdEvents(runtime, filters, signal),
+    containerdDownloads: (signal) => listContainerdDownloads(image, signal),
     close,
     [Symbol.dispose]: close,
   }

@@ -15,6 +15,10 @@ const CHANNEL_OPTIONS = {
   'grpc.enable_channelz': 0,
 }
 
+interface CallHeaders {
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 /** One gRPC connection over a unix socket; it comes back by itself after the peer went away. */
 export class GrpcChannel implements Disposable {
   readonly #client: Client
@@ -30,6 +34,7 @@ export class GrpcChannel implements Disposable {
   async unary<Request, Response>(
     method: MethodDefinition<Request, Response>,
     request: Request,
+    options: CallHeaders,
     signal: AbortSignal,
   ): Promise<Response> {
     this.#check(signal)
@@ -39,6 +44,7 @@ export class GrpcChannel implements Disposable {
       method.requestSerialize,
       method.responseDeserialize,
       request,
+      toMetadata(options),
       (error, response) => (error ? reject(error) : resolve(response as Response)),
     )
     const cancel = () => call.cancel()
@@ -56,18 +62,16 @@ export class GrpcChannel implements Disposable {
   async *stream<Request, Response>(
     method: MethodDefinition<Request, Response>,
     request: Request,
-    options: { readonly headers?: Readonly<Record<string, string>> },
+    options: CallHeaders,
     signal: AbortSignal,
   ): AsyncGenerator<Response, void> {
     this.#check(signal)
-    const metadata = new Metadata()
-    for (const [name, value] of Object.entries(options.headers ?? {})) metadata.set(name, value)
     const call = this.#client.makeServerStreamRequest(
       method.path,
       method.requestSerialize,
       method.responseDeserialize,
       request,
-      metadata,
+      toMetadata(options),
     )
     // The loop below sees an error that ends it; a later one (of our own cancel) has no other listener and would be uncaught.
     call.on('error', () => {})
@@ -134,4 +138,10 @@ export class GrpcChannel implements Disposable {
   [Symbol.dispose](): void {
     this.close()
   }
+}
+
+function toMetadata({ headers = {} }: CallHeaders): Metadata {
+  const metadata = new Metadata()
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value)
+  return metadata
 }

@@ -6,13 +6,14 @@ test('computePullDecision() follows the pull policy', () => {
   const rows = ['Always', 'IfNotPresent', 'Never', undefined].map((policy) => [
     policy,
     needsPresence(policy),
-    computePullDecision(policy, undefined),
-    computePullDecision(policy, {}),
+    computePullDecision(policy, { present: false, open: false }),
+    computePullDecision(policy, { present: true, open: false }),
+    computePullDecision(policy, { present: true, open: true }),
   ])
   assert.deepEqual(rows, [
-    ['Always', false, 'pull', 'pull'],
-    ['IfNotPresent', true, 'pull', 'use'],
-    ['Never', true, 'refuse', 'use'],
-    [undefined, true, 'pull', 'use'],
+    ['Always', false, 'pull', 'pull', 'pull'],
+    ['IfNotPresent', true, 'pull', 'pull', 'use'],
+    ['Never', true, 'refuse', 'refuse', 'use'],
+    [undefined, true, 'pull', 'pull', 'use'],
   ])
 })

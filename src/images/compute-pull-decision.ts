@@ -7,8 +7,11 @@ export function needsPresence(policy: string | undefined): boolean {
 }
 
 /** Follows the container's pull policy. The decoder of pods fills one in; what is no policy counts as IfNotPresent. */
-export function computePullDecision(policy: string | undefined, found: object | undefined): PullDecision {
+export function computePullDecision(
+  policy: string | undefined,
+  image: { readonly present: boolean; /** The pod may use it. */ readonly open: boolean },
+): PullDecision {
   if (!needsPresence(policy)) return 'pull'
-  if (found !== undefined) return 'use'
+  if (image.present && image.open) return 'use'
   return policy === 'Never' ? 'refuse' : 'pull'
 }

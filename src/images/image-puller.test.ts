@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { FakeClock } from '../../test/fakes/fake-clock.ts'
 import { FakeCri } from '../../test/fakes/fake-cri.ts'
+import { openImages } from '../../test/fakes/open-images.ts'
 import { silentLogger } from '../../test/fakes/silent-logger.ts'
 import { createCriClient } from '../cri/cri-client.ts'
 import type { CriClient } from '../cri/cri-client.ts'
@@ -20,15 +21,12 @@ const UNLIMITED: PullLimits = { maxParallel: Infinity, perSecond: 0, burst: 1 }
 const sandbox = PodSandboxConfig.fromPartial({ metadata: { name: 'web', uid: 'a', namespace: 'default' } })
 const never = new AbortController().signal
 
-function makeRequest(
-  image: string,
-  options: { uid?: string; policy?: string; secrets?: string[]; priority?: number } = {},
-) {
-  const { uid = 'a', policy = 'IfNotPresent', secrets = [], priority } = options
+function makeRequest(image: string, options: { uid?: string; policy?: string; priority?: number } = {}) {
+  const { uid = 'a', policy = 'IfNotPresent', priority } = options
   const container: Container = { name: 'web', image, imagePullPolicy: policy }
   const pod: Pod = {
     metadata: { name: 'web', namespace: 'default', uid: parsePodUid(uid), annotations: { note: 'x' } },
-    spec: { containers: [container], priority, imagePullSecrets: secrets.map((name) => ({ name })) },
+    spec: { containers: [container], priority },
   }
   return { pod, kinded: { kind: 'regular' as const, container }, sandbox }
 }
@@ -39,7 +37,6 @@ describe('ImagePuller', () => {
   let runtimeClock: FakeClock
   let client: CriClient
   let events: string[]
-  let logged: unknown[]
 
   beforeEach(async () => {
     runtimeClock = new FakeClock()
@@ -47,7 +44,6 @@ describe('ImagePuller', () => {
     clock = new FakeClock()
     client = createCriClient({ runtimeEndpoint: fake.endpoint, requestTimeoutMs: 1e9, clock, log: silentLogger })
     events = []
-    logged = []
   })
 
   afterEach(async () => {
@@ -58,11 +54,11 @@ describe('ImagePuller', () => {
 
   function makePuller(limits: Partial<PullLimits> = {}) {
     const record = (pod: Pod, { type, reason, message, fieldPath }: PodEvent) => {
-      assert.equal(fieldPath, reason === 'FailedToRetrieveImagePullSecret' ? undefined : 'spec.containers{web}')
+      assert.equal(fieldPath, 'spec.containers{web}')
       events.push(`${pod.metadata.uid} ${type} ${reason} ${message}`)
     }
-    const log = { ...silentLogger, info: (...line: unknown[]) => void logged.push(line) }
-    return new ImagePuller({ calls: client, events: { record }, limits: { ...UNLIMITED, ...limits }, clock, log })
+    const options = { calls: client, events: { record }, limits: { ...UNLIMITED, ...limits }, clock, log: silentLogger }
+    return new ImagePuller({ ...options, ...openImages })
   }
 
   const pulls = () => fake.requests('pullImage').map(({ image }) => image?.image)
@@ -281,32 +277,6 @@ describe('ImagePuller', () => {
     assert.deepEqual(seen, ['there', 'there', 'ErrImagePull pull QPS exceeded'])
     await clock.advance(10_000)
     assert.equal(await attempt('c:1'), 'there')
-  })
-
-  test('tells of a long pull twice a minute', async () => {
-    const release = fake.script.hold('pullImage')
-    const image = makePuller().ensure(makeRequest('web:1'), never)
-    await until(() => pulls().length === 1)
-    await clock.advance(65_000)
-    assert.deepEqual(logged, [
-      ['image not there yet', { image: 'web:1', stage: 'pulling', elapsedSeconds: 30, waiters: 1 }],
-      ['image not there yet', { image: 'web:1', stage: 'pulling', elapsedSeconds: 60, waiters: 1 }],
-    ])
-    release()
-    await image
-  })
-
-  test('says once per pod that pull secrets are not used', async () => {
-    const puller = makePuller()
-    const request = makeRequest('web:1', { policy: 'Always', secrets: ['one', 'two'] })
-    await puller.ensure(request, never)
-    await puller.ensure(request, never)
-    assert.deepEqual(
-      events.filter((text) => text.includes('Secret')),
-      [
-        'a Warning FailedToRetrieveImagePullSecret Image pull secrets (one, two) are not used yet: images are pulled without credentials',
-      ],
-    )
   })
 })
 

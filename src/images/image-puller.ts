@@ -6,7 +6,9 @@ import { StartError } from '../model/start-error.ts'
 import type { PodEvent, PodEvents } from '../telemetry/pod-events.ts'
 import { computePullDecision, needsPresence } from './compute-pull-decision.ts'
 import { formatDuration } from './format-duration.ts'
-import { ImageNameError, parseImageName } from './parse-image-name.ts'
+import type { Credential } from './credential.ts'
+import type { FoundCredentials } from './image-credentials.ts'
+import { ImageNameError, parseImageName, toRepository } from './parse-image-name.ts'
 import { PullBackOffs } from './pull-back-offs.ts'
 import { readImage } from './read-image.ts'
 import type { WantedImage } from './read-image.ts'
@@ -15,6 +17,17 @@ import type { PulledImage, SharedPullsDeps } from './shared-pulls.ts'
 
 export interface ImagePullerDeps extends SharedPullsDeps {
   readonly events: PodEvents
+  readonly credentials: {
+    find(pod: Pod, repository: string, signal: AbortSignal): Promise<FoundCredentials>
+  }
+  readonly access: SharedPullsDeps['access'] & {
+    mayUse(
+      named: { readonly image: string; readonly ref: string },
+      credentials: () => Promise<readonly Credential[]>,
+    ): Promise<boolean>
+  }
+  /** A container is about to be made of this image. */
+  readonly onImage: (ref: string) => void
 }
 
 /** The image of one container, for the sandbox it will run in. */
@@ -39,6 +52,8 @@ interface Errand {
   readonly sandbox: PodSandboxConfig
   readonly wanted: WantedImage
   readonly tell: Tell
+  /** Looked for when they are needed first. */
+  readonly candidates: () => Promise<readonly Credential[]>
 }
 
 /** Brings the images of containers by their pull policy, tells the pods' users, and keeps pulls that fail apart in time. */
@@ -46,7 +61,7 @@ export class ImagePuller {
   readonly #deps: ImagePullerDeps
   readonly #pulls: SharedPulls
   readonly #backOffs = new PullBackOffs()
-  readonly #toldSecrets = new Set<PodUid>()
+  readonly #toldSecrets = new Map<PodUid, string>()
 
   constructor(deps: ImagePullerDeps) {
     this.#deps = deps
@@ -59,7 +74,9 @@ export class ImagePuller {
     const fieldPath = containerFieldPath(kinded.kind, kinded.container.name)
     const tell: Tell = (type, reason, message) => this.#deps.events.record(pod, { type, reason, message, fieldPath })
     try {
-      return await this.#bring(request, tell, signal)
+      const image = await this.#bring(request, tell, signal)
+      this.#deps.onImage(image.ref)
+      return image
     } catch (error) {
       if (error instanceof StartError) tell('Warning', 'Failed', `Error: ${error.reason}`)
       throw error
@@ -72,21 +89,39 @@ export class ImagePuller {
     this.#toldSecrets.delete(uid)
   }
 
-  async #bring({ pod, kinded, sandbox }: ImageRequest, tell: Tell, signal: AbortSignal): Promise<BroughtImage> {
-    const policy = kinded.container.imagePullPolicy
-    const wanted = { image: toImageName(kinded, tell), annotations: pod.metadata.annotations ?? {} }
-    const errand: Errand = { pod, sandbox, wanted, tell }
+  async #bring(request: ImageRequest, tell: Tell, signal: AbortSignal): Promise<BroughtImage> {
+    const policy = request.kinded.container.imagePullPolicy
+    const errand = this.#toErrand(request, tell, signal)
     const found = needsPresence(policy) ? await this.#inspect(errand, signal) : undefined
-    switch (computePullDecision(policy, found)) {
+    const named = { image: errand.wanted.image, ref: found?.ref ?? '' }
+    const isOpen = found !== undefined && (await this.#deps.access.mayUse(named, errand.candidates))
+    switch (computePullDecision(policy, { present: found !== undefined, open: isOpen })) {
       case 'use':
         return useFound(errand, found as BroughtImage)
       case 'refuse':
-        throw refuse(errand)
+        throw refuse(errand, found)
       case 'pull':
-        this.#tellSecrets(pod)
         this.#checkBackOff(errand)
         return await this.#pull(errand, signal)
     }
+  }
+
+  #toErrand({ pod, kinded, sandbox }: ImageRequest, tell: Tell, signal: AbortSignal): Errand {
+    const wanted = { image: toImageName(kinded, tell), annotations: pod.metadata.annotations ?? {} }
+    let found: Promise<readonly Credential[]> | undefined
+    return {
+      pod,
+      sandbox,
+      wanted,
+      tell,
+      candidates: () => (found ??= this.#findCredentials(pod, wanted.image, signal)),
+    }
+  }
+
+  async #findCredentials(pod: Pod, image: string, signal: AbortSignal): Promise<readonly Credential[]> {
+    const { candidates, missingSecrets } = await this.#deps.credentials.find(pod, toRepository(image), signal)
+    this.#tellSecrets(pod, missingSecrets.join(', '))
+    return candidates
   }
 
   async #inspect({ wanted, tell }: Errand, signal: AbortSignal): Promise<BroughtImage | undefined> {
@@ -108,13 +143,17 @@ export class ImagePuller {
     throw new StartError('ImagePullBackOff', `${message}: ${failed.reason}: ${failed.message}`)
   }
 
-  async #pull({ pod, sandbox, wanted, tell }: Errand, signal: AbortSignal): Promise<BroughtImage> {
+  async #pull(errand: Errand, signal: AbortSignal): Promise<BroughtImage> {
+    const { pod, sandbox, wanted, tell } = errand
     const { clock } = this.#deps
     const { image } = wanted
     const waitedSince = clock.monotonic()
     tell('Normal', 'Pulling', `Pulling image ${quote(image)}`)
     try {
-      const pulled = await this.#pulls.pull({ wanted, sandbox, priority: pod.spec.priority ?? 0 }, signal)
+      const candidates = await errand.candidates()
+      const onProgress = (text: string) => tell('Normal', 'Pulling', text)
+      const priority = pod.spec.priority ?? 0
+      const pulled = await this.#pulls.pull({ wanted, sandbox, candidates, priority, onProgress }, signal)
       tell('Normal', 'Pulled', successText(image, pulled, clock.monotonic() - waitedSince))
       return { ref: pulled.ref, uid: pulled.image.uid?.value, username: pulled.image.username }
     } catch (error) {
@@ -126,12 +165,13 @@ export class ImagePuller {
     }
   }
 
-  /** A field that is not honoured is said once. */
-  #tellSecrets(pod: Pod): void {
-    const names = (pod.spec.imagePullSecrets ?? []).map(({ name }) => name ?? '')
-    if (names.length === 0 || this.#toldSecrets.has(pod.metadata.uid)) return
-    this.#toldSecrets.add(pod.metadata.uid)
-    const message = `Image pull secrets (${names.join(', ')}) are not used yet: images are pulled without credentials`
+  /** Not fatal: the image may be open, or another login fits. Said once, as long as the same ones are missing. */
+  #tellSecrets(pod: Pod, missing: string): void {
+    const { uid } = pod.metadata
+    if (missing === (this.#toldSecrets.get(uid) ?? '')) return
+    this.#toldSecrets.set(uid, missing)
+    if (missing === '') return
+    const message = `Unable to retrieve some image pull secrets (${missing}); attempting to pull the image may not succeed.`
     this.#deps.events.record(pod, { type: 'Warning', reason: 'FailedToRetrieveImagePullSecret', message })
   }
 }
@@ -142,8 +182,11 @@ function useFound({ wanted, tell }: Errand, found: BroughtImage): BroughtImage {
   return found
 }
 
-function refuse({ wanted, tell }: Errand): StartError {
-  const message = `Container image ${quote(wanted.image)} is not present with pull policy of Never`
+function refuse({ wanted, tell }: Errand, found: BroughtImage | undefined): StartError {
+  const message =
+    found === undefined
+      ? `Container image ${quote(wanted.image)} is not present with pull policy of Never`
+      : `Container image ${quote(wanted.image)} is present, but the pod has no credentials that were used to pull it, and its pull policy is Never`
   tell('Warning', 'ErrImageNeverPull', message)
   return new StartError('ErrImageNeverPull', message)
 }

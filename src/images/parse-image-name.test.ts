@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
-import { ImageNameError, parseImageName } from './parse-image-name.ts'
+import { ImageNameError, parseImageName, toFullName, toRepository } from './parse-image-name.ts'
 
 const HEX = '0123456789abcdef'.repeat(4)
 
@@ -83,4 +83,34 @@ describe('parseImageName()', () => {
       }),
     )
   })
+})
+
+describe('toRepository()', () => {
+  const rows: [image: string, repository: string][] = [
+    ['nginx:1', 'docker.io/library/nginx'],
+    [`nginx@sha256:${HEX}`, 'docker.io/library/nginx'],
+    ['me/web:1', 'docker.io/me/web'],
+    ['docker.io/nginx:1', 'docker.io/library/nginx'],
+    ['index.docker.io/me/web:1', 'docker.io/me/web'],
+    ['localhost/web:1', 'localhost/web'],
+    ['r.example:5000/a/b:1', 'r.example:5000/a/b'],
+    [`r.example/a:1@sha256:${HEX}`, 'r.example/a'],
+    ['[::1]:5000/a:1', '[::1]:5000/a'],
+  ]
+  for (const [image, repository] of rows) {
+    test(`finds ${repository} in ${image}`, () => assert.equal(toRepository(image), repository))
+  }
+})
+
+test('toFullName() is what runtimes list', () => {
+  const rows: [image: string, name: string][] = [
+    ['nginx', 'docker.io/library/nginx:latest'],
+    ['me/web:1', 'docker.io/me/web:1'],
+    ['r.example:5000/a', 'r.example:5000/a:latest'],
+    [`nginx:1@sha256:${HEX}`, `docker.io/library/nginx@sha256:${HEX}`],
+  ]
+  assert.deepEqual(
+    rows.map(([image]) => [image, toFullName(image)]),
+    rows,
+  )
 })

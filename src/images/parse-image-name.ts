@@ -13,6 +13,7 @@ const KNOWN_DIGESTS: Readonly<Record<string, number>> = { sha256: 64, sha384: 96
 const BARE_ID = /^[0-9a-f]{64}$/
 const LONGEST_PATH = 255
 const LONGEST_NAME = 4096
+const DEFAULT_REGISTRY = 'docker.io'
 
 /**
  * Checks an image name and completes it with the tag "latest" when it has neither tag nor digest. The registry is not added: which one
@@ -32,6 +33,28 @@ export function parseImageName(text: string): string {
   }
   checkRepository(repository)
   return tag === undefined && digest === undefined ? `${text}:latest` : text
+}
+
+/**
+ * The repository of a complete image name, as credentials are looked up: without tag and digest, with the registry and the folder that a
+ * short name stands for, such as docker.io/library/nginx.
+ */
+export function toRepository(image: string): string {
+  const [named] = splitAt(image, image.indexOf('@'))
+  const colon = named.lastIndexOf(':')
+  const [repository] = splitAt(named, colon > named.lastIndexOf('/') ? colon : -1)
+  const { host, path } = splitHost(repository)
+  if (host !== undefined && host !== 'index.docker.io' && host !== DEFAULT_REGISTRY) return repository
+  return `${DEFAULT_REGISTRY}/${path.includes('/') ? path : `library/${path}`}`
+}
+
+/** An image name as runtimes list it: complete, and with its registry. */
+export function toFullName(image: string): string {
+  const complete = parseImageName(image)
+  const [named, digest] = splitAt(complete, complete.indexOf('@'))
+  const colon = named.lastIndexOf(':')
+  const tag = colon > named.lastIndexOf('/') ? named.slice(colon) : ''
+  return toRepository(complete) + (digest === undefined ? tag : `@${digest}`)
 }
 
 function checkRepository(repository: string): void {

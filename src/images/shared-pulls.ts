@@ -1,15 +1,18 @@
+import { createHash } from 'node:crypto'
 import { AbortScope } from '../async/abort-scope.ts'
-import type { Clock } from '../async/clock.ts'
 import { Turnstile } from '../async/turnstile.ts'
-import { CriCallError } from '../cri/cri-call-error.ts'
 import type { CriCalls } from '../cri/cri-calls.ts'
-import type { Image, PodSandboxConfig } from '../cri/generated/runtime-v1.ts'
+import type { Image } from '../cri/generated/runtime-v1.ts'
 import { StartError } from '../model/start-error.ts'
-import type { Logger } from '../telemetry/logger.ts'
+import { hashLogin } from './hash-login.ts'
+import type { Credential } from './credential.ts'
+import { pullWithCredentials } from './pull-with-credentials.ts'
+import type { CredentialedPull } from './pull-with-credentials.ts'
 import { inspectError, readImage } from './read-image.ts'
-import type { WantedImage } from './read-image.ts'
-import { toPullFailure } from './to-pull-failure.ts'
+import { runPullProgress } from './run-pull-progress.ts'
+import type { PullProgressDeps } from './run-pull-progress.ts'
 import { TokenBucket } from './token-bucket.ts'
+import { waitForShared } from './wait-for-shared.ts'
 
 export interface PullLimits {
   /** How many pulls run at the same time; 1 pulls one image after the other. */
@@ -19,18 +22,24 @@ export interface PullLimits {
   readonly burst: number
 }
 
-export interface SharedPullsDeps {
-  readonly calls: Pick<CriCalls, 'imageStatus' | 'pullImage'>
-  readonly limits: PullLimits
-  readonly clock: Clock
-  readonly log: Logger
+/** Keeps account of pulls, so that it is known afterwards who may use an image. */
+interface PullAccount {
+  begin(image: string): Promise<void>
+  succeed(named: { readonly image: string; readonly ref: string }, credential: Credential | undefined): Promise<void>
+  fail(image: string): Promise<void>
 }
 
-export interface PullRequest {
-  readonly wanted: WantedImage
-  readonly sandbox: PodSandboxConfig
+export interface SharedPullsDeps extends PullProgressDeps {
+  readonly calls: Pick<CriCalls, 'imageStatus' | 'pullImage'>
+  readonly access: PullAccount
+  readonly limits: PullLimits
+}
+
+export interface PullRequest extends CredentialedPull {
   /** Of the pod: the more important pulls first when they queue. */
   readonly priority: number
+  /** Takes a word about a pull that takes long, once. */
+  readonly onProgress: (text: string) => void
 }
 
 export interface PulledImage {
@@ -43,16 +52,20 @@ export interface PulledImage {
 interface SharedPull {
   readonly result: Promise<PulledImage>
   readonly cancel: AbortController
-  waiters: number
+  readonly waiters: Set<Waiter>
+}
+
+interface Waiter {
+  readonly onProgress: (text: string) => void
+  told: boolean
 }
 
 // A registry that hangs must not keep all other images out when few pulls may run at a time.
 const PATIENCE_MS = 600_000
-const PROGRESS_MS = 30_000
 
 /**
- * Pulls each image once at a time however many pods wait for it. A pod that no longer waits does not end the pull for the others; the
- * last one does.
+ * Pulls each image once at a time however many pods wait for it with the same logins. A pod that no longer waits does not end the pull
+ * for the others; the last one does.
  */
 export class SharedPulls {
   readonly #deps: SharedPullsDeps
@@ -75,42 +88,48 @@ export class SharedPulls {
   /** Fails with a StartError, or with the signal's reason when it aborts first. */
   async pull(request: PullRequest, signal: AbortSignal): Promise<PulledImage> {
     signal.throwIfAborted()
-    const { image } = request.wanted
-    const shared = this.#running.get(image) ?? this.#start(request)
-    shared.waiters += 1
+    const key = toKey(request)
+    const shared = this.#running.get(key) ?? this.#start(key, request)
+    const waiter: Waiter = { onProgress: request.onProgress, told: false }
+    shared.waiters.add(waiter)
     try {
-      return await waitFor(shared.result, signal)
+      return await waitForShared(shared.result, signal)
     } finally {
-      shared.waiters -= 1
-      if (shared.waiters === 0) {
-        this.#forget(image, shared)
-        shared.cancel.abort(new Error(`Cannot go on pulling "${image}": no pod waits for it any more`))
+      shared.waiters.delete(waiter)
+      if (shared.waiters.size === 0) {
+        this.#forget(key, shared)
+        shared.cancel.abort(new Error(`Cannot go on pulling "${request.wanted.image}": no pod waits for it any more`))
       }
     }
   }
 
-  #start(request: PullRequest): SharedPull {
-    const { image } = request.wanted
+  #start(key: string, request: PullRequest): SharedPull {
     const cancel = new AbortController()
-    const result = this.#run(request, cancel.signal).finally(() => this.#forget(image, shared))
+    const waiters = new Set<Waiter>()
+    const result = this.#run(request, waiters, cancel.signal).finally(() => this.#forget(key, shared))
     // When the last waiter leaves, nobody is left to hear how the pull ended.
     result.catch(() => {})
-    const shared: SharedPull = { result, cancel, waiters: 0 }
-    this.#running.set(image, shared)
+    const shared: SharedPull = { result, cancel, waiters }
+    this.#running.set(key, shared)
     return shared
   }
 
   /** A new pull of the same image may have taken the place of one that was cancelled. */
-  #forget(image: string, shared: SharedPull): void {
-    if (this.#running.get(image) === shared) this.#running.delete(image)
+  #forget(key: string, shared: SharedPull): void {
+    if (this.#running.get(key) === shared) this.#running.delete(key)
   }
 
-  async #run(request: PullRequest, signal: AbortSignal): Promise<PulledImage> {
-    const { image } = request.wanted
+  async #run(request: PullRequest, waiters: ReadonlySet<Waiter>, signal: AbortSignal): Promise<PulledImage> {
     using progress = new AbortScope(signal)
-    let stage = 'waiting for other pulls'
+    let stage: 'waiting' | 'pulling' = 'waiting'
+    const observed = {
+      image: request.wanted.image,
+      stage: () => stage,
+      waiters: () => waiters.size,
+      tell: (text: string) => tellOnce(waiters, text),
+    }
     // Ends by being aborted, which is no failure.
-    this.#tellProgress(image, () => stage, progress.signal).catch(() => {})
+    runPullProgress(this.#deps, observed, progress.signal).catch(() => {})
     const pull = async () => {
       stage = 'pulling'
       return await this.#pullNow(request, signal)
@@ -118,51 +137,47 @@ export class SharedPulls {
     return await this.#places.pass(request.priority, pull, signal)
   }
 
-  async #pullNow({ wanted, sandbox }: PullRequest, signal: AbortSignal): Promise<PulledImage> {
+  async #pullNow(request: PullRequest, signal: AbortSignal): Promise<PulledImage> {
     const { calls, clock } = this.#deps
     if (!this.#rate.take()) throw new StartError('ErrImagePull', 'pull QPS exceeded')
     const startedAt = clock.monotonic()
-    const ref = await this.#callRuntime(wanted, sandbox, signal)
+    const ref = await this.#pullAccounted(request, signal)
     const pullMs = clock.monotonic() - startedAt
-    const image = await readImage(calls, wanted, signal)
-    if (image === undefined) throw inspectError(wanted.image, 'it is not on the node although it was pulled')
+    const image = await readImage(calls, request.wanted, signal)
+    if (image === undefined) throw inspectError(request.wanted.image, 'it is not on the node although it was pulled')
     return { ref, image, pullMs }
   }
 
-  async #callRuntime(wanted: WantedImage, sandboxConfig: PodSandboxConfig, signal: AbortSignal): Promise<string> {
-    try {
-      const { imageRef } = await this.#deps.calls.pullImage({ image: { ...wanted }, sandboxConfig }, signal)
-      return imageRef
-    } catch (error) {
-      throw error instanceof CriCallError ? toPullFailure(wanted.image, error) : error
-    }
-  }
-
-  /** Says every now and then that a long pull is still going on, until the signal ends it. */
-  async #tellProgress(image: string, stage: () => string, signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#deps
-    const startedAt = clock.monotonic()
-    for (;;) {
-      await clock.sleep(PROGRESS_MS, signal)
-      const elapsedSeconds = Math.round((clock.monotonic() - startedAt) / 1000)
-      log.info('image not there yet', {
-        image,
-        stage: stage(),
-        elapsedSeconds,
-        waiters: this.#running.get(image)?.waiters,
+  async #pullAccounted(request: PullRequest, signal: AbortSignal): Promise<string> {
+    const { calls, access } = this.#deps
+    const { image } = request.wanted
+    await access.begin(image).catch((error: unknown) => {
+      const why = Error.isError(error) ? error.message : String(error)
+      throw new StartError('ErrImagePull', `Cannot note the pull of image ${JSON.stringify(image)}: ${why}`, {
+        cause: error,
       })
+    })
+    try {
+      const { ref, credential } = await pullWithCredentials(calls, request, signal)
+      await access.succeed({ image, ref }, credential)
+      return ref
+    } catch (error) {
+      await access.fail(image)
+      throw error
     }
   }
 }
 
-/** The result of a promise that goes on without us, or the signal's reason when that comes first. */
-async function waitFor<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>()
-  const abort = () => aborted.reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
-  try {
-    return await Promise.race([result, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
+/** Pods that may use different logins must not get an image by that of another. */
+function toKey({ wanted, candidates }: CredentialedPull): string {
+  const logins = createHash('sha256')
+  for (const { login } of candidates) logins.update(hashLogin(login))
+  return `${wanted.image} ${logins.digest('hex')}`
+}
+
+function tellOnce(waiters: ReadonlySet<Waiter>, text: string): void {
+  for (const waiter of waiters) {
+    if (!waiter.told) waiter.onProgress(text)
+    waiter.told = true
   }
 }

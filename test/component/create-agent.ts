@@ -22,6 +22,7 @@ import { runProbe } from '../../src/probes/run-probe.ts'
 import { PodConfigMux } from '../../src/sources/pod-config-mux.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import type { PodEvent } from '../../src/telemetry/pod-events.ts'
+import { openImages } from '../fakes/open-images.ts'
 import type { FakeClock } from '../fakes/fake-clock.ts'
 import type { FakeCri } from '../fakes/fake-cri.ts'
 import type { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
@@ -95,6 +96,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     clock,
     log,
     events: recorder,
+    ...openImages,
     limits: { maxParallel: Infinity, perSecond: 0, burst: 1 },
   })
   const starts = new Turnstile({ places, patienceMs: START_PATIENCE_MS, clock })

@@ -8,7 +8,7 @@ import { decodeConfiguration, findUnknownFields, matchCase, repairCase } from '.
 import type { JsonObject } from './json-value.ts'
 import { listDropIns } from './list-drop-ins.ts'
 import { mergePatch } from './merge-patch.ts'
-import type { ParsedDocument } from './parse-document.ts'
+import { nearestLine, type ParsedDocument } from './parse-document.ts'
 import { readConfigFile } from './read-config-file.ts'
 
 /** A configuration, with lines about what was odd on the way to it. */
@@ -60,15 +60,6 @@ async function loadConfigFile(path: string, files: ConfigFiles): Promise<LoadedC
     (field) => `${path} line ${field.line}: field ${field.path} is given twice, the last one counts`,
   )
   return { config, warnings: [...listUnknown(path, document), ...twice, ...listMore(path, document)] }
-}
-
-// A list item has no line of its own: then that of the nearest field above it.
-function nearestLine({ lineOf }: ParsedDocument, field: string): number {
-  for (let path = field; path !== ''; path = path.replace(/[.[]?[^.[]*$/, '')) {
-    const line = lineOf(path)
-    if (line !== undefined) return line
-  }
-  return 1
 }
 
 /** Merges the drop-ins over the document of the configuration so far. */

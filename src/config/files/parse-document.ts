@@ -63,6 +63,15 @@ function toJson(value: DocumentValue, segments: Segments, fields: Map<string, Se
   )
 }
 
+/** The line of a field, or of the nearest field above it: a list item has no line of its own. */
+export function nearestLine({ lineOf }: ParsedDocument, field: string): number {
+  for (let path = field; path !== ''; path = path.replace(/[.[]?[^.[]*$/, '')) {
+    const line = lineOf(path)
+    if (line !== undefined) return line
+  }
+  return 1
+}
+
 /** As problems name it: evictionSoft.x or reservedMemory[0].limits. */
 function toPath(segments: Segments): string {
   return segments.reduce<string>((path, part) => {

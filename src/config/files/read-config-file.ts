@@ -6,17 +6,30 @@ import { parseDocument, type ParsedDocument } from './parse-document.ts'
 
 const LARGEST_FILE_BYTES = 10 * 1024 * 1024
 
+/** The kind of a configuration file and the versions of it that we know. */
+export interface FileHeader {
+  readonly apiVersions: readonly string[]
+  readonly kind: string
+}
+
+const KUBELET_CONFIGURATION: FileHeader = { apiVersions: [API_VERSION], kind: KIND }
+
 /** Reads a file of the configuration; its header must name the kind and version that we know. */
-export async function readConfigFile(path: string, files: ConfigFiles): Promise<ParsedDocument> {
+export async function readConfigFile(
+  path: string,
+  files: ConfigFiles,
+  header = KUBELET_CONFIGURATION,
+): Promise<ParsedDocument> {
   try {
     const document = parseDocument(await files.readFile(path, LARGEST_FILE_BYTES))
     for (const [name, expected] of [
-      ['apiVersion', API_VERSION],
-      ['kind', KIND],
+      ['apiVersion', header.apiVersions],
+      ['kind', [header.kind]],
     ] as const) {
       const value = document.root.get(name) ?? null
-      if (value !== expected) {
-        throw new ConfigError([{ path: `${path}: ${name}`, value: toPlain(value), rule: `expected ${expected}` }])
+      if (!expected.some((known) => known === value)) {
+        const rule = `expected ${expected.join(' or ')}`
+        throw new ConfigError([{ path: `${path}: ${name}`, value: toPlain(value), rule }])
       }
     }
     return document

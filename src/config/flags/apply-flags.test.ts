@@ -61,7 +61,12 @@ describe('flags that are no field', () => {
   })
 
   test('arrive, typed', async () => {
-    const { flags, ...rest } = await loadSettings([
+    const providers = [
+      'apiVersion: kubelet.config.k8s.io/v1',
+      'kind: CredentialProviderConfig',
+      'providers: [{name: a, matchImages: [b], defaultCacheDuration: 0s, apiVersion: credentialprovider.kubelet.k8s.io/v1}]',
+    ].join('\n')
+    const argv = [
       '--bootstrap-kubeconfig=/b',
       '--cert-dir=/pki',
       '--cloud-provider=external',
@@ -85,7 +90,8 @@ describe('flags that are no field', () => {
       '--boot-id-file=/boot',
       '--machine-id-file=/id',
       '--housekeeping-interval=5s',
-    ])
+    ]
+    const { flags, ...rest } = await loadSettings(argv, { '/p': providers })
     assert.deepEqual(flags, {
       config: '',
       configDir: '',

@@ -1,0 +1,111 @@
+import type { Clock } from './async/clock.ts'
+import type { Settings } from './config/load-configuration.ts'
+import type { CriClient } from './cri/cri-client.ts'
+import { readFileSystemSpace } from './host/file-system-space.ts'
+import { isProgram } from './host/is-program.ts'
+import { inspectPath, readManifestFile } from './host/read-manifest-file.ts'
+import { createRecordFolder } from './host/record-folder.ts'
+import { runProcess } from './host/run-process.ts'
+import { CredentialPlugin } from './images/credential-plugin.ts'
+import { ImageAccess } from './images/image-access.ts'
+import { ImageCollector } from './images/image-collector.ts'
+import { ImageCredentials } from './images/image-credentials.ts'
+import { ImagePuller } from './images/image-puller.ts'
+import { NodeCredentials } from './images/node-credentials.ts'
+import type { FindSecret } from './images/pull-secrets.ts'
+import { runImageGarbageCollection } from './images/run-image-garbage-collection.ts'
+import type { Logger } from './telemetry/logger.ts'
+import { createLoggedNodeEvents } from './telemetry/node-events.ts'
+import type { PodEvents } from './telemetry/pod-events.ts'
+
+export interface ImagesDeps {
+  readonly settings: Settings
+  readonly calls: CriClient
+  readonly events: PodEvents
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly workingDirectory: string
+  /** Images that volumes of pods name. */
+  readonly volumeImages: () => readonly string[]
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Everything about images: who brings them, and who takes them away again. Fails for a plugin that is not there. */
+export async function createImages(deps: ImagesDeps, signal: AbortSignal) {
+  const { settings, calls, events, clock, log } = deps
+  const { config } = settings
+  await checkPlugins(settings)
+  const access = createAccess(deps)
+  await access.recover(async (image) => (await calls.imageStatus({ image: { image } }, signal)).image?.id)
+  const garbage = createCollector(deps, access)
+  const puller = new ImagePuller({
+    calls,
+    downloads: (s) => calls.containerdDownloads(s),
+    credentials: createCredentials(deps, signal),
+    access,
+    events,
+    onImage: (ref) => garbage.collector.note(ref),
+    limits: {
+      maxParallel: config.maxParallelImagePulls,
+      perSecond: config.registryPullQPS,
+      burst: config.registryBurst,
+    },
+    clock,
+    log,
+  })
+  return { puller, runGarbageCollection: (s: AbortSignal) => runImageGarbageCollection(garbage, s) }
+}
+
+function createCollector({ settings, calls, volumeImages, clock, log }: ImagesDeps, access: ImageAccess) {
+  const { config, nodeName } = settings
+  const policy = {
+    highPercent: config.imageGCHighThresholdPercent,
+    lowPercent: config.imageGCLowThresholdPercent,
+    minimumAgeMs: config.imageMinimumGCAge,
+    maximumAgeMs: config.imageMaximumGCAge,
+  }
+  const shared = { policy, events: createLoggedNodeEvents(log, nodeName), clock, log }
+  const onRemaining = (refs: ReadonlySet<string>, passBeganAt: number) => access.prune(refs, passBeganAt)
+  const collector = new ImageCollector({ ...shared, calls, volumeImages, readSpace: readFileSystemSpace, onRemaining })
+  return { ...shared, collector }
+}
+
+function createAccess({ settings, clock, log }: ImagesDeps): ImageAccess {
+  const { config, flags } = settings
+  const folder = `${flags.rootDir}/image_manager`
+  return new ImageAccess({
+    policy: config.imagePullCredentialsVerificationPolicy,
+    allowlist: config.preloadedImagesVerificationAllowlist,
+    pulled: createRecordFolder(`${folder}/pulled`),
+    pulling: createRecordFolder(`${folder}/pulling`),
+    clock,
+    log,
+  })
+}
+
+function createCredentials(deps: ImagesDeps, signal: AbortSignal): ImageCredentials {
+  const { settings, environment, workingDirectory, clock, log } = deps
+  const plugin = { run: runProcess.bind(undefined, clock), environment, clock, log }
+  return new ImageCredentials({
+    findSecret: noSecrets,
+    node: new NodeCredentials({
+      read: async (path, maxBytes) =>
+        (await inspectPath(path)).kind === 'missing' ? undefined : await readManifestFile(path, maxBytes),
+      folders: { root: settings.flags.rootDir, working: workingDirectory, home: environment['HOME'] ?? '/root' },
+      clock,
+      log,
+    }),
+    plugins: settings.credentialProviders.map((provider) => new CredentialPlugin(provider, plugin, signal)),
+    log,
+  })
+}
+
+/** Without an API server there are no Secrets. */
+const noSecrets: FindSecret = async () => undefined
+
+async function checkPlugins({ credentialProviders }: Settings): Promise<void> {
+  for (const { program } of credentialProviders) {
+    if (!(await isProgram(program, '')))
+      throw new Error(`Cannot use credential plugin "${program}": no such program, expected one that can be run`)
+  }
+}

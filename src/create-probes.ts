@@ -1,0 +1,46 @@
+import type { Clock } from './async/clock.ts'
+import { Turnstile } from './async/turnstile.ts'
+import { checkGrpcHealth } from './cri/check-grpc-health.ts'
+import type { CriCalls } from './cri/cri-calls.ts'
+import type { ProbeDeps, ProbeNotes } from './probes/probe-deps.ts'
+import { runProbe } from './probes/run-probe.ts'
+import type { RunProbeDeps } from './probes/run-probe.ts'
+import type { AgentMetrics } from './telemetry/create-metrics.ts'
+import type { Logger } from './telemetry/logger.ts'
+import type { PodEvents } from './telemetry/pod-events.ts'
+
+export interface CreateProbesDeps {
+  readonly calls: Pick<CriCalls, 'execSync'>
+  readonly notes: ProbeNotes
+  readonly events: PodEvents
+  readonly metrics: Pick<AgentMetrics, 'probe'>
+  readonly cores: number
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random: () => number
+}
+
+// Each is a process in a container, which costs the runtime tens of milliseconds of a core.
+const PARALLEL_EXECS_PER_CORE = 2
+const EXEC_PATIENCE_MS = 5000
+
+/** What the probes of all pods of this agent share. */
+export function createProbes(deps: CreateProbesDeps): ProbeDeps {
+  const { calls, notes, events, metrics, cores, clock, log, random } = deps
+  const asking: RunProbeDeps = {
+    calls,
+    execs: new Turnstile({ places: PARALLEL_EXECS_PER_CORE * cores, patienceMs: EXEC_PATIENCE_MS, clock }),
+    checkGrpcHealth: (request, signal) => checkGrpcHealth(clock, request, signal),
+    clock,
+  }
+  return {
+    runProbe: (request, signal) => runProbe(asking, request, signal),
+    notes,
+    events,
+    clock,
+    log,
+    random,
+    agentStartedAt: clock.monotonic(),
+    onRun: ({ type, result, seconds }) => metrics.probe(type, result, seconds),
+  }
+}

@@ -1,0 +1,124 @@
+import type { Clock } from '../async/clock.ts'
+import type { CriCalls } from '../cri/cri-calls.ts'
+import type { FileSystemSpace } from '../host/file-system-space.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { NodeEvents } from '../telemetry/node-events.ts'
+import {
+  computeBytesToFree,
+  computeExpired,
+  computeRemovable,
+  computeUsagePercent,
+  isCollecting,
+} from './compute-image-garbage.ts'
+import type { GarbagePolicy, KnownImage } from './compute-image-garbage.ts'
+import { ImageUses } from './image-uses.ts'
+import type { ImageUsesDeps } from './image-uses.ts'
+
+export interface ImageCollectorDeps extends ImageUsesDeps {
+  readonly calls: ImageUsesDeps['calls'] & Pick<CriCalls, 'imageFsInfo' | 'removeImage'>
+  readonly policy: GarbagePolicy
+  readonly readSpace: (path: string) => Promise<FileSystemSpace>
+  /** Told which images are still there, after a pass that began then. */
+  readonly onRemaining: (refs: ReadonlySet<string>, passBeganAt: number) => Promise<void>
+  readonly events: NodeEvents
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Not enough room could be made. */
+class ImageGarbageError extends Error {
+  override readonly name = 'ImageGarbageError'
+}
+
+/** Removes images that nobody uses when the disk is nearly full or they are old. */
+export class ImageCollector {
+  readonly #deps: ImageCollectorDeps
+  readonly #uses: ImageUses
+  readonly #startedAt: number
+
+  constructor(deps: ImageCollectorDeps) {
+    this.#deps = deps
+    this.#uses = new ImageUses(deps)
+    this.#startedAt = deps.clock.now()
+  }
+
+  /** A pod is about to use this image. */
+  note(ref: string): void {
+    // Without a pass nothing would ever be forgotten again.
+    if (isCollecting(this.#deps.policy)) this.#uses.note(ref, this.#deps.clock.now())
+  }
+
+  /** Takes in which images there are, and removes none. */
+  async look(signal: AbortSignal): Promise<void> {
+    await this.#uses.look(this.#deps.clock.now(), signal)
+  }
+
+  /** One pass by age and by room; fails when there is still too little room after it. */
+  async collect(signal: AbortSignal): Promise<void> {
+    const { policy, clock, onRemaining } = this.#deps
+    const now = clock.now()
+    const images = new Map((await this.#uses.look(now, signal)).map((image) => [image.id, image]))
+    const remove = (image: KnownImage) => this.#remove(images, image, now, signal)
+    for (const image of computeExpired([...images.values()], policy.maximumAgeMs, { now, startedAt: this.#startedAt }))
+      await remove(image)
+    try {
+      await this.#makeRoom(images, remove, now, signal)
+    } finally {
+      await onRemaining(new Set(images.keys()), now)
+    }
+  }
+
+  async #makeRoom(
+    images: ReadonlyMap<string, KnownImage>,
+    remove: (image: KnownImage) => Promise<number>,
+    now: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { policy, events, log } = this.#deps
+    if (policy.highPercent >= 100) return
+    const space = await this.#readSpace(signal)
+    if (space.capacityBytes === 0) {
+      const message = 'invalid capacity 0 on image filesystem'
+      events.record({ type: 'Warning', reason: 'InvalidDiskCapacity', message })
+      throw new ImageGarbageError(message)
+    }
+    const wanted = computeBytesToFree(policy, space)
+    if (wanted === undefined) return
+    const usagePercent = computeUsagePercent(space)
+    log.info('disk is nearly full, removing images', { usagePercent, ...policy, wantedBytes: wanted })
+    let freed = 0
+    for (const image of computeRemovable([...images.values()], policy.minimumAgeMs, now)) {
+      if (freed >= wanted) break
+      freed += await remove(image)
+    }
+    if (freed >= wanted) return
+    const message = `Failed to garbage collect required amount of images. Attempted to free ${wanted} bytes, but only found ${freed} bytes eligible to free.`
+    events.record({ type: 'Warning', reason: 'FreeDiskSpaceFailed', message })
+    throw new ImageGarbageError(message)
+  }
+
+  /** The bytes that were freed. An image that cannot be removed is told and left. */
+  async #remove(images: Map<string, KnownImage>, image: KnownImage, now: number, signal: AbortSignal): Promise<number> {
+    const { calls, log } = this.#deps
+    const { id, sizeBytes } = image
+    // Whoever asked for it since the pass began relies on it.
+    if (!images.has(id) || this.#uses.notedAt(id) >= now) return 0
+    try {
+      await calls.removeImage({ image: { image: id } }, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      log.warn('cannot remove an image', { image: id, error })
+      return 0
+    }
+    images.delete(id)
+    log.info('removed an image that nobody uses', { image: id, sizeBytes, lastUsedAt: image.lastUsedAt })
+    return sizeBytes
+  }
+
+  async #readSpace(signal: AbortSignal): Promise<FileSystemSpace> {
+    const { imageFilesystems } = await this.#deps.calls.imageFsInfo({}, signal)
+    const path = imageFilesystems[0]?.fsId?.mountpoint ?? ''
+    if (path === '') throw new ImageGarbageError('Cannot find the file system of images: the runtime names none')
+    return await this.#deps.readSpace(path)
+  }
+}

@@ -1,0 +1,42 @@
+import type { Clock } from '../async/clock.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { NodeEvents } from '../telemetry/node-events.ts'
+import { isCollecting } from './compute-image-garbage.ts'
+import type { GarbagePolicy } from './compute-image-garbage.ts'
+import type { ImageCollector } from './image-collector.ts'
+
+export interface ImageGarbageDeps {
+  readonly collector: Pick<ImageCollector, 'look' | 'collect'>
+  readonly policy: GarbagePolicy
+  readonly events: NodeEvents
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const INTERVAL_MS = 300_000
+
+/** Collects images every five minutes until the signal aborts; not at all when nothing could ever be removed. */
+export async function runImageGarbageCollection(deps: ImageGarbageDeps, signal: AbortSignal): Promise<void> {
+  const { collector, policy, events, clock, log } = deps
+  if (!isCollecting(policy)) return
+  let failures = 0
+  for (let pass = 0; ; pass += 1) {
+    try {
+      // What is there at the start is seen then, and no younger than the agent.
+      await (pass === 0 ? collector.look(signal) : collector.collect(signal))
+      failures = 0
+    } catch (error) {
+      signal.throwIfAborted()
+      failures += 1
+      log.warn('cannot collect images', { error })
+      // Once may be a runtime that just starts; twice in a row someone should know.
+      if (failures > 1)
+        events.record({
+          type: 'Warning',
+          reason: 'ImageGCFailed',
+          message: Error.isError(error) ? error.message : String(error),
+        })
+    }
+    await clock.sleep(INTERVAL_MS, signal)
+  }
+}
