@@ -162,10 +162,10 @@ describe('runLogRotation()', () => {
     await clock.advance(10_000)
     while (reopened.length < 2) await setImmediate()
     for (let turn = 0; turn < 20; turn += 1) await setImmediate()
-    assert.deepEqual(reopened, ['0.log', '1.log'])
+    assert.deepEqual([...reopened].sort(), ['0.log', '1.log'])
     gate.resolve()
     while (clock.sleeping === 0) await setImmediate()
-    assert.deepEqual(reopened, ['0.log', '1.log', '2.log'])
+    assert.deepEqual([...reopened].sort(), ['0.log', '1.log', '2.log'])
     await end()
   })
 

@@ -85,7 +85,7 @@ describe('lifecycle hooks', { concurrency: true }, () => {
   })
 
   test('an HTTP hook asks the container, any answer is good', async () => {
-    const ask = 'until wget -q -O /dev/null http://127.0.0.1:8080/up; do sleep 0.05; done'
+    const ask = 'until wget -q -O /dev/null http://127.0.0.1:8080/up 2> /dev/null; do sleep 0.05; done'
     const script = `mkdir /www; echo yes > /www/up; httpd -f -p 8080 -h /www & ${ask}; ${scripts.obedient}`
     const lifecycle = { preStop: { httpGet: { port: 'web', path: '/none' } } }
     const containers = [testContainer('main', script, { lifecycle, ports: [{ name: 'web', containerPort: 8080 }] })]
