@@ -32,6 +32,7 @@ import { runSources, sourceNames } from './run-sources.ts'
 import { findCgroupDriver, startRuntime } from './start-runtime.ts'
 import { deferMetrics } from './telemetry/defer-metrics.ts'
 import { measureLoopDelay } from './telemetry/measure-loop-delay.ts'
+import { runMemoryTrim } from './telemetry/run-memory-trim.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { createLoggedPodEvents } from './telemetry/pod-events.ts'
 import { noEnvironmentSources } from './no-environment-sources.ts'
@@ -43,6 +44,7 @@ export interface KubeletDeps {
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number
+  readonly collectGarbage: () => void
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly workingDirectory: string
   readonly write: (text: string) => void
@@ -78,9 +80,13 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     clock,
     log,
   })
+  let callsMade = 0
   const calls = measureCalls(client, {
     clock,
-    onCall: ({ operation, seconds, failed }) => metrics.runtimeOperation(operation, seconds, failed),
+    onCall: ({ operation, seconds, failed }) => {
+      callsMade += 1
+      metrics.runtimeOperation(operation, seconds, failed)
+    },
   })
   const version = await startRuntime({ client, settings, clock, log }, group.signal)
   const driver = await findCgroupDriver({ client, settings, clock, log }, group.signal)
@@ -182,6 +188,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     blind = error !== undefined
   }
   group.run('observer', (s) => runObserver({ observer, client: calls, clock, log, onRelist }, s))
+  group.run('memory', (s) => runMemoryTrim({ clock, work: () => callsMade, collect: deps.collectGarbage }, s))
   group.run('runtime health', (s) => health.run(s))
   let refused = 0
   const onRefused = () => void (refused += 1)

@@ -71,6 +71,8 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
       clock,
       log,
       random: () => Math.random(),
+      // There with --expose-gc, which our launcher gives; without it V8 does as it likes.
+      collectGarbage: () => globalThis.gc?.(),
       environment: deps.environment,
       workingDirectory: deps.workingDirectory,
       write: deps.write,
