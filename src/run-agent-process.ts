@@ -3,6 +3,7 @@ import { TaskGroup } from './async/task-group.ts'
 import type { Settings } from './config/load-configuration.ts'
 import { lockFile, notifySystemd, raiseOpenFiles, setOomScoreAdj, waitForLockContention } from './host/own-process.ts'
 import type { MachineFacts } from './host/read-machine.ts'
+import { collectGarbage } from './host/collect-garbage.ts'
 import { hostConfigFiles } from './host/config-files.ts'
 import { runKubelet } from './kubelet.ts'
 import type { Logger } from './telemetry/logger.ts'
@@ -71,8 +72,7 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
       clock,
       log,
       random: () => Math.random(),
-      // There with --expose-gc, which our launcher gives; without it V8 does as it likes.
-      collectGarbage: () => globalThis.gc?.(),
+      collectGarbage,
       environment: deps.environment,
       workingDirectory: deps.workingDirectory,
       write: deps.write,

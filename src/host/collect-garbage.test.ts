@@ -1,0 +1,11 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { collectGarbage } from './collect-garbage.ts'
+
+test('collectGarbage() frees what nobody holds any more', async () => {
+  const weak = new WeakRef({ large: new Array(1000).fill(0) })
+  await setImmediate()
+  collectGarbage()
+  assert.equal(weak.deref(), undefined)
+})
