@@ -102,7 +102,7 @@ async function loadSettings(
   const addresses = parseNodeIps(flags.nodeIp)
   const credentialProviders = await loadCredentialProviders(flags, files, gates)
   const context = { config, given: withFlags, flags: ownFlags, gates, machine }
-  checkConfiguration(context, [...problems, ...name.problems, ...addresses.problems])
+  checkConfiguration(context, [...loaded.problems, ...problems, ...name.problems, ...addresses.problems])
   return freeze({
     flags: ownFlags,
     config,
@@ -117,7 +117,7 @@ async function loadSettings(
     imageServiceEndpoint:
       config.imageServiceEndpoint === '' ? config.containerRuntimeEndpoint : config.imageServiceEndpoint,
     credentialProviders,
-    notYetHonoured: listNotYetHonoured(withFlags),
+    notYetHonoured: listNotYetHonoured(withFlags, ownFlags),
     warnings: [
       ...listFlagWarnings(given),
       ...loaded.warnings,

@@ -15,3 +15,8 @@ test('settings name nothing where nothing was set', async () => {
   assert.deepEqual((await loadFields({})).notYetHonoured, [])
   assert.deepEqual((await loadSettings([])).notYetHonoured, [])
 })
+
+test('settings name the flags that were given and have no effect yet', async () => {
+  const { notYetHonoured } = await loadSettings(['--node-labels=a=b', '--housekeeping-interval=3s', '--vmodule=x=4'])
+  assert.deepEqual(notYetHonoured, ['logging.vmodule', '--node-labels', '--housekeeping-interval'])
+})

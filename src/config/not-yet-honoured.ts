@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { DEFAULT_EVICTION_HARD } from './rules/eviction-rules.ts'
+import { FLAG_FIELDS, type KubeletFlags } from './flags/kubelet-flags.ts'
+import { object } from './kinds/collection-kinds.ts'
 import { CONFIGURATION, type GivenConfiguration } from './kubelet-configuration.ts'
 
 /**
@@ -84,10 +86,30 @@ const NOT_YET_HONOURED: readonly (keyof GivenConfiguration)[] = [
   'userNamespaces',
 ]
 
+/** The same for flags that have no field. (--cert-dir is where certificates will go; nothing is ever wrong with naming it.) */
+const NOT_YET_HONOURED_FLAGS: readonly (keyof KubeletFlags)[] = [
+  'nodeLabels',
+  'cloudProvider',
+  'runtimeCgroups',
+  'minimumContainerTtlDuration',
+  'maximumDeadContainers',
+  'experimentalMounterPath',
+  'experimentalAllocatableIgnoreEviction',
+  'bootIdFile',
+  'machineIdFile',
+  'housekeepingInterval',
+]
+
 /** Those of them that were set to something else than what they are by themselves. */
-export function listNotYetHonoured(given: GivenConfiguration): string[] {
+export function listNotYetHonoured(given: GivenConfiguration, flags: KubeletFlags): string[] {
   const usual = { ...CONFIGURATION.unset, evictionHard: DEFAULT_EVICTION_HARD }
-  return NOT_YET_HONOURED.filter(
+  const fields = NOT_YET_HONOURED.filter(
     (name) => ![usual[name], CONFIGURATION.unset[name]].some((value) => isDeepStrictEqual(given[name], value)),
   )
+  const unset = object(FLAG_FIELDS, { about: '' }).unset
+  const names = NOT_YET_HONOURED_FLAGS.filter((name) => !isDeepStrictEqual(flags[name], unset[name])).map(
+    (name) => `--${FLAG_FIELDS[name].flag?.name ?? name}`,
+  )
+  const vmodule = given.logging.vmodule.length > 0 ? ['logging.vmodule'] : []
+  return [...fields, ...vmodule, ...names]
 }

@@ -1,4 +1,4 @@
-import { ConfigError, type ConfigProblem } from '../config-error.ts'
+import type { ConfigProblem } from '../config-error.ts'
 import type { Field, Fields } from '../kinds/field.ts'
 import { CONFIGURATION, type GivenConfiguration } from '../kubelet-configuration.ts'
 import { isJsonObject, toPlain, type Json, type JsonObject } from './json-value.ts'
@@ -31,8 +31,14 @@ function withReportFrequency(config: GivenConfiguration, document: JsonObject): 
   return { ...config, nodeStatusReportFrequency: config.nodeStatusUpdateFrequency }
 }
 
-/** A document to the configuration, with defaults; refuses all values of a wrong type at once. Unknown fields are left out. */
-export function decodeConfiguration(document: JsonObject, locate: (path: string) => string): GivenConfiguration {
+/** A configuration, and the values of a wrong type on the way to it; those fields have their defaults, so that the rest can be checked. */
+export interface DecodedConfiguration {
+  readonly config: GivenConfiguration
+  readonly problems: readonly ConfigProblem[]
+}
+
+/** A document to the configuration, with defaults. Unknown fields are left out. */
+export function decodeConfiguration(document: JsonObject, locate: (path: string) => string): DecodedConfiguration {
   const problems: ConfigProblem[] = []
   const config = CONFIGURATION.decode(withoutHeader(document), '', {
     problem: (path, value, rule) => {
@@ -40,8 +46,7 @@ export function decodeConfiguration(document: JsonObject, locate: (path: string)
     },
     unknownField: () => {},
   })
-  if (problems.length > 0) throw new ConfigError(problems)
-  return withReportFrequency(config, document)
+  return { config: withReportFrequency(config, document), problems }
 }
 
 /** The name of a known field that differs from this one only in its case. */

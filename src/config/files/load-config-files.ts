@@ -5,6 +5,7 @@ import { CONFIGURATION, encodeConfiguration, type GivenConfiguration } from '../
 import { DEFAULT_EVICTION_HARD } from '../rules/eviction-rules.ts'
 import type { ConfigFiles } from './config-files.ts'
 import { decodeConfiguration, findUnknownFields, matchCase, repairCase } from './decode-configuration.ts'
+import type { DecodedConfiguration } from './decode-configuration.ts'
 import type { JsonObject } from './json-value.ts'
 import { listDropIns } from './list-drop-ins.ts'
 import { mergePatch } from './merge-patch.ts'
@@ -12,8 +13,7 @@ import { nearestLine, type ParsedDocument } from './parse-document.ts'
 import { readConfigFile } from './read-config-file.ts'
 
 /** A configuration, with lines about what was odd on the way to it. */
-export interface LoadedConfiguration {
-  readonly config: GivenConfiguration
+export interface LoadedConfiguration extends DecodedConfiguration {
   readonly warnings: readonly string[]
 }
 
@@ -55,11 +55,12 @@ async function loadConfigFile(path: string, files: ConfigFiles): Promise<LoadedC
   const document = await readConfigFile(path, files)
   const locate = (field: string) => `${path} line ${nearestLine(document, field)}`
   const decoded = decodeConfiguration(document.root, locate)
-  const config = withEvictionDefaults(resolvePaths(decoded, FIELDS, dirname(resolve(path))))
+  const config = withEvictionDefaults(resolvePaths(decoded.config, FIELDS, dirname(resolve(path))))
   const twice = document.duplicates.map(
     (field) => `${path} line ${field.line}: field ${field.path} is given twice, the last one counts`,
   )
-  return { config, warnings: [...listUnknown(path, document), ...twice, ...listMore(path, document)] }
+  const warnings = [...listUnknown(path, document), ...twice, ...listMore(path, document)]
+  return { config, problems: decoded.problems, warnings }
 }
 
 /** Merges the drop-ins over the document of the configuration so far. */
@@ -85,8 +86,8 @@ async function loadDropIns(
     warnings.push(...listUnknown(path, document), ...listMore(path, document))
     merged = mergePatch(merged, document.root)
   }
-  const config = decodeConfiguration(repairCase(merged, FIELDS), () => `after merging ${paths.join(', ')}`)
-  return { config, warnings }
+  const decoded = decodeConfiguration(repairCase(merged, FIELDS), () => `after merging ${paths.join(', ')}`)
+  return { ...decoded, warnings }
 }
 
 /** The configuration of the file and the drop-ins; the defaults when there is neither. */
@@ -95,9 +96,15 @@ export async function loadConfigFiles(
   files: ConfigFiles,
 ): Promise<LoadedConfiguration> {
   const base =
-    given.config === '' ? { config: CONFIGURATION.unset, warnings: [] } : await loadConfigFile(given.config, files)
+    given.config === ''
+      ? { config: CONFIGURATION.unset, problems: [], warnings: [] }
+      : await loadConfigFile(given.config, files)
   if (given.configDir === '') return base
   const paths = await listDropIns(given.configDir, files)
   const merged = await loadDropIns(base.config, paths, files)
-  return { config: merged.config, warnings: [...base.warnings, ...merged.warnings] }
+  return {
+    config: merged.config,
+    problems: [...base.problems, ...merged.problems],
+    warnings: [...base.warnings, ...merged.warnings],
+  }
 }
