@@ -13,6 +13,8 @@ export function traceRuntime(runtime: PodRuntime, timeline: Timeline): PodRuntim
     images: {
       ensure: (request, signal) =>
         timeline.around(`image of container "${request.kinded.container.name}"`, () => images.ensure(request, signal)),
+      ensureVolume: (request, signal) =>
+        timeline.around(`image of volume "${request.volume.name}"`, () => images.ensureVolume(request, signal)),
     },
     starts: {
       async pass(priority, work, signal) {
