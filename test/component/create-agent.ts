@@ -134,12 +134,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     random: () => 0,
     log,
   })
-  const podFiles = Object.assign(Object.create(files) as FakePodFiles, {
-    async removePod(uid: string, logDirectory: string | undefined) {
-      await userNamespaces.release(uid)
-      await files.removePod(uid, logDirectory)
-    },
-  })
+  files.beforeRemove = (uid) => userNamespaces.release(uid)
   const workers: PodWorkers = new PodWorkers(
     {
       runtime: {
@@ -150,7 +145,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         runtimeClasses: options.runtimeClasses ?? noRuntimeClasses,
         userNamespaces,
         httpGet,
-        files: podFiles,
+        files,
         cgroups: { remove: async (uid) => void cgroupsRemoved.push(uid) },
         journal: await ExitJournal.load({ files: world.journalFiles, log }),
         environment: noEnvironmentSources,
