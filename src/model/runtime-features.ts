@@ -1,5 +1,5 @@
 /** What one way of running pods can do. A runtime may have several, each with a name: its handlers. */
-export interface HandlerFeatures {
+interface HandlerFeatures {
   readonly userNamespaces: boolean
   readonly recursiveReadOnlyMounts: boolean
 }

@@ -18,10 +18,23 @@ export async function resolveIsolation(
   pod: Pod,
   existing: ObservedSandbox | undefined,
 ): Promise<Isolation> {
-  const runtimeHandler = existing === undefined ? findHandler(runtime, pod) : (existing.runtimeHandler ?? '')
+  const { hostUsers, runtimeClassName = '' } = pod.spec
+  const runtimeHandler = existing?.runtimeHandler ?? ''
+  if (hostUsers !== false && (runtimeClassName === '' || existing !== undefined)) {
+    return { runtimeHandler, userNamespace: undefined }
+  }
+  return await runtime.noteStep('isolation of the pod', async () =>
+    existing === undefined
+      ? await isolateNew(runtime, pod)
+      : { runtimeHandler, userNamespace: existing.userNamespace ?? (await acquireIds(runtime, pod)) },
+  )
+}
+
+async function isolateNew(runtime: PodRuntime, pod: Pod): Promise<Isolation> {
+  const runtimeHandler = findHandler(runtime, pod)
   if (pod.spec.hostUsers !== false) return { runtimeHandler, userNamespace: undefined }
-  if (existing === undefined) requireUserNamespaces(runtime, runtimeHandler)
-  return { runtimeHandler, userNamespace: existing?.userNamespace ?? (await acquireIds(runtime, pod)) }
+  requireUserNamespaces(runtime, runtimeHandler)
+  return { runtimeHandler, userNamespace: await acquireIds(runtime, pod) }
 }
 
 function findHandler({ runtimeClasses }: PodRuntime, { spec }: Pod): string {

@@ -17,7 +17,7 @@ import { FakePodFiles } from './fake-pod-files.ts'
 type Calls = PodRuntime['calls']
 
 /** A runtime that says nothing of itself. */
-export const PLAIN_FEATURES: RuntimeFeatures = {
+const PLAIN_FEATURES: RuntimeFeatures = {
   handlers: new Map(),
   supplementalGroupsPolicy: false,
   imageVolumes: 'none',

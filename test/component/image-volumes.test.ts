@@ -61,7 +61,7 @@ describe('a volume that is an image', () => {
     const waiting = () =>
       agent.statusOf('u-1')?.containerStatuses?.find(({ name }) => name === 'reader')?.state?.waiting
     assert.deepEqual(waiting(), { reason: 'ErrImagePull', message: 'no such image' })
-    const failed = agent.events.filter(({ fieldPath }) => fieldPath === 'spec.containers{reader}').at(-1)
+    const failed = agent.events.findLast(({ fieldPath }) => fieldPath === 'spec.containers{reader}')
     assert.deepEqual([failed?.reason, failed?.message], ['Failed', 'Error: ErrImagePull: no such image'])
     await agent.pass(5000)
     await agent.pass(20_000)
