@@ -1,4 +1,5 @@
 import type { PodUid } from './pod.ts'
+import type { UserNamespaceMapping } from './user-namespace.ts'
 
 /** One instance of a container as the runtime has it. Times are milliseconds since the epoch, with fractions. */
 export interface ObservedContainer {
@@ -34,6 +35,10 @@ export interface ObservedSandbox {
   readonly hostNetwork: boolean
   /** Undefined when the runtime says nothing about the network of this sandbox. */
   readonly ips: readonly string[] | undefined
+  /** Which way of running pods it was made with, for other ones than the usual. */
+  readonly runtimeHandler?: string | undefined
+  /** Undefined for a sandbox that shares the users of the node. */
+  readonly userNamespace?: UserNamespaceMapping | undefined
 }
 
 /** What the runtime really has of one pod: an immutable snapshot, sandboxes and containers newest first. */
