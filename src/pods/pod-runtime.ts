@@ -72,7 +72,11 @@ export interface PodRuntime {
   readonly files: PodFiles
   readonly cgroups: PodCgroups
   readonly journal: Pick<ExitJournal, 'get' | 'record' | 'forget'>
-  readonly environment: EnvironmentSources
+  /** Asks for what the environment of a container needs from elsewhere. */
+  readonly readEnvironment: (
+    request: Pick<KindedContainer, 'container'> & { readonly pod: Pod },
+    signal: AbortSignal,
+  ) => Promise<EnvironmentSources>
   readonly events: PodEvents
   readonly starts: Pick<Turnstile, 'pass'>
   readonly probes: ProbeDeps

@@ -32,7 +32,7 @@ export async function startContainer(runtime: PodRuntime, request: StartRequest,
   const fieldPath = containerFieldPath(kinded.kind, name)
   try {
     await removeNeverStarted(runtime, request, signal)
-    const config = await prepareContainer(runtime, request)
+    const config = await prepareContainer(runtime, request, signal)
     const { containerId } = await inStep('CreateContainerError', () =>
       runtime.calls.createContainer({ podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config }, signal),
     )
@@ -81,19 +81,30 @@ async function removeNeverStarted(
 }
 
 /** Whatever keeps the container from being described, such as a full disk, is for its users to see. */
-async function prepareContainer(runtime: PodRuntime, request: StartRequest): Promise<ContainerConfig> {
+async function prepareContainer(
+  runtime: PodRuntime,
+  request: StartRequest,
+  signal: AbortSignal,
+): Promise<ContainerConfig> {
   try {
-    return await describeContainer(runtime, request)
+    return await describeContainer(runtime, request, signal)
   } catch (error) {
+    if (signal.aborted) throw signal.reason
     if (error instanceof ContainerConfigError) throw new StartError(error.reason, error.message, { cause: error })
     const message = Error.isError(error) ? error.message : String(error)
     throw new StartError('CreateContainerConfigError', message, { cause: error })
   }
 }
 
-async function describeContainer(runtime: PodRuntime, request: StartRequest): Promise<ContainerConfig> {
+async function describeContainer(
+  runtime: PodRuntime,
+  request: StartRequest,
+  signal: AbortSignal,
+): Promise<ContainerConfig> {
   const { pod, kinded, sandbox, observed } = request
   const { container } = kinded
+  // Before any file is made: what is missing may stay so for many tries.
+  const sources = await runtime.readEnvironment({ pod, container }, signal)
   const paths = computePodPaths(runtime.node.rootDirectory, pod.metadata.uid)
   const logs = `${sandbox.config.logDirectory}/${container.name}`
   const random32 = Math.floor(runtime.random() * 2 ** 32)
@@ -127,7 +138,7 @@ async function describeContainer(runtime: PodRuntime, request: StartRequest): Pr
       cpuset: undefined,
     },
     node: runtime.node.container,
-    sources: runtime.environment,
+    sources,
   })
 }
 
