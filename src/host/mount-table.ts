@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+
 /** One line of the kernel's mount table. */
 export interface MountEntry {
   readonly id: number
@@ -12,4 +14,62 @@ export interface MountEntry {
   readonly fileSystem: string
   readonly source: string
   readonly superOptions: readonly string[]
+}
+
+const OPTIONAL_FIELDS = 6
+const MOST_READS = 3
+
+/** The mounts of this process's namespace, in the order in which they were made. */
+export async function readMountTable(): Promise<readonly MountEntry[]> {
+  // The kernel hands the table out in pieces, and old ones skip a line when a mount goes away in between: two equal readings are complete.
+  let text = ''
+  for (let reads = 0; reads < MOST_READS; reads += 1) {
+    const next = await readFile('/proc/self/mountinfo', 'utf8')
+    if (next === text) break
+    text = next
+  }
+  return parseMountTable(text)
+}
+
+/** Reads the text of /proc/<pid>/mountinfo; a line that makes no sense is left out. */
+export function parseMountTable(text: string): readonly MountEntry[] {
+  return text.split('\n').flatMap((line) => parseLine(line.split(' ')) ?? [])
+}
+
+/** Mount points in a folder, deepest first: the order in which they can be unmounted. */
+export function mountPointsBelow(table: readonly MountEntry[], folder: string): readonly string[] {
+  const points = table.map(({ point }) => point).filter((point) => point === folder || point.startsWith(`${folder}/`))
+  // Later mounts may stand on earlier ones.
+  return points.toReversed()
+}
+
+/** The mount that a path is on, without looking at the path itself: the deepest mount point above it, and there the latest. */
+export function findMountOf(table: readonly MountEntry[], path: string): MountEntry | undefined {
+  const around = table.filter(({ point }) => point === '/' || path === point || path.startsWith(`${point}/`))
+  const deepest = Math.max(...around.map(({ point }) => point.length))
+  return around.findLast(({ point }) => point.length === deepest)
+}
+
+function parseLine(fields: readonly string[]): MountEntry | undefined {
+  const [id = '', parentId = '', device = '', root = '', point = '', options = ''] = fields
+  const dash = fields.indexOf('-', OPTIONAL_FIELDS)
+  const [fileSystem, source, ...superOptions] = dash === -1 ? [] : fields.slice(dash + 1)
+  if (fileSystem === undefined || source === undefined) return undefined
+  return {
+    id: Number(id),
+    parentId: Number(parentId),
+    device,
+    root: unescape(root),
+    point: unescape(point),
+    options: options.split(','),
+    isShared: fields.slice(OPTIONAL_FIELDS, dash).some((field) => field.startsWith('shared:')),
+    fileSystem,
+    source: unescape(source),
+    superOptions: unescape(superOptions.join(' ')).split(','),
+  }
+}
+
+/** Blanks, line ends and backslashes are written as three octal digits. */
+function unescape(text: string): string {
+  return text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
 }
