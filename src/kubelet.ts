@@ -43,8 +43,10 @@ import type { Logger } from './telemetry/logger.ts'
 import { createLoggedNodeEvents } from './telemetry/node-events.ts'
 import type { NodeEvents } from './telemetry/node-events.ts'
 import { createLoggedPodEvents } from './telemetry/pod-events.ts'
-import { noEnvironmentSources } from './no-environment-sources.ts'
 import { noRuntimeClasses } from './no-runtime-classes.ts'
+import { findPullSecret } from './find-pull-secret.ts'
+import { createPodObjects } from './objects/pod-objects.ts'
+import { readEnvironment } from './read-environment.ts'
 
 export interface KubeletDeps {
   readonly settings: Settings
@@ -117,9 +119,32 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const journal = await ExitJournal.load({ files: createJournalFolder(`${flags.rootDir}/deckhand/finished-pods`), log })
   const podCgroups = createPodCgroups({ layout: cgroups, clock }, group.signal)
   const { environment, workingDirectory } = deps
+  const objects = createPodObjects({
+    api: undefined,
+    strategy: config.configMapAndSecretChangeDetectionStrategy,
+    syncFrequencyMs: config.syncFrequency,
+    nodeTtlMs: () => undefined,
+    onChange: (uids) => uids.forEach((uid) => workers.observed(uid)),
+    tasks: group,
+    clock,
+    log,
+    random: deps.random,
+  })
+  const readFile = async () => ({ kind: 'unavailable', why: 'volumes are not supported yet' }) as const
+  const services = () => ({ kind: 'found', value: [] }) as const
   const volumeImages = () => workers.views().flatMap(({ pod }) => listVolumeImages(pod))
   const images = await createImages(
-    { settings, calls, events, environment, workingDirectory, volumeImages, clock, log },
+    {
+      settings,
+      calls,
+      events,
+      environment,
+      workingDirectory,
+      findSecret: (key, s) => findPullSecret({ objects, log }, key, s),
+      volumeImages,
+      clock,
+      log,
+    },
     group.signal,
   )
   const node = toNodeSettings(settings, {
@@ -143,7 +168,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
         files,
         cgroups: podCgroups,
         journal,
-        environment: noEnvironmentSources,
+        readEnvironment: (request, s) => readEnvironment({ objects, readFile, services }, request, s),
         events,
         starts: new Turnstile({
           places: Math.max(LEAST_PARALLEL_STARTS, machine.onlineCpus.length),
@@ -175,7 +200,10 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       ...createAdmission({ settings, kernel: readKernel(), features }),
       observedPods: observer,
       onStatus: () => statusBell.wake(),
-      onGone: (uid) => images.puller.forget(uid),
+      onGone: (uid) => {
+        images.puller.forget(uid)
+        objects.unregister(uid)
+      },
     },
     group,
   )

@@ -53,6 +53,7 @@ export interface ObjectApi {
     onObject: (object: ObjectKinds[K] | undefined) => void,
     signal: AbortSignal,
   ): Promise<never>
+  /** A server that has no such endpoint at all fails with "the API server does not have TokenRequest endpoints enabled". */
   createToken(serviceAccount: ObjectKey, spec: TokenSpec, signal: AbortSignal): Promise<Token>
 }
 

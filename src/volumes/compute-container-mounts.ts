@@ -1,6 +1,7 @@
 import type { ContainerMount } from '../containers/compute-mounts.ts'
+import { computeSubPath } from '../containers/compute-sub-path.ts'
 import { ContainerConfigError } from '../containers/config-error.ts'
-import type { Device } from '../cri/generated/runtime-v1.ts'
+import type { Device, ImageSpec } from '../cri/generated/runtime-v1.ts'
 import type { VolumeDevice, VolumeMount } from '../model/generated/core-v1.ts'
 import { subPathsDirectory } from './volume-paths.ts'
 import type { ReadyVolume } from './volume-wish.ts'
@@ -27,20 +28,27 @@ export interface ContainerMountsInput {
   readonly podDirectory: string
   /** A volume of the pod that is there, by its name in the spec. */
   readonly find: (name: string) => { readonly specName: string; readonly ready: ReadyVolume } | undefined
-  /** The mount of an image; undefined when the volume is none. */
-  readonly imageMount: (mount: VolumeMount) => ContainerMount | undefined
-  /** Puts values for the variables in a subPathExpr. */
-  readonly expand: (text: string) => string
+  /** Volumes whose content the runtime brings, by the same names. */
+  readonly images: ReadonlyMap<string, ImageSpec>
+  readonly environment: () => ReadonlyMap<string, string>
   readonly selinuxEnabled: boolean
-  /** The runtime can make mounts inside a mount read-only too. */
-  readonly recursiveReadOnly: boolean
+  /** The runtime, as the pod uses it, can make mounts inside a mount read-only too. */
+  readonly recursiveReadOnlyMounts: boolean
 }
 
 /** What a container mounts, in the order of its spec; throws ContainerConfigError for what cannot be. */
 export function computeContainerMounts(input: ContainerMountsInput): PlannedMount[] {
   return (input.container.volumeMounts ?? []).map((mount, index) => {
-    const image = input.imageMount(mount)
-    return image === undefined ? planMount(input, mount, index) : { mount: image, part: undefined }
+    const common = {
+      containerPath: mount.mountPath.startsWith('/') ? mount.mountPath : `/${mount.mountPath}`,
+      recursiveReadOnly: isRecursiveReadOnly(input, mount),
+      propagation: toPropagation(mount.mountPropagation),
+    }
+    const subPath = computeSubPath(mount, input.environment)
+    const spec = input.images.get(mount.name)
+    if (spec === undefined) return planFiles(input, { mount, index, subPath }, common)
+    const image = { spec, subPath }
+    return { mount: { ...common, hostPath: '', readOnly: true, selinuxRelabel: false, image }, part: undefined }
   })
 }
 
@@ -55,54 +63,49 @@ export function computeContainerDevices({ container, find }: ContainerMountsInpu
   })
 }
 
-function planMount(input: ContainerMountsInput, mount: VolumeMount, index: number): PlannedMount {
-  const { container, podDirectory } = input
+function planFiles(
+  input: ContainerMountsInput,
+  wanted: { readonly mount: VolumeMount; readonly index: number; readonly subPath: string },
+  common: Pick<ContainerMount, 'containerPath' | 'recursiveReadOnly' | 'propagation'>,
+): PlannedMount {
+  const { container, podDirectory, selinuxEnabled } = input
+  const { mount, index, subPath: path } = wanted
   const found = input.find(mount.name)
   if (found?.ready.kind !== 'files') {
     throw new ContainerConfigError(`cannot find volume "${mount.name}" to mount into container "${container.name}"`)
   }
   const { ready, specName } = found
-  const readOnly = mount.readOnly === true || ready.readOnly
-  const path = subPathOf(input, mount)
   const target = `${subPathsDirectory(podDirectory, specName)}/${container.name}/${index}`
   return {
     mount: {
-      containerPath: mount.mountPath.startsWith('/') ? mount.mountPath : `/${mount.mountPath}`,
+      ...common,
       hostPath: path === '' ? ready.hostPath : target,
-      readOnly,
-      recursiveReadOnly: isRecursiveReadOnly(input, mount),
-      propagation: propagationOf(mount),
-      selinuxRelabel: ready.selinuxRelabel && input.selinuxEnabled,
+      readOnly: mount.readOnly === true || ready.readOnly,
+      selinuxRelabel: ready.selinuxRelabel && selinuxEnabled,
     },
     part: path === '' ? undefined : { volumeName: mount.name, root: ready.hostPath, path, target },
   }
 }
 
-function subPathOf({ container, expand }: ContainerMountsInput, mount: VolumeMount): string {
-  const { name, subPath = '', subPathExpr = '' } = mount
-  const path = subPathExpr === '' ? subPath : expand(subPathExpr)
-  if (path.startsWith('/') || path.split('/').includes('..')) {
-    throw new ContainerConfigError(
-      `cannot use subPath "${path}" for volumeMount "${name}" of container "${container.name}": expected a relative path without ".."`,
-    )
-  }
-  return path
+function toPropagation(text = 'None'): ContainerMount['propagation'] {
+  if (text === 'None' || text === 'HostToContainer' || text === 'Bidirectional') return text
+  throw new ContainerConfigError(
+    `Cannot use "${text}" as mountPropagation: expected None, HostToContainer or Bidirectional`,
+  )
 }
 
-/** Only what the container asks for itself counts: a volume that is read-only anyway may have writable mounts in it. */
-function isRecursiveReadOnly(input: ContainerMountsInput, mount: VolumeMount): boolean {
-  const { name, recursiveReadOnly: asked = 'Disabled' } = mount
-  if (asked === 'Disabled') return false
-  const fail = (why: string) =>
-    new ContainerConfigError(
-      `cannot mount volume "${name}" into container "${input.container.name}" with recursiveReadOnly ${asked}: ${why}`,
-    )
-  if (mount.readOnly !== true) throw fail('the mount is not readOnly')
-  if (propagationOf(mount) !== 'None') throw fail('mountPropagation is not None')
-  if (asked === 'Enabled' && !input.recursiveReadOnly) throw fail('the runtime does not support it')
-  return input.recursiveReadOnly
+/** Read-only also below the mounts inside of the volume: the runtime and its kernel must be able to do that. */
+function isRecursiveReadOnly({ recursiveReadOnlyMounts }: ContainerMountsInput, mount: VolumeMount): boolean {
+  const { name, recursiveReadOnly: mode = 'Disabled', readOnly, mountPropagation = 'None' } = mount
+  if (mode === 'Disabled') return false
+  if (readOnly !== true) throw refuse(name, 'it is not mounted with readOnly: true')
+  if (mountPropagation !== 'None') throw refuse(name, `mountPropagation is "${mountPropagation}", expected None`)
+  if (mode === 'IfPossible') return recursiveReadOnlyMounts
+  if (mode !== 'Enabled') throw refuse(name, `the mode is "${mode}", expected Disabled, IfPossible or Enabled`)
+  if (!recursiveReadOnlyMounts) throw refuse(name, 'the container runtime does not support it')
+  return true
 }
 
-function propagationOf({ mountPropagation }: VolumeMount): ContainerMount['propagation'] {
-  return mountPropagation === 'HostToContainer' || mountPropagation === 'Bidirectional' ? mountPropagation : 'None'
+function refuse(volume: string, state: string): ContainerConfigError {
+  return new ContainerConfigError(`Cannot mount volume "${volume}" recursively read-only: ${state}`)
 }

@@ -20,14 +20,13 @@ export interface PodVolumeDeps {
   readonly group: TaskGroup
   readonly setUp: (wish: VolumeWish, signal: AbortSignal) => Promise<ReadyVolume>
   readonly tearDown: (place: VolumePlace, signal: AbortSignal) => Promise<void>
-  /** Error: undefined when it went well. First: it was not there before. */
+  /** Error: undefined when it went well. */
   readonly onDone: (
     volume: PodVolume,
     result: {
       readonly operation: VolumeOperation
       readonly ms: number
       readonly error: unknown
-      readonly first: boolean
     },
   ) => void
 }
@@ -188,7 +187,6 @@ export class PodVolume {
     const { clock, group, onDone } = this.#deps
     const scope = new AbortScope(group.signal)
     const end = Promise.withResolvers<void>()
-    const first = this.#state.kind !== 'mounted' && !isFound(this.#state)
     const startedAt = clock.monotonic()
     this.#operation = { name, scope, done: end.promise }
     group.run(`${name} volume ${this.place.path}`, async () => {
@@ -204,7 +202,7 @@ export class PodVolume {
           this.#nextTry = computeNextTry(this.#nextTry, { operation: name, why }, clock.monotonic())
       }
       this.#operation = undefined
-      if (!scope.signal.aborted) onDone(this, { operation: name, ms: clock.monotonic() - startedAt, error, first })
+      if (!scope.signal.aborted) onDone(this, { operation: name, ms: clock.monotonic() - startedAt, error })
       end.resolve()
       this.#refreshNext()
     })

@@ -1,6 +1,8 @@
 import { computePodPaths } from '../containers/pod-paths.ts'
 import type { GuardedFiles } from '../host/guarded-files.ts'
+import { mountPointsBelow } from '../host/mount-table.ts'
 import type { Mounter } from '../host/mounter.ts'
+import { toMountPoint } from '../host/mounts-at.ts'
 import type { FoundVolume } from '../host/volume-folders.ts'
 import type { PodUid } from '../model/pod.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -26,7 +28,7 @@ export interface TakeDownDeps {
 }
 
 /**
- * Takes one volume of a pod away: first what containers saw of its parts and what they mounted inside it, then the volume. One of an unknown
+ * Takes one volume of a pod away: first what containers saw of its parts, then the volume. One of an unknown
  * kind is only unmounted: what it holds belongs to somebody.
  */
 export async function takeDownVolume(
@@ -36,8 +38,7 @@ export async function takeDownVolume(
 ): Promise<void> {
   const { directory } = computePodPaths(deps.rootDirectory, place.uid)
   await releaseParts(deps, subPathsDirectory(directory, place.specName), signal)
-  await unmountBelow(deps, place.path, signal)
-  if (kind === undefined) await deps.mounter.unmount(place.path, { force: false }, signal)
+  if (kind === undefined) await unmountIn(deps, place.path, signal)
   else await kind.tearDown(place, signal)
 }
 
@@ -45,7 +46,7 @@ export async function takeDownVolume(
 export async function removeVolumeRest(deps: TakeDownDeps, uid: PodUid, signal: AbortSignal): Promise<void> {
   const { directory } = computePodPaths(deps.rootDirectory, uid)
   await releaseParts(deps, `${directory}/volume-subpaths`, signal)
-  const strays = await unmountBelow(deps, directory, signal)
+  const strays = await unmountIn(deps, directory, signal)
   if (strays.length > 0) deps.log.warn('unmounted what nobody knew in the directory of a pod', { uid, strays })
   const left = await deps.folders.removeEmptyFolders(uid)
   // Data that no volume of ours has left there is not ours to remove.
@@ -57,13 +58,17 @@ async function releaseParts({ folders, files }: TakeDownDeps, directory: string,
   if (await folders.holdsAnything(directory)) await files.releaseSubPaths(directory, signal)
 }
 
-/** Deepest first; returns what was mounted. */
-async function unmountBelow(
+/**
+ * Unmounts what is mounted at a directory or below and returns it. Not what is mounted inside of that: it may be shared with the node, which
+ * would lose it too. Then the outer one is busy, and somebody has to look.
+ */
+async function unmountIn(
   { mounter }: TakeDownDeps,
   directory: string,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const points = (await mounter.table()).map(({ point }) => point).filter((point) => point.startsWith(`${directory}/`))
-  for (const point of points.toReversed()) await mounter.unmount(point, { force: false }, signal)
-  return points
+  const points = mountPointsBelow(await mounter.table(), await toMountPoint(directory))
+  const outer = new Set(points.filter((point) => !points.some((other) => point.startsWith(`${other}/`))))
+  for (const point of outer) await mounter.unmount(point, { force: false }, signal)
+  return [...outer]
 }

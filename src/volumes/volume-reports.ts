@@ -37,13 +37,13 @@ export class VolumeReports {
     this.#plugins = new Set(deps.kinds.map(({ plugin }) => plugin))
   }
 
-  readonly done: PodVolumeDeps['onDone'] = (volume, { operation, ms, error, first }) => {
+  readonly done: PodVolumeDeps['onDone'] = (volume, { operation, ms, error }) => {
     const use = isDevice(volume) ? 'device' : 'files'
     const plugin = this.#plugins.has(volume.plugin) ? volume.plugin : 'other'
     this.#deps.metrics.storageOperation(plugin, OPERATIONS[use][operation], ms / 1000, error !== undefined)
     if (error === undefined) this.#told.delete(volume)
     if (operation === 'unmount') this.#unmountDone(volume, error)
-    else this.#mountDone(volume, { error, first })
+    else this.#mountDone(volume, error)
   }
 
   /** Not even a try could be made. */
@@ -56,18 +56,13 @@ export class VolumeReports {
     this.#told.delete(table)
   }
 
-  #mountDone(volume: PodVolume, { error, first }: { readonly error: unknown; readonly first: boolean }): void {
+  #mountDone(volume: PodVolume, error: unknown): void {
     const pod = volume.wish?.pod
-    if (pod === undefined) return
+    if (pod === undefined || error === undefined) return
     const { events } = this.#deps
     const { specName } = volume.place
     const isBlock = isDevice(volume)
     const step = isBlock ? 'MapVolume.MapPodDevice' : 'MountVolume.SetUp'
-    if (error === undefined) {
-      const message = `${step} succeeded for volume "${specName}"`
-      if (isBlock && first) events.record(pod, { type: 'Normal', reason: 'SuccessfulMountVolume', message })
-      return
-    }
     const message = `${step} failed for volume "${specName}" : ${Error.isError(error) ? error.message : errorText(error)}`
     const reason = isBlock ? 'FailedMapVolume' : 'FailedMount'
     if (this.#isNews(volume, message)) events.record(pod, { type: 'Warning', reason, message })

@@ -47,5 +47,3 @@ export type ReadyVolume =
       readonly groups: readonly number[]
     }
   | { readonly kind: 'device'; readonly hostPath: string; readonly permissions: 'mrw' | 'r' }
-  /** The runtime brings its content: containers name the image in their mounts. */
-  | { readonly kind: 'image' }

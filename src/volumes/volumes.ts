@@ -1,12 +1,13 @@
 import type { Clock } from '../async/clock.ts'
-import { DeadlineError } from '../async/abort-errors.ts'
 import type { TaskGroup } from '../async/task-group.ts'
 import type { ContainerMount } from '../containers/compute-mounts.ts'
 import { computePodPaths } from '../containers/pod-paths.ts'
-import type { Device } from '../cri/generated/runtime-v1.ts'
+import type { Device, ImageSpec } from '../cri/generated/runtime-v1.ts'
 import type { GuardedFiles } from '../host/guarded-files.ts'
+import { mountPointsBelow } from '../host/mount-table.ts'
 import type { Mounter } from '../host/mounter.ts'
-import type { Container, EphemeralContainer, VolumeMount } from '../model/generated/core-v1.ts'
+import { toMountPoint } from '../host/mounts-at.ts'
+import type { Container, EphemeralContainer } from '../model/generated/core-v1.ts'
 import { isPodUid } from '../model/pod.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -35,9 +36,6 @@ export interface VolumesDeps {
   readonly findSource: (pod: Pod, used: UsedVolume, signal: AbortSignal) => Promise<VolumeSource>
   /** Why there is no kind for a source. */
   readonly refusal: (source: VolumeSource) => string
-  /** The mount of a volume whose content the runtime brings; undefined for every other one. */
-  readonly imageMount: (pod: Pod, mount: VolumeMount) => ContainerMount | undefined
-  readonly recursiveReadOnly: (pod: Pod) => boolean
   readonly selinuxEnabled: boolean
   readonly mounter: Pick<Mounter, 'table' | 'unmount'>
   readonly files: Pick<GuardedFiles, 'makeSubPath' | 'bindSubPath' | 'releaseSubPaths'>
@@ -85,20 +83,20 @@ export class Volumes {
   /** Takes in what an earlier agent left mounted or lying on the disk. Before anything else here is called. */
   async adopt(): Promise<void> {
     const { folders, mounter, rootDirectory } = this.#deps
-    const [found, mounts] = await Promise.all([folders.listVolumes(), mounter.table()])
+    const [found, mounts, pods] = await Promise.all([
+      folders.listVolumes(),
+      mounter.table(),
+      toMountPoint(`${rootDirectory}/pods`),
+    ])
     for (const { uid, pluginDirectory, specName, path } of found) {
       if (!isPodUid(uid)) continue
       const plugin = unescapePlugin(pluginDirectory)
       this.#table(uid).adopt(plugin, { uid, specName, path })
       this.#deps.metrics.volumeFound(this.#kinds.has(plugin))
     }
-    const pods = `${rootDirectory}/pods/`
-    const mounted = new Set(
-      mounts.filter(({ point }) => point.startsWith(pods)).map(({ point }) => point.slice(pods.length)),
-    )
     // What is mounted without a volume directory has nobody but the table of its pod to remember it.
-    for (const path of mounted) {
-      const [uid = ''] = path.split('/')
+    for (const point of mountPointsBelow(mounts, pods)) {
+      const [uid = ''] = point.slice(pods.length + 1).split('/')
       if (isPodUid(uid)) this.#table(uid)
     }
   }
@@ -109,17 +107,13 @@ export class Volumes {
     signal: AbortSignal,
   ): Promise<void> {
     const used = computeUsedVolumes(pod)
-    if (used.length === 0) return
-    const table = this.#table(pod.metadata.uid)
-    try {
-      await table.ensure({ pod, used, noteStep }, signal)
-      this.#reports.allThere(table)
-    } catch (error) {
-      signal.throwIfAborted()
-      // Volumes that do not come have told why themselves.
-      if (Error.isError(error) && !(error.cause instanceof DeadlineError)) this.#reports.failed(table, pod, error)
-      throw error
-    }
+    if (used.length > 0) await this.#table(pod.metadata.uid).ensure({ pod, used, noteStep }, signal)
+  }
+
+  /** Brings what is missing and what may have changed, without anybody waiting for it. */
+  keep({ pod, noteStep }: { readonly pod: Pod; readonly noteStep: NoteStep }): void {
+    const used = computeUsedVolumes(pod)
+    if (used.length > 0) this.#table(pod.metadata.uid).keep({ pod, used, noteStep })
   }
 
   /** Something that volumes of the pod show has changed, or can be had now: the next look at the pod brings it. */
@@ -132,24 +126,24 @@ export class Volumes {
     request: {
       readonly pod: Pod
       readonly container: Container | EphemeralContainer
-      readonly expand: (text: string) => string
+      /** Volumes of the pod whose content the runtime brings. */
+      readonly images: ReadonlyMap<string, ImageSpec>
+      readonly environment: () => ReadonlyMap<string, string>
+      readonly recursiveReadOnlyMounts: boolean
       readonly noteStep: NoteStep
     },
     signal: AbortSignal,
   ): Promise<ContainerVolumes> {
-    const { pod, container, expand, noteStep } = request
+    const { pod, container, noteStep } = request
     const { uid } = pod.metadata
     const input = {
-      container,
+      ...request,
       podDirectory: computePodPaths(this.#deps.rootDirectory, uid).directory,
       find: (name: string) => {
         const volume = this.#tables.get(uid)?.find(name)
         return volume?.ready === undefined ? undefined : { specName: volume.place.specName, ready: volume.ready }
       },
-      imageMount: (mount: VolumeMount) => this.#deps.imageMount(pod, mount),
-      expand,
       selinuxEnabled: this.#deps.selinuxEnabled,
-      recursiveReadOnly: this.#deps.recursiveReadOnly(pod),
     }
     const planned = computeContainerMounts(input)
     const devices = computeContainerDevices(input)
@@ -216,6 +210,9 @@ export class Volumes {
       () =>
         new VolumeTable({
           clock: this.#deps.clock,
+          group: this.#group,
+          reports: this.#reports,
+          log: this.#deps.log,
           resolve: (pod, used, signal) => this.#resolve(pod, used, signal),
           createVolume: (plugin, place, found) => this.#createVolume(plugin, place, found),
           removeRest: (signal) => removeVolumeRest(this.#deps, uid, signal),

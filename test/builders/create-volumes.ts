@@ -42,8 +42,6 @@ export function createVolumes(parts: Partial<VolumesDeps> = {}, node = new FakeV
     kinds: [node.kind(EMPTY_DIR), node.kind(CONFIG_MAP, { refreshed: true }), node.kind(LOCAL)],
     findSource: async (_, { volume }) => ({ kind: 'inline', volume }),
     refusal: () => 'no such kind',
-    imageMount: () => undefined,
-    recursiveReadOnly: () => false,
     selinuxEnabled: false,
     mounter: node.mounter,
     files: node.files,
@@ -74,7 +72,10 @@ export function createVolumes(parts: Partial<VolumesDeps> = {}, node = new FakeV
     ensure: (pod: Pod, signal = never) => volumes.ensure({ pod, noteStep }, signal),
     release: (uid = 'u-1', signal = never) => volumes.release({ uid: parsePodUid(uid), noteStep }, signal),
     mountsOf: async (container: Container, pod: Pod) =>
-      await volumes.containerVolumes({ pod, container, expand: (text) => text, noteStep }, never),
+      await volumes.containerVolumes(
+        { pod, container, images: new Map(), environment: () => new Map(), recursiveReadOnlyMounts: false, noteStep },
+        never,
+      ),
     assertClean: () => {
       assert.equal(clock.sleeping, 0)
       assert.equal(group.size, 0)

@@ -13,8 +13,8 @@ import { httpGet } from '../../src/http-client/http-get.ts'
 import { ImagePuller } from '../../src/images/image-puller.ts'
 import type { PodStatus } from '../../src/model/generated/core-v1.ts'
 import type { Pod, PodUid } from '../../src/model/pod.ts'
-import { noEnvironmentSources } from '../../src/no-environment-sources.ts'
 import { noRuntimeClasses } from '../../src/no-runtime-classes.ts'
+import { createEnvironmentSources } from '../builders/create-environment-sources.ts'
 import { toNodeSettings } from '../../src/node-settings.ts'
 import { Observer } from '../../src/observe/observer.ts'
 import { runObserver } from '../../src/observe/run-observer.ts'
@@ -148,7 +148,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         files,
         cgroups: { remove: async (uid) => void cgroupsRemoved.push(uid) },
         journal: await ExitJournal.load({ files: world.journalFiles, log }),
-        environment: noEnvironmentSources,
+        readEnvironment: async () => createEnvironmentSources(),
         events: recorder,
         starts,
         probes: {

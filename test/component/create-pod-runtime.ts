@@ -4,8 +4,8 @@ import type { CriErrorCode } from '../../src/cri/cri-call-error.ts'
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../src/model/observed-pod.ts'
 import { parsePodUid } from '../../src/model/pod.ts'
 import type { RuntimeFeatures } from '../../src/model/runtime-features.ts'
-import { noEnvironmentSources } from '../../src/no-environment-sources.ts'
 import { noRuntimeClasses } from '../../src/no-runtime-classes.ts'
+import { createEnvironmentSources } from '../builders/create-environment-sources.ts'
 import { ExitJournal } from '../../src/pods/exit-journal.ts'
 import type { PodRuntime } from '../../src/pods/pod-runtime.ts'
 import type { LogFields, Logger } from '../../src/telemetry/logger.ts'
@@ -53,7 +53,7 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
     files,
     cgroups: { remove: async (uid) => void journal.push(`removeCgroup ${uid}`) },
     journal: await ExitJournal.load({ files: new FakeJournalFiles(), log }),
-    environment: noEnvironmentSources,
+    readEnvironment: async () => createEnvironmentSources(),
     events: { record: (_, { type, reason, message }) => void events.push(`${type} ${reason} ${message}`) },
     starts: new Turnstile({ places: 2, patienceMs: 1000, clock }),
     probes: {
