@@ -7,7 +7,7 @@ import type { Grace } from './grace.ts'
 export interface PodMemory {
   /** By container name: why it does not run. */
   readonly waiting: Map<string, WaitingReason>
-  /** By container name. */
+  /** By crashBackOffKey(). */
   readonly backOff: Map<string, CrashBackOff>
   /** By container id, for exited ones. */
   readonly lastWords: Map<string, string>

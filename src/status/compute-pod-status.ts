@@ -3,6 +3,7 @@ import type { ObservedPod } from '../model/observed-pod.ts'
 import { allContainers } from '../model/pod-containers.ts'
 import { isStaticPod } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
+import { restartAllTriggers } from '../model/restart-all-triggers.ts'
 import { computeConditions, isOwnCondition } from './compute-conditions.ts'
 import { computeContainerStatuses } from './compute-container-statuses.ts'
 import { computePhase } from './compute-phase.ts'
@@ -31,6 +32,7 @@ export function computePodStatus(given: StatusInput): PodStatus {
     init,
     regular,
     sandboxUsable: isSandboxUsable(pod, observed),
+    restartsAll: restartAllTriggers(pod, observed).length > 0,
     previous: knownConditions(pod, previous),
     observedGeneration,
     now: input.now,

@@ -2,6 +2,9 @@ import type { PodStatus } from '../model/generated/core-v1.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import type { Pod } from '../model/pod.ts'
 
+/** What is told of a container that was removed to start anew with all others of its pod. */
+export const RESTARTING_ALL = 'RestartingAllContainers'
+
 /** Why a container does not run although it should, in the words that users see. */
 export interface WaitingReason {
   readonly reason: string
