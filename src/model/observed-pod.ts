@@ -1,5 +1,14 @@
 import type { PodUid } from './pod.ts'
 
+/** Resources in the kernel's terms; 0 is what is not set. */
+export interface AppliedResources {
+  readonly cpuShares: bigint
+  /** Negative: no limit. */
+  readonly cpuQuota: bigint
+  readonly cpuPeriod: bigint
+  readonly memoryLimitBytes: bigint
+}
+
 /** One instance of a container as the runtime has it. Times are milliseconds since the epoch, with fractions. */
 export interface ObservedContainer {
   readonly id: string
@@ -20,6 +29,12 @@ export interface ObservedContainer {
   readonly logPath: string
   /** The file on the node that takes the container's last words; empty when it has none. */
   readonly terminationLog: string
+  /** What the runtime says it has set for the container; undefined when it says nothing. */
+  readonly applied?: AppliedResources | undefined
+  /** The signal that stops it, when it is not the usual one and the runtime tells. */
+  readonly stopSignal?: string | undefined
+  /** Paths inside it at which mounts are read-only to their depths. */
+  readonly recursiveReadOnly?: readonly string[] | undefined
   readonly user?:
     | { readonly uid: number; readonly gid: number; readonly supplementalGroups: readonly number[] }
     | undefined

@@ -6,6 +6,7 @@ import {
   ContainerStatus,
   NamespaceMode,
   PodSandboxStatus,
+  Signal,
 } from '../cri/generated/runtime-v1.ts'
 import { hasListedState, toObservedContainer, toObservedSandbox } from './to-observed.ts'
 
@@ -54,6 +55,16 @@ describe('toObservedContainer()', () => {
       reason: 'Error',
       message: 'words',
     })
+  })
+
+  test('takes what newer runtimes tell of resources, signal and mounts', () => {
+    const { applied, stopSignal, recursiveReadOnly } = observe(ContainerState.CONTAINER_RUNNING, {
+      resources: { linux: { cpuShares: 102n, cpuQuota: 20_000n, cpuPeriod: 100_000n, memoryLimitInBytes: 64n } },
+      stopSignal: Signal.SIGUSR1,
+      mounts: [{ containerPath: '/a' }, { containerPath: '/b', readonly: true, recursiveReadOnly: true }],
+    })
+    assert.deepEqual(applied, { cpuShares: 102n, cpuQuota: 20_000n, cpuPeriod: 100_000n, memoryLimitBytes: 64n })
+    assert.deepEqual([stopSignal, recursiveReadOnly], ['SIGUSR1', ['/b']])
   })
 
   test('counts a state that came later as unknown', () => {

@@ -126,6 +126,7 @@ async function startAll(
         () => startContainer(runtime, request, signals.shutdown),
         signals.superseded,
       )
+      input.memory.allocated.set(start.name, kinded.container.resources)
       // Outside the turnstile: a hook may take long, and other pods start meanwhile.
       const started = { ...input, kinded, containerId, podIp: parts.sandbox.ips[0] }
       await runPostStart(runtime, started, signals)

@@ -34,6 +34,7 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
   const { runtime, runtimeName, memory, probes } = context
   const { pod, observed, ended, override } = update
   await readLastWords(runtime, { pod, observed }, memory)
+  noteAllocations(memory, pod)
   memory.status = computePodStatus({
     pod,
     observed,
@@ -41,6 +42,7 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
     waiting: memory.waiting,
     ...probes.status(pod, observed),
     lastWords: memory.lastWords,
+    allocated: memory.allocated,
     ended,
     runtimeName,
     nodeIps: runtime.node.container.ips,
@@ -48,6 +50,13 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
     override,
     now: runtime.clock.now(),
   })
+}
+
+/** What was there before this agent counts as made from the spec that it first sees. */
+function noteAllocations({ allocated }: PodMemory, { spec }: Pod): void {
+  for (const { name, resources } of [...(spec.initContainers ?? []), ...spec.containers]) {
+    if (!allocated.has(name)) allocated.set(name, resources)
+  }
 }
 
 /** Each end is read once, and forgotten with its container. */

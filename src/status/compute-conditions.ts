@@ -14,6 +14,8 @@ export interface ConditionsInput {
   readonly sandboxUsable: boolean
   /** A container ended in a way that asks for a new start of all. */
   readonly restartsAll: boolean
+  /** Undefined when the pod has all that it asks for. */
+  readonly resize: PodCondition | undefined
   /** Of each type the first counts. */
   readonly previous: readonly PodCondition[]
   readonly observedGeneration: number | undefined
@@ -30,10 +32,11 @@ interface Verdict {
 const OWNED = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'] as const
 /** Owned too, and told only of pods that can come to it. */
 const ALL_RESTARTING = 'AllContainersRestarting'
+const SOMETIMES: readonly string[] = [ALL_RESTARTING, 'PodResizePending', 'PodResizeInProgress']
 
 /** True for a condition that only the node agent says. */
 export function isOwnCondition(type: string): boolean {
-  return type === ALL_RESTARTING || OWNED.some((owned) => owned === type)
+  return SOMETIMES.includes(type) || OWNED.some((owned) => owned === type)
 }
 
 /** All conditions of a pod. A condition's transition time moves only when its status does. */
@@ -50,7 +53,8 @@ export function computeConditions(input: ConditionsInput): PodCondition[] {
   const restarting = hasRestartAllRule(input.pod)
     ? [toCondition({ ...input, observedGeneration: undefined }, ALL_RESTARTING, judgeAllRestarting(input))]
     : []
-  return [...foreign, ...OWNED.map((type) => toCondition(input, type, verdicts[type])), ...restarting]
+  const resize = input.resize === undefined ? [] : [input.resize]
+  return [...foreign, ...resize, ...OWNED.map((type) => toCondition(input, type, verdicts[type])), ...restarting]
 }
 
 /** True when all containers of a pod were being removed to start anew, as it was last told. */

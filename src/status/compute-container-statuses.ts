@@ -13,6 +13,7 @@ import type { Pod } from '../model/pod.ts'
 import { restartAllTriggers } from '../model/restart-all-triggers.ts'
 import { initExitCode, mayRestart } from '../model/restart-policy.ts'
 import { wasRestartingAll } from './compute-conditions.ts'
+import { computeResourcesStatus } from './compute-resources-status.ts'
 import { computeTerminationMessage } from './compute-termination-message.ts'
 import { RESTARTING_ALL, toApiTime } from './status-input.ts'
 import type { StatusInput } from './status-input.ts'
@@ -140,9 +141,21 @@ function presentStatus(input: StatusInput, present: Present): ContainerStatus {
     image: newest.image,
     imageID: newest.imageRef,
     containerID,
+    ...(kind === 'ephemeral' ? {} : resourcesStatus(input, container, newest)),
+    ...(newest.stopSignal === undefined ? {} : { stopSignal: newest.stopSignal }),
     ...(newest.user === undefined ? {} : { user: { linux: newest.user } }),
-    ...volumeMounts(container.volumeMounts),
+    ...volumeMounts(container.volumeMounts, newest.recursiveReadOnly),
   }
+}
+
+/** What a container has now that runs, and had when it ended. */
+function resourcesStatus(
+  { allocated }: StatusInput,
+  { name, resources }: AnyContainer,
+  { state, applied }: ObservedContainer,
+): Pick<ContainerStatus, 'allocatedResources' | 'resources'> {
+  const given = allocated.has(name) ? allocated.get(name) : resources
+  return computeResourcesStatus(given, state === 'running' ? applied : undefined)
 }
 
 /** The restart count of an instance that ran and is in no known state now; undefined when it was not seen running. */
@@ -232,14 +245,22 @@ function lastState(state: ContainerState | undefined): { lastState?: ContainerSt
   return state === undefined ? {} : { lastState: state }
 }
 
-function volumeMounts(mounts: readonly VolumeMount[] | undefined): Pick<ContainerStatus, 'volumeMounts'> {
+/** Where the spec leaves it to the runtime whether a mount is read-only to its depths, the runtime says it. */
+function volumeMounts(
+  mounts: readonly VolumeMount[] | undefined,
+  recursive: readonly string[] = [],
+): Pick<ContainerStatus, 'volumeMounts'> {
   if (mounts === undefined || mounts.length === 0) return {}
   return {
     volumeMounts: mounts.map(({ name, mountPath, readOnly, recursiveReadOnly }) => ({
       name,
       mountPath,
       ...(readOnly === true
-        ? { readOnly, recursiveReadOnly: recursiveReadOnly === 'Enabled' ? 'Enabled' : 'Disabled' }
+        ? {
+            readOnly,
+            recursiveReadOnly:
+              recursiveReadOnly === 'Enabled' || recursive.includes(mountPath) ? 'Enabled' : 'Disabled',
+          }
         : {}),
     })),
   }

@@ -1,3 +1,4 @@
+import { toAllocatedPod } from '../model/allocated-pod.ts'
 import type { ContainerStatus, PodCondition, PodStatus } from '../model/generated/core-v1.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import { allContainers } from '../model/pod-containers.ts'
@@ -8,6 +9,8 @@ import { computeConditions, isOwnCondition } from './compute-conditions.ts'
 import { computeContainerStatuses } from './compute-container-statuses.ts'
 import { computePhase } from './compute-phase.ts'
 import type { PodPhase } from './compute-phase.ts'
+import { computePodResources } from './compute-pod-resources.ts'
+import { computeResizeCondition } from './compute-resize-condition.ts'
 import { computeTerminatedStatuses } from './compute-terminated-statuses.ts'
 import { shareTerminationMessages } from './compute-termination-message.ts'
 import { computeHostIps, computePodIps } from './compute-pod-ips.ts'
@@ -26,6 +29,7 @@ export function computePodStatus(given: StatusInput): PodStatus {
   const regularInSandbox = hasRegularInSandbox(pod, observed)
   const verdict = computeVerdict(input, computePhase({ pod, init, regular, regularInSandbox, ended: input.ended }))
   const observedGeneration = newestGeneration(pod, previous)
+  const said = knownConditions(pod, previous)
   const conditions = computeConditions({
     pod,
     phase: verdict.phase,
@@ -33,7 +37,8 @@ export function computePodStatus(given: StatusInput): PodStatus {
     regular,
     sandboxUsable: isSandboxUsable(pod, observed),
     restartsAll: restartAllTriggers(pod, observed).length > 0,
-    previous: knownConditions(pod, previous),
+    resize: computeResizeCondition({ ...input, previous: said }),
+    previous: said,
     observedGeneration,
     now: input.now,
   })
@@ -54,6 +59,7 @@ export function computePodStatus(given: StatusInput): PodStatus {
       nodeIps: input.nodeIps,
       known: previous,
     }),
+    ...computePodResources(toAllocatedPod(pod, input.allocated)),
     startTime: previous?.startTime ?? pod.status?.startTime ?? toApiTime(startOf(input)),
     ...(init.length === 0 ? {} : { initContainerStatuses: share(last.init) }),
     containerStatuses: share(last.regular),
