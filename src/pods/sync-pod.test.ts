@@ -35,7 +35,12 @@ async function setUp(spec: Partial<PodSpec> = {}, answers: Partial<PodRuntime['c
   const pod = createPod({ spec: { dnsPolicy: 'Default', containers: [container], ...spec } })
   const probes = new PodProbes(
     made.runtime.probes,
-    { look: () => made.runtime.observer.get(pod.metadata.uid), podIp: () => '', onChange: async () => {} },
+    {
+      look: () => made.runtime.observer.get(pod.metadata.uid),
+      podIp: () => '',
+      onAnswer: () => {},
+      onChange: async () => {},
+    },
     never,
   )
   const sync = (signals = { shutdown: never, superseded: never }) =>
