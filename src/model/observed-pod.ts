@@ -1,3 +1,4 @@
+import type { ContainerPort, LifecycleHandler } from './generated/core-v1.ts'
 import type { PodUid } from './pod.ts'
 
 /** Resources in the kernel's terms; 0 is what is not set. */
@@ -7,6 +8,14 @@ export interface AppliedResources {
   readonly cpuQuota: bigint
   readonly cpuPeriod: bigint
   readonly memoryLimitBytes: bigint
+}
+
+/** The part of a spec that the runtime keeps with a container, for an agent that knows nothing else of it. */
+export interface KeptSpec {
+  readonly deletionGracePeriodSeconds?: number
+  readonly terminationGracePeriodSeconds?: number
+  readonly preStop?: LifecycleHandler
+  readonly ports?: readonly ContainerPort[]
 }
 
 /** One instance of a container as the runtime has it. Times are milliseconds since the epoch, with fractions. */
@@ -35,6 +44,8 @@ export interface ObservedContainer {
   readonly stopSignal?: string | undefined
   /** Paths inside it at which mounts are read-only to their depths. */
   readonly recursiveReadOnly?: readonly string[] | undefined
+  /** What it was made with and is needed to stop it well; only of one in an unknown state. */
+  readonly keptSpec?: KeptSpec | undefined
   readonly user?:
     | { readonly uid: number; readonly gid: number; readonly supplementalGroups: readonly number[] }
     | undefined

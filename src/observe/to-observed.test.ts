@@ -45,7 +45,8 @@ describe('toObservedContainer()', () => {
   test('takes an end only from what exited, and a start from all but what was only made', () => {
     assert.deepEqual(observe(ContainerState.CONTAINER_CREATED), { ...common, state: 'created', startedAt: 0, ...alive })
     assert.deepEqual(observe(ContainerState.CONTAINER_RUNNING), { ...common, state: 'running', startedAt: 2, ...alive })
-    assert.deepEqual(observe(ContainerState.CONTAINER_UNKNOWN), { ...common, state: 'unknown', startedAt: 2, ...alive })
+    const unknown = { ...common, state: 'unknown', startedAt: 2, ...alive, keptSpec: {} }
+    assert.deepEqual(observe(ContainerState.CONTAINER_UNKNOWN), unknown)
     assert.deepEqual(observe(ContainerState.CONTAINER_EXITED), {
       ...common,
       state: 'exited',

@@ -1,6 +1,7 @@
 import { ContainerState, NamespaceMode, PodSandboxState, Signal } from '../cri/generated/runtime-v1.ts'
 import type { Container, ContainerStatus, PodSandbox, PodSandboxStatus } from '../cri/generated/runtime-v1.ts'
 import type { ObservedContainer, ObservedSandbox } from '../model/observed-pod.ts'
+import { parseKeptSpec } from './parse-kept-spec.ts'
 
 /** Labels by which the parts of a pod are found again; the Go kubelet's own. */
 export const POD_UID_LABEL = 'io.kubernetes.pod.uid'
@@ -65,6 +66,7 @@ export function toObservedContainer(listed: Container, status: ContainerStatus):
     logPath: status.logPath,
     terminationLog: terminationLog(status),
     ...told(status),
+    ...(state === 'unknown' ? { keptSpec: parseKeptSpec(status.annotations) } : {}),
     ...(linux === undefined
       ? {}
       : {

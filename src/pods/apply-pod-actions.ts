@@ -131,8 +131,10 @@ async function startAll(
       const started = { ...input, kinded, containerId, podIp: parts.sandbox.ips[0] }
       await runPostStart(runtime, started, signals)
       input.memory.waiting.delete(start.name)
+      runtime.metrics.containerStart(kinded.kind, undefined)
     } catch (error) {
       if (!(error instanceof StartError)) throw error
+      runtime.metrics.containerStart(kinded.kind, error.reason)
       input.memory.waiting.set(start.name, { reason: error.reason, message: error.message })
       all = false
       // The containers after a plain init container need its work; those after a sidecar, or beside it, do not.

@@ -23,6 +23,8 @@ export interface PodMemory {
   unsure: boolean
   /** What users were last told about the network; undefined while it is fine. */
   networkProblem: string | undefined
+  /** It was seen to run, or was here before this agent. */
+  hasRun: boolean
   status: PodStatus | undefined
 }
 
@@ -37,6 +39,7 @@ export function createPodMemory(): PodMemory {
     lastSandboxAt: undefined,
     unsure: false,
     networkProblem: undefined,
+    hasRun: false,
     status: undefined,
   }
 }
