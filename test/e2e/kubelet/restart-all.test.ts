@@ -28,9 +28,11 @@ describe('a container whose end restarts all containers of its pod', () => {
       ],
     })
     await node.lab.manifests.write('gang', pod)
-    const again = await node.podIs('gang', 'restarted', (seen) =>
-      statusesOf(seen).every(({ name, restartCount, ready }) => restartCount === 1 && (ready || name === 'prepare')),
-    )
+    const again = await node.podIs('gang', 'restarted', (seen) => {
+      const isBack = ({ name, restartCount, ready }: ContainerStatus) =>
+        restartCount === 1 && (ready || name === 'prepare')
+      return statusesOf(seen).length === 3 && statusesOf(seen).every(isBack)
+    })
     assert.equal(again.status?.phase, 'Running')
     assert.deepEqual(
       statusesOf(again).map(({ name, lastState }) => [name, lastState?.terminated?.reason]),
