@@ -31,6 +31,9 @@ const QUICK_MS = 30_000
 // Large disks with a slow discard take long, and half a file system is worth nothing.
 const SLOW_MS = 3_600_000
 
+const MEBIBYTE = 1024 * 1024
+const SIGNATURE_MEBIBYTES = 2
+
 const BLKID_NOTHING = 2
 const BLKID_AMBIGUOUS = 8
 const FSCK_REPAIRED = 1
@@ -49,8 +52,20 @@ export function createBlockDevices({ clock, log, run = runProcess }: BlockDevice
     return result.stdout
   }
 
-  /** Blkid says "nothing" also for a device that it cannot read; wipefs fails then, and knows the same signatures. */
+  /** Both ends, where signatures are: reading them must work, or finding nothing there proves nothing. */
+  async function proveReadable(device: string, signal: AbortSignal): Promise<void> {
+    const size = Number(await succeed(['blockdev', '--getsize64', device], QUICK_MS, signal))
+    if (!(size > 0)) throw new Error(`Cannot tell what is on "${device}": it has no size`)
+    const last = Math.max(0, Math.ceil(size / MEBIBYTE) - SIGNATURE_MEBIBYTES)
+    for (const skip of new Set([0, last])) {
+      const range = ['bs=1M', `skip=${skip}`, `count=${SIGNATURE_MEBIBYTES}`]
+      await succeed(['dd', `if=${device}`, 'of=/dev/null', ...range, 'status=none'], QUICK_MS, signal)
+    }
+  }
+
+  /** Blkid says "nothing" also for a device that it cannot read. */
   async function proveBlank(device: string, signal: AbortSignal): Promise<DeviceContent> {
+    await proveReadable(device, signal)
     const found = await succeed(['wipefs', '--noheadings', '--output', 'TYPE', '--', device], QUICK_MS, signal)
     return found.trim() === ''
       ? { kind: 'blank' }

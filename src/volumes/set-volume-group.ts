@@ -2,12 +2,14 @@ import { AbortScope } from '../async/abort-scope.ts'
 import type { Clock } from '../async/clock.ts'
 import type { GuardedFiles } from '../host/guarded-files.ts'
 import type { Pod } from '../model/pod.ts'
+import type { Logger } from '../telemetry/logger.ts'
 import type { PodEvents } from '../telemetry/pod-events.ts'
 
 export interface VolumeGroupDeps {
   readonly files: Pick<GuardedFiles, 'setOwnership'>
   readonly events: PodEvents
   readonly clock: Clock
+  readonly log: Logger
 }
 
 export interface VolumeGroupRequest {
@@ -22,7 +24,7 @@ const NEXT_WORD_MS = 60_000
 
 /** Gives a volume to the fsGroup of its pod; when that takes long, the pod's users are told how far it is. */
 export async function setVolumeGroup(
-  { files, events, clock }: VolumeGroupDeps,
+  { files, events, clock, log }: VolumeGroupDeps,
   { pod, root, group, onlyOnRootMismatch }: VolumeGroupRequest,
   signal: AbortSignal,
 ): Promise<void> {
@@ -37,5 +39,6 @@ export async function setVolumeGroup(
   }
   const request = { root, group, readOnly: false, onlyOnRootMismatch }
   const work = files.setOwnership(request, (entries) => void (done = entries), scope.signal)
-  await Promise.race([work, tell()])
+  const { failed, firstFailure } = await Promise.race([work, tell()])
+  if (failed > 0) log.warn('some files of a volume keep their group', { root, group, failed, firstFailure })
 }

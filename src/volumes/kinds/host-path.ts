@@ -1,5 +1,6 @@
 import type { GuardedFiles, HostPathType } from '../../host/guarded-files.ts'
 import type { HostPathVolumeSource } from '../../model/generated/core-v1.ts'
+import { volumeGroupsOf } from '../claims/volume-groups.ts'
 import type { VolumeKind, VolumeWish } from '../volume-kind.ts'
 
 /** A path of the node itself: looked at, perhaps made, never mounted, changed or removed. */
@@ -13,7 +14,8 @@ export function createHostPathKind(deps: { readonly guarded: Pick<GuardedFiles, 
       const { path, type = '' } = findSource(wish)
       if (path.split('/').includes('..')) throw new Error(`Cannot use host path "${path}": it has ".." in it`)
       if (type !== '') await deps.guarded.checkHostPath({ path, type: parseType(type) }, signal)
-      return { kind: 'files', hostPath: path, readOnly: wish.readOnly, selinuxRelabel: false, groups: [] }
+      const groups = volumeGroupsOf(wish.source)
+      return { kind: 'files', hostPath: path, readOnly: wish.readOnly, selinuxRelabel: false, groups }
     },
 
     async tearDown() {},

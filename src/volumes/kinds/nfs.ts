@@ -6,6 +6,7 @@ import type { VolumeFiles } from '../../host/volume-files.ts'
 import type { NFSVolumeSource } from '../../model/generated/core-v1.ts'
 import { joinMountOptions, mountOptionsOf } from '../claims/mount-options.ts'
 import { volumeGroupsOf } from '../claims/volume-groups.ts'
+import { orUndo } from '../or-undo.ts'
 import { UncertainMountError } from '../volume-kind.ts'
 import type { VolumeKind } from '../volume-kind.ts'
 import type { ReadyVolume, VolumeWish } from '../volume-wish.ts'
@@ -58,19 +59,16 @@ async function mountNfs(
     options: joinMountOptions(own, readOnly ? ['ro'] : []),
     deadlineMs: MOUNT_MS,
   }
+  const undo = async () => {
+    await mounter.unmount(wish.path, { force: true }, signal)
+    await folders.removeDirectory(wish.path)
+  }
   try {
-    await mounter.mount(request, signal)
+    await orUndo({ work: () => mounter.mount(request, signal), undo }, signal)
   } catch (error) {
-    if (signal.aborted) throw error
-    const text = Error.isError(error) ? error.message : String(error)
-    try {
-      await mounter.unmount(wish.path, { force: true }, signal)
-      await folders.removeDirectory(wish.path)
-    } catch (cause) {
-      throw new UncertainMountError(text, { cause })
-    }
     // One that was given up while it ran may succeed yet.
-    throw error instanceof MountError && error.uncertain ? new UncertainMountError(text, { cause: error }) : error
+    if (error instanceof MountError && error.uncertain) throw new UncertainMountError(error.message, { cause: error })
+    throw error
   }
 }
 

@@ -1,7 +1,7 @@
 import { mountsAt, toMountPoint } from '../../host/mounts-at.ts'
 import { joinMountOptions } from '../claims/mount-options.ts'
+import { orUndo } from '../or-undo.ts'
 import { setVolumeGroup } from '../set-volume-group.ts'
-import { UncertainMountError } from '../volume-kind.ts'
 import type { VolumeWish } from '../volume-wish.ts'
 import { findPodUses } from './find-pod-uses.ts'
 import type { LocalVolume, LocalVolumeDeps } from './local-volume-deps.ts'
@@ -16,38 +16,21 @@ export async function bindLocalFiles(
   const isDevice = volume.kind === 'blockDevice'
   const source = isDevice ? await mountDevice(deps, volume, wish, signal) : volume.path
   const wasThere = (await mountsAt(deps.mounter, wish.path)).length > 0
+  const undo = async () => {
+    // What was there may be in use.
+    if (wasThere) return
+    await deps.mounter.unmount(wish.path, { force: false }, signal)
+    await deps.folders.removeDirectory(wish.path)
+  }
   if (!wasThere) {
     // Options of a file system are those of its one mount; a bind only takes what holds for this pod.
     const options = joinMountOptions(isDevice ? [] : volume.mountOptions, wish.readOnly ? ['ro'] : [])
     await deps.folders.makeDirectory(wish.path, 0o750)
-    await orUndo(deps, wish, () => deps.mounter.bind({ source, target: wish.path, options }, signal), signal)
+    await orUndo({ work: () => deps.mounter.bind({ source, target: wish.path, options }, signal), undo }, signal)
   }
   if (wish.fsGroup === undefined || wish.readOnly) return
   const group = { fsGroup: wish.fsGroup, source, wasThere }
-  await orUndo(deps, wish, () => giveToGroup(deps, wish, group, signal), signal)
-}
-
-/** What is left after a failure would look complete to the next try. */
-async function orUndo(
-  { mounter, folders }: LocalVolumeDeps,
-  { path }: VolumeWish,
-  work: () => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    await work()
-  } catch (error) {
-    // Whoever gives up knows that nobody knows how far it came.
-    if (signal.aborted) throw error
-    try {
-      await mounter.unmount(path, { force: false }, signal)
-      await folders.removeDirectory(path)
-    } catch (cause) {
-      const text = Error.isError(error) ? error.message : String(error)
-      throw new UncertainMountError(text, { cause })
-    }
-    throw error
-  }
+  await orUndo({ work: () => giveToGroup(deps, wish, group, signal), undo }, signal)
 }
 
 async function giveToGroup(

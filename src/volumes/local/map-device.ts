@@ -1,4 +1,5 @@
 import { mountsAt } from '../../host/mounts-at.ts'
+import { orUndo } from '../or-undo.ts'
 import type { VolumePlace, VolumeWish } from '../volume-wish.ts'
 import type { LocalVolume, LocalVolumeDeps } from './local-volume-deps.ts'
 
@@ -11,19 +12,23 @@ function mapDirectory(rootDirectory: string, name: string): string {
  * a link where the pod's devices are.
  */
 export async function mapDevice(
-  { rootDirectory, mounter, devices, deviceFiles, events }: LocalVolumeDeps,
+  deps: LocalVolumeDeps,
   { wish, volume }: { readonly wish: VolumeWish; readonly volume: LocalVolume },
   signal: AbortSignal,
 ): Promise<void> {
+  const { rootDirectory, mounter, devices, deviceFiles, events } = deps
   const directory = mapDirectory(rootDirectory, wish.specName)
   const file = `${directory}/${wish.uid}`
   // First the link: by it the rest is found again, whenever the agent dies.
   await deviceFiles.makeLink(wish.path, volume.path)
   await deviceFiles.makeFile(file)
   const wasThere = (await mountsAt(mounter, file)).length > 0
-  if (!wasThere) await mounter.bind({ source: volume.path, target: file, options: [] }, signal)
-  await devices.hold(file, signal)
-  if (wasThere) return
+  if (wasThere) return await devices.hold(file, signal)
+  const work = async () => {
+    await mounter.bind({ source: volume.path, target: file, options: [] }, signal)
+    await devices.hold(file, signal)
+  }
+  await orUndo({ work, undo: () => unmapDevice(deps, wish, signal) }, signal)
   const message = `MapVolume.MapPodDevice succeeded for volume "${wish.specName}" globalMapPath "${directory}"`
   events.record(wish.pod, { type: 'Normal', reason: 'SuccessfulMountVolume', message })
 }

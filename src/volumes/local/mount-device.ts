@@ -1,5 +1,7 @@
 import { mountsAt, toMountPoint } from '../../host/mounts-at.ts'
+import { MountError } from '../../host/run-mount.ts'
 import { joinMountOptions } from '../claims/mount-options.ts'
+import { UncertainMountError } from '../volume-kind.ts'
 import type { LocalVolume, LocalVolumeDeps } from './local-volume-deps.ts'
 
 const DEFAULT_FILE_SYSTEM = 'ext4'
@@ -41,9 +43,13 @@ export async function mountDevice(
   try {
     await mounter.mount({ ...request, deadlineMs: MOUNT_MS }, signal)
   } catch (error) {
-    if (signal.aborted || found === undefined || found === fileSystem) throw error
-    const text = Error.isError(error) ? error.message : String(error)
-    throw new Error(`${text}; the volume asks for ${fileSystem}, but the device has ${found}`, { cause: error })
+    if (signal.aborted || !(error instanceof MountError)) throw error
+    // One that was given up while it ran may succeed yet.
+    if (error.uncertain) throw new UncertainMountError(error.message, { cause: error })
+    if (found === undefined || found === fileSystem) throw error
+    throw new Error(`${error.message}; the volume asks for ${fileSystem}, but the device has ${found}`, {
+      cause: error,
+    })
   }
   return target
 }
