@@ -38,7 +38,7 @@ async function setUp(
     image: { ref: 'sha256:1', uid: undefined, username: '' },
     sandbox: { ...description, id: 's-1', ips: ['10.0.0.1'] },
     observed: createObservedPod({ containers }),
-    volumes: new Map(),
+    imageVolumes: new Map(),
   }
   return { ...made, configs, start: (signal = never) => startContainer(made.runtime, request, signal) }
 }

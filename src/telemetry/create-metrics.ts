@@ -1,8 +1,10 @@
 import process from 'node:process'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { createVolumeMetrics } from './create-volume-metrics.ts'
+import type { VolumeCount, VolumeMetrics } from './create-volume-metrics.ts'
 
 /** What the agent counts about itself, under the names of the Go kubelet where it has one. */
-export interface AgentMetrics {
+export interface AgentMetrics extends VolumeMetrics {
   /** One call to the runtime. */
   runtimeOperation(operation: string, seconds: number, failed: boolean): void
   relist(seconds: number): void
@@ -20,6 +22,8 @@ export interface MetricsSources {
   readonly version: string
   /** Pods that are wanted here: those that the node itself has (static), and the others. */
   readonly desiredPods: () => { readonly fromNode: number; readonly fromApi: number }
+  /** By plugin. */
+  readonly volumes: () => readonly VolumeCount[]
   readonly startedAt: number
   readonly loopDelay: LoopDelay
 }
@@ -73,6 +77,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
   addDesiredPods(registers, sources)
   return {
     ...createStartMetrics(registers),
+    ...createVolumeMetrics(registers, sources.volumes),
     runtimeOperation(operation, seconds, failed) {
       operations.inc({ operation_type: operation })
       durations.observe({ operation_type: operation }, seconds)

@@ -16,6 +16,10 @@ function setUp() {
       containerStart: (...start) => counted.push(start),
       sandboxStart: (failed) => counted.push(failed),
       podStart: (seconds) => counted.push(seconds),
+      storageOperation: (...operation) => counted.push(operation),
+      volumeFound: (isKnown) => counted.push(isKnown),
+      foreignVolumeCleaned: (failed) => counted.push(failed),
+      orphanVolumes: (...look) => counted.push(look),
       render: async () => ({ type: 'text/plain', body: JSON.stringify(counted) }),
     }
   })

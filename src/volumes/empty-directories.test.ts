@@ -137,6 +137,23 @@ describe('createEmptyDirectories()', () => {
     assert.deepEqual(host.take(), ['unmark data'])
   })
 
+  test('unmounts what containers mounted in there, the deepest first', async () => {
+    const { host, directories } = createNode()
+    await directories.setUp(memory, signal)
+    host.addMount('/v/data/fuse', 'fuse')
+    host.addMount('/v/data/fuse/deeper', 'fuse')
+    host.addMount('/v/data-of-another', 'tmpfs')
+    host.take()
+    await directories.tearDown(memory, signal)
+    assert.deepEqual(host.take(), [
+      'unmark data',
+      'unmount /v/data/fuse/deeper',
+      'unmount /v/data/fuse',
+      'unmount /v/data',
+      'remove /v/data',
+    ])
+  })
+
   test('deletes nothing while something is mounted', async () => {
     const { host, directories } = createNode()
     await directories.setUp(memory, signal)

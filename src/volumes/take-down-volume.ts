@@ -2,7 +2,6 @@ import { computePodPaths } from '../containers/pod-paths.ts'
 import type { GuardedFiles } from '../host/guarded-files.ts'
 import { mountPointsBelow } from '../host/mount-table.ts'
 import type { Mounter } from '../host/mounter.ts'
-import { toMountPoint } from '../host/mounts-at.ts'
 import type { FoundVolume } from '../host/volume-folders.ts'
 import type { PodUid } from '../model/pod.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -67,7 +66,7 @@ async function unmountIn(
   directory: string,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const points = mountPointsBelow(await mounter.table(), await toMountPoint(directory))
+  const points = mountPointsBelow(await mounter.table(), directory)
   const outer = new Set(points.filter((point) => !points.some((other) => point.startsWith(`${other}/`))))
   for (const point of outer) await mounter.unmount(point, { force: false }, signal)
   return [...outer]

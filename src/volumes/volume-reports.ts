@@ -1,22 +1,15 @@
 import type { Pod } from '../model/pod.ts'
 import { errorText } from '../telemetry/create-logger.ts'
+import type { VolumeMetrics } from '../telemetry/create-volume-metrics.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { PodEvents } from '../telemetry/pod-events.ts'
 import type { PodVolume, PodVolumeDeps } from './pod-volume.ts'
 import type { VolumeKind } from './volume-kind.ts'
 
-/** What is counted about volumes. */
-export interface VolumeMetrics {
-  /** One thing that was done with a volume, by plugin and operation. */
-  storageOperation(plugin: string, operation: string, seconds: number, failed: boolean): void
-  /** A volume of an earlier agent was found on the disk; not known: no kind of ours made it. */
-  volumeFound(isKnown: boolean): void
-}
-
 export interface VolumeReportsDeps {
   readonly kinds: readonly VolumeKind[]
   readonly events: PodEvents
-  readonly metrics: VolumeMetrics
+  readonly metrics: Pick<VolumeMetrics, 'storageOperation' | 'foreignVolumeCleaned'>
   readonly log: Logger
 }
 
@@ -41,6 +34,7 @@ export class VolumeReports {
     const use = isDevice(volume) ? 'device' : 'files'
     const plugin = this.#plugins.has(volume.plugin) ? volume.plugin : 'other'
     this.#deps.metrics.storageOperation(plugin, OPERATIONS[use][operation], ms / 1000, error !== undefined)
+    if (plugin === 'other') this.#deps.metrics.foreignVolumeCleaned(error !== undefined)
     if (error === undefined) this.#told.delete(volume)
     if (operation === 'unmount') this.#unmountDone(volume, error)
     else this.#mountDone(volume, error)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { CONFIG_MAP, createVolumePod, createVolumes, EMPTY_DIR } from '../../test/builders/create-volumes.ts'
-import { FakeVolumeNode } from '../../test/fakes/fake-volume-node.ts'
+import { createVolumePod, createVolumes } from '../../test/builders/create-volumes.ts'
+import { CONFIG_MAP, EMPTY_DIR, FakeVolumeNode } from '../../test/fakes/fake-volume-node.ts'
 import type { Behaviour } from '../../test/fakes/fake-volume-node.ts'
 import { silentLogger } from '../../test/fakes/silent-logger.ts'
 

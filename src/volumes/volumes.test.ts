@@ -3,8 +3,8 @@ import { describe, test } from 'node:test'
 import type { Container } from '../model/generated/core-v1.ts'
 import { parsePodUid } from '../model/pod.ts'
 import { createContainer, createPod } from '../../test/builders/create-pod.ts'
-import { createVolumePod, createVolumes, EMPTY_DIR, LOCAL } from '../../test/builders/create-volumes.ts'
-import { FakeVolumeNode } from '../../test/fakes/fake-volume-node.ts'
+import { createVolumePod, createVolumes } from '../../test/builders/create-volumes.ts'
+import { EMPTY_DIR, FakeVolumeNode, LOCAL } from '../../test/fakes/fake-volume-node.ts'
 
 const uid = parsePodUid('u-1')
 
@@ -244,20 +244,6 @@ describe('Volumes.release()', () => {
     await release()
     assert.equal(node.journal.length, 3, 'a pod without volumes costs nothing')
     assertClean()
-  })
-
-  test('unmounts what containers mounted inside a volume', async () => {
-    const { node, ensure, release } = createVolumes()
-    await ensure(createVolumePod(['a']))
-    const inside = `${node.path('u-1', EMPTY_DIR, 'a')}/fuse`
-    node.others.add(inside)
-    node.others.add(`${inside}/deeper`)
-    await release()
-    assert.deepEqual(node.journal.slice(1), [
-      `umount ${inside.slice(5)}/deeper`,
-      `umount ${inside.slice(5)}`,
-      'unmount u-1/a',
-    ])
   })
 
   test('goes on until it works, without an event', async () => {

@@ -6,10 +6,10 @@ import type { Device, ImageSpec } from '../cri/generated/runtime-v1.ts'
 import type { GuardedFiles } from '../host/guarded-files.ts'
 import { mountPointsBelow } from '../host/mount-table.ts'
 import type { Mounter } from '../host/mounter.ts'
-import { toMountPoint } from '../host/mounts-at.ts'
 import type { Container, EphemeralContainer } from '../model/generated/core-v1.ts'
 import { isPodUid } from '../model/pod.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
+import type { VolumeMetrics } from '../telemetry/create-volume-metrics.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { PodEvents } from '../telemetry/pod-events.ts'
 import { bindVolumePart } from './bind-volume-part.ts'
@@ -24,12 +24,12 @@ import type { VolumeFolders } from './take-down-volume.ts'
 import type { VolumeKind, VolumeMeasure } from './volume-kind.ts'
 import { unescapePlugin } from './volume-paths.ts'
 import { VolumeReports } from './volume-reports.ts'
-import type { VolumeMetrics } from './volume-reports.ts'
 import { VolumeTable } from './volume-table.ts'
 import type { ResolvedVolume } from './volume-table.ts'
 import type { VolumePlace, VolumeSource, VolumeWish } from './volume-wish.ts'
 
 export interface VolumesDeps {
+  /** Without links, as the kernel's mount table has it. */
   readonly rootDirectory: string
   readonly kinds: readonly VolumeKind[]
   /** What a volume of a pod is: itself, or the persistent volume that its claim is bound to. */
@@ -41,7 +41,7 @@ export interface VolumesDeps {
   readonly files: Pick<GuardedFiles, 'makeSubPath' | 'bindSubPath' | 'releaseSubPaths'>
   readonly folders: VolumeFolders
   readonly events: PodEvents
-  readonly metrics: VolumeMetrics
+  readonly metrics: Pick<VolumeMetrics, 'storageOperation' | 'volumeFound' | 'foreignVolumeCleaned'>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -83,17 +83,14 @@ export class Volumes {
   /** Takes in what an earlier agent left mounted or lying on the disk. Before anything else here is called. */
   async adopt(): Promise<void> {
     const { folders, mounter, rootDirectory } = this.#deps
-    const [found, mounts, pods] = await Promise.all([
-      folders.listVolumes(),
-      mounter.table(),
-      toMountPoint(`${rootDirectory}/pods`),
-    ])
+    const [found, mounts] = await Promise.all([folders.listVolumes(), mounter.table()])
     for (const { uid, pluginDirectory, specName, path } of found) {
       if (!isPodUid(uid)) continue
       const plugin = unescapePlugin(pluginDirectory)
       this.#table(uid).adopt(plugin, { uid, specName, path })
       this.#deps.metrics.volumeFound(this.#kinds.has(plugin))
     }
+    const pods = `${rootDirectory}/pods`
     // What is mounted without a volume directory has nobody but the table of its pod to remember it.
     for (const point of mountPointsBelow(mounts, pods)) {
       const [uid = ''] = point.slice(pods.length + 1).split('/')
@@ -151,6 +148,11 @@ export class Volumes {
       if (part !== undefined) await bindVolumePart(this.#deps, { pod, container, part, noteStep }, signal)
     }
     return { mounts: planned.map(({ mount }) => mount), devices }
+  }
+
+  /** True while anything of volumes of the pod may be on this node. */
+  has(uid: PodUid): boolean {
+    return this.#tables.has(uid)
   }
 
   /** Groups that the processes of a pod need for its volumes. */

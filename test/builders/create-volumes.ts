@@ -11,9 +11,6 @@ import { FakeVolumeNode } from '../fakes/fake-volume-node.ts'
 import { silentLogger } from '../fakes/silent-logger.ts'
 import { createContainer, createPod } from './create-pod.ts'
 
-export const EMPTY_DIR = 'kubernetes.io/empty-dir'
-export const CONFIG_MAP = 'kubernetes.io/configmap'
-export const LOCAL = 'kubernetes.io/local-volume'
 const never = new AbortController().signal
 
 /** A pod whose one container mounts volumes of these names: empty directories, unless others are given. */
@@ -38,17 +35,11 @@ export function createVolumes(parts: Partial<VolumesDeps> = {}, node = new FakeV
   const steps: string[] = []
   const counted: string[] = []
   const deps: VolumesDeps = {
-    rootDirectory: node.root,
-    kinds: [node.kind(EMPTY_DIR), node.kind(CONFIG_MAP, { refreshed: true }), node.kind(LOCAL)],
-    findSource: async (_, { volume }) => ({ kind: 'inline', volume }),
-    refusal: () => 'no such kind',
-    selinuxEnabled: false,
-    mounter: node.mounter,
-    files: node.files,
-    folders: node.folders,
+    ...node.deps,
     events: { record: (_, { type, reason, message }) => void events.push(`${type} ${reason} ${message}`) },
     metrics: {
       storageOperation: (plugin, operation, _, failed) => void counted.push(`${plugin} ${operation} ${failed}`),
+      foreignVolumeCleaned: (failed) => void counted.push(`foreign ${failed}`),
       volumeFound: (isKnown) => void counted.push(`found ${isKnown}`),
     },
     clock,

@@ -1,13 +1,18 @@
 import type { MountEntry } from '../../src/host/mount-table.ts'
-import type { PodUid } from '../../src/model/pod.ts'
+import type { Pod, PodUid } from '../../src/model/pod.ts'
+import type { UsedVolume } from '../../src/volumes/compute-desired-volumes.ts'
 import type { VolumesDeps } from '../../src/volumes/volumes.ts'
 import { UncertainMountError } from '../../src/volumes/volume-kind.ts'
 import type { VolumeKind } from '../../src/volumes/volume-kind.ts'
 import { escapePlugin } from '../../src/volumes/volume-paths.ts'
-import type { VolumePlace, VolumeWish } from '../../src/volumes/volume-wish.ts'
+import type { VolumePlace, VolumeSource, VolumeWish } from '../../src/volumes/volume-wish.ts'
 
 /** How the next tries with a volume go: late ones go well when they are let go. */
 export type Behaviour = 'good' | 'fails' | 'uncertain' | 'hangs'
+
+export const EMPTY_DIR = 'kubernetes.io/empty-dir'
+export const CONFIG_MAP = 'kubernetes.io/configmap'
+export const LOCAL = 'kubernetes.io/local-volume'
 
 const ROOT = '/root'
 
@@ -25,6 +30,21 @@ export class FakeVolumeNode {
   readonly journal: string[] = []
   readonly #hanging = new Map<string, (() => void)[]>()
   readonly #busy = new Set<string>()
+
+  /** All that volumes need of a node. Claims are those that a test resolves itself. */
+  get deps() {
+    return {
+      rootDirectory: ROOT,
+      kinds: [this.kind(EMPTY_DIR), this.kind(CONFIG_MAP, { refreshed: true }), this.kind(LOCAL)],
+      findSource: async (_: Pod, { volume }: UsedVolume): Promise<VolumeSource> => ({ kind: 'inline', volume }),
+      refusal: () => 'no such kind',
+      selinuxEnabled: false,
+      mounter: this.mounter,
+      files: this.files,
+      folders: this.folders,
+      metrics: { storageOperation: () => {}, volumeFound: () => {}, foreignVolumeCleaned: () => {} },
+    } satisfies Partial<VolumesDeps>
+  }
 
   kind(plugin: string, options: Partial<Pick<VolumeKind, 'refreshed' | 'measure'>> = {}): VolumeKind {
     return {
