@@ -72,8 +72,8 @@ async function makeWithParents(path: string): Promise<boolean> {
     if (hasCode(error, 'EEXIST') && (await lstat(path)).isDirectory()) return false
     if (!hasCode(error, 'ENOENT') || dirname(path) === path) throw error
     await makeWithParents(dirname(path))
-    await mkdir(path, { mode: DIRECTORY_MODE })
-    return true
+    // Another volume of the pod may have made it meanwhile.
+    return await makeWithParents(path)
   }
 }
 
