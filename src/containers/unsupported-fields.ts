@@ -8,7 +8,6 @@ export type PodCapability =
   | 'imageVolumes'
   | 'podResources'
   | 'resourceClaims'
-  | 'restartAllContainers'
   | 'stopSignals'
   | 'userNamespaces'
   | 'volumes'
@@ -108,15 +107,6 @@ const ROWS: readonly Row[] = [
     // Other handlers than the usual one are asked when the runtime class of the pod is known: before its sandbox is made.
     find: (pod) =>
       pathIf(pod, 'spec.hostUsers', ({ spec }) => spec.hostUsers === false && (spec.runtimeClassName ?? '') === ''),
-  },
-  {
-    capability: 'restartAllContainers',
-    effect: 'refuse',
-    reason: 'the action RestartAllContainers is not supported yet',
-    find: (pod) =>
-      containerPaths(pod, 'restartPolicyRules', ({ restartPolicyRules = [] }) =>
-        restartPolicyRules.some(({ action }) => action === 'RestartAllContainers'),
-      ),
   },
   {
     capability: 'stopSignals',

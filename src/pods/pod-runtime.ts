@@ -8,7 +8,7 @@ import type { PodSandboxConfig } from '../cri/generated/runtime-v1.ts'
 import type { httpGet } from '../http-client/http-get.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import type { ImageVolumeSource } from '../model/generated/core-v1.ts'
-import type { KindedContainer } from '../model/pod-containers.ts'
+import type { ContainerKind, KindedContainer } from '../model/pod-containers.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
 import type { RuntimeFeatures } from '../model/runtime-features.ts'
 import type { UserNamespaceMapping } from '../model/user-namespace.ts'
@@ -62,6 +62,15 @@ interface PodUserNamespaces {
   acquire(uid: PodUid): Promise<UserNamespaceMapping>
 }
 
+/** What is counted of all pods. */
+interface PodMetrics {
+  /** A container was to start; the failure is the reason that users see. */
+  containerStart(kind: ContainerKind, failure: string | undefined): void
+  sandboxStart(failed: boolean): void
+  /** A pod runs for the first time, so long after it was first seen. */
+  podStart(seconds: number): void
+}
+
 /** What is the same for every pod of this node. */
 export interface NodeSettings {
   readonly rootDirectory: string
@@ -100,6 +109,7 @@ export interface PodRuntime {
   readonly events: PodEvents
   readonly starts: Pick<Turnstile, 'pass'>
   readonly probes: ProbeDeps
+  readonly metrics: PodMetrics
   readonly node: NodeSettings
   /** Work that nothing else here would show, under its name. */
   readonly noteStep: <T>(name: string, work: () => Promise<T>) => Promise<T>
