@@ -11,6 +11,9 @@ export type PodCapability =
   | 'stopSignals'
   | 'userNamespaces'
 
+/** Those that the runtime has to bring. What runs has them, whatever the runtime says today. */
+export const RUNTIME_CAPABILITIES: readonly PodCapability[] = ['imageSubPaths', 'imageVolumes', 'userNamespaces']
+
 /** A field of a pod that would not be honoured. */
 export interface UnsupportedField {
   /** As in an event: spec.containers[0].volumeMounts. */

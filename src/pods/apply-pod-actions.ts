@@ -56,14 +56,19 @@ export async function applyPodActions(runtime: PodRuntime, input: ApplyInput, si
     await resetContainers(runtime, { ...input, reset: actions.reset }, signals.shutdown)
   }
   const starts = actions.createSandbox || actions.start.length > 0
-  if (!starts && !keepsVolumeImages(input)) return true
+  return starts || keepsVolumeImages(input) ? await applyStarts(runtime, input, starts, signals) : true
+}
 
+async function applyStarts(
+  runtime: PodRuntime,
+  input: ApplyInput,
+  starts: boolean,
+  signals: ApplySignals,
+): Promise<boolean> {
+  const { pod, actions, observed, memory } = input
   const existing = actions.createSandbox ? undefined : observed.sandboxes.find(({ id }) => id === actions.sandboxId)
-  const description = await describeSandbox(runtime, pod, {
-    attempt: actions.attempt,
-    told: memory.toldWarnings,
-    existing,
-  })
+  const request = { attempt: actions.attempt, told: memory.toldWarnings, existing }
+  const description = await describeSandbox(runtime, pod, request)
   const wanted = { pod, sandbox: description.config, starts }
   const volumes = requestVolumeImages(runtime, wanted, signals.superseded)
   if (!starts) {

@@ -1,6 +1,6 @@
 import type { Rejection } from '../admission/rejection.ts'
 import type { TaskGroup } from '../async/task-group.ts'
-import { unsupportedFields } from '../containers/unsupported-fields.ts'
+import { RUNTIME_CAPABILITIES, unsupportedFields } from '../containers/unsupported-fields.ts'
 import type { PodCapability } from '../containers/unsupported-fields.ts'
 import { computeQosClass } from '../model/compute-qos-class.ts'
 import type { PodStatus } from '../model/generated/core-v1.ts'
@@ -125,7 +125,10 @@ export class PodWorkers {
 
   /** Nothing of a spec is ever ignored in silence: what cannot be honoured is an event, and where that would be harmful a refusal. */
   #refuse(pod: Pod): boolean {
-    const fields = unsupportedFields(pod, this.#deps.capabilities())
+    // What was taken once and runs is never refused by what may change: an agent that starts anew harms nobody.
+    const runs = (this.#deps.observedPods.get(pod.metadata.uid)?.containers.length ?? 0) > 0
+    const capabilities = new Set([...this.#deps.capabilities(), ...(runs ? RUNTIME_CAPABILITIES : [])])
+    const fields = unsupportedFields(pod, capabilities)
     for (const { path, reason, effect } of fields) {
       const verb = effect === 'refuse' ? 'Refused' : 'Ignored'
       this.#deps.runtime.events.record(pod, {
@@ -140,9 +143,7 @@ export class PodWorkers {
       this.#showRefused(pod, { reason: 'UnsupportedField', message })
       return true
     }
-    // What was admitted once and runs is never refused: an agent that starts anew harms nobody.
-    if ((this.#deps.observedPods.get(pod.metadata.uid)?.containers.length ?? 0) > 0) return false
-    const rejection = this.#deps.admit(pod)
+    const rejection = runs ? undefined : this.#deps.admit(pod)
     if (rejection === undefined) return false
     this.#deps.runtime.events.record(pod, { type: 'Warning', ...rejection })
     this.#showRefused(pod, rejection)

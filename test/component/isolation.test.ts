@@ -69,6 +69,21 @@ describe('a pod with a user namespace', () => {
     assert.match(world.userNamespaces.texts.get('u-4') ?? '', /"hostId":65536,/)
   })
 
+  test('goes on although the next agent could not ask the runtime what it can do', async () => {
+    await using world = await createWorld({ handlers: { '': ABLE } })
+    {
+      await using first = await startAgent(world)
+      first.setPods([apart()])
+      await first.settle()
+    }
+    world.cri.script.fail('status', 'UNKNOWN', 'busy', 1)
+    await using agent = await startAgent(world)
+    agent.setPods([apart()])
+    await agent.pass(6000)
+    assert.equal(agent.statusOf('u-1')?.phase, 'Running')
+    assert.deepEqual(running(world), ['main'])
+  })
+
   test('is refused by a runtime that cannot, before anything is made', async () => {
     await using world = await createWorld()
     await using agent = await startAgent(world)

@@ -216,6 +216,7 @@ describe('a container itself sees what its spec says', { concurrency: true }, ()
     assert.equal(changed, 'done')
     // SYS_ADMIN is 21.
     assert.ok((BigInt(`0x${all}`) & (1n << 21n)) !== 0n, all)
+    await report(pod, 'server')
     const page = await node.lab.network.get('http://10.88.0.1:8090/')
     assert.deepEqual([page.status, page.body], [200, 'welcome\n'])
   })
