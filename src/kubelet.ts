@@ -69,6 +69,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     version: settings.version,
     startedAt: clock.now(),
     desiredPods: () => workers.views().length,
+    claimUsages: () => [],
     loopDelay: measureLoopDelay(),
   }
   const metrics = deferMetrics(async () => (await import('./telemetry/create-metrics.ts')).createMetrics(sources))

@@ -1,5 +1,7 @@
 import process from 'node:process'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { addVolumeMetrics } from './volume-metrics.ts'
+import type { ClaimUsage } from './volume-metrics.ts'
 
 /** What the agent counts about itself, under the names of the Go kubelet where it has one. */
 export interface AgentMetrics {
@@ -8,12 +10,15 @@ export interface AgentMetrics {
   relist(seconds: number): void
   /** One run of a probe: its type, how it ended (successful, failed, unknown), how long it took. */
   probe(type: string, result: string, seconds: number): void
+  /** One measurement of a volume: du walks through it, statfs asks its file system. */
+  volumeMeasured(source: 'du' | 'statfs', seconds: number): void
   render(): Promise<{ readonly type: string; readonly body: string }>
 }
 
 export interface MetricsSources {
   readonly version: string
   readonly desiredPods: () => number
+  readonly claimUsages: () => readonly ClaimUsage[]
   readonly startedAt: number
   readonly loopDelay: LoopDelay
 }
@@ -64,6 +69,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     registers,
   })
   addProcessMetrics(registers, sources)
+  const volumeMeasured = addVolumeMetrics(registers, sources.claimUsages)
   return {
     runtimeOperation(operation, seconds, failed) {
       operations.inc({ operation_type: operation })
@@ -75,6 +81,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
       probes.inc({ probe_type: type, result })
       probeDurations.observe({ probe_type: type }, seconds)
     },
+    volumeMeasured,
     render: async () => ({ type: registry.contentType, body: await registry.metrics() }),
   }
 }

@@ -26,6 +26,7 @@ export function deferMetrics(load: () => Promise<AgentMetrics>): AgentMetrics {
   return {
     runtimeOperation: (...call) => count((metrics) => metrics.runtimeOperation(...call)),
     probe: (...run) => count((metrics) => metrics.probe(...run)),
+    volumeMeasured: (...measurement) => count((metrics) => metrics.volumeMeasured(...measurement)),
     relist: (seconds) => count((metrics) => metrics.relist(seconds)),
     render: async () => await (await (making ??= make())).render(),
   }
