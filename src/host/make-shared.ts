@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import { findMountOf, readMountTable } from './mount-table.ts'
+import { mountsOnTheWay, readMountTable } from './mount-table.ts'
 import { createRunMount } from './run-mount.ts'
 import type { RunMountDeps } from './run-mount.ts'
 
@@ -17,7 +17,7 @@ export async function makeShared(
   const run = createRunMount(deps)
   const table = deps.readTable ?? readMountTable
   const point = await realpath(directory)
-  const around = findMountOf(await table(), point)
+  const around = mountsOnTheWay(await table(), point).at(-1)
   if (around?.isShared === true) return
   const what = `make "${directory}" a shared mount`
   const mount = (...argv: string[]) =>

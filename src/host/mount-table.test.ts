@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { findMountOf, mountPointsBelow, parseMountTable, readMountTable } from './mount-table.ts'
+import { mountPointsBelow, mountsOnTheWay, parseMountTable, readMountTable } from './mount-table.ts'
 
 const TEXT = [
   '24 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,errors=continue',
@@ -54,17 +54,41 @@ describe('parseMountTable()', () => {
     assert.deepEqual(mountPointsBelow(table, '/state'), ['/state/a b/merged/x', '/state/a b/merged', '/state'])
   })
 
-  test('findMountOf() finds the deepest and there the latest mount around a path', () => {
-    const rows: readonly (readonly [path: string, id: number])[] = [
-      ['/', 24],
-      ['/etc', 24],
-      ['/state', 30],
-      ['/state/a', 30],
-      ['/state/a b/merged/x/y', 33],
-      ['/state-of-others/x', 34],
+  test('mountsOnTheWay() goes from the root to the mount of a path', () => {
+    const rows: readonly (readonly [path: string, ids: readonly number[]])[] = [
+      ['/', [24]],
+      ['/etc', [24]],
+      ['/state', [24, 30]],
+      ['/state/a', [24, 30]],
+      ['/state/a b/merged/x/y', [24, 30, 32, 33]],
     ]
-    for (const [path, id] of rows) assert.equal(findMountOf(table, path)?.id, id, path)
-    assert.equal(findMountOf([], '/x'), undefined)
+    for (const [path, ids] of rows)
+      assert.deepEqual(
+        mountsOnTheWay(table, path).map(({ id }) => id),
+        ids,
+        path,
+      )
+    assert.deepEqual(mountsOnTheWay([], '/x'), [])
+  })
+
+  test('mountsOnTheWay() knows what a later mount hides, and stacks', () => {
+    const hiding = parseMountTable(
+      [
+        '1 0 8:1 / / rw - ext4 d rw',
+        '2 1 0:2 / /a/below rw - tmpfs hidden rw',
+        '3 1 8:1 /a /a rw shared:1 - ext4 d rw',
+        '4 3 0:2 / /a/below rw shared:2 - tmpfs seen rw',
+        '5 4 0:5 / /a/below rw - tmpfs top rw',
+      ].join('\n'),
+    )
+    assert.deepEqual(
+      mountsOnTheWay(hiding, '/a/below').map(({ id }) => id),
+      [1, 3, 4, 5],
+    )
+    assert.deepEqual(
+      mountsOnTheWay(hiding.slice(0, 3), '/a/below').map(({ id }) => id),
+      [1, 3],
+    )
   })
 
   test('readMountTable() has the root of this machine', async () => {

@@ -43,11 +43,26 @@ export function mountPointsBelow(table: readonly MountEntry[], folder: string): 
   return points.toReversed()
 }
 
-/** The mount that a path is on, without looking at the path itself: the deepest mount point above it, and there the latest. */
-export function findMountOf(table: readonly MountEntry[], path: string): MountEntry | undefined {
+/**
+ * The mounts that a path leads over, from the root to the one it is on, without looking at the path itself. The table alone does not tell
+ * whether a mount can be reached: a later one above it may hide it.
+ */
+export function mountsOnTheWay(table: readonly MountEntry[], path: string): readonly MountEntry[] {
   const around = table.filter(({ point }) => point === '/' || path === point || path.startsWith(`${point}/`))
-  const deepest = Math.max(...around.map(({ point }) => point.length))
-  return around.findLast(({ point }) => point.length === deepest)
+  const ids = new Set(table.map(({ id }) => id))
+  let current: MountEntry | undefined = around.find(
+    ({ point, id, parentId }) => point === '/' && (parentId === id || !ids.has(parentId)),
+  )
+  // In a chroot the root need not be a mount.
+  if (current === undefined) return around
+  const way: MountEntry[] = []
+  while (current !== undefined && !way.includes(current)) {
+    way.push(current)
+    const { id } = current
+    const onTop: readonly MountEntry[] = around.filter((entry) => entry.parentId === id && !way.includes(entry))
+    current = onTop.toSorted((a, b) => a.point.length - b.point.length)[0]
+  }
+  return way
 }
 
 function parseLine(fields: readonly string[]): MountEntry | undefined {

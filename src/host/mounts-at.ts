@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { mountsOnTheWay } from './mount-table.ts'
 import type { MountEntry } from './mount-table.ts'
 
 /** What is mounted on a directory, the one that is seen last; the kernel's table knows only paths without links. */
@@ -8,7 +9,7 @@ export async function mountsAt(
   target: string,
 ): Promise<readonly MountEntry[]> {
   const point = await toMountPoint(target)
-  return (await mounts.table()).filter((entry) => entry.point === point)
+  return mountsOnTheWay(await mounts.table(), point).filter((entry) => entry.point === point)
 }
 
 /**

@@ -2,7 +2,7 @@ import { isPayloadTree } from './payload.ts'
 import type { Payload, PayloadFile, PayloadTree } from './payload.ts'
 
 /** A path that no volume can show; nothing was written. */
-export class PayloadError extends Error {
+class PayloadError extends Error {
   override readonly name = 'PayloadError'
 
   constructor(path: string, state: string) {

@@ -106,6 +106,7 @@ export class PodWorker {
       state: this.#state,
       status: this.status,
       steps: timeline.steps,
+      failingProbes: this.#probing?.failures ?? [],
       networkProblem: hostNetwork || this.status?.phase === 'Running' ? undefined : settings.networkProblem(),
       nextLookAt: this.#nextLookAt,
       now: runtime.clock.now(),
@@ -262,10 +263,11 @@ export class PodWorker {
   }
 
   #createProbing(shutdown: AbortSignal): PodProbing {
-    const { runtime, settings } = this.#deps
+    const { runtime, settings, timeline } = this.#deps
     const { runtimeName } = settings
     const onChange = () => this.#probesChanged()
-    return new PodProbing({ runtime, memory: this.#memory, runtimeName, uid: this.uid, onChange }, shutdown)
+    const deps = { runtime, memory: this.#memory, runtimeName, uid: this.uid, timeline, onChange }
+    return new PodProbing(deps, shutdown)
   }
 
   /** A step under way may take long, and whoever sends requests to the pod has to know now whether it is ready. */

@@ -64,7 +64,8 @@ export function createEmptyDirectories(deps: EmptyDirectoriesDeps) {
     try {
       if (isFresh) return await files.giveToGroup(path, group)
       const request = { root: path, group, readOnly: false, onlyOnRootMismatch: false }
-      await guarded.setOwnership(request, () => {}, signal)
+      const { failed, firstFailure } = await guarded.setOwnership(request, () => {}, signal)
+      if (failed > 0) throw new Error(`Cannot change ${failed} files, the first: ${firstFailure}`)
     } catch (error) {
       signal.throwIfAborted()
       log.warn('cannot give a volume to the group of its pod', { uid: wish.uid, volume: wish.name, group, error })

@@ -59,6 +59,7 @@ export class FakeVolumeHost {
       guarded: {
         setOwnership: async ({ root, group, readOnly, onlyOnRootMismatch }) => {
           this.#do(`own ${root} ${group} ${readOnly} ${onlyOnRootMismatch}`)
+          return { entries: 1, failed: 0 }
         },
         removeTree: async (root) => {
           this.#do(`remove ${root}`)
