@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { DeadlineError } from '../../src/async/abort-errors.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
 import { mountDeadFileSystem } from './dead-file-system.ts'
@@ -79,7 +80,7 @@ test('a child that is stuck dies with an agent that is killed', async (t) => {
   const dead = join(folder, 'dead')
   mkdirSync(dead)
   using _ = await mountDeadFileSystem(namespace, dead)
-  const program = join(import.meta.dirname, 'stuck-agent.ts')
+  const program = fileURLToPath(new URL('./stuck-agent.ts', import.meta.url))
   const agent = spawn(process.execPath, [program, join(dead, 'x'), ...namespace.enter], { stdio: 'inherit' })
   t.after(() => agent.kill('SIGKILL'))
   const wait = () => sleep(5, undefined, { signal: t.signal })
