@@ -10,6 +10,7 @@ import { createProbes } from './create-probes.ts'
 import { createUserNamespaces } from './create-user-namespaces.ts'
 import { createVolumes } from './create-volumes.ts'
 import { computeResolvConfWarnings } from './containers/compute-dns-config.ts'
+import type { EnvironmentFile } from './containers/environment-sources.ts'
 import type { DnsSettings } from './containers/compute-dns-config.ts'
 import { createCriClient } from './cri/cri-client.ts'
 import { measureCalls } from './cri/measure-calls.ts'
@@ -50,6 +51,8 @@ import type { Logger } from './telemetry/logger.ts'
 import { createLoggedNodeEvents } from './telemetry/node-events.ts'
 import type { NodeEvents } from './telemetry/node-events.ts'
 import { createLoggedPodEvents } from './telemetry/pod-events.ts'
+import { readEnvFile } from './volumes/read-env-file.ts'
+import { VolumeStats } from './volumes/volume-stats.ts'
 import { noRuntimeClasses } from './no-runtime-classes.ts'
 import { findPullSecret } from './find-pull-secret.ts'
 import type { ObjectApi } from './objects/object-api.ts'
@@ -92,6 +95,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     startedAt: clock.now(),
     desiredPods: () => countDesired(workers.views()),
     volumes: () => volumes.counts(),
+    claimUsages: () => volumeStats.claimUsages(),
     loopDelay: measureLoopDelay(),
   }
   const metrics = deferMetrics(async () => (await import('./telemetry/create-metrics.ts')).createMetrics(sources))
@@ -146,7 +150,8 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     volumes.hurry(uid)
     workers.observed(uid)
   }
-  const readFile = async () => ({ kind: 'unavailable', why: 'volumes are not supported yet' }) as const
+  const envFiles = { files: guarded, volumePath: (uid: PodUid, name: string) => volumes.pathOf(uid, name), log }
+  const readFile = (pod: Pod, file: EnvironmentFile, s: AbortSignal) => readEnvFile(envFiles, { pod, file }, s)
   const services = () => ({ kind: 'found', value: [] }) as const
   const volumeImages = () => workers.views().flatMap(({ pod }) => listVolumeImages(pod))
   const images = await createImages(
@@ -189,6 +194,15 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     },
     group,
   )
+  const volumeStats = new VolumeStats({
+    mounted: () => volumes.mounted(),
+    files: guarded,
+    periodMs: config.volumeStatsAggPeriod,
+    metrics,
+    clock,
+    random: deps.random,
+    log,
+  })
   const statusBell = new Wakeup()
   const workers = new PodWorkers(
     {
@@ -289,6 +303,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     ),
   )
   group.run('image garbage collection', (s) => images.runGarbageCollection(s))
+  group.run('volume stats', (s) => volumeStats.run(s))
   group.run('log rotation', (s) =>
     runLogRotation(
       { calls, files: logFiles, clock, log, limits: toLogLimits(config), containers: () => listLogs(observer) },

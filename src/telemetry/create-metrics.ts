@@ -2,6 +2,8 @@ import process from 'node:process'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { createVolumeMetrics } from './create-volume-metrics.ts'
 import type { VolumeCount, VolumeMetrics } from './create-volume-metrics.ts'
+import { addClaimMetrics } from './add-claim-metrics.ts'
+import type { ClaimUsage } from './add-claim-metrics.ts'
 
 /** What the agent counts about itself, under the names of the Go kubelet where it has one. */
 export interface AgentMetrics extends VolumeMetrics {
@@ -15,6 +17,8 @@ export interface AgentMetrics extends VolumeMetrics {
   sandboxStart(failed: boolean): void
   /** A pod runs for the first time, so long after it was first seen. */
   podStart(seconds: number): void
+  /** One measurement of a volume: du walks through it, statfs asks its file system. */
+  volumeMeasured(source: 'du' | 'statfs', seconds: number): void
   render(): Promise<{ readonly type: string; readonly body: string }>
 }
 
@@ -24,6 +28,7 @@ export interface MetricsSources {
   readonly desiredPods: () => { readonly fromNode: number; readonly fromApi: number }
   /** By plugin. */
   readonly volumes: () => readonly VolumeCount[]
+  readonly claimUsages: () => readonly ClaimUsage[]
   readonly startedAt: number
   readonly loopDelay: LoopDelay
 }
@@ -75,6 +80,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
   })
   addProcessMetrics(registers, sources)
   addDesiredPods(registers, sources)
+  const volumeMeasured = addClaimMetrics(registers, sources.claimUsages)
   return {
     ...createStartMetrics(registers),
     ...createVolumeMetrics(registers, sources.volumes),
@@ -88,6 +94,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
       probes.inc({ probe_type: type, result })
       probeDurations.observe({ probe_type: type }, seconds)
     },
+    volumeMeasured,
     render: async () => ({ type: registry.contentType, body: await registry.metrics() }),
   }
 }

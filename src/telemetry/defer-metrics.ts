@@ -33,6 +33,7 @@ export function deferMetrics(load: () => Promise<AgentMetrics>): AgentMetrics {
     volumeFound: (isKnown) => count((metrics) => metrics.volumeFound(isKnown)),
     foreignVolumeCleaned: (failed) => count((metrics) => metrics.foreignVolumeCleaned(failed)),
     orphanVolumes: (...look) => count((metrics) => metrics.orphanVolumes(...look)),
+    volumeMeasured: (...measurement) => count((metrics) => metrics.volumeMeasured(...measurement)),
     relist: (seconds) => count((metrics) => metrics.relist(seconds)),
     render: async () => await (await (making ??= make())).render(),
   }

@@ -3,7 +3,8 @@ import type { makeMountPoints } from '../host/make-mount-points.ts'
 import type { Payload } from '../host/payload.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { EmptyDirectories, EmptyDirectory } from './empty-directories.ts'
-import type { VolumeKind, VolumePlace, VolumeWish } from './volume-kind.ts'
+import type { VolumeKind } from './volume-kind.ts'
+import type { VolumePlace, VolumeWish } from './volume-wish.ts'
 
 export interface ContentVolumeDeps {
   readonly directories: EmptyDirectories

@@ -1,5 +1,5 @@
 import type { Volume } from '../model/generated/core-v1.ts'
-import type { VolumeWish } from './volume-kind.ts'
+import type { VolumeWish } from './volume-wish.ts'
 
 /** What the pod's spec says about a volume of one kind; a wish of another kind was handed to the wrong place. */
 export function inlineSource<K extends keyof Volume>({ name, source }: VolumeWish, kind: K): NonNullable<Volume[K]> {

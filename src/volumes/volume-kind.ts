@@ -1,7 +1,5 @@
 import type { ReadyVolume, VolumePlace, VolumeWish } from './volume-wish.ts'
 
-export type { ReadyVolume, VolumePlace, VolumeSource, VolumeWish } from './volume-wish.ts'
-
 /** How the space that a volume takes is found out; undefined where it is none of ours. */
 export type VolumeMeasure = 'walk' | 'fileSystem' | 'once' | undefined
 

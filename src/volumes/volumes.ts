@@ -17,11 +17,12 @@ import { computeContainerDevices, computeContainerMounts } from './compute-conta
 import { computeUsedVolumes, computeVolumeWish } from './compute-desired-volumes.ts'
 import type { UsedVolume } from './compute-desired-volumes.ts'
 import { computeVolumePlugin } from './compute-volume-plugin.ts'
+import type { MountedVolume } from './mounted-volume.ts'
 import { PodVolume } from './pod-volume.ts'
 import type { NoteStep } from './pod-volume.ts'
 import { removeVolumeRest, takeDownVolume } from './take-down-volume.ts'
 import type { VolumeFolders } from './take-down-volume.ts'
-import type { VolumeKind, VolumeMeasure } from './volume-kind.ts'
+import type { VolumeKind } from './volume-kind.ts'
 import { unescapePlugin } from './volume-paths.ts'
 import { VolumeReports } from './volume-reports.ts'
 import { VolumeTable } from './volume-table.ts'
@@ -49,17 +50,6 @@ export interface VolumesDeps {
 export interface ContainerVolumes {
   readonly mounts: readonly ContainerMount[]
   readonly devices: readonly Device[]
-}
-
-/** A volume that is there, for those who measure what it takes. */
-export interface MountedVolume {
-  readonly uid: PodUid
-  readonly pod: { readonly namespace: string; readonly name: string }
-  /** As the pod calls it. */
-  readonly name: string
-  readonly path: string
-  readonly measure: VolumeMeasure
-  readonly pvcRef: { readonly namespace: string; readonly name: string } | undefined
 }
 
 /**
@@ -169,6 +159,12 @@ export class Volumes {
     if (table === undefined) return
     await table.release(noteStep, signal)
     if (table.volumes.length === 0) this.#tables.delete(uid)
+  }
+
+  /** Where the files of a volume are, by its name in the pod; undefined while it is not there. */
+  pathOf(uid: PodUid, name: string): string | undefined {
+    const ready = this.#tables.get(uid)?.find(name)?.ready
+    return ready?.kind === 'files' ? ready.hostPath : undefined
   }
 
   /** Every volume that is there. */

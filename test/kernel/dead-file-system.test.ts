@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { DeadlineError } from '../../src/async/abort-errors.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
 import { mountDeadFileSystem } from './dead-file-system.ts'
 import { createGuardedWorld } from './guarded-world.ts'
 
-/** Child processes of this one that run the program of GuardedFiles. */
-function children(): readonly string[] {
+/** Child processes of one that run the program of GuardedFiles. */
+function children(agent = process.pid): readonly string[] {
   return readdirSync('/proc').filter((pid) => {
     try {
-      return readlinkSync(`/proc/${pid}/exe`) === process.execPath && parentOf(pid) === process.pid
+      return readlinkSync(`/proc/${pid}/exe`) === process.execPath && parentOf(pid) === agent
     } catch {
       return false
     }
@@ -71,6 +73,23 @@ test('the agent leaves at once while a child is stuck', async (t) => {
   files[Symbol.dispose]()
   await stuck
   assert.ok(performance.now() - started < 500)
+})
+
+test('a child that is stuck dies with an agent that is killed', async (t) => {
+  const { folder, namespace } = await createGuardedWorld(t)
+  const dead = join(folder, 'dead')
+  mkdirSync(dead)
+  using _ = await mountDeadFileSystem(namespace, dead)
+  const program = fileURLToPath(new URL('./stuck-agent.ts', import.meta.url))
+  const agent = spawn(process.execPath, [program, join(dead, 'x'), ...namespace.enter], { stdio: 'inherit' })
+  t.after(() => agent.kill('SIGKILL'))
+  const wait = () => sleep(5, undefined, { signal: t.signal })
+  while (children(agent.pid).length === 0) await wait()
+  const [child] = children(agent.pid)
+  // Now it hangs in the file system.
+  await sleep(200)
+  agent.kill('SIGKILL')
+  while (existsSync(`/proc/${child}`)) await wait()
 })
 
 test('binds of a dead file system can be taken away', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createVolumeWish } from '../../../test/builders/create-volume-wish.ts'
-import type { VolumeSource } from '../volume-kind.ts'
+import type { VolumeSource } from '../volume-wish.ts'
 import { createHostPathKind } from './host-path.ts'
 
 const { signal } = new AbortController()

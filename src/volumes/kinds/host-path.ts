@@ -1,7 +1,8 @@
 import type { GuardedFiles, HostPathType } from '../../host/guarded-files.ts'
 import type { HostPathVolumeSource } from '../../model/generated/core-v1.ts'
 import { volumeGroupsOf } from '../claims/volume-groups.ts'
-import type { VolumeKind, VolumeWish } from '../volume-kind.ts'
+import type { VolumeKind } from '../volume-kind.ts'
+import type { VolumeWish } from '../volume-wish.ts'
 
 /** A path of the node itself: looked at, perhaps made, never mounted, changed or removed. */
 export function createHostPathKind(deps: { readonly guarded: Pick<GuardedFiles, 'checkHostPath'> }): VolumeKind {
