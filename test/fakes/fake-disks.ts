@@ -1,6 +1,6 @@
 import type { DeviceContent } from '../../src/host/block-devices.ts'
 import type { PathDescription } from '../../src/host/describe-path.ts'
-import { findMountOf } from '../../src/host/mount-table.ts'
+import { mountsOnTheWay } from '../../src/host/mount-table.ts'
 import type { MountEntry } from '../../src/host/mount-table.ts'
 import type { LocalVolumeDeps } from '../../src/volumes/local/local-volume-deps.ts'
 import { FakeClock } from './fake-clock.ts'
@@ -21,6 +21,7 @@ export class FakeDisks {
   readonly mounts: MountEntry[] = [ROOT]
   /** What fails, by the beginning of its line in the journal. */
   readonly failures = new Map<string, Error>()
+  #nextId = 2
 
   readonly deps: LocalVolumeDeps = {
     rootDirectory: '/k',
@@ -45,13 +46,13 @@ export class FakeDisks {
       table: async () => this.mounts,
       mount: async ({ fileSystem, source, target, options }) => {
         this.#do(`mount ${fileSystem} ${source} ${target} ${options.join(',')}`)
-        this.mounts.push({ ...ROOT, device: source, point: target, fileSystem })
+        this.addMount({ device: source, point: target, fileSystem })
       },
       bind: async ({ source, target, options }) => {
         this.#do(`bind ${source} ${target} ${options.join(',')}`)
-        const around = findMountOf(this.mounts, source) ?? ROOT
+        const around = mountsOnTheWay(this.mounts, source).at(-1) ?? ROOT
         const inside = source.slice(around.point === '/' ? 0 : around.point.length)
-        this.mounts.push({ ...around, root: inside === '' ? around.root : inside, point: target })
+        this.addMount({ ...around, root: inside === '' ? around.root : inside, point: target })
       },
       unmount: async (target, { force }) => {
         if (!this.mounts.some(({ point }) => point === target)) return
@@ -76,6 +77,12 @@ export class FakeDisks {
       removeLink: async (link) => this.#do(`unlink ${link}`),
       removeIfEmpty: async (path) => this.#do(`rmdir ${path}`),
     },
+  }
+
+  /** One more mount, standing on the root. */
+  addMount(parts: Partial<MountEntry>): void {
+    this.mounts.push({ ...ROOT, ...parts, id: this.#nextId, parentId: ROOT.id })
+    this.#nextId += 1
   }
 
   /** What was done since the last question. */
