@@ -31,13 +31,14 @@ async function setUp(
     return { containerId: 'c-new' }
   }
   const made = await createPodRuntime(parts, { createContainer: createContainerCall, ...answers })
-  const config = describeSandbox(made.runtime, pod, { attempt: 0, told: new Set() })
+  const description = await describeSandbox(made.runtime, pod, { attempt: 0, told: new Set(), existing: undefined })
   const request = {
     pod,
     kinded: { kind: 'regular' as const, container },
     image: { ref: 'sha256:1', uid: undefined, username: '' },
-    sandbox: { id: 's-1', config, ips: ['10.0.0.1'] },
+    sandbox: { ...description, id: 's-1', ips: ['10.0.0.1'] },
     observed: createObservedPod({ containers }),
+    volumes: new Map(),
   }
   return { ...made, configs, start: (signal = never) => startContainer(made.runtime, request, signal) }
 }
