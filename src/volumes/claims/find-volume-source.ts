@@ -22,7 +22,7 @@ interface UsedVolume {
 }
 
 /** A claim that leads to no volume, or to one that this pod may not use here; its message is what users read. */
-export class ClaimError extends Error {
+class ClaimError extends Error {
   override readonly name = 'ClaimError'
 }
 

@@ -121,7 +121,7 @@ describe('data in a volume', () => {
         const disks = new FakeDisks()
         const isBusy = state.endsWith('unmounted')
         if (isBusy) disks.failures.set('unmount', new Error('target is busy'))
-        if (isBusy) disks.mounts.push({ ...disks.mounts[0]!, point: path })
+        if (isBusy) disks.addMount({ point: path })
         const folders = createVolumeFiles({ rootDirectory: root })
         const deps = { ...disks.deps, rootDirectory: root, folders, deviceFiles }
         const kind = name === 'nfs' ? createNfsKind(deps) : createLocalKind(deps)

@@ -8,7 +8,7 @@ const DEFAULT_FILE_SYSTEM = 'ext4'
 const MOUNT_MS = 120_000
 
 /** Where a block device is mounted for all pods that use it. */
-export function deviceMountPath(rootDirectory: string, name: string): string {
+function deviceMountPath(rootDirectory: string, name: string): string {
   return `${rootDirectory}/plugins/kubernetes.io/local-volume/mounts/${name}`
 }
 
