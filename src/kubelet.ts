@@ -19,6 +19,7 @@ import { httpGet } from './http-client/http-get.ts'
 import { createGuardedFiles } from './host/create-guarded-files.ts'
 import { createJournalFolder } from './host/journal-folder.ts'
 import { createPodFiles } from './host/pod-files.ts'
+import { makeShared } from './host/make-shared.ts'
 import { prepareRoot } from './host/prepare-root.ts'
 import { findNodeIps } from './host/read-machine.ts'
 import type { MachineFacts } from './host/read-machine.ts'
@@ -176,9 +177,10 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   })
   const nodeEvents = createLoggedNodeEvents(log, settings.nodeName)
   tellResolverLimits(node.sandbox.dns, nodeEvents)
+  const rootDirectory = await prepareRoot(flags.rootDir)
   const volumes = createVolumes(
     {
-      rootDirectory: await prepareRoot(flags.rootDir),
+      rootDirectory,
       guarded,
       objects,
       node: () => ({ name: settings.nodeName, labels: nodeLabels(settings.nodeName, process.arch) }),
@@ -258,7 +260,11 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   )
 
   // What runs is known before anything is wanted: so a restart of the agent adopts, and never starts twice.
-  await Promise.all([lookAround(observer, log), volumes.adopt(), health.check(group.signal)])
+  await Promise.all([
+    lookAround(observer, log),
+    shareMounts(deps, rootDirectory, group.signal).then(() => volumes.adopt()),
+    health.check(group.signal),
+  ])
   await userNamespaces.adopt(observer.uids().flatMap((uid) => observer.get(uid) ?? []))
   const mux = new PodConfigMux({
     sources: sourceNames(settings),
@@ -328,6 +334,16 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   }
   await group.join()
   return 0
+}
+
+/** Mounts that containers and the node show each other need it; pods without such mounts do not. */
+async function shareMounts({ clock, log }: KubeletDeps, directory: string, signal: AbortSignal): Promise<void> {
+  try {
+    await makeShared({ clock }, directory, signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    log.warn('cannot make the root directory a shared mount: mounts are not passed on to containers', { error })
+  }
 }
 
 /** The first look. A pod that cannot be read keeps nobody else waiting: its worker asks again before it does anything. */

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
+import type { Pod } from '../model/pod.ts'
 import { createVolumePod, createVolumes } from '../../test/builders/create-volumes.ts'
 import { CONFIG_MAP, EMPTY_DIR, FakeVolumeNode } from '../../test/fakes/fake-volume-node.ts'
 import type { Behaviour } from '../../test/fakes/fake-volume-node.ts'
 import { silentLogger } from '../../test/fakes/silent-logger.ts'
 
 type Step =
-  | { readonly kind: 'want' | 'leave'; readonly uid: string }
+  | { readonly kind: 'want' | 'keep' | 'leave'; readonly uid: string }
   | { readonly kind: 'behave'; readonly name: string; readonly behaviour: Behaviour }
   | { readonly kind: 'letGo' | 'change'; readonly name: string }
   | { readonly kind: 'wait'; readonly ms: number }
@@ -20,6 +21,7 @@ const uid = fc.constantFrom(...UIDS)
 const name = fc.constantFrom(...NAMES)
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('want'), uid }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('keep'), uid }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('leave'), uid }) },
   {
     weight: 3,
@@ -48,6 +50,8 @@ class Scene {
       case 'want':
         this.#wanted.add(step.uid)
         return await this.#ask(step.uid)
+      case 'keep':
+        return await this.#keep(step.uid)
       case 'leave':
         this.#wanted.delete(step.uid)
         return await this.#ask(step.uid)
@@ -80,19 +84,20 @@ class Scene {
     await this.#giveUp(uid)
     const controller = new AbortController()
     const { ensure, release } = this.agent
-    const pod = createVolumePod(NAMES, {
-      uid,
-      volumes: [
-        { name: 'a', emptyDir: {} },
-        { name: 'b', emptyDir: {} },
-        { name: 'cfg', configMap: { name: 'cfg' } },
-      ],
-    })
+    const pod = podOf(uid)
     const asked = this.#wanted.has(uid) ? ensure(pod, controller.signal) : release(uid, controller.signal)
     const done = asked.catch((error: unknown) => {
       if (!controller.signal.aborted && !/VolumesError|crash/.test(String(error))) throw error
     })
     this.#asking.set(uid, { controller, done })
+    await this.agent.clock.advance(0)
+  }
+
+  /** A look at a pod that waits for nothing. */
+  async #keep(uid: string): Promise<void> {
+    if (!this.#wanted.has(uid)) return
+    await this.#giveUp(uid)
+    this.agent.keep(podOf(uid))
     await this.agent.clock.advance(0)
   }
 
@@ -145,6 +150,17 @@ class Scene {
     const agent = createVolumes({ kinds: [guard(EMPTY_DIR, false), guard(CONFIG_MAP, true)], log }, this.node)
     return { ...agent, problems }
   }
+}
+
+function podOf(uid: string): Pod {
+  return createVolumePod(NAMES, {
+    uid,
+    volumes: [
+      { name: 'a', emptyDir: {} },
+      { name: 'b', emptyDir: {} },
+      { name: 'cfg', configMap: { name: 'cfg' } },
+    ],
+  })
 }
 
 test('whatever fails, hangs or crashes: nothing is mounted twice, taken from a wanted pod, or left behind', async () => {

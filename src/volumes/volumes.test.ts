@@ -196,6 +196,10 @@ describe('Volumes.ensure()', () => {
     await release()
     await clock.advance(1000)
     await second
+    assert.deepEqual(volumes.groups(parsePodUid('u-2')), [7])
+    assert.deepEqual(volumes.groups(uid), [])
+    assert.equal(volumes.pathOf(parsePodUid('u-2'), 'data'), node.path('u-2', LOCAL, 'pv-1'))
+    assert.equal(volumes.pathOf(uid, 'data'), undefined)
     assert.deepEqual(volumes.mounted(), [
       {
         uid: 'u-2',
@@ -223,6 +227,61 @@ describe('Volumes.ensure()', () => {
     await ensure(pod)
     await ensure({ ...pod })
     assert.equal(asked, 1)
+  })
+})
+
+describe('Volumes.keep()', () => {
+  test('brings what is missing without anybody waiting, one round at a time', async () => {
+    const { node, clock, volumes, keep, ensure, assertClean } = createVolumes()
+    node.behaviours.set('a', 'fails')
+    const pod = createVolumePod(['a', 'b'])
+    keep(pod)
+    keep(pod)
+    await clock.advance(600)
+    assert.deepEqual(node.journal, ['mount u-1/a', 'mount u-1/b', 'mount u-1/a'])
+    // Whoever waits takes over.
+    const waiting = ensure(pod)
+    node.behaviours.set('a', 'good')
+    await clock.advance(1000)
+    await waiting
+    assert.equal(node.journal.length, 4)
+    keep(pod)
+    await clock.advance(0)
+    assert.deepEqual([node.journal.length, volumes.mounted().length], [4, 2])
+    assertClean()
+  })
+
+  test('gives up after a while, is begun again by the next look, and ends with the pod', async () => {
+    const { node, clock, events, keep, release, assertClean } = createVolumes({
+      findSource: async () => {
+        throw new Error('away')
+      },
+    })
+    const pod = createVolumePod(['a'])
+    keep(pod)
+    await clock.advance(0)
+    keep(pod)
+    await clock.advance(0)
+    assert.deepEqual([node.journal.length, events.length], [0, 1])
+    await release()
+    assertClean()
+  })
+
+  test('what was being found out when the pod ended is not brought any more', async () => {
+    const found = Promise.withResolvers<void>()
+    const { node, clock, volumes, keep, release, assertClean } = createVolumes({
+      findSource: async (_, { volume }) => {
+        await found.promise
+        return { kind: 'inline', volume }
+      },
+    })
+    keep(createVolumePod(['a']))
+    await clock.advance(0)
+    await release()
+    found.resolve()
+    await clock.advance(0)
+    assert.deepEqual([node.journal, volumes.has(uid)], [[], false])
+    assertClean()
   })
 })
 

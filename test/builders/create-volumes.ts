@@ -60,6 +60,7 @@ export function createVolumes(parts: Partial<VolumesDeps> = {}, node = new FakeV
     steps,
     counted,
     volumes,
+    keep: (pod: Pod) => volumes.keep({ pod, noteStep }),
     ensure: (pod: Pod, signal = never) => volumes.ensure({ pod, noteStep }, signal),
     release: (uid = 'u-1', signal = never) => volumes.release({ uid: parsePodUid(uid), noteStep }, signal),
     mountsOf: async (container: Container, pod: Pod) =>

@@ -102,7 +102,8 @@ export class FakeVolumeNode {
     this.journal.push(`mount ${wish.uid}/${wish.specName}`)
     await this.#behave(wish, () => this.mounts.add(wish.path), signal)
     this.mounts.add(wish.path)
-    return { kind: 'files', hostPath: wish.path, readOnly: false, selinuxRelabel: true, groups: [] } as const
+    const groups = wish.source.kind === 'persistent' ? [7] : []
+    return { kind: 'files', hostPath: wish.path, readOnly: false, selinuxRelabel: true, groups } as const
   }
 
   async #tearDown(place: VolumePlace, signal: AbortSignal): Promise<void> {
