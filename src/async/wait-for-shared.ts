@@ -2,9 +2,11 @@
 export async function waitForShared<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>()
   const abort = () => aborted.reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
+  // One that has aborted already tells nobody.
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort, { once: true })
   try {
-    return await Promise.race([result, aborted.promise])
+    return await Promise.race([aborted.promise, result])
   } finally {
     signal.removeEventListener('abort', abort)
   }

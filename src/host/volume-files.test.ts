@@ -39,6 +39,13 @@ describe('createVolumeFiles()', () => {
     await assert.rejects(files.removeDirectory(path), { code: 'ENOTEMPTY' })
   })
 
+  test('makes many side by side', async (t) => {
+    const { root, files } = await makeRoot(t)
+    const paths = Array.from({ length: 20 }, (_, n) => join(root, `pods/u1/volumes/kind-${n % 3}/data-${n}`))
+    const made = await Promise.all(paths.map((path) => files.makeDirectory(path, 0o777)))
+    assert.deepEqual(new Set(made), new Set([true]))
+  })
+
   test('takes no link for a directory', async (t) => {
     const { root, files } = await makeRoot(t)
     await mkdir(join(root, 'elsewhere'))

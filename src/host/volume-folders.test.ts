@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { makeTemporaryFolder } from '../../test/fixtures/make-temporary-folder.ts'
 import { createVolumeFolders } from './volume-folders.ts'
 
-async function setUp(t: { readonly after: (end: () => Promise<void>) => void }) {
-  const rootDirectory = await mkdtemp(join(tmpdir(), 'volume-folders-'))
-  t.after(async () => await rm(rootDirectory, { recursive: true }))
+function setUp(t: TestContext) {
+  const rootDirectory = makeTemporaryFolder(t)
   const make = async (...paths: string[]) => {
     for (const path of paths) await mkdir(join(rootDirectory, 'pods', path), { recursive: true })
   }
@@ -15,7 +15,7 @@ async function setUp(t: { readonly after: (end: () => Promise<void>) => void }) 
 }
 
 test('lists the volumes of all pods, as files and as devices', async (t) => {
-  const { rootDirectory, make, folders } = await setUp(t)
+  const { rootDirectory, make, folders } = setUp(t)
   assert.deepEqual(await folders.listVolumes(), [])
   await make(
     'u-1/volumes/kubernetes.io~empty-dir/a',
@@ -43,7 +43,7 @@ test('lists the volumes of all pods, as files and as devices', async (t) => {
 })
 
 test('removes empty directories and never what holds something', async (t) => {
-  const { rootDirectory, make, folders } = await setUp(t)
+  const { rootDirectory, make, folders } = setUp(t)
   const kept = join(rootDirectory, 'pods/u-1/volumes/kubernetes.io~empty-dir/kept')
   await make(
     'u-1/volumes/kubernetes.io~empty-dir/kept',
@@ -68,7 +68,7 @@ test('removes empty directories and never what holds something', async (t) => {
 })
 
 test('makes folders that others cannot look into, and knows whether one holds anything', async (t) => {
-  const { rootDirectory, folders } = await setUp(t)
+  const { rootDirectory, folders } = setUp(t)
   const path = join(rootDirectory, 'pods/u-1/volume-subpaths/a')
   assert.equal(await folders.holdsAnything(dirname(path)), false)
   await folders.makeFolder(path)

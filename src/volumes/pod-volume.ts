@@ -149,6 +149,7 @@ export class PodVolume {
     if (pause <= 0) return
     const { clock } = this.#deps
     await noteStep(`${next.again}: ${this.#nextTry?.why}`, () => this.#bell.wait({ clock, ms: pause }, signal))
+    signal.throwIfAborted()
   }
 
   #pauseBefore(name: VolumeOperation): number {
