@@ -16,6 +16,7 @@ import { logFiles } from './host/log-files.ts'
 import { listLogs } from './logs/list-logs.ts'
 import { runLogRotation } from './logs/run-log-rotation.ts'
 import { toLogLimits, toNodeSettings } from './node-settings.ts'
+import { isStaticPod } from './model/pod.ts'
 import type { Pod } from './model/pod.ts'
 import { Observer } from './observe/observer.ts'
 import { runObserver } from './observe/run-observer.ts'
@@ -23,6 +24,7 @@ import { RuntimeHealth } from './observe/runtime-health.ts'
 import { crashBackOffLimits } from './pods/compute-crash-back-off.ts'
 import { ExitJournal } from './pods/exit-journal.ts'
 import { PodWorkers } from './pods/pod-workers.ts'
+import type { PodView } from './pods/pod-workers.ts'
 import { removeUnknownPods } from './remove-unknown-pods.ts'
 import { createPodCgroups } from './resources/pod-cgroups.ts'
 import { reportRunOnce } from './run-once.ts'
@@ -68,7 +70,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const sources = {
     version: settings.version,
     startedAt: clock.now(),
-    desiredPods: () => workers.views().length,
+    desiredPods: () => countDesired(workers.views()),
     loopDelay: measureLoopDelay(),
   }
   const metrics = deferMetrics(async () => (await import('./telemetry/create-metrics.ts')).createMetrics(sources))
@@ -138,6 +140,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
           cgroups,
           resolvConf: deps.resolvConf,
         }),
+        metrics,
         noteStep: (_, work) => work(),
         clock,
         log,
@@ -228,6 +231,11 @@ async function lookAround(observer: Observer, log: Logger): Promise<void> {
     if (!(error instanceof AggregateError)) throw error
     log.warn('cannot read some pods of the runtime, going on without', { error })
   }
+}
+
+function countDesired(views: readonly PodView[]): { readonly fromNode: number; readonly fromApi: number } {
+  const fromNode = views.filter(({ pod }) => isStaticPod(pod)).length
+  return { fromNode, fromApi: views.length - fromNode }
 }
 
 function listVolumeImages({ spec }: Pod): readonly string[] {

@@ -6,7 +6,6 @@ import { unsupportedFields } from './unsupported-fields.ts'
 import type { PodCapability } from './unsupported-fields.ts'
 
 const probe = { exec: { command: ['true'] } }
-const rule = (action: string) => ({ action, exitCodes: { operator: 'In', values: [1] } })
 
 interface Row {
   readonly capability: PodCapability
@@ -63,16 +62,6 @@ const rows: readonly Row[] = [
   },
   { capability: 'userNamespaces', spec: { hostUsers: false }, expected: ['refuse spec.hostUsers'] },
   { capability: 'runtimeClasses', spec: { runtimeClassName: 'kata' }, expected: ['refuse spec.runtimeClassName'] },
-  {
-    capability: 'restartAllContainers',
-    spec: {
-      containers: [
-        createContainer({ restartPolicyRules: [rule('Restart')] }),
-        createContainer({ restartPolicyRules: [rule('Restart'), rule('RestartAllContainers')] }),
-      ],
-    },
-    expected: ['refuse spec.containers[1].restartPolicyRules'],
-  },
   {
     capability: 'stopSignals',
     spec: { containers: [createContainer({ lifecycle: { postStart: probe, preStop: probe, stopSignal: 'SIGINT' } })] },

@@ -7,7 +7,6 @@ export type PodCapability =
   | 'imageVolumes'
   | 'podResources'
   | 'resourceClaims'
-  | 'restartAllContainers'
   | 'runtimeClasses'
   | 'stopSignals'
   | 'sysctls'
@@ -114,15 +113,6 @@ const ROWS: readonly Row[] = [
     effect: 'refuse',
     reason: 'runtime classes are not known here',
     find: (pod) => pathIf(pod, 'spec.runtimeClassName', ({ spec }) => (spec.runtimeClassName ?? '') !== ''),
-  },
-  {
-    capability: 'restartAllContainers',
-    effect: 'refuse',
-    reason: 'the action RestartAllContainers is not supported yet',
-    find: (pod) =>
-      containerPaths(pod, 'restartPolicyRules', ({ restartPolicyRules = [] }) =>
-        restartPolicyRules.some(({ action }) => action === 'RestartAllContainers'),
-      ),
   },
   {
     capability: 'stopSignals',

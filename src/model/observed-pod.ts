@@ -1,4 +1,22 @@
+import type { ContainerPort, LifecycleHandler } from './generated/core-v1.ts'
 import type { PodUid } from './pod.ts'
+
+/** Resources in the kernel's terms; 0 is what is not set. */
+export interface AppliedResources {
+  readonly cpuShares: bigint
+  /** Negative: no limit. */
+  readonly cpuQuota: bigint
+  readonly cpuPeriod: bigint
+  readonly memoryLimitBytes: bigint
+}
+
+/** The part of a spec that the runtime keeps with a container, for an agent that knows nothing else of it. */
+export interface KeptSpec {
+  readonly deletionGracePeriodSeconds?: number
+  readonly terminationGracePeriodSeconds?: number
+  readonly preStop?: LifecycleHandler
+  readonly ports?: readonly ContainerPort[]
+}
 
 /** One instance of a container as the runtime has it. Times are milliseconds since the epoch, with fractions. */
 export interface ObservedContainer {
@@ -20,6 +38,14 @@ export interface ObservedContainer {
   readonly logPath: string
   /** The file on the node that takes the container's last words; empty when it has none. */
   readonly terminationLog: string
+  /** What the runtime says it has set for the container; undefined when it says nothing. */
+  readonly applied?: AppliedResources | undefined
+  /** The signal that stops it, when it is not the usual one and the runtime tells. */
+  readonly stopSignal?: string | undefined
+  /** Paths inside it at which mounts are read-only to their depths. */
+  readonly recursiveReadOnly?: readonly string[] | undefined
+  /** What it was made with and is needed to stop it well; only of one in an unknown state. */
+  readonly keptSpec?: KeptSpec | undefined
   readonly user?:
     | { readonly uid: number; readonly gid: number; readonly supplementalGroups: readonly number[] }
     | undefined

@@ -1,6 +1,7 @@
-import { ContainerState, NamespaceMode, PodSandboxState } from '../cri/generated/runtime-v1.ts'
+import { ContainerState, NamespaceMode, PodSandboxState, Signal } from '../cri/generated/runtime-v1.ts'
 import type { Container, ContainerStatus, PodSandbox, PodSandboxStatus } from '../cri/generated/runtime-v1.ts'
 import type { ObservedContainer, ObservedSandbox } from '../model/observed-pod.ts'
+import { parseKeptSpec } from './parse-kept-spec.ts'
 
 /** Labels by which the parts of a pod are found again; the Go kubelet's own. */
 export const POD_UID_LABEL = 'io.kubernetes.pod.uid'
@@ -64,6 +65,8 @@ export function toObservedContainer(listed: Container, status: ContainerStatus):
     imageRef: status.imageRef,
     logPath: status.logPath,
     terminationLog: terminationLog(status),
+    ...told(status),
+    ...(state === 'unknown' ? { keptSpec: parseKeptSpec(status.annotations) } : {}),
     ...(linux === undefined
       ? {}
       : {
@@ -73,6 +76,31 @@ export function toObservedContainer(listed: Container, status: ContainerStatus):
             supplementalGroups: linux.supplementalGroups.map(Number),
           },
         }),
+  }
+}
+
+/** What only newer runtimes tell, or only some containers have. */
+function told({
+  resources,
+  stopSignal,
+  mounts,
+}: ContainerStatus): Pick<ObservedContainer, 'applied' | 'stopSignal' | 'recursiveReadOnly'> {
+  const linux = resources?.linux
+  const signal = Object.entries(Signal).find(([, number]) => number === stopSignal)?.[0]
+  const paths = mounts.filter(({ recursiveReadOnly }) => recursiveReadOnly).map(({ containerPath }) => containerPath)
+  return {
+    ...(linux === undefined
+      ? {}
+      : {
+          applied: {
+            cpuShares: linux.cpuShares,
+            cpuQuota: linux.cpuQuota,
+            cpuPeriod: linux.cpuPeriod,
+            memoryLimitBytes: linux.memoryLimitInBytes,
+          },
+        }),
+    ...(signal === undefined || stopSignal === Signal.RUNTIME_DEFAULT ? {} : { stopSignal: signal }),
+    ...(paths.length === 0 ? {} : { recursiveReadOnly: paths }),
   }
 }
 

@@ -5,7 +5,7 @@ import { podText } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
 import { StartError } from '../model/start-error.ts'
 import { computeContainerGrace } from './compute-grace.ts'
-import { computeNextBackOff } from './compute-crash-back-off.ts'
+import { computeNextBackOff, crashBackOffKey } from './compute-crash-back-off.ts'
 import type { CrashBackOffLimits } from './compute-crash-back-off.ts'
 import { createSandbox, describeSandbox } from './create-sandbox.ts'
 import type { PodSandboxInUse } from './create-sandbox.ts'
@@ -15,6 +15,7 @@ import type { ContainerKill, ContainerStart, PodActions } from './pod-actions.ts
 import type { PodMemory } from './pod-memory.ts'
 import type { LocalImage, PodRuntime } from './pod-runtime.ts'
 import { removeLeftovers } from './remove-leftovers.ts'
+import { resetContainers } from './reset-containers.ts'
 import { startContainer } from './start-container.ts'
 import { startPriority } from './start-priority.ts'
 import { stopContainer } from './stop-container.ts'
@@ -48,6 +49,10 @@ export async function applyPodActions(runtime: PodRuntime, input: ApplyInput, si
     if (actions.createSandbox) await removeInitContainers(runtime, input, signals.shutdown)
   }
   for (const kill of actions.kill) await applyKill(runtime, input, kill, signals.shutdown)
+  if (actions.reset !== undefined) {
+    for (const trigger of actions.reset.triggers) rememberStart(runtime, input, trigger)
+    await resetContainers(runtime, { ...input, reset: actions.reset }, signals.shutdown)
+  }
   if (!actions.createSandbox && actions.start.length === 0) return true
 
   const config = describeSandbox(runtime, pod, { attempt: actions.attempt, told: memory.toldWarnings })
@@ -121,12 +126,15 @@ async function startAll(
         () => startContainer(runtime, request, signals.shutdown),
         signals.superseded,
       )
+      input.memory.allocated.set(start.name, kinded.container.resources)
       // Outside the turnstile: a hook may take long, and other pods start meanwhile.
       const started = { ...input, kinded, containerId, podIp: parts.sandbox.ips[0] }
       await runPostStart(runtime, started, signals)
       input.memory.waiting.delete(start.name)
+      runtime.metrics.containerStart(kinded.kind, undefined)
     } catch (error) {
       if (!(error instanceof StartError)) throw error
+      runtime.metrics.containerStart(kinded.kind, error.reason)
       input.memory.waiting.set(start.name, { reason: error.reason, message: error.message })
       all = false
       // The containers after a plain init container need its work; those after a sidecar, or beside it, do not.
@@ -137,10 +145,15 @@ async function startAll(
 }
 
 /** A start that follows an exit makes the next one wait longer. */
-function rememberStart(runtime: PodRuntime, { memory, backOffLimits }: ApplyInput, start: ContainerStart): void {
-  if (start.previousFinishedAt === undefined) return
+function rememberStart(
+  runtime: PodRuntime,
+  { pod, memory, backOffLimits }: ApplyInput,
+  { name, previousFinishedAt }: ContainerStart,
+): void {
+  if (previousFinishedAt === undefined) return
+  const key = crashBackOffKey(findContainer(pod, name).container)
   const context = { limits: backOffLimits, now: runtime.clock.now() }
-  memory.backOff.set(start.name, computeNextBackOff(memory.backOff.get(start.name), start.previousFinishedAt, context))
+  memory.backOff.set(key, computeNextBackOff(memory.backOff.get(key), previousFinishedAt, context))
 }
 
 function tellBackOff(runtime: PodRuntime, { pod, actions, memory }: ApplyInput): void {

@@ -52,8 +52,12 @@ export async function createSandbox(
   await makeDirectories(runtime, pod, config)
   const { podSandboxId } = await inStep(
     () => runtime.calls.runPodSandbox({ config }, signal),
-    (error) => sandboxFailure(runtime, pod, `Failed to create pod sandbox: ${error.detail}`, error),
+    (error) => {
+      runtime.metrics.sandboxStart(true)
+      return sandboxFailure(runtime, pod, `Failed to create pod sandbox: ${error.detail}`, error)
+    },
   )
+  runtime.metrics.sandboxStart(false)
   const ips = await inStep(
     () => readSandboxIps(runtime, pod, podSandboxId, signal),
     (error) => {

@@ -7,7 +7,7 @@ import type { CriCalls } from '../cri/cri-calls.ts'
 import type { PodSandboxConfig } from '../cri/generated/runtime-v1.ts'
 import type { httpGet } from '../http-client/http-get.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
-import type { KindedContainer } from '../model/pod-containers.ts'
+import type { ContainerKind, KindedContainer } from '../model/pod-containers.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
 import type { ProbeDeps } from '../probes/probe-deps.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -40,6 +40,15 @@ interface PodObserver {
 interface PodCgroups {
   /** Removes the cgroups of a pod in which nothing runs any more. */
   remove(uid: PodUid): Promise<void>
+}
+
+/** What is counted of all pods. */
+interface PodMetrics {
+  /** A container was to start; the failure is the reason that users see. */
+  containerStart(kind: ContainerKind, failure: string | undefined): void
+  sandboxStart(failed: boolean): void
+  /** A pod runs for the first time, so long after it was first seen. */
+  podStart(seconds: number): void
 }
 
 /** What is the same for every pod of this node. */
@@ -76,6 +85,7 @@ export interface PodRuntime {
   readonly events: PodEvents
   readonly starts: Pick<Turnstile, 'pass'>
   readonly probes: ProbeDeps
+  readonly metrics: PodMetrics
   readonly node: NodeSettings
   /** Work that nothing else here would show, under its name. */
   readonly noteStep: <T>(name: string, work: () => Promise<T>) => Promise<T>

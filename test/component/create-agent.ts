@@ -102,6 +102,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const starts = new Turnstile({ places, patienceMs: START_PATIENCE_MS, clock })
   const execs = new Turnstile({ places: 4, patienceMs: START_PATIENCE_MS, clock })
   const probeRuns: ProbeMeasure[] = []
+  const counted: string[] = []
   let drawn = 0
   const cgroupsRemoved: PodUid[] = []
   const statuses: string[] = []
@@ -130,6 +131,11 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
           onRun: (measure) => void probeRuns.push(measure),
         },
         node: await createNodeSettings(),
+        metrics: {
+          containerStart: (kind, failure) => void counted.push(`container ${kind} ${failure ?? 'ok'}`),
+          sandboxStart: (failed) => void counted.push(`sandbox ${failed ? 'failed' : 'ok'}`),
+          podStart: (seconds) => void counted.push(`pod ${seconds}`),
+        },
         noteStep: (_, work) => work(),
         clock,
         log,
@@ -199,6 +205,8 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     statuses,
     cgroupsRemoved,
     probeRuns,
+    /** What metrics would show of starts. */
+    counted,
     /** The complete set of a source. */
     setPods(pods: readonly Pod[], source = 'file') {
       mux.set(source, pods)

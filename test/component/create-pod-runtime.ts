@@ -52,6 +52,7 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
       onRun: () => {},
     },
     node: await createNodeSettings(),
+    metrics: { containerStart: () => {}, sandboxStart: () => {}, podStart: () => {} },
     noteStep: (_, work) => work(),
     clock,
     log,
