@@ -40,6 +40,8 @@ interface PodObserver {
 interface PodCgroups {
   /** Removes the cgroups of a pod in which nothing runs any more. */
   remove(uid: PodUid): Promise<void>
+  /** Ends every process in the cgroup of one container of a pod. */
+  killContainer(uid: PodUid, containerId: string): Promise<void>
 }
 
 /** What is counted of all pods. */

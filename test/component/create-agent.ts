@@ -114,7 +114,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         images,
         httpGet,
         files,
-        cgroups: { remove: async (uid) => void cgroupsRemoved.push(uid) },
+        cgroups: { remove: async (uid) => void cgroupsRemoved.push(uid), killContainer: async () => {} },
         journal: await ExitJournal.load({ files: world.journalFiles, log }),
         environment: noEnvironmentSources,
         events: recorder,

@@ -36,7 +36,10 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
     images: { ensure: async () => ({ ref: 'sha256:1', uid: undefined, username: '' }) },
     httpGet: async () => ({ status: 200, body: '' }),
     files,
-    cgroups: { remove: async (uid) => void journal.push(`removeCgroup ${uid}`) },
+    cgroups: {
+      remove: async (uid) => void journal.push(`removeCgroup ${uid}`),
+      killContainer: async (uid, id) => void journal.push(`killContainer ${uid} ${id}`),
+    },
     journal: await ExitJournal.load({ files: new FakeJournalFiles(), log }),
     environment: noEnvironmentSources,
     events: { record: (_, { type, reason, message }) => void events.push(`${type} ${reason} ${message}`) },
