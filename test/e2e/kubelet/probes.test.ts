@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { rm, writeFile } from 'node:fs/promises'
+import process from 'node:process'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import type { ContainerStatus, Probe } from '../../../src/model/generated/core-v1.ts'
 import type { Pod } from '../../../src/model/pod.ts'
 import { scripts, testContainer, testPod } from '../support/test-pod.ts'
@@ -9,6 +12,7 @@ import { isReady, TestNode } from '../support/test-node.ts'
 const mainOf = (pod: Pod): ContainerStatus | undefined => pod.status?.containerStatuses?.[0]
 const restartsOf = (pod: Pod) => mainOf(pod)?.restartCount ?? 0
 const quick = { periodSeconds: 1, failureThreshold: 1 }
+const serverScript = fileURLToPath(new URL('../support/health-server.ts', import.meta.url))
 const never = new AbortController().signal
 
 const serve = (script: string) =>
@@ -69,6 +73,30 @@ describe('probes', { concurrency: true }, () => {
     const again = await node.podIs('toggled', 'not ready', (pod) => !isReady(pod))
     assert.deepEqual([restartsOf(again), mainOf(again)?.started], [0, true])
   })
+
+  const servers: readonly (readonly [kind: string, probe: Probe, told: string])[] = [
+    ['grpc', { grpc: { port: 9000, service: 'shop' } }, 'service unhealthy (responded with \\"NOT_SERVING\\")'],
+    ['https', { httpGet: { port: 9000, scheme: 'HTTPS', path: '/' } }, 'HTTP probe failed with statuscode: 503'],
+  ]
+  for (const [kind, probe, told] of servers) {
+    test(`readiness over ${kind} follows what a server in the pod says`, async () => {
+      const name = `served-${kind}`
+      await run(name, scripts.obedient, { readinessProbe: { ...probe, ...quick } })
+      await node.logged('Readiness probe failed', `default/${name}-lab`, 'connect')
+      const [container] = await node.running(name)
+      const { pid } = await node.inspect(container?.id ?? '')
+      const file = `${node.lab.folder}/${name}`
+      await writeFile(file, '')
+      // busybox speaks neither, so a process of ours serves in the pod's network.
+      const server = [process.execPath, serverScript, kind, '9000', file]
+      await node.lab.startInside(['nsenter', `--net=/proc/${pid}/ns/net`, ...server], `${file}.log`)
+      await node.ready(name)
+      await rm(file)
+      const pod = await node.podIs(name, 'not ready', (pod) => !isReady(pod))
+      await node.logged('reason="Unhealthy"', `default/${name}-lab`, told)
+      assert.equal(restartsOf(pod), 0)
+    })
+  }
 
   test('a startup probe holds back readiness and liveness', async () => {
     const probes = {
