@@ -157,3 +157,18 @@ test('what was ready stays ready when the agent is killed', async () => {
   const later = await node.agent.pod('web')
   assert.equal(later !== undefined && isReady(later), true)
 })
+
+test('a pod in the network of the node is asked at the address of the node', async () => {
+  await using node = await TestNode.start()
+  // The node has an address since its first pod, whose network is a bridge; the agent looks for it when it starts.
+  await node.lab.manifests.write('first', testPod('first'))
+  await node.ready('first')
+  await node.agent.kill()
+  await node.startAgent()
+  const script = `mkdir /www; echo fine > /www/ok; httpd -p 18080 -h /www; ${scripts.obedient}`
+  const readinessProbe = { httpGet: { port: 18_080, path: '/ok' }, ...quick }
+  const containers = [testContainer('main', script, { readinessProbe })]
+  await node.lab.manifests.write('on-node', testPod('on-node', { hostNetwork: true, containers }))
+  const { status } = await node.ready('on-node')
+  assert.deepEqual([status?.podIP, status?.hostIP], ['10.88.0.1', '10.88.0.1'])
+})
