@@ -163,7 +163,7 @@ inMountNamespace(import.meta.filename, () => {
       assert.equal(await isGone(volume.path), true)
     })
 
-    test('nothing is deleted across a mount, nor through a link', async (t) => {
+    test('what is mounted inside is unmounted, and nothing is deleted across it nor through a link', async (t) => {
       const { root, kinds, wish } = await createNode(t)
       const precious = join(root, 'precious')
       await mkdir(precious)
