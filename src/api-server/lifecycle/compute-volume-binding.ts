@@ -53,9 +53,10 @@ function sizeOf(amounts: Readonly<Record<string, string>> | undefined): Quantity
 }
 
 function isSelected(labels: Readonly<Record<string, string>>, selector: LabelSelector | undefined): boolean {
-  const hasAll = Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => labels[key] === value)
+  const own = new Map(Object.entries(labels))
+  const hasAll = Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => own.get(key) === value)
   return hasAll && (selector?.matchExpressions ?? []).every(({ key, operator, values = [] }) => {
-    const value = labels[key]
+    const value = own.get(key)
     switch (operator) {
       case 'In':
         return value !== undefined && values.includes(value)

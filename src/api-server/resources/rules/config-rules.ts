@@ -9,13 +9,13 @@ import { sameValue } from '../same-value.ts'
 
 const MAX_BYTES = 1024 * 1024
 // The keys that a secret of a type must have; one of each list.
-const REQUIRED_KEYS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+const REQUIRED_KEYS = new Map<string, readonly (readonly string[])[]>(Object.entries({
   'kubernetes.io/dockercfg': [['.dockercfg']],
   'kubernetes.io/dockerconfigjson': [['.dockerconfigjson']],
   'kubernetes.io/basic-auth': [['username', 'password']],
   'kubernetes.io/ssh-auth': [['ssh-privatekey']],
   'kubernetes.io/tls': [['tls.crt'], ['tls.key']],
-}
+}))
 
 type Texts = Readonly<Record<string, string>>
 
@@ -54,7 +54,7 @@ export const secretRules: ResourceRules = {
     const path = FieldPath.root.child('data')
     validateKeys(data, path, problems)
     if (encodedBytesOf(data) > MAX_BYTES) problems.tooLong(path, MAX_BYTES)
-    for (const keys of REQUIRED_KEYS[String(object['type'])] ?? []) {
+    for (const keys of REQUIRED_KEYS.get(String(object['type'])) ?? []) {
       if (!keys.some((key) => Object.hasOwn(data, key))) problems.required(path.key(keys[0] ?? ''))
     }
     return problems.violations
