@@ -11,6 +11,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   config: ['model', 'document', 'host'],
   cri: ['model', 'async', 'telemetry'],
   schema: ['model', 'document'],
+  'api-server': ['model', 'async', 'document', 'telemetry', 'host', 'schema'],
   'http-client': ['model'],
   containers: ['model', 'cri'],
   sources: ['model', 'async', 'telemetry', 'host', 'schema'],
@@ -50,6 +51,7 @@ export const owners: Readonly<Record<string, readonly string[]>> = {
   'node:child_process': ['host'],
   'node:timers': ['async'],
   'node:timers/promises': ['async'],
-  'node:http': ['server', 'sources', 'http-client'],
+  'node:sqlite': ['api-server'],
+  'node:http': ['server', 'sources', 'http-client', 'api-server'],
   'node:https': ['server', 'sources', 'http-client'],
 }

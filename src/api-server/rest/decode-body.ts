@@ -1,0 +1,108 @@
+import type { DocumentObject, DocumentValue, ParsedText, Segments } from '../../document/document-value.ts'
+import { SyntaxProblem } from '../../document/document-value.ts'
+import { parseJson } from '../../document/parse-json.ts'
+import { parseYaml } from '../../document/parse-yaml.ts'
+import { apiTypes } from '../../schema/api-types.ts'
+import { decodeObject } from '../../schema/decode-object.ts'
+import { FieldPath } from '../../schema/field-path.ts'
+import { badRequest, unsupportedMediaType } from '../api-error.ts'
+import type { ApiObject } from '../store/api-object.ts'
+import type { ApiRequest } from './api-request.ts'
+
+/** Larger requests are refused. Parity: the API server's limit of a request. */
+const MAX_BODY_BYTES = 3 * 1024 * 1024
+
+/** What a type of object is called in requests and in the schema. */
+export interface ExpectedType {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly typeName: string
+}
+
+export interface DecodedBody {
+  readonly object: ApiObject
+  /** Unknown and doubled fields, for those who want to hear of them. */
+  readonly warnings: readonly string[]
+}
+
+/** Reads a body as JSON or YAML. */
+export async function readDocument(request: ApiRequest, allowYaml: boolean): Promise<ParsedText> {
+  const bytes = await request.readBody(MAX_BODY_BYTES)
+  const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+  const isYaml = allowYaml && (type === 'application/yaml' || type === 'text/yaml')
+  const isJson = type === '' || type === 'application/json' || type.endsWith('+json')
+  if (!isYaml && !isJson) {
+    throw unsupportedMediaType(`the body of the request was in an unknown format (${type.slice(0, 100)}) - accepted media types include: application/json, application/yaml`)
+  }
+  const text = decodeText(bytes)
+  try {
+    return isYaml ? parseYaml(text) : parseJson(text)
+  } catch (error) {
+    if (!(error instanceof SyntaxProblem)) throw error
+    throw badRequest(`the object provided is unrecognized: ${error.message} (at character ${error.offset})`, { cause: error })
+  }
+}
+
+function decodeText(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (error) {
+    throw badRequest('the object provided is unrecognized: expected UTF-8', { cause: error })
+  }
+}
+
+/** A parsed body to an object of its type; throws BadRequest when it is of another, or has values of wrong types. */
+export function decodeBody(document: Pick<ParsedText, 'value' | 'duplicates'>, type: ExpectedType): DecodedBody {
+  const { value } = document
+  const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`
+  if (!isObject(value)) throw badRequest(`the object provided is unrecognized: expected an object with apiVersion and kind`)
+  checkType(value, apiVersion, type.kind)
+  const decoded = decodeObject(value, type.typeName, FieldPath.root, apiTypes)
+  const [error] = decoded.errors
+  if (error !== undefined) {
+    throw badRequest(`${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: ${error.path.toString()}: ${error.rule}`)
+  }
+  const unknown = decoded.warnings.filter(({ isUnknown }) => isUnknown === true)
+  return {
+    object: { ...decoded.value, kind: type.kind, apiVersion, metadata: decoded.value['metadata'] ?? {} } as ApiObject,
+    warnings: [
+      ...unknown.map(({ path }) => `unknown field "${path.toString()}"`),
+      ...document.duplicates.map(({ segments }) => `duplicate field "${formatSegments(segments)}"`),
+    ],
+  }
+}
+
+/** What a sender who wants to know of unknown fields hears: nothing, warnings, or a refusal. */
+export function applyFieldValidation(query: URLSearchParams, warnings: readonly string[]): readonly string[] {
+  const mode = query.get('fieldValidation') || 'Warn'
+  if (!['Ignore', 'Warn', 'Strict'].includes(mode)) {
+    throw badRequest(`invalid fieldValidation ${JSON.stringify(mode.slice(0, 50))}: expected Ignore, Warn or Strict`)
+  }
+  if (mode === 'Strict' && warnings.length > 0) throw badRequest(`strict decoding error: ${warnings.join(', ')}`)
+  return mode === 'Warn' ? warnings : []
+}
+
+function checkType(value: DocumentObject, apiVersion: string, kind: string): void {
+  const said = { apiVersion: value['apiVersion'] ?? '', kind: value['kind'] ?? '' }
+  if (said.kind !== '' && said.kind !== kind) {
+    throw badRequest(`the kind in the data (${shown(said.kind)}) does not match the expected kind (${kind})`)
+  }
+  if (said.apiVersion !== '' && said.apiVersion !== apiVersion) {
+    throw badRequest(`the API version in the data (${shown(said.apiVersion)}) does not match the expected API version (${apiVersion})`)
+  }
+}
+
+function shown(value: DocumentValue): string {
+  return typeof value === 'string' ? value.slice(0, 100) : typeof value
+}
+
+function formatSegments(segments: Segments): string {
+  return segments
+    .map((segment, index) => (typeof segment === 'number' ? `[${segment}]` : index === 0 ? segment : `.${segment}`))
+    .join('')
+}
+
+export function isObject(value: unknown): value is DocumentObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
