@@ -1,0 +1,185 @@
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../model/generated/core-v1.ts'
+import { allow, deny, isIn, isOwnRequest } from './decision.ts'
+import type { Decision, ResourceRule } from './decision.ts'
+import type { ObjectReader } from './object-reader.ts'
+import { findPodReferences, volumeNeedsSecret } from './pod-references.ts'
+import type { RequestAttributes } from './request-attributes.ts'
+
+const READ = ['get', 'list', 'watch']
+const WRITE = ['update', 'patch']
+const LEASES = 'kube-node-lease'
+
+/** What every node may do, whatever the name. */
+export const NODES_RULES: readonly ResourceRule[] = [
+  { verbs: READ, group: '', resources: ['services'] },
+  { verbs: ['get'], group: '', resources: ['endpoints'] },
+  { verbs: READ, group: 'node.k8s.io', resources: ['runtimeclasses'] },
+  { verbs: READ, group: 'storage.k8s.io', resources: ['csidrivers'] },
+  { verbs: ['create', ...WRITE], group: '', resources: ['events'] },
+  { verbs: ['create', ...WRITE], group: 'events.k8s.io', resources: ['events'] },
+  // Whose node, pod, lease or request it is that they make is checked when its content is known.
+  { verbs: ['create'], group: '', resources: ['nodes', 'pods'] },
+  { verbs: ['create'], group: 'storage.k8s.io', resources: ['csinodes'] },
+  { verbs: ['create'], group: 'certificates.k8s.io', resources: ['certificatesigningrequests'] },
+  { verbs: ['create'], group: 'authentication.k8s.io', resources: ['tokenreviews'] },
+  { verbs: ['create'], group: 'authorization.k8s.io', resources: ['subjectaccessreviews', 'localsubjectaccessreviews'] },
+]
+
+/** What a node may do to one object, and whether that object is its own or needed by a pod that is bound to it. */
+interface OwnRule extends ResourceRule {
+  readonly owns: (asked: Question) => boolean
+  readonly otherwise: string
+}
+
+interface Question {
+  readonly node: string
+  readonly namespace: string
+  readonly name: string
+  readonly userName: string
+  readonly fields: Readonly<Record<string, string>>
+  readonly objects: ObjectReader
+}
+
+const isOwnName = ({ node, name }: Question) => name === node
+
+const OWN_RULES: readonly OwnRule[] = [
+  {
+    ...{ verbs: [...READ, ...WRITE], group: '', resources: ['nodes'] },
+    ...{ owns: isOwnName, otherwise: 'a node may only see and change its own Node, by name' },
+  },
+  {
+    ...{ verbs: ['get', ...WRITE], group: '', resources: ['nodes/status'] },
+    ...{ owns: isOwnName, otherwise: 'a node may only see and change its own status' },
+  },
+  {
+    ...{ verbs: ['get', ...WRITE, 'delete'], group: 'storage.k8s.io', resources: ['csinodes'] },
+    ...{ owns: isOwnName, otherwise: 'a node may only use its own CSINode' },
+  },
+  {
+    ...{ verbs: ['get', ...WRITE, 'delete'], group: 'coordination.k8s.io', resources: ['leases'] },
+    owns: ({ namespace, name, node }) => namespace === LEASES && name === node,
+    otherwise: `a node may only use the lease of its name in ${LEASES}`,
+  },
+  {
+    // Its name is checked when its content is known.
+    ...{ verbs: ['create'], group: 'coordination.k8s.io', resources: ['leases'] },
+    ...{ owns: ({ namespace }) => namespace === LEASES, otherwise: `a node may only create leases in ${LEASES}` },
+  },
+  {
+    ...{ verbs: READ, group: '', resources: ['pods'] },
+    owns: (asked) => asked.fields['spec.nodeName'] === asked.node || isBoundPod(asked),
+    otherwise: 'a node may only see pods that are bound to it: by name, or with spec.nodeName in the field selector',
+  },
+  {
+    ...{ verbs: ['delete'], group: '', resources: ['pods'] },
+    ...{ owns: isBoundPod, otherwise: 'a node may only delete pods that are bound to it' },
+  },
+  {
+    ...{ verbs: ['get', ...WRITE], group: '', resources: ['pods/status'] },
+    ...{ owns: isBoundPod, otherwise: 'a node may only change the status of pods that are bound to it' },
+  },
+  {
+    ...{ verbs: ['create'], group: '', resources: ['pods/eviction'] },
+    ...{ owns: isBoundPod, otherwise: 'a node may only evict pods that are bound to it' },
+  },
+  {
+    ...{ verbs: READ, group: '', resources: ['secrets'] },
+    ...{ owns: needsSecret, otherwise: 'a node may only see secrets that a pod on it needs, by name' },
+  },
+  {
+    ...{ verbs: READ, group: '', resources: ['configmaps'] },
+    owns: (asked) => hasPod(asked, (pod) => findPodReferences(pod).configMaps.has(asked.name)),
+    otherwise: 'a node may only see config maps that a pod on it needs, by name',
+  },
+  {
+    ...{ verbs: READ, group: '', resources: ['persistentvolumeclaims'] },
+    ...{ owns: needsClaim, otherwise: 'a node may only see claims that a pod on it needs, by name' },
+  },
+  {
+    ...{ verbs: ['get', ...WRITE], group: '', resources: ['persistentvolumeclaims/status'] },
+    ...{ owns: needsClaim, otherwise: 'a node may only change the status of claims that a pod on it needs' },
+  },
+  {
+    ...{ verbs: READ, group: '', resources: ['persistentvolumes'] },
+    ...{ owns: needsVolume, otherwise: 'a node may only see volumes that a pod on it needs, by name' },
+  },
+  {
+    ...{ verbs: READ, group: 'storage.k8s.io', resources: ['volumeattachments'] },
+    owns: ({ objects, name, node }) => {
+      const resource = 'volumeattachments.storage.k8s.io'
+      const spec = name === '' ? undefined : objects.get({ resource, namespace: '', name })?.['spec']
+      return (spec as { nodeName?: string } | undefined)?.nodeName === node
+    },
+    otherwise: 'a node may only see its own attachments, by name',
+  },
+  {
+    ...{ verbs: ['get'], group: '', resources: ['serviceaccounts'] },
+    ...{ owns: needsAccount, otherwise: 'a node may only see service accounts of pods on it' },
+  },
+  {
+    ...{ verbs: ['create'], group: '', resources: ['serviceaccounts/token'] },
+    ...{ owns: needsAccount, otherwise: 'a node may only ask for tokens of service accounts of pods on it' },
+  },
+  {
+    ...{ verbs: READ, group: 'certificates.k8s.io', resources: ['certificatesigningrequests'] },
+    owns: ({ objects, name, userName }) => isOwnRequest(objects, name, userName),
+    otherwise: 'a node may only see its own certificate requests, by name',
+  },
+]
+
+/** Whether a node may do something: to what is its own, and to what pods need that are bound to it. */
+export function authorizeNode(attributes: RequestAttributes, node: string, objects: ObjectReader): Decision {
+  if (isIn(NODES_RULES, attributes)) return allow('every node may')
+  const rule = OWN_RULES.find((each) => isIn([each], attributes))
+  if (rule === undefined) return deny('nodes may not do this')
+  const { namespace, name, fields, user } = attributes
+  const isOwn = rule.owns({ node, namespace, name, fields, userName: user.name, objects })
+  return isOwn ? allow('it belongs to the node') : deny(rule.otherwise)
+}
+
+function isBoundPod({ objects, namespace, name, node }: Question): boolean {
+  if (namespace === '' || name === '') return false
+  return isBound(objects.get({ resource: 'pods', namespace, name }) as unknown as Pod | undefined, node)
+}
+
+function isBound(pod: Pod | undefined, node: string): boolean {
+  return pod?.spec?.nodeName === node
+}
+
+/** Whether a pod of the namespace is bound to the node and passes a test. */
+function hasPod({ objects, namespace, name, node }: Question, test: (pod: Pod) => boolean): boolean {
+  if (namespace === '' || name === '') return false
+  const pods = objects.list('pods', namespace) as unknown as readonly Pod[]
+  return pods.some((pod) => isBound(pod, node) && test(pod))
+}
+
+function needsClaim(asked: Question): boolean {
+  return hasPod(asked, (pod) => findPodReferences(pod).claims.has(asked.name))
+}
+
+function needsAccount(asked: Question): boolean {
+  return hasPod(asked, ({ spec }) => spec?.serviceAccountName === asked.name)
+}
+
+/** A volume belongs to the claim that it names, if that claim names it too. */
+function needsVolume(asked: Question): boolean {
+  const { objects, name } = asked
+  if (name === '') return false
+  const volume = objects.get({ resource: 'persistentvolumes', namespace: '', name }) as unknown as PersistentVolume | undefined
+  const { namespace = '', name: claimName = '' } = volume?.spec?.claimRef ?? {}
+  if (namespace === '' || claimName === '') return false
+  const claim = objects.get({ resource: 'persistentvolumeclaims', namespace, name: claimName })
+  const isMutual = (claim as unknown as PersistentVolumeClaim | undefined)?.spec?.volumeName === name
+  return isMutual && needsClaim({ ...asked, namespace, name: claimName })
+}
+
+function needsSecret(asked: Question): boolean {
+  if (hasPod(asked, (pod) => findPodReferences(pod).secrets.has(asked.name))) return true
+  const { objects, namespace, name } = asked
+  if (namespace === '' || name === '') return false
+  const volumes = objects.list('persistentvolumes') as unknown as readonly PersistentVolume[]
+  return volumes.some(
+    (volume) =>
+      volumeNeedsSecret(volume, namespace, name) && needsVolume({ ...asked, name: volume.metadata?.name ?? '' }),
+  )
+}
