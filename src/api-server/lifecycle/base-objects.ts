@@ -13,10 +13,16 @@ const NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system']
 export async function createBaseObjects(store: ObjectStore, facts: ChangeFacts): Promise<void> {
   await store.write((transaction) => {
     const changes = new ChangeSet(transaction, facts)
-    for (const name of NAMESPACES) create(changes, '', 'namespaces', { kind: 'Namespace', apiVersion: 'v1', metadata: { name } })
+    for (const name of NAMESPACES)
+      create(changes, '', 'namespaces', { kind: 'Namespace', apiVersion: 'v1', metadata: { name } })
     for (const [name, value] of Object.entries(SYSTEM_PRIORITIES)) {
       const apiVersion = 'scheduling.k8s.io/v1'
-      create(changes, 'scheduling.k8s.io', 'priorityclasses', { kind: 'PriorityClass', apiVersion, metadata: { name }, value })
+      create(changes, 'scheduling.k8s.io', 'priorityclasses', {
+        kind: 'PriorityClass',
+        apiVersion,
+        metadata: { name },
+        value,
+      })
     }
     settleChanges(changes)
   })

@@ -86,12 +86,7 @@ function counted(resource: Resource, object: ApiObject, before: ApiObject): ApiO
   return { ...object, metadata: { ...object.metadata, generation: (before.metadata.generation ?? 0) + 1 } }
 }
 
-function violationsOf(
-  resource: Resource,
-  subresource: Subresource | undefined,
-  object: ApiObject,
-  before: ApiObject,
-) {
+function violationsOf(resource: Resource, subresource: Subresource | undefined, object: ApiObject, before: ApiObject) {
   const { rules } = resource
   const meta = [...validateObjectMeta(resource, object.metadata), ...validateFinalizers(object, before)]
   if (subresource?.merge) return [...meta, ...(subresource.validate?.(object, before) ?? [])]

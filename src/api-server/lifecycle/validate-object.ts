@@ -50,7 +50,10 @@ export function validateFinalizers(object: ApiObject, before: ApiObject): readon
   const old = before.metadata.finalizers ?? []
   const added = (object.metadata.finalizers ?? []).filter((finalizer) => !old.includes(finalizer))
   if (added.length > 0) {
-    problems.forbidden(META.child('finalizers'), `the object is being deleted, so none can be added: ${added.join(', ')}`)
+    problems.forbidden(
+      META.child('finalizers'),
+      `the object is being deleted, so none can be added: ${added.join(', ')}`,
+    )
   }
   return problems.violations
 }

@@ -45,9 +45,15 @@ class DryRun extends Error {
   }
 }
 
-export function changeFacts(deps: Pick<ApiDeps, 'clock' | 'nodeName' | 'newUid' | 'random'>, user: RequestUser): ChangeFacts {
+export function changeFacts(
+  deps: Pick<ApiDeps, 'clock' | 'nodeName' | 'newUid' | 'random'>,
+  user: RequestUser,
+): ChangeFacts {
   const nameSuffix = () =>
-    Array.from({ length: SUFFIX_LENGTH }, () => SUFFIX_CHARACTERS[Math.floor(deps.random() * SUFFIX_CHARACTERS.length)]).join('')
+    Array.from(
+      { length: SUFFIX_LENGTH },
+      () => SUFFIX_CHARACTERS[Math.floor(deps.random() * SUFFIX_CHARACTERS.length)],
+    ).join('')
   return { now: deps.clock.now(), nodeName: deps.nodeName, user, newUid: deps.newUid, nameSuffix }
 }
 

@@ -92,7 +92,9 @@ function aggregated(resource: Resource): object {
     ...(subresources.length > 0 && {
       subresources: subresources.map((each) => ({
         subresource: each.name,
-        responseKind: each.kind ? { group: each.kind.group, version: each.kind.version, kind: each.kind.kind } : { group, version, kind },
+        responseKind: each.kind
+          ? { group: each.kind.group, version: each.kind.version, kind: each.kind.kind }
+          : { group, version, kind },
         verbs: each.verbs,
       })),
     }),

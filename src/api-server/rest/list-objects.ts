@@ -94,7 +94,8 @@ function checkMatch(match: string | undefined, query: URLSearchParams, token: Co
   if (match !== 'Exact' && match !== 'NotOlderThan') problems.unsupported(path, match, ['Exact', 'NotOlderThan'])
   if (asked === '') problems.forbidden(path, 'resourceVersionMatch is forbidden unless resourceVersion is provided')
   if (token !== undefined) problems.forbidden(path, 'resourceVersionMatch is forbidden with a continue token')
-  if (match === 'Exact' && asked === '0') problems.forbidden(path, 'resourceVersionMatch "Exact" is forbidden for resourceVersion "0"')
+  if (match === 'Exact' && asked === '0')
+    problems.forbidden(path, 'resourceVersionMatch "Exact" is forbidden for resourceVersion "0"')
   if (problems.violations.length > 0) {
     throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, problems.violations)
   }
@@ -121,7 +122,7 @@ function readPage(store: ObjectStore, selection: Selection, { limit, token, vers
   const single = singleObject(store, selection, version)
   const items: StoredObject[] = [...(single ?? [])]
   let after: { readonly namespace: string; readonly name: string } | undefined = token
-  for (let isMore = single === undefined; isMore && (limit === 0 || items.length <= limit); ) {
+  for (let isMore = single === undefined; isMore && (limit === 0 || items.length <= limit);) {
     const chunkSize = limit > 0 && !isFiltered ? limit + 1 : CHUNK
     const chunk = store.list({ resource: resource.storage, namespace, version, after, limit: chunkSize })
     items.push(...(isFiltered ? chunk.filter(({ object }) => isSelected(selection, object)) : chunk))
@@ -133,7 +134,8 @@ function readPage(store: ObjectStore, selection: Selection, { limit, token, vers
   const page = items.slice(0, limit)
   const last = page.at(-1)?.key ?? { namespace: '', name: '' }
   const next = formatContinueToken({ version, namespace: last.namespace, name: last.name })
-  const remaining = isFiltered || token !== undefined ? undefined : store.count({ resource: resource.storage, namespace }) - limit
+  const remaining =
+    isFiltered || token !== undefined ? undefined : store.count({ resource: resource.storage, namespace }) - limit
   return {
     items: page,
     metadata: {

@@ -50,7 +50,12 @@ export function presentList(how: Presentation, items: readonly StoredObject[], m
 }
 
 /** What `kubectl get` prints: columns and a row per object. */
-export function toTable(how: Presentation, objects: readonly ApiObject[], metadata: object, withColumns = true): object {
+export function toTable(
+  how: Presentation,
+  objects: readonly ApiObject[],
+  metadata: object,
+  withColumns = true,
+): object {
   const { columns, cells } = how.resource.columns
   return {
     kind: 'Table',

@@ -66,7 +66,12 @@ function toQuestion(spec: Spec, user: RequestUser): AccessQuestion {
 }
 
 function toUser(spec: Spec): RequestUser {
-  const { user = '', groups = [], uid, extra } = spec as {
+  const {
+    user = '',
+    groups = [],
+    uid,
+    extra,
+  } = spec as {
     user?: string
     groups?: readonly string[]
     uid?: string

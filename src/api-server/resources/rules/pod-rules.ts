@@ -22,8 +22,12 @@ export const podRules: ResourceRules = {
   },
 
   prepareCreate: (object, context) => {
-    const completed = withAccount(withRuntimeClass(withPriority(specOf(object), object, context), object, context), object)
-    const spec = completed.nodeName || !isSchedulable(completed) ? completed : { ...completed, nodeName: context.nodeName }
+    const completed = withAccount(
+      withRuntimeClass(withPriority(specOf(object), object, context), object, context),
+      object,
+    )
+    const spec =
+      completed.nodeName || !isSchedulable(completed) ? completed : { ...completed, nodeName: context.nodeName }
     const bare: ApiObject = { ...object, spec, status: undefined }
     const status: PodStatus = {
       phase: 'Pending',

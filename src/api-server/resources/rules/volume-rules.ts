@@ -54,7 +54,8 @@ export const persistentVolumeRules: ResourceRules = {
     if (!sameValue(source(spec), source(old))) {
       problems.forbidden(SPEC, 'the source of a volume cannot change')
     }
-    if (spec?.volumeMode !== old?.volumeMode) problems.invalid(SPEC.child('volumeMode'), spec?.volumeMode, 'field is immutable')
+    if (spec?.volumeMode !== old?.volumeMode)
+      problems.invalid(SPEC.child('volumeMode'), spec?.volumeMode, 'field is immutable')
     return problems.violations
   },
 }
@@ -128,7 +129,11 @@ function validateModes(modes: readonly string[] | undefined, problems: ProblemLi
   for (const mode of modes ?? []) problems.oneOf(SPEC.child('accessModes'), mode, ACCESS_MODES)
 }
 
-function validateStorage(amounts: Readonly<Record<string, string>> | undefined, path: FieldPath, problems: ProblemList): void {
+function validateStorage(
+  amounts: Readonly<Record<string, string>> | undefined,
+  path: FieldPath,
+  problems: ProblemList,
+): void {
   const storage = amounts?.['storage']
   if (storage === undefined) problems.required(path.key('storage'))
   else if ((tryParseQuantity(storage)?.nanos ?? 0n) <= 0n) {
