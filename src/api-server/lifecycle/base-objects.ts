@@ -1,5 +1,5 @@
-import { findResource } from '../resources/all-resources.ts'
-import { SYSTEM_PRIORITIES } from '../resources/rules/node-rules.ts'
+import { findResource } from '../kinds/all-resources.ts'
+import { SYSTEM_PRIORITIES } from '../kinds/rules/node-rules.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { ChangeSet, keyOf } from './change-set.ts'

@@ -5,7 +5,7 @@ import { ProblemList } from '../../schema/validation/problem-list.ts'
 import type { Violation } from '../../schema/validation/problem-list.ts'
 import { validateAnnotations, validateLabels } from '../../schema/validation/validate-metadata.ts'
 import { invalid } from '../api-error.ts'
-import type { Resource } from '../resources/resource.ts'
+import type { Resource } from '../kinds/resource.ts'
 import type { ApiObject } from '../store/api-object.ts'
 
 const META = FieldPath.root.child('metadata')

@@ -1,5 +1,5 @@
 import { ApiError, internalError, methodNotAllowed, pathNotFound } from '../api-error.ts'
-import { findResource } from '../resources/all-resources.ts'
+import { findResource } from '../kinds/all-resources.ts'
 import { StoreFullError } from '../store/store-errors.ts'
 import { wantsAggregatedDiscovery } from './accept.ts'
 import type { ApiDeps } from './api-context.ts'

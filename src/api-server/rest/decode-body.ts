@@ -107,7 +107,7 @@ export function decodeBody(document: Document, type: ExpectedType): DecodedBody 
   const unknown = decoded.warnings.filter(({ isUnknown }) => isUnknown === true)
   const object = dropZeros(decoded.value, type.typeName)
   return {
-    object: { ...object, kind: type.kind, apiVersion, metadata: object['metadata'] ?? {} } as ApiObject,
+    object: { ...object, kind: type.kind, apiVersion, metadata: object['metadata'] ?? {} },
     warnings: [
       ...unknown.map(({ path }) => `unknown field "${path.toString()}"`),
       ...document.duplicates.map(({ segments }) => `duplicate field "${formatSegments(segments)}"`),

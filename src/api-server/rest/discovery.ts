@@ -1,4 +1,4 @@
-import type { Resource, Subresource } from '../resources/resource.ts'
+import type { Resource, Subresource } from '../kinds/resource.ts'
 import { apiVersionOf, resourcesByGroup } from './present.ts'
 
 const groups = resourcesByGroup()

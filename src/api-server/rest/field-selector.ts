@@ -1,5 +1,5 @@
 import { badRequest } from '../api-error.ts'
-import type { Resource } from '../resources/resource.ts'
+import type { Resource } from '../kinds/resource.ts'
 import type { ApiObject } from '../store/api-object.ts'
 
 /** What objects are selected by their fields. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { apiTypes } from '../../schema/api-types.ts'
 import type { Field, ValueType } from '../../schema/object-type.ts'
-import type { Resource } from '../resources/resource.ts'
+import type { Resource } from '../kinds/resource.ts'
 import { apiVersionOf, resourcesByGroup } from './present.ts'
 
 type Json = Readonly<Record<string, unknown>>

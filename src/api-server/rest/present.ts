@@ -1,5 +1,5 @@
-import { allResources } from '../resources/all-resources.ts'
-import type { Resource } from '../resources/resource.ts'
+import { allResources } from '../kinds/all-resources.ts'
+import type { Resource } from '../kinds/resource.ts'
 import type { ApiObject, StoredObject } from '../store/api-object.ts'
 import type { OutputForm } from './accept.ts'
 

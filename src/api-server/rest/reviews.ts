@@ -1,5 +1,5 @@
 import { badRequest } from '../api-error.ts'
-import type { RequestUser, Resource } from '../resources/resource.ts'
+import type { RequestUser, Resource } from '../kinds/resource.ts'
 import type { ApiObject } from '../store/api-object.ts'
 
 /** May someone do something? Either attributes of a resource or a path. */

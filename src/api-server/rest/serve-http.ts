@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import { tooLarge } from '../api-error.ts'
-import type { RequestUser } from '../resources/resource.ts'
+import type { RequestUser } from '../kinds/resource.ts'
 import type { ApiRequest, ApiResponse } from './api-request.ts'
 import type { Api } from './create-api.ts'
 

@@ -7,6 +7,7 @@ import { ProblemList } from '../../schema/validation/problem-list.ts'
 import type { ApiObject, StoreEvent } from '../store/api-object.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { CompactedError } from '../store/store-errors.ts'
+import { atVersion } from '../store/transaction.ts'
 import { isSelected, readVersion } from './list-objects.ts'
 import type { Selection } from './list-objects.ts'
 import { apiVersionOf, presentObject, presentText, toTable } from './present.ts'
@@ -180,8 +181,7 @@ class Frames {
     if (isIn) return this.frame(wasIn ? 'MODIFIED' : 'ADDED', event)
     if (!wasIn) return ''
     if (event.type === 'DELETED') return this.frame('DELETED', event)
-    const last = { ...(event.previous as ApiObject) }
-    const object = { ...last, metadata: { ...last.metadata, resourceVersion: String(event.version) } }
+    const object = atVersion(event.previous ?? event.object, event.version)
     return this.frame('DELETED', { object, text: JSON.stringify(object) })
   }
 

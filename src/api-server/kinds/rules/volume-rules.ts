@@ -14,8 +14,15 @@ export const VOLUME_PROTECTION = 'kubernetes.io/pv-protection'
 export const CLAIM_PROTECTION = 'kubernetes.io/pvc-protection'
 // Everything else of a volume's spec is its source, of which there is one.
 const NO_SOURCE = new Set([
-  ...['accessModes', 'capacity', 'claimRef', 'mountOptions', 'nodeAffinity', 'persistentVolumeReclaimPolicy'],
-  ...['storageClassName', 'volumeAttributesClassName', 'volumeMode'],
+  'accessModes',
+  'capacity',
+  'claimRef',
+  'mountOptions',
+  'nodeAffinity',
+  'persistentVolumeReclaimPolicy',
+  'storageClassName',
+  'volumeAttributesClassName',
+  'volumeMode',
 ])
 
 export const persistentVolumeRules: ResourceRules = {
@@ -38,7 +45,9 @@ export const persistentVolumeRules: ResourceRules = {
     validateModes(spec.accessModes, problems)
     validateStorage(spec.capacity, SPEC.child('capacity'), problems)
     problems.oneOf(SPEC.child('persistentVolumeReclaimPolicy'), spec.persistentVolumeReclaimPolicy, [
-      ...['Delete', 'Recycle', 'Retain'],
+      'Delete',
+      'Recycle',
+      'Retain',
     ])
     problems.oneOf(SPEC.child('volumeMode'), spec.volumeMode, ['Block', 'Filesystem'])
     const sources = sourcesOf(spec)

@@ -96,5 +96,5 @@ export const approval: Subresource = {
 }
 
 function statusOf(object: ApiObject): RequestStatus {
-  return (object['status'] ?? {}) as RequestStatus
+  return object['status'] ?? {}
 }

@@ -59,7 +59,7 @@ function define(definition: Definition): Resource {
 }
 
 function text(value: unknown): string {
-  return value === undefined || value === null ? '' : String(value)
+  return typeof value === 'string' ? value : ''
 }
 
 function podFields(object: ApiObject): Readonly<Record<string, string>> {
