@@ -24,17 +24,33 @@ interface Schema {
 
 const POD_ROOTS = ['core.v1.Pod', 'core.v1.PodList']
 const API_ROOTS = [
-  ...['Namespace', 'Pod', 'Node', 'ConfigMap', 'Secret', 'ServiceAccount', 'Event', 'Binding'],
-  ...['PersistentVolume', 'PersistentVolumeClaim', 'Service', 'Endpoints'],
+  'core.v1.Namespace',
+  'core.v1.Pod',
+  'core.v1.Node',
+  'core.v1.ConfigMap',
+  'core.v1.Secret',
+  'core.v1.ServiceAccount',
+  'core.v1.Event',
+  'core.v1.Binding',
+  'core.v1.PersistentVolume',
+  'core.v1.PersistentVolumeClaim',
+  'core.v1.Service',
+  'core.v1.Endpoints',
+  'policy.v1.Eviction',
+  'coordination.v1.Lease',
+  'events.v1.Event',
+  'node.v1.RuntimeClass',
+  'storage.v1.CSIDriver',
+  'storage.v1.CSINode',
+  'storage.v1.VolumeAttachment',
+  'certificates.v1.CertificateSigningRequest',
+  'authentication.v1.TokenRequest',
+  'authentication.v1.TokenReview',
+  'authentication.v1.SelfSubjectReview',
+  'authorization.v1.SubjectAccessReview',
+  'authorization.v1.SelfSubjectAccessReview',
+  'authorization.v1.LocalSubjectAccessReview',
 ]
-  .map((kind) => `core.v1.${kind}`)
-  .concat(
-    ['policy.v1.Eviction', 'coordination.v1.Lease', 'events.v1.Event', 'node.v1.RuntimeClass'],
-    ['storage.v1.CSIDriver', 'storage.v1.CSINode', 'storage.v1.VolumeAttachment'],
-    ['certificates.v1.CertificateSigningRequest', 'authentication.v1.TokenRequest', 'authentication.v1.TokenReview'],
-    ['authentication.v1.SelfSubjectReview', 'authorization.v1.SubjectAccessReview'],
-    ['authorization.v1.SelfSubjectAccessReview', 'authorization.v1.LocalSubjectAccessReview'],
-  )
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
 // The specifications have no file for this group.
 const PRIORITY_CLASS =

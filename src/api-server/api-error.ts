@@ -80,7 +80,12 @@ export function notFound(object: ObjectName): ApiError {
 
 /** There is nothing at this path. */
 export function pathNotFound(): ApiError {
-  return new ApiError({ code: 404, reason: 'NotFound', message: 'the server could not find the requested resource', details: {} })
+  return new ApiError({
+    code: 404,
+    reason: 'NotFound',
+    message: 'the server could not find the requested resource',
+    details: {},
+  })
 }
 
 export function alreadyExists(object: ObjectName): ApiError {

@@ -1,5 +1,5 @@
-import { findResource } from '../resources/all-resources.ts'
-import { SYSTEM_PRIORITIES } from '../resources/rules/node-rules.ts'
+import { findResource } from '../kinds/all-resources.ts'
+import { SYSTEM_PRIORITIES } from '../kinds/rules/node-rules.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { ChangeSet, keyOf } from './change-set.ts'
@@ -13,10 +13,16 @@ const NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system']
 export async function createBaseObjects(store: ObjectStore, facts: ChangeFacts): Promise<void> {
   await store.write((transaction) => {
     const changes = new ChangeSet(transaction, facts)
-    for (const name of NAMESPACES) create(changes, '', 'namespaces', { kind: 'Namespace', apiVersion: 'v1', metadata: { name } })
+    for (const name of NAMESPACES)
+      create(changes, '', 'namespaces', { kind: 'Namespace', apiVersion: 'v1', metadata: { name } })
     for (const [name, value] of Object.entries(SYSTEM_PRIORITIES)) {
       const apiVersion = 'scheduling.k8s.io/v1'
-      create(changes, 'scheduling.k8s.io', 'priorityclasses', { kind: 'PriorityClass', apiVersion, metadata: { name }, value })
+      create(changes, 'scheduling.k8s.io', 'priorityclasses', {
+        kind: 'PriorityClass',
+        apiVersion,
+        metadata: { name },
+        value,
+      })
     }
     settleChanges(changes)
   })

@@ -1,4 +1,4 @@
-import type { RequestUser, Resource, RuleContext } from '../resources/resource.ts'
+import type { RequestUser, Resource, RuleContext } from '../kinds/resource.ts'
 import type { ApiObject, ObjectKey, StoredObject } from '../store/api-object.ts'
 import type { StoreTransaction, StoreView } from '../store/transaction.ts'
 

@@ -1,8 +1,4 @@
-import type {
-  LabelSelector,
-  PersistentVolume,
-  PersistentVolumeClaim,
-} from '../../model/generated/core-v1.ts'
+import type { LabelSelector, PersistentVolume, PersistentVolumeClaim } from '../../model/generated/core-v1.ts'
 import { compareQuantities, tryParseQuantity } from '../../model/quantity.ts'
 import type { Quantity } from '../../model/quantity.ts'
 
@@ -13,7 +9,9 @@ export function computeVolumeBinding(
   claim: PersistentVolumeClaim,
   volumes: readonly PersistentVolume[],
 ): PersistentVolume | undefined {
-  const free = volumes.filter((volume) => volume.metadata?.deletionTimestamp === undefined && mayBelongTo(volume, claim))
+  const free = volumes.filter(
+    (volume) => volume.metadata?.deletionTimestamp === undefined && mayBelongTo(volume, claim),
+  )
   const wanted = claim.spec?.volumeName
   if (wanted) return free.find(({ metadata }) => metadata?.name === wanted)
   const reserved = free.find(({ spec }) => spec?.claimRef !== undefined && isLargeEnough(spec.capacity, claim))
@@ -55,19 +53,22 @@ function sizeOf(amounts: Readonly<Record<string, string>> | undefined): Quantity
 function isSelected(labels: Readonly<Record<string, string>>, selector: LabelSelector | undefined): boolean {
   const own = new Map(Object.entries(labels))
   const hasAll = Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => own.get(key) === value)
-  return hasAll && (selector?.matchExpressions ?? []).every(({ key, operator, values = [] }) => {
-    const value = own.get(key)
-    switch (operator) {
-      case 'In':
-        return value !== undefined && values.includes(value)
-      case 'NotIn':
-        return value === undefined || !values.includes(value)
-      case 'Exists':
-        return value !== undefined
-      case 'DoesNotExist':
-        return value === undefined
-      default:
-        return false
-    }
-  })
+  return (
+    hasAll &&
+    (selector?.matchExpressions ?? []).every(({ key, operator, values = [] }) => {
+      const value = own.get(key)
+      switch (operator) {
+        case 'In':
+          return value !== undefined && values.includes(value)
+        case 'NotIn':
+          return value === undefined || !values.includes(value)
+        case 'Exists':
+          return value !== undefined
+        case 'DoesNotExist':
+          return value === undefined
+        default:
+          return false
+      }
+    })
+  )
 }

@@ -1,5 +1,5 @@
 import { alreadyExists, badRequest, forbidden, notFound } from '../api-error.ts'
-import type { Resource } from '../resources/resource.ts'
+import type { Resource } from '../kinds/resource.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import { formatTime, keyOf, namedIn } from './change-set.ts'
 import type { ChangeSet } from './change-set.ts'

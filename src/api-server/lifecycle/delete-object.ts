@@ -1,6 +1,6 @@
 import type { Pod } from '../../model/generated/core-v1.ts'
 import { conflict, forbidden } from '../api-error.ts'
-import type { Resource } from '../resources/resource.ts'
+import type { Resource } from '../kinds/resource.ts'
 import type { ApiObject, StoredObject } from '../store/api-object.ts'
 import { formatTime, keyOf, namedIn } from './change-set.ts'
 import type { ChangeSet } from './change-set.ts'
@@ -37,7 +37,7 @@ export function deleteObject(
   checkPreconditions(resource, before, options)
   if (resource.storage === 'namespaces') return deleteNamespace(changes, resource, before)
   const finalizers = finalizersOf(changes, before, options)
-  const grace = resource.storage === 'pods' ? graceOf(before as unknown as Pod, options) : 0
+  const grace = resource.storage === 'pods' ? graceOf(before, options) : 0
   const key = keyOf(resource, before)
   if (grace === 0 && finalizers.length === 0) return changes.remove(key) ?? before
   const { deletionTimestamp, deletionGracePeriodSeconds: old = 0, generation } = before.metadata
@@ -63,10 +63,10 @@ function finalizersOf(changes: ChangeSet, { metadata }: ApiObject, options: Dele
 }
 
 /** A pod that never ran on a node, or has ended, needs no grace. */
-function graceOf(pod: Pod, { gracePeriodSeconds }: DeleteOptions): number {
-  const phase = pod.status?.phase
-  if (!pod.spec?.nodeName || phase === 'Succeeded' || phase === 'Failed') return 0
-  const seconds = gracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS
+function graceOf(object: ApiObject, { gracePeriodSeconds }: DeleteOptions): number {
+  const { spec, status } = object as unknown as Pod
+  if (!spec?.nodeName || status?.phase === 'Succeeded' || status?.phase === 'Failed') return 0
+  const seconds = gracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS
   return seconds < 0 ? 1 : seconds
 }
 

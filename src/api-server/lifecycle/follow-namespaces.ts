@@ -1,4 +1,4 @@
-import { allResources } from '../resources/all-resources.ts'
+import { allResources } from '../kinds/all-resources.ts'
 import { formatTime } from './change-set.ts'
 import type { Change, ChangeSet } from './change-set.ts'
 import { deleteObject } from './delete-object.ts'

@@ -1,5 +1,5 @@
 import type { OwnerReference } from '../../model/generated/core-v1.ts'
-import { allResources, resourceOfStorage } from '../resources/all-resources.ts'
+import { allResources, resourceOfStorage } from '../kinds/all-resources.ts'
 import type { ApiObject, ObjectKey } from '../store/api-object.ts'
 import type { Change, ChangeSet } from './change-set.ts'
 import { deleteObject, FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from './delete-object.ts'

@@ -1,5 +1,5 @@
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../model/generated/core-v1.ts'
-import { CLAIM_PROTECTION, VOLUME_PROTECTION } from '../resources/rules/volume-rules.ts'
+import { CLAIM_PROTECTION, VOLUME_PROTECTION } from '../kinds/rules/volume-rules.ts'
 import type { ApiObject, ObjectKey } from '../store/api-object.ts'
 import type { Change, ChangeSet } from './change-set.ts'
 import { computeVolumeBinding } from './compute-volume-binding.ts'

@@ -20,7 +20,9 @@ export async function runEventExpiry(
 }
 
 async function removeExpiredEvents({ store, clock }: { store: ObjectStore; clock: Clock }): Promise<void> {
-  const expired = store.list({ resource: 'events' }).filter(({ object }) => lastTimeOf(object, clock.now()) + LIFETIME_MS <= clock.now())
+  const expired = store
+    .list({ resource: 'events' })
+    .filter(({ object }) => lastTimeOf(object, clock.now()) + LIFETIME_MS <= clock.now())
   for (let start = 0; start < expired.length; start += REMOVED_AT_ONCE) {
     await store.write((transaction) => {
       for (const { key } of expired.slice(start, start + REMOVED_AT_ONCE)) transaction.remove(key)
@@ -31,6 +33,11 @@ async function removeExpiredEvents({ store, clock }: { store: ObjectStore; clock
 /** When an event was made or last repeated, whichever is later; a time that is yet to come does not count. */
 function lastTimeOf(object: ApiObject, now: number): number {
   const event = object as unknown as Event
-  const times = [object.metadata.creationTimestamp, event.lastTimestamp, event.eventTime, event.series?.lastObservedTime]
+  const times = [
+    object.metadata.creationTimestamp,
+    event.lastTimestamp,
+    event.eventTime,
+    event.series?.lastObservedTime,
+  ]
   return Math.max(0, ...times.map((time) => Date.parse(time ?? '')).filter((time) => time <= now))
 }

@@ -2,8 +2,8 @@ import type { ObjectMeta } from '../../model/generated/core-v1.ts'
 import { FieldPath } from '../../schema/field-path.ts'
 import { ProblemList } from '../../schema/validation/problem-list.ts'
 import { conflict, invalid, notFound } from '../api-error.ts'
-import type { Resource, Subresource } from '../resources/resource.ts'
-import { sameValue } from '../resources/same-value.ts'
+import type { Resource, Subresource } from '../kinds/resource.ts'
+import { sameValue } from '../kinds/same-value.ts'
 import type { ApiObject, ObjectKey } from '../store/api-object.ts'
 import { keyOf, namedIn } from './change-set.ts'
 import type { ChangeSet } from './change-set.ts'
@@ -86,12 +86,7 @@ function counted(resource: Resource, object: ApiObject, before: ApiObject): ApiO
   return { ...object, metadata: { ...object.metadata, generation: (before.metadata.generation ?? 0) + 1 } }
 }
 
-function violationsOf(
-  resource: Resource,
-  subresource: Subresource | undefined,
-  object: ApiObject,
-  before: ApiObject,
-) {
+function violationsOf(resource: Resource, subresource: Subresource | undefined, object: ApiObject, before: ApiObject) {
   const { rules } = resource
   const meta = [...validateObjectMeta(resource, object.metadata), ...validateFinalizers(object, before)]
   if (subresource?.merge) return [...meta, ...(subresource.validate?.(object, before) ?? [])]

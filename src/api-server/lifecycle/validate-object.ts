@@ -5,7 +5,7 @@ import { ProblemList } from '../../schema/validation/problem-list.ts'
 import type { Violation } from '../../schema/validation/problem-list.ts'
 import { validateAnnotations, validateLabels } from '../../schema/validation/validate-metadata.ts'
 import { invalid } from '../api-error.ts'
-import type { Resource } from '../resources/resource.ts'
+import type { Resource } from '../kinds/resource.ts'
 import type { ApiObject } from '../store/api-object.ts'
 
 const META = FieldPath.root.child('metadata')
@@ -50,7 +50,10 @@ export function validateFinalizers(object: ApiObject, before: ApiObject): readon
   const old = before.metadata.finalizers ?? []
   const added = (object.metadata.finalizers ?? []).filter((finalizer) => !old.includes(finalizer))
   if (added.length > 0) {
-    problems.forbidden(META.child('finalizers'), `the object is being deleted, so none can be added: ${added.join(', ')}`)
+    problems.forbidden(
+      META.child('finalizers'),
+      `the object is being deleted, so none can be added: ${added.join(', ')}`,
+    )
   }
   return problems.violations
 }

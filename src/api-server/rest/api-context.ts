@@ -4,7 +4,7 @@ import { badRequest } from '../api-error.ts'
 import { ChangeSet } from '../lifecycle/change-set.ts'
 import type { ChangeFacts } from '../lifecycle/change-set.ts'
 import { settleChanges } from '../lifecycle/settle-changes.ts'
-import type { RequestUser } from '../resources/resource.ts'
+import type { RequestUser } from '../kinds/resource.ts'
 import type { ApiObject, ObjectKey } from '../store/api-object.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import type { Reviewers } from './reviews.ts'
@@ -45,9 +45,15 @@ class DryRun extends Error {
   }
 }
 
-export function changeFacts(deps: Pick<ApiDeps, 'clock' | 'nodeName' | 'newUid' | 'random'>, user: RequestUser): ChangeFacts {
+export function changeFacts(
+  deps: Pick<ApiDeps, 'clock' | 'nodeName' | 'newUid' | 'random'>,
+  user: RequestUser,
+): ChangeFacts {
   const nameSuffix = () =>
-    Array.from({ length: SUFFIX_LENGTH }, () => SUFFIX_CHARACTERS[Math.floor(deps.random() * SUFFIX_CHARACTERS.length)]).join('')
+    Array.from(
+      { length: SUFFIX_LENGTH },
+      () => SUFFIX_CHARACTERS[Math.floor(deps.random() * SUFFIX_CHARACTERS.length)],
+    ).join('')
   return { now: deps.clock.now(), nodeName: deps.nodeName, user, newUid: deps.newUid, nameSuffix }
 }
 

@@ -1,4 +1,4 @@
-import type { RequestUser } from '../resources/resource.ts'
+import type { RequestUser } from '../kinds/resource.ts'
 
 /** A request to the API, whatever brought it here. */
 export interface ApiRequest {

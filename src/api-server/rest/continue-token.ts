@@ -9,7 +9,9 @@ export interface ContinueToken {
 }
 
 export function formatContinueToken({ version, namespace, name }: ContinueToken): string {
-  return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: version ?? -1, start: [namespace, name] })).toString('base64url')
+  return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: version ?? -1, start: [namespace, name] })).toString(
+    'base64url',
+  )
 }
 
 export function parseContinueToken(text: string): ContinueToken {
@@ -20,7 +22,12 @@ export function parseContinueToken(text: string): ContinueToken {
       start: unknown
     }
     const [namespace, name] = Array.isArray(start) ? (start as unknown[]) : []
-    if (v === 'meta.k8s.io/v1' && Number.isSafeInteger(rv) && typeof namespace === 'string' && typeof name === 'string') {
+    if (
+      v === 'meta.k8s.io/v1' &&
+      Number.isSafeInteger(rv) &&
+      typeof namespace === 'string' &&
+      typeof name === 'string'
+    ) {
       return { version: Number(rv) < 0 ? undefined : Number(rv), namespace, name }
     }
   } catch {

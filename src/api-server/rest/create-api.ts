@@ -1,5 +1,5 @@
 import { ApiError, internalError, methodNotAllowed, pathNotFound } from '../api-error.ts'
-import { findResource } from '../resources/all-resources.ts'
+import { findResource } from '../kinds/all-resources.ts'
 import { StoreFullError } from '../store/store-errors.ts'
 import { wantsAggregatedDiscovery } from './accept.ts'
 import type { ApiDeps } from './api-context.ts'
@@ -96,7 +96,7 @@ function isReview({ resource }: ResourceRequest): boolean {
 }
 
 async function reviewVerb(deps: ApiDeps, { request, resource }: ResourceRequest): Promise<ApiResponse> {
-  const { object } = decodeBody(await readDocument(request, true), resource)
+  const { object } = decodeBody(await readDocument(request, resource), resource)
   return jsonResponse(201, await answerReview(deps.reviewers, resource, object, request.user))
 }
 
@@ -135,7 +135,8 @@ function answerPath(deps: ApiDeps, openApi: OpenApi, request: ApiRequest, path: 
 }
 
 function discoveryRoot(request: ApiRequest, isCore: boolean): ApiResponse {
-  if (!wantsAggregatedDiscovery(request.headers['accept'])) return jsonResponse(200, isCore ? legacyVersions() : groupList())
+  if (!wantsAggregatedDiscovery(request.headers['accept']))
+    return jsonResponse(200, isCore ? legacyVersions() : groupList())
   const type = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
   const answer = jsonResponse(200, aggregatedDiscovery(isCore))
   return { ...answer, headers: { ...answer.headers, 'content-type': type, vary: 'Accept' } }
@@ -147,5 +148,15 @@ function plain(body: string): ApiResponse {
 
 function versionInfo(version: string): object {
   const [, major = '', minor = ''] = /^v(\d+)\.(\d+)/.exec(version) ?? []
-  return { major, minor, gitVersion: version, gitCommit: '', gitTreeState: '', buildDate: '', goVersion: '', compiler: '', platform: 'linux/amd64' }
+  return {
+    major,
+    minor,
+    gitVersion: version,
+    gitCommit: '',
+    gitTreeState: '',
+    buildDate: '',
+    goVersion: '',
+    compiler: '',
+    platform: 'linux/amd64',
+  }
 }

@@ -4,7 +4,10 @@ import { parseJson } from '../../document/parse-json.ts'
 import { parseYaml } from '../../document/parse-yaml.ts'
 import { apiTypes } from '../../schema/api-types.ts'
 import { decodeObject } from '../../schema/decode-object.ts'
+import { decodeProtobuf, parseEnvelope } from '../../schema/decode-protobuf.ts'
+import { dropZeros } from '../../schema/drop-zeros.ts'
 import { FieldPath } from '../../schema/field-path.ts'
+import { ProtobufError } from '../../schema/protobuf-reader.ts'
 import { badRequest, unsupportedMediaType } from '../api-error.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import type { ApiRequest } from './api-request.ts'
@@ -26,21 +29,56 @@ export interface DecodedBody {
   readonly warnings: readonly string[]
 }
 
-/** Reads a body as JSON or YAML. */
-export async function readDocument(request: ApiRequest, allowYaml: boolean): Promise<ParsedText> {
+/** What a body says, before it is held against a type. */
+export type Document = Pick<ParsedText, 'value' | 'duplicates'>
+
+/** Reads a body as JSON, YAML or, for an object of a known type, Protocol Buffers. */
+export async function readDocument(request: ApiRequest, type: ExpectedType): Promise<Document> {
   const bytes = await request.readBody(MAX_BODY_BYTES)
-  const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
-  const isYaml = allowYaml && (type === 'application/yaml' || type === 'text/yaml')
-  const isJson = type === '' || type === 'application/json' || type.endsWith('+json')
-  if (!isYaml && !isJson) {
-    throw unsupportedMediaType(`the body of the request was in an unknown format (${type.slice(0, 100)}) - accepted media types include: application/json, application/yaml`)
+  switch (mediaTypeOf(request)) {
+    case '':
+    case 'application/json':
+      return parseWith(parseJson, bytes)
+    case 'application/yaml':
+      return parseWith(parseYaml, bytes)
+    case 'application/vnd.kubernetes.protobuf':
+      return parseProtobuf(bytes, type)
+    default:
+      throw unsupportedMediaType(
+        'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+      )
   }
+}
+
+/** Reads a body that is JSON whatever its type is called. */
+export async function readJson(request: ApiRequest): Promise<Document> {
+  return parseWith(parseJson, await request.readBody(MAX_BODY_BYTES))
+}
+
+function mediaTypeOf(request: ApiRequest): string {
+  return (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+}
+
+function parseWith(parse: (text: string) => ParsedText, bytes: Uint8Array): Document {
   const text = decodeText(bytes)
   try {
-    return isYaml ? parseYaml(text) : parseJson(text)
+    return parse(text)
   } catch (error) {
     if (!(error instanceof SyntaxProblem)) throw error
-    throw badRequest(`the object provided is unrecognized: ${error.message} (at character ${error.offset})`, { cause: error })
+    throw badRequest(`the object provided is unrecognized: ${error.message} (at character ${error.offset})`, {
+      cause: error,
+    })
+  }
+}
+
+/** Types whose messages we do not know by their envelope are told apart by the caller: it knows what the path is for. */
+function parseProtobuf(bytes: Uint8Array, type: ExpectedType): Document {
+  try {
+    const { apiVersion, kind, raw } = parseEnvelope(bytes)
+    return { value: { ...decodeProtobuf(raw, type.typeName), apiVersion, kind }, duplicates: [] }
+  } catch (error) {
+    if (!(error instanceof ProtobufError)) throw error
+    throw badRequest(`the object provided is unrecognized: ${error.message}`, { cause: error })
   }
 }
 
@@ -53,19 +91,23 @@ function decodeText(bytes: Uint8Array): string {
 }
 
 /** A parsed body to an object of its type; throws BadRequest when it is of another, or has values of wrong types. */
-export function decodeBody(document: Pick<ParsedText, 'value' | 'duplicates'>, type: ExpectedType): DecodedBody {
+export function decodeBody(document: Document, type: ExpectedType): DecodedBody {
   const { value } = document
   const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`
-  if (!isObject(value)) throw badRequest(`the object provided is unrecognized: expected an object with apiVersion and kind`)
+  if (!isObject(value))
+    throw badRequest(`the object provided is unrecognized: expected an object with apiVersion and kind`)
   checkType(value, apiVersion, type.kind)
   const decoded = decodeObject(value, type.typeName, FieldPath.root, apiTypes)
   const [error] = decoded.errors
   if (error !== undefined) {
-    throw badRequest(`${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: ${error.path.toString()}: ${error.rule}`)
+    throw badRequest(
+      `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: ${error.path.toString()}: ${error.rule}`,
+    )
   }
   const unknown = decoded.warnings.filter(({ isUnknown }) => isUnknown === true)
+  const object = dropZeros(decoded.value, type.typeName)
   return {
-    object: { ...decoded.value, kind: type.kind, apiVersion, metadata: decoded.value['metadata'] ?? {} } as ApiObject,
+    object: { ...object, kind: type.kind, apiVersion, metadata: object['metadata'] ?? {} },
     warnings: [
       ...unknown.map(({ path }) => `unknown field "${path.toString()}"`),
       ...document.duplicates.map(({ segments }) => `duplicate field "${formatSegments(segments)}"`),
@@ -89,7 +131,9 @@ function checkType(value: DocumentObject, apiVersion: string, kind: string): voi
     throw badRequest(`the kind in the data (${shown(said.kind)}) does not match the expected kind (${kind})`)
   }
   if (said.apiVersion !== '' && said.apiVersion !== apiVersion) {
-    throw badRequest(`the API version in the data (${shown(said.apiVersion)}) does not match the expected API version (${apiVersion})`)
+    throw badRequest(
+      `the API version in the data (${shown(said.apiVersion)}) does not match the expected API version (${apiVersion})`,
+    )
   }
 }
 

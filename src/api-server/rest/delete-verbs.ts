@@ -5,7 +5,7 @@ import type { ApiStatus } from '../api-error.ts'
 import { namedIn } from '../lifecycle/change-set.ts'
 import { deleteObject } from '../lifecycle/delete-object.ts'
 import type { DeleteOptions } from '../lifecycle/delete-object.ts'
-import { bindPod } from '../resources/rules/pod-rules.ts'
+import { bindPod } from '../kinds/rules/pod-rules.ts'
 import type { Binding } from '../../model/generated/core-v1.ts'
 import type { ApiObject, StoredObject } from '../store/api-object.ts'
 import { negotiateForm } from './accept.ts'
@@ -45,7 +45,10 @@ export async function deleteCollectionVerb(deps: ApiDeps, asked: ResourceRequest
       return { key, object: stored === undefined ? GONE : deleteObject(changes, resource, stored, options) }
     })
   }
-  return textResponse(200, presentList({ resource, form, includeObject: 'Metadata', now: deps.clock.now() }, items, metadata))
+  return textResponse(
+    200,
+    presentList({ resource, form, includeObject: 'Metadata', now: deps.clock.now() }, items, metadata),
+  )
 }
 
 const GONE: ApiObject = { apiVersion: '', kind: '', metadata: {} }
@@ -53,7 +56,7 @@ const GONE: ApiObject = { apiVersion: '', kind: '', metadata: {} }
 /** POST to pods/eviction: a deletion that a budget could refuse. */
 export async function evictVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
   const { request, info } = asked
-  const { object } = decodeBody(await readDocument(request, true), typeOf(asked))
+  const { object } = decodeBody(await readDocument(request, typeOf(asked)), typeOf(asked))
   const sent = (object['deleteOptions'] ?? {}) as DeleteOptions & { dryRun?: readonly string[] }
   const dryRun = dryRunOf(request, info)
   const isDryRun = dryRun.isDryRun || readDryRun(sent.dryRun ?? [])
@@ -64,16 +67,18 @@ export async function evictVerb(deps: ApiDeps, asked: ResourceRequest): Promise<
 /** POST to pods/binding: a scheduler's decision. */
 export async function bindVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
   const { request, info, resource } = asked
-  const { object } = decodeBody(await readDocument(request, true), typeOf(asked))
+  const { object } = decodeBody(await readDocument(request, typeOf(asked)), typeOf(asked))
   const { target } = object as unknown as Binding
-  if (!target.name || (target.kind && target.kind !== 'Node')) throw badRequest('a pod is bound to a Node, which target.name must name')
+  if (!target.name || (target.kind && target.kind !== 'Node'))
+    throw badRequest('a pod is bound to a Node, which target.name must name')
   const node = target.name
   const name = namedIn(resource, info.name)
   await changeObjects(deps, dryRunOf(request, info), (changes) => {
     const key = keyIn(asked, info.name)
     const pod = changes.get(key)?.object
     if (pod === undefined) throw notFound(name)
-    if (pod.metadata.deletionTimestamp !== undefined) throw conflict(name, `pod ${info.name} is being deleted, cannot be assigned to a host`)
+    if (pod.metadata.deletionTimestamp !== undefined)
+      throw conflict(name, `pod ${info.name} is being deleted, cannot be assigned to a host`)
     const spec = pod['spec'] as { nodeName?: string; schedulingGates?: readonly unknown[] }
     if (spec.nodeName) throw conflict(name, `pod ${info.name} is already assigned to node "${spec.nodeName}"`)
     if ((spec.schedulingGates?.length ?? 0) > 0) throw conflict(name, `pod ${info.name} has scheduling gates`)
@@ -123,17 +128,20 @@ async function readOptions({ request, info }: ResourceRequest): Promise<{ option
   return { options, isDryRun: inQuery }
 }
 
-async function readOptionsBody(request: ApiRequest): Promise<(DeleteOptions & { dryRun?: readonly string[] }) | undefined> {
+async function readOptionsBody(
+  request: ApiRequest,
+): Promise<(DeleteOptions & { dryRun?: readonly string[] }) | undefined> {
   // Read once here, so that an empty body needs no type.
   const bytes = await request.readBody(MAX_OPTIONS_BYTES)
   if (bytes.length === 0) return undefined
-  const document = await readDocument({ ...request, readBody: () => Promise.resolve(bytes) }, true)
+  const document = await readDocument({ ...request, readBody: () => Promise.resolve(bytes) }, OPTIONS_TYPE)
+  // The options may name the group of what is deleted.
   const value = isObject(document.value) ? { ...document.value, apiVersion: '' } : document.value
-  const type = { group: '', version: 'v1', kind: 'DeleteOptions', typeName: 'DeleteOptions' }
-  const { object } = decodeBody({ value, duplicates: document.duplicates }, type)
+  const { object } = decodeBody({ value, duplicates: document.duplicates }, OPTIONS_TYPE)
   return object as DeleteOptions & { dryRun?: readonly string[] }
 }
 
+const OPTIONS_TYPE = { group: '', version: 'v1', kind: 'DeleteOptions', typeName: 'DeleteOptions' }
 const MAX_OPTIONS_BYTES = 1024 * 1024
 
 function checkPolicy({ propagationPolicy, orphanDependents }: DeleteOptions): void {

@@ -1,4 +1,4 @@
-import type { Resource, Subresource } from '../resources/resource.ts'
+import type { Resource, Subresource } from '../kinds/resource.ts'
 import { apiVersionOf, resourcesByGroup } from './present.ts'
 
 const groups = resourcesByGroup()
@@ -92,7 +92,9 @@ function aggregated(resource: Resource): object {
     ...(subresources.length > 0 && {
       subresources: subresources.map((each) => ({
         subresource: each.name,
-        responseKind: each.kind ? { group: each.kind.group, version: each.kind.version, kind: each.kind.kind } : { group, version, kind },
+        responseKind: each.kind
+          ? { group: each.kind.group, version: each.kind.version, kind: each.kind.kind }
+          : { group, version, kind },
         verbs: each.verbs,
       })),
     }),

@@ -1,5 +1,5 @@
 import { badRequest } from '../api-error.ts'
-import type { Resource } from '../resources/resource.ts'
+import type { Resource } from '../kinds/resource.ts'
 import type { ApiObject } from '../store/api-object.ts'
 
 /** What objects are selected by their fields. */
@@ -15,7 +15,8 @@ export function parseFieldSelector(text: string | null, resource: Resource): Fie
   const known = new Set(['metadata.name', 'metadata.namespace', ...Object.keys(resource.selectableFields(EMPTY))])
   const requirements = splitUnescaped(text).map((part) => {
     const [, field = '', operator = '', value = ''] = /^([^=!]+)(==|=|!=)(.*)$/.exec(part.trim()) ?? []
-    if (operator === '') throw badRequest(`invalid field selector: ${JSON.stringify(part.slice(0, 200))}: expected field=value`)
+    if (operator === '')
+      throw badRequest(`invalid field selector: ${JSON.stringify(part.slice(0, 200))}: expected field=value`)
     if (!known.has(field)) throw badRequest(`field label not supported: ${field.slice(0, 200)}`)
     return { field, isEqual: operator !== '!=', value: value.replaceAll(/\\([\\,=])/g, '$1') }
   })

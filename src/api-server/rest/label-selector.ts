@@ -14,8 +14,7 @@ const EXISTS = /^(!?)\s*([^\s=!<>,()]+)$/
 export function parseLabelSelector(text: string | null): LabelSelector | undefined {
   if (text === null || text.trim() === '') return undefined
   const requirements = splitRequirements(text).map((part) => parseRequirement(part.trim(), text))
-  return (labels) =>
-    requirements.every(([key, holds]) => holds(Object.hasOwn(labels, key) ? labels[key] : undefined))
+  return (labels) => requirements.every(([key, holds]) => holds(Object.hasOwn(labels, key) ? labels[key] : undefined))
 }
 
 /** At commas, but not at those between parentheses. */

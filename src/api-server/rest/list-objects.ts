@@ -1,7 +1,7 @@
 import { FieldPath } from '../../schema/field-path.ts'
 import { ProblemList } from '../../schema/validation/problem-list.ts'
 import { badRequest, expired, invalid, versionTooLarge } from '../api-error.ts'
-import type { Resource } from '../resources/resource.ts'
+import type { Resource } from '../kinds/resource.ts'
 import type { ApiObject, StoredObject } from '../store/api-object.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { CompactedError } from '../store/store-errors.ts'
@@ -94,7 +94,8 @@ function checkMatch(match: string | undefined, query: URLSearchParams, token: Co
   if (match !== 'Exact' && match !== 'NotOlderThan') problems.unsupported(path, match, ['Exact', 'NotOlderThan'])
   if (asked === '') problems.forbidden(path, 'resourceVersionMatch is forbidden unless resourceVersion is provided')
   if (token !== undefined) problems.forbidden(path, 'resourceVersionMatch is forbidden with a continue token')
-  if (match === 'Exact' && asked === '0') problems.forbidden(path, 'resourceVersionMatch "Exact" is forbidden for resourceVersion "0"')
+  if (match === 'Exact' && asked === '0')
+    problems.forbidden(path, 'resourceVersionMatch "Exact" is forbidden for resourceVersion "0"')
   if (problems.violations.length > 0) {
     throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, problems.violations)
   }
@@ -121,19 +122,21 @@ function readPage(store: ObjectStore, selection: Selection, { limit, token, vers
   const single = singleObject(store, selection, version)
   const items: StoredObject[] = [...(single ?? [])]
   let after: { readonly namespace: string; readonly name: string } | undefined = token
-  for (let isMore = single === undefined; isMore && (limit === 0 || items.length <= limit); ) {
-    const chunkSize = limit > 0 && !isFiltered ? limit + 1 : CHUNK
-    const chunk = store.list({ resource: resource.storage, namespace, version, after, limit: chunkSize })
+  // One more than asked for tells whether there are more.
+  const wanted = limit === 0 ? Number.POSITIVE_INFINITY : limit + 1
+  for (let isMore = single === undefined; isMore;) {
+    const chunk = store.list({ resource: resource.storage, namespace, version, after, limit: Math.min(wanted, CHUNK) })
     items.push(...(isFiltered ? chunk.filter(({ object }) => isSelected(selection, object)) : chunk))
     after = chunk.at(-1)?.key
-    isMore = chunk.length === chunkSize
+    isMore = chunk.length >= Math.min(wanted, CHUNK) && items.length < wanted
   }
   const metadata = { resourceVersion: String(version) }
   if (limit === 0 || items.length <= limit) return { items, metadata }
   const page = items.slice(0, limit)
   const last = page.at(-1)?.key ?? { namespace: '', name: '' }
   const next = formatContinueToken({ version, namespace: last.namespace, name: last.name })
-  const remaining = isFiltered || token !== undefined ? undefined : store.count({ resource: resource.storage, namespace }) - limit
+  const remaining =
+    isFiltered || token !== undefined ? undefined : store.count({ resource: resource.storage, namespace }) - limit
   return {
     items: page,
     metadata: {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { apiTypes } from '../../schema/api-types.ts'
 import type { Field, ValueType } from '../../schema/object-type.ts'
-import type { Resource } from '../resources/resource.ts'
+import type { Resource } from '../kinds/resource.ts'
 import { apiVersionOf, resourcesByGroup } from './present.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -33,7 +33,10 @@ export class OpenApi {
   index(): object {
     const paths = [...groups.keys()].map((group) => {
       const path = pathOf(group)
-      const hash = createHash('sha256').update(this.document(path) ?? '').digest('hex').slice(0, 32)
+      const hash = createHash('sha256')
+        .update(this.document(path) ?? '')
+        .digest('hex')
+        .slice(0, 32)
       return [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }] as const
     })
     return { paths: Object.fromEntries(paths) }
@@ -83,11 +86,15 @@ function addType(schemas: Map<string, Json>, typeName: string): void {
 
 function describeField(schemas: Map<string, Json>, field: Field): Json {
   const { type, patch } = field
-  const strategy = [...(patch === undefined || type.kind !== 'list' ? [] : ['merge']), ...(patch?.retainsKeys === true ? ['retainKeys'] : [])]
+  const strategy = [
+    ...(patch === undefined || type.kind !== 'list' ? [] : ['merge']),
+    ...(patch?.retainsKeys === true ? ['retainKeys'] : []),
+  ]
   return {
     ...describeType(schemas, type),
     ...(field.default !== undefined && { default: field.default }),
-    ...(type.kind === 'list' && type.keys.length > 0 && { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': type.keys }),
+    ...(type.kind === 'list' &&
+      type.keys.length > 0 && { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': type.keys }),
     ...(patch?.mergeKey !== undefined && { 'x-kubernetes-patch-merge-key': patch.mergeKey }),
     ...(strategy.length > 0 && { 'x-kubernetes-patch-strategy': strategy.join(',') }),
   }
@@ -121,7 +128,11 @@ function describePaths(resource: Resource): readonly (readonly [string, Json])[]
   const kindOf = { 'x-kubernetes-group-version-kind': { group, version, kind } }
   const body = { content: { 'application/json': { schema: { $ref: `#/components/schemas/${resource.typeName}` } } } }
   const responses = { 200: { description: 'OK', ...body } }
-  const written = ['dryRun', 'fieldManager', 'fieldValidation'].map((name) => ({ name, in: 'query', schema: { type: 'string' } }))
+  const written = ['dryRun', 'fieldManager', 'fieldValidation'].map((name) => ({
+    name,
+    in: 'query',
+    schema: { type: 'string' },
+  }))
   const create = { 'x-kubernetes-action': 'post', ...kindOf, parameters: written, requestBody: body, responses }
   const list = { 'x-kubernetes-action': 'list', ...kindOf, responses }
   const single = ACTIONS.filter(([verb]) => verbs.includes(verb)).map(([, method, action]) => {

@@ -1,5 +1,5 @@
-import { allResources } from '../resources/all-resources.ts'
-import type { Resource } from '../resources/resource.ts'
+import { allResources } from '../kinds/all-resources.ts'
+import type { Resource } from '../kinds/resource.ts'
 import type { ApiObject, StoredObject } from '../store/api-object.ts'
 import type { OutputForm } from './accept.ts'
 
@@ -50,7 +50,12 @@ export function presentList(how: Presentation, items: readonly StoredObject[], m
 }
 
 /** What `kubectl get` prints: columns and a row per object. */
-export function toTable(how: Presentation, objects: readonly ApiObject[], metadata: object, withColumns = true): object {
+export function toTable(
+  how: Presentation,
+  objects: readonly ApiObject[],
+  metadata: object,
+  withColumns = true,
+): object {
   const { columns, cells } = how.resource.columns
   return {
     kind: 'Table',

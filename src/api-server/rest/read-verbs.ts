@@ -44,7 +44,9 @@ export function watchVerb(deps: ApiDeps, asked: ResourceRequest, signal: AbortSi
 function presentationOf({ request, info, resource }: ResourceRequest) {
   const includeObject = info.query.get('includeObject') || 'Metadata'
   if (!INCLUDES.includes(includeObject)) {
-    throw badRequest(`invalid includeObject ${JSON.stringify(includeObject.slice(0, 50))}: expected ${INCLUDES.join(', ')}`)
+    throw badRequest(
+      `invalid includeObject ${JSON.stringify(includeObject.slice(0, 50))}: expected ${INCLUDES.join(', ')}`,
+    )
   }
   return { resource, form: negotiateForm(request.headers['accept']), includeObject }
 }

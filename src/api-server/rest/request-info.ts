@@ -80,6 +80,7 @@ export function isTrue(value: string | null): boolean {
 export function readNumber(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
   if (text === null || text === '') return undefined
-  if (!/^\d{1,15}$/.test(text)) throw badRequest(`invalid value for "${name}": ${JSON.stringify(text.slice(0, 50))}: expected a whole number`)
+  if (!/^\d{1,15}$/.test(text))
+    throw badRequest(`invalid value for "${name}": ${JSON.stringify(text.slice(0, 50))}: expected a whole number`)
   return Number(text)
 }

@@ -1,5 +1,5 @@
 import { badRequest } from '../api-error.ts'
-import type { RequestUser, Resource } from '../resources/resource.ts'
+import type { RequestUser, Resource } from '../kinds/resource.ts'
 import type { ApiObject } from '../store/api-object.ts'
 
 /** May someone do something? Either attributes of a resource or a path. */
@@ -66,7 +66,12 @@ function toQuestion(spec: Spec, user: RequestUser): AccessQuestion {
 }
 
 function toUser(spec: Spec): RequestUser {
-  const { user = '', groups = [], uid, extra } = spec as {
+  const {
+    user = '',
+    groups = [],
+    uid,
+    extra,
+  } = spec as {
     user?: string
     groups?: readonly string[]
     uid?: string

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import { tooLarge } from '../api-error.ts'
-import type { RequestUser } from '../resources/resource.ts'
+import type { RequestUser } from '../kinds/resource.ts'
 import type { ApiRequest, ApiResponse } from './api-request.ts'
 import type { Api } from './create-api.ts'
 
@@ -16,9 +16,12 @@ const REQUEST_TIMEOUT_MS = 60_000
 
 /** An HTTP server in front of the API. Who listens where, and with which certificates, is the caller's business. */
 export function createHttpServer(api: Api, authenticate: Authenticate): Server {
-  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
-    void serveRequest(api, authenticate, request, response)
-  })
+  const server = createServer(
+    { maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: REQUEST_TIMEOUT_MS },
+    (request, response) => {
+      void serveRequest(api, authenticate, request, response)
+    },
+  )
   server.maxConnections = MAX_CONNECTIONS
   return server
 }

@@ -7,6 +7,7 @@ import { ProblemList } from '../../schema/validation/problem-list.ts'
 import type { ApiObject, StoreEvent } from '../store/api-object.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { CompactedError } from '../store/store-errors.ts'
+import { atVersion } from '../store/transaction.ts'
 import { isSelected, readVersion } from './list-objects.ts'
 import type { Selection } from './list-objects.ts'
 import { apiVersionOf, presentObject, presentText, toTable } from './present.ts'
@@ -50,7 +51,13 @@ export function planWatch({ store, random }: WatchDeps, query: URLSearchParams):
   const sendsPresent = initial === null ? version === undefined || version === 0 : isTrue(initial)
   const from = sendsPresent ? undefined : version === undefined || version === 0 ? store.version : version
   if (from !== undefined && from < store.compactedVersion) throw tooOld(from, store.compactedVersion)
-  return { sendsPresent, from, hasBookmarks, marksPresent: hasBookmarks && initial !== null && isTrue(initial), timeoutMs }
+  return {
+    sendsPresent,
+    from,
+    hasBookmarks,
+    marksPresent: hasBookmarks && initial !== null && isTrue(initial),
+    timeoutMs,
+  }
 }
 
 function checkInitialEvents(query: URLSearchParams, initial: string | null, hasBookmarks: boolean): void {
@@ -58,12 +65,18 @@ function checkInitialEvents(query: URLSearchParams, initial: string | null, hasB
   const problems = new ProblemList()
   const path = FieldPath.root.child('sendInitialEvents')
   if (initial === null) {
-    if (match) problems.forbidden(FieldPath.root.child('resourceVersionMatch'), 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided')
+    if (match)
+      problems.forbidden(
+        FieldPath.root.child('resourceVersionMatch'),
+        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      )
   } else {
-    if (match !== 'NotOlderThan') problems.forbidden(path, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan')
+    if (match !== 'NotOlderThan')
+      problems.forbidden(path, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan')
     if (isTrue(initial) && !hasBookmarks) throw badRequest('sendInitialEvents needs allowWatchBookmarks')
   }
-  if (problems.violations.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, problems.violations)
+  if (problems.violations.length > 0)
+    throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, problems.violations)
 }
 
 /**
@@ -125,7 +138,11 @@ async function waitFor(wakeup: Wakeup, clock: Clock, ms: number, signal: AbortSi
 }
 
 function tooOld(version: number, oldest: number): ApiError {
-  return expired(Number.isNaN(version) ? `too old resource version: the history begins at ${oldest}` : `too old resource version: ${version} (${oldest})`)
+  return expired(
+    Number.isNaN(version)
+      ? `too old resource version: the history begins at ${oldest}`
+      : `too old resource version: ${version} (${oldest})`,
+  )
 }
 
 /** What is there now, in parts, so that no large list stands in memory at once. */
@@ -164,8 +181,7 @@ class Frames {
     if (isIn) return this.frame(wasIn ? 'MODIFIED' : 'ADDED', event)
     if (!wasIn) return ''
     if (event.type === 'DELETED') return this.frame('DELETED', event)
-    const last = { ...(event.previous as ApiObject) }
-    const object = { ...last, metadata: { ...last.metadata, resourceVersion: String(event.version) } }
+    const object = atVersion(event.previous ?? event.object, event.version)
     return this.frame('DELETED', { object, text: JSON.stringify(object) })
   }
 

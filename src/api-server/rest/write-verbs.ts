@@ -2,14 +2,14 @@ import { badRequest, methodNotAllowed, pathNotFound } from '../api-error.ts'
 import type { ChangeSet } from '../lifecycle/change-set.ts'
 import { createObject } from '../lifecycle/create-object.ts'
 import { updateObject } from '../lifecycle/update-object.ts'
-import type { Resource, Subresource } from '../resources/resource.ts'
+import type { Resource, Subresource } from '../kinds/resource.ts'
 import type { ApiObject, ObjectKey } from '../store/api-object.ts'
 import { negotiateForm } from './accept.ts'
 import { changeObjects, readDryRun } from './api-context.ts'
 import type { ApiDeps } from './api-context.ts'
 import { jsonResponse } from './api-request.ts'
 import type { ApiRequest, ApiResponse } from './api-request.ts'
-import { applyFieldValidation, decodeBody, readDocument } from './decode-body.ts'
+import { applyFieldValidation, decodeBody, readDocument, readJson } from './decode-body.ts'
 import type { DecodedBody, ExpectedType } from './decode-body.ts'
 import { applyPatch, patchKindOf } from './patch/apply-patch.ts'
 import { fromStored, presentObject } from './present.ts'
@@ -26,7 +26,8 @@ export interface ResourceRequest {
 /** POST of a new object. */
 export async function createVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
   const { request, info, resource } = asked
-  if (resource.isNamespaced && info.namespace === '') throw badRequest('an empty namespace may not be set during creation')
+  if (resource.isNamespaced && info.namespace === '')
+    throw badRequest('an empty namespace may not be set during creation')
   const { object: sent, warnings } = await readObject(asked)
   const stored = toStored(resource, placed(asked, sent))
   const { object } = await changeObjects(deps, dryRunOf(request, info), (changes) => {
@@ -59,7 +60,7 @@ export async function updateVerb(deps: ApiDeps, asked: ResourceRequest): Promise
 export async function patchVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
   const { request, info, resource, subresource } = asked
   const kind = patchKindOf(request.headers['content-type'])
-  const patch = await readDocument(request, false)
+  const patch = await readJson(request)
   const key = keyIn(asked, info.name)
   let unknown: readonly string[] = []
   const change = (before: ApiObject): ApiObject => {
@@ -76,14 +77,19 @@ export async function patchVerb(deps: ApiDeps, asked: ResourceRequest): Promise<
   return answer(deps, asked, object, { status: 200, warnings: applyFieldValidation(info.query, unknown) })
 }
 
-function mayCreate(changes: ChangeSet, { resource, subresource }: ResourceRequest, key: ObjectKey, sent: ApiObject): boolean {
+function mayCreate(
+  changes: ChangeSet,
+  { resource, subresource }: ResourceRequest,
+  key: ObjectKey,
+  sent: ApiObject,
+): boolean {
   if (!resource.createsOnUpdate || subresource !== undefined || changes.get(key) !== undefined) return false
   return !sent.metadata.resourceVersion && !sent.metadata.uid
 }
 
 /** The body as an object of the type that the path is for. */
 async function readObject(asked: ResourceRequest): Promise<DecodedBody> {
-  const decoded = decodeBody(await readDocument(asked.request, true), typeOf(asked))
+  const decoded = decodeBody(await readDocument(asked.request, typeOf(asked)), typeOf(asked))
   return { object: decoded.object, warnings: applyFieldValidation(asked.info.query, decoded.warnings) }
 }
 
@@ -96,7 +102,9 @@ export function typeOf({ resource, subresource }: ResourceRequest): ExpectedType
 function placed({ info, resource }: ResourceRequest, object: ApiObject): ApiObject {
   const { name, namespace } = object.metadata
   if (info.name !== '' && name && name !== info.name) {
-    throw badRequest(`the name of the object (${name.slice(0, 253)}) does not match the name on the URL (${info.name.slice(0, 253)})`)
+    throw badRequest(
+      `the name of the object (${name.slice(0, 253)}) does not match the name on the URL (${info.name.slice(0, 253)})`,
+    )
   }
   if (namespace && resource.isNamespaced && namespace !== info.namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')

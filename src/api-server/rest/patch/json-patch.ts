@@ -1,6 +1,6 @@
 import type { DocumentObject, DocumentValue } from '../../../document/document-value.ts'
 import { setKey } from '../../../document/position-index.ts'
-import { sameValue } from '../../resources/same-value.ts'
+import { sameValue } from '../../kinds/same-value.ts'
 import { isMap, ownValue } from './own-keys.ts'
 import { PatchError } from './patch-error.ts'
 

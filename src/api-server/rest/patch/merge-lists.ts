@@ -5,7 +5,10 @@ import { PatchError } from './patch-error.ts'
 const DIRECTIVE = '$patch'
 
 /** Plain values: what the patch has and the list has not is added. */
-export function mergePlainList(target: readonly DocumentValue[], patch: readonly DocumentValue[]): readonly DocumentValue[] {
+export function mergePlainList(
+  target: readonly DocumentValue[],
+  patch: readonly DocumentValue[],
+): readonly DocumentValue[] {
   return [...new Set([...target, ...patch])]
 }
 
@@ -17,7 +20,8 @@ export function mergeKeyedList(
   merge: (before: DocumentObject, after: DocumentObject) => DocumentObject,
 ): readonly DocumentValue[] {
   const items = patch.map((item) => {
-    if (!isMap(item)) throw new PatchError(`expected the items of a list with the key "${mergeKey}" to be objects`, true)
+    if (!isMap(item))
+      throw new PatchError(`expected the items of a list with the key "${mergeKey}" to be objects`, true)
     return item
   })
   const isReplacing = items.some((item) => ownValue(item, DIRECTIVE) === 'replace')
@@ -29,7 +33,8 @@ export function mergeKeyedList(
   const result = new KeyedItems(target, mergeKey)
   for (const item of items) {
     const key = ownValue(item, mergeKey)
-    if (key === undefined) throw new PatchError(`an item of the patch has no "${mergeKey}", by which it is merged`, true)
+    if (key === undefined)
+      throw new PatchError(`an item of the patch has no "${mergeKey}", by which it is merged`, true)
     if (ownValue(item, DIRECTIVE) === 'delete') result.delete(key)
     else result.set(key, merge(result.get(key) ?? {}, item))
   }

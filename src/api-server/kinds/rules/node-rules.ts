@@ -52,7 +52,7 @@ export const runtimeClassRules: ResourceRules = {
 export const priorityClassRules: ResourceRules = {
   fillDefaults: (object) => ({
     ...object,
-    preemptionPolicy: (object['preemptionPolicy'] as string | undefined) || 'PreemptLowerPriority',
+    preemptionPolicy: object['preemptionPolicy'] || 'PreemptLowerPriority',
   }),
   validate: (object) => {
     const problems = new ProblemList()
@@ -68,7 +68,8 @@ export const priorityClassRules: ResourceRules = {
       problems.forbidden(path, `must be at most ${HIGHEST_USER_PRIORITY}`)
     }
     problems.oneOf(FieldPath.root.child('preemptionPolicy'), object['preemptionPolicy'] as string, [
-      ...['Never', 'PreemptLowerPriority'],
+      'Never',
+      'PreemptLowerPriority',
     ])
     return problems.violations
   },

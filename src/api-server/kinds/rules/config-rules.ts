@@ -9,13 +9,15 @@ import { sameValue } from '../same-value.ts'
 
 const MAX_BYTES = 1024 * 1024
 // The keys that a secret of a type must have; one of each list.
-const REQUIRED_KEYS = new Map<string, readonly (readonly string[])[]>(Object.entries({
-  'kubernetes.io/dockercfg': [['.dockercfg']],
-  'kubernetes.io/dockerconfigjson': [['.dockerconfigjson']],
-  'kubernetes.io/basic-auth': [['username', 'password']],
-  'kubernetes.io/ssh-auth': [['ssh-privatekey']],
-  'kubernetes.io/tls': [['tls.crt'], ['tls.key']],
-}))
+const REQUIRED_KEYS = new Map<string, readonly (readonly string[])[]>(
+  Object.entries({
+    'kubernetes.io/dockercfg': [['.dockercfg']],
+    'kubernetes.io/dockerconfigjson': [['.dockerconfigjson']],
+    'kubernetes.io/basic-auth': [['username', 'password']],
+    'kubernetes.io/ssh-auth': [['ssh-privatekey']],
+    'kubernetes.io/tls': [['tls.crt'], ['tls.key']],
+  }),
+)
 
 type Texts = Readonly<Record<string, string>>
 

@@ -37,7 +37,8 @@ export const eventColumns: TableColumns = {
 
 function timesOf(event: Event, now: number): { first: string; last: string } {
   const first = timeSince(event.firstTimestamp ?? event.eventTime, now)
-  if (event.series?.lastObservedTime !== undefined) return { first, last: timeSince(event.series.lastObservedTime, now) }
+  if (event.series?.lastObservedTime !== undefined)
+    return { first, last: timeSince(event.series.lastObservedTime, now) }
   const last = event.lastTimestamp === undefined ? first : timeSince(event.lastTimestamp, now)
   return { first, last }
 }

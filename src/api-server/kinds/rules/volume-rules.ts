@@ -14,8 +14,15 @@ export const VOLUME_PROTECTION = 'kubernetes.io/pv-protection'
 export const CLAIM_PROTECTION = 'kubernetes.io/pvc-protection'
 // Everything else of a volume's spec is its source, of which there is one.
 const NO_SOURCE = new Set([
-  ...['accessModes', 'capacity', 'claimRef', 'mountOptions', 'nodeAffinity', 'persistentVolumeReclaimPolicy'],
-  ...['storageClassName', 'volumeAttributesClassName', 'volumeMode'],
+  'accessModes',
+  'capacity',
+  'claimRef',
+  'mountOptions',
+  'nodeAffinity',
+  'persistentVolumeReclaimPolicy',
+  'storageClassName',
+  'volumeAttributesClassName',
+  'volumeMode',
 ])
 
 export const persistentVolumeRules: ResourceRules = {
@@ -38,7 +45,9 @@ export const persistentVolumeRules: ResourceRules = {
     validateModes(spec.accessModes, problems)
     validateStorage(spec.capacity, SPEC.child('capacity'), problems)
     problems.oneOf(SPEC.child('persistentVolumeReclaimPolicy'), spec.persistentVolumeReclaimPolicy, [
-      ...['Delete', 'Recycle', 'Retain'],
+      'Delete',
+      'Recycle',
+      'Retain',
     ])
     problems.oneOf(SPEC.child('volumeMode'), spec.volumeMode, ['Block', 'Filesystem'])
     const sources = sourcesOf(spec)
@@ -54,7 +63,8 @@ export const persistentVolumeRules: ResourceRules = {
     if (!sameValue(source(spec), source(old))) {
       problems.forbidden(SPEC, 'the source of a volume cannot change')
     }
-    if (spec?.volumeMode !== old?.volumeMode) problems.invalid(SPEC.child('volumeMode'), spec?.volumeMode, 'field is immutable')
+    if (spec?.volumeMode !== old?.volumeMode)
+      problems.invalid(SPEC.child('volumeMode'), spec?.volumeMode, 'field is immutable')
     return problems.violations
   },
 }
@@ -128,7 +138,11 @@ function validateModes(modes: readonly string[] | undefined, problems: ProblemLi
   for (const mode of modes ?? []) problems.oneOf(SPEC.child('accessModes'), mode, ACCESS_MODES)
 }
 
-function validateStorage(amounts: Readonly<Record<string, string>> | undefined, path: FieldPath, problems: ProblemList): void {
+function validateStorage(
+  amounts: Readonly<Record<string, string>> | undefined,
+  path: FieldPath,
+  problems: ProblemList,
+): void {
   const storage = amounts?.['storage']
   if (storage === undefined) problems.required(path.key('storage'))
   else if ((tryParseQuantity(storage)?.nanos ?? 0n) <= 0n) {

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../store/api-object.ts'
 import { ageOf, columnsOf, formatDuration } from '../table-columns.ts'
-import type { Cell, TableColumns } from '../table-columns.ts'
+import type { TableColumns } from '../table-columns.ts'
 
 function nameOf(object: ApiObject): string {
   return object.metadata.name ?? ''
@@ -15,8 +15,8 @@ function fieldsIn(object: ApiObject, field: 'spec' | 'status'): Readonly<Record<
   return (object[field] ?? {}) as Readonly<Record<string, unknown>>
 }
 
-function shown(value: unknown): Cell {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : '<unset>'
+function shown(value: unknown, ifAbsent = ''): string {
+  return typeof value === 'string' ? value : ifAbsent
 }
 
 function joined(value: unknown, ifEmpty: string): string {
@@ -25,7 +25,7 @@ function joined(value: unknown, ifEmpty: string): string {
 
 export const namespaceColumns: TableColumns = {
   columns: columnsOf('Name', 'Status', 'Age'),
-  cells: (object, now) => [nameOf(object), String(fieldsIn(object, 'status')['phase'] ?? ''), ageOf(object, now)],
+  cells: (object, now) => [nameOf(object), shown(fieldsIn(object, 'status')['phase']), ageOf(object, now)],
 }
 
 export const configMapColumns: TableColumns = {
@@ -39,12 +39,7 @@ export const configMapColumns: TableColumns = {
 
 export const secretColumns: TableColumns = {
   columns: columnsOf('Name', 'Type', 'Data', 'Age'),
-  cells: (object, now) => [
-    nameOf(object),
-    String(object['type'] ?? ''),
-    String(sizeOf(object['data'])),
-    ageOf(object, now),
-  ],
+  cells: (object, now) => [nameOf(object), shown(object['type']), String(sizeOf(object['data'])), ageOf(object, now)],
 }
 
 export const serviceAccountColumns: TableColumns = {
@@ -56,14 +51,14 @@ export const leaseColumns: TableColumns = {
   columns: columnsOf('Name', 'Holder', 'Age'),
   cells: (object, now) => [
     nameOf(object),
-    String(fieldsIn(object, 'spec')['holderIdentity'] ?? '<none>'),
+    shown(fieldsIn(object, 'spec')['holderIdentity'], '<none>'),
     ageOf(object, now),
   ],
 }
 
 export const runtimeClassColumns: TableColumns = {
   columns: columnsOf('Name', 'Handler', 'Age'),
-  cells: (object, now) => [nameOf(object), String(object['handler'] ?? ''), ageOf(object, now)],
+  cells: (object, now) => [nameOf(object), shown(object['handler']), ageOf(object, now)],
 }
 
 export const priorityClassColumns: TableColumns = {
@@ -73,7 +68,7 @@ export const priorityClassColumns: TableColumns = {
     Number(object['value'] ?? 0),
     object['globalDefault'] === true,
     ageOf(object, now),
-    String(object['preemptionPolicy'] ?? ''),
+    shown(object['preemptionPolicy']),
   ],
 }
 
@@ -133,8 +128,8 @@ export const certificateSigningRequestColumns: TableColumns = {
     return [
       nameOf(object),
       ageOf(object, now),
-      String(spec['signerName'] ?? '<none>'),
-      String(spec['username'] ?? ''),
+      shown(spec['signerName'], '<none>'),
+      shown(spec['username']),
       typeof seconds === 'number' ? formatDuration(seconds * 1000) : '<none>',
       requestCondition(fieldsIn(object, 'status')),
     ]

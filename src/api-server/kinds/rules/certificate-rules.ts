@@ -40,7 +40,11 @@ export const certificateSigningRequestRules: ResourceRules = {
       problems.invalid(SPEC.child('request'), pem.slice(0, 40), 'must be a certificate request in PEM form')
     }
     if (!/^[^/]+\.[^/]+\/.+$/.test(spec.signerName ?? '')) {
-      problems.invalid(SPEC.child('signerName'), spec.signerName ?? '', 'must be a domain and a name, such as "example.com/signer"')
+      problems.invalid(
+        SPEC.child('signerName'),
+        spec.signerName ?? '',
+        'must be a domain and a name, such as "example.com/signer"',
+      )
     }
     if ((spec.usages?.length ?? 0) === 0) problems.required(SPEC.child('usages'))
     if (spec.expirationSeconds !== undefined && spec.expirationSeconds < SHORTEST_SECONDS) {
@@ -71,14 +75,19 @@ export const approval: Subresource = {
     metadata: { ...before.metadata, resourceVersion: object.metadata.resourceVersion },
     status: {
       ...statusOf(before),
-      conditions: (statusOf(object).conditions ?? []).map((each) => ({ lastUpdateTime: now, lastTransitionTime: now, ...each })),
+      conditions: (statusOf(object).conditions ?? []).map((each) => ({
+        lastUpdateTime: now,
+        lastTransitionTime: now,
+        ...each,
+      })),
     },
   }),
   validate: (object, before) => {
     const problems = new ProblemList()
     const path = FieldPath.root.child('status').child('conditions')
     const types = new Set((statusOf(object).conditions ?? []).map(({ type }) => type))
-    if (DECISIONS.every((type) => types.has(type))) problems.invalid(path, 'Denied', 'a request is either approved or denied')
+    if (DECISIONS.every((type) => types.has(type)))
+      problems.invalid(path, 'Denied', 'a request is either approved or denied')
     for (const { type } of statusOf(before).conditions ?? []) {
       if (!types.has(type)) problems.forbidden(path, `the condition "${type}" stays`)
     }
@@ -87,5 +96,5 @@ export const approval: Subresource = {
 }
 
 function statusOf(object: ApiObject): RequestStatus {
-  return (object['status'] ?? {}) as RequestStatus
+  return object['status'] ?? {}
 }

@@ -45,7 +45,10 @@ function withImages(containers: readonly Container[], before: readonly Container
   })
 }
 
-function addsOnly(after: Readonly<Record<string, string>> = {}, before: Readonly<Record<string, string>> = {}): boolean {
+function addsOnly(
+  after: Readonly<Record<string, string>> = {},
+  before: Readonly<Record<string, string>> = {},
+): boolean {
   return Object.entries(before).every(([key, value]) => after[key] === value)
 }
 
@@ -65,7 +68,11 @@ function validateTolerations(spec: PodSpec, before: PodSpec, problems: ProblemLi
       sameValue({ ...each, tolerationSeconds: undefined }, { ...old, tolerationSeconds: undefined }),
     ),
   )
-  if (!kept) problems.forbidden(SPEC.child('tolerations'), 'tolerations can be added; of those that are there only tolerationSeconds may change')
+  if (!kept)
+    problems.forbidden(
+      SPEC.child('tolerations'),
+      'tolerations can be added; of those that are there only tolerationSeconds may change',
+    )
 }
 
 function validateGates(spec: PodSpec, before: PodSpec, problems: ProblemList): void {

@@ -17,13 +17,17 @@ const DEFAULT_SCHEDULER = 'default-scheduler'
 /** Pods: what the API server and the scheduler of a cluster would decide about them. */
 export const podRules: ResourceRules = {
   fillDefaults: (object) => {
-    const { metadata, spec = { containers: [] }, status } = object as unknown as ManifestPod
+    const { metadata, spec, status } = { spec: { containers: [] }, ...object } as unknown as ManifestPod
     return { ...object, spec: defaultPod({ metadata, spec, status }).spec }
   },
 
   prepareCreate: (object, context) => {
-    const completed = withAccount(withRuntimeClass(withPriority(specOf(object), object, context), object, context), object)
-    const spec = completed.nodeName || !isSchedulable(completed) ? completed : { ...completed, nodeName: context.nodeName }
+    const completed = withAccount(
+      withRuntimeClass(withPriority(specOf(object), object, context), object, context),
+      object,
+    )
+    const spec =
+      completed.nodeName || !isSchedulable(completed) ? completed : { ...completed, nodeName: context.nodeName }
     const bare: ApiObject = { ...object, spec, status: undefined }
     const status: PodStatus = {
       phase: 'Pending',
@@ -100,7 +104,7 @@ function withPriority(spec: PodSpec, object: ApiObject, { view }: RuleContext): 
       `spec.priority is ${spec.priority}, but its priority class gives ${priority}; name the class and leave the number out`,
     )
   }
-  const preemptionPolicy = String(found?.['preemptionPolicy'] ?? 'PreemptLowerPriority')
+  const preemptionPolicy = (found?.['preemptionPolicy'] ?? 'PreemptLowerPriority') as string
   return {
     ...spec,
     priority: spec.priority ?? priority,

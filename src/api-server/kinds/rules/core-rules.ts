@@ -9,13 +9,19 @@ const SPEC = FieldPath.root.child('spec')
 export const namespaceRules: ResourceRules = {
   prepareCreate: (object) => ({
     ...object,
-    metadata: { ...object.metadata, labels: { ...object.metadata.labels, [NAMESPACE_LABEL]: object.metadata.name ?? '' } },
+    metadata: {
+      ...object.metadata,
+      labels: { ...object.metadata.labels, [NAMESPACE_LABEL]: object.metadata.name ?? '' },
+    },
     spec: { finalizers: ['kubernetes'] },
     status: { phase: 'Active' },
   }),
   prepareUpdate: (object, before) => ({
     ...object,
-    metadata: { ...object.metadata, labels: { ...object.metadata.labels, [NAMESPACE_LABEL]: object.metadata.name ?? '' } },
+    metadata: {
+      ...object.metadata,
+      labels: { ...object.metadata.labels, [NAMESPACE_LABEL]: object.metadata.name ?? '' },
+    },
     spec: before['spec'],
   }),
 }

@@ -28,7 +28,8 @@ const status: Subresource = { name: 'status', verbs: ['get', 'patch', 'update'] 
 const pathSegment: NameRule = (value) =>
   value.length <= 253 && !/[/%]/.test(value) && value !== '.' && value !== '..' ? undefined : 'must fit into a path'
 
-const serviceName: NameRule = (value) => dnsLabel(value) ?? (/^[a-z]/.test(value) ? undefined : 'must begin with a letter')
+const serviceName: NameRule = (value) =>
+  dnsLabel(value) ?? (/^[a-z]/.test(value) ? undefined : 'must begin with a letter')
 
 type Definition = Pick<Resource, 'plural' | 'kind'> & Partial<Resource>
 
@@ -58,7 +59,7 @@ function define(definition: Definition): Resource {
 }
 
 function text(value: unknown): string {
-  return value === undefined || value === null ? '' : String(value)
+  return typeof value === 'string' ? value : ''
 }
 
 function podFields(object: ApiObject): Readonly<Record<string, string>> {
@@ -275,7 +276,9 @@ export const allResources: readonly Resource[] = [...core, ...reviews, ...others
 /** What lies encrypted on the disk. */
 export const SEALED_RESOURCES: readonly string[] = ['secrets']
 
-const byPath = new Map(allResources.map((resource) => [`${resource.group}/${resource.version}/${resource.plural}`, resource]))
+const byPath = new Map(
+  allResources.map((resource) => [`${resource.group}/${resource.version}/${resource.plural}`, resource]),
+)
 // Of two groups that share a storage the first one, whose form is stored, stands for it.
 const byStorage = new Map(allResources.toReversed().map((resource) => [resource.storage, resource]))
 

@@ -18,7 +18,9 @@ export function immutableFields(
       return problems.violations
     }
     for (const field of fields) {
-      const [now, old] = [object[part], before[part]].map((each) => (each as Record<string, unknown> | undefined)?.[field])
+      const [now, old] = [object[part], before[part]].map(
+        (each) => (each as Record<string, unknown> | undefined)?.[field],
+      )
       if (!sameValue(now, old)) problems.invalid(path.child(field), now, rule)
     }
     return problems.violations

@@ -108,7 +108,10 @@ function formatRestarts({ restarts, lastEnd }: Summary, now: number): string {
 }
 
 function latest(times: readonly (string | undefined)[]): string | undefined {
-  return times.filter((time) => time !== undefined).sort((a, b) => Date.parse(a) - Date.parse(b)).at(-1)
+  return times
+    .filter((time) => time !== undefined)
+    .sort((a, b) => Date.parse(a) - Date.parse(b))
+    .at(-1)
 }
 
 function hasCondition(pod: Pod, wanted: string): boolean {
@@ -120,4 +123,3 @@ function readinessGates(pod: Pod): string {
   if (gates.length === 0) return '<none>'
   return `${gates.filter(({ conditionType }) => hasCondition(pod, conditionType)).length}/${gates.length}`
 }
-
