@@ -44,6 +44,8 @@ export const owners: Readonly<Record<string, readonly string[]>> = {
   '@grpc/grpc-js': ['cri'],
   '@bufbuild/protobuf': ['cri'],
   '@bufbuild/protobuf/wire': ['cri'],
+  '@peculiar/x509': ['api-server'],
+  'reflect-metadata': ['api-server'],
   yaml: ['document'],
   'prom-client': ['telemetry'],
   'node:fs': ['host'],
@@ -53,5 +55,6 @@ export const owners: Readonly<Record<string, readonly string[]>> = {
   'node:timers/promises': ['async'],
   'node:sqlite': ['api-server'],
   'node:http': ['server', 'sources', 'http-client', 'api-server'],
-  'node:https': ['server', 'sources', 'http-client'],
+  'node:https': ['server', 'sources', 'http-client', 'api-server'],
+  'node:tls': ['api-server'],
 }

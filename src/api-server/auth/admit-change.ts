@@ -3,9 +3,9 @@ import { CONFIG_MIRROR_ANNOTATION } from '../../model/pod.ts'
 import { findApiReferences } from '../../schema/static-pod-references.ts'
 import { forbidden } from '../api-error.ts'
 import type { Change } from '../lifecycle/change-set.ts'
-import { resourceOfStorage } from '../resources/all-resources.ts'
-import type { RequestUser } from '../resources/resource.ts'
-import { sameValue } from '../resources/same-value.ts'
+import { resourceOfStorage } from '../kinds/all-resources.ts'
+import type { RequestUser } from '../kinds/resource.ts'
+import { sameValue } from '../kinds/same-value.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import type { ObjectReader } from './object-reader.ts'
 import { ADMIN_GROUP, nodeNameOf } from './user-names.ts'
@@ -14,10 +14,17 @@ type Meta = { readonly metadata: ObjectMeta }
 
 // The labels below the domains of Kubernetes that a node may give itself.
 const OWN_LABELS = [
-  ...['kubernetes.io/hostname', 'kubernetes.io/arch', 'kubernetes.io/os'],
-  ...['beta.kubernetes.io/arch', 'beta.kubernetes.io/os', 'beta.kubernetes.io/instance-type'],
-  ...['node.kubernetes.io/instance-type', 'topology.kubernetes.io/region', 'topology.kubernetes.io/zone'],
-  ...['failure-domain.beta.kubernetes.io/region', 'failure-domain.beta.kubernetes.io/zone'],
+  'beta.kubernetes.io/arch',
+  'beta.kubernetes.io/instance-type',
+  'beta.kubernetes.io/os',
+  'failure-domain.beta.kubernetes.io/region',
+  'failure-domain.beta.kubernetes.io/zone',
+  'kubernetes.io/arch',
+  'kubernetes.io/hostname',
+  'kubernetes.io/os',
+  'node.kubernetes.io/instance-type',
+  'topology.kubernetes.io/region',
+  'topology.kubernetes.io/zone',
 ]
 const OWN_DOMAINS = ['kubelet.kubernetes.io', 'node.kubernetes.io']
 const KUBERNETES_DOMAINS = ['kubernetes.io', 'k8s.io']
@@ -37,7 +44,7 @@ function findFault(node: string, { key, before, after }: Change, objects: Object
   if (after === undefined) return undefined
   switch (key.resource) {
     case 'nodes':
-      return key.name === node ? findNodeFault(after as unknown as Node & Meta, before) : 'may only register itself'
+      return key.name === node ? findNodeFault(after, before) : 'may only register itself'
     case 'leases.coordination.k8s.io':
     case 'csinodes.storage.k8s.io':
       return key.name === node ? undefined : 'may only use the one of its own name'
@@ -52,10 +59,13 @@ function findNodeFault(after: Node & Meta, before: ApiObject | undefined): strin
   const old = before as unknown as (Node & Meta) | undefined
   const label = changedLabels(after.metadata.labels ?? {}, old?.metadata.labels ?? {}).find((name) => !isOwnLabel(name))
   if (label !== undefined) return `may not change the label "${label}"`
-  if (!sameValue(after.metadata.ownerReferences ?? [], old?.metadata.ownerReferences ?? [])) return 'may not change its owners'
-  if (!sameValue(after.spec?.configSource, old?.spec?.configSource)) return 'may not change the source of its configuration'
+  if (!sameValue(after.metadata.ownerReferences ?? [], old?.metadata.ownerReferences ?? []))
+    return 'may not change its owners'
+  if (!sameValue(after.spec?.configSource, old?.spec?.configSource))
+    return 'may not change the source of its configuration'
   // It may bring taints when it registers, and not rid itself of them later.
-  if (old !== undefined && !sameValue(after.spec?.taints ?? [], old.spec?.taints ?? [])) return 'may not change its taints'
+  if (old !== undefined && !sameValue(after.spec?.taints ?? [], old.spec?.taints ?? []))
+    return 'may not change its taints'
   return undefined
 }
 
@@ -63,7 +73,9 @@ type Labels = Readonly<Record<string, string>>
 
 function changedLabels(after: Labels, before: Labels): readonly string[] {
   const names = new Set([...Object.keys(after), ...Object.keys(before)])
-  return [...names].filter((name) => !Object.hasOwn(after, name) || !Object.hasOwn(before, name) || after[name] !== before[name])
+  return [...names].filter(
+    (name) => !Object.hasOwn(after, name) || !Object.hasOwn(before, name) || after[name] !== before[name],
+  )
 }
 
 function isOwnLabel(label: string): boolean {

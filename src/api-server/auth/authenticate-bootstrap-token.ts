@@ -22,13 +22,19 @@ export function authenticateBootstrapToken(token: string, objects: ObjectReader,
   // Compared in any case, so that the time it takes tells nothing of which tokens there are.
   const isRight = isEqual(value('token-secret'), sent)
   if (id === '' || secret === undefined || !isRight) return { fault: 'there is no such bootstrap token' }
-  if (secret.type !== SECRET_TYPE) return { fault: `the secret of the bootstrap token is not of the type ${SECRET_TYPE}` }
+  if (secret.type !== SECRET_TYPE)
+    return { fault: `the secret of the bootstrap token is not of the type ${SECRET_TYPE}` }
   if (secret.metadata?.deletionTimestamp !== undefined) return { fault: 'the bootstrap token is being deleted' }
   if (value('token-id') !== id) return { fault: 'the secret of the bootstrap token is for another one' }
   if (hasExpired(value('expiration'), now)) return { fault: 'the bootstrap token has expired' }
-  if (value('usage-bootstrap-authentication') !== 'true') return { fault: 'the bootstrap token is not for authentication' }
-  const groups = value('auth-extra-groups').split(',').map((group) => group.trim()).filter(Boolean)
-  if (!groups.every((group) => EXTRA_GROUP.test(group))) return { fault: 'the bootstrap token has groups that it may not have' }
+  if (value('usage-bootstrap-authentication') !== 'true')
+    return { fault: 'the bootstrap token is not for authentication' }
+  const groups = value('auth-extra-groups')
+    .split(',')
+    .map((group) => group.trim())
+    .filter(Boolean)
+  if (!groups.every((group) => EXTRA_GROUP.test(group)))
+    return { fault: 'the bootstrap token has groups that it may not have' }
   return { user: authenticated({ name: `${BOOTSTRAP_PREFIX}${id}`, groups: [BOOTSTRAP_GROUP, ...groups] }) }
 }
 

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto'
 import { isIssuedBy } from '../certificates/serving-certificate.ts'
-import type { RequestUser } from '../resources/resource.ts'
+import type { RequestUser } from '../kinds/resource.ts'
 import { authenticated } from './user-names.ts'
 
 /** What became of credentials: a user, or why not. */

@@ -33,7 +33,8 @@ function findClaimFault(claims: TokenClaims, { now, audiences }: TokenAuthentica
   const seconds = now / 1000
   const { namespace, serviceaccount } = claims['kubernetes.io']
   if (claims.iss !== TOKEN_ISSUER) return 'the token has another issuer'
-  if (claims.sub !== `${SERVICE_ACCOUNT_PREFIX}${namespace}:${serviceaccount.name}`) return 'the token contradicts itself'
+  if (claims.sub !== `${SERVICE_ACCOUNT_PREFIX}${namespace}:${serviceaccount.name}`)
+    return 'the token contradicts itself'
   if (seconds >= claims.exp) return 'the token has expired'
   if (seconds < claims.nbf - EARLY_SECONDS) return 'the token is not valid yet'
   if (!claims.aud.some((each) => audiences.includes(each))) return 'the token is meant for another audience'

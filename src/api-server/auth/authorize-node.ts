@@ -8,6 +8,8 @@ import type { RequestAttributes } from './request-attributes.ts'
 const READ = ['get', 'list', 'watch']
 const WRITE = ['update', 'patch']
 const LEASES = 'kube-node-lease'
+const LEASE_GROUP = 'coordination.k8s.io'
+const REQUEST_GROUP = 'certificates.k8s.io'
 
 /** What every node may do, whatever the name. */
 export const NODES_RULES: readonly ResourceRule[] = [
@@ -22,14 +24,21 @@ export const NODES_RULES: readonly ResourceRule[] = [
   { verbs: ['create'], group: 'storage.k8s.io', resources: ['csinodes'] },
   { verbs: ['create'], group: 'certificates.k8s.io', resources: ['certificatesigningrequests'] },
   { verbs: ['create'], group: 'authentication.k8s.io', resources: ['tokenreviews'] },
-  { verbs: ['create'], group: 'authorization.k8s.io', resources: ['subjectaccessreviews', 'localsubjectaccessreviews'] },
+  {
+    verbs: ['create'],
+    group: 'authorization.k8s.io',
+    resources: ['subjectaccessreviews', 'localsubjectaccessreviews'],
+  },
 ]
 
-/** What a node may do to one object, and whether that object is its own or needed by a pod that is bound to it. */
-interface OwnRule extends ResourceRule {
-  readonly owns: (asked: Question) => boolean
-  readonly otherwise: string
-}
+/** What a node may do to an object, and whether that is its own or needed by a pod that is bound to it; if not, what is refused. */
+type OwnRule = readonly [
+  verbs: readonly string[],
+  group: string,
+  resource: string,
+  owns: (asked: Question) => boolean,
+  otherwise: string,
+]
 
 interface Question {
   readonly node: string
@@ -40,106 +49,82 @@ interface Question {
   readonly objects: ObjectReader
 }
 
-const isOwnName = ({ node, name }: Question) => name === node
-
 const OWN_RULES: readonly OwnRule[] = [
-  {
-    ...{ verbs: [...READ, ...WRITE], group: '', resources: ['nodes'] },
-    ...{ owns: isOwnName, otherwise: 'a node may only see and change its own Node, by name' },
-  },
-  {
-    ...{ verbs: ['get', ...WRITE], group: '', resources: ['nodes/status'] },
-    ...{ owns: isOwnName, otherwise: 'a node may only see and change its own status' },
-  },
-  {
-    ...{ verbs: ['get', ...WRITE, 'delete'], group: 'storage.k8s.io', resources: ['csinodes'] },
-    ...{ owns: isOwnName, otherwise: 'a node may only use its own CSINode' },
-  },
-  {
-    ...{ verbs: ['get', ...WRITE, 'delete'], group: 'coordination.k8s.io', resources: ['leases'] },
-    owns: ({ namespace, name, node }) => namespace === LEASES && name === node,
-    otherwise: `a node may only use the lease of its name in ${LEASES}`,
-  },
-  {
-    // Its name is checked when its content is known.
-    ...{ verbs: ['create'], group: 'coordination.k8s.io', resources: ['leases'] },
-    ...{ owns: ({ namespace }) => namespace === LEASES, otherwise: `a node may only create leases in ${LEASES}` },
-  },
-  {
-    ...{ verbs: READ, group: '', resources: ['pods'] },
-    owns: (asked) => asked.fields['spec.nodeName'] === asked.node || isBoundPod(asked),
-    otherwise: 'a node may only see pods that are bound to it: by name, or with spec.nodeName in the field selector',
-  },
-  {
-    ...{ verbs: ['delete'], group: '', resources: ['pods'] },
-    ...{ owns: isBoundPod, otherwise: 'a node may only delete pods that are bound to it' },
-  },
-  {
-    ...{ verbs: ['get', ...WRITE], group: '', resources: ['pods/status'] },
-    ...{ owns: isBoundPod, otherwise: 'a node may only change the status of pods that are bound to it' },
-  },
-  {
-    ...{ verbs: ['create'], group: '', resources: ['pods/eviction'] },
-    ...{ owns: isBoundPod, otherwise: 'a node may only evict pods that are bound to it' },
-  },
-  {
-    ...{ verbs: READ, group: '', resources: ['secrets'] },
-    ...{ owns: needsSecret, otherwise: 'a node may only see secrets that a pod on it needs, by name' },
-  },
-  {
-    ...{ verbs: READ, group: '', resources: ['configmaps'] },
-    owns: (asked) => hasPod(asked, (pod) => findPodReferences(pod).configMaps.has(asked.name)),
-    otherwise: 'a node may only see config maps that a pod on it needs, by name',
-  },
-  {
-    ...{ verbs: READ, group: '', resources: ['persistentvolumeclaims'] },
-    ...{ owns: needsClaim, otherwise: 'a node may only see claims that a pod on it needs, by name' },
-  },
-  {
-    ...{ verbs: ['get', ...WRITE], group: '', resources: ['persistentvolumeclaims/status'] },
-    ...{ owns: needsClaim, otherwise: 'a node may only change the status of claims that a pod on it needs' },
-  },
-  {
-    ...{ verbs: READ, group: '', resources: ['persistentvolumes'] },
-    ...{ owns: needsVolume, otherwise: 'a node may only see volumes that a pod on it needs, by name' },
-  },
-  {
-    ...{ verbs: READ, group: 'storage.k8s.io', resources: ['volumeattachments'] },
-    owns: ({ objects, name, node }) => {
-      const resource = 'volumeattachments.storage.k8s.io'
-      const spec = name === '' ? undefined : objects.get({ resource, namespace: '', name })?.['spec']
-      return (spec as { nodeName?: string } | undefined)?.nodeName === node
-    },
-    otherwise: 'a node may only see its own attachments, by name',
-  },
-  {
-    ...{ verbs: ['get'], group: '', resources: ['serviceaccounts'] },
-    ...{ owns: needsAccount, otherwise: 'a node may only see service accounts of pods on it' },
-  },
-  {
-    ...{ verbs: ['create'], group: '', resources: ['serviceaccounts/token'] },
-    ...{ owns: needsAccount, otherwise: 'a node may only ask for tokens of service accounts of pods on it' },
-  },
-  {
-    ...{ verbs: READ, group: 'certificates.k8s.io', resources: ['certificatesigningrequests'] },
-    owns: ({ objects, name, userName }) => isOwnRequest(objects, name, userName),
-    otherwise: 'a node may only see its own certificate requests, by name',
-  },
+  [[...READ, ...WRITE], '', 'nodes', isOwnName, 'a node may only see and change its own Node, by name'],
+  [['get', ...WRITE], '', 'nodes/status', isOwnName, 'a node may only see and change its own status'],
+  [['get', ...WRITE, 'delete'], 'storage.k8s.io', 'csinodes', isOwnName, 'a node may only use its own CSINode'],
+  [['get', ...WRITE, 'delete'], LEASE_GROUP, 'leases', isOwnLease, `a node may only use its own lease in ${LEASES}`],
+  // The name is checked when the content is known.
+  [
+    ['create'],
+    LEASE_GROUP,
+    'leases',
+    ({ namespace }) => namespace === LEASES,
+    `a node may only create leases in ${LEASES}`,
+  ],
+  [READ, '', 'pods', isOwnPod, 'a node may only see pods on it: by name, or with spec.nodeName in the field selector'],
+  [['delete'], '', 'pods', isBoundPod, 'a node may only delete pods that are bound to it'],
+  [['get', ...WRITE], '', 'pods/status', isBoundPod, 'a node may only change the status of pods that are bound to it'],
+  [['create'], '', 'pods/eviction', isBoundPod, 'a node may only evict pods that are bound to it'],
+  [READ, '', 'secrets', needsSecret, 'a node may only see secrets that a pod on it needs, by name'],
+  [READ, '', 'configmaps', needsConfigMap, 'a node may only see config maps that a pod on it needs, by name'],
+  [READ, '', 'persistentvolumeclaims', needsClaim, 'a node may only see claims that a pod on it needs, by name'],
+  [
+    ['get', ...WRITE],
+    '',
+    'persistentvolumeclaims/status',
+    needsClaim,
+    'a node may only change claims that a pod on it needs',
+  ],
+  [READ, '', 'persistentvolumes', needsVolume, 'a node may only see volumes that a pod on it needs, by name'],
+  [READ, 'storage.k8s.io', 'volumeattachments', isOwnAttachment, 'a node may only see its own attachments, by name'],
+  [['get'], '', 'serviceaccounts', needsAccount, 'a node may only see service accounts of pods on it'],
+  [['create'], '', 'serviceaccounts/token', needsAccount, 'a node may only ask for tokens for pods on it'],
+  [
+    READ,
+    REQUEST_GROUP,
+    'certificatesigningrequests',
+    isOwnCsr,
+    'a node may only see its own certificate requests, by name',
+  ],
 ]
 
 /** Whether a node may do something: to what is its own, and to what pods need that are bound to it. */
 export function authorizeNode(attributes: RequestAttributes, node: string, objects: ObjectReader): Decision {
   if (isIn(NODES_RULES, attributes)) return allow('every node may')
-  const rule = OWN_RULES.find((each) => isIn([each], attributes))
+  const rule = OWN_RULES.find(([verbs, group, resource]) => isIn([{ verbs, group, resources: [resource] }], attributes))
   if (rule === undefined) return deny('nodes may not do this')
   const { namespace, name, fields, user } = attributes
-  const isOwn = rule.owns({ node, namespace, name, fields, userName: user.name, objects })
-  return isOwn ? allow('it belongs to the node') : deny(rule.otherwise)
+  const [, , , owns, otherwise] = rule
+  const isOwn = owns({ node, namespace, name, fields, userName: user.name, objects })
+  return isOwn ? allow('it belongs to the node') : deny(otherwise)
+}
+
+function isOwnName({ node, name }: Question): boolean {
+  return name === node
+}
+
+function isOwnLease({ namespace, name, node }: Question): boolean {
+  return namespace === LEASES && name === node
+}
+
+function isOwnAttachment({ objects, name, node }: Question): boolean {
+  const resource = 'volumeattachments.storage.k8s.io'
+  const spec = name === '' ? undefined : objects.get({ resource, namespace: '', name })?.['spec']
+  return (spec as { nodeName?: string } | undefined)?.nodeName === node
+}
+
+function isOwnCsr({ objects, name, userName }: Question): boolean {
+  return isOwnRequest(objects, name, userName)
+}
+
+function isOwnPod(asked: Question): boolean {
+  return asked.fields['spec.nodeName'] === asked.node || isBoundPod(asked)
 }
 
 function isBoundPod({ objects, namespace, name, node }: Question): boolean {
   if (namespace === '' || name === '') return false
-  return isBound(objects.get({ resource: 'pods', namespace, name }) as unknown as Pod | undefined, node)
+  return isBound(objects.get({ resource: 'pods', namespace, name }), node)
 }
 
 function isBound(pod: Pod | undefined, node: string): boolean {
@@ -151,6 +136,10 @@ function hasPod({ objects, namespace, name, node }: Question, test: (pod: Pod) =
   if (namespace === '' || name === '') return false
   const pods = objects.list('pods', namespace) as unknown as readonly Pod[]
   return pods.some((pod) => isBound(pod, node) && test(pod))
+}
+
+function needsConfigMap(asked: Question): boolean {
+  return hasPod(asked, (pod) => findPodReferences(pod).configMaps.has(asked.name))
 }
 
 function needsClaim(asked: Question): boolean {
@@ -165,7 +154,9 @@ function needsAccount(asked: Question): boolean {
 function needsVolume(asked: Question): boolean {
   const { objects, name } = asked
   if (name === '') return false
-  const volume = objects.get({ resource: 'persistentvolumes', namespace: '', name }) as unknown as PersistentVolume | undefined
+  const volume = objects.get({ resource: 'persistentvolumes', namespace: '', name }) as unknown as
+    | PersistentVolume
+    | undefined
   const { namespace = '', name: claimName = '' } = volume?.spec?.claimRef ?? {}
   if (namespace === '' || claimName === '') return false
   const claim = objects.get({ resource: 'persistentvolumeclaims', namespace, name: claimName })

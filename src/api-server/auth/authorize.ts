@@ -9,8 +9,16 @@ const READ = ['get', 'list', 'watch']
 
 /** Paths that tell what there is and whether it works. A star stands for the rest. */
 export const DISCOVERY_PATHS = [
-  ...['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*', '/version', '/version/'],
-  ...['/healthz', '/livez', '/readyz'],
+  '/api',
+  '/api/*',
+  '/apis',
+  '/apis/*',
+  '/healthz',
+  '/livez',
+  '/openapi/*',
+  '/readyz',
+  '/version',
+  '/version/',
 ]
 
 /** What all may do whose credentials are good: ask about themselves. */
@@ -29,10 +37,27 @@ export const READERS_RULES: readonly ResourceRule[] = [
     verbs: READ,
     group: '',
     resources: [
-      ...['configmaps', 'endpoints', 'events', 'namespaces', 'namespaces/status', 'nodes', 'nodes/status'],
-      ...['persistentvolumeclaims', 'persistentvolumeclaims/status', 'persistentvolumes', 'persistentvolumes/status'],
-      ...['nodes/healthz', 'nodes/metrics', 'nodes/pods', 'nodes/stats'],
-      ...['pods', 'pods/log', 'pods/status', 'serviceaccounts', 'services', 'services/status'],
+      'configmaps',
+      'endpoints',
+      'events',
+      'namespaces',
+      'namespaces/status',
+      'nodes',
+      'nodes/healthz',
+      'nodes/metrics',
+      'nodes/pods',
+      'nodes/stats',
+      'nodes/status',
+      'persistentvolumeclaims',
+      'persistentvolumeclaims/status',
+      'persistentvolumes',
+      'persistentvolumes/status',
+      'pods',
+      'pods/log',
+      'pods/status',
+      'serviceaccounts',
+      'services',
+      'services/status',
     ],
   },
   { verbs: READ, group: 'certificates.k8s.io', resources: ['certificatesigningrequests'] },
@@ -63,7 +88,9 @@ function authorizePath({ verb, path }: RequestAttributes): Decision {
   const isPublic = DISCOVERY_PATHS.some((each) =>
     each.endsWith('*') ? path.startsWith(each.slice(0, -1)) : path === each,
   )
-  return isPublic && (verb === 'get' || verb === 'head') ? allow('everybody may look around') : deny('only administrators may use this path')
+  return isPublic && (verb === 'get' || verb === 'head')
+    ? allow('everybody may look around')
+    : deny('only administrators may use this path')
 }
 
 function authorizeReader(attributes: RequestAttributes): Decision {
@@ -71,7 +98,10 @@ function authorizeReader(attributes: RequestAttributes): Decision {
 }
 
 /** A node to be may ask for a certificate and see what became of it. */
-function authorizeBootstrap({ user, verb, group, resource, subresource, name }: RequestAttributes, objects: ObjectReader): Decision {
+function authorizeBootstrap(
+  { user, verb, group, resource, subresource, name }: RequestAttributes,
+  objects: ObjectReader,
+): Decision {
   const isRequest = group === 'certificates.k8s.io' && resource === 'certificatesigningrequests' && subresource === ''
   if (!isRequest) return deny('a bootstrap token is only good for certificate requests')
   if (verb === 'create') return allow('a bootstrap token is good for certificate requests')

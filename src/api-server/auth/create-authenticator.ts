@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import type { Clock } from '../../async/clock.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import type { RequestUser } from '../resources/resource.ts'
+import type { RequestUser } from '../kinds/resource.ts'
 import type { TokenAnswer } from '../rest/reviews.ts'
 import { authenticateBootstrapToken, looksLikeBootstrapToken } from './authenticate-bootstrap-token.ts'
 import { authenticateCertificate } from './authenticate-certificate.ts'
@@ -49,7 +49,9 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
       const results: AuthenticationResult[] = []
       if (certificate !== undefined) {
         const fault = certificateFault
-        results.push(fault === undefined ? authenticateCertificate(certificate, deps.authority, deps.clock.now()) : { fault })
+        results.push(
+          fault === undefined ? authenticateCertificate(certificate, deps.authority, deps.clock.now()) : { fault },
+        )
       }
       const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
       if (token !== undefined && results[0]?.user === undefined) results.push(byToken(token, [TOKEN_ISSUER]))
@@ -66,7 +68,8 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
       // Only tokens of service accounts say whom they are meant for; the others are for the API alone.
       const meant = looksLikeBootstrapToken(token) ? [TOKEN_ISSUER] : (deps.signer.read(token)?.aud ?? [])
       const common = audiences.filter((each) => meant.includes(each))
-      if (common.length === 0) return Promise.resolve({ authenticated: false, error: 'the token is meant for another audience' })
+      if (common.length === 0)
+        return Promise.resolve({ authenticated: false, error: 'the token is meant for another audience' })
       return Promise.resolve({ authenticated: true, user, audiences: common })
     },
   }

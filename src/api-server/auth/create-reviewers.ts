@@ -5,7 +5,7 @@ import type { Authenticator } from './create-authenticator.ts'
 import type { ResourceRule } from './decision.ts'
 import type { ObjectReader } from './object-reader.ts'
 import { toAskedAttributes } from './request-attributes.ts'
-import type { RequestUser } from '../resources/resource.ts'
+import type { RequestUser } from '../kinds/resource.ts'
 import { ADMIN_GROUP, BOOTSTRAP_GROUP, nodeNameOf, READER_GROUP } from './user-names.ts'
 
 /** Answers reviews: of tokens, and of what somebody may do. */

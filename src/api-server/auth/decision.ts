@@ -24,7 +24,10 @@ export function isOwnRequest(objects: ObjectReader, name: string, userName: stri
 }
 
 /** Whether one of the rules allows something. */
-export function isIn(rules: readonly ResourceRule[], { verb, group, resource, subresource }: RequestAttributes): boolean {
+export function isIn(
+  rules: readonly ResourceRule[],
+  { verb, group, resource, subresource }: RequestAttributes,
+): boolean {
   const asked = subresource === '' ? resource : `${resource}/${subresource}`
   return rules.some((rule) => rule.group === group && rule.verbs.includes(verb) && rule.resources.includes(asked))
 }

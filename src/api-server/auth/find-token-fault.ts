@@ -1,5 +1,5 @@
 import type { Pod } from '../../model/generated/core-v1.ts'
-import type { RequestUser } from '../resources/resource.ts'
+import type { RequestUser } from '../kinds/resource.ts'
 import type { ClaimedObject } from './json-web-token.ts'
 import type { ObjectReader } from './object-reader.ts'
 import { nodeNameOf } from './user-names.ts'
@@ -25,7 +25,9 @@ export function findTokenFault(
 /** Empty: that of the API. */
 function audiencesOf(pod: Pod): readonly string[] {
   const projections = (pod.spec?.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? [])
-  return projections.flatMap(({ serviceAccountToken }) => (serviceAccountToken ? [serviceAccountToken.audience ?? ''] : []))
+  return projections.flatMap(({ serviceAccountToken }) =>
+    serviceAccountToken ? [serviceAccountToken.audience ?? ''] : [],
+  )
 }
 
 /** What the drivers of its volumes want tokens for; which driver a claim is for is not looked up, any may be. */
@@ -33,7 +35,9 @@ function driverAudiences(objects: ObjectReader, pod: Pod): readonly string[] {
   const hasClaims = (pod.spec?.volumes ?? []).some((each) => each.persistentVolumeClaim ?? each.ephemeral)
   const names = new Set((pod.spec?.volumes ?? []).flatMap(({ csi }) => (csi ? [csi.driver] : [])))
   if (!hasClaims && names.size === 0) return []
-  const drivers = objects.list('csidrivers.storage.k8s.io').filter(({ metadata }) => hasClaims || names.has(metadata.name ?? ''))
+  const drivers = objects
+    .list('csidrivers.storage.k8s.io')
+    .filter(({ metadata }) => hasClaims || names.has(metadata.name ?? ''))
   return drivers.flatMap((driver) => {
     const { tokenRequests = [] } = (driver['spec'] ?? {}) as { tokenRequests?: readonly { audience?: string }[] }
     return tokenRequests.map(({ audience = '' }) => audience)

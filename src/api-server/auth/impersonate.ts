@@ -1,5 +1,5 @@
 import { ApiError, badRequest } from '../api-error.ts'
-import type { RequestUser } from '../resources/resource.ts'
+import type { RequestUser } from '../kinds/resource.ts'
 import { ADMIN_GROUP, authenticated, SERVICE_ACCOUNT_PREFIX, serviceAccountGroups } from './user-names.ts'
 
 type Headers = Readonly<Record<string, string | undefined>>
@@ -41,7 +41,10 @@ function groupsOf(name: string): readonly string[] {
 
 /** Several headers of a name come as one, with commas between. */
 function splitList(value: string | undefined): readonly string[] {
-  return (value ?? '').split(',').map((each) => each.trim()).filter(Boolean)
+  return (value ?? '')
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean)
 }
 
 function decodeKey(key: string): string {

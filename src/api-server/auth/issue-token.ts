@@ -1,8 +1,8 @@
-import type { Pod } from '../../model/generated/core-v1.ts'
+import type { ObjectMeta, Pod } from '../../model/generated/core-v1.ts'
 import { FieldPath } from '../../schema/field-path.ts'
 import { ProblemList } from '../../schema/validation/problem-list.ts'
 import { conflict, forbidden, invalid, notFound } from '../api-error.ts'
-import type { RequestUser } from '../resources/resource.ts'
+import type { RequestUser } from '../kinds/resource.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import { TOKEN_ISSUER } from './authenticate-token.ts'
 import { findTokenFault } from './find-token-fault.ts'
@@ -33,14 +33,21 @@ const LONGEST_SECONDS = 2 ** 32
 const SPEC = FieldPath.root.child('spec')
 
 /** Answers a TokenRequest: its spec with what was not said, and the token. Throws an ApiError when there is to be none. */
-export function issueToken(issuer: TokenIssuer, question: TokenQuestion): { readonly spec: object; readonly status: object } {
+export function issueToken(
+  issuer: TokenIssuer,
+  question: TokenQuestion,
+): { readonly spec: object; readonly status: object } {
   const { namespace, name, spec } = question
   const account = issuer.objects.get({ resource: 'serviceaccounts', namespace, name })
   if (account === undefined) throw notFound({ group: '', resource: 'serviceaccounts', name })
   const seconds = readSeconds(name, spec)
   const audiences = spec.audiences?.length ? spec.audiences : [TOKEN_ISSUER]
   const bound = toClaims(issuer, question, account)
-  const fault = findTokenFault(issuer.objects, question.user, { namespace, audiences: spec.audiences ?? [], pod: bound.pod })
+  const fault = findTokenFault(issuer.objects, question.user, {
+    namespace,
+    audiences: spec.audiences ?? [],
+    pod: bound.pod,
+  })
   if (fault !== undefined) throw forbidden({ group: '', resource: 'serviceaccounts', name }, fault)
   const iat = Math.floor(issuer.now / 1000)
   const token = issuer.signer.sign({
@@ -90,7 +97,10 @@ function toClaims(issuer: TokenIssuer, { namespace, name, spec }: TokenQuestion,
     case 'v1/Node':
       return { ...claims, node: namedOf(find(issuer, 'nodes', '', reference)) }
     default:
-      throw refuseReference(name, `cannot bind a token to an object of kind "${reference.kind ?? ''}": expected Pod, Secret or Node`)
+      throw refuseReference(
+        name,
+        `cannot bind a token to an object of kind "${reference.kind ?? ''}": expected Pod, Secret or Node`,
+      )
   }
 }
 
@@ -99,18 +109,26 @@ function nodeClaim({ objects }: TokenIssuer, name: string): Pick<KubernetesClaim
   return node === undefined ? {} : { node: namedOf(node) }
 }
 
-function find({ objects }: TokenIssuer, resource: string, namespace: string, wanted: { name?: string; uid?: string }): ApiObject {
+function find(
+  { objects }: TokenIssuer,
+  resource: string,
+  namespace: string,
+  wanted: { name?: string; uid?: string },
+): ApiObject {
   const name = wanted.name ?? ''
   const object = objects.get({ resource, namespace, name })
   if (object === undefined) throw notFound({ group: '', resource, name })
   const { uid } = object.metadata
   if (wanted.uid && wanted.uid !== uid) {
-    throw conflict({ group: '', resource, name }, `the UID in the bound object reference (${wanted.uid}) does not match the UID in record (${uid})`)
+    throw conflict(
+      { group: '', resource, name },
+      `the UID in the bound object reference (${wanted.uid}) does not match the UID in record (${uid})`,
+    )
   }
   return object
 }
 
-function namedOf({ metadata }: { readonly metadata?: { readonly name?: string; readonly uid?: string } }) {
+function namedOf({ metadata }: { readonly metadata?: ObjectMeta | undefined }) {
   return { name: metadata?.name ?? '', uid: metadata?.uid ?? '' }
 }
 

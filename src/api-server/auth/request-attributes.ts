@@ -1,4 +1,4 @@
-import type { RequestUser } from '../resources/resource.ts'
+import type { RequestUser } from '../kinds/resource.ts'
 import type { AccessQuestion } from '../rest/reviews.ts'
 import type { RequestInfo } from '../rest/request-info.ts'
 
@@ -30,7 +30,11 @@ export function toAttributes(user: RequestUser, info: RequestInfo): RequestAttri
 }
 
 /** The attributes of a question in a review. */
-export function toAskedAttributes({ user, resourceAttributes, nonResourceAttributes }: AccessQuestion): RequestAttributes {
+export function toAskedAttributes({
+  user,
+  resourceAttributes,
+  nonResourceAttributes,
+}: AccessQuestion): RequestAttributes {
   const text = (value: unknown) => (typeof value === 'string' ? value : '')
   const none = { group: '', resource: '', subresource: '', namespace: '', name: '', fields: {} }
   if (resourceAttributes === undefined) {

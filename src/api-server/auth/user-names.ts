@@ -1,4 +1,4 @@
-import type { RequestUser } from '../resources/resource.ts'
+import type { RequestUser } from '../kinds/resource.ts'
 
 /** Groups and users that mean something to the API. */
 export const ADMIN_GROUP = 'system:masters'

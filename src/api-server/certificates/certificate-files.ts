@@ -30,7 +30,7 @@ export function createKeys(): { readonly publicKey: KeyObject; readonly privateK
 }
 
 export function toKeyPem(key: KeyObject): string {
-  return key.export({ type: 'pkcs8', format: 'pem' }) as string
+  return key.export({ type: 'pkcs8', format: 'pem' })
 }
 
 /** Reads a private key of the kind that createKeys() makes; throws otherwise. */

@@ -44,15 +44,30 @@ export async function ensureKubeconfig(
   if (present !== undefined && !isOurs(present)) {
     const suffix = `.old-${deps.clock.now()}`
     await setAside([path], suffix)
-    deps.log.error('a kubeconfig file does not work, was changed by others, and was set aside', { path, why, setAside: `${path}${suffix}` })
+    deps.log.error('a kubeconfig file does not work, was changed by others, and was set aside', {
+      path,
+      why,
+      setAside: `${path}${suffix}`,
+    })
   }
   await files.write(basename(path), await createKubeconfig(pki, identity, server, deps.clock.now()))
   deps.log.info('wrote a kubeconfig file', { path, user: identity.user, why })
 }
 
-async function createKubeconfig(pki: Pki, { user, groups }: ClientIdentity, server: string, now: number): Promise<string> {
+async function createKubeconfig(
+  pki: Pki,
+  { user, groups }: ClientIdentity,
+  server: string,
+  now: number,
+): Promise<string> {
   const keys = createKeys()
-  const content = { commonName: user, organizations: groups, publicKey: keys.publicKey, names: [], usages: ['client'] as const }
+  const content = {
+    commonName: user,
+    organizations: groups,
+    publicKey: keys.publicKey,
+    names: [],
+    usages: ['client'] as const,
+  }
   const certificate = await issueCertificate(pki.authority, { ...content, lifetimeMs: YEAR_MS }, now)
   return toText({
     server,
@@ -98,7 +113,8 @@ function parseContent(text: string): KubeconfigContent | undefined {
   const authority = find('certificate-authority-data')
   const certificate = find('client-certificate-data')
   const key = find('client-key-data')
-  if (server === undefined || authority === undefined || certificate === undefined || key === undefined) return undefined
+  if (server === undefined || authority === undefined || certificate === undefined || key === undefined)
+    return undefined
   return { server, authority, certificate, key }
 }
 

@@ -57,19 +57,27 @@ function computeServingDecision({ requested, nodeAddresses = [] }: SigningQuesti
 }
 
 /** Why a request is none that its signer could sign, whoever approved it; undefined when it is. */
-export function computeRequestFault({ signerName, usages, requested }: Pick<SigningQuestion, 'signerName' | 'usages' | 'requested'>): string | undefined {
+export function computeRequestFault({
+  signerName,
+  usages,
+  requested,
+}: Pick<SigningQuestion, 'signerName' | 'usages' | 'requested'>): string | undefined {
   const { commonName, organizations, dnsNames, addresses, otherNames } = requested
   const use = signerName === CLIENT_SIGNER ? 'client auth' : 'server auth'
   const needed = ['digital signature', use]
   const allowed = [...needed, 'key encipherment']
-  if (organizations.length !== 1 || organizations[0] !== NODE_GROUP) return `its organization has to be "${NODE_GROUP}" alone`
-  if (commonName === undefined || !isNodeUser(commonName)) return `its one common name has to be "${NODE_PREFIX}" and the name of a node`
+  if (organizations.length !== 1 || organizations[0] !== NODE_GROUP)
+    return `its organization has to be "${NODE_GROUP}" alone`
+  if (commonName === undefined || !isNodeUser(commonName))
+    return `its one common name has to be "${NODE_PREFIX}" and the name of a node`
   if (!needed.every((usage) => usages.includes(usage)) || !usages.every((usage) => allowed.includes(usage))) {
     return `its usages have to be ${needed.map((usage) => `"${usage}"`).join(', ')} and may be "key encipherment"`
   }
   if (otherNames.length > 0) return 'it may have no other alternative names than DNS names and addresses'
   if (signerName === CLIENT_SIGNER) {
-    return dnsNames.length + addresses.length === 0 ? undefined : 'the certificate of a client may have no alternative names'
+    return dnsNames.length + addresses.length === 0
+      ? undefined
+      : 'the certificate of a client may have no alternative names'
   }
   return dnsNames.length + addresses.length > 0 ? undefined : 'it needs at least one DNS name or address'
 }

@@ -50,7 +50,7 @@ export async function issueCertificate(
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(
-        content.isForEncipherment === true ? flags.digitalSignature | flags.keyEncipherment : flags.digitalSignature,
+        flags.digitalSignature | (content.isForEncipherment ? flags.keyEncipherment : flags.digitalSignature),
         true,
       ),
       new x509.ExtendedKeyUsageExtension(content.usages.map((usage) => uses[usage])),

@@ -56,9 +56,13 @@ async function readAuthority(
     if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') throw new Error('its key is not ECDSA on P-256')
     const left = certificate.validToDate.getTime() - clock.now()
     if (left <= 0) throw new Error(`it has expired at ${certificate.validToDate.toISOString()}`)
-    if (left < WARNING_MS) log.warn('the authority of the API expires', { path, at: certificate.validToDate.toISOString() })
+    if (left < WARNING_MS)
+      log.warn('the authority of the API expires', { path, at: certificate.validToDate.toISOString() })
     if (certificate.validFromDate.getTime() > clock.now()) {
-      log.warn('the authority of the API is not valid yet: is the clock right?', { path, from: certificate.validFromDate.toISOString() })
+      log.warn('the authority of the API is not valid yet: is the clock right?', {
+        path,
+        from: certificate.validFromDate.toISOString(),
+      })
     }
     return { certificate, pem: certificatePem, key }
   } catch (error) {
@@ -67,7 +71,11 @@ async function readAuthority(
   }
 }
 
-async function createAuthority(folder: string, files: RecordFolder, { clock, log }: { clock: Clock; log: Logger }): Promise<Authority> {
+async function createAuthority(
+  folder: string,
+  files: RecordFolder,
+  { clock, log }: { clock: Clock; log: Logger },
+): Promise<Authority> {
   // It is written first, so its copy is only there without it when someone took it away.
   if ((await files.read(CERTIFICATE_FILE)) !== undefined) {
     throw new PkiError(

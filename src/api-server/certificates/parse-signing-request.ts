@@ -8,7 +8,8 @@ export interface ParsedRequest extends RequestedCertificate {
   readonly publicKey: KeyObject
 }
 
-const ONE_REQUEST = /^\s*-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([A-Za-z0-9+/=\s]+)-----END (?:NEW )?CERTIFICATE REQUEST-----\s*$/
+const ONE_REQUEST =
+  /^\s*-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([A-Za-z0-9+/=\s]+)-----END (?:NEW )?CERTIFICATE REQUEST-----\s*$/
 const ALTERNATIVE_NAMES = '2.5.29.17'
 const SHORTEST_RSA_BITS = 2048
 const CURVES = ['prime256v1', 'secp384r1', 'secp521r1']
@@ -21,9 +22,10 @@ export async function parseSigningRequest(pem: string): Promise<ParsedRequest> {
   const request = new x509.Pkcs10CertificateRequest(Buffer.from(base64, 'base64'))
   if (!(await request.verify())) throw new Error('it is not signed with its own key')
   const publicKey = createPublicKey({ key: Buffer.from(request.publicKey.rawData), format: 'der', type: 'spki' })
-  if (!isStrong(publicKey)) throw new Error('its key is weak or of an unknown kind: expected RSA from 2048 bits on, ECDSA or Ed25519')
-  const names = request.getExtension<InstanceType<typeof x509.SubjectAlternativeNameExtension>>(ALTERNATIVE_NAMES)
-  const all = names?.names.toJSON() ?? []
+  if (!isStrong(publicKey))
+    throw new Error('its key is weak or of an unknown kind: expected RSA from 2048 bits on, ECDSA or Ed25519')
+  const names = request.getExtension(ALTERNATIVE_NAMES)
+  const all = names instanceof x509.SubjectAlternativeNameExtension ? names.names.toJSON() : []
   const commonNames = request.subjectName.getField('CN')
   return {
     commonName: commonNames.length === 1 ? commonNames[0] : undefined,

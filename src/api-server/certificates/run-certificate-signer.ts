@@ -3,7 +3,12 @@ import { Wakeup } from '../../async/wakeup.ts'
 import type { Node } from '../../model/generated/core-v1.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { ApiObject } from '../store/api-object.ts'
-import { CLIENT_SIGNER, computeRequestFault, computeSigningDecision, SERVING_SIGNER } from './compute-signing-decision.ts'
+import {
+  CLIENT_SIGNER,
+  computeRequestFault,
+  computeSigningDecision,
+  SERVING_SIGNER,
+} from './compute-signing-decision.ts'
 import { issueCertificate } from './issue-certificate.ts'
 import type { Authority } from './issue-certificate.ts'
 import { normalizeName } from './normalize-name.ts'
@@ -73,7 +78,10 @@ export async function runCertificateSigner(deps: SignerDeps, signal: AbortSignal
         try {
           await handleRequest(deps, request)
         } catch (error) {
-          deps.log.error('cannot handle a certificate request, will try again', { request: request.metadata.name, error })
+          deps.log.error('cannot handle a certificate request, will try again', {
+            request: request.metadata.name,
+            error,
+          })
         }
         signal.throwIfAborted()
       }
@@ -99,10 +107,23 @@ async function decide(deps: SignerDeps, request: SigningRequest): Promise<void> 
   if (requested instanceof Error) return await fail(deps, request, requested.message)
   const nodeAddresses = findAddresses(deps, requested)
   const { nodeName, log } = deps
-  const decision = computeSigningDecision({ signerName, usages, userName: username, groups, requested, nodeAddresses, nodeName })
+  const decision = computeSigningDecision({
+    signerName,
+    usages,
+    userName: username,
+    groups,
+    requested,
+    nodeAddresses,
+    nodeName,
+  })
   if (decision.kind === 'wait') return
   const { kind, reason, message } = decision
-  const approved: SigningRequest = withCondition(request, { type: kind === 'approve' ? 'Approved' : 'Denied', status: 'True', reason, message })
+  const approved: SigningRequest = withCondition(request, {
+    type: kind === 'approve' ? 'Approved' : 'Denied',
+    status: 'True',
+    reason,
+    message,
+  })
   await deps.requests.writeApproval(approved)
   log.info('decided about a certificate request', { request: request.metadata.name, user: username, kind, message })
 }
@@ -127,14 +148,22 @@ async function sign(deps: SignerDeps, request: SigningRequest): Promise<void> {
     },
     deps.clock.now(),
   )
-  await deps.requests.writeStatus({ ...request, status: { ...request.status, certificate: Buffer.from(pem).toString('base64') } })
+  await deps.requests.writeStatus({
+    ...request,
+    status: { ...request.status, certificate: Buffer.from(pem).toString('base64') },
+  })
   deps.log.info('signed a certificate', { request: request.metadata.name, for: parsed.commonName, signerName, seconds })
 }
 
 /** The request cannot be signed, whoever approves it; its sender is told. */
 async function fail(deps: SignerDeps, request: SigningRequest, message: string): Promise<void> {
   await deps.requests.writeStatus(
-    withCondition(request, { type: 'Failed', status: 'True', reason: 'SignerValidationFailure', message: `Cannot sign: ${message}` }),
+    withCondition(request, {
+      type: 'Failed',
+      status: 'True',
+      reason: 'SignerValidationFailure',
+      message: `Cannot sign: ${message}`,
+    }),
   )
   deps.log.warn('a certificate request cannot be signed', { request: request.metadata.name, message })
 }

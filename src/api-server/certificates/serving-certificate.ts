@@ -32,10 +32,17 @@ export async function ensureServingCertificate(
   const wanted = [...new Set([...OWN_NAMES, ...names].map(normalizeName))]
   const now = deps.clock.now()
   const present = await readPresent(pki, deps)
-  const why = present === undefined ? 'there is none' : computeCertificateDue(factsOf(pki, present.certificate), wanted, now)
+  const why =
+    present === undefined ? 'there is none' : computeCertificateDue(factsOf(pki, present.certificate), wanted, now)
   if (present !== undefined && why === undefined) return present
   const keys = createKeys()
-  const content = { commonName: 'deckhand-api', organizations: [], publicKey: keys.publicKey, names: wanted, usages: ['server'] as const }
+  const content = {
+    commonName: 'deckhand-api',
+    organizations: [],
+    publicKey: keys.publicKey,
+    names: wanted,
+    usages: ['server'] as const,
+  }
   const pem = await issueCertificate(pki.authority, { ...content, lifetimeMs: YEAR_MS }, now)
   const text = `${pem}${toKeyPem(keys.privateKey)}`
   await pki.files.write(FILE, text)
@@ -43,7 +50,10 @@ export async function ensureServingCertificate(
   return parseKeyedCertificate(text)
 }
 
-async function readPresent(pki: Pki, { clock, log }: { clock: Clock; log: Logger }): Promise<KeyedCertificate | undefined> {
+async function readPresent(
+  pki: Pki,
+  { clock, log }: { clock: Clock; log: Logger },
+): Promise<KeyedCertificate | undefined> {
   const text = await pki.files.read(FILE)
   if (text === undefined) return undefined
   try {
@@ -51,7 +61,10 @@ async function readPresent(pki: Pki, { clock, log }: { clock: Clock; log: Logger
   } catch (error) {
     const suffix = `.broken-${clock.now()}`
     await setAside([`${pki.folder}/${FILE}`], suffix)
-    log.error('the serving certificate is broken and was set aside', { setAside: `${pki.folder}/${FILE}${suffix}`, error })
+    log.error('the serving certificate is broken and was set aside', {
+      setAside: `${pki.folder}/${FILE}${suffix}`,
+      error,
+    })
     return undefined
   }
 }

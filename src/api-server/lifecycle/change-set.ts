@@ -63,6 +63,11 @@ export class ChangeSet {
     return last
   }
 
+  /** The changes that nothing has followed from yet. */
+  get pending(): readonly Change[] {
+    return this.#changes
+  }
+
   /** The oldest change that nothing has followed from yet. */
   takeChange(): Change | undefined {
     return this.#changes.shift()

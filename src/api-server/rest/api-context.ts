@@ -2,11 +2,12 @@ import type { Clock } from '../../async/clock.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { badRequest } from '../api-error.ts'
 import { ChangeSet } from '../lifecycle/change-set.ts'
-import type { ChangeFacts } from '../lifecycle/change-set.ts'
+import type { Change, ChangeFacts } from '../lifecycle/change-set.ts'
 import { settleChanges } from '../lifecycle/settle-changes.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { ApiObject, ObjectKey } from '../store/api-object.ts'
 import type { ObjectStore } from '../store/object-store.ts'
+import type { StoreView } from '../store/transaction.ts'
 import type { Reviewers } from './reviews.ts'
 
 /** What the API needs from outside. */
@@ -22,6 +23,8 @@ export interface ApiDeps {
   /** From 0 up to, but not including, 1. */
   readonly random: () => number
   readonly reviewers: Reviewers
+  /** Throws an ApiError for a change that the user may not make although the request is allowed. */
+  readonly admit: (user: RequestUser, change: Change, view: StoreView) => void
 }
 
 // Letters and digits that make no words and are not taken for one another.
@@ -69,6 +72,7 @@ export async function changeObjects(
     return await deps.store.write((transaction) => {
       const changes = new ChangeSet(transaction, changeFacts(deps, request.user))
       const { key, object } = change(changes)
+      for (const each of changes.pending) deps.admit(request.user, each, changes.view)
       settleChanges(changes)
       const present = changes.get(key)?.object
       const result = { object: present ?? object, isGone: present === undefined }

@@ -66,6 +66,7 @@ async function handleResource(
   const subresource = findSubresource(resource, info)
   if (subresource === undefined && !resource.verbs.includes(info.verb)) throw methodNotAllowed()
   if (info.verb === 'create' && info.name !== '' && subresource === undefined) throw methodNotAllowed()
+  if (info.name === '' && (info.verb === 'update' || info.verb === 'patch')) throw methodNotAllowed()
   const asked: ResourceRequest = { request, info, resource, subresource }
   if (isReview(asked)) return await reviewVerb(deps, asked)
   switch (info.verb) {

@@ -9,7 +9,7 @@ import { AbortScope } from '../../async/abort-scope.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Credentials } from '../auth/create-authenticator.ts'
 import type { KeyedCertificate } from '../certificates/certificate-files.ts'
-import type { RequestUser } from '../resources/resource.ts'
+import type { RequestUser } from '../kinds/resource.ts'
 import type { Api } from '../rest/create-api.ts'
 import { serveRequest } from '../rest/serve-http.ts'
 
@@ -57,7 +57,8 @@ export class HttpsListener {
         requestTimeout: REQUEST_MS,
         keepAliveTimeout: IDLE_MS,
       },
-      (request, response) => void serveRequest(deps.api, (each) => deps.authenticate(credentialsOf(each)), request, response),
+      (request, response) =>
+        void serveRequest(deps.api, (each) => deps.authenticate(credentialsOf(each)), request, response),
     )
     this.#server.maxConnections = MAX_CONNECTIONS
     this.#server.on('connection', (socket: Socket) => {

@@ -44,6 +44,7 @@ export async function createTestApi(options: TestApiOptions): Promise<TestApi> {
     version: 'v1.36.4',
     newUid: randomUUID,
     random: Math.random,
+    admit: () => {},
     reviewers: {
       reviewAccess: () => Promise.resolve({ allowed: true, reason: 'everybody may' }),
       reviewToken: (token: string) => Promise.resolve({ authenticated: token === 'good', user: admin }),
