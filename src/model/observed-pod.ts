@@ -1,5 +1,6 @@
 import type { ContainerPort, LifecycleHandler } from './generated/core-v1.ts'
 import type { PodUid } from './pod.ts'
+import type { UserNamespaceMapping } from './user-namespace.ts'
 
 /** Resources in the kernel's terms; 0 is what is not set. */
 export interface AppliedResources {
@@ -60,6 +61,10 @@ export interface ObservedSandbox {
   readonly hostNetwork: boolean
   /** Undefined when the runtime says nothing about the network of this sandbox. */
   readonly ips: readonly string[] | undefined
+  /** Which way of running pods it was made with, for other ones than the usual. */
+  readonly runtimeHandler?: string | undefined
+  /** Undefined for a sandbox that shares the users of the node. */
+  readonly userNamespace?: UserNamespaceMapping | undefined
 }
 
 /** What the runtime really has of one pod: an immutable snapshot, sandboxes and containers newest first. */

@@ -99,9 +99,12 @@ describe('toObservedContainer()', () => {
   })
 })
 
-test('toObservedSandbox() reads network mode and all addresses', () => {
+test('toObservedSandbox() reads namespaces, handler and all addresses', () => {
   const status = { id: 's', metadata: { attempt: 2 }, createdAt: 5_000_000n }
   const node = { namespaces: { options: { network: NamespaceMode.NODE } } }
+  const ids = [{ hostId: 65_536, containerId: 0, length: 65_536 }]
+  const usersOfNode = { namespaces: { options: { usernsOptions: { mode: NamespaceMode.NODE } } } }
+  const ownUsers = { namespaces: { options: { usernsOptions: { mode: NamespaceMode.POD, uids: ids, gids: ids } } } }
   const rows = [
     [
       { state: 0, network: { ip: 'a', additionalIps: [{ ip: 'b' }] } },
@@ -115,6 +118,14 @@ test('toObservedSandbox() reads network mode and all addresses', () => {
     [
       { state: 0, linux: node },
       { ready: true, ips: undefined, hostNetwork: true },
+    ],
+    [
+      { state: 0, linux: usersOfNode },
+      { ready: true, ips: undefined },
+    ],
+    [
+      { state: 0, linux: ownUsers, runtimeHandler: 'kata' },
+      { ready: true, ips: undefined, runtimeHandler: 'kata', userNamespace: { uids: ids, gids: ids } },
     ],
   ] as const
   for (const [parts, expected] of rows)

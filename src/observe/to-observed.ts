@@ -113,6 +113,7 @@ function terminationLog({ annotations, mounts }: ContainerStatus): string {
 export function toObservedSandbox(status: PodSandboxStatus): ObservedSandbox {
   const { network } = status
   const ready = status.state === PodSandboxState.SANDBOX_READY
+  const users = status.linux?.namespaces?.options?.usernsOptions
   return {
     id: status.id,
     attempt: status.metadata?.attempt ?? 0,
@@ -123,6 +124,10 @@ export function toObservedSandbox(status: PodSandboxStatus): ObservedSandbox {
       network === undefined
         ? undefined
         : [network.ip, ...network.additionalIps.map(({ ip }) => ip)].filter((ip) => ip !== ''),
+    ...(status.runtimeHandler === '' ? {} : { runtimeHandler: status.runtimeHandler }),
+    ...(users?.mode === NamespaceMode.POD && users.uids.length > 0
+      ? { userNamespace: { uids: users.uids, gids: users.gids } }
+      : {}),
   }
 }
 

@@ -155,6 +155,7 @@ describe('applyPodActions()', () => {
     const { runtime, journal, memory } = await apply({})
     const asked: string[] = []
     const images: PodRuntime['images'] = {
+      ...runtime.images,
       async ensure({ kinded }) {
         asked.push(kinded.container.name)
         journal.push(`image ${kinded.container.name}`)

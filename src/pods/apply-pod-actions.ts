@@ -20,6 +20,8 @@ import { startContainer } from './start-container.ts'
 import { startPriority } from './start-priority.ts'
 import { stopContainer } from './stop-container.ts'
 import { findPodIp, stopPod } from './stop-pod.ts'
+import { awaitVolumes, requestVolumeImages } from './volume-images.ts'
+import type { VolumeImages } from './volume-images.ts'
 
 export interface ApplyInput {
   readonly pod: Pod
@@ -53,21 +55,44 @@ export async function applyPodActions(runtime: PodRuntime, input: ApplyInput, si
     for (const trigger of actions.reset.triggers) rememberStart(runtime, input, trigger)
     await resetContainers(runtime, { ...input, reset: actions.reset }, signals.shutdown)
   }
-  if (!actions.createSandbox && actions.start.length === 0) return true
+  const starts = actions.createSandbox || actions.start.length > 0
+  return starts || keepsVolumeImages(input) ? await applyStarts(runtime, input, starts, signals) : true
+}
 
-  const config = describeSandbox(runtime, pod, { attempt: actions.attempt, told: memory.toldWarnings })
-  const images = requestImages(runtime, input, config, signals.superseded)
+async function applyStarts(
+  runtime: PodRuntime,
+  input: ApplyInput,
+  starts: boolean,
+  signals: ApplySignals,
+): Promise<boolean> {
+  const { pod, actions, observed, memory } = input
+  const existing = actions.createSandbox ? undefined : observed.sandboxes.find(({ id }) => id === actions.sandboxId)
+  const request = { attempt: actions.attempt, told: memory.toldWarnings, existing }
+  const description = await describeSandbox(runtime, pod, request)
+  const wanted = { pod, sandbox: description.config, starts }
+  const volumes = requestVolumeImages(runtime, wanted, signals.superseded)
+  if (!starts) {
+    await Promise.allSettled(volumes.values())
+    return true
+  }
+  const images = requestImages(runtime, input, description.config, signals.superseded)
   const sandbox = actions.createSandbox
     ? await runtime.starts.pass(
         startPriority(pod, 'sandbox'),
         async () => {
           memory.lastSandboxAt = runtime.clock.monotonic()
-          return createSandbox(runtime, pod, config, signals.shutdown)
+          return createSandbox(runtime, pod, description, signals.shutdown)
         },
         signals.superseded,
       )
-    : { id: actions.sandboxId, config, ips: observedIps(runtime, input) }
-  return await startAll(runtime, input, { sandbox, images }, signals)
+    : { ...description, id: actions.sandboxId, ips: observedIps(runtime, input) }
+  return await startAll(runtime, input, { sandbox, images, volumes }, signals)
+}
+
+/** The images of volumes are looked after in every pass, also when no container starts: one may start any time. */
+function keepsVolumeImages({ pod, observed, actions }: ApplyInput): boolean {
+  const hasImages = pod.spec.volumes?.some(({ image }) => image !== undefined) === true
+  return hasImages && !actions.killPod && observed.sandboxes.some(({ id, ready }) => ready && id === actions.sandboxId)
 }
 
 /** The newest sandbox's addresses, or the node's for pods in its network. */
@@ -110,17 +135,18 @@ function requestImages(
 async function startAll(
   runtime: PodRuntime,
   input: ApplyInput,
-  parts: { readonly sandbox: PodSandboxInUse; readonly images: Images },
+  parts: { readonly sandbox: PodSandboxInUse; readonly images: Images; readonly volumes: VolumeImages },
   signals: ApplySignals,
 ): Promise<boolean> {
   let all = true
   for (const start of input.actions.start) {
     const kinded = findContainer(input.pod, start.name)
     try {
+      const volumes = await awaitVolumes(runtime, { pod: input.pod, kinded, images: parts.volumes })
       const image = await (parts.images.get(start.name) as Promise<LocalImage>)
       signals.superseded.throwIfAborted()
       rememberStart(runtime, input, start)
-      const request = { pod: input.pod, kinded, image, sandbox: parts.sandbox, observed: input.observed }
+      const request = { pod: input.pod, kinded, image, sandbox: parts.sandbox, observed: input.observed, volumes }
       const containerId = await runtime.starts.pass(
         startPriority(input.pod, 'container'),
         () => startContainer(runtime, request, signals.shutdown),
