@@ -1,6 +1,4 @@
-import { AbortScope } from '../../async/abort-scope.ts'
 import type { Clock } from '../../async/clock.ts'
-import { Wakeup } from '../../async/wakeup.ts'
 import { ApiError, badRequest, expired, invalid, versionTooLarge } from '../api-error.ts'
 import { FieldPath } from '../../schema/field-path.ts'
 import { ProblemList } from '../../schema/validation/problem-list.ts'
@@ -13,6 +11,7 @@ import type { Selection } from './list-objects.ts'
 import { apiVersionOf, presentObject, presentText, toTable } from './present.ts'
 import type { Presentation } from './present.ts'
 import { isTrue, readNumber } from './request-info.ts'
+import { WatchBell } from './watch-bell.ts'
 
 export interface WatchDeps {
   readonly store: ObjectStore
@@ -93,47 +92,29 @@ export async function* watchObjects(
   const { store, clock } = deps
   const { plan } = request
   const endsAt = clock.monotonic() + plan.timeoutMs
-  const wakeup = new Wakeup()
-  const stop = store.onChange(selection.resource.storage, () => wakeup.wake())
+  await using bell = new WatchBell(clock, { everyMs: BOOKMARK_MS, endsAt }, signal)
+  const stop = store.onChange(selection.resource.storage, () => bell.wake())
   try {
     let version = store.version
     if (plan.sendsPresent) {
       yield* presentFrames(store, selection, frames, version)
       if (plan.marksPresent) yield frames.bookmark(version, true)
     } else version = plan.from ?? version
-    let bookmarkAt = clock.monotonic() + BOOKMARK_MS
-    for (;;) {
+    while (!signal.aborted) {
       const events = store.eventsAfter(selection.resource.storage, version, EVENTS_AT_ONCE)
       version = events.length < EVENTS_AT_ONCE ? Math.max(version, store.version) : (events.at(-1)?.version ?? version)
       const text = events.map((event) => frames.event(event)).join('')
       if (text !== '') yield text
       if (events.length === EVENTS_AT_ONCE) continue
-      const now = clock.monotonic()
-      if (plan.hasBookmarks && (now >= bookmarkAt || now >= endsAt)) {
-        yield frames.bookmark(version, false)
-        bookmarkAt = now + BOOKMARK_MS
-      }
-      if (now >= endsAt) return
-      const next = plan.hasBookmarks ? Math.min(bookmarkAt, endsAt) : endsAt
-      if (!(await waitFor(wakeup, clock, next - now, signal))) return
+      if (bell.takeTick() && plan.hasBookmarks) yield frames.bookmark(version, false)
+      if (clock.monotonic() >= endsAt) return
+      await bell.wait()
     }
   } catch (error) {
     if (!(error instanceof CompactedError)) throw error
     yield frames.error(tooOld(Number.NaN, error.oldest))
   } finally {
     stop()
-  }
-}
-
-/** False when the reader has left or the server ends. */
-async function waitFor(wakeup: Wakeup, clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
-  using scope = new AbortScope(signal)
-  try {
-    await wakeup.wait({ clock, ms }, scope.signal)
-    return true
-  } catch (error) {
-    if (signal.aborted) return false
-    throw error
   }
 }
 
