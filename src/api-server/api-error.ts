@@ -7,7 +7,7 @@ export interface StatusCause {
   readonly field?: string
 }
 
-export interface StatusDetails {
+interface StatusDetails {
   readonly name?: string
   readonly group?: string
   readonly kind?: string

@@ -9,7 +9,7 @@ import { nearestName } from '../document/nearest-name.ts'
 const MAX_HINTS = 100
 
 /** A remark of the decoder about one place. */
-export interface DecodeRemark {
+interface DecodeRemark {
   readonly path: FieldPath
   readonly rule: string
   readonly value?: unknown

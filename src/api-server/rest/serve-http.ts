@@ -27,8 +27,8 @@ export function createHttpServer(api: Api, authenticate: Authenticate): Server {
   return server
 }
 
-/** Answers one request; for servers that are made elsewhere. Never rejects. */
-export async function serveRequest(
+/** Answers one request; never rejects. */
+async function serveRequest(
   api: Api,
   authenticate: Authenticate,
   request: IncomingMessage,

@@ -1,5 +1,5 @@
 import type { Clock } from '../../async/clock.ts'
-import { ApiError, badRequest, expired, invalid, versionTooLarge } from '../api-error.ts'
+import { ApiError, expired, invalid, versionTooLarge } from '../api-error.ts'
 import { FieldPath } from '../../schema/field-path.ts'
 import { ProblemList } from '../../schema/validation/problem-list.ts'
 import type { ApiObject, StoreEvent } from '../store/api-object.ts'
@@ -43,7 +43,7 @@ export function planWatch({ store, random }: WatchDeps, query: URLSearchParams):
   const version = readVersion(query)
   const initial = query.get('sendInitialEvents')
   const hasBookmarks = isTrue(query.get('allowWatchBookmarks'))
-  checkInitialEvents(query, initial, hasBookmarks)
+  checkInitialEvents(query, initial)
   const seconds = readNumber(query, 'timeoutSeconds') || undefined
   const timeoutMs = seconds === undefined ? SHORTEST_DEFAULT_MS * (1 + random()) : Math.min(seconds * 1000, LONGEST_MS)
   if (version !== undefined && version > store.version) throw versionTooLarge(version, store.version)
@@ -59,23 +59,20 @@ export function planWatch({ store, random }: WatchDeps, query: URLSearchParams):
   }
 }
 
-function checkInitialEvents(query: URLSearchParams, initial: string | null, hasBookmarks: boolean): void {
+function checkInitialEvents(query: URLSearchParams, initial: string | null): void {
   const match = query.get('resourceVersionMatch')
   const problems = new ProblemList()
-  const path = FieldPath.root.child('sendInitialEvents')
-  if (initial === null) {
-    if (match)
-      problems.forbidden(
-        FieldPath.root.child('resourceVersionMatch'),
-        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
-      )
-  } else {
-    if (match !== 'NotOlderThan')
-      problems.forbidden(path, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan')
-    if (isTrue(initial) && !hasBookmarks) throw badRequest('sendInitialEvents needs allowWatchBookmarks')
+  if (initial === null && match) {
+    problems.forbidden(
+      FieldPath.root.child('resourceVersionMatch'),
+      'a watch has it only together with sendInitialEvents',
+    )
   }
-  if (problems.violations.length > 0)
-    throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, problems.violations)
+  if (initial !== null && match !== 'NotOlderThan') {
+    problems.forbidden(FieldPath.root.child('sendInitialEvents'), 'needs resourceVersionMatch to be NotOlderThan')
+  }
+  if (problems.violations.length === 0) return
+  throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, problems.violations)
 }
 
 /**

@@ -74,7 +74,7 @@ describe('hostile requests', () => {
     assert.equal(({} as { polluted?: boolean }).polluted, undefined)
     const growth = heapUsed() - heapAfterWarmUp
     assert.ok(growth < 8 * 1024 * 1024, `the heap grew by ${growth} bytes`)
-    t.diagnostic(`${JSON.stringify([...codes].sort())}, heap ${growth} bytes`)
+    t.diagnostic(`${JSON.stringify([...codes].sort(([a], [b]) => a - b))}, heap ${growth} bytes`)
     assert.ok((codes.get(400) ?? 0) > REQUESTS / 20 && (codes.get(422) ?? 0) > REQUESTS / 200 && codes.size > 8)
   })
 
@@ -127,10 +127,11 @@ describe('hostile requests', () => {
         t.signal,
       )
       const ms = performance.now() - started
+      const text = answer.body as string
       assert.ok(answer.status >= 400 && answer.status < 500, `${name}: ${answer.status}`)
-      t.diagnostic(`${name}: ${answer.status} ${Math.round(ms)} ms, ${String(answer.body).length} characters`)
+      t.diagnostic(`${name}: ${answer.status} ${Math.round(ms)} ms, ${text.length} characters`)
       assert.ok(ms < 3000, `${name} took ${ms} ms`)
-      assert.ok(String(answer.body).length < 100_000, `the answer to ${name} is too long`)
+      assert.ok(text.length < 100_000, `the answer to ${name} is too long`)
     }
   })
 })

@@ -85,7 +85,7 @@ const VOLUME_SPEC = {
   hostPath: { path: '/x' },
   claimRef: { namespace: 'default', name: 'a' },
 }
-export const PLACES: readonly (readonly [path: string, object: object])[] = [
+const PLACES: readonly (readonly [path: string, object: object])[] = [
   ['/api/v1/namespaces/default/pods', { metadata: META, spec: POD_SPEC }],
   [
     '/api/v1/namespaces/default/pods',

@@ -20,9 +20,9 @@ function podNamed(name: string, spec: object = {}): object {
 interface World {
   readonly api: Api
   readonly clock: FakeClock
-  call(method: string, target: string, body?: unknown, options?: CallOptions): Promise<Answer>
+  readonly call: (method: string, target: string, body?: unknown, options?: CallOptions) => Promise<Answer>
   /** Fails when the answer is no success. */
-  must(method: string, target: string, body?: unknown, options?: CallOptions): Promise<Answer>
+  readonly must: (method: string, target: string, body?: unknown, options?: CallOptions) => Promise<Answer>
 }
 
 async function start(t: TestContext): Promise<World> {
