@@ -7,7 +7,7 @@ export interface StatusCause {
   readonly field?: string
 }
 
-export interface StatusDetails {
+interface StatusDetails {
   readonly name?: string
   readonly group?: string
   readonly kind?: string
@@ -160,13 +160,16 @@ const CAUSES: readonly (readonly [begin: string, reason: string])[] = [
   ['Too many', 'FieldValueTooMany'],
 ]
 
+// Who breaks more rules than this learns of the others when these are mended.
+const MAX_CAUSES = 100
+
 /** An object breaks rules; all of them are told. */
 export function invalid(
   object: { readonly group: string; readonly kind: string; readonly name: string },
   violations: readonly Violation[],
 ): ApiError {
   const { group, kind, name } = object
-  const causes = violations.map(({ path, rule }) => ({
+  const causes = violations.slice(0, MAX_CAUSES).map(({ path, rule }) => ({
     reason: CAUSES.find(([begin]) => rule.startsWith(begin))?.[1] ?? 'FieldValueInvalid',
     message: rule,
     field: path.toString(),

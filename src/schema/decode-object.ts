@@ -6,8 +6,10 @@ import type { Field, ObjectTypes, ValueType } from './object-type.ts'
 import { setKey } from '../document/position-index.ts'
 import { nearestName } from '../document/nearest-name.ts'
 
+const MAX_HINTS = 100
+
 /** A remark of the decoder about one place. */
-export interface DecodeRemark {
+interface DecodeRemark {
   readonly path: FieldPath
   readonly rule: string
   readonly value?: unknown
@@ -116,7 +118,8 @@ class Decoder {
   }
 
   #unknown(name: string, fields: ReadonlyMap<string, Field>, path: FieldPath): void {
-    const nearest = nearestName(name, fields.keys())
+    // Finding a likely name takes time, and nobody reads hundreds of them.
+    const nearest = this.warnings.length < MAX_HINTS ? nearestName(name, fields.keys()) : undefined
     const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`
     this.warnings.push({ path: path.child(name), rule: `unknown field, ignored${hint}`, isUnknown: true })
   }

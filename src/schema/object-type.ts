@@ -29,7 +29,7 @@ export interface Field {
 }
 
 /** A list that patches merge: its items by a key, or its plain values as a set when there is no key. */
-export interface PatchRule {
+interface PatchRule {
   readonly mergeKey: string | undefined
   /** Whether a patch may name the only keys that stay, as it must where just one member of a union may be set. */
   readonly retainsKeys: boolean

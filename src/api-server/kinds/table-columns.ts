@@ -10,7 +10,7 @@ export interface Column {
   readonly priority: number
 }
 
-export type Cell = string | number | boolean
+type Cell = string | number | boolean
 
 /** How a kind is shown as rows. */
 export interface TableColumns {

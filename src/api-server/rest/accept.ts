@@ -9,7 +9,7 @@ interface MediaRange {
 }
 
 /** Reads an Accept header into its media types in the order they are written, which is how clients of the API rank them. */
-export function parseAccept(header: string | undefined): readonly MediaRange[] {
+function parseAccept(header: string | undefined): readonly MediaRange[] {
   return (header ?? '*/*').split(',').map((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
     const pairs = parameters.map((parameter) => parameter.split('=') as [string, string?])

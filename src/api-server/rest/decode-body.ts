@@ -15,6 +15,9 @@ import type { ApiRequest } from './api-request.ts'
 /** Larger requests are refused. Parity: the API server's limit of a request. */
 const MAX_BODY_BYTES = 3 * 1024 * 1024
 
+// They travel in headers, whose size clients limit.
+const MAX_WARNINGS = 20
+
 /** What a type of object is called in requests and in the schema. */
 export interface ExpectedType {
   readonly group: string
@@ -121,8 +124,9 @@ export function applyFieldValidation(query: URLSearchParams, warnings: readonly 
   if (!['Ignore', 'Warn', 'Strict'].includes(mode)) {
     throw badRequest(`invalid fieldValidation ${JSON.stringify(mode.slice(0, 50))}: expected Ignore, Warn or Strict`)
   }
-  if (mode === 'Strict' && warnings.length > 0) throw badRequest(`strict decoding error: ${warnings.join(', ')}`)
-  return mode === 'Warn' ? warnings : []
+  const shown = warnings.slice(0, MAX_WARNINGS)
+  if (mode === 'Strict' && shown.length > 0) throw badRequest(`strict decoding error: ${shown.join(', ')}`)
+  return mode === 'Warn' ? shown : []
 }
 
 function checkType(value: DocumentObject, apiVersion: string, kind: string): void {

@@ -92,10 +92,9 @@ function checkMatch(match: string | undefined, query: URLSearchParams, token: Co
   }
   if (match === undefined) return
   if (match !== 'Exact' && match !== 'NotOlderThan') problems.unsupported(path, match, ['Exact', 'NotOlderThan'])
-  if (asked === '') problems.forbidden(path, 'resourceVersionMatch is forbidden unless resourceVersion is provided')
-  if (token !== undefined) problems.forbidden(path, 'resourceVersionMatch is forbidden with a continue token')
-  if (match === 'Exact' && asked === '0')
-    problems.forbidden(path, 'resourceVersionMatch "Exact" is forbidden for resourceVersion "0"')
+  if (asked === '') problems.forbidden(path, 'it needs a resourceVersion')
+  if (token !== undefined) problems.forbidden(path, 'a continued list has its version already')
+  if (match === 'Exact' && asked === '0') problems.forbidden(path, 'version "0" means any, which cannot be exact')
   if (problems.violations.length > 0) {
     throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, problems.violations)
   }

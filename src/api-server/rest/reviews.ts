@@ -3,19 +3,19 @@ import type { RequestUser, Resource } from '../kinds/resource.ts'
 import type { ApiObject } from '../store/api-object.ts'
 
 /** May someone do something? Either attributes of a resource or a path. */
-export interface AccessQuestion {
+interface AccessQuestion {
   readonly user: RequestUser
   readonly resourceAttributes?: Readonly<Record<string, unknown>> | undefined
   readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string } | undefined
 }
 
-export interface AccessAnswer {
+interface AccessAnswer {
   readonly allowed: boolean
   readonly denied?: boolean
   readonly reason?: string
 }
 
-export interface TokenAnswer {
+interface TokenAnswer {
   readonly authenticated: boolean
   readonly user?: RequestUser
   readonly audiences?: readonly string[]

@@ -1,7 +1,5 @@
-import { AbortScope } from '../../async/abort-scope.ts'
 import type { Clock } from '../../async/clock.ts'
-import { Wakeup } from '../../async/wakeup.ts'
-import { ApiError, badRequest, expired, invalid, versionTooLarge } from '../api-error.ts'
+import { ApiError, expired, invalid, versionTooLarge } from '../api-error.ts'
 import { FieldPath } from '../../schema/field-path.ts'
 import { ProblemList } from '../../schema/validation/problem-list.ts'
 import type { ApiObject, StoreEvent } from '../store/api-object.ts'
@@ -13,6 +11,7 @@ import type { Selection } from './list-objects.ts'
 import { apiVersionOf, presentObject, presentText, toTable } from './present.ts'
 import type { Presentation } from './present.ts'
 import { isTrue, readNumber } from './request-info.ts'
+import { WatchBell } from './watch-bell.ts'
 
 export interface WatchDeps {
   readonly store: ObjectStore
@@ -44,7 +43,7 @@ export function planWatch({ store, random }: WatchDeps, query: URLSearchParams):
   const version = readVersion(query)
   const initial = query.get('sendInitialEvents')
   const hasBookmarks = isTrue(query.get('allowWatchBookmarks'))
-  checkInitialEvents(query, initial, hasBookmarks)
+  checkInitialEvents(query, initial)
   const seconds = readNumber(query, 'timeoutSeconds') || undefined
   const timeoutMs = seconds === undefined ? SHORTEST_DEFAULT_MS * (1 + random()) : Math.min(seconds * 1000, LONGEST_MS)
   if (version !== undefined && version > store.version) throw versionTooLarge(version, store.version)
@@ -60,23 +59,20 @@ export function planWatch({ store, random }: WatchDeps, query: URLSearchParams):
   }
 }
 
-function checkInitialEvents(query: URLSearchParams, initial: string | null, hasBookmarks: boolean): void {
+function checkInitialEvents(query: URLSearchParams, initial: string | null): void {
   const match = query.get('resourceVersionMatch')
   const problems = new ProblemList()
-  const path = FieldPath.root.child('sendInitialEvents')
-  if (initial === null) {
-    if (match)
-      problems.forbidden(
-        FieldPath.root.child('resourceVersionMatch'),
-        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
-      )
-  } else {
-    if (match !== 'NotOlderThan')
-      problems.forbidden(path, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan')
-    if (isTrue(initial) && !hasBookmarks) throw badRequest('sendInitialEvents needs allowWatchBookmarks')
+  if (initial === null && match) {
+    problems.forbidden(
+      FieldPath.root.child('resourceVersionMatch'),
+      'a watch has it only together with sendInitialEvents',
+    )
   }
-  if (problems.violations.length > 0)
-    throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, problems.violations)
+  if (initial !== null && match !== 'NotOlderThan') {
+    problems.forbidden(FieldPath.root.child('sendInitialEvents'), 'needs resourceVersionMatch to be NotOlderThan')
+  }
+  if (problems.violations.length === 0) return
+  throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, problems.violations)
 }
 
 /**
@@ -93,47 +89,29 @@ export async function* watchObjects(
   const { store, clock } = deps
   const { plan } = request
   const endsAt = clock.monotonic() + plan.timeoutMs
-  const wakeup = new Wakeup()
-  const stop = store.onChange(selection.resource.storage, () => wakeup.wake())
+  await using bell = new WatchBell(clock, { everyMs: BOOKMARK_MS, endsAt }, signal)
+  const stop = store.onChange(selection.resource.storage, () => bell.wake())
   try {
     let version = store.version
     if (plan.sendsPresent) {
       yield* presentFrames(store, selection, frames, version)
       if (plan.marksPresent) yield frames.bookmark(version, true)
     } else version = plan.from ?? version
-    let bookmarkAt = clock.monotonic() + BOOKMARK_MS
-    for (;;) {
+    while (!signal.aborted) {
       const events = store.eventsAfter(selection.resource.storage, version, EVENTS_AT_ONCE)
       version = events.length < EVENTS_AT_ONCE ? Math.max(version, store.version) : (events.at(-1)?.version ?? version)
       const text = events.map((event) => frames.event(event)).join('')
       if (text !== '') yield text
       if (events.length === EVENTS_AT_ONCE) continue
-      const now = clock.monotonic()
-      if (plan.hasBookmarks && (now >= bookmarkAt || now >= endsAt)) {
-        yield frames.bookmark(version, false)
-        bookmarkAt = now + BOOKMARK_MS
-      }
-      if (now >= endsAt) return
-      const next = plan.hasBookmarks ? Math.min(bookmarkAt, endsAt) : endsAt
-      if (!(await waitFor(wakeup, clock, next - now, signal))) return
+      if (bell.takeTick() && plan.hasBookmarks) yield frames.bookmark(version, false)
+      if (clock.monotonic() >= endsAt) return
+      await bell.wait()
     }
   } catch (error) {
     if (!(error instanceof CompactedError)) throw error
     yield frames.error(tooOld(Number.NaN, error.oldest))
   } finally {
     stop()
-  }
-}
-
-/** False when the reader has left or the server ends. */
-async function waitFor(wakeup: Wakeup, clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
-  using scope = new AbortScope(signal)
-  try {
-    await wakeup.wait({ clock, ms }, scope.signal)
-    return true
-  } catch (error) {
-    if (signal.aborted) return false
-    throw error
   }
 }
 

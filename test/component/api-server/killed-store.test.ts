@@ -48,7 +48,7 @@ async function storm(folder: string, round: number): Promise<Outcome> {
 
 function valuesOf(store: ObjectStore, key: string): readonly [string, string] {
   const [resource = '', name = ''] = key.split('/')
-  const valueIn = (namespace: string) => String(store.get({ resource, namespace, name })?.object['value'] ?? '-')
+  const valueIn = (namespace: string) => (store.get({ resource, namespace, name })?.object['value'] ?? '-') as string
   return [valueIn('left'), valueIn('right')]
 }
 
@@ -71,7 +71,8 @@ describe('a store whose process is killed during a storm of writes', { concurren
           assert.equal(left, right, `${key} is half there`)
           const allowed = new Set([outcome.acknowledged.get(key), tried])
           // Nothing acknowledged yet in this round: what was there before it is right too.
-          if (outcome.acknowledged.has(key)) assert.ok(allowed.has(left), `${key} is ${left}, expected ${[...allowed].join(' or ')}`)
+          if (outcome.acknowledged.has(key))
+            assert.ok(allowed.has(left), `${key} is ${left}, expected ${[...allowed].join(' or ')}`)
         }
         assert.ok(store.version >= outcome.version, 'an acknowledged version is lost')
         assert.ok(store.version >= version, 'versions went back')

@@ -84,7 +84,8 @@ export class Reflector {
     }
     this.counts.events++
     const key = keyOf(item)
-    if (this.cache.has(key) !== (type !== 'ADDED')) throw new Error(`${type} of ${key}, which contradicts what was told before`)
+    if (this.cache.has(key) !== (type !== 'ADDED'))
+      throw new Error(`${type} of ${key}, which contradicts what was told before`)
     if (type === 'DELETED') this.cache.delete(key)
     else this.cache.set(key, item)
   }

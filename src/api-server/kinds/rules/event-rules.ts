@@ -29,7 +29,7 @@ export const eventRules: ResourceRules = {
 
 /** Events have two groups and one storage, whose form is the core's. */
 export const eventConversion = {
-  toStored: (object: ApiObject): ApiObject => ({ ...rename(object, NAMES), apiVersion: 'v1' }),
+  toStored: (object: ApiObject): ApiObject => ({ involvedObject: {}, ...rename(object, NAMES), apiVersion: 'v1' }),
   fromStored: (object: ApiObject): ApiObject => ({
     ...rename(
       object,
