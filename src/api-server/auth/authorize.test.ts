@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { createFakeObjects } from '../../../test/fakes/fake-objects.ts'
 import { allResources } from '../kinds/all-resources.ts'
 import { authorize } from './authorize.ts'
@@ -353,12 +353,9 @@ describe('authorize()', () => {
         ),
       }),
     )
+    const writable = ['secrets', 'configmaps', 'serviceaccounts', 'namespaces', 'persistentvolumes', 'services']
     const protectedWrites = fc.constantFrom(
-      ...(['secrets', 'configmaps', 'serviceaccounts', 'namespaces', 'persistentvolumes', 'services'].map((name) => [
-        '',
-        name,
-        '',
-      ]) as string[][]),
+      ...writable.map((name) => ['', name, '']),
       ['', 'pods', 'exec'],
       ['', 'pods', 'binding'],
       ['certificates.k8s.io', 'certificatesigningrequests', 'approval'],

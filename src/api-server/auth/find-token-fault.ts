@@ -2,7 +2,7 @@ import type { Pod } from '../../model/generated/core-v1.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { ClaimedObject } from './json-web-token.ts'
 import type { ObjectReader } from './object-reader.ts'
-import { nodeNameOf } from './user-names.ts'
+import { ADMIN_GROUP, nodeNameOf } from './user-names.ts'
 
 /** Why a user may not have a token as it asks for one; undefined when it may. Only nodes are bound to what their pods need. */
 export function findTokenFault(
@@ -11,7 +11,7 @@ export function findTokenFault(
   asked: { readonly namespace: string; readonly audiences: readonly string[]; readonly pod: ClaimedObject | undefined },
 ): string | undefined {
   const node = nodeNameOf(user)
-  if (node === undefined || user.groups.includes('system:masters')) return undefined
+  if (node === undefined || user.groups.includes(ADMIN_GROUP)) return undefined
   if (asked.pod === undefined) return 'a node may only ask for tokens that are bound to a pod'
   const { name } = asked.pod
   const pod = objects.get({ resource: 'pods', namespace: asked.namespace, name }) as unknown as Pod | undefined

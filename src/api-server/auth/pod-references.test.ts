@@ -35,7 +35,9 @@ describe('findPodReferences()', () => {
         ],
       },
     })
-    const texts = Object.fromEntries(Object.entries(found).map(([kind, names]) => [kind, [...names].toSorted()]))
+    const sorted = (names: ReadonlySet<string>) => [...names].toSorted()
+    const { secrets, configMaps, claims } = found
+    const texts = { secrets: sorted(secrets), configMaps: sorted(configMaps), claims: sorted(claims) }
     assert.deepEqual(texts, {
       secrets: [
         'azure',

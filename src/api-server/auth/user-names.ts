@@ -9,7 +9,7 @@ export const NODE_PREFIX = 'system:node:'
 export const BOOTSTRAP_GROUP = 'system:bootstrappers'
 export const BOOTSTRAP_PREFIX = 'system:bootstrap:'
 export const AUTHENTICATED_GROUP = 'system:authenticated'
-export const SERVICE_ACCOUNT_GROUP = 'system:serviceaccounts'
+const SERVICE_ACCOUNT_GROUP = 'system:serviceaccounts'
 export const SERVICE_ACCOUNT_PREFIX = 'system:serviceaccount:'
 
 /** Who sends no credentials, or none that are good. */

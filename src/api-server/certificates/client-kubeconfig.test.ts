@@ -71,7 +71,7 @@ describe('ensureKubeconfig()', () => {
       writeFileSync(path, text)
       chmodSync(path, 0o644)
       assert.match(await ensure(), /client-key-data/)
-      const [old = ''] = readdirSync(folder).filter((name) => name.startsWith('admin.kubeconfig.old-'))
+      const old = readdirSync(folder).find((name) => name.startsWith('admin.kubeconfig.old-')) ?? ''
       assert.equal(readFileSync(join(folder, old), 'utf8'), text)
       assert.equal(statSync(path).mode & 0o777, 0o600)
     })

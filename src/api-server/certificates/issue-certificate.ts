@@ -24,7 +24,7 @@ export interface CertificateContent {
 }
 
 /** Clocks of others may be this much behind. */
-export const CLOCK_SKEW_MS = 5 * 60_000
+const CLOCK_SKEW_MS = 5 * 60_000
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 

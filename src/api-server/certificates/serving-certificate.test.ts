@@ -75,7 +75,11 @@ describe('runRenewal()', () => {
     let names = ['a']
     const running = runRenewal(
       {
-        ...{ pki, clock, log, identities: [identity], server: 'https://127.0.0.1:1' },
+        pki,
+        clock,
+        log,
+        identities: [identity],
+        server: 'https://127.0.0.1:1',
         servingNames: () => names,
         onServingCertificate: ({ certificate }) => void seen.add(certificate.serialNumber),
       },

@@ -3,7 +3,7 @@ import type { RequestUser, Resource } from '../kinds/resource.ts'
 import type { ApiObject } from '../store/api-object.ts'
 
 /** May someone do something? Either attributes of a resource or a path. */
-interface AccessQuestion {
+export interface AccessQuestion {
   readonly user: RequestUser
   readonly resourceAttributes?: Readonly<Record<string, unknown>> | undefined
   readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string } | undefined
@@ -15,7 +15,7 @@ interface AccessAnswer {
   readonly reason?: string
 }
 
-interface TokenAnswer {
+export interface TokenAnswer {
   readonly authenticated: boolean
   readonly user?: RequestUser
   readonly audiences?: readonly string[]

@@ -28,7 +28,7 @@ export function createHttpServer(api: Api, authenticate: Authenticate): Server {
 }
 
 /** Answers one request; never rejects. */
-async function serveRequest(
+export async function serveRequest(
   api: Api,
   authenticate: Authenticate,
   request: IncomingMessage,

@@ -7,7 +7,7 @@ import { createAuthenticator } from '../auth/create-authenticator.ts'
 import { createReviewers } from '../auth/create-reviewers.ts'
 import { TokenSigner } from '../auth/json-web-token.ts'
 import { createObjectReader } from '../auth/object-reader.ts'
-import { ADMIN_GROUP } from '../auth/user-names.ts'
+import { ADMIN_GROUP, NODE_GROUP, NODE_PREFIX } from '../auth/user-names.ts'
 import { ensureKubeconfig } from '../certificates/client-kubeconfig.ts'
 import type { ClientIdentity } from '../certificates/client-kubeconfig.ts'
 import { openPki } from '../certificates/open-pki.ts'
@@ -66,7 +66,7 @@ export function adminIdentity(path: string): ClientIdentity {
 
 /** The kubeconfig file of a node. */
 export function nodeIdentity(path: string, nodeName: string): ClientIdentity {
-  return { path, user: `system:node:${nodeName}`, groups: ['system:nodes'] }
+  return { path, user: `${NODE_PREFIX}${nodeName}`, groups: [NODE_GROUP] }
 }
 
 /** Serves the Kubernetes API of one node until the signal aborts. */

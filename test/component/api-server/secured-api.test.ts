@@ -69,6 +69,7 @@ describe('the API server for each kind of caller', () => {
       ['without a name', await issueClient(authority, '', masters), 401],
       ['right', await issueClient(authority, 'jane'), 'jane'],
       ['the administrator’s', api.admin, 'kubernetes-admin'],
+      ['the node’s', api.node, 'system:node:node-1'],
     ]
     for (const [name, secrets, who] of callers) assert.equal(await whoami(api, secrets), who, name)
     const [one, other] = [await issueClient(authority, 'a'), await issueClient(authority, 'b')]

@@ -5,7 +5,7 @@ import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { adminIdentity, runApiServer } from '../../../src/api-server/serving/run-api-server.ts'
+import { adminIdentity, nodeIdentity, runApiServer } from '../../../src/api-server/serving/run-api-server.ts'
 import type { ApiServerReady } from '../../../src/api-server/serving/run-api-server.ts'
 import { systemClock } from '../../../src/async/clock.ts'
 import { silentLogger } from '../../fakes/silent-logger.ts'
@@ -21,11 +21,12 @@ export interface ClientSecrets {
 export interface SecuredApi extends ApiServerReady {
   readonly folder: string
   readonly admin: ClientSecrets
+  readonly node: ClientSecrets
   call(secrets: ClientSecrets, method: string, path: string, body?: object | string): Promise<CallResult>
   stop(): Promise<void>
 }
 
-export interface CallResult {
+interface CallResult {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
 }
@@ -47,7 +48,10 @@ export async function startSecuredApi(t: TestContext, folder = createFolder(t)):
       address: '127.0.0.1',
       port: 0,
       servingNames: () => ['node-1'],
-      identities: [adminIdentity(join(folder, 'admin.kubeconfig'))],
+      identities: [
+        adminIdentity(join(folder, 'admin.kubeconfig')),
+        nodeIdentity(join(folder, 'node.kubeconfig'), 'node-1'),
+      ],
       nodeName: 'node-1',
       version: 'v1.36.4',
       clock: systemClock,
@@ -67,7 +71,8 @@ export async function startSecuredApi(t: TestContext, folder = createFolder(t)):
   const ready = await readiness.promise
   const call = (...[secrets, method, path, body]: Parameters<SecuredApi['call']>) =>
     callServer(ready, secrets, { method, path, body })
-  return { ...ready, folder, admin: readSecrets(join(folder, 'admin.kubeconfig')), call, stop }
+  const secretsOf = (name: string) => readSecrets(join(folder, `${name}.kubeconfig`))
+  return { ...ready, folder, admin: secretsOf('admin'), node: secretsOf('node'), call, stop }
 }
 
 /** The certificate and key in a kubeconfig file. */
