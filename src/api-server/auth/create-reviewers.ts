@@ -33,10 +33,12 @@ export function computeRulesStatus(user: RequestUser): object {
     ...(isNode ? NODES_RULES : []),
     ...(groups.includes(BOOTSTRAP_GROUP) ? BOOTSTRAP_RULES : []),
   ]
+  const dependsOnObjects = isNode || groups.includes(BOOTSTRAP_GROUP)
   return {
     resourceRules: rules.map(({ verbs, group, resources }) => ({ verbs, apiGroups: [group], resources })),
     nonResourceRules: [{ verbs: ['get'], nonResourceURLs: DISCOVERY_PATHS }],
-    incomplete: isNode || groups.includes(BOOTSTRAP_GROUP),
+    incomplete: dependsOnObjects,
+    ...(dependsOnObjects && { evaluationError: 'what belongs to the node comes on top of it' }),
   }
 }
 
