@@ -3,19 +3,26 @@ import { TaskGroup } from './async/task-group.ts'
 import { Turnstile } from './async/turnstile.ts'
 import { Wakeup } from './async/wakeup.ts'
 import type { Settings } from './config/load-configuration.ts'
+import { createAdmission } from './create-admission.ts'
 import { createImages } from './create-images.ts'
 import { createProbes } from './create-probes.ts'
+import { createUserNamespaces } from './create-user-namespaces.ts'
+import { computeResolvConfWarnings } from './containers/compute-dns-config.ts'
+import type { DnsSettings } from './containers/compute-dns-config.ts'
 import { createCriClient } from './cri/cri-client.ts'
 import { measureCalls } from './cri/measure-calls.ts'
+import { toRuntimeFeatures } from './cri/to-runtime-features.ts'
 import { httpGet } from './http-client/http-get.ts'
 import { createJournalFolder } from './host/journal-folder.ts'
 import { createPodFiles } from './host/pod-files.ts'
 import { findNodeIps } from './host/read-machine.ts'
 import type { MachineFacts } from './host/read-machine.ts'
+import { readKernel } from './host/read-kernel.ts'
 import { logFiles } from './host/log-files.ts'
 import { listLogs } from './logs/list-logs.ts'
 import { runLogRotation } from './logs/run-log-rotation.ts'
 import { toLogLimits, toNodeSettings } from './node-settings.ts'
+import { isStaticPod } from './model/pod.ts'
 import type { Pod } from './model/pod.ts'
 import { Observer } from './observe/observer.ts'
 import { runObserver } from './observe/run-observer.ts'
@@ -23,6 +30,7 @@ import { RuntimeHealth } from './observe/runtime-health.ts'
 import { crashBackOffLimits } from './pods/compute-crash-back-off.ts'
 import { ExitJournal } from './pods/exit-journal.ts'
 import { PodWorkers } from './pods/pod-workers.ts'
+import type { PodView } from './pods/pod-workers.ts'
 import { removeUnknownPods } from './remove-unknown-pods.ts'
 import { createPodCgroups } from './resources/pod-cgroups.ts'
 import { reportRunOnce } from './run-once.ts'
@@ -34,8 +42,11 @@ import { deferMetrics } from './telemetry/defer-metrics.ts'
 import { measureLoopDelay } from './telemetry/measure-loop-delay.ts'
 import { runMemoryTrim } from './telemetry/run-memory-trim.ts'
 import type { Logger } from './telemetry/logger.ts'
+import { createLoggedNodeEvents } from './telemetry/node-events.ts'
+import type { NodeEvents } from './telemetry/node-events.ts'
 import { createLoggedPodEvents } from './telemetry/pod-events.ts'
 import { noEnvironmentSources } from './no-environment-sources.ts'
+import { noRuntimeClasses } from './no-runtime-classes.ts'
 
 export interface KubeletDeps {
   readonly settings: Settings
@@ -68,7 +79,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const sources = {
     version: settings.version,
     startedAt: clock.now(),
-    desiredPods: () => workers.views().length,
+    desiredPods: () => countDesired(workers.views()),
     loopDelay: measureLoopDelay(),
   }
   const metrics = deferMetrics(async () => (await import('./telemetry/create-metrics.ts')).createMetrics(sources))
@@ -95,7 +106,16 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const health = new RuntimeHealth({ client, clock, log, onChange: () => workers.wakeAll() })
   const observer = new Observer({ runtime: calls, clock, onChange: (uid) => workers.observed(uid) }, group.signal)
   const events = createLoggedPodEvents(log)
-  const files = createPodFiles({ rootDirectory: flags.rootDir })
+  const features = () => toRuntimeFeatures(health.abilities, version)
+  const userNamespaces = await createUserNamespaces(deps, group.signal)
+  const podFiles = createPodFiles({ rootDirectory: flags.rootDir })
+  const files = {
+    ...podFiles,
+    async removePod(uid: string, logDirectory: string | undefined) {
+      await userNamespaces.release(uid)
+      await podFiles.removePod(uid, logDirectory)
+    },
+  }
   const journal = await ExitJournal.load({ files: createJournalFolder(`${flags.rootDir}/deckhand/finished-pods`), log })
   const podCgroups = createPodCgroups({ layout: cgroups, clock }, group.signal)
   const { environment, workingDirectory } = deps
@@ -104,6 +124,13 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     { settings, calls, events, environment, workingDirectory, volumeImages, clock, log },
     group.signal,
   )
+  const node = toNodeSettings(settings, {
+    machine,
+    nodeIps: findNodeIps(settings.nodeIps),
+    cgroups,
+    resolvConf: deps.resolvConf,
+  })
+  tellResolverLimits(node.sandbox.dns, createLoggedNodeEvents(log, settings.nodeName))
   const statusBell = new Wakeup()
   const workers = new PodWorkers(
     {
@@ -111,6 +138,9 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
         calls,
         observer,
         images: images.puller,
+        features,
+        runtimeClasses: noRuntimeClasses,
+        userNamespaces,
         httpGet,
         files,
         cgroups: podCgroups,
@@ -132,12 +162,8 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
           log,
           random: deps.random,
         }),
-        node: toNodeSettings(settings, {
-          machine,
-          nodeIps: findNodeIps(settings.nodeIps),
-          cgroups,
-          resolvConf: deps.resolvConf,
-        }),
+        node,
+        metrics,
         noteStep: (_, work) => work(),
         clock,
         log,
@@ -149,7 +175,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
         syncFrequencyMs: config.syncFrequency,
         networkProblem: () => health.networkProblem,
       },
-      capabilities: new Set(settings.gates.enabled('ContainerStopSignals') ? ['stopSignals'] : []),
+      ...createAdmission({ settings, kernel: readKernel(), features }),
       observedPods: observer,
       onStatus: () => statusBell.wake(),
       onGone: (uid) => images.puller.forget(uid),
@@ -159,6 +185,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
 
   // What runs is known before anything is wanted: so a restart of the agent adopts, and never starts twice.
   await Promise.all([lookAround(observer, log), health.check(group.signal)])
+  await userNamespaces.adopt(observer.uids().flatMap((uid) => observer.get(uid) ?? []))
   const mux = new PodConfigMux({
     sources: sourceNames(settings),
     clock,
@@ -228,6 +255,17 @@ async function lookAround(observer: Observer, log: Logger): Promise<void> {
     if (!(error instanceof AggregateError)) throw error
     log.warn('cannot read some pods of the runtime, going on without', { error })
   }
+}
+
+/** A resolver file that no pod can have whole is the node's to mend. */
+function tellResolverLimits({ host, clusterDomain }: DnsSettings, events: NodeEvents): void {
+  const messages = host === undefined ? [] : computeResolvConfWarnings(host, clusterDomain)
+  for (const message of messages) events.record({ type: 'Warning', reason: 'CheckLimitsForResolvConf', message })
+}
+
+function countDesired(views: readonly PodView[]): { readonly fromNode: number; readonly fromApi: number } {
+  const fromNode = views.filter(({ pod }) => isStaticPod(pod)).length
+  return { fromNode, fromApi: views.length - fromNode }
 }
 
 function listVolumeImages({ spec }: Pod): readonly string[] {

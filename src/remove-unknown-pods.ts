@@ -8,7 +8,7 @@ import type { Logger } from './telemetry/logger.ts'
 
 export interface RemoveUnknownPodsDeps {
   readonly files: ReturnType<typeof createPodFiles>
-  readonly cgroups: ReturnType<typeof createPodCgroups>
+  readonly cgroups: Pick<ReturnType<typeof createPodCgroups>, 'list' | 'remove'>
   readonly journal: Pick<ExitJournal, 'uids' | 'forget'>
   /** Is this pod wanted here, or still being ended? */
   readonly knows: (uid: PodUid) => boolean

@@ -79,11 +79,9 @@ const NOT_YET_HONOURED: readonly (keyof GivenConfiguration)[] = [
   'protectKernelDefaults',
   'makeIPTablesUtilChains',
   'hairpinMode',
-  'allowedUnsafeSysctls',
   'shutdownGracePeriod',
   'shutdownGracePeriodCriticalPods',
   'shutdownGracePeriodByPodPriority',
-  'userNamespaces',
 ]
 
 /** The same for flags that have no field. (--cert-dir is where certificates will go; nothing is ever wrong with naming it.) */

@@ -13,7 +13,7 @@ import { computeEnvironment } from './compute-environment.ts'
 import type { EnvironmentVariable } from './compute-environment.ts'
 import { computeMounts } from './compute-mounts.ts'
 import type { ContainerMount } from './compute-mounts.ts'
-import type { UserNamespaceMapping } from './compute-namespace-options.ts'
+import type { UserNamespaceMapping } from '../model/user-namespace.ts'
 import type { ImageUser } from './compute-run-as.ts'
 import type { EnvironmentSources } from './environment-sources.ts'
 import { expandVariables } from './expand-variables.ts'
@@ -75,7 +75,7 @@ export function computeContainerConfig(input: ContainerConfigInput): ContainerCo
   const { pod, instance, kinded } = input
   const { container } = kinded
   const { restartCount, devices } = instance
-  const environment = environmentOf(input)
+  const environment = computeContainerEnvironment(input)
   const byName = new Map(environment.map(({ name, value }) => [name, value]))
   const expand = (text: string): string => expandVariables(text, (name) => byName.get(name))
   return {
@@ -106,7 +106,16 @@ function stopSignalOf({ kinded, node }: ContainerConfigInput): Signal {
   return Signal[key as keyof typeof Signal] ?? Signal.RUNTIME_DEFAULT
 }
 
-function environmentOf({ pod, kinded, instance, node, sources }: ContainerConfigInput): EnvironmentVariable[] {
+/** The environment of one container instance, in its order. */
+export function computeContainerEnvironment({
+  pod,
+  kinded,
+  instance,
+  node,
+  sources,
+}: Omit<ContainerConfigInput, 'instance'> & {
+  readonly instance: Pick<ContainerInstance, 'podIps' | 'devices'>
+}): EnvironmentVariable[] {
   return computeEnvironment({
     pod,
     container: kinded.container,

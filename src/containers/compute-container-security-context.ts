@@ -4,7 +4,7 @@ import type { Capabilities, SecurityContext } from '../model/generated/core-v1.t
 import type { KindedContainer } from '../model/pod-containers.ts'
 import type { Pod } from '../model/pod.ts'
 import { computeNamespaceOptions } from './compute-namespace-options.ts'
-import type { UserNamespaceMapping } from './compute-namespace-options.ts'
+import type { UserNamespaceMapping } from '../model/user-namespace.ts'
 import { computeRunAs } from './compute-run-as.ts'
 import type { ImageUser } from './compute-run-as.ts'
 import { computeAppArmorProfile, computeSeccompProfile } from './compute-security-profiles.ts'

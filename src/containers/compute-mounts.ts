@@ -2,7 +2,7 @@ import { MountPropagation } from '../cri/generated/runtime-v1.ts'
 import type { ImageSpec, Mount } from '../cri/generated/runtime-v1.ts'
 import type { Pod } from '../model/pod.ts'
 import { wantsEtcHosts } from './compute-etc-hosts.ts'
-import type { UserNamespaceMapping } from './compute-namespace-options.ts'
+import type { UserNamespaceMapping } from '../model/user-namespace.ts'
 
 /** Something of the node, or of an image, that a container sees under a path. */
 export interface ContainerMount {

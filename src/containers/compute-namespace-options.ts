@@ -1,13 +1,8 @@
 import { NamespaceMode } from '../cri/generated/runtime-v1.ts'
-import type { IDMapping, NamespaceOption, UserNamespace } from '../cri/generated/runtime-v1.ts'
+import type { NamespaceOption, UserNamespace } from '../cri/generated/runtime-v1.ts'
 import type { Pod } from '../model/pod.ts'
+import type { UserNamespaceMapping } from '../model/user-namespace.ts'
 import { SandboxConfigError } from './config-error.ts'
-
-/** Which users of the node the users of a pod are, for a pod with a user namespace of its own. */
-export interface UserNamespaceMapping {
-  readonly uids: readonly IDMapping[]
-  readonly gids: readonly IDMapping[]
-}
 
 /** Which namespaces a pod has for itself and which it shares with the node. */
 export function computeNamespaceOptions(pod: Pod, mapping: UserNamespaceMapping | undefined): NamespaceOption {

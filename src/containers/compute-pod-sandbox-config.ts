@@ -10,6 +10,8 @@ import type { CgroupLayout } from '../model/cgroup-names.ts'
 import { computePodLimits, computePodRequests, parseAmounts } from '../model/compute-pod-requests.ts'
 import { allContainers } from '../model/pod-containers.ts'
 import type { Pod } from '../model/pod.ts'
+import { normalSysctlName } from '../model/sysctl-name.ts'
+import type { UserNamespaceMapping } from '../model/user-namespace.ts'
 import { podLabels } from './compute-container-annotations.ts'
 import { computeDnsConfig } from './compute-dns-config.ts'
 import type { DnsSettings, DnsWarning } from './compute-dns-config.ts'
@@ -17,7 +19,6 @@ import { computeSandboxHostname } from './compute-hostname.ts'
 import { NO_LINUX_RESOURCES, computeLinuxResources } from './compute-linux-resources.ts'
 import type { CpuQuotaSettings } from './compute-linux-resources.ts'
 import { computeNamespaceOptions } from './compute-namespace-options.ts'
-import type { UserNamespaceMapping } from './compute-namespace-options.ts'
 import { computePortMappings } from './compute-port-mappings.ts'
 import { podLogDirectory } from './log-paths.ts'
 import { extraVolumeGroups, supplementalGroupsPolicy, toSelinuxOption } from './pod-security.ts'
@@ -73,13 +74,6 @@ function computeLinux(pod: Pod, instance: SandboxInstance, settings: SandboxNode
     resources: computeResources(pod, settings.cpu),
     overhead: computeOverhead(pod, settings.cpu),
   }
-}
-
-/** Sysctls are written with dots or with slashes; the first separator tells which, and the other one is then part of a name. */
-function normalSysctlName(name: string): string {
-  const separator = /[./]/.exec(name)?.[0]
-  if (separator !== '/') return name
-  return name.replace(/[./]/g, (character) => (character === '/' ? '.' : '/'))
 }
 
 function computeSecurityContext(pod: Pod, instance: SandboxInstance): LinuxSandboxSecurityContext {

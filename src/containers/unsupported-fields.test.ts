@@ -6,7 +6,6 @@ import { unsupportedFields } from './unsupported-fields.ts'
 import type { PodCapability } from './unsupported-fields.ts'
 
 const probe = { exec: { command: ['true'] } }
-const rule = (action: string) => ({ action, exitCodes: { operator: 'In', values: [1] } })
 
 interface Row {
   readonly capability: PodCapability
@@ -15,18 +14,6 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  {
-    capability: 'sysctls',
-    spec: {
-      securityContext: {
-        sysctls: [
-          { name: 'net/ipv4/ip_local_port_range', value: '1024 65000' },
-          { name: 'kernel.msgmax', value: '1' },
-        ],
-      },
-    },
-    expected: ['refuse spec.securityContext.sysctls[1]'],
-  },
   { capability: 'admission', spec: { os: { name: 'windows' } }, expected: ['refuse spec.os.name'] },
   { capability: 'admission', spec: { os: { name: 'linux' } }, expected: [] },
   {
@@ -54,6 +41,14 @@ const rows: readonly Row[] = [
     expected: ['refuse spec.volumes[0].image'],
   },
   {
+    capability: 'imageVolumes',
+    spec: {
+      volumes: [{ name: 'a', image: { reference: 'data:1' } }],
+      containers: [createContainer({ volumeMounts: [{ name: 'a', mountPath: '/a' }] })],
+    },
+    expected: ['refuse spec.volumes[0].image'],
+  },
+  {
     capability: 'resourceClaims',
     spec: {
       resourceClaims: [{ name: 'gpu' }],
@@ -62,17 +57,7 @@ const rows: readonly Row[] = [
     expected: ['refuse spec.resourceClaims', 'refuse spec.containers[0].resources.claims'],
   },
   { capability: 'userNamespaces', spec: { hostUsers: false }, expected: ['refuse spec.hostUsers'] },
-  { capability: 'runtimeClasses', spec: { runtimeClassName: 'kata' }, expected: ['refuse spec.runtimeClassName'] },
-  {
-    capability: 'restartAllContainers',
-    spec: {
-      containers: [
-        createContainer({ restartPolicyRules: [rule('Restart')] }),
-        createContainer({ restartPolicyRules: [rule('Restart'), rule('RestartAllContainers')] }),
-      ],
-    },
-    expected: ['refuse spec.containers[1].restartPolicyRules'],
-  },
+  { capability: 'userNamespaces', spec: { hostUsers: false, runtimeClassName: 'kata' }, expected: [] },
   {
     capability: 'stopSignals',
     spec: { containers: [createContainer({ lifecycle: { postStart: probe, preStop: probe, stopSignal: 'SIGINT' } })] },
@@ -95,7 +80,8 @@ describe('unsupportedFields()', () => {
   test('nothing is said about what is honoured', () => {
     const spec: Partial<PodSpec> = {
       hostUsers: true,
-      runtimeClassName: '',
+      runtimeClassName: 'kata',
+      securityContext: { sysctls: [{ name: 'kernel.msgmax', value: '1' }] },
       volumes: [],
       activeDeadlineSeconds: 5,
       ephemeralContainers: [{ name: 'look', terminationMessagePath: '/dev/termination-log' }],
@@ -103,9 +89,19 @@ describe('unsupportedFields()', () => {
     assert.deepEqual(unsupportedFields(createPod({ spec }), new Set()), [])
   })
 
+  test('a part of an image is another question than an image', () => {
+    const mount = (parts: object) => createContainer({ volumeMounts: [{ name: 'a', mountPath: '/a', ...parts }] })
+    const containers = [mount({}), mount({ subPath: 'b' }), mount({ subPathExpr: '$(B)' })]
+    const pod = createPod({ spec: { volumes: [{ name: 'a', image: { reference: 'data:1' } }], containers } })
+    const paths = (...capabilities: PodCapability[]) =>
+      unsupportedFields(pod, new Set(capabilities)).map(({ path }) => path)
+    assert.deepEqual(paths('imageVolumes'), ['spec.containers[1].volumeMounts', 'spec.containers[2].volumeMounts'])
+    assert.deepEqual(paths('imageVolumes', 'imageSubPaths'), [])
+  })
+
   test('says why', () => {
-    assert.deepEqual(unsupportedFields(createPod({ spec: { runtimeClassName: 'kata' } }), new Set()), [
-      { path: 'spec.runtimeClassName', reason: 'runtime classes are not known here', effect: 'refuse' },
+    assert.deepEqual(unsupportedFields(createPod({ spec: { hostUsers: false } }), new Set()), [
+      { path: 'spec.hostUsers', reason: 'the container runtime does not support user namespaces', effect: 'refuse' },
     ])
   })
 })

@@ -4,15 +4,16 @@ import type { Pod } from '../model/pod.ts'
 /** Things that a pod can ask for and that not every agent, node or runtime can do. */
 export type PodCapability =
   | 'admission'
+  | 'imageSubPaths'
   | 'imageVolumes'
   | 'podResources'
   | 'resourceClaims'
-  | 'restartAllContainers'
-  | 'runtimeClasses'
   | 'stopSignals'
-  | 'sysctls'
   | 'userNamespaces'
   | 'volumes'
+
+/** Those that the runtime has to bring. What runs has them, whatever the runtime says today. */
+export const RUNTIME_CAPABILITIES: readonly PodCapability[] = ['imageSubPaths', 'imageVolumes', 'userNamespaces']
 
 /** A field of a pod that would not be honoured. */
 export interface UnsupportedField {
@@ -31,25 +32,7 @@ interface Row {
   readonly find: (pod: Pod) => readonly string[]
 }
 
-// Harmless to every other pod, on every kernel; the rest waits for the configured allow-list.
-const SAFE_SYSCTLS = [
-  'kernel.shm_rmid_forced',
-  'net.ipv4.ip_local_port_range',
-  'net.ipv4.tcp_syncookies',
-  'net.ipv4.ping_group_range',
-  'net.ipv4.ip_unprivileged_port_start',
-]
-
 const ROWS: readonly Row[] = [
-  {
-    capability: 'sysctls',
-    effect: 'refuse',
-    reason: 'only sysctls that are safe on every kernel are supported yet',
-    find: ({ spec }) =>
-      (spec.securityContext?.sysctls ?? []).flatMap(({ name }, index) =>
-        SAFE_SYSCTLS.includes(name.replaceAll('/', '.')) ? [] : [`spec.securityContext.sysctls[${index}]`],
-      ),
-  },
   {
     capability: 'admission',
     effect: 'refuse',
@@ -83,16 +66,30 @@ const ROWS: readonly Row[] = [
     effect: 'refuse',
     reason: 'volumes are not supported yet, and the container cannot run without its data',
     find: (pod) => [
-      ...containerPaths(pod, 'volumeMounts', ({ volumeMounts = [] }) => volumeMounts.length > 0),
+      ...containerPaths(pod, 'volumeMounts', ({ volumeMounts = [] }) =>
+        volumeMounts.some(({ name }) => !isImageVolume(pod, name)),
+      ),
       ...containerPaths(pod, 'volumeDevices', ({ volumeDevices = [] }) => volumeDevices.length > 0),
     ],
   },
   {
     capability: 'imageVolumes',
     effect: 'refuse',
-    reason: 'volumes made from images are not supported yet',
+    reason: 'the container runtime cannot mount images; containerd can from 2.1 on, CRI-O from 1.31 on',
     find: ({ spec }) =>
       (spec.volumes ?? []).flatMap(({ image }, index) => (image === undefined ? [] : [`spec.volumes[${index}].image`])),
+  },
+  {
+    capability: 'imageSubPaths',
+    effect: 'refuse',
+    reason:
+      'the container runtime can mount images only whole; containerd mounts parts from 2.2 on, CRI-O from 1.33 on',
+    find: (pod) =>
+      containerPaths(pod, 'volumeMounts', ({ volumeMounts = [] }) =>
+        volumeMounts.some(
+          ({ name, subPath = '', subPathExpr = '' }) => isImageVolume(pod, name) && `${subPath}${subPathExpr}` !== '',
+        ),
+      ),
   },
   {
     capability: 'resourceClaims',
@@ -106,23 +103,10 @@ const ROWS: readonly Row[] = [
   {
     capability: 'userNamespaces',
     effect: 'refuse',
-    reason: 'user namespaces are not supported by this agent with this runtime',
-    find: (pod) => pathIf(pod, 'spec.hostUsers', ({ spec }) => spec.hostUsers === false),
-  },
-  {
-    capability: 'runtimeClasses',
-    effect: 'refuse',
-    reason: 'runtime classes are not known here',
-    find: (pod) => pathIf(pod, 'spec.runtimeClassName', ({ spec }) => (spec.runtimeClassName ?? '') !== ''),
-  },
-  {
-    capability: 'restartAllContainers',
-    effect: 'refuse',
-    reason: 'the action RestartAllContainers is not supported yet',
+    reason: 'the container runtime does not support user namespaces',
+    // Other handlers than the usual one are asked when the runtime class of the pod is known: before its sandbox is made.
     find: (pod) =>
-      containerPaths(pod, 'restartPolicyRules', ({ restartPolicyRules = [] }) =>
-        restartPolicyRules.some(({ action }) => action === 'RestartAllContainers'),
-      ),
+      pathIf(pod, 'spec.hostUsers', ({ spec }) => spec.hostUsers === false && (spec.runtimeClassName ?? '') === ''),
   },
   {
     capability: 'stopSignals',
@@ -138,6 +122,10 @@ export function unsupportedFields(pod: Pod, capabilities: ReadonlySet<PodCapabil
   return ROWS.filter(({ capability }) => !capabilities.has(capability)).flatMap(({ find, reason, effect }) =>
     find(pod).map((path) => ({ path, reason, effect })),
   )
+}
+
+function isImageVolume({ spec }: Pod, volumeName: string): boolean {
+  return (spec.volumes ?? []).some(({ name, image }) => name === volumeName && image !== undefined)
 }
 
 function pathIf(pod: Pod, path: string, asks: (pod: Pod) => boolean): string[] {

@@ -1,4 +1,5 @@
 import type { PodSandboxConfig } from '../cri/generated/runtime-v1.ts'
+import type { ImageVolumeSource } from '../model/generated/core-v1.ts'
 import { containerFieldPath } from '../model/pod-containers.ts'
 import type { KindedContainer } from '../model/pod-containers.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
@@ -37,6 +38,15 @@ export interface ImageRequest {
   readonly sandbox: PodSandboxConfig
 }
 
+/** The image that a volume of the pod is. */
+export interface VolumeImageRequest {
+  readonly pod: Pod
+  readonly volume: { readonly image: ImageVolumeSource }
+  readonly sandbox: PodSandboxConfig
+  /** Nobody needs to hear that it is still there. */
+  readonly quiet: boolean
+}
+
 /** An image that is on the node: what to call it in CreateContainer, and the user it names. */
 export interface BroughtImage {
   readonly ref: string
@@ -46,7 +56,15 @@ export interface BroughtImage {
 
 type Tell = (type: PodEvent['type'], reason: string, message: string) => void
 
-/** One container's way to its image. */
+/** An image by its name in the spec, and when to pull it. */
+interface Wish {
+  readonly pod: Pod
+  readonly sandbox: PodSandboxConfig
+  readonly image: string
+  readonly policy: string | undefined
+}
+
+/** The way to one image. */
 interface Errand {
   readonly pod: Pod
   readonly sandbox: PodSandboxConfig
@@ -73,14 +91,24 @@ export class ImagePuller {
     const { pod, kinded } = request
     const fieldPath = containerFieldPath(kinded.kind, kinded.container.name)
     const tell: Tell = (type, reason, message) => this.#deps.events.record(pod, { type, reason, message, fieldPath })
+    const { image = '', imagePullPolicy } = kinded.container
     try {
-      const image = await this.#bring(request, tell, signal)
-      this.#deps.onImage(image.ref)
-      return image
+      return await this.#bring({ pod, sandbox: request.sandbox, image, policy: imagePullPolicy }, tell, signal)
     } catch (error) {
       if (error instanceof StartError) tell('Warning', 'Failed', `Error: ${error.reason}`)
       throw error
     }
+  }
+
+  /** The same for a volume; whoever cannot start without it tells that. */
+  async ensureVolume(request: VolumeImageRequest, signal: AbortSignal): Promise<BroughtImage> {
+    const { pod, sandbox, volume, quiet } = request
+    const { reference = '', pullPolicy } = volume.image
+    const tell: Tell = (type, reason, message) => {
+      const isNews = !quiet || reason !== 'Pulled' || pullPolicy === 'Always'
+      if (isNews) this.#deps.events.record(pod, { type, reason, message })
+    }
+    return await this.#bring({ pod, sandbox, image: reference, policy: pullPolicy }, tell, signal)
   }
 
   /** Drops all that is remembered of a pod. To be called when the pod is gone. */
@@ -89,9 +117,15 @@ export class ImagePuller {
     this.#toldSecrets.delete(uid)
   }
 
-  async #bring(request: ImageRequest, tell: Tell, signal: AbortSignal): Promise<BroughtImage> {
-    const policy = request.kinded.container.imagePullPolicy
-    const errand = this.#toErrand(request, tell, signal)
+  async #bring(wish: Wish, tell: Tell, signal: AbortSignal): Promise<BroughtImage> {
+    const image = await this.#decide(wish, tell, signal)
+    this.#deps.onImage(image.ref)
+    return image
+  }
+
+  async #decide(wish: Wish, tell: Tell, signal: AbortSignal): Promise<BroughtImage> {
+    const { policy } = wish
+    const errand = this.#toErrand(wish, tell, signal)
     const found = needsPresence(policy) ? await this.#inspect(errand, signal) : undefined
     const named = { image: errand.wanted.image, ref: found?.ref ?? '' }
     const isOpen = found !== undefined && (await this.#deps.access.mayUse(named, errand.candidates))
@@ -106,8 +140,8 @@ export class ImagePuller {
     }
   }
 
-  #toErrand({ pod, kinded, sandbox }: ImageRequest, tell: Tell, signal: AbortSignal): Errand {
-    const wanted = { image: toImageName(kinded, tell), annotations: pod.metadata.annotations ?? {} }
+  #toErrand({ pod, image, sandbox }: Wish, tell: Tell, signal: AbortSignal): Errand {
+    const wanted = { image: toImageName(image, tell), annotations: pod.metadata.annotations ?? {} }
     let found: Promise<readonly Credential[]> | undefined
     return {
       pod,
@@ -199,8 +233,7 @@ function successText(image: string, pulled: PulledImage, waitedMs: number): stri
   return `Successfully pulled image ${quote(image)} in ${took} (${waited} including waiting). Image size: ${size} bytes.`
 }
 
-function toImageName({ container }: KindedContainer, tell: Tell): string {
-  const { image = '' } = container
+function toImageName(image: string, tell: Tell): string {
   try {
     return parseImageName(image)
   } catch (error) {

@@ -17,3 +17,13 @@ export function cpuQuota(milliCpu: bigint, periodMicroseconds: bigint): bigint {
   const quota = (milliCpu * periodMicroseconds) / 1000n
   return quota < SMALLEST_QUOTA_MICROSECONDS ? SMALLEST_QUOTA_MICROSECONDS : quota
 }
+
+/** The thousandths of a CPU that a weight stands for, rounded up as it was rounded down when it was made. */
+export function sharesToMilliCpu(shares: bigint): bigint {
+  return (shares * 1000n + SHARES_PER_CPU - 1n) / SHARES_PER_CPU
+}
+
+/** The thousandths of a CPU that a quota allows; undefined when it allows all. */
+export function quotaToMilliCpu(quota: bigint, periodMicroseconds: bigint): bigint | undefined {
+  return quota <= 0n || periodMicroseconds <= 0n ? undefined : (quota * 1000n) / periodMicroseconds
+}

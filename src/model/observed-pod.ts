@@ -1,4 +1,23 @@
+import type { ContainerPort, LifecycleHandler } from './generated/core-v1.ts'
 import type { PodUid } from './pod.ts'
+import type { UserNamespaceMapping } from './user-namespace.ts'
+
+/** Resources in the kernel's terms; 0 is what is not set. */
+export interface AppliedResources {
+  readonly cpuShares: bigint
+  /** Negative: no limit. */
+  readonly cpuQuota: bigint
+  readonly cpuPeriod: bigint
+  readonly memoryLimitBytes: bigint
+}
+
+/** The part of a spec that the runtime keeps with a container, for an agent that knows nothing else of it. */
+export interface KeptSpec {
+  readonly deletionGracePeriodSeconds?: number
+  readonly terminationGracePeriodSeconds?: number
+  readonly preStop?: LifecycleHandler
+  readonly ports?: readonly ContainerPort[]
+}
 
 /** One instance of a container as the runtime has it. Times are milliseconds since the epoch, with fractions. */
 export interface ObservedContainer {
@@ -20,6 +39,14 @@ export interface ObservedContainer {
   readonly logPath: string
   /** The file on the node that takes the container's last words; empty when it has none. */
   readonly terminationLog: string
+  /** What the runtime says it has set for the container; undefined when it says nothing. */
+  readonly applied?: AppliedResources | undefined
+  /** The signal that stops it, when it is not the usual one and the runtime tells. */
+  readonly stopSignal?: string | undefined
+  /** Paths inside it at which mounts are read-only to their depths. */
+  readonly recursiveReadOnly?: readonly string[] | undefined
+  /** What it was made with and is needed to stop it well; only of one in an unknown state. */
+  readonly keptSpec?: KeptSpec | undefined
   readonly user?:
     | { readonly uid: number; readonly gid: number; readonly supplementalGroups: readonly number[] }
     | undefined
@@ -34,6 +61,10 @@ export interface ObservedSandbox {
   readonly hostNetwork: boolean
   /** Undefined when the runtime says nothing about the network of this sandbox. */
   readonly ips: readonly string[] | undefined
+  /** Which way of running pods it was made with, for other ones than the usual. */
+  readonly runtimeHandler?: string | undefined
+  /** Undefined for a sandbox that shares the users of the node. */
+  readonly userNamespace?: UserNamespaceMapping | undefined
 }
 
 /** What the runtime really has of one pod: an immutable snapshot, sandboxes and containers newest first. */

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createContainer, createPod } from '../../test/builders/create-pod.ts'
 import type { Container } from './generated/core-v1.ts'
-import { effectiveRestartPolicy, mayRestart } from './restart-policy.ts'
+import {
+  asksToRestartAll,
+  effectiveRestartPolicy,
+  hasRestartAllRule,
+  initExitCode,
+  mayRestart,
+} from './restart-policy.ts'
 
 const rule = (operator: string, values: readonly number[], action = 'Restart') => ({
   action,
@@ -82,6 +88,41 @@ describe('mayRestart()', () => {
     assert.equal(mayRestart(pod, createContainer(), 1), false)
     assert.equal(mayRestart(pod, own, 1), false)
   })
+})
+
+describe('asksToRestartAll()', () => {
+  const all = rule('In', [1], 'RestartAllContainers')
+  const restartAllRows: Readonly<Record<string, { readonly own: Partial<Container>; readonly expected: boolean }>> = {
+    'its rule knows the code': { own: { restartPolicy: 'Never', restartPolicyRules: [all] }, expected: true },
+    'an earlier rule knows the code': {
+      own: { restartPolicy: 'Never', restartPolicyRules: [rule('In', [1]), all] },
+      expected: false,
+    },
+    'an earlier rule knows other codes': {
+      own: { restartPolicy: 'Always', restartPolicyRules: [rule('In', [2]), all] },
+      expected: true,
+    },
+    'rules without an own policy do not count': { own: { restartPolicyRules: [all] }, expected: false },
+    'no rules': { own: { restartPolicy: 'Always' }, expected: false },
+  }
+  for (const [name, { own, expected }] of Object.entries(restartAllRows)) {
+    test(name, () => assert.equal(asksToRestartAll(createPod(), createContainer(own), 1), expected))
+  }
+
+  test('not of a pod that is being deleted', () => {
+    const pod = createPod({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } })
+    const own = createContainer({ restartPolicy: 'Never', restartPolicyRules: [all] })
+    assert.equal(asksToRestartAll(pod, own, 1), false)
+    assert.equal(hasRestartAllRule(createPod({ spec: { initContainers: [own] } })), true)
+    assert.equal(hasRestartAllRule(createPod()), false)
+  })
+})
+
+test('initExitCode() counts a kill for memory as a failure', () => {
+  assert.deepEqual(
+    [{ exitCode: 0 }, { exitCode: 0, reason: 'OOMKilled' }, { exitCode: 3, reason: 'OOMKilled' }].map(initExitCode),
+    [0, 137, 3],
+  )
 })
 
 test('effectiveRestartPolicy() is the own one, the one of the pod, or Always', () => {

@@ -28,6 +28,7 @@ describe('Observer', () => {
       imageRef: fake.runtime.get(first).imageRef,
       logPath: '',
       terminationLog: '/host/last-words',
+      applied: { cpuShares: 0n, cpuQuota: 0n, cpuPeriod: 0n, memoryLimitBytes: 0n },
     }
     assert.deepEqual(observer.get(ONE), {
       uid: ONE,

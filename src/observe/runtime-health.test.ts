@@ -42,7 +42,8 @@ function setUp() {
       reason: fine ? '' : 'Broken',
       message: fine ? '' : 'it is broken',
     }))
-    return StatusResponse.fromPartial({ status: { conditions } })
+    const runtimeHandlers = [{ name: '', features: { userNamespaces: true } }]
+    return StatusResponse.fromPartial({ status: { conditions }, runtimeHandlers, features: {} })
   }
   let changes = 0
   const health = new RuntimeHealth({ client: { status, connection }, clock, log, onChange: () => void (changes += 1) })
@@ -63,6 +64,17 @@ function setUp() {
 }
 
 describe('RuntimeHealth', () => {
+  test('knows what the runtime can do, also while it is away', async () => {
+    const { health, set } = setUp()
+    assert.deepEqual(health.abilities, { handlers: [], features: undefined })
+    await health.check(never)
+    const features = { userNamespaces: true, recursiveReadOnlyMounts: false }
+    assert.deepEqual(health.abilities.handlers, [{ name: '', features }])
+    set('away')
+    await health.check(never)
+    assert.deepEqual(health.abilities.handlers, [{ name: '', features }])
+  })
+
   test('knows nothing good before it has asked', () => {
     const { health } = setUp()
     assert.deepEqual(

@@ -15,6 +15,8 @@ export interface RuntimeHealthDeps {
   readonly onChange: () => void
 }
 
+type RuntimeAbilities = Pick<RuntimeStatusReport, 'handlers' | 'features'>
+
 const ASK_MS = 5000
 
 /** Is the runtime there, and does it have a network for pods? */
@@ -22,6 +24,7 @@ export class RuntimeHealth {
   readonly #deps: RuntimeHealthDeps
   #runtimeProblem: string | undefined = 'runtime was not asked yet'
   #networkProblem: string | undefined = 'network state unknown'
+  #abilities: RuntimeAbilities = { handlers: [], features: undefined }
 
   constructor(deps: RuntimeHealthDeps) {
     this.#deps = deps
@@ -33,6 +36,11 @@ export class RuntimeHealth {
 
   get networkProblem(): string | undefined {
     return this.#networkProblem
+  }
+
+  /** What the runtime last said that it can do; nothing before it said a word. */
+  get abilities(): RuntimeAbilities {
+    return this.#abilities
   }
 
   /** Asks once. */
@@ -66,7 +74,8 @@ export class RuntimeHealth {
     await group.join()
   }
 
-  #judge({ runtimeReady, networkReady }: RuntimeStatusReport): void {
+  #judge({ runtimeReady, networkReady, handlers, features }: RuntimeStatusReport): void {
+    this.#abilities = { handlers, features }
     const problem = (condition: typeof runtimeReady, name: string) =>
       condition?.status === true
         ? undefined

@@ -6,6 +6,7 @@ import {
   ContainerStatus,
   NamespaceMode,
   PodSandboxStatus,
+  Signal,
 } from '../cri/generated/runtime-v1.ts'
 import { hasListedState, toObservedContainer, toObservedSandbox } from './to-observed.ts'
 
@@ -44,7 +45,8 @@ describe('toObservedContainer()', () => {
   test('takes an end only from what exited, and a start from all but what was only made', () => {
     assert.deepEqual(observe(ContainerState.CONTAINER_CREATED), { ...common, state: 'created', startedAt: 0, ...alive })
     assert.deepEqual(observe(ContainerState.CONTAINER_RUNNING), { ...common, state: 'running', startedAt: 2, ...alive })
-    assert.deepEqual(observe(ContainerState.CONTAINER_UNKNOWN), { ...common, state: 'unknown', startedAt: 2, ...alive })
+    const unknown = { ...common, state: 'unknown', startedAt: 2, ...alive, keptSpec: {} }
+    assert.deepEqual(observe(ContainerState.CONTAINER_UNKNOWN), unknown)
     assert.deepEqual(observe(ContainerState.CONTAINER_EXITED), {
       ...common,
       state: 'exited',
@@ -54,6 +56,16 @@ describe('toObservedContainer()', () => {
       reason: 'Error',
       message: 'words',
     })
+  })
+
+  test('takes what newer runtimes tell of resources, signal and mounts', () => {
+    const { applied, stopSignal, recursiveReadOnly } = observe(ContainerState.CONTAINER_RUNNING, {
+      resources: { linux: { cpuShares: 102n, cpuQuota: 20_000n, cpuPeriod: 100_000n, memoryLimitInBytes: 64n } },
+      stopSignal: Signal.SIGUSR1,
+      mounts: [{ containerPath: '/a' }, { containerPath: '/b', readonly: true, recursiveReadOnly: true }],
+    })
+    assert.deepEqual(applied, { cpuShares: 102n, cpuQuota: 20_000n, cpuPeriod: 100_000n, memoryLimitBytes: 64n })
+    assert.deepEqual([stopSignal, recursiveReadOnly], ['SIGUSR1', ['/b']])
   })
 
   test('counts a state that came later as unknown', () => {
@@ -87,9 +99,12 @@ describe('toObservedContainer()', () => {
   })
 })
 
-test('toObservedSandbox() reads network mode and all addresses', () => {
+test('toObservedSandbox() reads namespaces, handler and all addresses', () => {
   const status = { id: 's', metadata: { attempt: 2 }, createdAt: 5_000_000n }
   const node = { namespaces: { options: { network: NamespaceMode.NODE } } }
+  const ids = [{ hostId: 65_536, containerId: 0, length: 65_536 }]
+  const usersOfNode = { namespaces: { options: { usernsOptions: { mode: NamespaceMode.NODE } } } }
+  const ownUsers = { namespaces: { options: { usernsOptions: { mode: NamespaceMode.POD, uids: ids, gids: ids } } } }
   const rows = [
     [
       { state: 0, network: { ip: 'a', additionalIps: [{ ip: 'b' }] } },
@@ -103,6 +118,14 @@ test('toObservedSandbox() reads network mode and all addresses', () => {
     [
       { state: 0, linux: node },
       { ready: true, ips: undefined, hostNetwork: true },
+    ],
+    [
+      { state: 0, linux: usersOfNode },
+      { ready: true, ips: undefined },
+    ],
+    [
+      { state: 0, linux: ownUsers, runtimeHandler: 'kata' },
+      { ready: true, ips: undefined, runtimeHandler: 'kata', userNamespace: { uids: ids, gids: ids } },
     ],
   ] as const
   for (const [parts, expected] of rows)

@@ -1,6 +1,7 @@
-import { ContainerState, NamespaceMode, PodSandboxState } from '../cri/generated/runtime-v1.ts'
+import { ContainerState, NamespaceMode, PodSandboxState, Signal } from '../cri/generated/runtime-v1.ts'
 import type { Container, ContainerStatus, PodSandbox, PodSandboxStatus } from '../cri/generated/runtime-v1.ts'
 import type { ObservedContainer, ObservedSandbox } from '../model/observed-pod.ts'
+import { parseKeptSpec } from './parse-kept-spec.ts'
 
 /** Labels by which the parts of a pod are found again; the Go kubelet's own. */
 export const POD_UID_LABEL = 'io.kubernetes.pod.uid'
@@ -64,6 +65,8 @@ export function toObservedContainer(listed: Container, status: ContainerStatus):
     imageRef: status.imageRef,
     logPath: status.logPath,
     terminationLog: terminationLog(status),
+    ...told(status),
+    ...(state === 'unknown' ? { keptSpec: parseKeptSpec(status.annotations) } : {}),
     ...(linux === undefined
       ? {}
       : {
@@ -76,6 +79,31 @@ export function toObservedContainer(listed: Container, status: ContainerStatus):
   }
 }
 
+/** What only newer runtimes tell, or only some containers have. */
+function told({
+  resources,
+  stopSignal,
+  mounts,
+}: ContainerStatus): Pick<ObservedContainer, 'applied' | 'stopSignal' | 'recursiveReadOnly'> {
+  const linux = resources?.linux
+  const signal = Object.entries(Signal).find(([, number]) => number === stopSignal)?.[0]
+  const paths = mounts.filter(({ recursiveReadOnly }) => recursiveReadOnly).map(({ containerPath }) => containerPath)
+  return {
+    ...(linux === undefined
+      ? {}
+      : {
+          applied: {
+            cpuShares: linux.cpuShares,
+            cpuQuota: linux.cpuQuota,
+            cpuPeriod: linux.cpuPeriod,
+            memoryLimitBytes: linux.memoryLimitInBytes,
+          },
+        }),
+    ...(signal === undefined || stopSignal === Signal.RUNTIME_DEFAULT ? {} : { stopSignal: signal }),
+    ...(paths.length === 0 ? {} : { recursiveReadOnly: paths }),
+  }
+}
+
 function terminationLog({ annotations, mounts }: ContainerStatus): string {
   const path = annotations[TERMINATION_PATH_ANNOTATION]
   return mounts.find(({ containerPath }) => containerPath === path)?.hostPath ?? ''
@@ -85,6 +113,7 @@ function terminationLog({ annotations, mounts }: ContainerStatus): string {
 export function toObservedSandbox(status: PodSandboxStatus): ObservedSandbox {
   const { network } = status
   const ready = status.state === PodSandboxState.SANDBOX_READY
+  const users = status.linux?.namespaces?.options?.usernsOptions
   return {
     id: status.id,
     attempt: status.metadata?.attempt ?? 0,
@@ -95,6 +124,10 @@ export function toObservedSandbox(status: PodSandboxStatus): ObservedSandbox {
       network === undefined
         ? undefined
         : [network.ip, ...network.additionalIps.map(({ ip }) => ip)].filter((ip) => ip !== ''),
+    ...(status.runtimeHandler === '' ? {} : { runtimeHandler: status.runtimeHandler }),
+    ...(users?.mode === NamespaceMode.POD && users.uids.length > 0
+      ? { userNamespace: { uids: users.uids, gids: users.gids } }
+      : {}),
   }
 }
 

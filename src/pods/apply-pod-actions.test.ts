@@ -10,6 +10,7 @@ import {
 } from '../../test/component/create-pod-runtime.ts'
 import { StartError } from '../model/start-error.ts'
 import { applyPodActions } from './apply-pod-actions.ts'
+import { crashBackOffKey } from './compute-crash-back-off.ts'
 import type { PodActions } from './pod-actions.ts'
 import { createPodMemory } from './pod-memory.ts'
 import type { PodRuntime } from './pod-runtime.ts'
@@ -28,8 +29,10 @@ const nothing: PodActions = {
   sandboxId: 's-1',
   attempt: 0,
   kill: [],
+  reset: undefined,
   start: [],
   backingOff: [],
+  over: false,
 }
 const starts = (...names: string[]): PodActions['start'] =>
   names.map((name) => ({ kind: name.length > 1 ? 'init' : 'regular', name, previousFinishedAt: undefined }))
@@ -130,7 +133,10 @@ describe('applyPodActions()', () => {
       ],
     })
     await run()
-    assert.deepEqual([...memory.backOff], [['a', { delayMs: 10_000, lastStartAt: clock.now() }]])
+    assert.deepEqual(
+      [...memory.backOff],
+      [[crashBackOffKey(createContainer({ name: 'a' })), { delayMs: 10_000, lastStartAt: clock.now() }]],
+    )
   })
 
   test('tells of a back-off once for each of its lengths', async () => {
@@ -149,6 +155,7 @@ describe('applyPodActions()', () => {
     const { runtime, journal, memory } = await apply({})
     const asked: string[] = []
     const images: PodRuntime['images'] = {
+      ...runtime.images,
       async ensure({ kinded }) {
         asked.push(kinded.container.name)
         journal.push(`image ${kinded.container.name}`)

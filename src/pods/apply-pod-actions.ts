@@ -5,7 +5,7 @@ import { podText } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
 import { StartError } from '../model/start-error.ts'
 import { computeContainerGrace } from './compute-grace.ts'
-import { computeNextBackOff } from './compute-crash-back-off.ts'
+import { computeNextBackOff, crashBackOffKey } from './compute-crash-back-off.ts'
 import type { CrashBackOffLimits } from './compute-crash-back-off.ts'
 import { createSandbox, describeSandbox } from './create-sandbox.ts'
 import type { PodSandboxInUse } from './create-sandbox.ts'
@@ -15,10 +15,13 @@ import type { ContainerKill, ContainerStart, PodActions } from './pod-actions.ts
 import type { PodMemory } from './pod-memory.ts'
 import type { LocalImage, PodRuntime } from './pod-runtime.ts'
 import { removeLeftovers } from './remove-leftovers.ts'
+import { resetContainers } from './reset-containers.ts'
 import { startContainer } from './start-container.ts'
 import { startPriority } from './start-priority.ts'
 import { stopContainer } from './stop-container.ts'
 import { findPodIp, stopPod } from './stop-pod.ts'
+import { awaitVolumes, requestVolumeImages } from './volume-images.ts'
+import type { VolumeImages } from './volume-images.ts'
 
 export interface ApplyInput {
   readonly pod: Pod
@@ -48,21 +51,48 @@ export async function applyPodActions(runtime: PodRuntime, input: ApplyInput, si
     if (actions.createSandbox) await removeInitContainers(runtime, input, signals.shutdown)
   }
   for (const kill of actions.kill) await applyKill(runtime, input, kill, signals.shutdown)
-  if (!actions.createSandbox && actions.start.length === 0) return true
+  if (actions.reset !== undefined) {
+    for (const trigger of actions.reset.triggers) rememberStart(runtime, input, trigger)
+    await resetContainers(runtime, { ...input, reset: actions.reset }, signals.shutdown)
+  }
+  const starts = actions.createSandbox || actions.start.length > 0
+  return starts || keepsVolumeImages(input) ? await applyStarts(runtime, input, starts, signals) : true
+}
 
-  const config = describeSandbox(runtime, pod, { attempt: actions.attempt, told: memory.toldWarnings })
-  const images = requestImages(runtime, input, config, signals.superseded)
+async function applyStarts(
+  runtime: PodRuntime,
+  input: ApplyInput,
+  starts: boolean,
+  signals: ApplySignals,
+): Promise<boolean> {
+  const { pod, actions, observed, memory } = input
+  const existing = actions.createSandbox ? undefined : observed.sandboxes.find(({ id }) => id === actions.sandboxId)
+  const request = { attempt: actions.attempt, told: memory.toldWarnings, existing }
+  const description = await describeSandbox(runtime, pod, request)
+  const wanted = { pod, sandbox: description.config, starts }
+  const volumes = requestVolumeImages(runtime, wanted, signals.superseded)
+  if (!starts) {
+    await Promise.allSettled(volumes.values())
+    return true
+  }
+  const images = requestImages(runtime, input, description.config, signals.superseded)
   const sandbox = actions.createSandbox
     ? await runtime.starts.pass(
         startPriority(pod, 'sandbox'),
         async () => {
           memory.lastSandboxAt = runtime.clock.monotonic()
-          return createSandbox(runtime, pod, config, signals.shutdown)
+          return createSandbox(runtime, pod, description, signals.shutdown)
         },
         signals.superseded,
       )
-    : { id: actions.sandboxId, config, ips: observedIps(runtime, input) }
-  return await startAll(runtime, input, { sandbox, images }, signals)
+    : { ...description, id: actions.sandboxId, ips: observedIps(runtime, input) }
+  return await startAll(runtime, input, { sandbox, images, volumes }, signals)
+}
+
+/** The images of volumes are looked after in every pass, also when no container starts: one may start any time. */
+function keepsVolumeImages({ pod, observed, actions }: ApplyInput): boolean {
+  const hasImages = pod.spec.volumes?.some(({ image }) => image !== undefined) === true
+  return hasImages && !actions.killPod && observed.sandboxes.some(({ id, ready }) => ready && id === actions.sandboxId)
 }
 
 /** The newest sandbox's addresses, or the node's for pods in its network. */
@@ -105,28 +135,32 @@ function requestImages(
 async function startAll(
   runtime: PodRuntime,
   input: ApplyInput,
-  parts: { readonly sandbox: PodSandboxInUse; readonly images: Images },
+  parts: { readonly sandbox: PodSandboxInUse; readonly images: Images; readonly volumes: VolumeImages },
   signals: ApplySignals,
 ): Promise<boolean> {
   let all = true
   for (const start of input.actions.start) {
     const kinded = findContainer(input.pod, start.name)
     try {
+      const volumes = await awaitVolumes(runtime, { pod: input.pod, kinded, images: parts.volumes })
       const image = await (parts.images.get(start.name) as Promise<LocalImage>)
       signals.superseded.throwIfAborted()
       rememberStart(runtime, input, start)
-      const request = { pod: input.pod, kinded, image, sandbox: parts.sandbox, observed: input.observed }
+      const request = { pod: input.pod, kinded, image, sandbox: parts.sandbox, observed: input.observed, volumes }
       const containerId = await runtime.starts.pass(
         startPriority(input.pod, 'container'),
         () => startContainer(runtime, request, signals.shutdown),
         signals.superseded,
       )
+      input.memory.allocated.set(start.name, kinded.container.resources)
       // Outside the turnstile: a hook may take long, and other pods start meanwhile.
       const started = { ...input, kinded, containerId, podIp: parts.sandbox.ips[0] }
       await runPostStart(runtime, started, signals)
       input.memory.waiting.delete(start.name)
+      runtime.metrics.containerStart(kinded.kind, undefined)
     } catch (error) {
       if (!(error instanceof StartError)) throw error
+      runtime.metrics.containerStart(kinded.kind, error.reason)
       input.memory.waiting.set(start.name, { reason: error.reason, message: error.message })
       all = false
       // The containers after a plain init container need its work; those after a sidecar, or beside it, do not.
@@ -137,10 +171,15 @@ async function startAll(
 }
 
 /** A start that follows an exit makes the next one wait longer. */
-function rememberStart(runtime: PodRuntime, { memory, backOffLimits }: ApplyInput, start: ContainerStart): void {
-  if (start.previousFinishedAt === undefined) return
+function rememberStart(
+  runtime: PodRuntime,
+  { pod, memory, backOffLimits }: ApplyInput,
+  { name, previousFinishedAt }: ContainerStart,
+): void {
+  if (previousFinishedAt === undefined) return
+  const key = crashBackOffKey(findContainer(pod, name).container)
   const context = { limits: backOffLimits, now: runtime.clock.now() }
-  memory.backOff.set(start.name, computeNextBackOff(memory.backOff.get(start.name), start.previousFinishedAt, context))
+  memory.backOff.set(key, computeNextBackOff(memory.backOff.get(key), previousFinishedAt, context))
 }
 
 function tellBackOff(runtime: PodRuntime, { pod, actions, memory }: ApplyInput): void {

@@ -1,3 +1,5 @@
+import type { Container } from '../model/generated/core-v1.ts'
+
 /** How long one container waits before its next start, and when it last started. */
 export interface CrashBackOff {
   readonly delayMs: number
@@ -12,6 +14,11 @@ export interface CrashBackOffLimits {
 const FIRST_WAIT_MS = 10_000
 // A container that ran longer than this since its last start is forgiven, whatever the ceiling is.
 const FORGIVEN_AFTER_MS = 600_000
+
+/** Under which a back-off is remembered: another image, or other resources, is another try. */
+export function crashBackOffKey({ name, image, resources }: Pick<Container, 'name' | 'image' | 'resources'>): string {
+  return JSON.stringify([name, image, resources])
+}
 
 /** The limits for a configured ceiling: the first wait is never longer than it. */
 export function crashBackOffLimits(maxMs: number): CrashBackOffLimits {

@@ -4,7 +4,7 @@ import { newestInstance } from '../model/observed-pod.ts'
 import type { ObservedContainer, ObservedPod } from '../model/observed-pod.ts'
 import { isSidecar } from '../model/pod-containers.ts'
 import type { Pod } from '../model/pod.ts'
-import { effectiveRestartPolicy, mayRestart } from '../model/restart-policy.ts'
+import { effectiveRestartPolicy, initExitCode, mayRestart } from '../model/restart-policy.ts'
 import { KILL_TEXTS } from './kill-texts.ts'
 import type { ContainerKill, KillCause } from './pod-actions.ts'
 import type { ProbeVerdicts } from './probe-verdicts.ts'
@@ -94,10 +94,8 @@ function judgeInit(pod: Pod, container: Container, instance: ObservedContainer):
     case 'running':
       return {}
     case 'exited':
-      if (instance.exitCode === 0 && instance.reason !== 'OOMKilled') return { done: true }
-      return mayRestart(pod, container, instance.exitCode === 0 ? 137 : instance.exitCode)
-        ? { start: 'this' }
-        : { failed: true }
+      if (initExitCode(instance) === 0) return { done: true }
+      return mayRestart(pod, container, initExitCode(instance)) ? { start: 'this' } : { failed: true }
     case 'unknown':
       if (effectiveRestartPolicy(pod, container) === 'Never') return { failed: true }
       return killAndStart(container, 'unknown')

@@ -19,8 +19,8 @@ const anyEndings: fc.Arbitrary<Endings> = fc.dictionary(
   fc.constantFrom('i0', 'i1', 'i2', 'r0', 'r1'),
   fc.array(fc.constantFrom(0, 1, 42), { maxLength: 3 }),
 )
-// Five containers with at most three scripted ends each, a few kills and a few sandboxes: far fewer passes than this.
-const MOST_PASSES = 60
+// Five containers with at most three scripted ends each, each of which may start all anew, a few kills and a few sandboxes.
+const MOST_PASSES = 200
 
 /** Lets decision and runtime take turns until nothing is left to do; looks at each decision before it is carried out. */
 function settle(simulated: SimulatedPod, pod: Pod, look: (actions: PodActions, observed: ObservedPod) => void): void {
@@ -29,7 +29,8 @@ function settle(simulated: SimulatedPod, pod: Pod, look: (actions: PodActions, o
     const probes = { liveness: new Map(), startup: new Map() }
     const actions = computePodActions({ pod, observed, probes, backOff, now })
     look(actions, observed)
-    if (actions.killPod || actions.createSandbox || actions.kill.length + actions.start.length > 0) {
+    const does = actions.killPod || actions.createSandbox || actions.reset !== undefined
+    if (does || actions.kill.length + actions.start.length > 0) {
       simulated.apply(actions)
     } else if (actions.backingOff.length > 0) {
       simulated.now = Math.min(...actions.backingOff.map(({ untilMs }) => untilMs))

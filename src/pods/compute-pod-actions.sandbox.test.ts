@@ -16,7 +16,7 @@ import type { PodActionsRow } from '../../test/builders/pod-actions-row.ts'
 import type { PodActions } from './pod-actions.ts'
 
 const first: PodActions = { ...kept, createSandbox: true, sandboxId: '' }
-const over: PodActions = { ...kept, attempt: 1 }
+const over: PodActions = { ...kept, attempt: 1, over: true }
 const sandboxRows: Readonly<Record<string, PodActionsRow>> = {
   'a new pod': { sandboxes: [], expected: { ...first, start: [start('main')] } },
   'a new pod with init containers starts the first of them': {
@@ -29,7 +29,7 @@ const sandboxRows: Readonly<Record<string, PodActionsRow>> = {
     spec: { containers: [container('z'), container('a')] },
     expected: { ...first, start: [start('z'), start('a')] },
   },
-  'a new pod that is deleted': { sandboxes: [], deleted: true, expected: { ...kept, sandboxId: '' } },
+  'a new pod that is deleted': { sandboxes: [], deleted: true, expected: { ...kept, sandboxId: '', over: true } },
   'the sandbox died before anything started': {
     sandboxes: deadSandbox,
     spec: { restartPolicy: 'Never' },
@@ -61,13 +61,37 @@ const sandboxRows: Readonly<Record<string, PodActionsRow>> = {
     sandboxes: deadSandbox,
     spec: { restartPolicy: 'Never' },
     has: [instance()],
-    expected: { ...over, killPod: true },
+    expected: { ...over, killPod: true, over: false },
   },
   'the sandbox died, the pod never restarts and something is unknown': {
     sandboxes: deadSandbox,
     spec: { restartPolicy: 'Never' },
     has: [instance({ state: 'unknown' })],
-    expected: { ...over, killPod: true },
+    expected: { ...over, killPod: true, over: false },
+  },
+  'the sandbox died, the pod never restarts, a container was never made': {
+    sandboxes: deadSandbox,
+    spec: { restartPolicy: 'Never', containers: [container('main'), container('b')] },
+    has: [exited('main')],
+    expected: over,
+  },
+  'the sandbox died, the pod never restarts, a container restarts by its own policy': {
+    sandboxes: deadSandbox,
+    spec: { restartPolicy: 'Never', containers: [container('main', { restartPolicy: 'Always' }), container('b')] },
+    has: [exited('b', 137), exited('main', 137)],
+    expected: { ...renewed, start: [start('main', 'regular', 5000)] },
+  },
+  'the sandbox died, the pod never restarts, a container that would by its own policy was never made': {
+    sandboxes: deadSandbox,
+    spec: { restartPolicy: 'Never', containers: [container('main'), container('b', { restartPolicy: 'OnFailure' })] },
+    has: [instance()],
+    expected: { ...renewed, start: [start('b')] },
+  },
+  'the sandbox died, the pod never restarts, a container ended for good by its own policy': {
+    sandboxes: deadSandbox,
+    spec: { restartPolicy: 'Never', containers: [container('main', { restartPolicy: 'OnFailure' }), container('b')] },
+    has: [exited('main')],
+    expected: over,
   },
   'the sandbox died, what ended well does not start again on failure': {
     sandboxes: deadSandbox,

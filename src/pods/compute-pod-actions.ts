@@ -1,30 +1,36 @@
-import { containerHash } from '../model/container-hash.ts'
+import type { Container } from '../model/generated/core-v1.ts'
 import { hasRunningParts, newestInstance } from '../model/observed-pod.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
-import { allContainers, isSidecar } from '../model/pod-containers.ts'
 import type { Pod } from '../model/pod.ts'
-import { mayRestart } from '../model/restart-policy.ts'
-import { computeBackOffEnd } from './compute-crash-back-off.ts'
-import type { CrashBackOff } from './compute-crash-back-off.ts'
+import { restartAllTriggers } from '../model/restart-all-triggers.ts'
+import { effectiveRestartPolicy, mayRestart } from '../model/restart-policy.ts'
+import { computeContainerReset } from './compute-container-reset.ts'
 import { computeInitContainerActions, hasInitFailedForGood } from './compute-init-container-actions.ts'
 import { computeRegularContainerActions } from './compute-regular-container-actions.ts'
 import { computeSandboxChange } from './compute-sandbox-change.ts'
 import type { SandboxChange } from './compute-sandbox-change.ts'
+import { computeDueStarts, computeStarts } from './compute-starts.ts'
+import type { NamedStart, StartsInput } from './compute-starts.ts'
 import { KILL_TEXTS } from './kill-texts.ts'
-import type { ContainerBackOff, ContainerKill, ContainerStart, PodActions } from './pod-actions.ts'
+import type { ContainerKill, PodActions } from './pod-actions.ts'
 import type { ProbeVerdicts } from './probe-verdicts.ts'
 
 /** Everything the decision depends on; there is no other input. */
-export interface PodActionsInput {
-  readonly pod: Pod
-  readonly observed: ObservedPod
+export interface PodActionsInput extends StartsInput {
   readonly probes: ProbeVerdicts
-  /** By container name. */
-  readonly backOff: ReadonlyMap<string, CrashBackOff>
-  readonly now: number
 }
 
-type NamedStart = Pick<ContainerStart, 'kind' | 'name'>
+const NOTHING: PodActions = {
+  killPod: false,
+  createSandbox: false,
+  sandboxId: '',
+  attempt: 0,
+  kill: [],
+  reset: undefined,
+  start: [],
+  backingOff: [],
+  over: false,
+}
 
 /** What one pass over a pod has to do so that the runtime comes closer to the spec; nothing when it is there. */
 export function computePodActions(input: PodActionsInput): PodActions {
@@ -32,14 +38,17 @@ export function computePodActions(input: PodActionsInput): PodActions {
   const sandbox = computeSandboxChange(pod, observed)
   if (sandbox.needed) return withNewSandbox(input, sandbox)
 
-  const base = { createSandbox: false, sandboxId: sandbox.sandboxId, attempt: sandbox.attempt }
-  const end: PodActions = { ...base, killPod: true, kill: [], start: [], backingOff: [] }
+  const { sandboxId, attempt } = sandbox
+  const base: PodActions = { ...NOTHING, sandboxId, attempt }
+  const triggers = computeDueStarts(input, restartAllTriggers(pod, observed))
+  if (triggers.length > 0) return { ...base, reset: computeContainerReset(pod, observed, triggers) }
+  const end: PodActions = { ...base, killPod: true }
   const init = computeInitContainerActions(pod, observed, probes)
   if (init.killPod) return end
   const surplus = computeSurplus(observed)
   const starts = [...ephemeralStarts(pod, observed), ...init.start.map((name): NamedStart => ({ kind: 'init', name }))]
   if (!init.initialized) {
-    return { ...base, killPod: false, kill: [...surplus, ...init.kill], ...splitBackingOff(input, starts) }
+    return { ...base, kill: [...surplus, ...init.kill], ...computeStarts(input, starts) }
   }
 
   const regular = computeRegularContainerActions(pod, observed, probes)
@@ -47,24 +56,21 @@ export function computePodActions(input: PodActionsInput): PodActions {
   starts.push(...regular.start.map((name): NamedStart => ({ kind: 'regular', name })))
   return {
     ...base,
-    killPod: false,
     kill: [...surplus, ...init.kill, ...regular.kill],
-    ...splitBackingOff(input, starts),
+    ...computeStarts(input, starts),
   }
 }
 
 /** The old sandbox is gone or unusable: stop what is left of it, then begin anew as far as the restart policy allows. */
 function withNewSandbox(input: PodActionsInput, sandbox: SandboxChange): PodActions {
   const { pod, observed } = input
-  const base = { sandboxId: sandbox.sandboxId, attempt: sandbox.attempt, kill: [] }
-  const wanted = pod.spec.containers.filter((container) => {
-    const instance = newestInstance(observed, container.name)
-    return instance?.state !== 'exited' || mayRestart(pod, container, instance.exitCode)
-  })
+  const { sandboxId, attempt } = sandbox
+  const base: PodActions = { ...NOTHING, sandboxId, attempt }
+  const wanted = pod.spec.containers.filter((container) => startsAgain(pod, container, observed))
   if (isOver(pod, observed, sandbox) || wanted.length === 0) {
     // Only what still runs is stopped: a pod of which nothing is left to stop needs no further pass.
     const killPod = hasRunningParts(observed) || observed.containers.some(({ state }) => state === 'unknown')
-    return { ...base, killPod, createSandbox: false, start: [], backingOff: [] }
+    return { ...base, killPod, over: !killPod }
   }
   const [firstInit] = pod.spec.initContainers ?? []
   const starts: NamedStart[] =
@@ -72,13 +78,28 @@ function withNewSandbox(input: PodActionsInput, sandbox: SandboxChange): PodActi
       ? wanted.map(({ name }) => ({ kind: 'regular', name }))
       : [{ kind: 'init', name: firstInit.name }]
   const killPod = observed.sandboxes.length > 0 || observed.containers.length > 0
-  return { ...base, killPod, createSandbox: true, ...splitBackingOff(input, starts) }
+  return { ...base, killPod, createSandbox: true, ...computeStarts(input, starts) }
+}
+
+/** Does a regular container start in the new sandbox? One that runs in the old one is about to be stopped. */
+function startsAgain(pod: Pod, container: Container, observed: ObservedPod): boolean {
+  const instance = newestInstance(observed, container.name)
+  if (instance === undefined || instance.state === 'created') return true
+  if (instance.state === 'exited') return mayRestart(pod, container, instance.exitCode)
+  return pod.spec.restartPolicy !== 'Never' || effectiveRestartPolicy(pod, container) !== 'Never'
 }
 
 /** The pod gets no further sandbox: it is being deleted, it ran its one time, or it failed for good before it began. */
 function isOver(pod: Pod, observed: ObservedPod, { attempt }: SandboxChange): boolean {
   if (pod.metadata.deletionTimestamp !== undefined) return true
-  if (pod.spec.restartPolicy === 'Never' && attempt !== 0 && observed.containers.length > 0) return true
+  if (pod.spec.restartPolicy === 'Never' && attempt !== 0 && observed.containers.length > 0) {
+    // What has a policy of its own goes on by that.
+    const goesOn = (container: Container) =>
+      newestInstance(observed, container.name) === undefined
+        ? (container.restartPolicy ?? 'Never') !== 'Never'
+        : container.restartPolicy !== undefined && startsAgain(pod, container, observed)
+    if (!pod.spec.containers.some(goesOn)) return true
+  }
   return hasInitFailedForGood(pod, observed)
 }
 
@@ -93,32 +114,4 @@ function computeSurplus(observed: ObservedPod): ContainerKill[] {
   return observed.containers
     .filter(({ id, name, state }) => state === 'running' && newestInstance(observed, name)?.id !== id)
     .map(({ id, name }) => ({ id, name, cause: 'surplus', message: `Container ${name} ${KILL_TEXTS.surplus}` }))
-}
-
-/** Parts the starts into those that may happen now and those whose crash back-off still runs. */
-function splitBackingOff(
-  { pod, observed, backOff, now }: PodActionsInput,
-  starts: readonly NamedStart[],
-): Pick<PodActions, 'start' | 'backingOff'> {
-  const start: ContainerStart[] = []
-  const backingOff: ContainerBackOff[] = []
-  for (const { kind, name } of pod.metadata.deletionTimestamp === undefined ? starts : []) {
-    const container = allContainers(pod).find((one) => one.container.name === name)?.container
-    // Starts that were broken off count too: whatever breaks them off again and again must not become a busy loop.
-    const exited = observed.containers.find(
-      (instance) => instance.name === name && (instance.state === 'exited' || instance.finishedAt > 0),
-    )
-    const entry = backOff.get(name)
-    // Another image is another try: what the old one did is no reason to wait.
-    const isSame = container !== undefined && exited?.hash === containerHash(container)
-    const untilMs = exited === undefined || !isSame ? undefined : computeBackOffEnd(entry, exited.finishedAt, now)
-    if (untilMs === undefined) {
-      start.push({ kind, name, previousFinishedAt: exited?.finishedAt })
-    } else {
-      backingOff.push({ kind, name, untilMs, delayMs: entry?.delayMs ?? 0 })
-      // The containers after an init container wait for it; those after a sidecar do not.
-      if (kind === 'init' && container !== undefined && !isSidecar(container)) break
-    }
-  }
-  return { start, backingOff }
 }

@@ -8,6 +8,7 @@ const base: WhyInput = {
   state: { kind: 'syncing' },
   status: undefined,
   steps: [],
+  failingProbes: [],
   networkProblem: undefined,
   nextLookAt: undefined,
   now,
@@ -50,6 +51,21 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
         phase: 'Running',
         conditions: [{ type: 'Ready', status: 'False', message: 'containers with unready status: [a]' }],
       },
+    },
+  ],
+  [
+    'Running, not ready: readiness probe of container "a" fails: no; next look in 4.0 s',
+    {
+      status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'False', message: 'unready' }] },
+      failingProbes: ['readiness probe of container "a" fails: no'],
+      nextLookAt: now + 4000,
+    },
+  ],
+  [
+    'Runs and is ready; liveness probe of container "a" fails: no',
+    {
+      status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
+      failingProbes: ['liveness probe of container "a" fails: no'],
     },
   ],
   ['Pending, not ready', {}],

@@ -6,6 +6,8 @@ export interface WhyInput {
   readonly state: PodState
   readonly status: PodStatus | undefined
   readonly steps: readonly TimelineStep[]
+  /** In words. */
+  readonly failingProbes: readonly string[]
   readonly networkProblem: string | undefined
   /** When the worker looks again by itself; undefined: only when something happens. */
   readonly nextLookAt: number | undefined
@@ -36,7 +38,7 @@ function openStep({ steps, now }: WhyInput): string | undefined {
 }
 
 /** Nothing is being done: either all is well, or it waits for something. */
-function describeRest({ status, networkProblem, nextLookAt, now }: WhyInput): string {
+function describeRest({ status, failingProbes, networkProblem, nextLookAt, now }: WhyInput): string {
   if (networkProblem !== undefined) return `Waits for the network: ${networkProblem}`
   const next = nextLookAt === undefined ? '' : `; next look in ${seconds(nextLookAt - now)}`
   const waiting = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].flatMap(
@@ -47,8 +49,9 @@ function describeRest({ status, networkProblem, nextLookAt, now }: WhyInput): st
   )
   if (waiting.length > 0) return `Waits: ${waiting.join('; ')}${next}`
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
-  if (ready?.status === 'True') return 'Runs and is ready'
-  return `${status?.phase ?? 'Pending'}, not ready${ready?.message === undefined ? '' : `: ${ready.message}`}${next}`
+  if (ready?.status === 'True') return ['Runs and is ready', ...failingProbes].join('; ')
+  const reasons = failingProbes.length > 0 ? failingProbes : [ready?.message ?? []].flat()
+  return `${status?.phase ?? 'Pending'}, not ready${reasons.length === 0 ? '' : `: ${reasons.join('; ')}`}${next}`
 }
 
 function seconds(ms: number): string {

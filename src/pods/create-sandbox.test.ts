@@ -8,14 +8,15 @@ import type { PodRuntime } from './pod-runtime.ts'
 
 const never = new AbortController().signal
 const pod = createPod({ spec: { dnsPolicy: 'Default' } })
+const REQUEST = { attempt: 0, told: new Set<string>(), existing: undefined }
 
 describe('createSandbox()', () => {
   test('makes the directories first and reads the addresses of the pod', async () => {
     const { runtime, files, journal } = await createPodRuntime()
-    const config = describeSandbox(runtime, pod, { attempt: 3, told: new Set() })
-    assert.equal(config.metadata?.attempt, 3)
-    const sandbox = await createSandbox(runtime, pod, config, never)
-    assert.deepEqual(sandbox, { id: 's-1', config, ips: ['10.0.0.1', 'fd00::1'] })
+    const description = await describeSandbox(runtime, pod, { ...REQUEST, attempt: 3 })
+    assert.equal(description.config.metadata?.attempt, 3)
+    const sandbox = await createSandbox(runtime, pod, description, never)
+    assert.deepEqual(sandbox, { ...description, id: 's-1', ips: ['10.0.0.1', 'fd00::1'] })
     assert.deepEqual([...files.directories], ['/var/lib/kubelet/pods/u-1', '/var/log/pods/shop_web_u-1'])
     assert.deepEqual(journal, ['runPodSandbox', 'podSandboxStatus s-1'])
   })
@@ -23,12 +24,7 @@ describe('createSandbox()', () => {
   test('takes the addresses of the node for a pod in its network', async () => {
     const { runtime, journal } = await createPodRuntime()
     const host = createPod({ spec: { hostNetwork: true, dnsPolicy: 'Default' } })
-    const sandbox = await createSandbox(
-      runtime,
-      host,
-      describeSandbox(runtime, host, { attempt: 0, told: new Set() }),
-      never,
-    )
+    const sandbox = await createSandbox(runtime, host, await describeSandbox(runtime, host, REQUEST), never)
     assert.deepEqual(sandbox.ips, ['192.0.2.1'])
     assert.deepEqual(journal, ['runPodSandbox'])
   })
@@ -67,7 +63,7 @@ describe('createSandbox()', () => {
   for (const { name, method, code, detail, events } of cases) {
     test(`fails with an error that has its cause when ${name}`, async () => {
       const made = await createPodRuntime({}, { [method]: failing(code, detail) })
-      const config = describeSandbox(made.runtime, pod, { attempt: 0, told: new Set() })
+      const config = await describeSandbox(made.runtime, pod, REQUEST)
       await assert.rejects(
         createSandbox(made.runtime, pod, config, never),
         (error: Error) => error instanceof SandboxError && (error.cause as { detail: string }).detail === detail,
@@ -79,20 +75,14 @@ describe('createSandbox()', () => {
   test('passes on the reason of its signal', async () => {
     const leave = new Error('the agent leaves')
     const { runtime, events } = await createPodRuntime({}, { runPodSandbox: () => Promise.reject(leave) })
-    await assert.rejects(
-      createSandbox(runtime, pod, describeSandbox(runtime, pod, { attempt: 0, told: new Set() }), never),
-      leave,
-    )
+    await assert.rejects(createSandbox(runtime, pod, await describeSandbox(runtime, pod, REQUEST), never), leave)
     assert.deepEqual(events, [])
   })
 
   test('says which directories could not be made', async () => {
     const { runtime, files, events, journal } = await createPodRuntime()
     files.failures.set('makeDirectories', new Error('ENOSPC'))
-    await assert.rejects(
-      createSandbox(runtime, pod, describeSandbox(runtime, pod, { attempt: 0, told: new Set() }), never),
-      SandboxError,
-    )
+    await assert.rejects(createSandbox(runtime, pod, await describeSandbox(runtime, pod, REQUEST), never), SandboxError)
     assert.deepEqual(events, ['Warning Failed error making pod data directories: ENOSPC'])
     assert.deepEqual(journal, [])
   })

@@ -3,13 +3,28 @@ import { computePodSandboxConfig } from '../containers/compute-pod-sandbox-confi
 import { SandboxConfigError } from '../containers/config-error.ts'
 import { CriCallError } from '../cri/cri-call-error.ts'
 import type { PodSandboxConfig } from '../cri/generated/runtime-v1.ts'
+import type { ObservedSandbox } from '../model/observed-pod.ts'
 import type { Pod } from '../model/pod.ts'
 import type { PodRuntime } from './pod-runtime.ts'
+import { resolveIsolation } from './resolve-isolation.ts'
+import type { Isolation } from './resolve-isolation.ts'
 
-export interface PodSandboxInUse {
-  readonly id: string
+/** All that the runtime has to know to make the sandbox of a pod. */
+export interface SandboxDescription extends Isolation {
   readonly config: PodSandboxConfig
+}
+
+export interface PodSandboxInUse extends SandboxDescription {
+  readonly id: string
   readonly ips: readonly string[]
+}
+
+export interface SandboxRequest {
+  readonly attempt: number
+  /** What users were told already. */
+  readonly told: Set<string>
+  /** The sandbox that is in use, when none is to be made. */
+  readonly existing: ObservedSandbox | undefined
 }
 
 /** A sandbox that could not be made; the pod has to be looked at again later. */
@@ -18,15 +33,16 @@ export class SandboxError extends Error {
 }
 
 /** The description of the pod's sandbox that goes with every call about it. Events say what could not be given as asked. */
-export function describeSandbox(
+export async function describeSandbox(
   runtime: PodRuntime,
   pod: Pod,
-  { attempt, told }: { readonly attempt: number; readonly told: Set<string> },
-): PodSandboxConfig {
+  { attempt, told, existing }: SandboxRequest,
+): Promise<SandboxDescription> {
   try {
+    const isolation = await resolveIsolation(runtime, pod, existing)
     const { config, warnings } = computePodSandboxConfig(
       pod,
-      { attempt, userNamespace: undefined, volumeGroups: [] },
+      { attempt, userNamespace: isolation.userNamespace, volumeGroups: [] },
       runtime.node.sandbox,
     )
     for (const { reason, message } of warnings) {
@@ -35,10 +51,10 @@ export function describeSandbox(
       told.add(message)
       runtime.events.record(pod, { type: 'Warning', reason, message })
     }
-    return config
+    return { ...isolation, config }
   } catch (error) {
     if (!(error instanceof SandboxConfigError)) throw error
-    throw sandboxFailure(runtime, pod, error.message, error)
+    throw sandboxFailure(runtime, pod, `Failed to create pod sandbox: ${error.message}`, error)
   }
 }
 
@@ -46,14 +62,19 @@ export function describeSandbox(
 export async function createSandbox(
   runtime: PodRuntime,
   pod: Pod,
-  config: PodSandboxConfig,
+  description: SandboxDescription,
   signal: AbortSignal,
 ): Promise<PodSandboxInUse> {
+  const { config, runtimeHandler } = description
   await makeDirectories(runtime, pod, config)
   const { podSandboxId } = await inStep(
-    () => runtime.calls.runPodSandbox({ config }, signal),
-    (error) => sandboxFailure(runtime, pod, `Failed to create pod sandbox: ${error.detail}`, error),
+    () => runtime.calls.runPodSandbox({ config, runtimeHandler }, signal),
+    (error) => {
+      runtime.metrics.sandboxStart(true)
+      return sandboxFailure(runtime, pod, `Failed to create pod sandbox: ${error.detail}`, error)
+    },
   )
+  runtime.metrics.sandboxStart(false)
   const ips = await inStep(
     () => readSandboxIps(runtime, pod, podSandboxId, signal),
     (error) => {
@@ -62,7 +83,7 @@ export async function createSandbox(
       return new SandboxError(message, { cause: error })
     },
   )
-  return { id: podSandboxId, config, ips }
+  return { ...description, id: podSandboxId, ips }
 }
 
 /** A failed call of the runtime becomes the failure that belongs to its step; our own abort stays what it is. */

@@ -1,3 +1,4 @@
+import type { ObservedContainer } from '../model/observed-pod.ts'
 import type { ContainerKind } from '../model/pod-containers.ts'
 
 /** Why a running container is stopped while its pod lives on. */
@@ -26,6 +27,14 @@ export interface ContainerBackOff {
   readonly delayMs: number
 }
 
+/** All containers of the pod are to start anew in their sandbox, so that every instance goes first. */
+export interface ContainerReset {
+  /** Those whose end asked for it: for them it is a start after a crash. */
+  readonly triggers: readonly ContainerStart[]
+  /** Instances to stop and remove, one group after the other; what asked for it goes last. */
+  readonly groups: readonly (readonly ObservedContainer[])[]
+}
+
 /** Everything one pass over a pod does, decided before any of it is done. */
 export interface PodActions {
   /** Stop all containers and sandboxes first. */
@@ -35,7 +44,10 @@ export interface PodActions {
   readonly sandboxId: string
   readonly attempt: number
   readonly kill: readonly ContainerKill[]
+  readonly reset: ContainerReset | undefined
   /** In the order of starting: ephemeral, init, regular. */
   readonly start: readonly ContainerStart[]
   readonly backingOff: readonly ContainerBackOff[]
+  /** Nothing will ever bring the pod any further: it has ended, although not every container has. */
+  readonly over: boolean
 }

@@ -1,4 +1,4 @@
-import type { PodStatus } from '../model/generated/core-v1.ts'
+import type { PodStatus, ResourceRequirements } from '../model/generated/core-v1.ts'
 import type { WaitingReason } from '../status/status-input.ts'
 import type { CrashBackOff } from './compute-crash-back-off.ts'
 import type { Grace } from './grace.ts'
@@ -7,8 +7,10 @@ import type { Grace } from './grace.ts'
 export interface PodMemory {
   /** By container name: why it does not run. */
   readonly waiting: Map<string, WaitingReason>
-  /** By container name. */
+  /** By crashBackOffKey(). */
   readonly backOff: Map<string, CrashBackOff>
+  /** By container name: what the instance in use was made with, as far as is known. */
+  readonly allocated: Map<string, ResourceRequirements | undefined>
   /** By container id, for exited ones. */
   readonly lastWords: Map<string, string>
   /** Of all that is being stopped now. */
@@ -21,6 +23,8 @@ export interface PodMemory {
   unsure: boolean
   /** What users were last told about the network; undefined while it is fine. */
   networkProblem: string | undefined
+  /** It was seen to run, or was here before this agent. */
+  hasRun: boolean
   status: PodStatus | undefined
 }
 
@@ -28,12 +32,14 @@ export function createPodMemory(): PodMemory {
   return {
     waiting: new Map(),
     backOff: new Map(),
+    allocated: new Map(),
     lastWords: new Map(),
     graces: new Set(),
     toldWarnings: new Set(),
     lastSandboxAt: undefined,
     unsure: false,
     networkProblem: undefined,
+    hasRun: false,
     status: undefined,
   }
 }

@@ -7,13 +7,17 @@ import type { CriCalls } from '../cri/cri-calls.ts'
 import type { PodSandboxConfig } from '../cri/generated/runtime-v1.ts'
 import type { httpGet } from '../http-client/http-get.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
-import type { KindedContainer } from '../model/pod-containers.ts'
+import type { ImageVolumeSource } from '../model/generated/core-v1.ts'
+import type { ContainerKind, KindedContainer } from '../model/pod-containers.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
+import type { RuntimeFeatures } from '../model/runtime-features.ts'
+import type { UserNamespaceMapping } from '../model/user-namespace.ts'
 import type { ProbeDeps } from '../probes/probe-deps.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { PodEvents } from '../telemetry/pod-events.ts'
 import type { ExitJournal } from './exit-journal.ts'
 import type { PodFiles } from './pod-files.ts'
+import type { RuntimeClasses } from './runtime-classes.ts'
 
 /** An image that is on the node: what the runtime calls it and the user it names. */
 export interface LocalImage {
@@ -28,6 +32,16 @@ export interface ImageProvider {
     request: { readonly pod: Pod; readonly kinded: KindedContainer; readonly sandbox: PodSandboxConfig },
     signal: AbortSignal,
   ): Promise<LocalImage>
+  /** The same for a volume that is an image. Quiet: nobody needs to hear that it is still there. */
+  ensureVolume(
+    request: {
+      readonly pod: Pod
+      readonly volume: { readonly name: string; readonly image: ImageVolumeSource }
+      readonly sandbox: PodSandboxConfig
+      readonly quiet: boolean
+    },
+    signal: AbortSignal,
+  ): Promise<LocalImage>
 }
 
 /** Looks at one pod in the runtime, now. */
@@ -40,6 +54,23 @@ interface PodObserver {
 interface PodCgroups {
   /** Removes the cgroups of a pod in which nothing runs any more. */
   remove(uid: PodUid): Promise<void>
+  /** Ends every process in the cgroup of one container of a pod. */
+  killContainer(uid: PodUid, containerId: string): Promise<void>
+}
+
+/** Which ids of the node are those of a pod with a user namespace. */
+interface PodUserNamespaces {
+  /** The same for a pod each time; recorded before they are given. */
+  acquire(uid: PodUid): Promise<UserNamespaceMapping>
+}
+
+/** What is counted of all pods. */
+interface PodMetrics {
+  /** A container was to start; the failure is the reason that users see. */
+  containerStart(kind: ContainerKind, failure: string | undefined): void
+  sandboxStart(failed: boolean): void
+  /** A pod runs for the first time, so long after it was first seen. */
+  podStart(seconds: number): void
 }
 
 /** What is the same for every pod of this node. */
@@ -68,6 +99,10 @@ export interface PodRuntime {
   >
   readonly observer: PodObserver
   readonly images: ImageProvider
+  /** What the runtime can do, by its newest word. */
+  readonly features: () => RuntimeFeatures
+  readonly runtimeClasses: RuntimeClasses
+  readonly userNamespaces: PodUserNamespaces
   readonly httpGet: typeof httpGet
   readonly files: PodFiles
   readonly cgroups: PodCgroups
@@ -76,6 +111,7 @@ export interface PodRuntime {
   readonly events: PodEvents
   readonly starts: Pick<Turnstile, 'pass'>
   readonly probes: ProbeDeps
+  readonly metrics: PodMetrics
   readonly node: NodeSettings
   /** Work that nothing else here would show, under its name. */
   readonly noteStep: <T>(name: string, work: () => Promise<T>) => Promise<T>

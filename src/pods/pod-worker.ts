@@ -1,29 +1,25 @@
 import { AbortScope } from '../async/abort-scope.ts'
 import { Wakeup } from '../async/wakeup.ts'
-import { podLogDirectory } from '../containers/log-paths.ts'
 import { CriCallError } from '../cri/cri-call-error.ts'
 import type { PodStatus } from '../model/generated/core-v1.ts'
-import { emptyObservedPod, hasRunningParts } from '../model/observed-pod.ts'
+import { emptyObservedPod } from '../model/observed-pod.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
-import { PodProbes } from '../probes/pod-probes.ts'
 import type { ApplySignals } from './apply-pod-actions.ts'
+import { cleanUpPod, ORPHAN_GRACE_SECONDS } from './clean-up-pod.ts'
 import { computeContainerGrace, computePodGrace } from './compute-grace.ts'
-import { computeLeftovers } from './compute-leftovers.ts'
-import { Grace } from './grace.ts'
-import { hasNewRunningParts } from './has-new-running-parts.ts'
 import { createPodMemory } from './pod-memory.ts'
+import { PodProbing } from './pod-probing.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 import { computeTermination } from './pod-state.ts'
 import { computeWhy } from './compute-why.ts'
 import type { TimelineStep } from './timeline-step.ts'
 import type { Timeline } from './timeline.ts'
 import type { PodState, TerminationCause } from './pod-state.ts'
-import { removeLeftovers } from './remove-leftovers.ts'
-import { stopPod } from './stop-pod.ts'
+import { stopAndLook } from './stop-and-look.ts'
+import type { EndingPod } from './stop-and-look.ts'
 import { syncPod } from './sync-pod.ts'
 import type { SyncSettings } from './sync-pod.ts'
-import { updatePodStatus } from './update-pod-status.ts'
 
 export interface PodWorkerDeps {
   readonly runtime: PodRuntime
@@ -50,9 +46,7 @@ export type PodSubject =
   | { readonly kind: 'pod'; readonly pod: Pod }
   | { readonly kind: 'orphan'; readonly observed: ObservedPod }
 
-// Nobody knows what an orphan would need, so it gets the least.
-const ORPHAN_GRACE_SECONDS = 1
-const STOP_RETRY_MS = 1000
+const AWAY_RETRY_MS = 1000
 const FAILURE_RETRY_MS = 10_000
 // Log collectors get a moment to read the last lines before the files go.
 const LINGER_MS = 5000
@@ -74,7 +68,7 @@ export class PodWorker {
   #nextLookAt: number | undefined
   /** What the runtime had of the pod when the last step looked. */
   #seen: ObservedPod | undefined
-  #probes: PodProbes | undefined
+  #probing: PodProbing | undefined
 
   constructor(deps: PodWorkerDeps, subject: PodSubject, state: PodState) {
     this.#deps = deps
@@ -112,6 +106,7 @@ export class PodWorker {
       state: this.#state,
       status: this.status,
       steps: timeline.steps,
+      failingProbes: this.#probing?.failures ?? [],
       networkProblem: hostNetwork || this.status?.phase === 'Running' ? undefined : settings.networkProblem(),
       nextLookAt: this.#nextLookAt,
       now: runtime.clock.now(),
@@ -125,7 +120,7 @@ export class PodWorker {
 
   /** What the runtime has of the pod changed. A step under way finds that out before it waits; most often it is its own doing. */
   lookAgain(): void {
-    this.#probes?.look()
+    this.#probing?.probes.look()
     if (this.#pass === undefined) this.wake()
   }
 
@@ -169,8 +164,8 @@ export class PodWorker {
   /** Works until nothing of the pod is left, or until the agent leaves; then the pod is left as it is. */
   async run(shutdown: AbortSignal): Promise<void> {
     const { clock, observer } = this.#deps.runtime
-    await using probes = this.#createProbes(shutdown)
-    this.#probes = probes
+    await using probing = this.#createProbing(shutdown)
+    this.#probing = probing
     while (this.#state.kind !== 'gone') {
       const ms = await this.#stepSafely(shutdown)
       if (ms === 0 || this.#isGone() || observer.get(this.uid) !== this.#seen) continue
@@ -206,7 +201,7 @@ export class PodWorker {
     const fields = { pod: this.#name(), uid: this.uid, step: this.#state.kind, error }
     if (!(error instanceof CriCallError)) log.error('pod step failed, will try again', fields)
     else log.warn('runtime failed in a step of a pod, will try again', fields)
-    return error instanceof CriCallError && error.code === 'Unavailable' ? STOP_RETRY_MS : FAILURE_RETRY_MS
+    return error instanceof CriCallError && error.code === 'Unavailable' ? AWAY_RETRY_MS : FAILURE_RETRY_MS
   }
 
   /** Returns how long to wait for a wake-up: undefined for as long as it takes. */
@@ -226,7 +221,7 @@ export class PodWorker {
 
   async #sync(signals: ApplySignals): Promise<number | undefined> {
     const { runtime, settings } = this.#deps
-    const probes = this.#probes
+    const probes = this.#probing?.probes
     const { pod } = this
     if (pod === undefined || probes === undefined) throw new Error('Cannot sync a pod without a spec')
     const result = await syncPod({ runtime, settings, memory: this.#memory, probes }, pod, signals)
@@ -244,10 +239,11 @@ export class PodWorker {
     const { runtime } = this.#deps
     const { pod } = this
     const grace = graceSeconds ?? (pod === undefined ? ORPHAN_GRACE_SECONDS : computeContainerGrace(pod))
-    this.#probes?.endRegular()
+    this.#probing?.probes.endRegular()
     try {
-      const ms = await this.#stop(grace, shutdown)
-      if (ms !== undefined) return ms
+      const { seen, retryMs } = await stopAndLook(runtime, { ...this.#ending(), graceSeconds: grace }, shutdown)
+      this.#seen = seen
+      if (retryMs !== undefined) return retryMs
     } catch (error) {
       if (error instanceof CriCallError && pod !== undefined) {
         const message = `error killing pod: ${error.detail}`
@@ -255,9 +251,9 @@ export class PodWorker {
       }
       throw error
     }
-    await this.#probes?.end()
+    await this.#probing?.probes.end()
     if (pod !== undefined) {
-      await this.#tell(pod, true)
+      await this.#probing?.tell(pod, this.#observed(), true)
       if (this.#wanted) await this.#noteEnd()
     }
     this.#state = { kind: 'terminated', at: runtime.clock.monotonic() }
@@ -266,40 +262,12 @@ export class PodWorker {
     return 0
   }
 
-  /** Stops all there is and looks at what came of it: undefined when nothing runs any more, else when to try again. */
-  async #stop(graceSeconds: number, shutdown: AbortSignal): Promise<number | undefined> {
-    const { runtime } = this.#deps
-    // A sandbox that is stopped takes its containers with it: one that a pass started, and nobody has seen yet, must get its grace too.
-    if (this.#memory.unsure) await runtime.observer.refresh(this.uid)
-    this.#memory.unsure = false
-    const known = this.#observed()
-    using grace = new Grace({ clock: runtime.clock, seconds: graceSeconds, among: this.#memory.graces })
-    await stopPod(runtime, { pod: this.pod, observed: known, grace }, shutdown)
-    const fresh = await runtime.observer.refresh(this.uid)
-    this.#seen = fresh
-    if (fresh === undefined || !hasRunningParts(fresh)) return undefined
-    // Something that was under way when the end was asked for is there only now; anything else did not stop.
-    if (hasNewRunningParts(known, fresh)) return 0
-    runtime.log.warn('pod still runs after it was stopped, will try again', { pod: this.#name(), uid: this.uid })
-    return STOP_RETRY_MS
-  }
-
-  async #tell(pod: Pod, ended: boolean): Promise<void> {
-    const { runtime, settings } = this.#deps
-    const probes = this.#probes
-    if (probes === undefined) return
-    const context = { runtime, memory: this.#memory, runtimeName: settings.runtimeName, probes }
-    await updatePodStatus(context, { pod, observed: this.#observed(), ended })
-  }
-
-  #createProbes(shutdown: AbortSignal): PodProbes {
-    const { runtime } = this.#deps
-    const subject = {
-      look: () => runtime.observer.get(this.uid),
-      podIp: () => this.#memory.status?.podIP ?? '',
-      onChange: () => this.#probesChanged(),
-    }
-    return new PodProbes(runtime.probes, subject, shutdown)
+  #createProbing(shutdown: AbortSignal): PodProbing {
+    const { runtime, settings, timeline } = this.#deps
+    const { runtimeName } = settings
+    const onChange = () => this.#probesChanged()
+    const deps = { runtime, memory: this.#memory, runtimeName, uid: this.uid, timeline, onChange }
+    return new PodProbing(deps, shutdown)
   }
 
   /** A step under way may take long, and whoever sends requests to the pod has to know now whether it is ready. */
@@ -307,7 +275,7 @@ export class PodWorker {
     this.wake()
     const { pod } = this
     if (this.#pass === undefined || pod === undefined) return
-    await this.#tell(pod, false)
+    await this.#probing?.tell(pod, this.#observed(), false)
     this.#deps.onStatus(this)
   }
 
@@ -318,32 +286,19 @@ export class PodWorker {
       await this.#deps.runtime.journal.record(this.uid, status)
   }
 
-  /** A finished pod that is still wanted keeps its newest remains; one that is not keeps nothing. */
   async #cleanUp(endedAt: number, shutdown: AbortSignal): Promise<number | undefined> {
-    const { runtime } = this.#deps
-    const observed = this.#observed()
-    // A call that had been given up came through after all.
-    if (hasRunningParts(observed)) return (await this.#stop(ORPHAN_GRACE_SECONDS, shutdown)) ?? 0
-    if (this.#wanted) {
-      await removeLeftovers(runtime, observed, computeLeftovers(observed, runtime.node.deadInstancesKept), shutdown)
+    const ended = { ...this.#ending(), wanted: this.#wanted, keepUntil: endedAt + this.#lingerMs }
+    const result = await cleanUpPod(this.#deps.runtime, ended, shutdown)
+    if (result.kind === 'gone') {
+      this.#state = { kind: 'gone' }
       return undefined
     }
-    const left = endedAt + this.#lingerMs - runtime.clock.monotonic()
-    if (left > 0) return left
-    await removeLeftovers(runtime, observed, observed, shutdown)
-    this.#seen = await runtime.observer.refresh(this.uid)
-    if (this.#seen !== undefined) {
-      runtime.log.warn('runtime still has parts of a removed pod, will try again', {
-        pod: this.#name(),
-        uid: this.uid,
-      })
-      return STOP_RETRY_MS
-    }
-    await runtime.cgroups.remove(this.uid)
-    const logs = podLogDirectory(runtime.node.podLogsDirectory, { metadata: { ...observed, uid: this.uid } })
-    await runtime.files.removePod(this.uid, observed.name === '' ? undefined : logs)
-    this.#state = { kind: 'gone' }
-    return undefined
+    this.#seen = result.seen
+    return result.ms
+  }
+
+  #ending(): EndingPod {
+    return { pod: this.pod, observed: () => this.#observed(), memory: this.#memory }
   }
 
   // Asked by its own name: the compiler believes that a state which was another a moment ago still is.

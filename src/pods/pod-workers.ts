@@ -1,5 +1,6 @@
+import type { Rejection } from '../admission/rejection.ts'
 import type { TaskGroup } from '../async/task-group.ts'
-import { unsupportedFields } from '../containers/unsupported-fields.ts'
+import { RUNTIME_CAPABILITIES, unsupportedFields } from '../containers/unsupported-fields.ts'
 import type { PodCapability } from '../containers/unsupported-fields.ts'
 import { computeQosClass } from '../model/compute-qos-class.ts'
 import type { PodStatus } from '../model/generated/core-v1.ts'
@@ -25,8 +26,10 @@ export interface PodUpdate {
 export interface PodWorkersDeps {
   readonly runtime: PodRuntime
   readonly settings: SyncSettings
-  /** What this agent and this runtime can do; a pod that needs more is refused. */
-  readonly capabilities: ReadonlySet<PodCapability>
+  /** What this agent and this runtime can do now; a pod that needs more is refused. */
+  readonly capabilities: () => ReadonlySet<PodCapability>
+  /** Why a pod may not run on this node; undefined when it may. */
+  readonly admit: (pod: Pod) => Rejection | undefined
   /** Everything the runtime has, by pod. */
   readonly observedPods: { uids(): readonly PodUid[]; get(uid: PodUid): ObservedPod | undefined }
   /** The status of a pod may have changed. */
@@ -122,7 +125,10 @@ export class PodWorkers {
 
   /** Nothing of a spec is ever ignored in silence: what cannot be honoured is an event, and where that would be harmful a refusal. */
   #refuse(pod: Pod): boolean {
-    const fields = unsupportedFields(pod, this.#deps.capabilities)
+    // What was taken once and runs is never refused by what may change: an agent that starts anew harms nobody.
+    const runs = (this.#deps.observedPods.get(pod.metadata.uid)?.containers.length ?? 0) > 0
+    const capabilities = new Set([...this.#deps.capabilities(), ...(runs ? RUNTIME_CAPABILITIES : [])])
+    const fields = unsupportedFields(pod, capabilities)
     for (const { path, reason, effect } of fields) {
       const verb = effect === 'refuse' ? 'Refused' : 'Ignored'
       this.#deps.runtime.events.record(pod, {
@@ -132,13 +138,29 @@ export class PodWorkers {
       })
     }
     const refusals = fields.filter(({ effect }) => effect === 'refuse')
-    if (refusals.length === 0) return false
-    const message = `Pod was rejected: ${refusals.map(({ path, reason }) => `${path}: ${reason}`).join('; ')}`
+    if (refusals.length > 0) {
+      const message = refusals.map(({ path, reason }) => `${path}: ${reason}`).join('; ')
+      this.#showRefused(pod, { reason: 'UnsupportedField', message })
+      return true
+    }
+    const rejection = runs ? undefined : this.#deps.admit(pod)
+    if (rejection === undefined) return false
+    this.#deps.runtime.events.record(pod, { type: 'Warning', ...rejection })
+    this.#showRefused(pod, rejection)
+    return true
+  }
+
+  #showRefused(pod: Pod, { reason, message }: Rejection): void {
     const startTime = toApiTime(this.#deps.runtime.clock.now())
-    const status = { phase: 'Failed', reason: 'UnsupportedField', message, qosClass: computeQosClass(pod), startTime }
+    const status = {
+      phase: 'Failed',
+      reason,
+      message: `Pod was rejected: ${message}`,
+      qosClass: computeQosClass(pod),
+      startTime,
+    }
     this.#refused.set(pod.metadata.uid, { pod, status })
     this.#deps.onStatus(pod.metadata.uid)
-    return true
   }
 
   #update(pod: Pod): void {

@@ -37,3 +37,12 @@ test('removeLeftovers() keeps the sandbox of a container that cannot be removed'
   await assert.rejects(removeLeftovers(runtime, createObservedPod(), leftovers, never), /busy/)
   assert.deepEqual(journal, ['removeContainer c-1'])
 })
+
+test('removeLeftovers() stops what is in an unknown state first, with the hook and the grace that it was made with', async () => {
+  const { runtime, journal, events } = await createPodRuntime()
+  const keptSpec = { terminationGracePeriodSeconds: 40, preStop: { exec: { command: ['bye'] } } }
+  const containers = [createObservedContainer({ state: 'unknown', keptSpec })]
+  await removeLeftovers(runtime, createObservedPod(), { containers, sandboxes: [] }, never)
+  assert.deepEqual(journal, ['execSync c-1 0', 'stopContainer c-1 40', 'removeContainer c-1'])
+  assert.deepEqual(events, ['Normal Killing Container main is in an unknown state'])
+})

@@ -1,10 +1,12 @@
 import { containerLogSymlink } from '../containers/log-paths.ts'
-import { CriCallError } from '../cri/cri-call-error.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import type { Leftovers } from './compute-leftovers.ts'
 import type { PodRuntime } from './pod-runtime.ts'
+import { removeContainer } from './remove-container.ts'
+import { unlessGone } from './stop-container.ts'
+import { stopLeftover } from './stop-leftover.ts'
 
-/** Removes dead containers with their logs, and dead sandboxes. What is gone already is fine. */
+/** Removes dead containers with their logs, and dead sandboxes; what may still run is stopped first. What is gone already is fine. */
 export async function removeLeftovers(
   runtime: PodRuntime,
   observed: Pick<ObservedPod, 'name' | 'namespace' | 'uid'>,
@@ -12,9 +14,11 @@ export async function removeLeftovers(
   signal: AbortSignal,
 ): Promise<void> {
   await Promise.all(
-    leftovers.containers.map(async ({ id, name, logPath }) => {
+    leftovers.containers.map(async (container) => {
+      const { id, name, logPath, state } = container
+      if (state === 'unknown') await stopLeftover(runtime, { observed, container, podIp: undefined }, signal)
       await runtime.files.removeLogs(logPath, containerLogSymlink({ metadata: observed }, name, id))
-      await unlessGone(runtime.calls.removeContainer({ containerId: id }, signal))
+      await removeContainer(runtime, { uid: observed.uid, id }, signal)
     }),
   )
   await Promise.all(
@@ -23,12 +27,4 @@ export async function removeLeftovers(
       await unlessGone(runtime.calls.removePodSandbox({ podSandboxId: id }, signal))
     }),
   )
-}
-
-async function unlessGone(call: Promise<unknown>): Promise<void> {
-  try {
-    await call
-  } catch (error) {
-    if (!(error instanceof CriCallError && error.code === 'NotFound')) throw error
-  }
 }

@@ -26,13 +26,14 @@ async function setUp(containers: readonly ObservedContainer[] = [], answers: Par
     return { containerId: 'c-new' }
   }
   const made = await createPodRuntime({}, { createContainer: createContainerCall, ...answers })
-  const config = describeSandbox(made.runtime, pod, { attempt: 0, told: new Set() })
+  const description = await describeSandbox(made.runtime, pod, { attempt: 0, told: new Set(), existing: undefined })
   const request = {
     pod,
     kinded: { kind: 'regular' as const, container },
     image: { ref: 'sha256:1', uid: undefined, username: '' },
-    sandbox: { id: 's-1', config, ips: ['10.0.0.1'] },
+    sandbox: { ...description, id: 's-1', ips: ['10.0.0.1'] },
     observed: createObservedPod({ containers }),
+    volumes: new Map(),
   }
   return { ...made, configs, start: () => startContainer(made.runtime, request, never) }
 }

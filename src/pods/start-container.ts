@@ -1,7 +1,14 @@
-import { computeContainerConfig, NO_DEVICES } from '../containers/compute-container-config.ts'
+import {
+  computeContainerConfig,
+  computeContainerEnvironment,
+  NO_DEVICES,
+} from '../containers/compute-container-config.ts'
 import { computeEtcHosts } from '../containers/compute-etc-hosts.ts'
 import { computePodHostname } from '../containers/compute-hostname.ts'
+import type { ContainerMount } from '../containers/compute-mounts.ts'
 import { computeRestartCount } from '../containers/compute-restart-count.ts'
+import { computeVolumeMounts } from '../containers/compute-volume-mounts.ts'
+import type { ReadyVolume } from '../containers/compute-volume-mounts.ts'
 import { ContainerConfigError } from '../containers/config-error.ts'
 import { containerLogSymlink } from '../containers/log-paths.ts'
 import { computePodPaths, terminationLogPath } from '../containers/pod-paths.ts'
@@ -16,6 +23,7 @@ import type { Pod } from '../model/pod.ts'
 import { StartError } from '../model/start-error.ts'
 import type { PodSandboxInUse } from './create-sandbox.ts'
 import type { LocalImage, PodRuntime } from './pod-runtime.ts'
+import { removeContainer } from './remove-container.ts'
 
 export interface StartRequest {
   readonly pod: Pod
@@ -23,6 +31,8 @@ export interface StartRequest {
   readonly image: LocalImage
   readonly sandbox: PodSandboxInUse
   readonly observed: ObservedPod
+  /** By name; those that the container mounts. */
+  readonly volumes: ReadonlyMap<string, ReadyVolume>
 }
 
 /** Makes one instance of a container, starts it and returns its id. Fails with a StartError whose reason users see. */
@@ -66,18 +76,13 @@ async function linkLog(
 /** An instance that was made and never started (the agent died in between) makes way, and its number is used again. */
 async function removeNeverStarted(
   runtime: PodRuntime,
-  { observed, kinded }: StartRequest,
+  { pod, observed, kinded }: StartRequest,
   signal: AbortSignal,
 ): Promise<void> {
   const newest = newestInstance(observed, kinded.container.name)
   if (newest?.state !== 'created') return
-  await inStep('CreateContainerError', async () => {
-    try {
-      await runtime.calls.removeContainer({ containerId: newest.id }, signal)
-    } catch (error) {
-      if (!(error instanceof CriCallError && error.code === 'NotFound')) throw error
-    }
-  })
+  const { uid } = pod.metadata
+  await inStep('CreateContainerError', () => removeContainer(runtime, { uid, id: newest.id }, signal))
 }
 
 /** Whatever keeps the container from being described, such as a full disk, is for its users to see. */
@@ -117,17 +122,28 @@ async function describeContainer(runtime: PodRuntime, request: StartRequest): Pr
       restartCount: computeNumber(request, await runtime.files.listNames(logs)),
       image: request.image,
       podIps: sandbox.ips,
-      mounts: [],
+      mounts: mountVolumes(runtime, request),
       devices: NO_DEVICES,
       paths,
       random32,
       volumeGroups: [],
-      userNamespace: undefined,
+      userNamespace: sandbox.userNamespace,
       targetContainerId: target === undefined ? undefined : newestInstance(observed, target)?.id,
       cpuset: undefined,
     },
     node: runtime.node.container,
     sources: runtime.environment,
+  })
+}
+
+function mountVolumes(runtime: PodRuntime, { pod, kinded, sandbox, volumes }: StartRequest): ContainerMount[] {
+  const instance = { podIps: sandbox.ips, devices: NO_DEVICES }
+  const input = { pod, kinded, instance, node: runtime.node.container, sources: runtime.environment }
+  return computeVolumeMounts({
+    container: kinded.container,
+    volumes,
+    environment: () => new Map(computeContainerEnvironment(input).map(({ name, value }) => [name, value])),
+    recursiveReadOnlyMounts: runtime.features().handlers.get(sandbox.runtimeHandler)?.recursiveReadOnlyMounts === true,
   })
 }
 
@@ -142,6 +158,6 @@ async function inStep<T>(reason: string, call: () => Promise<T>): Promise<T> {
     return await call()
   } catch (error) {
     if (!(error instanceof CriCallError) || error.code === 'Unavailable') throw error
-    throw new StartError(reason, error.detail, { cause: error })
+    throw new StartError(error.reason ?? reason, error.detail, { cause: error })
   }
 }

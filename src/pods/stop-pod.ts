@@ -4,6 +4,7 @@ import type { Pod } from '../model/pod.ts'
 import type { Grace } from './grace.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 import { stopContainer, unlessGone } from './stop-container.ts'
+import { stopLeftover } from './stop-leftover.ts'
 
 export interface PodStop {
   /** Undefined for what is left of a pod that nobody knows any more. */
@@ -23,7 +24,11 @@ export async function stopPod(runtime: PodRuntime, request: PodStop, signal: Abo
       .filter(([id]) => mustEndBefore(pod, running, { id, container }))
       .map(([, end]) => end)
     const message = `Stopping container ${container.name}`
-    stopped.set(container.id, stopContainer(runtime, { pod, container, podIp, grace, message, after }, signal))
+    const end =
+      pod === undefined && container.state === 'unknown'
+        ? stopLeftover(runtime, { observed, container, podIp }, signal)
+        : stopContainer(runtime, { pod, container, podIp, grace, message, after }, signal)
+    stopped.set(container.id, end)
   }
   // A sandbox takes its containers with it, without any grace: it stays until all of them have had theirs.
   await allOf([...stopped.values()])

@@ -12,7 +12,7 @@ import { containerHash } from '../model/container-hash.ts'
 import type { PodSpec } from '../model/generated/core-v1.ts'
 import type { ObservedContainer } from '../model/observed-pod.ts'
 import { PodProbes } from '../probes/pod-probes.ts'
-import { crashBackOffLimits } from './compute-crash-back-off.ts'
+import { crashBackOffKey, crashBackOffLimits } from './compute-crash-back-off.ts'
 import { createPodMemory } from './pod-memory.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 import { syncPod } from './sync-pod.ts'
@@ -35,7 +35,12 @@ async function setUp(spec: Partial<PodSpec> = {}, answers: Partial<PodRuntime['c
   const pod = createPod({ spec: { dnsPolicy: 'Default', containers: [container], ...spec } })
   const probes = new PodProbes(
     made.runtime.probes,
-    { look: () => made.runtime.observer.get(pod.metadata.uid), podIp: () => '', onChange: async () => {} },
+    {
+      look: () => made.runtime.observer.get(pod.metadata.uid),
+      podIp: () => '',
+      onAnswer: () => {},
+      onChange: async () => {},
+    },
     never,
   )
   const sync = (signals = { shutdown: never, superseded: never }) =>
@@ -79,6 +84,16 @@ describe('syncPod()', () => {
     observe(lost)
     assert.deepEqual(await sync(), { kind: 'wait', ms: 60_000, seen: lost })
     assert.deepEqual(journal, ['stopContainer c-1 2', 'stopPodSandbox s-1', 'refresh'])
+  })
+
+  test('is finished with a pod that never restarts and lost its sandbox before all containers had run', async () => {
+    const { sync, observe, memory } = await setUp({
+      restartPolicy: 'Never',
+      containers: [container, createContainer({ name: 'b' })],
+    })
+    observe({ ...seen({ state: 'exited' }), sandboxes: [createObservedSandbox({ ready: false })] })
+    assert.deepEqual(await sync(), { kind: 'finished' })
+    assert.deepEqual([memory.status?.phase, memory.status?.reason], ['Failed', 'SandboxLost'])
   })
 
   test('is finished with a pod that has ended', async () => {
@@ -164,7 +179,7 @@ describe('syncPod()', () => {
 
   test('waits for the end of the back-off', async () => {
     const { sync, observe, memory, clock } = await setUp()
-    memory.backOff.set('main', { delayMs: 20_000, lastStartAt: clock.now() })
+    memory.backOff.set(crashBackOffKey(container), { delayMs: 20_000, lastStartAt: clock.now() })
     observe(seen({ state: 'exited', exitCode: 1, finishedAt: clock.now() - 5000 }))
     const result = await sync()
     assert.equal(result.kind === 'wait' && result.ms, 15_000)

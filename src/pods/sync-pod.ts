@@ -46,6 +46,11 @@ const RUNTIME_RETRY_MS = 1000
 // A sandbox that dies as soon as it is made must not become a busy loop.
 const SANDBOX_PAUSE_MS = 1000
 const DEADLINE_MESSAGE = 'Pod was active on the node longer than the specified deadline'
+const LOST = {
+  phase: 'Failed',
+  reason: 'SandboxLost',
+  message: 'The sandbox of the pod ended before all containers had run, and its restart policy allows no new one',
+}
 const DEADLINE = { phase: 'Failed', reason: 'DeadlineExceeded', message: DEADLINE_MESSAGE }
 
 /** One pass over a living pod: look, say, decide, do. What fails is told and tried again. */
@@ -82,6 +87,10 @@ async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Prom
   }
   const now = runtime.clock.now()
   const actions = computePodActions({ pod, observed, probes: probes.verdicts, backOff: memory.backOff, now })
+  if (actions.over && pod.metadata.deletionTimestamp === undefined) {
+    await tell(context, { pod, observed, override: LOST })
+    return { kind: 'finished' }
+  }
   const pause =
     actions.createSandbox && memory.lastSandboxAt !== undefined
       ? memory.lastSandboxAt + SANDBOX_PAUSE_MS - runtime.clock.monotonic()
@@ -103,7 +112,12 @@ async function act(
   signals: ApplySignals,
 ): Promise<SyncResult> {
   const { runtime, settings, memory } = context
-  const does = actions.killPod || actions.createSandbox || actions.kill.length > 0 || actions.start.length > 0
+  const does =
+    actions.killPod ||
+    actions.createSandbox ||
+    actions.reset !== undefined ||
+    actions.kill.length > 0 ||
+    actions.start.length > 0
   if (does) memory.unsure = true
   const input = { pod, observed, actions, memory, backOffLimits: settings.backOffLimits }
   const complete = await applyPodActions(runtime, input, signals)

@@ -18,12 +18,17 @@ export class Timeline {
     return this.#steps
   }
 
+  /** Notes a step as it is. */
+  note(step: TimelineStep): void {
+    this.#steps.push(step)
+    if (this.#steps.length > MOST_STEPS) this.#steps.shift()
+  }
+
   /** Notes that a step begins; what is returned notes its end. */
   begin(name: string): (error?: unknown) => void {
     const begun = this.#clock.monotonic()
     let step: TimelineStep = { name, startedAt: this.#clock.now(), ms: undefined, error: undefined }
-    this.#steps.push(step)
-    if (this.#steps.length > MOST_STEPS) this.#steps.shift()
+    this.note(step)
     return (error) => {
       const index = this.#steps.indexOf(step)
       step = { ...step, ms: this.#clock.monotonic() - begun, error: error === undefined ? undefined : errorText(error) }

@@ -13,6 +13,11 @@ export function traceRuntime(runtime: PodRuntime, timeline: Timeline): PodRuntim
     images: {
       ensure: (request, signal) =>
         timeline.around(`image of container "${request.kinded.container.name}"`, () => images.ensure(request, signal)),
+      ensureVolume: (request, signal) => {
+        const ensure = () => images.ensureVolume(request, signal)
+        // What is looked at in every pass would push out all that matters.
+        return request.quiet ? ensure() : timeline.around(`image of volume "${request.volume.name}"`, ensure)
+      },
     },
     starts: {
       async pass(priority, work, signal) {

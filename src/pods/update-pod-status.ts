@@ -2,6 +2,7 @@ import { computeQosClass } from '../model/compute-qos-class.ts'
 import { parseLogTail } from '../logs/parse-log-tail.ts'
 import type { ObservedContainer, ObservedPod } from '../model/observed-pod.ts'
 import { allContainers } from '../model/pod-containers.ts'
+import { CONFIG_SEEN_ANNOTATION } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
 import { computePodStatus } from '../status/compute-pod-status.ts'
 import { usesLog } from '../status/compute-termination-message.ts'
@@ -34,6 +35,8 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
   const { runtime, runtimeName, memory, probes } = context
   const { pod, observed, ended, override } = update
   await readLastWords(runtime, { pod, observed }, memory)
+  noteAllocations(memory, pod)
+  const isFirst = memory.status === undefined
   memory.status = computePodStatus({
     pod,
     observed,
@@ -41,6 +44,7 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
     waiting: memory.waiting,
     ...probes.status(pod, observed),
     lastWords: memory.lastWords,
+    allocated: memory.allocated,
     ended,
     runtimeName,
     nodeIps: runtime.node.container.ips,
@@ -48,6 +52,26 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
     override,
     now: runtime.clock.now(),
   })
+  noteStart(runtime, { pod, isFirst }, memory)
+}
+
+/** A pod that runs when it is first looked at was started by somebody else, at some other time. */
+function noteStart(
+  { clock, metrics }: PodRuntime,
+  { pod, isFirst }: { readonly pod: Pod; readonly isFirst: boolean },
+  memory: PodMemory,
+): void {
+  if (memory.hasRun || memory.status?.phase !== 'Running') return
+  memory.hasRun = true
+  const seenAt = Date.parse(pod.metadata.annotations?.[CONFIG_SEEN_ANNOTATION] ?? '')
+  if (!isFirst && Number.isFinite(seenAt)) metrics.podStart((clock.now() - seenAt) / 1000)
+}
+
+/** What was there before this agent counts as made from the spec that it first sees. */
+function noteAllocations({ allocated }: PodMemory, { spec }: Pod): void {
+  for (const { name, resources } of [...(spec.initContainers ?? []), ...spec.containers]) {
+    if (!allocated.has(name)) allocated.set(name, resources)
+  }
 }
 
 /** Each end is read once, and forgotten with its container. */

@@ -10,7 +10,7 @@ import type { ProbeStreak } from './compute-probe-result.ts'
 import { computeNextRun, computeProbeSchedule, createProbeSchedule } from './compute-probe-schedule.ts'
 import type { ProbeSchedule } from './compute-probe-schedule.ts'
 import type { ProbeDeps } from './probe-deps.ts'
-import type { ProbeOutcome, ProbeType } from './probe-outcome.ts'
+import type { ProbeAnswer, ProbeOutcome, ProbeType } from './probe-outcome.ts'
 
 /** One probe of one container, as the spec has it. */
 export interface ProbeSubject {
@@ -27,6 +27,8 @@ export interface ProbeSurroundings {
   podIp(): string
   /** The container has no startup probe, or that one has said yes. */
   hasStarted(containerId: string): boolean
+  /** Each answer that counts. */
+  onAnswer(answer: ProbeAnswer): void
   /** What is now held to be true of an instance. */
   tell(type: ProbeType, containerId: string, verdict: boolean): Promise<void>
 }
@@ -120,6 +122,8 @@ export class ContainerProbe {
     // A first look before the first tick can only bring good news; and what has ended says nothing any more.
     if (failed && ((soon && type === 'startup') || !this.#stillRuns(instance.id))) return
     this.#tellUsers(outcome)
+    const ms = endedAt - startedAt
+    this.#around.onAnswer({ type, container: container.name, containerId: instance.id, outcome, ms })
     if (outcome.result !== 'error') await this.#count(instance.id, outcome.result !== 'failure')
   }
 

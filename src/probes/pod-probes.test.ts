@@ -32,6 +32,7 @@ function setUp(container: Partial<Container>, options: { readonly note?: string;
     asides,
     answer: fine as ProbeOutcome | Error,
     changes: 0,
+    answers: [] as string[],
     onChange: async () => {},
     noteError: undefined as Error | undefined,
     observed: createObservedPod({ containers: [running('main-0')] }),
@@ -66,6 +67,7 @@ function setUp(container: Partial<Container>, options: { readonly note?: string;
     {
       look: () => world.observed,
       podIp: () => '10.0.0.2',
+      onAnswer: ({ type, containerId, outcome }) => void world.answers.push(`${type} ${containerId} ${outcome.result}`),
       onChange: async () => {
         world.changes += 1
         await world.onChange()
@@ -267,6 +269,16 @@ describe('PodProbes', () => {
     await world.clock.advance(0)
     await world.probes.remember(world.pod, world.observed)
     assert.deepEqual([world.asides, world.notes, world.ready().get('main-0')], [['{'], [], true])
+    await end(world)
+  })
+
+  test('tells each answer that counts', async () => {
+    const world = setUp({ livenessProbe: probe })
+    await world.sync()
+    await world.clock.advance(5000)
+    world.answer = bad
+    await world.clock.advance(10_000)
+    assert.deepEqual(world.answers, ['liveness main-0 success', 'liveness main-0 failure'])
     await end(world)
   })
 

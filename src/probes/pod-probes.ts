@@ -11,12 +11,13 @@ import type { ProbeSubject, ProbeSurroundings } from './container-probe.ts'
 import type { ProbeDeps } from './probe-deps.ts'
 import { formatProbeNote, parseProbeNote } from './probe-note.ts'
 import type { ProbeNote } from './probe-note.ts'
-import type { ProbeType } from './probe-outcome.ts'
+import type { ProbeAnswer, ProbeType } from './probe-outcome.ts'
 
 /** What the probes of a pod see of it, and whom they wake. */
 export interface PodProbesSubject {
   readonly look: () => ObservedPod | undefined
   readonly podIp: () => string
+  readonly onAnswer: (answer: ProbeAnswer) => void
   /** Something that is told about the pod, or has to be done about it, changed. */
   readonly onChange: () => Promise<void>
 }
@@ -170,6 +171,7 @@ export class PodProbes implements AsyncDisposable {
     return {
       look: this.#subject.look,
       podIp: this.#subject.podIp,
+      onAnswer: this.#subject.onAnswer,
       hasStarted: (id) => this.#hasStarted(container, id),
       tell: async (type, id, verdict) => {
         const before = this.#results[type].get(id) ?? INITIAL[type]

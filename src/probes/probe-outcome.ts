@@ -11,6 +11,15 @@ export type ProbeOutcome =
   | { readonly result: 'failure'; readonly output: string }
   | { readonly result: 'error'; readonly output: string; readonly state: 'unknown' | 'failure' }
 
+/** What a probe was last told, and by which instance of its container. */
+export interface ProbeAnswer {
+  readonly type: ProbeType
+  readonly container: string
+  readonly containerId: string
+  readonly outcome: ProbeOutcome
+  readonly ms: number
+}
+
 /** Who asks, as servers know it from every kubelet of this version. */
 export const PROBE_USER_AGENT = 'kube-probe/1.36'
 

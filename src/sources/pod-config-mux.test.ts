@@ -50,6 +50,46 @@ describe('PodConfigMux', () => {
     ])
   })
 
+  describe('of a UID that two sources have', () => {
+    const left = 'FailedValidation: Pod a_default of source http is left out due to duplicate pod name "a" or UID "a"'
+
+    test('the first source counts, the other goes on with the pod', () => {
+      const { mux, journal } = createMux()
+      mux.set('file', [pod('a')])
+      mux.set('http', [pod('a')])
+      mux.set('http', [{ ...pod('a'), spec: { containers: [], hostNetwork: true } }])
+      mux.set('file', [])
+      mux.set('http', [])
+      assert.deepEqual(journal, ['file ADD a', left, 'http ADD ', 'http UPDATE a', 'http REMOVE a'])
+    })
+
+    test('the end of the other one means nothing', () => {
+      const { mux, journal } = createMux()
+      mux.set('file', [pod('a')])
+      mux.set('http', [pod('a'), pod('b')])
+      mux.set('http', [pod('b')])
+      mux.set('file', [])
+      assert.deepEqual(journal, ['file ADD a', left, 'http ADD b', 'file REMOVE a'])
+    })
+
+    test('another pod follows the first', () => {
+      const { mux, journal } = createMux()
+      mux.set('file', [pod('a')])
+      mux.set('http', [pod('a', 'other')])
+      mux.set('file', [])
+      assert.deepEqual([journal[0], ...journal.slice(2)], ['file ADD a', 'http ADD ', 'file REMOVE a', 'http ADD a'])
+    })
+
+    test('it is ended when the one that goes on with it is being deleted', () => {
+      const { mux, journal } = createMux()
+      const { spec, metadata } = pod('a')
+      mux.set('file', [pod('a')])
+      mux.set('http', [{ spec, metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }])
+      mux.set('file', [])
+      assert.deepEqual(journal.slice(-1), ['http DELETE a'])
+    })
+  })
+
   test('refuses a source that is not configured', () => {
     const { mux } = createMux()
     assert.throws(() => mux.set('api', []), /Cannot take pods of source "api": expected one of file, http/)

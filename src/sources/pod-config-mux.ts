@@ -21,6 +21,11 @@ export interface PodConfigMuxOptions {
   readonly deliver: (update: PodUpdate) => void
 }
 
+interface Heir {
+  readonly source: string
+  readonly pod: Pod
+}
+
 interface SourceState {
   readonly known: KnownPods
   readonly duplicates: ReadonlySet<PodUid>
@@ -30,6 +35,8 @@ interface SourceState {
 export class PodConfigMux {
   readonly #options: PodConfigMuxOptions
   readonly #seen = new Map<string, SourceState>()
+  /** Of a UID that several sources have, the first of them counts until it has it no more. */
+  readonly #owners = new Map<PodUid, string>()
 
   constructor(options: PodConfigMuxOptions) {
     this.#options = options
@@ -49,13 +56,56 @@ export class PodConfigMux {
     for (const pod of diff.duplicates) {
       if (before?.duplicates.has(pod.metadata.uid) !== true) onEvent(duplicateEvent(pod, source))
     }
-    for (const update of diff.updates) deliver(update)
+    for (const update of diff.updates) for (const step of this.#settle(update)) deliver(step)
+  }
+
+  /** What of a step of a source is left when other sources have pods of the same UID. */
+  #settle(update: PodUpdate): readonly PodUpdate[] {
+    const { operation, source, pods } = update
+    const own = pods.filter((pod) => this.#counts(operation, source, pod))
+    if (operation !== 'REMOVE') return own.length === 0 && operation !== 'ADD' ? [] : [{ ...update, pods: own }]
+    const heirs = new Map(own.map((pod) => [pod, this.#handOver(source, pod)]))
+    const gone = own.filter((pod) => !isSamePod(pod, heirs.get(pod)?.pod))
+    return [
+      ...(gone.length === 0 ? [] : [{ ...update, pods: gone }]),
+      ...heirs.entries().flatMap(([pod, heir]) => (heir === undefined ? [] : [inherit(pod, heir)])),
+    ]
+  }
+
+  #counts(operation: PodUpdate['operation'], source: string, pod: Pod): boolean {
+    const { uid } = pod.metadata
+    const owner = this.#owners.get(uid)
+    if (operation === 'ADD' && owner === undefined) this.#owners.set(uid, source)
+    if (operation === 'ADD' && owner !== undefined) this.#options.onEvent(duplicateEvent(pod, source))
+    return operation === 'ADD' ? owner === undefined : owner === source
+  }
+
+  /** The pod of another source that takes over the UID, if there is one. */
+  #handOver(source: string, { metadata: { uid } }: Pod): Heir | undefined {
+    this.#owners.delete(uid)
+    for (const [other, { known }] of this.#seen) {
+      const pod = other === source ? undefined : known.get(uid)?.pod
+      if (pod === undefined) continue
+      this.#owners.set(uid, other)
+      return { source: other, pod }
+    }
+    return undefined
   }
 
   /** Has every source sent its first set? Before that an absent pod is not a deleted one. */
   allSeen(): boolean {
     return this.#options.sources.every((source) => this.#seen.has(source))
   }
+}
+
+/** To whom a pod is the same goes on with it; another one that has its UID starts after it has ended. */
+function inherit(before: Pod, { source, pod }: Heir): PodUpdate {
+  const changed = pod.metadata.deletionTimestamp === undefined ? 'UPDATE' : 'DELETE'
+  return { operation: isSamePod(before, pod) ? changed : 'ADD', source, pods: [pod] }
+}
+
+function isSamePod(pod: Pod, other: Pod | undefined): boolean {
+  return other !== undefined && podFullName(pod) === podFullName(other)
 }
 
 function duplicateEvent(pod: Pod, source: string): PodConfigEvent {

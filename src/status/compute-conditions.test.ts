@@ -23,6 +23,8 @@ function compute(parts: Partial<ConditionsInput> = {}): Record<string, PodCondit
     init: [done, ready('s')],
     regular: [ready('a'), ready('b')],
     sandboxUsable: true,
+    restartsAll: false,
+    resize: undefined,
     previous: [],
     observedGeneration: undefined,
     now: STATUS_NOW,
@@ -172,6 +174,19 @@ describe('computeConditions()', () => {
       'PodScheduled',
     ])
     assert.deepEqual(conditions['example.com/x'], foreign)
+  })
+
+  test('tells whether all containers restart only of a pod that can come to it', () => {
+    const all = { action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [1] } }
+    const pod = createPod({
+      spec: { ...spec, containers: [createContainer({ restartPolicy: 'Never', restartPolicyRules: [all] })] },
+    })
+    const of = (parts: Partial<ConditionsInput>) => compute({ pod, ...parts })['AllContainersRestarting']
+    assert.equal(compute({ restartsAll: true })['AllContainersRestarting'], undefined)
+    assert.deepEqual(of({ observedGeneration: 7 }), is('AllContainersRestarting', 'False'))
+    assert.deepEqual(of({ restartsAll: true }), is('AllContainersRestarting', 'True', 'RestartAllContainersStarted'))
+    assert.deepEqual(of({ restartsAll: true, phase: 'Failed' }), is('AllContainersRestarting', 'False', 'PodFailed'))
+    assert.deepEqual(of({ phase: 'Succeeded' }), is('AllContainersRestarting', 'False', 'PodCompleted'))
   })
 
   test('moves a transition time only with the status', () => {

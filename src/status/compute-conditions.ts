@@ -1,6 +1,7 @@
 import type { ContainerStatus, PodCondition } from '../model/generated/core-v1.ts'
 import { isSidecar } from '../model/pod-containers.ts'
 import type { Pod } from '../model/pod.ts'
+import { hasRestartAllRule } from '../model/restart-policy.ts'
 import type { PodPhase } from './compute-phase.ts'
 import { toApiTime } from './status-input.ts'
 
@@ -11,6 +12,10 @@ export interface ConditionsInput {
   readonly regular: readonly ContainerStatus[]
   /** The pod has a sandbox in which containers may start. */
   readonly sandboxUsable: boolean
+  /** A container ended in a way that asks for a new start of all. */
+  readonly restartsAll: boolean
+  /** Undefined when the pod has all that it asks for. */
+  readonly resize: PodCondition | undefined
   /** Of each type the first counts. */
   readonly previous: readonly PodCondition[]
   readonly observedGeneration: number | undefined
@@ -25,10 +30,13 @@ interface Verdict {
 
 /** The conditions that the node agent owns; whatever else was set on the pod is kept before them. */
 const OWNED = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'] as const
+/** Owned too, and told only of pods that can come to it. */
+const ALL_RESTARTING = 'AllContainersRestarting'
+const SOMETIMES: readonly string[] = [ALL_RESTARTING, 'PodResizePending', 'PodResizeInProgress']
 
 /** True for a condition that only the node agent says. */
 export function isOwnCondition(type: string): boolean {
-  return OWNED.some((owned) => owned === type)
+  return SOMETIMES.includes(type) || OWNED.some((owned) => owned === type)
 }
 
 /** All conditions of a pod. A condition's transition time moves only when its status does. */
@@ -42,7 +50,22 @@ export function computeConditions(input: ConditionsInput): PodCondition[] {
     PodScheduled: { status: 'True' },
   }
   const foreign = input.previous.filter(({ type }) => !isOwnCondition(type))
-  return [...foreign, ...OWNED.map((type) => toCondition(input, type, verdicts[type]))]
+  const restarting = hasRestartAllRule(input.pod)
+    ? [toCondition({ ...input, observedGeneration: undefined }, ALL_RESTARTING, judgeAllRestarting(input))]
+    : []
+  const resize = input.resize === undefined ? [] : [input.resize]
+  return [...foreign, ...resize, ...OWNED.map((type) => toCondition(input, type, verdicts[type])), ...restarting]
+}
+
+/** True when all containers of a pod were being removed to start anew, as it was last told. */
+export function wasRestartingAll(conditions: readonly PodCondition[] | undefined): boolean {
+  return conditions?.some(({ type, status }) => type === ALL_RESTARTING && status === 'True') === true
+}
+
+function judgeAllRestarting({ phase, restartsAll }: ConditionsInput): Verdict {
+  if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' }
+  if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' }
+  return restartsAll ? { status: 'True', reason: 'RestartAllContainersStarted' } : { status: 'False' }
 }
 
 function toCondition(input: ConditionsInput, type: string, verdict: Verdict): PodCondition {

@@ -44,6 +44,7 @@ const present: ContainerStatus = {
   state: { waiting: {} },
   imageID: 'sha256:1',
   containerID: 'containerd://main-0',
+  resources: {},
 }
 const AT = { startedAt: STATUS_NOW, finishedAt: STATUS_NOW + 1999 }
 const runs: ContainerStatus = {

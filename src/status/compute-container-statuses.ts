@@ -1,6 +1,7 @@
 import type {
   Container,
   ContainerState,
+  ContainerStateWaiting,
   ContainerStatus,
   EphemeralContainer,
   VolumeMount,
@@ -9,9 +10,12 @@ import type { ObservedContainer } from '../model/observed-pod.ts'
 import { isSidecar } from '../model/pod-containers.ts'
 import type { ContainerKind } from '../model/pod-containers.ts'
 import type { Pod } from '../model/pod.ts'
-import { mayRestart } from '../model/restart-policy.ts'
+import { restartAllTriggers } from '../model/restart-all-triggers.ts'
+import { initExitCode, mayRestart } from '../model/restart-policy.ts'
+import { wasRestartingAll } from './compute-conditions.ts'
+import { computeResourcesStatus } from './compute-resources-status.ts'
 import { computeTerminationMessage } from './compute-termination-message.ts'
-import { toApiTime } from './status-input.ts'
+import { RESTARTING_ALL, toApiTime } from './status-input.ts'
 import type { StatusInput } from './status-input.ts'
 
 type AnyContainer = Container | EphemeralContainer
@@ -19,6 +23,7 @@ type AnyContainer = Container | EphemeralContainer
 // What a container that vanished without leaving an exit code is said to have ended with: as if killed.
 const LOST_EXIT_CODE = 137
 const LOST_REASON = 'ContainerStatusUnknown'
+const RESET_MESSAGE = 'The container was removed to restart all containers of the pod'
 const LOST_WHEN_DELETED =
   'The container could not be located when the pod was deleted.  The container used to be Running'
 export const LOST_WHEN_TERMINATED = 'The container could not be located when the pod was terminated'
@@ -63,19 +68,45 @@ interface Absent {
 
 /** The runtime knows no instance: not made yet, or lost. */
 function absentStatus(input: StatusInput, { kind, container, old }: Absent): ContainerStatus {
+  if (old !== undefined && isReset(input, kind, old)) return resetStatus(container, old)
   if (old?.state?.terminated !== undefined) return old
   const wasLost = old?.state?.running !== undefined && old.lastState?.terminated === undefined
   const isDeleted = input.pod.metadata.deletionTimestamp !== undefined
   // A regular container is there, so this one has done its work; its instance was cleaned up.
   const isDone = kind === 'init' && !isSidecar(container) && hasRegularInSandbox(input)
-  const reason = (input.pod.spec.initContainers ?? []).length > 0 ? 'PodInitializing' : 'ContainerCreating'
+  const waiting = old?.state?.waiting?.reason === RESTARTING_ALL ? old.state.waiting : firstWait(input.pod)
   return {
     name: container.name,
-    state: isDone ? { terminated: { exitCode: 0, reason: 'Completed' } } : { waiting: { reason } },
+    state: isDone ? { terminated: { exitCode: 0, reason: 'Completed' } } : { waiting },
     ...lastState(wasLost ? lostState(LOST_WHEN_DELETED) : old?.lastState),
     ready: isDone,
     ...(kind === 'ephemeral' ? {} : { started: false }),
     restartCount: (old?.restartCount ?? 0) + (wasLost && !isDeleted ? 1 : 0),
+    image: container.image ?? '',
+    imageID: '',
+    ...volumeMounts(container.volumeMounts),
+  }
+}
+
+function firstWait({ spec }: Pod): ContainerStateWaiting {
+  return { reason: (spec.initContainers ?? []).length > 0 ? 'PodInitializing' : 'ContainerCreating' }
+}
+
+/** Was the container removed now, to start anew with all others of the pod? */
+function isReset({ pod, observed, previous }: StatusInput, kind: ContainerKind, { state }: ContainerStatus): boolean {
+  if (kind === 'ephemeral' || (state?.running === undefined && state?.terminated === undefined)) return false
+  return wasRestartingAll(previous?.conditions) || restartAllTriggers(pod, observed).length > 0
+}
+
+function resetStatus(container: AnyContainer, old: ContainerStatus): ContainerStatus {
+  const end = { reason: RESTARTING_ALL, message: RESET_MESSAGE }
+  return {
+    name: container.name,
+    state: { waiting: end },
+    lastState: { terminated: { exitCode: LOST_EXIT_CODE, ...end } },
+    ready: false,
+    started: false,
+    restartCount: old.restartCount + 1,
     image: container.image ?? '',
     imageID: '',
     ...volumeMounts(container.volumeMounts),
@@ -95,7 +126,7 @@ function presentStatus(input: StatusInput, present: Present): ContainerStatus {
   const runs = newest.state === 'running'
   const started = runs && (isPlainInit || (input.started.get(newest.id) ?? true))
   const ready = isPlainInit
-    ? newest.state === 'exited' && newest.exitCode === 0
+    ? newest.state === 'exited' && initExitCode(newest) === 0
     : started && (input.ready.get(newest.id) ?? true)
   const lost = newest.state === 'unknown' ? countLost(old, containerID) : undefined
   // A number once told is never taken back, even when the runtime lost the instances that it came from.
@@ -110,9 +141,21 @@ function presentStatus(input: StatusInput, present: Present): ContainerStatus {
     image: newest.image,
     imageID: newest.imageRef,
     containerID,
+    ...(kind === 'ephemeral' ? {} : resourcesStatus(input, container, newest)),
+    ...(newest.stopSignal === undefined ? {} : { stopSignal: newest.stopSignal }),
     ...(newest.user === undefined ? {} : { user: { linux: newest.user } }),
-    ...volumeMounts(container.volumeMounts),
+    ...volumeMounts(container.volumeMounts, newest.recursiveReadOnly),
   }
+}
+
+/** What a container has now that runs, and had when it ended. */
+function resourcesStatus(
+  { allocated }: StatusInput,
+  { name, resources }: AnyContainer,
+  { state, applied }: ObservedContainer,
+): Pick<ContainerStatus, 'allocatedResources' | 'resources'> {
+  const given = allocated.has(name) ? allocated.get(name) : resources
+  return computeResourcesStatus(given, state === 'running' ? applied : undefined)
 }
 
 /** The restart count of an instance that ran and is in no known state now; undefined when it was not seen running. */
@@ -186,7 +229,8 @@ function shouldStart(pod: Pod, { kind, container, newest }: Omit<Restarting, 'st
   if (kind === 'ephemeral') return false
   if (newest.state !== 'exited') return true
   // A sidecar that ended well starts again too, and is still shown as it ended.
-  return !(kind === 'init' && newest.exitCode === 0) && mayRestart(pod, container, newest.exitCode)
+  const exitCode = kind === 'init' ? initExitCode(newest) : newest.exitCode
+  return !(kind === 'init' && exitCode === 0) && mayRestart(pod, container, exitCode)
 }
 
 /** What an older sandbox left behind says nothing about the init containers of this one. */
@@ -201,14 +245,22 @@ function lastState(state: ContainerState | undefined): { lastState?: ContainerSt
   return state === undefined ? {} : { lastState: state }
 }
 
-function volumeMounts(mounts: readonly VolumeMount[] | undefined): Pick<ContainerStatus, 'volumeMounts'> {
+/** Where the spec leaves it to the runtime whether a mount is read-only to its depths, the runtime says it. */
+function volumeMounts(
+  mounts: readonly VolumeMount[] | undefined,
+  recursive: readonly string[] = [],
+): Pick<ContainerStatus, 'volumeMounts'> {
   if (mounts === undefined || mounts.length === 0) return {}
   return {
     volumeMounts: mounts.map(({ name, mountPath, readOnly, recursiveReadOnly }) => ({
       name,
       mountPath,
       ...(readOnly === true
-        ? { readOnly, recursiveReadOnly: recursiveReadOnly === 'Enabled' ? 'Enabled' : 'Disabled' }
+        ? {
+            readOnly,
+            recursiveReadOnly:
+              recursiveReadOnly === 'Enabled' || recursive.includes(mountPath) ? 'Enabled' : 'Disabled',
+          }
         : {}),
     })),
   }

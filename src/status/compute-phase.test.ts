@@ -18,6 +18,11 @@ const waitsAfter = (exitCode: number): Told => ({
   lastState: { terminated: { exitCode } },
 })
 
+const reset: Told = {
+  state: { waiting: { reason: 'ErrImagePull' } },
+  lastState: { terminated: { exitCode: 137, reason: 'RestartingAllContainers' } },
+}
+
 interface Row {
   readonly policy?: string
   readonly init?: readonly Told[]
@@ -44,6 +49,18 @@ const initRows: Readonly<Record<string, Row>> = {
     init: [ended(1), waits],
     regular: [waits],
     expected: 'Failed',
+  },
+  'an init container was killed for its memory, though its first process ended well': {
+    policy: 'Never',
+    init: [{ state: { terminated: { exitCode: 0, reason: 'OOMKilled' } } }],
+    regular: [waits],
+    expected: 'Failed',
+  },
+  'an init container was removed to start all anew': {
+    policy: 'Never',
+    init: [reset],
+    regular: [reset],
+    expected: 'Running',
   },
   'an init container failed and starts again': { init: [ended(1)], regular: [waits], expected: 'Pending' },
   'an init container runs': { init: [runs], regular: [waits], expected: 'Pending' },

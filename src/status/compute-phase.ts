@@ -1,8 +1,9 @@
-import type { ContainerStatus } from '../model/generated/core-v1.ts'
+import type { Container, ContainerStateTerminated, ContainerStatus } from '../model/generated/core-v1.ts'
 import { isSidecar } from '../model/pod-containers.ts'
 import { isStaticPod } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
-import { mayRestart } from '../model/restart-policy.ts'
+import { initExitCode, mayRestart } from '../model/restart-policy.ts'
+import { RESTARTING_ALL } from './status-input.ts'
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed'
 
@@ -35,45 +36,52 @@ export function computePhase(input: PhaseInput): PodPhase {
   return 'Pending'
 }
 
-/** The exit code of a container that does not run now but did. */
-function endedWith(status: ContainerStatus): number | undefined {
-  if (status.state?.terminated !== undefined) return status.state.terminated.exitCode
-  if (status.state?.waiting !== undefined) return status.lastState?.terminated?.exitCode
-  return undefined
+/** The end of a container that does not run now but did. */
+function endOf({ state, lastState }: ContainerStatus): ContainerStateTerminated | undefined {
+  return state?.waiting === undefined ? state?.terminated : lastState?.terminated
+}
+
+/** It was removed to start anew with all others: how it ended says nothing about what comes. */
+function isReset({ state, lastState }: ContainerStatus): boolean {
+  return state?.waiting !== undefined && lastState?.terminated?.reason === RESTARTING_ALL
 }
 
 function countInit({ pod, init }: PhaseInput) {
   const counts = { pending: 0, failed: 0, pendingSidecars: 0, running: 0, waiting: 0, unknown: 0 }
   for (const container of pod.spec.initContainers ?? []) {
     const status = init.find(({ name }) => name === container.name)
-    const exitCode = status === undefined ? undefined : endedWith(status)
+    const end = status === undefined ? undefined : endOf(status)
     if (isSidecar(container)) {
       if (status === undefined) counts.unknown += 1
       else if (status.state?.running !== undefined) {
         counts.running += 1
         if (status.started !== true) counts.pendingSidecars += 1
-      } else if (exitCode === undefined) {
+      } else if (end === undefined) {
         counts.waiting += 1
         counts.pendingSidecars += 1
       }
-    } else if (exitCode === undefined) counts.pending += 1
-    else if (exitCode !== 0 && !mayRestart(pod, container, exitCode)) counts.failed += 1
+    } else if (status === undefined || end === undefined) counts.pending += 1
+    else if (!isReset(status) && failedForGood(pod, container, initExitCode(end))) counts.failed += 1
   }
   return counts
+}
+
+function failedForGood(pod: Pod, container: Container, exitCode: number): boolean {
+  return exitCode !== 0 && !mayRestart(pod, container, exitCode)
 }
 
 function countRegular({ pod, regular }: PhaseInput) {
   const counts = { running: 0, stopped: 0, succeeded: 0, final: 0, waiting: 0, unknown: 0 }
   for (const container of pod.spec.containers) {
     const status = regular.find(({ name }) => name === container.name)
-    const exitCode = status === undefined ? undefined : endedWith(status)
+    const end = status === undefined ? undefined : endOf(status)
     if (status === undefined) counts.unknown += 1
     else if (status.state?.running !== undefined) counts.running += 1
-    else if (exitCode === undefined) counts.waiting += 1
+    else if (end === undefined) counts.waiting += 1
     else {
       counts.stopped += 1
       if (status.state?.terminated?.exitCode === 0) counts.succeeded += 1
-      if (!mayRestart(pod, container, exitCode)) counts.final += 1
+      if (!isReset(status) && !mayRestart(pod, container, end.exitCode)) counts.final += 1
     }
   }
   return counts

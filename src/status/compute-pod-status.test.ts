@@ -53,6 +53,7 @@ describe('computePodStatus()', () => {
           image: 'registry.test/app:1',
           imageID: 'sha256:1',
           containerID: 'containerd://main-0',
+          resources: {},
         },
       ],
       qosClass: 'BestEffort',

@@ -1,12 +1,16 @@
+import { toAllocatedPod } from '../model/allocated-pod.ts'
 import type { ContainerStatus, PodCondition, PodStatus } from '../model/generated/core-v1.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import { allContainers } from '../model/pod-containers.ts'
 import { isStaticPod } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
+import { restartAllTriggers } from '../model/restart-all-triggers.ts'
 import { computeConditions, isOwnCondition } from './compute-conditions.ts'
 import { computeContainerStatuses } from './compute-container-statuses.ts'
 import { computePhase } from './compute-phase.ts'
 import type { PodPhase } from './compute-phase.ts'
+import { computePodResources } from './compute-pod-resources.ts'
+import { computeResizeCondition } from './compute-resize-condition.ts'
 import { computeTerminatedStatuses } from './compute-terminated-statuses.ts'
 import { shareTerminationMessages } from './compute-termination-message.ts'
 import { computeHostIps, computePodIps } from './compute-pod-ips.ts'
@@ -25,13 +29,16 @@ export function computePodStatus(given: StatusInput): PodStatus {
   const regularInSandbox = hasRegularInSandbox(pod, observed)
   const verdict = computeVerdict(input, computePhase({ pod, init, regular, regularInSandbox, ended: input.ended }))
   const observedGeneration = newestGeneration(pod, previous)
+  const said = knownConditions(pod, previous)
   const conditions = computeConditions({
     pod,
     phase: verdict.phase,
     init,
     regular,
     sandboxUsable: isSandboxUsable(pod, observed),
-    previous: knownConditions(pod, previous),
+    restartsAll: restartAllTriggers(pod, observed).length > 0,
+    resize: computeResizeCondition({ ...input, previous: said }),
+    previous: said,
     observedGeneration,
     now: input.now,
   })
@@ -52,6 +59,7 @@ export function computePodStatus(given: StatusInput): PodStatus {
       nodeIps: input.nodeIps,
       known: previous,
     }),
+    ...computePodResources(toAllocatedPod(pod, input.allocated)),
     startTime: previous?.startTime ?? pod.status?.startTime ?? toApiTime(startOf(input)),
     ...(init.length === 0 ? {} : { initContainerStatuses: share(last.init) }),
     containerStatuses: share(last.regular),

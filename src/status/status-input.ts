@@ -1,6 +1,10 @@
+import type { Allocations } from '../model/allocated-pod.ts'
 import type { PodStatus } from '../model/generated/core-v1.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import type { Pod } from '../model/pod.ts'
+
+/** What is told of a container that was removed to start anew with all others of its pod. */
+export const RESTARTING_ALL = 'RestartingAllContainers'
 
 /** Why a container does not run although it should, in the words that users see. */
 export interface WaitingReason {
@@ -21,6 +25,8 @@ export interface StatusInput {
   readonly ready: ReadonlyMap<string, boolean>
   /** By container id: what the container wrote as its last words. */
   readonly lastWords: ReadonlyMap<string, string>
+  /** By container name: what the containers were given. */
+  readonly allocated: Allocations
   /** The pod is over: its containers were stopped for good. */
   readonly ended: boolean
   /** The prefix of container ids: the runtime's name. */

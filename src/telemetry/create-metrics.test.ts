@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMetrics } from './create-metrics.ts'
 
+const pods = (fromNode: number) => ({ fromNode, fromApi: 1 })
 const loopDelay = { percentile: (percent: number) => percent / 1000 }
 
 async function linesOf(metrics: ReturnType<typeof createMetrics>, name: string): Promise<string[]> {
@@ -10,7 +11,7 @@ async function linesOf(metrics: ReturnType<typeof createMetrics>, name: string):
 }
 
 test('createMetrics() counts the calls to the runtime, and apart from them those that failed', async () => {
-  const metrics = createMetrics({ version: 'v1', startedAt: 5000, desiredPods: () => 3, loopDelay })
+  const metrics = createMetrics({ version: 'v1', startedAt: 5000, desiredPods: () => pods(3), loopDelay })
   metrics.runtimeOperation('run_podsandbox', 0.004, false)
   metrics.runtimeOperation('run_podsandbox', 0.2, true)
   assert.deepEqual(await linesOf(metrics, 'kubelet_runtime_operations_total'), [
@@ -33,7 +34,7 @@ test('createMetrics() counts the calls to the runtime, and apart from them those
 })
 
 test('createMetrics() counts and times the runs of probes', async () => {
-  const metrics = createMetrics({ version: 'v1', startedAt: 5000, desiredPods: () => 3, loopDelay })
+  const metrics = createMetrics({ version: 'v1', startedAt: 5000, desiredPods: () => pods(3), loopDelay })
   metrics.probe('liveness', 'successful', 0.02)
   metrics.probe('liveness', 'failed', 1)
   assert.deepEqual(await linesOf(metrics, 'prober_probe_total'), [
@@ -45,13 +46,38 @@ test('createMetrics() counts and times the runs of probes', async () => {
   ])
 })
 
+test('createMetrics() counts starts of containers, sandboxes and pods', async () => {
+  const metrics = createMetrics({ version: 'v1', startedAt: 5000, desiredPods: () => pods(3), loopDelay })
+  metrics.containerStart('init', undefined)
+  metrics.containerStart('regular', 'ErrImagePull')
+  metrics.sandboxStart(false)
+  metrics.sandboxStart(true)
+  metrics.podStart(7)
+  assert.deepEqual(await linesOf(metrics, 'kubelet_started_'), [
+    'kubelet_started_containers_total{container_type="init_container"} 1',
+    'kubelet_started_containers_total{container_type="container"} 1',
+    'kubelet_started_containers_errors_total{container_type="container",code="ErrImagePull"} 1',
+    'kubelet_started_pods_total 2',
+    'kubelet_started_pods_errors_total 1',
+  ])
+  const buckets = await linesOf(metrics, 'kubelet_pod_start_duration_seconds_bucket')
+  assert.deepEqual(
+    [buckets.length, buckets[6], buckets[7]],
+    [26, 'kubelet_pod_start_duration_seconds_bucket{le="6"} 0', 'kubelet_pod_start_duration_seconds_bucket{le="8"} 1'],
+  )
+})
+
 test('createMetrics() reads what is true when it is asked', async () => {
-  let pods = 3
-  const metrics = createMetrics({ version: 'v1', startedAt: 5000, desiredPods: () => pods, loopDelay })
-  assert.deepEqual(await linesOf(metrics, 'kubelet_desired_pods'), ['kubelet_desired_pods 3'])
-  pods = 4
+  let desired = 3
+  const metrics = createMetrics({ version: 'v1', startedAt: 5000, desiredPods: () => pods(desired), loopDelay })
+  const desiredLines = (count: number) => [
+    `kubelet_desired_pods{static="true"} ${count}`,
+    'kubelet_desired_pods{static=""} 1',
+  ]
+  assert.deepEqual(await linesOf(metrics, 'kubelet_desired_pods'), desiredLines(3))
+  desired = 4
   metrics.relist(0.1)
-  assert.deepEqual(await linesOf(metrics, 'kubelet_desired_pods'), ['kubelet_desired_pods 4'])
+  assert.deepEqual(await linesOf(metrics, 'kubelet_desired_pods'), desiredLines(4))
   assert.deepEqual(await linesOf(metrics, 'kubelet_pleg_relist_duration_seconds_count'), [
     'kubelet_pleg_relist_duration_seconds_count 1',
   ])
@@ -60,7 +86,7 @@ test('createMetrics() reads what is true when it is asked', async () => {
 })
 
 test('createMetrics() tells what the process uses; its processor time only ever grows', async () => {
-  const metrics = createMetrics({ version: 'v1', startedAt: 0, desiredPods: () => 0, loopDelay })
+  const metrics = createMetrics({ version: 'v1', startedAt: 0, desiredPods: () => pods(0), loopDelay })
   const cpu = async () => Number((await linesOf(metrics, 'process_cpu_seconds_total'))[0]?.split(' ')[1])
   const before = await cpu()
   assert.ok(before > 0 && (await cpu()) >= before)
@@ -72,7 +98,7 @@ test('createMetrics() tells what the process uses; its processor time only ever 
 })
 
 test('createMetrics() may be called twice: nothing is shared', async () => {
-  const sources = { version: 'v1', startedAt: 0, desiredPods: () => 0, loopDelay }
+  const sources = { version: 'v1', startedAt: 0, desiredPods: () => pods(0), loopDelay }
   const [first, second] = [createMetrics(sources), createMetrics(sources)]
   first.runtimeOperation('version', 1, false)
   assert.deepEqual(await linesOf(second, 'kubelet_runtime_operations_total'), [])

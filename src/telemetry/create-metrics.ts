@@ -8,12 +8,18 @@ export interface AgentMetrics {
   relist(seconds: number): void
   /** One run of a probe: its type, how it ended (successful, failed, unknown), how long it took. */
   probe(type: string, result: string, seconds: number): void
+  /** A container was to start; the failure is the reason that users see. */
+  containerStart(kind: 'init' | 'regular' | 'ephemeral', failure: string | undefined): void
+  sandboxStart(failed: boolean): void
+  /** A pod runs for the first time, so long after it was first seen. */
+  podStart(seconds: number): void
   render(): Promise<{ readonly type: string; readonly body: string }>
 }
 
 export interface MetricsSources {
   readonly version: string
-  readonly desiredPods: () => number
+  /** Pods that are wanted here: those that the node itself has (static), and the others. */
+  readonly desiredPods: () => { readonly fromNode: number; readonly fromApi: number }
   readonly startedAt: number
   readonly loopDelay: LoopDelay
 }
@@ -64,7 +70,9 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     registers,
   })
   addProcessMetrics(registers, sources)
+  addDesiredPods(registers, sources)
   return {
+    ...createStartMetrics(registers),
     runtimeOperation(operation, seconds, failed) {
       operations.inc({ operation_type: operation })
       durations.observe({ operation_type: operation }, seconds)
@@ -77,6 +85,56 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     },
     render: async () => ({ type: registry.contentType, body: await registry.metrics() }),
   }
+}
+
+const CONTAINER_TYPES = { init: 'init_container', regular: 'container', ephemeral: 'ephemeral_container' } as const
+// As in the Go kubelet, so that its dashboards fit.
+const POD_START_BUCKETS = [
+  0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600,
+]
+
+function createStartMetrics(registers: Registry[]): Pick<AgentMetrics, 'containerStart' | 'sandboxStart' | 'podStart'> {
+  const counter = <T extends string>(name: string, help: string, labelNames: readonly T[] = []) =>
+    new Counter<T>({ name: `kubelet_${name}`, help, labelNames, registers })
+  const containers = counter('started_containers_total', 'Containers that were to start.', ['container_type'])
+  const containerErrors = counter('started_containers_errors_total', 'Containers that could not start, by reason.', [
+    'code',
+    'container_type',
+  ])
+  const pods = counter('started_pods_total', 'Sandboxes that were to be made.')
+  const podErrors = counter('started_pods_errors_total', 'Sandboxes that could not be made.')
+  const starts = new Histogram({
+    name: 'kubelet_pod_start_duration_seconds',
+    help: 'From the first sight of a pod until it runs.',
+    buckets: POD_START_BUCKETS,
+    registers,
+  })
+  return {
+    containerStart(kind, failure) {
+      const container_type = CONTAINER_TYPES[kind]
+      containers.inc({ container_type })
+      if (failure !== undefined) containerErrors.inc({ container_type, code: failure })
+    },
+    sandboxStart(failed) {
+      pods.inc()
+      if (failed) podErrors.inc()
+    },
+    podStart: (seconds) => starts.observe(seconds),
+  }
+}
+
+function addDesiredPods(registers: Registry[], { desiredPods }: MetricsSources): void {
+  const metric: Gauge = new Gauge({
+    name: 'kubelet_desired_pods',
+    help: 'Pods that are wanted on this node; static are those of the node itself.',
+    labelNames: ['static'],
+    registers,
+    collect() {
+      const { fromNode, fromApi } = desiredPods()
+      metric.set({ static: 'true' }, fromNode)
+      metric.set({ static: '' }, fromApi)
+    },
+  })
 }
 
 function addProcessMetrics(registers: Registry[], sources: MetricsSources): void {
@@ -112,7 +170,6 @@ function addProcessMetrics(registers: Registry[], sources: MetricsSources): void
       this.inc((user + system) / 1e6)
     },
   })
-  gauge('kubelet_desired_pods', 'Pods that are wanted on this node.', sources.desiredPods)
   const build = new Gauge({
     name: 'kubernetes_build_info',
     help: 'The version of the agent.',

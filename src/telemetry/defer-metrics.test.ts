@@ -13,6 +13,9 @@ function setUp() {
       runtimeOperation: (...call) => counted.push(call),
       relist: (seconds) => counted.push(seconds),
       probe: (...run) => counted.push(run),
+      containerStart: (...start) => counted.push(start),
+      sandboxStart: (failed) => counted.push(failed),
+      podStart: (seconds) => counted.push(seconds),
       render: async () => ({ type: 'text/plain', body: JSON.stringify(counted) }),
     }
   })

@@ -26,6 +26,9 @@ export function deferMetrics(load: () => Promise<AgentMetrics>): AgentMetrics {
   return {
     runtimeOperation: (...call) => count((metrics) => metrics.runtimeOperation(...call)),
     probe: (...run) => count((metrics) => metrics.probe(...run)),
+    containerStart: (...start) => count((metrics) => metrics.containerStart(...start)),
+    sandboxStart: (failed) => count((metrics) => metrics.sandboxStart(failed)),
+    podStart: (seconds) => count((metrics) => metrics.podStart(seconds)),
     relist: (seconds) => count((metrics) => metrics.relist(seconds)),
     render: async () => await (await (making ??= make())).render(),
   }

@@ -13,10 +13,12 @@ const policy = fc.constantFrom('Always', 'OnFailure', 'Never')
 const ownPolicy = fc.oneof(
   { weight: 2, arbitrary: fc.constant<Partial<Container>>({}) },
   fc.record({ restartPolicy: policy }),
-  policy.map((restartPolicy) => ({
-    restartPolicy,
-    restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [42] } }],
-  })),
+  fc
+    .record({ restartPolicy: policy, action: fc.constantFrom('Restart', 'RestartAllContainers') })
+    .map(({ restartPolicy, action }) => ({
+      restartPolicy,
+      restartPolicyRules: [{ action, exitCodes: { operator: 'In', values: [42] } }],
+    })),
 )
 
 export interface PodChoices {

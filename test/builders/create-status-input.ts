@@ -17,6 +17,7 @@ export function createStatusInput(parts: Partial<StatusInput> = {}): StatusInput
     started: new Map(),
     ready: new Map(),
     lastWords: new Map(),
+    allocated: new Map(),
     ended: false,
     runtimeName: 'containerd',
     nodeIps: ['192.168.0.1'],

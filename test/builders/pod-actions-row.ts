@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Container, PodSpec } from '../../src/model/generated/core-v1.ts'
 import type { ObservedContainer, ObservedSandbox } from '../../src/model/observed-pod.ts'
+import { allContainers } from '../../src/model/pod-containers.ts'
 import type { CrashBackOff } from '../../src/pods/compute-crash-back-off.ts'
+import { crashBackOffKey } from '../../src/pods/compute-crash-back-off.ts'
 import { computePodActions } from '../../src/pods/compute-pod-actions.ts'
 import type { ContainerStart, PodActions } from '../../src/pods/pod-actions.ts'
 import { createInstance, createObservedPod, createObservedSandbox } from './create-observed-pod.ts'
@@ -16,6 +18,7 @@ export interface PodActionsRow {
   readonly has?: readonly ObservedContainer[]
   /** Ids of instances whose liveness probe failed. */
   readonly notAlive?: readonly string[]
+  /** By the name of the container. */
   readonly backOff?: Readonly<Record<string, CrashBackOff>>
   readonly expected: PodActions
 }
@@ -30,8 +33,10 @@ export const kept: PodActions = {
   sandboxId: 's0',
   attempt: 0,
   kill: [],
+  reset: undefined,
   start: [],
   backingOff: [],
+  over: false,
 }
 export const renewed: PodActions = { ...kept, killPod: true, createSandbox: true, attempt: 1 }
 export const deadSandbox = [createObservedSandbox({ ready: false, ips: [] })]
@@ -56,7 +61,12 @@ export function checkPodActions(row: PodActionsRow): void {
     pod,
     observed: createObservedPod({ containers: has, ...(sandboxes === undefined ? {} : { sandboxes }) }),
     probes: { startup: new Map(), liveness: new Map(notAlive.map((id) => [id, false])) },
-    backOff: new Map(Object.entries(backOff)),
+    backOff: new Map(
+      allContainers(pod).flatMap(({ container: { name, ...rest } }) => {
+        const entry = backOff[name]
+        return entry === undefined ? [] : [[crashBackOffKey({ name, ...rest }), entry] as const]
+      }),
+    ),
     now: NOW,
   })
   assert.deepEqual(actions, expected)

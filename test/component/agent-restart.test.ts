@@ -209,7 +209,7 @@ describe('what runs and no source knows', () => {
     await using world = await createWorld()
     const pod = createWantedPod('u-1', { volumes: [{ name: 'data', emptyDir: {} }] })
     {
-      await using first = await startAgent(world, { capabilities: new Set(['volumes']) })
+      await using first = await startAgent(world, { capabilities: ['volumes'] })
       first.setPods([pod])
       await first.settle()
     }

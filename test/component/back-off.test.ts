@@ -46,6 +46,24 @@ describe('a container that crashes', () => {
     assert.equal(starts.length, 5, 'at once')
   })
 
+  test('waits from the start again after its image changed', async () => {
+    const starts: number[] = []
+    await using world = await createWorld({
+      images: ['registry.test/app:1', 'registry.test/app:2'],
+      programOf: () => (starts.push(world.clock.now()), { exitsAfterMs: 1000, exitCode: 1 }),
+    })
+    await using agent = await startAgent(world)
+    agent.setPods([createWantedPod()])
+    await agent.pass(60_000, STEP_MS)
+    const before = starts.length
+    agent.setPods([createWantedPod('u-1', { containers: [createWantedContainer({ image: 'registry.test/app:2' })] })])
+    await agent.pass(STEP_MS)
+    assert.equal(starts.length, before + 1, 'at once')
+    await agent.pass(13_000, STEP_MS)
+    const [first = 0, second = 0] = starts.slice(before)
+    assert.equal(Math.floor((second - first - 1000) / 1000), 10)
+  })
+
   test('does not hold up its neighbours', async () => {
     await using world = await createWorld({
       programOf: ({ metadata }) => (metadata?.name === 'bad' ? { exitsAfterMs: 100, exitCode: 1 } : {}),

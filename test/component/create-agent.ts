@@ -3,13 +3,18 @@ import { setImmediate } from 'node:timers/promises'
 import { ShutdownError } from '../../src/async/abort-errors.ts'
 import { TaskGroup } from '../../src/async/task-group.ts'
 import { Turnstile } from '../../src/async/turnstile.ts'
+import type { PodCapability } from '../../src/containers/unsupported-fields.ts'
+import { createAdmission } from '../../src/create-admission.ts'
 import { createCriClient } from '../../src/cri/cri-client.ts'
+import { fetchRuntimeVersion } from '../../src/cri/runtime-version.ts'
+import { toRuntimeFeatures } from '../../src/cri/to-runtime-features.ts'
 import type { CriCalls } from '../../src/cri/cri-calls.ts'
 import { httpGet } from '../../src/http-client/http-get.ts'
 import { ImagePuller } from '../../src/images/image-puller.ts'
 import type { PodStatus } from '../../src/model/generated/core-v1.ts'
 import type { Pod, PodUid } from '../../src/model/pod.ts'
 import { noEnvironmentSources } from '../../src/no-environment-sources.ts'
+import { noRuntimeClasses } from '../../src/no-runtime-classes.ts'
 import { toNodeSettings } from '../../src/node-settings.ts'
 import { Observer } from '../../src/observe/observer.ts'
 import { runObserver } from '../../src/observe/run-observer.ts'
@@ -17,8 +22,10 @@ import { RuntimeHealth } from '../../src/observe/runtime-health.ts'
 import { ExitJournal } from '../../src/pods/exit-journal.ts'
 import { crashBackOffLimits } from '../../src/pods/compute-crash-back-off.ts'
 import { PodWorkers } from '../../src/pods/pod-workers.ts'
+import type { RuntimeClasses } from '../../src/pods/runtime-classes.ts'
 import type { ProbeMeasure } from '../../src/probes/probe-deps.ts'
 import { runProbe } from '../../src/probes/run-probe.ts'
+import { UserNamespaces } from '../../src/resources/user-namespaces.ts'
 import { PodConfigMux } from '../../src/sources/pod-config-mux.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import type { PodEvent } from '../../src/telemetry/pod-events.ts'
@@ -26,6 +33,7 @@ import { openImages } from '../fakes/open-images.ts'
 import type { FakeClock } from '../fakes/fake-clock.ts'
 import type { FakeCri } from '../fakes/fake-cri.ts'
 import type { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
+import type { FakeUserNamespaceRecords } from '../fakes/fake-user-namespace-records.ts'
 import { loadSettings } from '../fakes/load-settings.ts'
 import { FakePodFiles } from './fake-pod-files.ts'
 
@@ -35,16 +43,21 @@ export interface World {
   readonly cri: FakeCri
   readonly files: FakePodFiles
   readonly journalFiles: FakeJournalFiles
+  readonly userNamespaces: FakeUserNamespaceRecords
 }
 
 export interface AgentOptions {
   readonly sources?: readonly string[]
   /** How many pods may start at the same time. */
   readonly places?: number
-  readonly capabilities?: ConstructorParameters<typeof PodWorkers>[0]['capabilities']
+  /** What the agent can do beside what its runtime can. */
+  readonly capabilities?: readonly PodCapability[]
+  readonly allowedUnsafeSysctls?: readonly string[]
+  readonly runtimeClasses?: RuntimeClasses
 }
 
 const START_PATIENCE_MS = 5000
+const IDS_PER_POD = 65_536
 const REQUEST_TIMEOUT_MS = 120_000
 const MAX_RESTART_PERIOD_MS = 300_000
 const SYNC_FREQUENCY_MS = 60_000
@@ -102,18 +115,39 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const starts = new Turnstile({ places, patienceMs: START_PATIENCE_MS, clock })
   const execs = new Turnstile({ places: 4, patienceMs: START_PATIENCE_MS, clock })
   const probeRuns: ProbeMeasure[] = []
+  const counted: string[] = []
   let drawn = 0
   const cgroupsRemoved: PodUid[] = []
   const statuses: string[] = []
+  const version = await fetchRuntimeVersion(client, stop.signal)
+  const features = () => toRuntimeFeatures(health.abilities, version)
+  const { allowedUnsafeSysctls = [] } = options
+  const gates = (await loadSettings([])).gates
+  const admission = createAdmission({
+    settings: { gates, config: { allowedUnsafeSysctls } },
+    kernel: { release: '6.1.0', appArmor: false },
+    features,
+  })
+  const userNamespaces = await UserNamespaces.load({
+    records: world.userNamespaces,
+    range: { first: IDS_PER_POD, length: 4 * IDS_PER_POD },
+    idsPerPod: IDS_PER_POD,
+    random: () => 0,
+    log,
+  })
+  files.beforeRemove = (uid) => userNamespaces.release(uid)
   const workers: PodWorkers = new PodWorkers(
     {
       runtime: {
         calls,
         observer,
         images,
+        features,
+        runtimeClasses: options.runtimeClasses ?? noRuntimeClasses,
+        userNamespaces,
         httpGet,
         files,
-        cgroups: { remove: async (uid) => void cgroupsRemoved.push(uid) },
+        cgroups: { remove: async (uid) => void cgroupsRemoved.push(uid), killContainer: async () => {} },
         journal: await ExitJournal.load({ files: world.journalFiles, log }),
         environment: noEnvironmentSources,
         events: recorder,
@@ -130,6 +164,11 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
           onRun: (measure) => void probeRuns.push(measure),
         },
         node: await createNodeSettings(),
+        metrics: {
+          containerStart: (kind, failure) => void counted.push(`container ${kind} ${failure ?? 'ok'}`),
+          sandboxStart: (failed) => void counted.push(`sandbox ${failed ? 'failed' : 'ok'}`),
+          podStart: (seconds) => void counted.push(`pod ${seconds}`),
+        },
         noteStep: (_, work) => work(),
         clock,
         log,
@@ -142,7 +181,8 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         syncFrequencyMs: SYNC_FREQUENCY_MS,
         networkProblem: () => health.networkProblem,
       },
-      capabilities: options.capabilities ?? new Set(),
+      capabilities: () => new Set([...admission.capabilities(), ...(options.capabilities ?? [])]),
+      admit: (pod) => admission.admit(pod),
       observedPods: observer,
       onStatus: (uid) => {
         const view = workers.views().find(({ pod }) => pod.metadata.uid === uid)
@@ -154,6 +194,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     group,
   )
   await Promise.all([observer.relist(), health.check(group.signal)])
+  await userNamespaces.adopt(observer.uids().flatMap((uid) => observer.get(uid) ?? []))
   let allSeen = false
   const mux = new PodConfigMux({
     sources,
@@ -199,6 +240,8 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     statuses,
     cgroupsRemoved,
     probeRuns,
+    /** What metrics would show of starts. */
+    counted,
     /** The complete set of a source. */
     setPods(pods: readonly Pod[], source = 'file') {
       mux.set(source, pods)

@@ -3,7 +3,9 @@ import { CriCallError } from '../../src/cri/cri-call-error.ts'
 import type { CriErrorCode } from '../../src/cri/cri-call-error.ts'
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../src/model/observed-pod.ts'
 import { parsePodUid } from '../../src/model/pod.ts'
+import type { RuntimeFeatures } from '../../src/model/runtime-features.ts'
 import { noEnvironmentSources } from '../../src/no-environment-sources.ts'
+import { noRuntimeClasses } from '../../src/no-runtime-classes.ts'
 import { ExitJournal } from '../../src/pods/exit-journal.ts'
 import type { PodRuntime } from '../../src/pods/pod-runtime.ts'
 import type { LogFields, Logger } from '../../src/telemetry/logger.ts'
@@ -13,6 +15,13 @@ import { createNodeSettings } from './create-agent.ts'
 import { FakePodFiles } from './fake-pod-files.ts'
 
 type Calls = PodRuntime['calls']
+
+/** A runtime that says nothing of itself. */
+const PLAIN_FEATURES: RuntimeFeatures = {
+  handlers: new Map(),
+  supplementalGroupsPolicy: false,
+  imageVolumes: 'none',
+}
 
 /** A runtime of which each call is answered by a line of the test; all that is done stands in the journal, in order. */
 export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers: Partial<Calls> = {}) {
@@ -33,10 +42,19 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
   const runtime: PodRuntime = {
     calls: journaled(journal, { ...defaultAnswers(), ...answers }),
     observer: { get: () => observed, refresh: async () => (journal.push('refresh'), observed) },
-    images: { ensure: async () => ({ ref: 'sha256:1', uid: undefined, username: '' }) },
+    images: {
+      ensure: async () => ({ ref: 'sha256:1', uid: undefined, username: '' }),
+      ensureVolume: async () => ({ ref: 'sha256:2', uid: undefined, username: '' }),
+    },
+    features: () => PLAIN_FEATURES,
+    runtimeClasses: noRuntimeClasses,
+    userNamespaces: { acquire: async () => ({ uids: [], gids: [] }) },
     httpGet: async () => ({ status: 200, body: '' }),
     files,
-    cgroups: { remove: async (uid) => void journal.push(`removeCgroup ${uid}`) },
+    cgroups: {
+      remove: async (uid) => void journal.push(`removeCgroup ${uid}`),
+      killContainer: async (uid, id) => void journal.push(`killContainer ${uid} ${id}`),
+    },
     journal: await ExitJournal.load({ files: new FakeJournalFiles(), log }),
     environment: noEnvironmentSources,
     events: { record: (_, { type, reason, message }) => void events.push(`${type} ${reason} ${message}`) },
@@ -52,6 +70,7 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
       onRun: () => {},
     },
     node: await createNodeSettings(),
+    metrics: { containerStart: () => {}, sandboxStart: () => {}, podStart: () => {} },
     noteStep: (_, work) => work(),
     clock,
     log,

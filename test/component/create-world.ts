@@ -5,6 +5,7 @@ import type { Pod } from '../../src/model/pod.ts'
 import { createContainer, createPod } from '../builders/create-pod.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
 import { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
+import { FakeUserNamespaceRecords } from '../fakes/fake-user-namespace-records.ts'
 import { FakeCri } from '../fakes/fake-cri.ts'
 import type { FakeCriOptions } from '../fakes/fake-cri.ts'
 import type { World } from './create-agent.ts'
@@ -14,7 +15,11 @@ import { FakePodFiles } from './fake-pod-files.ts'
 export async function createWorld(options: FakeCriOptions = {}): Promise<World & AsyncDisposable> {
   const clock = new FakeClock()
   const cri = await FakeCri.start({ clock, images: ['registry.test/app:1'], ...options })
-  const disk = { files: new FakePodFiles(), journalFiles: new FakeJournalFiles() }
+  const disk = {
+    files: new FakePodFiles(),
+    journalFiles: new FakeJournalFiles(),
+    userNamespaces: new FakeUserNamespaceRecords(),
+  }
   return { clock, cri, ...disk, [Symbol.asyncDispose]: () => cri[Symbol.asyncDispose]() }
 }
 

@@ -11,6 +11,9 @@ export class FakePodFiles implements PodFiles {
   /** What the next calls of a method fail with. */
   readonly failures = new Map<keyof PodFiles, Error>()
 
+  /** What the agent does before the files of a pod go. */
+  beforeRemove: (uid: string) => Promise<void> = async () => {}
+
   /** Among the other files, as on a disk. */
   readonly probeNotes: ProbeNotes = {
     read: async (uid) => this.files.get(notePath(uid)),
@@ -71,6 +74,7 @@ export class FakePodFiles implements PodFiles {
 
   async removePod(uid: string, logDirectory: string | undefined): Promise<void> {
     this.#check('removePod')
+    await this.beforeRemove(uid)
     const gone = (path: string) =>
       path.includes(`/pods/${uid}`) || (logDirectory !== undefined && path.startsWith(logDirectory))
     for (const path of this.files.keys()) if (gone(path)) this.files.delete(path)

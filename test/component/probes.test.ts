@@ -111,9 +111,19 @@ describe('a readiness probe', () => {
     assert.deepEqual([conditionOf(agent, 'Ready'), conditionOf(agent, 'ContainersReady')], ['False', 'False'])
     const asked = world.cri.requests('execSync').length
     assert.ok(asked <= 6, `asked ${asked} times in 20 s`)
+    const probeSteps = () =>
+      (agent.workers.explain()[0]?.steps ?? []).flatMap(({ name, error }) =>
+        name.includes('probe') ? [`${name}: ${error ?? 'well'}`] : [],
+      )
+    assert.match(
+      agent.workers.explain()[0]?.why ?? '',
+      /^Running, not ready: readiness probe of container "main" fails: no; next look in /,
+    )
+    assert.deepEqual(probeSteps(), ['readiness probe of container "main": no'])
     world.answers.delete('ready')
     await agent.pass(5000)
     assert.deepEqual([conditionOf(agent, 'Ready'), mainOf(agent)?.ready], ['True', true])
+    assert.deepEqual(probeSteps().slice(1), ['readiness probe of container "main": well'])
     world.answers.set('ready', bad)
     await agent.pass(5000)
     assert.equal(conditionOf(agent, 'Ready'), 'True', 'one failure of two')

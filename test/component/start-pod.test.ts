@@ -25,6 +25,7 @@ describe('a pod starts', () => {
     assert.equal(status?.podIP, '10.88.0.2')
     assert.equal(status?.containerStatuses?.[0]?.restartCount, 0)
     assert.deepEqual(agent.reasons(), ['Pulling', 'Pulled', 'Created', 'Started'])
+    assert.deepEqual(agent.counted, ['sandbox ok', 'container regular ok', 'pod 0'])
     const [explanation] = agent.workers.explain()
     assert.equal(explanation?.why, 'Runs and is ready')
     assert.deepEqual(explanation.steps.map(({ name }) => name).sort(), [

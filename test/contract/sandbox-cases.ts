@@ -54,6 +54,14 @@ export const sandboxCases: Readonly<Record<string, ContractCase>> = {
     })
   },
 
+  'refuses a handler that it does not have': async ({ client }, signal) => {
+    const config = { metadata: { name: 'pod', namespace: 'contract', uid: 'handler', attempt: 0 } }
+    await assert.rejects(client.runPodSandbox({ config, runtimeHandler: 'none' }, signal), {
+      code: 'Unknown',
+      detail: 'failed to get sandbox runtime: no runtime for "none" is configured',
+    })
+  },
+
   'lists sandboxes by id, state and labels': async (subject, signal) => {
     await using pod = await ContractPod.run(subject, 'sandbox-list', signal)
     const labelSelector = { 'io.kubernetes.pod.uid': 'sandbox-list' }

@@ -11,6 +11,7 @@ import type {
   PodSandbox,
   PodSandboxFilter,
   PodSandboxStatus,
+  RuntimeHandlerFeatures,
 } from '../../src/cri/generated/runtime-v1.ts'
 import type { CriMethod, CriRequest, CriResponse } from '../../src/cri/cri-methods.ts'
 import { FakeCriError } from './fake-cri-error.ts'
@@ -31,6 +32,9 @@ export interface FakeCriState {
   readonly onExec: (container: FakeContainer, cmd: readonly string[]) => FakeExec
   readonly writeLogs: boolean
   readonly usage: Map<string, { readonly cpuNanoseconds: bigint; readonly workingSetBytes: bigint }>
+  readonly version: { readonly name: string; readonly version: string }
+  readonly handlers: Readonly<Record<string, Partial<RuntimeHandlerFeatures>>>
+  readonly supplementalGroupsPolicy: boolean
   runtimeReady: boolean
   networkReady: boolean
 }
@@ -64,12 +68,18 @@ export function createFakeCriHandlers(state: FakeCriState): FakeCriHandlers {
   }
 }
 
-function sandboxHandlers({ runtime }: FakeCriState): FakeCriHandlers {
+function sandboxHandlers({ runtime, handlers }: FakeCriState): FakeCriHandlers {
   const list = (filter: PodSandboxFilter | undefined) =>
     [...runtime.sandboxes.values()].map(toPodSandbox).filter((sandbox) => matches(sandbox, filter))
   return {
     runPodSandbox: ({ config, runtimeHandler }) => {
       if (config === undefined) throw new FakeCriError('UNKNOWN', 'sandbox config is missing')
+      if (runtimeHandler !== '' && handlers[runtimeHandler] === undefined) {
+        throw new FakeCriError(
+          'UNKNOWN',
+          `failed to get sandbox runtime: no runtime for "${runtimeHandler}" is configured`,
+        )
+      }
       return { podSandboxId: runtime.runSandbox(config, runtimeHandler).id }
     },
     stopPodSandbox: ({ podSandboxId }) => (runtime.stopSandbox(podSandboxId), {}),
@@ -152,8 +162,15 @@ function nodeHandlers(state: FakeCriState): FakeCriHandlers {
       .filter(({ sandboxId }) => sandboxId.startsWith(filter?.podSandboxId ?? ''))
       .map((container) => toStats(state, container))
   return {
-    version: () => ({ version: '0.1.0', runtimeName: 'fake', runtimeVersion: '1.0.0', runtimeApiVersion: 'v1' }),
+    version: () => ({
+      version: '0.1.0',
+      runtimeName: state.version.name,
+      runtimeVersion: state.version.version,
+      runtimeApiVersion: 'v1',
+    }),
     status: () => ({
+      runtimeHandlers: Object.entries(state.handlers).map(([name, features]) => ({ name, features })),
+      ...(state.supplementalGroupsPolicy ? { features: { supplementalGroupsPolicy: true } } : {}),
       status: {
         conditions: [
           { type: 'RuntimeReady', status: state.runtimeReady },

@@ -36,6 +36,11 @@ export interface FakeCriOptions {
   readonly writeLogs?: boolean
   /** Has the calls that containerd 1.6 lacks. */
   readonly newer?: boolean
+  /** Who it says that it is; a runtime that nobody knows when not told. */
+  readonly version?: FakeCriState['version']
+  /** Ways of running pods besides the usual one, or with it (named ''), and what it says of them; containerd 1.6 says nothing. */
+  readonly handlers?: FakeCriState['handlers']
+  readonly supplementalGroupsPolicy?: boolean
 }
 
 interface IncomingCall {
@@ -92,6 +97,9 @@ export class FakeCri implements AsyncDisposable {
       onExec,
       writeLogs,
       usage: new Map(),
+      version: options.version ?? { name: 'fake', version: '1.0.0' },
+      handlers: options.handlers ?? {},
+      supplementalGroupsPolicy: options.supplementalGroupsPolicy ?? false,
       runtimeReady: true,
       networkReady: true,
     }

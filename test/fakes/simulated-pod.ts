@@ -1,10 +1,10 @@
 import { newestInstance } from '../../src/model/observed-pod.ts'
 import type { ObservedContainer, ObservedPod } from '../../src/model/observed-pod.ts'
-import { isSidecar } from '../../src/model/pod-containers.ts'
+import { allContainers, isSidecar } from '../../src/model/pod-containers.ts'
 import type { Pod } from '../../src/model/pod.ts'
-import { computeNextBackOff, crashBackOffLimits } from '../../src/pods/compute-crash-back-off.ts'
+import { computeNextBackOff, crashBackOffKey, crashBackOffLimits } from '../../src/pods/compute-crash-back-off.ts'
 import type { CrashBackOff } from '../../src/pods/compute-crash-back-off.ts'
-import type { PodActions } from '../../src/pods/pod-actions.ts'
+import type { ContainerReset, ContainerStart, PodActions } from '../../src/pods/pod-actions.ts'
 import { createInstance, createObservedSandbox } from '../builders/create-observed-pod.ts'
 
 /** How the coming instances of a container end, one after the other; those after the last one run on, or end well if they are init. */
@@ -33,14 +33,12 @@ export class SimulatedPod {
       this.#change(({ state }) => state === 'running' || state === 'unknown', 137)
       this.observed = { ...this.observed, sandboxes: this.observed.sandboxes.map((one) => ({ ...one, ready: false })) }
     }
+    if (actions.reset !== undefined) this.#reset(actions.reset)
     for (const { id } of actions.kill) this.#change((container) => container.id === id, 137)
     if (actions.createSandbox) this.#createSandbox(actions.attempt)
-    for (const { name, previousFinishedAt } of actions.start) {
-      if (previousFinishedAt !== undefined) {
-        const context = { limits: this.backOffLimits, now: this.now }
-        this.backOff.set(name, computeNextBackOff(this.backOff.get(name), previousFinishedAt, context))
-      }
-      this.#start(name)
+    for (const start of actions.start) {
+      this.#remember(start)
+      this.#start(start.name)
     }
   }
 
@@ -52,6 +50,20 @@ export class SimulatedPod {
     const before = this.observed
     this.#change(({ name, state }) => state === 'running' && names.has(name), 0)
     return this.observed.containers.some((container, index) => container !== before.containers[index])
+  }
+
+  #remember({ name, previousFinishedAt }: ContainerStart): void {
+    const container = allContainers(this.#pod).find((kinded) => kinded.container.name === name)?.container
+    if (previousFinishedAt === undefined || container === undefined) return
+    const key = crashBackOffKey(container)
+    const context = { limits: this.backOffLimits, now: this.now }
+    this.backOff.set(key, computeNextBackOff(this.backOff.get(key), previousFinishedAt, context))
+  }
+
+  #reset({ triggers, groups }: ContainerReset): void {
+    for (const trigger of triggers) this.#remember(trigger)
+    const gone = new Set(groups.flat().map(({ id }) => id))
+    this.observed = { ...this.observed, containers: this.observed.containers.filter(({ id }) => !gone.has(id)) }
   }
 
   #createSandbox(attempt: number): void {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, mkdtemp } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -120,9 +120,19 @@ async function startForwarder(folder: string, enter: readonly string[]): Promise
   return new LabNetwork(socket)
 }
 
+/** A runtime handler besides the usual one, which runs pods in the same way. */
+export const SECOND_HANDLER = 'second'
+
+async function addHandler({ paths }: PrivateContainerd): Promise<void> {
+  const section = `plugins."io.containerd.grpc.v1.cri".containerd.runtimes.${SECOND_HANDLER}`
+  const options = `[${section}.options]\nRoot = ${JSON.stringify(paths.runcRoot)}\n`
+  await appendFile(paths.config, `\n[${section}]\nruntime_type = "io.containerd.runc.v2"\n\n${options}`)
+}
+
 async function startRuntime(containerd: PrivateContainerd): Promise<StartedProcess> {
   const network = { name: 'lab', bridge: 'lab0', subnet: '10.88.0.0/16', masquerade: false }
   await configureContainerd(systemClock, containerd, network, never)
+  await addHandler(containerd)
   const started = await startContainerd(systemClock, containerd, never)
   await importNodeImages(systemClock, containerd, never)
   return started

@@ -1,0 +1,24 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { release } from 'node:os'
+
+/** What pods may be given by the kernel, read once at the start. */
+export interface KernelFacts {
+  /** As "uname -r" says it. */
+  readonly release: string
+  /** The kernel confines processes with AppArmor. */
+  readonly appArmor: boolean
+}
+
+/** Reads the facts. Short files of the kernel, read at once: nothing else runs yet. */
+export function readKernel(): KernelFacts {
+  return { release: release(), appArmor: hasAppArmor() }
+}
+
+function hasAppArmor(): boolean {
+  try {
+    const isOn = readFileSync('/sys/module/apparmor/parameters/enabled', 'utf8').startsWith('Y')
+    return isOn && existsSync('/sys/kernel/security/apparmor')
+  } catch {
+    return false
+  }
+}

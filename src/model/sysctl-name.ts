@@ -1,0 +1,6 @@
+/** Sysctls are written with dots or with slashes; the first separator tells which, and the other one is then part of a name. */
+export function normalSysctlName(name: string): string {
+  const separator = /[./]/.exec(name)?.[0]
+  if (separator !== '/') return name
+  return name.replace(/[./]/g, (character) => (character === '/' ? '.' : '/'))
+}

@@ -1,0 +1,57 @@
+import { podLogDirectory } from '../containers/log-paths.ts'
+import { hasRunningParts } from '../model/observed-pod.ts'
+import type { ObservedPod } from '../model/observed-pod.ts'
+import { computeLeftovers } from './compute-leftovers.ts'
+import type { PodRuntime } from './pod-runtime.ts'
+import { removeLeftovers } from './remove-leftovers.ts'
+import { stopAndLook } from './stop-and-look.ts'
+import type { EndingPod } from './stop-and-look.ts'
+
+export interface EndedPod extends EndingPod {
+  /** Its source still has it. */
+  readonly wanted: boolean
+  /** On the monotonic clock: until then readers may still come for what is left of it. */
+  readonly keepUntil: number
+}
+
+export type CleanUp =
+  | { readonly kind: 'gone' }
+  /** Ms: undefined for as long as it takes. */
+  | { readonly kind: 'wait'; readonly ms: number | undefined; readonly seen: ObservedPod | undefined }
+
+// Nobody knows what this would need, so it gets the least.
+export const ORPHAN_GRACE_SECONDS = 1
+const RETRY_MS = 1000
+
+/** Removes what is left of a pod that has ended: one that is still wanted keeps its newest remains, one that is not keeps nothing. */
+export async function cleanUpPod(runtime: PodRuntime, ended: EndedPod, shutdown: AbortSignal): Promise<CleanUp> {
+  const observed = ended.observed()
+  const { uid } = observed
+  // A call that had been given up came through after all.
+  if (hasRunningParts(observed)) {
+    const { seen, retryMs } = await stopAndLook(runtime, { ...ended, graceSeconds: ORPHAN_GRACE_SECONDS }, shutdown)
+    return { kind: 'wait', ms: retryMs ?? 0, seen }
+  }
+  const known = runtime.observer.get(uid)
+  if (ended.wanted) {
+    await removeLeftovers(runtime, observed, computeLeftovers(observed, runtime.node.deadInstancesKept), shutdown)
+    return { kind: 'wait', ms: undefined, seen: known }
+  }
+  const left = ended.keepUntil - runtime.clock.monotonic()
+  if (left > 0) return { kind: 'wait', ms: left, seen: known }
+  return await removeAll(runtime, observed, shutdown)
+}
+
+async function removeAll(runtime: PodRuntime, observed: ObservedPod, shutdown: AbortSignal): Promise<CleanUp> {
+  const { uid, namespace, name } = observed
+  await removeLeftovers(runtime, observed, observed, shutdown)
+  const seen = await runtime.observer.refresh(uid)
+  if (seen !== undefined) {
+    runtime.log.warn('runtime still has parts of a removed pod, will try again', { pod: `${namespace}/${name}`, uid })
+    return { kind: 'wait', ms: RETRY_MS, seen }
+  }
+  await runtime.cgroups.remove(uid)
+  const logs = podLogDirectory(runtime.node.podLogsDirectory, { metadata: observed })
+  await runtime.files.removePod(uid, name === '' ? undefined : logs)
+  return { kind: 'gone' }
+}

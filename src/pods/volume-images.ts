@@ -1,0 +1,73 @@
+import type { ReadyVolume } from '../containers/compute-volume-mounts.ts'
+import type { PodSandboxConfig } from '../cri/generated/runtime-v1.ts'
+import { containerFieldPath } from '../model/pod-containers.ts'
+import type { KindedContainer } from '../model/pod-containers.ts'
+import type { Pod } from '../model/pod.ts'
+import { StartError } from '../model/start-error.ts'
+import type { PodRuntime } from './pod-runtime.ts'
+
+/** The volumes of a pod that are images, by name; a promise of one that cannot be had fails with a StartError. */
+export type VolumeImages = ReadonlyMap<string, Promise<ReadyVolume>>
+
+/** Asks for the images of all volumes at once. Failures are heard when a container needs the volume. */
+export function requestVolumeImages(
+  runtime: PodRuntime,
+  {
+    pod,
+    sandbox,
+    starts,
+  }: {
+    readonly pod: Pod
+    readonly sandbox: PodSandboxConfig
+    /** A container is to be started. */ readonly starts: boolean
+  },
+  signal: AbortSignal,
+): VolumeImages {
+  const images = (pod.spec.volumes ?? []).flatMap(({ name, image }) => {
+    if (image === undefined) return []
+    const volume = bring(runtime, { pod, sandbox, volume: { name, image }, quiet: !starts }, signal)
+    volume.catch(() => {})
+    return [[name, volume] as const]
+  })
+  return new Map(images)
+}
+
+async function bring(
+  runtime: PodRuntime,
+  request: Parameters<PodRuntime['images']['ensureVolume']>[0],
+  signal: AbortSignal,
+): Promise<ReadyVolume> {
+  const { ref } = await runtime.images.ensureVolume(request, signal)
+  const { pod, volume } = request
+  const spec = {
+    image: ref,
+    userSpecifiedImage: volume.image.reference ?? '',
+    annotations: { ...pod.metadata.annotations },
+    runtimeHandler: '',
+    imageRef: '',
+  }
+  return { kind: 'image', spec }
+}
+
+/** The volumes that one container mounts. One that could not be had keeps this container from starting, and no other. */
+export async function awaitVolumes(
+  runtime: PodRuntime,
+  { pod, kinded, images }: { readonly pod: Pod; readonly kinded: KindedContainer; readonly images: VolumeImages },
+): Promise<ReadonlyMap<string, ReadyVolume>> {
+  const { container, kind } = kinded
+  const volumes = new Map<string, ReadyVolume>()
+  try {
+    for (const { name } of container.volumeMounts ?? []) {
+      const volume = await images.get(name)
+      if (volume !== undefined) volumes.set(name, volume)
+    }
+    return volumes
+  } catch (error) {
+    if (error instanceof StartError) {
+      const fieldPath = containerFieldPath(kind, container.name)
+      const message = `Error: ${error.reason}: ${error.message}`
+      runtime.events.record(pod, { type: 'Warning', reason: 'Failed', message, fieldPath })
+    }
+    throw error
+  }
+}

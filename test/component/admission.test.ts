@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { PodSecurityContext } from '../../src/model/generated/core-v1.ts'
+import { startAgent } from './create-agent.ts'
+import { changes, createWantedPod, createWorld, running } from './create-world.ts'
+
+const secure = (securityContext: PodSecurityContext) => createWantedPod('u-1', { securityContext })
+const tuned = secure({ sysctls: [{ name: 'kernel/msgmax', value: '65536' }] })
+
+describe('admission', () => {
+  const rows: readonly (readonly [PodSecurityContext, reason: string, message: string])[] = [
+    [
+      { sysctls: [{ name: 'kernel.msgmax', value: '1' }] },
+      'SysctlForbidden',
+      'forbidden sysctl: "kernel.msgmax" not allowlisted',
+    ],
+    [
+      { supplementalGroupsPolicy: 'Strict' },
+      'SupplementalGroupsPolicyNotSupported',
+      'supplementalGroupsPolicy "Strict" is not supported by the container runtime of this node',
+    ],
+    [
+      { appArmorProfile: { type: 'RuntimeDefault' } },
+      'AppArmor',
+      'Cannot enforce AppArmor: AppArmor is not enabled on the host',
+    ],
+  ]
+  for (const [securityContext, reason, message] of rows) {
+    test(`rejects with ${reason}, as an event and in the status, and nothing is made`, async () => {
+      await using world = await createWorld()
+      await using agent = await startAgent(world)
+      agent.setPods([secure(securityContext)])
+      await agent.settle()
+      const { startTime, ...status } = agent.statusOf('u-1') ?? {}
+      assert.ok(startTime !== undefined)
+      assert.deepEqual(status, {
+        phase: 'Failed',
+        reason,
+        message: `Pod was rejected: ${message}`,
+        qosClass: 'BestEffort',
+      })
+      assert.deepEqual(
+        agent.events.map((event) => [event.type, event.reason, event.message]),
+        [['Warning', reason, message]],
+      )
+      assert.deepEqual(changes(world), [])
+    })
+  }
+
+  test('lets a sysctl pass that the configuration allows, in the form that the runtime reads', async () => {
+    await using world = await createWorld()
+    await using agent = await startAgent(world, { allowedUnsafeSysctls: ['kernel.msg*'] })
+    agent.setPods([tuned])
+    await agent.settle()
+    assert.deepEqual(
+      { ...world.cri.requests('runPodSandbox')[0]?.config?.linux?.sysctls },
+      { 'kernel.msgmax': '65536' },
+    )
+  })
+
+  test('lets groups be strict where the runtime can', async () => {
+    await using world = await createWorld({ supplementalGroupsPolicy: true })
+    await using agent = await startAgent(world)
+    agent.setPods([secure({ supplementalGroupsPolicy: 'Strict' })])
+    await agent.settle()
+    assert.equal(agent.statusOf('u-1')?.phase, 'Running')
+  })
+
+  test('never rejects a pod that runs, although an agent with other rules finds it', async () => {
+    await using world = await createWorld()
+    {
+      await using first = await startAgent(world, { allowedUnsafeSysctls: ['kernel.msgmax'] })
+      first.setPods([tuned])
+      await first.settle()
+    }
+    await using agent = await startAgent(world)
+    agent.setPods([tuned])
+    await agent.settle()
+    assert.deepEqual(running(world), ['main'])
+    assert.equal(agent.statusOf('u-1')?.phase, 'Running')
+  })
+})

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { describe, after, before, test } from 'node:test'
+import type { RuntimeClasses } from '../../../src/pods/runtime-classes.ts'
+import { createSandbox, describeSandbox, SandboxError } from '../../../src/pods/create-sandbox.ts'
+import { toObservedSandbox } from '../../../src/observe/to-observed.ts'
+import { createPod } from '../../builders/create-pod.ts'
+import { createPodRuntime } from '../../component/create-pod-runtime.ts'
+import { SECOND_HANDLER } from '../lab/start-lab.ts'
+import { testPod } from '../support/test-pod.ts'
+import { TestNode } from '../support/test-node.ts'
+
+const never = new AbortController().signal
+
+describe('a runtime class', () => {
+  let node: TestNode
+  before(async () => void (node = await TestNode.start()))
+  after(() => node[Symbol.asyncDispose]())
+
+  /** The part of the agent that makes sandboxes, on the runtime of the lab, with classes of which an API server would tell. */
+  async function makeSandbox(runtimeClasses: RuntimeClasses) {
+    const { runtime, events } = await createPodRuntime({ calls: node.runtime, runtimeClasses })
+    const cgroups = { driver: 'cgroupfs', root: node.lab.cgroupRoot, perQos: true } as const
+    const sandbox = { ...runtime.node.sandbox, cgroups, podLogsDirectory: node.podLogs }
+    const agent = { ...runtime, node: { ...runtime.node, sandbox } }
+    const pod = createPod({ spec: { runtimeClassName: 'other', dnsPolicy: 'Default' } })
+    const request = { attempt: 0, told: new Set<string>(), existing: undefined }
+    const make = async () => await createSandbox(agent, pod, await describeSandbox(agent, pod, request), never)
+    return { make, events }
+  }
+
+  test('runs its pods with its handler', async () => {
+    const { make } = await makeSandbox({ find: () => ({ kind: 'found', value: { handler: SECOND_HANDLER } }) })
+    const { id, ips } = await make()
+    assert.match(ips[0] ?? '', /^10\.88\./)
+    const { status } = await node.runtime.podSandboxStatus({ podSandboxId: id }, never)
+    assert.ok(status !== undefined)
+    assert.equal(toObservedSandbox(status).runtimeHandler, SECOND_HANDLER)
+    await node.runtime.stopPodSandbox({ podSandboxId: id }, never)
+    await node.runtime.removePodSandbox({ podSandboxId: id }, never)
+  })
+
+  test('whose handler the runtime does not have says so', async () => {
+    const { make, events } = await makeSandbox({ find: () => ({ kind: 'found', value: { handler: 'vm' } }) })
+    await assert.rejects(make(), SandboxError)
+    assert.deepEqual(events, [
+      'Warning FailedCreatePodSandBox Failed to create pod sandbox: failed to get sandbox runtime: no runtime for "vm" is configured',
+    ])
+  })
+
+  test('keeps a pod pending on a node without an API server, which says so', async () => {
+    await node.lab.manifests.write('classed', testPod('classed', { runtimeClassName: 'other' }))
+    const message = 'Failed to create pod sandbox: Cannot look up runtime class'
+    await node.logged('default/classed-lab', 'reason="FailedCreatePodSandBox"', message, 'this node has no API server')
+    const pod = await node.agent.pod('classed')
+    assert.equal(pod?.status?.phase, 'Pending')
+    assert.deepEqual(await node.containers('classed'), [])
+  })
+})
