@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -24,18 +24,21 @@ interface Outcome {
 
 /** Lets a child write until it is killed in the middle of it. */
 async function storm(folder: string, round: number): Promise<Outcome> {
-  const child = spawn(process.execPath, [CHILD, folder, String(round)], { stdio: ['ignore', 'pipe', 'inherit'] })
-  let output = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
-  await once(child.stdout, 'data')
+  const journal = join(folder, 'journal')
+  const child = spawn(process.execPath, [CHILD, folder, String(round), journal], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'close')
+  await Promise.race([once(child.stdout, 'data'), ended])
   await sleep(10 + Math.random() * 60)
   child.kill('SIGKILL')
-  await once(child, 'close')
+  await ended
+  assert.equal(child.signalCode, 'SIGKILL', 'the child ended by itself')
   const acknowledged = new Map<string, string>()
   const tried = new Map<string, string>()
   let version = 0
   // The last line may be cut off.
-  for (const line of output.split('\n').slice(0, -1)) {
+  for (const line of readFileSync(journal, 'utf8').split('\n').slice(0, -1)) {
     const [word, key = '', value = '', number] = line.split(' ')
     if (word === 'try') tried.set(key, value)
     else {
