@@ -26,6 +26,7 @@ test('createImages() refuses a credential plugin that is not there', async () =>
     events: { record: () => {} },
     environment: {},
     workingDirectory: '/',
+    findSecret: async () => undefined,
     volumeImages: () => [],
     clock,
     log: silentLogger,

@@ -24,6 +24,7 @@ export interface ImagesDeps {
   readonly events: PodEvents
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly workingDirectory: string
+  readonly findSecret: FindSecret
   /** Images that volumes of pods name. */
   readonly volumeImages: () => readonly string[]
   readonly clock: Clock
@@ -87,7 +88,7 @@ function createCredentials(deps: ImagesDeps, signal: AbortSignal): ImageCredenti
   const { settings, environment, workingDirectory, clock, log } = deps
   const plugin = { run: runProcess.bind(undefined, clock), environment, clock, log }
   return new ImageCredentials({
-    findSecret: noSecrets,
+    findSecret: deps.findSecret,
     node: new NodeCredentials({
       read: async (path, maxBytes) =>
         (await inspectPath(path)).kind === 'missing' ? undefined : await readManifestFile(path, maxBytes),
@@ -99,9 +100,6 @@ function createCredentials(deps: ImagesDeps, signal: AbortSignal): ImageCredenti
     log,
   })
 }
-
-/** Without an API server there are no Secrets. */
-const noSecrets: FindSecret = async () => undefined
 
 async function checkPlugins({ credentialProviders }: Settings): Promise<void> {
   for (const { program } of credentialProviders) {

@@ -1,3 +1,4 @@
+import process from 'node:process'
 import type { Clock } from './async/clock.ts'
 import { TaskGroup } from './async/task-group.ts'
 import { Turnstile } from './async/turnstile.ts'
@@ -7,23 +8,29 @@ import { createAdmission } from './create-admission.ts'
 import { createImages } from './create-images.ts'
 import { createProbes } from './create-probes.ts'
 import { createUserNamespaces } from './create-user-namespaces.ts'
+import { createVolumes } from './create-volumes.ts'
 import { computeResolvConfWarnings } from './containers/compute-dns-config.ts'
+import type { EnvironmentFile } from './containers/environment-sources.ts'
 import type { DnsSettings } from './containers/compute-dns-config.ts'
 import { createCriClient } from './cri/cri-client.ts'
 import { measureCalls } from './cri/measure-calls.ts'
 import { toRuntimeFeatures } from './cri/to-runtime-features.ts'
 import { httpGet } from './http-client/http-get.ts'
+import { createGuardedFiles } from './host/create-guarded-files.ts'
 import { createJournalFolder } from './host/journal-folder.ts'
 import { createPodFiles } from './host/pod-files.ts'
+import { makeShared } from './host/make-shared.ts'
+import { prepareRoot } from './host/prepare-root.ts'
 import { findNodeIps } from './host/read-machine.ts'
 import type { MachineFacts } from './host/read-machine.ts'
 import { readKernel } from './host/read-kernel.ts'
 import { logFiles } from './host/log-files.ts'
 import { listLogs } from './logs/list-logs.ts'
 import { runLogRotation } from './logs/run-log-rotation.ts'
+import { nodeLabels } from './node-labels.ts'
 import { toLogLimits, toNodeSettings } from './node-settings.ts'
 import { isStaticPod } from './model/pod.ts'
-import type { Pod } from './model/pod.ts'
+import type { Pod, PodUid } from './model/pod.ts'
 import { Observer } from './observe/observer.ts'
 import { runObserver } from './observe/run-observer.ts'
 import { RuntimeHealth } from './observe/runtime-health.ts'
@@ -31,8 +38,8 @@ import { crashBackOffLimits } from './pods/compute-crash-back-off.ts'
 import { ExitJournal } from './pods/exit-journal.ts'
 import { PodWorkers } from './pods/pod-workers.ts'
 import type { PodView } from './pods/pod-workers.ts'
-import { removeUnknownPods } from './remove-unknown-pods.ts'
 import { createPodCgroups } from './resources/pod-cgroups.ts'
+import { runLeftoverRemoval } from './run-leftover-removal.ts'
 import { reportRunOnce } from './run-once.ts'
 import { runServers } from './run-servers.ts'
 import { PodConfigMux } from './sources/pod-config-mux.ts'
@@ -45,12 +52,19 @@ import type { Logger } from './telemetry/logger.ts'
 import { createLoggedNodeEvents } from './telemetry/node-events.ts'
 import type { NodeEvents } from './telemetry/node-events.ts'
 import { createLoggedPodEvents } from './telemetry/pod-events.ts'
-import { noEnvironmentSources } from './no-environment-sources.ts'
+import { readEnvFile } from './volumes/read-env-file.ts'
+import { VolumeStats } from './volumes/volume-stats.ts'
 import { noRuntimeClasses } from './no-runtime-classes.ts'
+import { findPullSecret } from './find-pull-secret.ts'
+import type { ObjectApi } from './objects/object-api.ts'
+import { createPodObjects } from './objects/pod-objects.ts'
+import { readEnvironment } from './read-environment.ts'
 
 export interface KubeletDeps {
   readonly settings: Settings
   readonly machine: MachineFacts
+  /** Where objects that pods refer to are read; undefined on a node without an API. */
+  readonly objects: ObjectApi | undefined
   readonly resolvConf: string | undefined
   readonly clock: Clock
   readonly log: Logger
@@ -75,11 +89,14 @@ const STUCK_MS = 300_000
 export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promise<number> {
   const { settings, machine, clock, log } = deps
   const { config, flags } = settings
+  using guarded = createGuardedFiles({ clock, log })
   await using group = new TaskGroup(signal)
   const sources = {
     version: settings.version,
     startedAt: clock.now(),
     desiredPods: () => countDesired(workers.views()),
+    volumes: () => volumes.counts(),
+    claimUsages: () => volumeStats.claimUsages(),
     loopDelay: measureLoopDelay(),
   }
   const metrics = deferMetrics(async () => (await import('./telemetry/create-metrics.ts')).createMetrics(sources))
@@ -119,9 +136,37 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const journal = await ExitJournal.load({ files: createJournalFolder(`${flags.rootDir}/deckhand/finished-pods`), log })
   const podCgroups = createPodCgroups({ layout: cgroups, clock }, group.signal)
   const { environment, workingDirectory } = deps
+  const objects = createPodObjects({
+    api: deps.objects,
+    strategy: config.configMapAndSecretChangeDetectionStrategy,
+    syncFrequencyMs: config.syncFrequency,
+    nodeTtlMs: () => undefined,
+    onChange: (uids) => uids.forEach(lookAgain),
+    tasks: group,
+    clock,
+    log,
+    random: deps.random,
+  })
+  const lookAgain = (uid: PodUid) => {
+    volumes.hurry(uid)
+    workers.observed(uid)
+  }
+  const envFiles = { files: guarded, volumePath: (uid: PodUid, name: string) => volumes.pathOf(uid, name), log }
+  const readFile = (pod: Pod, file: EnvironmentFile, s: AbortSignal) => readEnvFile(envFiles, { pod, file }, s)
+  const services = () => ({ kind: 'found', value: [] }) as const
   const volumeImages = () => workers.views().flatMap(({ pod }) => listVolumeImages(pod))
   const images = await createImages(
-    { settings, calls, events, environment, workingDirectory, volumeImages, clock, log },
+    {
+      settings,
+      calls,
+      events,
+      environment,
+      workingDirectory,
+      findSecret: (key, s) => findPullSecret({ objects, log }, key, s),
+      volumeImages,
+      clock,
+      log,
+    },
     group.signal,
   )
   const node = toNodeSettings(settings, {
@@ -130,7 +175,36 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     cgroups,
     resolvConf: deps.resolvConf,
   })
-  tellResolverLimits(node.sandbox.dns, createLoggedNodeEvents(log, settings.nodeName))
+  const nodeEvents = createLoggedNodeEvents(log, settings.nodeName)
+  tellResolverLimits(node.sandbox.dns, nodeEvents)
+  const rootDirectory = await prepareRoot(flags.rootDir)
+  const volumes = createVolumes(
+    {
+      rootDirectory,
+      guarded,
+      objects,
+      node: () => ({ name: settings.nodeName, labels: nodeLabels(settings.nodeName, process.arch) }),
+      nodeAllocatable: () => node.container.allocatable,
+      swapIsOn: machine.swapBytes > 0n,
+      selinuxEnabled: machine.selinuxEnabled,
+      events,
+      nodeEvents,
+      metrics,
+      clock,
+      log,
+      random: deps.random,
+    },
+    group,
+  )
+  const volumeStats = new VolumeStats({
+    mounted: () => volumes.mounted(),
+    files: guarded,
+    periodMs: config.volumeStatsAggPeriod,
+    metrics,
+    clock,
+    random: deps.random,
+    log,
+  })
   const statusBell = new Wakeup()
   const workers = new PodWorkers(
     {
@@ -138,6 +212,8 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
         calls,
         observer,
         images: images.puller,
+        volumes,
+        references: objects,
         features,
         runtimeClasses: noRuntimeClasses,
         userNamespaces,
@@ -145,7 +221,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
         files,
         cgroups: podCgroups,
         journal,
-        environment: noEnvironmentSources,
+        readEnvironment: (request, s) => readEnvironment({ objects, readFile, services }, request, s),
         events,
         starts: new Turnstile({
           places: Math.max(LEAST_PARALLEL_STARTS, machine.onlineCpus.length),
@@ -184,7 +260,11 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   )
 
   // What runs is known before anything is wanted: so a restart of the agent adopts, and never starts twice.
-  await Promise.all([lookAround(observer, log), health.check(group.signal)])
+  await Promise.all([
+    lookAround(observer, log),
+    shareMounts(deps, rootDirectory, group.signal).then(() => volumes.adopt()),
+    health.check(group.signal),
+  ])
   await userNamespaces.adopt(observer.uids().flatMap((uid) => observer.get(uid) ?? []))
   const mux = new PodConfigMux({
     sources: sourceNames(settings),
@@ -194,16 +274,19 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   })
   const allSourcesSeen = () => {
     workers.sourcesReady()
-    group.run('leftovers', () =>
-      removeUnknownPods({
-        files,
-        cgroups: podCgroups,
-        journal,
-        knows: (uid) => workers.knows(uid),
-        podLogsDirectory: config.podLogsDir,
-        log,
-      }),
-    )
+    const leftovers = {
+      files,
+      volumes,
+      cgroups: podCgroups,
+      journal,
+      knows: (uid: PodUid) => workers.knows(uid),
+      isInRuntime: async (uid: PodUid) => (await observer.refresh(uid)) !== undefined,
+      metrics,
+      podLogsDirectory: config.podLogsDir,
+      clock,
+      log,
+    }
+    group.run('leftovers', (s) => runLeftoverRemoval(leftovers, s))
   }
   const stuckMs = Math.max(STUCK_MS, 2 * config.syncFrequency)
   let lastLookAt = clock.now()
@@ -219,8 +302,14 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   group.run('runtime health', (s) => health.run(s))
   let refused = 0
   const onRefused = () => void (refused += 1)
-  group.run('sources', (s) => runSources({ settings, mux, clock, log, onAllSeen: allSourcesSeen, onRefused }, s))
+  group.run('sources', (s) =>
+    runSources(
+      { settings, hasObjects: deps.objects !== undefined, mux, clock, log, onAllSeen: allSourcesSeen, onRefused },
+      s,
+    ),
+  )
   group.run('image garbage collection', (s) => images.runGarbageCollection(s))
+  group.run('volume stats', (s) => volumeStats.run(s))
   group.run('log rotation', (s) =>
     runLogRotation(
       { calls, files: logFiles, clock, log, limits: toLogLimits(config), containers: () => listLogs(observer) },
@@ -245,6 +334,16 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   }
   await group.join()
   return 0
+}
+
+/** Mounts that containers and the node show each other need it; pods without such mounts do not. */
+async function shareMounts({ clock, log }: KubeletDeps, directory: string, signal: AbortSignal): Promise<void> {
+  try {
+    await makeShared({ clock }, directory, signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    log.warn('cannot make the root directory a shared mount: mounts are not passed on to containers', { error })
+  }
 }
 
 /** The first look. A pod that cannot be read keeps nobody else waiting: its worker asks again before it does anything. */

@@ -65,6 +65,7 @@ async function run(settings: Settings, machine: MachineFacts): Promise<number> {
       {
         settings,
         machine,
+        objects: undefined,
         log,
         clock: systemClock,
         environment: process.env,

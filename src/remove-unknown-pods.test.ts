@@ -4,9 +4,17 @@ import type { Logger } from './telemetry/logger.ts'
 import { removeUnknownPods } from './remove-unknown-pods.ts'
 import type { RemoveUnknownPodsDeps } from './remove-unknown-pods.ts'
 
+interface Scene {
+  readonly broken?: readonly string[]
+  readonly known?: Set<string>
+  /** Pods of which volumes may be mounted. */
+  readonly mounted?: Set<string>
+  readonly running?: ReadonlySet<string>
+}
+
 /** A disk with the remains of two pods, of which one is known, and with something that is no pod. */
-function setUp(options: { readonly broken?: readonly string[]; readonly known?: Set<string> } = {}) {
-  const { broken = [], known = new Set(['known']) } = options
+function setUp(options: Scene = {}) {
+  const { broken = [], known = new Set(['known']), mounted = new Set(), running = new Set() } = options
   const journal: string[] = []
   const lines: string[] = []
   const say = (message: string) => void lines.push(message)
@@ -32,14 +40,26 @@ function setUp(options: { readonly broken?: readonly string[]; readonly known?: 
   const cgroups = { list: act('listCgroups', uids), remove: act('removeCgroup') } as RemoveUnknownPodsDeps['cgroups']
   const notes = { uids: () => uids, forget: act('forget') } as unknown as RemoveUnknownPodsDeps['journal']
   const run = () =>
-    removeUnknownPods({
-      files,
-      cgroups,
-      journal: notes,
-      knows: (uid) => known.has(uid),
-      podLogsDirectory: '/logs',
-      log,
-    })
+    removeUnknownPods(
+      {
+        files,
+        cgroups,
+        journal: notes,
+        knows: (uid) => known.has(uid),
+        isInRuntime: async (uid) => running.has(uid),
+        volumes: {
+          has: (uid) => mounted.has(uid),
+          release: async ({ uid }) => {
+            await act('release')(uid)
+            mounted.delete(uid)
+          },
+        },
+        metrics: { orphanVolumes: (cleaned, failed) => void journal.push(`orphans ${cleaned} ${failed}`) },
+        podLogsDirectory: '/logs',
+        log,
+      },
+      new AbortController().signal,
+    )
   return { run, journal, lines, known }
 }
 
@@ -94,4 +114,27 @@ describe('removeUnknownPods()', () => {
       ['removeLinks /var/log/containers /logs'],
     )
   })
+
+  test('takes volumes away before the directory', async () => {
+    const { run, journal } = setUp({ mounted: new Set(['known', 'unknown']) })
+    assert.equal(await run(), 0)
+    assert.deepEqual(
+      journal.filter((line) => /^(?:release|orphans|removePod)/.test(line)),
+      ['release unknown', 'orphans 1 0', 'removePod unknown'],
+    )
+  })
+
+  const stuck: readonly (readonly [why: string, scene: Scene])[] = [
+    ['its volumes do not go', { broken: ['release'] }],
+    ['it runs after all', { running: new Set(['unknown']) }],
+  ]
+  for (const [why, scene] of stuck) {
+    test(`leaves the directory of a pod when ${why}, and says that more is to be done`, async () => {
+      const { run, journal, lines } = setUp({ mounted: new Set(['unknown']), ...scene })
+      assert.equal(await run(), 1)
+      assert.ok(journal.includes('orphans 0 1'))
+      assert.ok(!journal.includes('removePod unknown'))
+      assert.deepEqual(lines, ['cannot remove what is left of a pod'])
+    })
+  }
 })

@@ -4,50 +4,88 @@ import { isPodUid } from './model/pod.ts'
 import type { PodUid } from './model/pod.ts'
 import type { ExitJournal } from './pods/exit-journal.ts'
 import type { createPodCgroups } from './resources/pod-cgroups.ts'
+import type { VolumeMetrics } from './telemetry/create-volume-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
+import type { Volumes } from './volumes/volumes.ts'
 
 export interface RemoveUnknownPodsDeps {
   readonly files: ReturnType<typeof createPodFiles>
+  readonly volumes: Pick<Volumes, 'has' | 'release'>
   readonly cgroups: Pick<ReturnType<typeof createPodCgroups>, 'list' | 'remove'>
   readonly journal: Pick<ExitJournal, 'uids' | 'forget'>
   /** Is this pod wanted here, or still being ended? */
   readonly knows: (uid: PodUid) => boolean
+  /** Asks the runtime itself, now. */
+  readonly isInRuntime: (uid: PodUid) => Promise<boolean>
+  readonly metrics: Pick<VolumeMetrics, 'orphanVolumes'>
   readonly podLogsDirectory: string
   readonly log: Logger
 }
 
+interface Removal {
+  readonly uid: string
+  readonly remove: (uid: PodUid) => Promise<void>
+}
+
 /**
- * Removes directories, logs and cgroups of pods that neither a source nor the runtime has: an agent that died while it cleaned up
- * leaves them. Failures are told and harmless: the next start tries again.
+ * Removes volumes, directories, logs and cgroups of pods that neither a source nor the runtime has: an agent that died while it cleaned up
+ * leaves them. Failures are told and harmless. Resolves to the number of pods whose volumes are still there: those are worth another try.
  */
-export async function removeUnknownPods({
-  files,
-  cgroups,
-  journal,
-  knows,
-  podLogsDirectory,
-  log,
-}: RemoveUnknownPodsDeps): Promise<void> {
-  const orNothing = async <T>(list: Promise<readonly T[]>): Promise<readonly T[]> =>
-    await list.catch((error: unknown) => {
-      log.warn('cannot look for what is left of pods', { error })
-      return []
-    })
-  const removals = [
-    ...(await orNothing(files.listPods())).map((uid) => ({ uid, remove: () => files.removePod(uid, undefined) })),
-    ...(await orNothing(cgroups.list())).map((uid) => ({ uid, remove: () => cgroups.remove(uid) })),
-    ...(await orNothing(files.listLogDirectories(podLogsDirectory))).map(({ uid, path }) => ({
+export async function removeUnknownPods(deps: RemoveUnknownPodsDeps, signal: AbortSignal): Promise<number> {
+  const { files, volumes, metrics } = deps
+  const uids = await orNothing(deps, files.listPods())
+  const withVolumes = uids.filter((uid) => isPodUid(uid) && volumes.has(uid) && !deps.knows(uid))
+  // Together: one that hangs keeps nobody else waiting.
+  const stayed = await Promise.all(
+    withVolumes.map((uid) => tryTo(deps, { uid, remove: (known) => removeVolumes(deps, known, signal) })),
+  )
+  const failed = stayed.filter((done) => !done).length
+  metrics.orphanVolumes(withVolumes.length - failed, failed)
+  const removals = await listRemovals(deps, uids)
+  for (const removal of removals) await tryTo(deps, removal)
+  await files
+    .removeDanglingLinks(CONTAINER_LOGS_DIRECTORY, deps.podLogsDirectory)
+    .catch((error: unknown) => deps.log.warn('cannot remove links to logs that are gone', { error }))
+  return failed
+}
+
+/** Nothing is taken from what runs, whoever knows it. */
+async function removeVolumes(deps: RemoveUnknownPodsDeps, uid: PodUid, signal: AbortSignal): Promise<void> {
+  if (await deps.isInRuntime(uid)) throw new Error('The runtime has the pod')
+  if (!deps.knows(uid)) await deps.volumes.release({ uid, noteStep: (_, work) => work() }, signal)
+}
+
+async function listRemovals(deps: RemoveUnknownPodsDeps, uids: readonly string[]): Promise<readonly Removal[]> {
+  const { files, volumes, cgroups, journal, podLogsDirectory } = deps
+  const removePod = async (uid: PodUid) => {
+    if (!volumes.has(uid)) await files.removePod(uid, undefined)
+  }
+  return [
+    ...uids.map((uid) => ({ uid, remove: removePod })),
+    ...(await orNothing(deps, cgroups.list())).map((uid) => ({ uid, remove: () => cgroups.remove(uid) })),
+    ...(await orNothing(deps, files.listLogDirectories(podLogsDirectory))).map(({ uid, path }) => ({
       uid,
       remove: () => files.removeLogDirectory(path),
     })),
     ...journal.uids().map((uid) => ({ uid, remove: () => journal.forget(uid) })),
   ]
-  for (const { uid, remove } of removals) {
-    // Asked at the last moment: a removal takes its time, and pods may come meanwhile.
-    if (!isPodUid(uid) || knows(uid)) continue
-    await remove().catch((error: unknown) => log.warn('cannot remove what is left of a pod', { uid, error }))
+}
+
+/** Asks at the last moment who knows the pod: a removal takes its time, and pods may come meanwhile. False when it failed. */
+async function tryTo({ knows, log }: RemoveUnknownPodsDeps, { uid, remove }: Removal): Promise<boolean> {
+  if (!isPodUid(uid) || knows(uid)) return true
+  try {
+    await remove(uid)
+    return true
+  } catch (error) {
+    log.warn('cannot remove what is left of a pod', { uid, error })
+    return false
   }
-  await files
-    .removeDanglingLinks(CONTAINER_LOGS_DIRECTORY, podLogsDirectory)
-    .catch((error: unknown) => log.warn('cannot remove links to logs that are gone', { error }))
+}
+
+async function orNothing<T>({ log }: RemoveUnknownPodsDeps, list: Promise<readonly T[]>): Promise<readonly T[]> {
+  return await list.catch((error: unknown) => {
+    log.warn('cannot look for what is left of pods', { error })
+    return []
+  })
 }

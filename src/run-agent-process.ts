@@ -6,11 +6,14 @@ import type { MachineFacts } from './host/read-machine.ts'
 import { collectGarbage } from './host/collect-garbage.ts'
 import { hostConfigFiles } from './host/config-files.ts'
 import { runKubelet } from './kubelet.ts'
+import type { ObjectApi } from './objects/object-api.ts'
 import type { Logger } from './telemetry/logger.ts'
 
 export interface AgentProcessDeps {
   readonly settings: Settings
   readonly machine: MachineFacts
+  /** Where objects that pods refer to are read; undefined on a node without an API. */
+  readonly objects: ObjectApi | undefined
   readonly log: Logger
   readonly clock: Clock
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -68,6 +71,7 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
     {
       settings,
       machine,
+      objects: deps.objects,
       resolvConf,
       clock,
       log,

@@ -10,6 +10,8 @@ import type { Logger } from './telemetry/logger.ts'
 
 export interface RunSourcesDeps {
   readonly settings: Settings
+  /** There is an API to read what pods refer to, so that static pods may do so. */
+  readonly hasObjects: boolean
   readonly mux: PodConfigMux
   readonly clock: Clock
   readonly log: Logger
@@ -26,13 +28,13 @@ export function sourceNames({ config }: Settings): readonly string[] {
 
 /** Runs all sources of pods into the mux until the signal aborts. */
 export async function runSources(
-  { settings, mux, clock, log, onAllSeen, onRefused }: RunSourcesDeps,
+  { settings, hasObjects, mux, clock, log, onAllSeen, onRefused }: RunSourcesDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const { config, gates, nodeName } = settings
   const names = sourceNames(settings)
   if (names.length === 0) log.warn('no source of pods is configured: set staticPodPath or staticPodURL', {})
-  const decoding = { nodeName, refuseApiReferences: gates.enabled('PreventStaticPodAPIReferences') }
+  const decoding = { nodeName, refuseApiReferences: !hasObjects && gates.enabled('PreventStaticPodAPIReferences') }
   let all = false
   const checkAll = () => {
     if (all || !mux.allSeen()) return

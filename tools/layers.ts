@@ -15,6 +15,8 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   'api-server': ['model', 'async', 'document', 'telemetry', 'host', 'schema'],
   'http-client': ['model'],
   containers: ['model', 'cri'],
+  objects: ['model', 'async', 'telemetry'],
+  volumes: ['model', 'async', 'telemetry', 'host', 'cri', 'containers', 'objects'],
   sources: ['model', 'async', 'telemetry', 'host', 'schema'],
   observe: ['model', 'async', 'telemetry', 'cri'],
   probes: ['model', 'async', 'telemetry', 'http-client', 'cri', 'containers'],

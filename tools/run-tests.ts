@@ -9,7 +9,12 @@ process.exitCode =
     { name: 'unit', globs: ['src/**/*.test.ts', 'tools/**/*.test.ts'] },
     {
       name: 'component',
-      globs: ['test/component/**/*.test.ts', 'test/contract/**/*.test.ts', 'test/bench/**/*.test.ts'],
+      globs: [
+        'test/component/**/*.test.ts',
+        'test/contract/**/*.test.ts',
+        'test/kernel/**/*.test.ts',
+        'test/bench/**/*.test.ts',
+      ],
       timeoutMs: 120_000,
     },
     { name: 'e2e', globs: ['test/e2e/**/*.test.ts'], concurrency: 1, timeoutMs: 300_000 },

@@ -45,7 +45,6 @@ const NOT_YET_HONOURED: readonly (keyof GivenConfiguration)[] = [
   'enableControllerAttachDetach',
   // Volumes.
   'volumePluginDir',
-  'volumeStatsAggPeriod',
   // The node protects itself and its pods.
   'kubeletCgroups',
   'systemCgroups',

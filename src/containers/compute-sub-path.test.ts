@@ -26,6 +26,16 @@ describe('computeSubPath()', () => {
     })
   }
 
+  for (const parts of [{ subPath: '/etc' }, { subPath: 'a/../b' }, { subPathExpr: '$(POD)/..' }]) {
+    test(`refuses ${JSON.stringify(parts)}`, () => {
+      assert.throws(() => computeSubPath(mount(parts), environment), /of volume "v": expected a relative path without/)
+    })
+  }
+
+  test('takes dots in names for what they are', () => {
+    assert.equal(computeSubPath(mount({ subPath: '..data/a..b' }), environment), '..data/a..b')
+  })
+
   test('asks for no environment that it does not need', () => {
     assert.equal(
       computeSubPath(mount({ subPath: 'a' }), () => assert.fail('asked')),

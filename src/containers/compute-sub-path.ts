@@ -4,12 +4,19 @@ import { expandVariables } from './expand-variables.ts'
 
 /** Which part of a volume a container gets; empty for all of it. Variables of the container's environment are put in. */
 export function computeSubPath(
-  { subPath = '', subPathExpr = '' }: VolumeMount,
+  { name, subPath = '', subPathExpr = '' }: VolumeMount,
   environment: () => ReadonlyMap<string, string>,
 ): string {
-  if (subPathExpr === '') return subPath
-  const variables = environment()
-  return expandVariables(subPathExpr, (name) => {
+  const path = subPathExpr === '' ? subPath : expand(subPathExpr, environment())
+  if (path.startsWith('/') || path.split('/').includes('..'))
+    throw new ContainerConfigError(
+      `Cannot use subPath "${path}" of volume "${name}": expected a relative path without ".."`,
+    )
+  return path
+}
+
+function expand(text: string, variables: ReadonlyMap<string, string>): string {
+  return expandVariables(text, (name) => {
     const value = variables.get(name) ?? ''
     // An empty part would be another directory than the one that is meant.
     if (value === '') throw new ContainerConfigError(`missing value for "${name}"`)

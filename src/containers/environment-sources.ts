@@ -17,7 +17,8 @@ export interface EnvironmentSources {
   readonly services: () => Lookup<readonly Service[]>
 }
 
-interface EnvironmentFile {
+/** A variable of a file that a volume of the pod holds. */
+export interface EnvironmentFile {
   readonly volumeName: string
   readonly path: string
   readonly key: string

@@ -23,19 +23,6 @@ const rows: readonly Row[] = [
   },
   { capability: 'podResources', spec: { resources: { limits: { cpu: '1' } } }, expected: ['warn spec.resources'] },
   {
-    capability: 'volumes',
-    spec: {
-      volumes: [{ name: 'a', emptyDir: {} }],
-      containers: [createContainer({ volumeMounts: [{ name: 'a', mountPath: '/a' }] })],
-      initContainers: [createContainer({ volumeDevices: [{ name: 'a', devicePath: '/dev/a' }] })],
-    },
-    expected: [
-      'refuse spec.volumes[0]',
-      'refuse spec.containers[0].volumeMounts',
-      'refuse spec.initContainers[0].volumeDevices',
-    ],
-  },
-  {
     capability: 'imageVolumes',
     spec: { volumes: [{ name: 'a', image: { reference: 'data:1' } }] },
     expected: ['refuse spec.volumes[0].image'],

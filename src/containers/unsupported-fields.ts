@@ -10,7 +10,6 @@ export type PodCapability =
   | 'resourceClaims'
   | 'stopSignals'
   | 'userNamespaces'
-  | 'volumes'
 
 /** Those that the runtime has to bring. What runs has them, whatever the runtime says today. */
 export const RUNTIME_CAPABILITIES: readonly PodCapability[] = ['imageSubPaths', 'imageVolumes', 'userNamespaces']
@@ -53,24 +52,6 @@ const ROWS: readonly Row[] = [
     effect: 'warn',
     reason: 'limits of whole pods are not enforced yet, only those of containers',
     find: (pod) => pathIf(pod, 'spec.resources', ({ spec }) => spec.resources?.limits !== undefined),
-  },
-  {
-    capability: 'volumes',
-    effect: 'refuse',
-    reason: 'volumes are not supported yet, and the pod cannot run without its data',
-    find: ({ spec }) =>
-      (spec.volumes ?? []).flatMap(({ image }, index) => (image === undefined ? [`spec.volumes[${index}]`] : [])),
-  },
-  {
-    capability: 'volumes',
-    effect: 'refuse',
-    reason: 'volumes are not supported yet, and the container cannot run without its data',
-    find: (pod) => [
-      ...containerPaths(pod, 'volumeMounts', ({ volumeMounts = [] }) =>
-        volumeMounts.some(({ name }) => !isImageVolume(pod, name)),
-      ),
-      ...containerPaths(pod, 'volumeDevices', ({ volumeDevices = [] }) => volumeDevices.length > 0),
-    ],
   },
   {
     capability: 'imageVolumes',

@@ -8,7 +8,7 @@ import type { KeyringEntry } from './compute-credentials.ts'
 import type { Login } from './credential.ts'
 import { formatPluginRequest, parsePluginAnswer, PluginAnswerError } from './plugin-protocol.ts'
 import type { CacheKeyType, PluginAnswer } from './plugin-protocol.ts'
-import { waitForShared } from './wait-for-shared.ts'
+import { waitForShared } from '../async/wait-for-shared.ts'
 
 export interface CredentialPluginDeps {
   readonly run: (request: ProcessRequest, signal: AbortSignal) => Promise<ProcessResult>

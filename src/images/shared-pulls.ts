@@ -12,7 +12,7 @@ import { inspectError, readImage } from './read-image.ts'
 import { runPullProgress } from './run-pull-progress.ts'
 import type { PullProgressDeps } from './run-pull-progress.ts'
 import { TokenBucket } from './token-bucket.ts'
-import { waitForShared } from './wait-for-shared.ts'
+import { waitForShared } from '../async/wait-for-shared.ts'
 
 export interface PullLimits {
   /** How many pulls run at the same time; 1 pulls one image after the other. */

@@ -142,11 +142,11 @@ async function startAll(
   for (const start of input.actions.start) {
     const kinded = findContainer(input.pod, start.name)
     try {
-      const volumes = await awaitVolumes(runtime, { pod: input.pod, kinded, images: parts.volumes })
+      const imageVolumes = await awaitVolumes(runtime, { pod: input.pod, kinded, images: parts.volumes })
       const image = await (parts.images.get(start.name) as Promise<LocalImage>)
       signals.superseded.throwIfAborted()
       rememberStart(runtime, input, start)
-      const request = { pod: input.pod, kinded, image, sandbox: parts.sandbox, observed: input.observed, volumes }
+      const request = { pod: input.pod, kinded, image, sandbox: parts.sandbox, observed: input.observed, imageVolumes }
       const containerId = await runtime.starts.pass(
         startPriority(input.pod, 'container'),
         () => startContainer(runtime, request, signals.shutdown),

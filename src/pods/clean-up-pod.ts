@@ -1,6 +1,7 @@
 import { podLogDirectory } from '../containers/log-paths.ts'
 import { hasRunningParts } from '../model/observed-pod.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
+import { VolumesError } from '../model/volumes-error.ts'
 import { computeLeftovers } from './compute-leftovers.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 import { removeLeftovers } from './remove-leftovers.ts'
@@ -33,6 +34,7 @@ export async function cleanUpPod(runtime: PodRuntime, ended: EndedPod, shutdown:
     return { kind: 'wait', ms: retryMs ?? 0, seen }
   }
   const known = runtime.observer.get(uid)
+  if (!(await releaseVolumes(runtime, observed, shutdown))) return { kind: 'wait', ms: RETRY_MS, seen: known }
   if (ended.wanted) {
     await removeLeftovers(runtime, observed, computeLeftovers(observed, runtime.node.deadInstancesKept), shutdown)
     return { kind: 'wait', ms: undefined, seen: known }
@@ -40,6 +42,23 @@ export async function cleanUpPod(runtime: PodRuntime, ended: EndedPod, shutdown:
   const left = ended.keepUntil - runtime.clock.monotonic()
   if (left > 0) return { kind: 'wait', ms: left, seen: known }
   return await removeAll(runtime, observed, shutdown)
+}
+
+/** Nothing runs any more, so nothing needs them. The pod stays until they are gone. */
+async function releaseVolumes(
+  { volumes, references, noteStep, log }: PodRuntime,
+  { uid, namespace, name }: ObservedPod,
+  shutdown: AbortSignal,
+): Promise<boolean> {
+  try {
+    await volumes.release({ uid, noteStep }, shutdown)
+    references.unregister(uid)
+    return true
+  } catch (error) {
+    if (!(error instanceof VolumesError)) throw error
+    log.warn('cannot take the volumes of a pod away, will try again', { pod: `${namespace}/${name}`, uid, error })
+    return false
+  }
 }
 
 async function removeAll(runtime: PodRuntime, observed: ObservedPod, shutdown: AbortSignal): Promise<CleanUp> {

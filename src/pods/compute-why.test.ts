@@ -34,6 +34,10 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
       status: { phase: 'Failed', reason: 'DeadlineExceeded', message: 'too long' },
     },
   ],
+  [
+    'Has ended: Succeeded; create sandbox, for 1.5 s',
+    { state: { kind: 'terminated', at: 0 }, status: { phase: 'Succeeded' }, steps: [open] },
+  ],
   ['Is gone', { state: { kind: 'gone' } }],
   ['Waits for the network: no plugin', { networkProblem: 'no plugin' }],
   [

@@ -24,7 +24,7 @@ export function computeWhy(input: WhyInput): string {
     case 'terminating':
       return `Is being ended (${state.cause})${open === undefined ? '' : `: ${open}`}`
     case 'terminated':
-      return `Has ended: ${status?.phase ?? 'unknown'}${status?.reason === undefined ? '' : ` (${status.reason}: ${status.message ?? ''})`}`
+      return `Has ended: ${status?.phase ?? 'unknown'}${status?.reason === undefined ? '' : ` (${status.reason}: ${status.message ?? ''})`}${open === undefined ? '' : `; ${open}`}`
     case 'gone':
       return 'Is gone'
     case 'syncing':

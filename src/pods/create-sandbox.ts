@@ -42,7 +42,7 @@ export async function describeSandbox(
     const isolation = await resolveIsolation(runtime, pod, existing)
     const { config, warnings } = computePodSandboxConfig(
       pod,
-      { attempt, userNamespace: isolation.userNamespace, volumeGroups: [] },
+      { attempt, userNamespace: isolation.userNamespace, volumeGroups: runtime.volumes.groups(pod.metadata.uid) },
       runtime.node.sandbox,
     )
     for (const { reason, message } of warnings) {

@@ -1,3 +1,4 @@
+import type { AbortScope } from '../async/abort-scope.ts'
 import type { PodStatus, ResourceRequirements } from '../model/generated/core-v1.ts'
 import type { WaitingReason } from '../status/status-input.ts'
 import type { CrashBackOff } from './compute-crash-back-off.ts'
@@ -21,6 +22,8 @@ export interface PodMemory {
   lastSandboxAt: number | undefined
   /** The runtime was changed and could not be looked at since: what is known of the pod is older than what was done. */
   unsure: boolean
+  /** The pass under way waits for volumes and for nothing else: whatever is news ends that wait. */
+  volumesWait: AbortScope | undefined
   /** What users were last told about the network; undefined while it is fine. */
   networkProblem: string | undefined
   /** It was seen to run, or was here before this agent. */
@@ -38,6 +41,7 @@ export function createPodMemory(): PodMemory {
     toldWarnings: new Set(),
     lastSandboxAt: undefined,
     unsure: false,
+    volumesWait: undefined,
     networkProblem: undefined,
     hasRun: false,
     status: undefined,

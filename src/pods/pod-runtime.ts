@@ -1,13 +1,14 @@
 import type { Clock } from '../async/clock.ts'
 import type { Turnstile } from '../async/turnstile.ts'
 import type { ContainerNodeSettings } from '../containers/compute-container-config.ts'
+import type { ContainerMount } from '../containers/compute-mounts.ts'
 import type { SandboxNodeSettings } from '../containers/compute-pod-sandbox-config.ts'
 import type { EnvironmentSources } from '../containers/environment-sources.ts'
 import type { CriCalls } from '../cri/cri-calls.ts'
-import type { PodSandboxConfig } from '../cri/generated/runtime-v1.ts'
+import type { Device, ImageSpec, PodSandboxConfig } from '../cri/generated/runtime-v1.ts'
 import type { httpGet } from '../http-client/http-get.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
-import type { ImageVolumeSource } from '../model/generated/core-v1.ts'
+import type { Container, EphemeralContainer, ImageVolumeSource } from '../model/generated/core-v1.ts'
 import type { ContainerKind, KindedContainer } from '../model/pod-containers.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
 import type { RuntimeFeatures } from '../model/runtime-features.ts'
@@ -42,6 +43,41 @@ export interface ImageProvider {
     },
     signal: AbortSignal,
   ): Promise<LocalImage>
+}
+
+/** Shows what is done for a pod, under its name, while it is done. */
+type NoteStep = <T>(name: string, work: () => Promise<T>) => Promise<T>
+
+/** The volumes of pods. */
+interface PodVolumes {
+  /** Resolves when all that containers use are there; fails with a VolumesError. What is under way goes on when the signal aborts. */
+  ensure(request: { readonly pod: Pod; readonly noteStep: NoteStep }, signal: AbortSignal): Promise<void>
+  /** Brings what is missing and what has changed, without anybody waiting for it. */
+  keep(request: { readonly pod: Pod; readonly noteStep: NoteStep }): void
+  /** What one container gets of them; fails with a ContainerConfigError. */
+  containerVolumes(
+    request: {
+      readonly pod: Pod
+      readonly container: Container | EphemeralContainer
+      /** Volumes whose content the runtime brings, by name. */
+      readonly images: ReadonlyMap<string, ImageSpec>
+      readonly environment: () => ReadonlyMap<string, string>
+      readonly recursiveReadOnlyMounts: boolean
+      readonly noteStep: NoteStep
+    },
+    signal: AbortSignal,
+  ): Promise<{ readonly mounts: readonly ContainerMount[]; readonly devices: readonly Device[] }>
+  /** Groups that processes of the pod need for its volumes. */
+  groups(uid: PodUid): readonly number[]
+  /** Resolves when nothing of them is left; fails with a VolumesError. Only when nothing of the pod runs any more. */
+  release(request: { readonly uid: PodUid; readonly noteStep: NoteStep }, signal: AbortSignal): Promise<void>
+}
+
+/** Objects of an API that pods refer to, kept at hand for them. */
+interface PodReferences {
+  /** Before anything is read for the pod; the same pod again costs nothing. */
+  register(pod: Pod): void
+  unregister(uid: PodUid): void
 }
 
 /** Looks at one pod in the runtime, now. */
@@ -99,6 +135,8 @@ export interface PodRuntime {
   >
   readonly observer: PodObserver
   readonly images: ImageProvider
+  readonly volumes: PodVolumes
+  readonly references: PodReferences
   /** What the runtime can do, by its newest word. */
   readonly features: () => RuntimeFeatures
   readonly runtimeClasses: RuntimeClasses
@@ -107,14 +145,18 @@ export interface PodRuntime {
   readonly files: PodFiles
   readonly cgroups: PodCgroups
   readonly journal: Pick<ExitJournal, 'get' | 'record' | 'forget'>
-  readonly environment: EnvironmentSources
+  /** Asks for what the environment of a container needs from elsewhere. */
+  readonly readEnvironment: (
+    request: Pick<KindedContainer, 'container'> & { readonly pod: Pod },
+    signal: AbortSignal,
+  ) => Promise<EnvironmentSources>
   readonly events: PodEvents
   readonly starts: Pick<Turnstile, 'pass'>
   readonly probes: ProbeDeps
   readonly metrics: PodMetrics
   readonly node: NodeSettings
   /** Work that nothing else here would show, under its name. */
-  readonly noteStep: <T>(name: string, work: () => Promise<T>) => Promise<T>
+  readonly noteStep: NoteStep
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number

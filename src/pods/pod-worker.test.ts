@@ -203,4 +203,58 @@ describe('PodWorker', () => {
     assert.deepEqual(lines, [])
     assert.equal(worker.state.kind, 'syncing')
   })
+
+  describe('of a pod with volumes', () => {
+    const withVolume = createPod({
+      spec: {
+        ...pod.spec,
+        volumes: [{ name: 'data', emptyDir: {} }],
+        containers: [createContainer({ volumeMounts: [{ name: 'data', mountPath: '/data' }] })],
+      },
+    })
+
+    for (const news of ['update', 'lookAgain', 'remove'] as const) {
+      test(`does not wait for a volume any longer after ${news}`, async () => {
+        const { worker, begin, clock, volumeNode, told, stop } = await setUp(
+          { kind: 'syncing' },
+          { subject: { kind: 'pod', pod: withVolume } },
+        )
+        volumeNode.behaviours.set('data', 'hangs')
+        begin()
+        await clock.advance(1000)
+        const before = told.statuses
+        if (news === 'update') worker.update({ ...withVolume })
+        else worker[news]()
+        await clock.advance(0)
+        assert.ok(told.statuses > before)
+        assert.deepEqual(volumeNode.journal.slice(0, 1), ['mount u-1/data'])
+        assert.equal(volumeNode.journal.filter((line) => line.startsWith('mount')).length, 1)
+        stop.abort(new ShutdownError('leave'))
+        await clock.advance(0)
+      })
+    }
+
+    test('keeps a pod that has ended until its volumes are gone, and says what hangs', async () => {
+      const { worker, begin, clock, isOver, volumeNode, journal, lines, references, runtime } = await setUp(
+        { kind: 'syncing' },
+        { subject: { kind: 'pod', pod: withVolume } },
+      )
+      await runtime.volumes.ensure({ pod: withVolume, noteStep: runtime.noteStep }, new AbortController().signal)
+      runtime.references.register(withVolume)
+      volumeNode.behaviours.set('data', 'hangs')
+      worker.remove()
+      begin()
+      await clock.advance(20_000)
+      assert.deepEqual([worker.state.kind, isOver()], ['terminated', 'no'])
+      assert.ok(!journal.includes('removeCgroup u-1'))
+      assert.deepEqual([...references], ['u-1'])
+      await clock.advance(123_000)
+      assert.ok(lines.includes('warn cannot take the volumes of a pod away, will try again'))
+      volumeNode.behaviours.set('data', 'good')
+      volumeNode.letGo('data')
+      await clock.advance(10_000)
+      assert.deepEqual([isOver(), volumeNode.mounts.size, references.size], ['yes', 0, 0])
+      assert.equal(clock.sleeping, 0)
+    })
+  })
 })

@@ -121,12 +121,14 @@ export class PodWorker {
   /** What the runtime has of the pod changed. A step under way finds that out before it waits; most often it is its own doing. */
   lookAgain(): void {
     this.#probing?.probes.look()
+    this.#endVolumesWait()
     if (this.#pass === undefined) this.wake()
   }
 
-  /** The newest wish; the pass under way ends first. */
+  /** The newest wish; the pass under way ends first, unless it only waits for volumes. */
   update(pod: Pod): void {
     this.#subject = { kind: 'pod', pod }
+    this.#endVolumesWait()
     this.wake()
   }
 
@@ -299,6 +301,10 @@ export class PodWorker {
 
   #ending(): EndingPod {
     return { pod: this.pod, observed: () => this.#observed(), memory: this.#memory }
+  }
+
+  #endVolumesWait(): void {
+    this.#memory.volumesWait?.abort(new Error('Something about the pod changed'))
   }
 
   // Asked by its own name: the compiler believes that a state which was another a moment ago still is.

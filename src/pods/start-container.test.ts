@@ -7,6 +7,7 @@ import {
   createPodRuntime,
   failing,
 } from '../../test/component/create-pod-runtime.ts'
+import { ContainerConfigError } from '../containers/config-error.ts'
 import type { CriErrorCode } from '../cri/cri-call-error.ts'
 import type { ContainerConfig } from '../cri/generated/runtime-v1.ts'
 import type { ObservedContainer } from '../model/observed-pod.ts'
@@ -19,13 +20,17 @@ const never = new AbortController().signal
 const container = createContainer({ terminationMessagePath: '/dev/termination-log' })
 const pod = createPod({ spec: { dnsPolicy: 'Default', containers: [container] } })
 
-async function setUp(containers: readonly ObservedContainer[] = [], answers: Partial<PodRuntime['calls']> = {}) {
+async function setUp(
+  containers: readonly ObservedContainer[] = [],
+  answers: Partial<PodRuntime['calls']> = {},
+  parts: Partial<PodRuntime> = {},
+) {
   const configs: ContainerConfig[] = []
   const createContainerCall = async ({ config }: { config?: unknown }) => {
     configs.push(config as ContainerConfig)
     return { containerId: 'c-new' }
   }
-  const made = await createPodRuntime({}, { createContainer: createContainerCall, ...answers })
+  const made = await createPodRuntime(parts, { createContainer: createContainerCall, ...answers })
   const description = await describeSandbox(made.runtime, pod, { attempt: 0, told: new Set(), existing: undefined })
   const request = {
     pod,
@@ -33,9 +38,9 @@ async function setUp(containers: readonly ObservedContainer[] = [], answers: Par
     image: { ref: 'sha256:1', uid: undefined, username: '' },
     sandbox: { ...description, id: 's-1', ips: ['10.0.0.1'] },
     observed: createObservedPod({ containers }),
-    volumes: new Map(),
+    imageVolumes: new Map(),
   }
-  return { ...made, configs, start: () => startContainer(made.runtime, request, never) }
+  return { ...made, configs, start: (signal = never) => startContainer(made.runtime, request, signal) }
 }
 
 describe('startContainer()', () => {
@@ -112,6 +117,25 @@ describe('startContainer()', () => {
     files.failures.set('writeHosts', new Error('EROFS'))
     await assert.rejects(start, { name: 'StartError', reason: 'CreateContainerConfigError', message: 'EROFS' })
     assert.deepEqual(journal, [])
+  })
+
+  test('makes no file while its environment cannot be had', async () => {
+    const readEnvironment = () => Promise.reject(new ContainerConfigError('configmap "x" not found'))
+    const { start, files, events } = await setUp([], {}, { readEnvironment })
+    await assert.rejects(start, { reason: 'CreateContainerConfigError', message: 'configmap "x" not found' })
+    assert.deepEqual([...files.files.keys()], [])
+    assert.deepEqual(events, ['Warning Failed Error: configmap "x" not found'])
+  })
+
+  test('blames nobody when it is to give up while it asks for the environment', async () => {
+    const over = new AbortController()
+    const readEnvironment = async (_: unknown, signal: AbortSignal) => {
+      over.abort(new Error('shutdown'))
+      throw signal.reason
+    }
+    const { start, events } = await setUp([], {}, { readEnvironment })
+    await assert.rejects(start(over.signal), { name: 'Error', message: 'shutdown' })
+    assert.deepEqual(events, [])
   })
 
   test('is not stopped by a log that cannot be linked', async () => {

@@ -5,15 +5,13 @@ import {
 } from '../containers/compute-container-config.ts'
 import { computeEtcHosts } from '../containers/compute-etc-hosts.ts'
 import { computePodHostname } from '../containers/compute-hostname.ts'
-import type { ContainerMount } from '../containers/compute-mounts.ts'
 import { computeRestartCount } from '../containers/compute-restart-count.ts'
-import { computeVolumeMounts } from '../containers/compute-volume-mounts.ts'
-import type { ReadyVolume } from '../containers/compute-volume-mounts.ts'
 import { ContainerConfigError } from '../containers/config-error.ts'
+import type { EnvironmentSources } from '../containers/environment-sources.ts'
 import { containerLogSymlink } from '../containers/log-paths.ts'
 import { computePodPaths, terminationLogPath } from '../containers/pod-paths.ts'
 import { CriCallError } from '../cri/cri-call-error.ts'
-import type { ContainerConfig } from '../cri/generated/runtime-v1.ts'
+import type { ContainerConfig, ImageSpec } from '../cri/generated/runtime-v1.ts'
 import { newestInstance } from '../model/observed-pod.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import { containerFieldPath } from '../model/pod-containers.ts'
@@ -31,8 +29,8 @@ export interface StartRequest {
   readonly image: LocalImage
   readonly sandbox: PodSandboxInUse
   readonly observed: ObservedPod
-  /** By name; those that the container mounts. */
-  readonly volumes: ReadonlyMap<string, ReadyVolume>
+  /** By name; of the volumes that the container mounts those whose content the runtime brings. */
+  readonly imageVolumes: ReadonlyMap<string, ImageSpec>
 }
 
 /** Makes one instance of a container, starts it and returns its id. Fails with a StartError whose reason users see. */
@@ -42,7 +40,7 @@ export async function startContainer(runtime: PodRuntime, request: StartRequest,
   const fieldPath = containerFieldPath(kinded.kind, name)
   try {
     await removeNeverStarted(runtime, request, signal)
-    const config = await prepareContainer(runtime, request)
+    const config = await prepareContainer(runtime, request, signal)
     const { containerId } = await inStep('CreateContainerError', () =>
       runtime.calls.createContainer({ podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config }, signal),
     )
@@ -86,19 +84,31 @@ async function removeNeverStarted(
 }
 
 /** Whatever keeps the container from being described, such as a full disk, is for its users to see. */
-async function prepareContainer(runtime: PodRuntime, request: StartRequest): Promise<ContainerConfig> {
+async function prepareContainer(
+  runtime: PodRuntime,
+  request: StartRequest,
+  signal: AbortSignal,
+): Promise<ContainerConfig> {
   try {
-    return await describeContainer(runtime, request)
+    return await describeContainer(runtime, request, signal)
   } catch (error) {
+    if (signal.aborted) throw signal.reason
     if (error instanceof ContainerConfigError) throw new StartError(error.reason, error.message, { cause: error })
     const message = Error.isError(error) ? error.message : String(error)
     throw new StartError('CreateContainerConfigError', message, { cause: error })
   }
 }
 
-async function describeContainer(runtime: PodRuntime, request: StartRequest): Promise<ContainerConfig> {
+async function describeContainer(
+  runtime: PodRuntime,
+  request: StartRequest,
+  signal: AbortSignal,
+): Promise<ContainerConfig> {
   const { pod, kinded, sandbox, observed } = request
   const { container } = kinded
+  // Before any file is made: what is missing may stay so for many tries.
+  const sources = await runtime.readEnvironment({ pod, container }, signal)
+  const volumes = await bringVolumes(runtime, { ...request, sources }, signal)
   const paths = computePodPaths(runtime.node.rootDirectory, pod.metadata.uid)
   const logs = `${sandbox.config.logDirectory}/${container.name}`
   const random32 = Math.floor(runtime.random() * 2 ** 32)
@@ -122,29 +132,36 @@ async function describeContainer(runtime: PodRuntime, request: StartRequest): Pr
       restartCount: computeNumber(request, await runtime.files.listNames(logs)),
       image: request.image,
       podIps: sandbox.ips,
-      mounts: mountVolumes(runtime, request),
-      devices: NO_DEVICES,
+      mounts: volumes.mounts,
+      devices: { ...NO_DEVICES, devices: volumes.devices },
       paths,
       random32,
-      volumeGroups: [],
+      volumeGroups: runtime.volumes.groups(pod.metadata.uid),
       userNamespace: sandbox.userNamespace,
       targetContainerId: target === undefined ? undefined : newestInstance(observed, target)?.id,
       cpuset: undefined,
     },
     node: runtime.node.container,
-    sources: runtime.environment,
+    sources,
   })
 }
 
-function mountVolumes(runtime: PodRuntime, { pod, kinded, sandbox, volumes }: StartRequest): ContainerMount[] {
+async function bringVolumes(
+  runtime: PodRuntime,
+  { pod, kinded, sandbox, imageVolumes, sources }: StartRequest & { readonly sources: EnvironmentSources },
+  signal: AbortSignal,
+): ReturnType<PodRuntime['volumes']['containerVolumes']> {
   const instance = { podIps: sandbox.ips, devices: NO_DEVICES }
-  const input = { pod, kinded, instance, node: runtime.node.container, sources: runtime.environment }
-  return computeVolumeMounts({
+  const input = { pod, kinded, instance, node: runtime.node.container, sources }
+  const request = {
+    pod,
     container: kinded.container,
-    volumes,
+    images: imageVolumes,
     environment: () => new Map(computeContainerEnvironment(input).map(({ name, value }) => [name, value])),
     recursiveReadOnlyMounts: runtime.features().handlers.get(sandbox.runtimeHandler)?.recursiveReadOnlyMounts === true,
-  })
+    noteStep: runtime.noteStep,
+  }
+  return await runtime.volumes.containerVolumes(request, signal)
 }
 
 function computeNumber({ observed, kinded }: StartRequest, logFileNames: readonly string[]): number {

@@ -219,4 +219,60 @@ describe('syncPod()', () => {
     await assert.rejects(sync({ shutdown: stop.signal, superseded: stop.signal }), reason)
     assert.deepEqual(lines, [])
   })
+
+  describe('with volumes', () => {
+    const withVolume: Partial<PodSpec> = {
+      volumes: [{ name: 'data', emptyDir: {} }],
+      containers: [createContainer({ volumeMounts: [{ name: 'data', mountPath: '/data' }] })],
+    }
+
+    test('brings them before anything else is done', async () => {
+      const { sync, volumeNode, journal, clock, references } = await setUp(withVolume)
+      volumeNode.behaviours.set('data', 'hangs')
+      const syncing = sync()
+      await clock.advance(5000)
+      assert.deepEqual([...references], ['u-1'])
+      assert.deepEqual(journal, ['refresh'])
+      volumeNode.letGo('data')
+      await syncing
+      assert.deepEqual(journal.slice(1, 3), ['runPodSandbox', 'podSandboxStatus s-1'])
+    })
+
+    test('tries again later when they do not come', async () => {
+      const { sync, volumeNode, journal, clock, lines, memory } = await setUp(withVolume)
+      volumeNode.behaviours.set('data', 'fails')
+      const syncing = sync()
+      await clock.advance(123_000)
+      assert.deepEqual(await syncing, { kind: 'wait', ms: 10_000, seen: undefined })
+      assert.deepEqual([journal, lines], [['refresh'], ['warn cannot bring the volumes of a pod, will try again']])
+      assert.equal(memory.volumesWait, undefined)
+    })
+
+    test('looks again when something about the pod changes meanwhile, and gives up when the pod is to end', async () => {
+      const { sync, volumeNode, clock, memory } = await setUp(withVolume)
+      volumeNode.behaviours.set('data', 'hangs')
+      const first = sync()
+      await clock.advance(0)
+      memory.volumesWait?.abort(new Error('news'))
+      assert.deepEqual(await first, { kind: 'again' })
+      const end = new AbortController()
+      const second = sync({ shutdown: never, superseded: end.signal })
+      await clock.advance(0)
+      end.abort(new Error('over'))
+      await assert.rejects(second, /over/)
+      assert.deepEqual(volumeNode.journal, ['mount u-1/data'])
+      assert.equal(clock.sleeping, 0)
+    })
+
+    test('does not wait for them when nothing is to be started', async () => {
+      const { sync, observe, volumeNode, clock } = await setUp(withVolume)
+      volumeNode.behaviours.set('data', 'hangs')
+      observe(seen({ hash: containerHash(createContainer()) }))
+      assert.equal((await sync()).kind, 'wait')
+      assert.deepEqual(volumeNode.journal, ['mount u-1/data'])
+      volumeNode.letGo('data')
+      await clock.advance(0)
+      assert.equal(clock.sleeping, 0)
+    })
+  })
 })

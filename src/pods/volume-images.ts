@@ -1,5 +1,4 @@
-import type { ReadyVolume } from '../containers/compute-volume-mounts.ts'
-import type { PodSandboxConfig } from '../cri/generated/runtime-v1.ts'
+import type { ImageSpec, PodSandboxConfig } from '../cri/generated/runtime-v1.ts'
 import { containerFieldPath } from '../model/pod-containers.ts'
 import type { KindedContainer } from '../model/pod-containers.ts'
 import type { Pod } from '../model/pod.ts'
@@ -7,7 +6,7 @@ import { StartError } from '../model/start-error.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 
 /** The volumes of a pod that are images, by name; a promise of one that cannot be had fails with a StartError. */
-export type VolumeImages = ReadonlyMap<string, Promise<ReadyVolume>>
+export type VolumeImages = ReadonlyMap<string, Promise<ImageSpec>>
 
 /** Asks for the images of all volumes at once. Failures are heard when a container needs the volume. */
 export function requestVolumeImages(
@@ -36,26 +35,25 @@ async function bring(
   runtime: PodRuntime,
   request: Parameters<PodRuntime['images']['ensureVolume']>[0],
   signal: AbortSignal,
-): Promise<ReadyVolume> {
+): Promise<ImageSpec> {
   const { ref } = await runtime.images.ensureVolume(request, signal)
   const { pod, volume } = request
-  const spec = {
+  return {
     image: ref,
     userSpecifiedImage: volume.image.reference ?? '',
     annotations: { ...pod.metadata.annotations },
     runtimeHandler: '',
     imageRef: '',
   }
-  return { kind: 'image', spec }
 }
 
 /** The volumes that one container mounts. One that could not be had keeps this container from starting, and no other. */
 export async function awaitVolumes(
   runtime: PodRuntime,
   { pod, kinded, images }: { readonly pod: Pod; readonly kinded: KindedContainer; readonly images: VolumeImages },
-): Promise<ReadonlyMap<string, ReadyVolume>> {
+): Promise<ReadonlyMap<string, ImageSpec>> {
   const { container, kind } = kinded
-  const volumes = new Map<string, ReadyVolume>()
+  const volumes = new Map<string, ImageSpec>()
   try {
     for (const { name } of container.volumeMounts ?? []) {
       const volume = await images.get(name)

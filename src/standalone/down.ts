@@ -1,5 +1,5 @@
 import { removeCgroup } from '../host/cgroup-tree.ts'
-import { mountsBelow } from '../host/mounts-below.ts'
+import { mountPointsBelow, readMountTable } from '../host/mount-table.ts'
 import { runProcess } from '../host/run-process.ts'
 import { listFolder, readTextIfPresent, realFolder, removeLinksInto, removeTree } from '../host/state-folder.ts'
 import { checkRoot } from './check-machine.ts'
@@ -98,14 +98,14 @@ async function takeRuntimeDown(deps: DownDeps, layout: NodeLayout, signal: Abort
 }
 
 async function unmountAll(deps: DownDeps, folder: string, signal: AbortSignal): Promise<void> {
-  for (const point of await mountsBelow(folder)) {
+  for (const point of mountPointsBelow(await readMountTable(), folder)) {
     const argv = ['umount', '--lazy', point]
     await runProcess(deps.clock, { argv, deadlineMs: COMMAND_DEADLINE_MS }, signal)
   }
 }
 
 async function purge(layout: NodeLayout): Promise<void> {
-  const [left] = await mountsBelow(layout.state)
+  const [left] = mountPointsBelow(await readMountTable(), layout.state)
   // Removing through a mount would remove what is not the node's.
   if (left !== undefined) {
     throw new NodeError(`Cannot remove "${layout.state}": "${left}" is still mounted there`, exitCodes.failed)

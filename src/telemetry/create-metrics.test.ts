@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMetrics } from './create-metrics.ts'
 
+const claimUsages = () => []
 const pods = (fromNode: number) => ({ fromNode, fromApi: 1 })
+const volumes = () => [{ plugin: 'kubernetes.io/empty-dir', desired: 2, actual: 1 }]
 const loopDelay = { percentile: (percent: number) => percent / 1000 }
 
 async function linesOf(metrics: ReturnType<typeof createMetrics>, name: string): Promise<string[]> {
@@ -11,7 +13,14 @@ async function linesOf(metrics: ReturnType<typeof createMetrics>, name: string):
 }
 
 test('createMetrics() counts the calls to the runtime, and apart from them those that failed', async () => {
-  const metrics = createMetrics({ version: 'v1', startedAt: 5000, desiredPods: () => pods(3), loopDelay })
+  const metrics = createMetrics({
+    version: 'v1',
+    startedAt: 5000,
+    desiredPods: () => pods(3),
+    claimUsages,
+    loopDelay,
+    volumes,
+  })
   metrics.runtimeOperation('run_podsandbox', 0.004, false)
   metrics.runtimeOperation('run_podsandbox', 0.2, true)
   assert.deepEqual(await linesOf(metrics, 'kubelet_runtime_operations_total'), [
@@ -34,7 +43,14 @@ test('createMetrics() counts the calls to the runtime, and apart from them those
 })
 
 test('createMetrics() counts and times the runs of probes', async () => {
-  const metrics = createMetrics({ version: 'v1', startedAt: 5000, desiredPods: () => pods(3), loopDelay })
+  const metrics = createMetrics({
+    version: 'v1',
+    startedAt: 5000,
+    desiredPods: () => pods(3),
+    claimUsages,
+    loopDelay,
+    volumes,
+  })
   metrics.probe('liveness', 'successful', 0.02)
   metrics.probe('liveness', 'failed', 1)
   assert.deepEqual(await linesOf(metrics, 'prober_probe_total'), [
@@ -46,8 +62,44 @@ test('createMetrics() counts and times the runs of probes', async () => {
   ])
 })
 
+test('createMetrics() tells what claims take as long as they are there, and how long measuring took', async () => {
+  const numbers = { capacityBytes: 1, availableBytes: 2, usedBytes: 3, inodes: 4, inodesFree: 5, inodesUsed: 6 }
+  let claims = [{ namespace: 'shop', claim: 'data', ...numbers }]
+  const sources = {
+    version: 'v1',
+    startedAt: 5000,
+    desiredPods: () => pods(3),
+    loopDelay,
+    volumes,
+    claimUsages: () => claims,
+  }
+  const metrics = createMetrics(sources)
+  metrics.volumeMeasured('du', 0.2)
+  const labels = '{namespace="shop",persistentvolumeclaim="data"}'
+  assert.deepEqual(await linesOf(metrics, 'kubelet_volume_stats_'), [
+    `kubelet_volume_stats_capacity_bytes${labels} 1`,
+    `kubelet_volume_stats_available_bytes${labels} 2`,
+    `kubelet_volume_stats_used_bytes${labels} 3`,
+    `kubelet_volume_stats_inodes${labels} 4`,
+    `kubelet_volume_stats_inodes_free${labels} 5`,
+    `kubelet_volume_stats_inodes_used${labels} 6`,
+  ])
+  assert.deepEqual(await linesOf(metrics, 'kubelet_volume_metric_collection_duration_seconds_sum'), [
+    'kubelet_volume_metric_collection_duration_seconds_sum{metric_source="du"} 0.2',
+  ])
+  claims = []
+  assert.deepEqual(await linesOf(metrics, 'kubelet_volume_stats_'), [])
+})
+
 test('createMetrics() counts starts of containers, sandboxes and pods', async () => {
-  const metrics = createMetrics({ version: 'v1', startedAt: 5000, desiredPods: () => pods(3), loopDelay })
+  const metrics = createMetrics({
+    version: 'v1',
+    startedAt: 5000,
+    desiredPods: () => pods(3),
+    claimUsages,
+    loopDelay,
+    volumes,
+  })
   metrics.containerStart('init', undefined)
   metrics.containerStart('regular', 'ErrImagePull')
   metrics.sandboxStart(false)
@@ -69,7 +121,14 @@ test('createMetrics() counts starts of containers, sandboxes and pods', async ()
 
 test('createMetrics() reads what is true when it is asked', async () => {
   let desired = 3
-  const metrics = createMetrics({ version: 'v1', startedAt: 5000, desiredPods: () => pods(desired), loopDelay })
+  const metrics = createMetrics({
+    version: 'v1',
+    startedAt: 5000,
+    desiredPods: () => pods(desired),
+    claimUsages,
+    loopDelay,
+    volumes,
+  })
   const desiredLines = (count: number) => [
     `kubelet_desired_pods{static="true"} ${count}`,
     'kubelet_desired_pods{static=""} 1',
@@ -86,7 +145,14 @@ test('createMetrics() reads what is true when it is asked', async () => {
 })
 
 test('createMetrics() tells what the process uses; its processor time only ever grows', async () => {
-  const metrics = createMetrics({ version: 'v1', startedAt: 0, desiredPods: () => pods(0), loopDelay })
+  const metrics = createMetrics({
+    version: 'v1',
+    startedAt: 0,
+    desiredPods: () => pods(0),
+    claimUsages,
+    loopDelay,
+    volumes,
+  })
   const cpu = async () => Number((await linesOf(metrics, 'process_cpu_seconds_total'))[0]?.split(' ')[1])
   const before = await cpu()
   assert.ok(before > 0 && (await cpu()) >= before)
@@ -98,8 +164,47 @@ test('createMetrics() tells what the process uses; its processor time only ever 
 })
 
 test('createMetrics() may be called twice: nothing is shared', async () => {
-  const sources = { version: 'v1', startedAt: 0, desiredPods: () => pods(0), loopDelay }
+  const sources = { version: 'v1', startedAt: 0, desiredPods: () => pods(0), claimUsages, loopDelay, volumes }
   const [first, second] = [createMetrics(sources), createMetrics(sources)]
   first.runtimeOperation('version', 1, false)
   assert.deepEqual(await linesOf(second, 'kubelet_runtime_operations_total'), [])
+})
+
+test('createMetrics() counts what is done with volumes', async () => {
+  const metrics = createMetrics({
+    version: 'v1',
+    startedAt: 5000,
+    desiredPods: () => pods(3),
+    claimUsages,
+    loopDelay,
+    volumes,
+  })
+  metrics.storageOperation('kubernetes.io/empty-dir', 'volume_mount', 0.2, false)
+  metrics.storageOperation('kubernetes.io/empty-dir', 'volume_mount', 3, true)
+  metrics.volumeFound(true)
+  metrics.volumeFound(false)
+  metrics.foreignVolumeCleaned(false)
+  metrics.foreignVolumeCleaned(true)
+  metrics.orphanVolumes(3, 1)
+  const labels = 'volume_plugin="kubernetes.io/empty-dir",operation_name="volume_mount"'
+  assert.deepEqual(await linesOf(metrics, 'storage_operation_duration_seconds_count'), [
+    `storage_operation_duration_seconds_count{${labels},status="success",migrated="false"} 1`,
+    `storage_operation_duration_seconds_count{${labels},status="fail-unknown",migrated="false"} 1`,
+  ])
+  assert.deepEqual(await linesOf(metrics, 'volume_manager_total_volumes'), [
+    'volume_manager_total_volumes{plugin_name="kubernetes.io/empty-dir",state="desired_state_of_world"} 2',
+    'volume_manager_total_volumes{plugin_name="kubernetes.io/empty-dir",state="actual_state_of_world"} 1',
+  ])
+  assert.deepEqual(await linesOf(metrics, 'reconstruct_volume'), [
+    'reconstruct_volume_operations_total 2',
+    'reconstruct_volume_operations_errors_total 1',
+  ])
+  assert.deepEqual(await linesOf(metrics, 'force_cleaned'), [
+    'force_cleaned_failed_volume_operations_total 2',
+    'force_cleaned_failed_volume_operation_errors_total 1',
+  ])
+  assert.deepEqual(await linesOf(metrics, 'kubelet_orphan_pod'), [
+    'kubelet_orphan_pod_cleaned_volumes 3',
+    'kubelet_orphan_pod_cleaned_volumes_errors 1',
+  ])
 })

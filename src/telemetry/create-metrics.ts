@@ -1,8 +1,12 @@
 import process from 'node:process'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { createVolumeMetrics } from './create-volume-metrics.ts'
+import type { VolumeCount, VolumeMetrics } from './create-volume-metrics.ts'
+import { addClaimMetrics } from './add-claim-metrics.ts'
+import type { ClaimUsage } from './add-claim-metrics.ts'
 
 /** What the agent counts about itself, under the names of the Go kubelet where it has one. */
-export interface AgentMetrics {
+export interface AgentMetrics extends VolumeMetrics {
   /** One call to the runtime. */
   runtimeOperation(operation: string, seconds: number, failed: boolean): void
   relist(seconds: number): void
@@ -13,6 +17,8 @@ export interface AgentMetrics {
   sandboxStart(failed: boolean): void
   /** A pod runs for the first time, so long after it was first seen. */
   podStart(seconds: number): void
+  /** One measurement of a volume: du walks through it, statfs asks its file system. */
+  volumeMeasured(source: 'du' | 'statfs', seconds: number): void
   render(): Promise<{ readonly type: string; readonly body: string }>
 }
 
@@ -20,6 +26,9 @@ export interface MetricsSources {
   readonly version: string
   /** Pods that are wanted here: those that the node itself has (static), and the others. */
   readonly desiredPods: () => { readonly fromNode: number; readonly fromApi: number }
+  /** By plugin. */
+  readonly volumes: () => readonly VolumeCount[]
+  readonly claimUsages: () => readonly ClaimUsage[]
   readonly startedAt: number
   readonly loopDelay: LoopDelay
 }
@@ -71,8 +80,10 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
   })
   addProcessMetrics(registers, sources)
   addDesiredPods(registers, sources)
+  const volumeMeasured = addClaimMetrics(registers, sources.claimUsages)
   return {
     ...createStartMetrics(registers),
+    ...createVolumeMetrics(registers, sources.volumes),
     runtimeOperation(operation, seconds, failed) {
       operations.inc({ operation_type: operation })
       durations.observe({ operation_type: operation }, seconds)
@@ -83,6 +94,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
       probes.inc({ probe_type: type, result })
       probeDurations.observe({ probe_type: type }, seconds)
     },
+    volumeMeasured,
     render: async () => ({ type: registry.contentType, body: await registry.metrics() }),
   }
 }

@@ -16,6 +16,11 @@ function setUp() {
       containerStart: (...start) => counted.push(start),
       sandboxStart: (failed) => counted.push(failed),
       podStart: (seconds) => counted.push(seconds),
+      storageOperation: (...operation) => counted.push(operation),
+      volumeFound: (isKnown) => counted.push(isKnown),
+      foreignVolumeCleaned: (failed) => counted.push(failed),
+      orphanVolumes: (...look) => counted.push(look),
+      volumeMeasured: (...measurement) => counted.push(measurement),
       render: async () => ({ type: 'text/plain', body: JSON.stringify(counted) }),
     }
   })
@@ -27,13 +32,21 @@ test('deferMetrics() makes them when they are asked for, with all that was count
   metrics.runtimeOperation('a', 1, false)
   metrics.relist(2)
   metrics.probe('liveness', 'failed', 1)
+  metrics.volumeMeasured('du', 5)
   assert.equal(loads(), 0)
   const asked = Promise.all([metrics.render(), metrics.render()])
   metrics.relist(3)
   const [{ body }] = await asked
-  assert.deepEqual(JSON.parse(body), [['a', 1, false], 2, ['liveness', 'failed', 1], 3])
+  assert.deepEqual(JSON.parse(body), [['a', 1, false], 2, ['liveness', 'failed', 1], ['du', 5], 3])
   metrics.relist(4)
-  assert.deepEqual(JSON.parse((await metrics.render()).body), [['a', 1, false], 2, ['liveness', 'failed', 1], 3, 4])
+  assert.deepEqual(JSON.parse((await metrics.render()).body), [
+    ['a', 1, false],
+    2,
+    ['liveness', 'failed', 1],
+    ['du', 5],
+    3,
+    4,
+  ])
   assert.equal(loads(), 1)
 })
 

@@ -29,6 +29,11 @@ export function deferMetrics(load: () => Promise<AgentMetrics>): AgentMetrics {
     containerStart: (...start) => count((metrics) => metrics.containerStart(...start)),
     sandboxStart: (failed) => count((metrics) => metrics.sandboxStart(failed)),
     podStart: (seconds) => count((metrics) => metrics.podStart(seconds)),
+    storageOperation: (...operation) => count((metrics) => metrics.storageOperation(...operation)),
+    volumeFound: (isKnown) => count((metrics) => metrics.volumeFound(isKnown)),
+    foreignVolumeCleaned: (failed) => count((metrics) => metrics.foreignVolumeCleaned(failed)),
+    orphanVolumes: (...look) => count((metrics) => metrics.orphanVolumes(...look)),
+    volumeMeasured: (...measurement) => count((metrics) => metrics.volumeMeasured(...measurement)),
     relist: (seconds) => count((metrics) => metrics.relist(seconds)),
     render: async () => await (await (making ??= make())).render(),
   }

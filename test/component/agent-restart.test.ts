@@ -207,9 +207,9 @@ describe('what runs and no source knows', () => {
 
   test('of a pod that is refused now stays until the pod is removed', async () => {
     await using world = await createWorld()
-    const pod = createWantedPod('u-1', { volumes: [{ name: 'data', emptyDir: {} }] })
+    const pod = createWantedPod('u-1', { resourceClaims: [{ name: 'gpu' }] })
     {
-      await using first = await startAgent(world, { capabilities: ['volumes'] })
+      await using first = await startAgent(world, { capabilities: ['resourceClaims'] })
       first.setPods([pod])
       await first.settle()
     }

@@ -13,8 +13,9 @@ import { httpGet } from '../../src/http-client/http-get.ts'
 import { ImagePuller } from '../../src/images/image-puller.ts'
 import type { PodStatus } from '../../src/model/generated/core-v1.ts'
 import type { Pod, PodUid } from '../../src/model/pod.ts'
-import { noEnvironmentSources } from '../../src/no-environment-sources.ts'
 import { noRuntimeClasses } from '../../src/no-runtime-classes.ts'
+import { createEnvironmentSources } from '../builders/create-environment-sources.ts'
+import { Volumes } from '../../src/volumes/volumes.ts'
 import { toNodeSettings } from '../../src/node-settings.ts'
 import { Observer } from '../../src/observe/observer.ts'
 import { runObserver } from '../../src/observe/run-observer.ts'
@@ -33,6 +34,7 @@ import { openImages } from '../fakes/open-images.ts'
 import type { FakeClock } from '../fakes/fake-clock.ts'
 import type { FakeCri } from '../fakes/fake-cri.ts'
 import type { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
+import type { FakeVolumeNode } from '../fakes/fake-volume-node.ts'
 import type { FakeUserNamespaceRecords } from '../fakes/fake-user-namespace-records.ts'
 import { loadSettings } from '../fakes/load-settings.ts'
 import { FakePodFiles } from './fake-pod-files.ts'
@@ -44,6 +46,7 @@ export interface World {
   readonly files: FakePodFiles
   readonly journalFiles: FakeJournalFiles
   readonly userNamespaces: FakeUserNamespaceRecords
+  readonly volumeNode: FakeVolumeNode
 }
 
 export interface AgentOptions {
@@ -135,6 +138,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     random: () => 0,
     log,
   })
+  const volumes = new Volumes({ ...world.volumeNode.deps, events: recorder, clock, log }, group)
   files.beforeRemove = (uid) => userNamespaces.release(uid)
   const workers: PodWorkers = new PodWorkers(
     {
@@ -142,6 +146,8 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         calls,
         observer,
         images,
+        volumes,
+        references: { register: () => {}, unregister: () => {} },
         features,
         runtimeClasses: options.runtimeClasses ?? noRuntimeClasses,
         userNamespaces,
@@ -149,7 +155,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         files,
         cgroups: { remove: async (uid) => void cgroupsRemoved.push(uid), killContainer: async () => {} },
         journal: await ExitJournal.load({ files: world.journalFiles, log }),
-        environment: noEnvironmentSources,
+        readEnvironment: async () => createEnvironmentSources(),
         events: recorder,
         starts,
         probes: {
@@ -193,7 +199,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     },
     group,
   )
-  await Promise.all([observer.relist(), health.check(group.signal)])
+  await Promise.all([observer.relist(), volumes.adopt(), health.check(group.signal)])
   await userNamespaces.adopt(observer.uids().flatMap((uid) => observer.get(uid) ?? []))
   let allSeen = false
   const mux = new PodConfigMux({
@@ -230,6 +236,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   }
   return {
     workers,
+    volumes,
     observer,
     images,
     starts,

@@ -1,14 +1,19 @@
+import { TaskGroup } from '../../src/async/task-group.ts'
 import { Turnstile } from '../../src/async/turnstile.ts'
 import { CriCallError } from '../../src/cri/cri-call-error.ts'
 import type { CriErrorCode } from '../../src/cri/cri-call-error.ts'
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../src/model/observed-pod.ts'
 import { parsePodUid } from '../../src/model/pod.ts'
+import type { PodUid } from '../../src/model/pod.ts'
 import type { RuntimeFeatures } from '../../src/model/runtime-features.ts'
-import { noEnvironmentSources } from '../../src/no-environment-sources.ts'
 import { noRuntimeClasses } from '../../src/no-runtime-classes.ts'
+import { createEnvironmentSources } from '../builders/create-environment-sources.ts'
+import { Volumes } from '../../src/volumes/volumes.ts'
 import { ExitJournal } from '../../src/pods/exit-journal.ts'
 import type { PodRuntime } from '../../src/pods/pod-runtime.ts'
 import type { LogFields, Logger } from '../../src/telemetry/logger.ts'
+import type { PodEvents } from '../../src/telemetry/pod-events.ts'
+import { FakeVolumeNode } from '../fakes/fake-volume-node.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
 import { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
 import { createNodeSettings } from './create-agent.ts'
@@ -30,6 +35,7 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
   const journal: string[] = []
   const events: string[] = []
   const lines: string[] = []
+  const references = new Set<PodUid>()
   let observed: ObservedPod | undefined
   const say = (level: string) => (message: string, _fields?: LogFields) => void lines.push(`${level} ${message}`)
   const log: Logger = {
@@ -39,9 +45,18 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
     debug: say('debug'),
     child: () => log,
   }
+  const node = new FakeVolumeNode()
+  const recorder: PodEvents = {
+    record: (_, { type, reason, message }) => void events.push(`${type} ${reason} ${message}`),
+  }
   const runtime: PodRuntime = {
     calls: journaled(journal, { ...defaultAnswers(), ...answers }),
     observer: { get: () => observed, refresh: async () => (journal.push('refresh'), observed) },
+    volumes: new Volumes({ ...node.deps, events: recorder, clock, log }, new TaskGroup(new AbortController().signal)),
+    references: {
+      register: ({ metadata }) => void references.add(metadata.uid),
+      unregister: (uid) => void references.delete(uid),
+    },
     images: {
       ensure: async () => ({ ref: 'sha256:1', uid: undefined, username: '' }),
       ensureVolume: async () => ({ ref: 'sha256:2', uid: undefined, username: '' }),
@@ -56,8 +71,8 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
       killContainer: async (uid, id) => void journal.push(`killContainer ${uid} ${id}`),
     },
     journal: await ExitJournal.load({ files: new FakeJournalFiles(), log }),
-    environment: noEnvironmentSources,
-    events: { record: (_, { type, reason, message }) => void events.push(`${type} ${reason} ${message}`) },
+    readEnvironment: async () => createEnvironmentSources(),
+    events: recorder,
     starts: new Turnstile({ places: 2, patienceMs: 1000, clock }),
     probes: {
       runProbe: async () => ({ result: 'success', output: '' }),
@@ -79,6 +94,8 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
   }
   return {
     runtime,
+    volumeNode: node,
+    references,
     clock,
     files,
     journal,

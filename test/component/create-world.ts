@@ -6,6 +6,7 @@ import { createContainer, createPod } from '../builders/create-pod.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
 import { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
 import { FakeUserNamespaceRecords } from '../fakes/fake-user-namespace-records.ts'
+import { FakeVolumeNode } from '../fakes/fake-volume-node.ts'
 import { FakeCri } from '../fakes/fake-cri.ts'
 import type { FakeCriOptions } from '../fakes/fake-cri.ts'
 import type { World } from './create-agent.ts'
@@ -19,6 +20,7 @@ export async function createWorld(options: FakeCriOptions = {}): Promise<World &
     files: new FakePodFiles(),
     journalFiles: new FakeJournalFiles(),
     userNamespaces: new FakeUserNamespaceRecords(),
+    volumeNode: new FakeVolumeNode(),
   }
   return { clock, cri, ...disk, [Symbol.asyncDispose]: () => cri[Symbol.asyncDispose]() }
 }

@@ -97,7 +97,7 @@ describe('a pod starts', () => {
   test('and is refused when it asks for what this agent cannot do', async () => {
     await using world = await createWorld()
     await using agent = await startAgent(world)
-    agent.setPods([createWantedPod('u-1', { volumes: [{ name: 'data', emptyDir: {} }] })])
+    agent.setPods([createWantedPod('u-1', { resourceClaims: [{ name: 'gpu' }] })])
     await agent.settle()
     assert.deepEqual(changes(world), [])
     assert.equal(agent.statusOf('u-1')?.phase, 'Failed')

@@ -6,18 +6,21 @@ import { TestNode } from '../support/test-node.ts'
 test('a field that is not honoured is told, and refuses the pod where ignoring it would harm', async () => {
   await using node = await TestNode.start()
   const { manifests } = node.lab
-  await manifests.write('data', testPod('data', { volumes: [{ name: 'data', emptyDir: {} }] }))
+  await manifests.write('mapped', testPod('mapped', { hostUsers: false }))
   await manifests.write('choosy', testPod('choosy', { nodeSelector: { disk: 'fast' } }))
 
-  const refused = await node.podIs('data', 'Failed', ({ status }) => status?.phase === 'Failed')
+  const refused = await node.podIs('mapped', 'Failed', ({ status }) => status?.phase === 'Failed')
   assert.equal(refused.status?.reason, 'UnsupportedField')
-  assert.match(refused.status?.message ?? '', /^Pod was rejected: spec\.volumes\[0\]: volumes are not supported yet/)
-  await node.logged('"event"', 'default/data-lab', 'reason="UnsupportedField"', 'Refused spec.volumes[0]')
+  assert.match(
+    refused.status?.message ?? '',
+    /^Pod was rejected: spec\.hostUsers: the container runtime does not support user namespaces/,
+  )
+  await node.logged('"event"', 'default/mapped-lab', 'reason="UnsupportedField"', 'Refused spec.hostUsers')
   await node.ready('choosy')
   await node.logged('default/choosy-lab', 'reason="UnsupportedField"', 'Ignored spec.nodeSelector')
-  assert.deepEqual(await node.containers('data'), [])
+  assert.deepEqual(await node.containers('mapped'), [])
 
   // Corrected in the same file, it runs.
-  await manifests.write('data', testPod('data'))
-  await node.ready('data')
+  await manifests.write('mapped', testPod('mapped'))
+  await node.ready('mapped')
 })

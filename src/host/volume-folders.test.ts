@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { makeTemporaryFolder } from '../../test/fixtures/make-temporary-folder.ts'
+import { createVolumeFolders } from './volume-folders.ts'
+
+function setUp(t: TestContext) {
+  const rootDirectory = makeTemporaryFolder(t)
+  const make = async (...paths: string[]) => {
+    for (const path of paths) await mkdir(join(rootDirectory, 'pods', path), { recursive: true })
+  }
+  return { rootDirectory, make, folders: createVolumeFolders({ rootDirectory }) }
+}
+
+test('lists the volumes of all pods, as files and as devices', async (t) => {
+  const { rootDirectory, make, folders } = setUp(t)
+  assert.deepEqual(await folders.listVolumes(), [])
+  await make(
+    'u-1/volumes/kubernetes.io~empty-dir/a',
+    'u-1/volumeDevices/kubernetes.io~local-volume/pv',
+    'u-2/etc',
+    'u-3/volumes',
+  )
+  await writeFile(join(rootDirectory, 'pods/u-1/volumes/file'), '')
+  assert.deepEqual(await folders.listVolumes(), [
+    {
+      uid: 'u-1',
+      use: 'files',
+      pluginDirectory: 'kubernetes.io~empty-dir',
+      specName: 'a',
+      path: join(rootDirectory, 'pods/u-1/volumes/kubernetes.io~empty-dir/a'),
+    },
+    {
+      uid: 'u-1',
+      use: 'device',
+      pluginDirectory: 'kubernetes.io~local-volume',
+      specName: 'pv',
+      path: join(rootDirectory, 'pods/u-1/volumeDevices/kubernetes.io~local-volume/pv'),
+    },
+  ])
+})
+
+test('removes empty directories and never what holds something', async (t) => {
+  const { rootDirectory, make, folders } = setUp(t)
+  const kept = join(rootDirectory, 'pods/u-1/volumes/kubernetes.io~empty-dir/kept')
+  await make(
+    'u-1/volumes/kubernetes.io~empty-dir/kept',
+    'u-1/volumes/kubernetes.io~empty-dir/gone',
+    'u-1/plugins/kubernetes.io~empty-dir/gone',
+    'u-1/volume-subpaths/a/main',
+    'u-1/containers',
+  )
+  await writeFile(join(kept, 'data'), 'precious')
+  assert.deepEqual(await folders.removeEmptyFolders('u-1'), [kept])
+  assert.deepEqual(await readdir(join(rootDirectory, 'pods/u-1'), { recursive: true }), [
+    'containers',
+    'volumes',
+    'volumes/kubernetes.io~empty-dir',
+    'volumes/kubernetes.io~empty-dir/kept',
+    'volumes/kubernetes.io~empty-dir/kept/data',
+  ])
+  await rm(join(kept, 'data'))
+  assert.deepEqual(await folders.removeEmptyFolders('u-1'), [])
+  assert.deepEqual(await folders.removeEmptyFolders('unknown'), [])
+  assert.deepEqual(await readdir(join(rootDirectory, 'pods/u-1')), ['containers'])
+})
+
+test('makes folders that others cannot look into, and knows whether one holds anything', async (t) => {
+  const { rootDirectory, folders } = setUp(t)
+  const path = join(rootDirectory, 'pods/u-1/volume-subpaths/a')
+  assert.equal(await folders.holdsAnything(dirname(path)), false)
+  await folders.makeFolder(path)
+  assert.equal(await folders.holdsAnything(dirname(path)), true)
+})

@@ -1,0 +1,105 @@
+import { mkdir, readdir, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** A volume directory that lies on the disk, whoever made it. */
+export interface FoundVolume {
+  readonly uid: string
+  readonly use: 'files' | 'device'
+  /** The name of the plugin as its directory spells it. */
+  readonly pluginDirectory: string
+  readonly specName: string
+  readonly path: string
+}
+
+const USES = [
+  { use: 'files', folder: 'volumes' },
+  { use: 'device', folder: 'volumeDevices' },
+] as const
+
+/**
+ * The directories around the volumes of pods. Names are listed and empty directories removed; nothing here looks into a volume, so
+ * nothing here can hang on one, and no data is ever removed.
+ */
+export function createVolumeFolders(options: { readonly rootDirectory: string }) {
+  const pods = join(options.rootDirectory, 'pods')
+  return {
+    /** Every volume that a pod has, or once had, a directory for. */
+    async listVolumes(): Promise<readonly FoundVolume[]> {
+      const uids = await namesIn(pods)
+      const found = await Promise.all(
+        uids.flatMap((uid) =>
+          USES.map(async ({ use, folder }) => await listPlugins({ uid, use }, join(pods, uid, folder))),
+        ),
+      )
+      return found.flat()
+    },
+
+    async makeFolder(path: string): Promise<void> {
+      await mkdir(path, { recursive: true, mode: 0o750 })
+    },
+
+    async holdsAnything(directory: string): Promise<boolean> {
+      return (await namesIn(directory)).length > 0
+    },
+
+    /** Removes the empty directories around a pod's volumes and returns those that hold something. */
+    async removeEmptyFolders(uid: string): Promise<readonly string[]> {
+      const left: string[] = []
+      for (const folder of ['volumes', 'volumeDevices', 'volume-subpaths', 'plugins']) {
+        const path = join(pods, uid, folder)
+        for (const inner of await namesIn(path)) {
+          for (const name of await namesIn(join(path, inner))) await removeOrNote(join(path, inner, name), left)
+          await removeOrNote(join(path, inner), [])
+        }
+        await removeOrNote(path, [])
+      }
+      return left
+    },
+  }
+}
+
+async function listPlugins(pod: Pick<FoundVolume, 'uid' | 'use'>, folder: string): Promise<readonly FoundVolume[]> {
+  const plugins = await namesIn(folder)
+  const found = await Promise.all(
+    plugins.map(async (pluginDirectory) =>
+      (await namesIn(join(folder, pluginDirectory))).map((specName) => ({
+        ...pod,
+        pluginDirectory,
+        specName,
+        path: join(folder, pluginDirectory, specName),
+      })),
+    ),
+  )
+  return found.flat()
+}
+
+/** Removes a directory, which has to be empty; one that is not there is fine. */
+async function removeFolder(path: string): Promise<void> {
+  try {
+    await rmdir(path)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error
+  }
+}
+
+async function removeOrNote(path: string, left: string[]): Promise<void> {
+  try {
+    await removeFolder(path)
+  } catch (error) {
+    if (!hasCode(error, 'ENOTEMPTY', 'EEXIST', 'EBUSY', 'ENOTDIR')) throw error
+    left.push(path)
+  }
+}
+
+async function namesIn(directory: string): Promise<readonly string[]> {
+  try {
+    return await readdir(directory)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return []
+    throw error
+  }
+}
+
+function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return Error.isError(error) && 'code' in error && codes.some((code) => code === error.code)
+}

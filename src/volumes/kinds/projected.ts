@@ -1,0 +1,24 @@
+import type { ResourceAmounts } from '../../model/compute-pod-requests.ts'
+import { createContentKind } from '../content-volume.ts'
+import type { ContentVolumeDeps } from '../content-volume.ts'
+import { inlineSource } from '../inline-source.ts'
+import { gatherProjection } from '../payload/gather-projection.ts'
+import { requireDefaultMode } from '../payload/require-default-mode.ts'
+import type { VolumeContent } from '../volume-content.ts'
+import type { VolumeKind } from '../volume-kind.ts'
+
+/** Several sources in one directory; above all the token of the pod's service account. */
+export function createProjectedKind(
+  deps: ContentVolumeDeps & { readonly content: VolumeContent; readonly nodeAllocatable: () => ResourceAmounts },
+): VolumeKind {
+  return createContentKind(deps, {
+    plugin: 'kubernetes.io/projected',
+    medium: 'Memory',
+    async gather(wish, signal) {
+      const source = inlineSource(wish, 'projected')
+      const { pod, fsUser, fsGroup } = wish
+      const facts = { pod, fsUser, fsGroup, content: deps.content, nodeAllocatable: deps.nodeAllocatable() }
+      return await gatherProjection(source.sources, { ...facts, defaultMode: requireDefaultMode(source) }, signal)
+    },
+  })
+}

@@ -1,0 +1,22 @@
+import { UncertainMountError } from './volume-kind.ts'
+
+/**
+ * Leaves nothing half done behind, since that would look complete to the next try. What cannot be undone is told as uncertain; so is whatever
+ * is given up, by the signal itself.
+ */
+export async function orUndo(
+  { work, undo }: { readonly work: () => Promise<void>; readonly undo: () => Promise<void> },
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (signal.aborted) throw error
+    try {
+      await undo()
+    } catch (cause) {
+      throw new UncertainMountError(Error.isError(error) ? error.message : String(error), { cause })
+    }
+    throw error
+  }
+}

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { refuseVolume } from './refuse-volume.ts'
+import type { VolumeSource } from './volume-wish.ts'
+
+const inline = (kinds: object): VolumeSource => ({ kind: 'inline', volume: { name: 'data', ...kinds } })
+const persistent = (kinds: object): VolumeSource => ({
+  kind: 'persistent',
+  volume: { metadata: { name: 'pv-1' }, spec: { accessModes: ['ReadWriteOnce'], ...kinds } },
+  claim: { namespace: 'shop', name: 'data' },
+})
+
+const rows: readonly (readonly [VolumeSource, string])[] = [
+  [inline({ csi: { driver: 'x' } }), 'Cannot use volume "data" of kind csi: CSI drivers are not supported yet'],
+  [
+    persistent({ gcePersistentDisk: { pdName: 'd' } }),
+    'Cannot use volume "pv-1" of kind gcePersistentDisk: it is served by the CSI driver pd.csi.storage.gke.io, and CSI drivers are not supported yet',
+  ],
+  [
+    inline({ gitRepo: { repository: 'r' }, emptyDir: undefined }),
+    'Cannot use volume "data" of kind gitRepo: Kubernetes has switched this kind of volume off; clone into an emptyDir in an init container instead',
+  ],
+  [
+    inline({ rbd: { image: 'i', monitors: [] } }),
+    'Cannot use volume "data" of kind rbd: Kubernetes no longer has this kind of volume',
+  ],
+  [persistent({ iscsi: {} }), 'Cannot use volume "pv-1" of kind iscsi: this kind of volume is not supported yet'],
+  [persistent({}), 'Cannot use volume "pv-1": it names no kind that is known here'],
+]
+
+describe('refuseVolume()', () => {
+  for (const [source, expected] of rows) {
+    test(expected, () => assert.equal(refuseVolume(source), expected))
+  }
+})

@@ -1,0 +1,73 @@
+import { computePodPaths } from '../containers/pod-paths.ts'
+import type { GuardedFiles } from '../host/guarded-files.ts'
+import { mountPointsBelow } from '../host/mount-table.ts'
+import type { Mounter } from '../host/mounter.ts'
+import type { FoundVolume } from '../host/volume-folders.ts'
+import type { PodUid } from '../model/pod.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { VolumeKind } from './volume-kind.ts'
+import { subPathsDirectory } from './volume-paths.ts'
+import type { VolumePlace } from './volume-wish.ts'
+
+/** The directories around volumes. */
+export interface VolumeFolders {
+  listVolumes(): Promise<readonly FoundVolume[]>
+  makeFolder(path: string): Promise<void>
+  holdsAnything(directory: string): Promise<boolean>
+  /** Removes the empty directories around a pod's volumes and returns those that hold something. */
+  removeEmptyFolders(uid: PodUid): Promise<readonly string[]>
+}
+
+export interface TakeDownDeps {
+  readonly rootDirectory: string
+  readonly mounter: Pick<Mounter, 'table' | 'unmount'>
+  readonly files: Pick<GuardedFiles, 'releaseSubPaths'>
+  readonly folders: VolumeFolders
+  readonly log: Logger
+}
+
+/**
+ * Takes one volume of a pod away: first what containers saw of its parts, then the volume. One of an unknown
+ * kind is only unmounted: what it holds belongs to somebody.
+ */
+export async function takeDownVolume(
+  deps: TakeDownDeps,
+  { place, kind }: { readonly place: VolumePlace; readonly kind: VolumeKind | undefined },
+  signal: AbortSignal,
+): Promise<void> {
+  const { directory } = computePodPaths(deps.rootDirectory, place.uid)
+  await releaseParts(deps, subPathsDirectory(directory, place.specName), signal)
+  if (kind === undefined) await unmountIn(deps, place.path, signal)
+  else await kind.tearDown(place, signal)
+}
+
+/** Unmounts whatever else is mounted below the directory of a pod, and removes directories that hold nothing. */
+export async function removeVolumeRest(deps: TakeDownDeps, uid: PodUid, signal: AbortSignal): Promise<void> {
+  const { directory } = computePodPaths(deps.rootDirectory, uid)
+  await releaseParts(deps, `${directory}/volume-subpaths`, signal)
+  const strays = await unmountIn(deps, directory, signal)
+  if (strays.length > 0) deps.log.warn('unmounted what nobody knew in the directory of a pod', { uid, strays })
+  const left = await deps.folders.removeEmptyFolders(uid)
+  // Data that no volume of ours has left there is not ours to remove.
+  if (left.length > 0) deps.log.warn('volume directories hold something, they stay', { uid, left })
+}
+
+/** Most pods use no parts of volumes: then no process is started either. */
+async function releaseParts({ folders, files }: TakeDownDeps, directory: string, signal: AbortSignal): Promise<void> {
+  if (await folders.holdsAnything(directory)) await files.releaseSubPaths(directory, signal)
+}
+
+/**
+ * Unmounts what is mounted at a directory or below and returns it. Not what is mounted inside of that: it may be shared with the node, which
+ * would lose it too. Then the outer one is busy, and somebody has to look.
+ */
+async function unmountIn(
+  { mounter }: TakeDownDeps,
+  directory: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const points = mountPointsBelow(await mounter.table(), directory)
+  const outer = new Set(points.filter((point) => !points.some((other) => point.startsWith(`${other}/`))))
+  for (const point of outer) await mounter.unmount(point, { force: false }, signal)
+  return [...outer]
+}

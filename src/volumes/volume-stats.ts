@@ -1,0 +1,144 @@
+import { AbortScope } from '../async/abort-scope.ts'
+import type { Clock } from '../async/clock.ts'
+import { TaskGroup } from '../async/task-group.ts'
+import { Turnstile } from '../async/turnstile.ts'
+import type { FileSystemUsage, GuardedFiles } from '../host/guarded-files.ts'
+import type { AgentMetrics } from '../telemetry/create-metrics.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { ClaimUsage } from '../telemetry/add-claim-metrics.ts'
+import type { MountedVolume } from './mounted-volume.ts'
+
+/** What a volume took when it was last measured. Of one that shares its file system only what is used is its own. */
+export interface VolumeUsage extends FileSystemUsage {
+  readonly volume: MountedVolume
+  /** When that was, in milliseconds since the epoch. */
+  readonly time: number
+}
+
+export interface VolumeStatsDeps {
+  /** The volumes that are there now. */
+  readonly mounted: () => readonly MountedVolume[]
+  readonly files: Pick<GuardedFiles, 'measureTree' | 'measureFileSystem'>
+  /** Each volume is measured again after once to twice this time; 0 or less: none ever is. */
+  readonly periodMs: number
+  readonly metrics: Pick<AgentMetrics, 'volumeMeasured'>
+  readonly clock: Clock
+  /** From 0 up to 1. */
+  readonly random: () => number
+  readonly log: Logger
+}
+
+interface Entry {
+  /** By the monotonic clock. */
+  dueAt: number
+  /** Stops the measurement that is under way. */
+  stop: (() => void) | undefined
+  last: Omit<VolumeUsage, 'volume'> | undefined
+  failing: boolean
+}
+
+// How often it is looked whether something is due: a new volume waits no longer than that.
+const LOOK_MS = 10_000
+// Pods that start need the same children; they find some free. Who measures longer than the patience, or hangs, no longer counts.
+const PLACES = 2
+const PATIENCE_MS = 1000
+
+/** Measures the volumes of all pods from time to time. One that hangs or fails keeps its last result, and holds up no other. */
+export class VolumeStats {
+  readonly #deps: VolumeStatsDeps
+  readonly #turnstile: Turnstile
+  readonly #entries = new Map<string, Entry>()
+
+  constructor(deps: VolumeStatsDeps) {
+    this.#deps = deps
+    this.#turnstile = new Turnstile({ places: PLACES, patienceMs: PATIENCE_MS, clock: deps.clock })
+  }
+
+  /** For each volume that is there and was ever measured. */
+  usages(): readonly VolumeUsage[] {
+    return this.#deps.mounted().flatMap((volume) => {
+      const last = this.#entries.get(keyOf(volume))?.last
+      return last === undefined ? [] : [{ volume, ...last }]
+    })
+  }
+
+  /** One for each claim; of several pods that share it the first counts. */
+  claimUsages(): readonly ClaimUsage[] {
+    const claims = new Map<string, ClaimUsage>()
+    for (const usage of this.usages()) {
+      const { pvcRef } = usage.volume
+      if (pvcRef === undefined) continue
+      const { namespace, name: claim } = pvcRef
+      claims.getOrInsert(`${namespace}/${claim}`, { ...usage, namespace, claim })
+    }
+    return [...claims.values()]
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { periodMs, clock } = this.#deps
+    if (periodMs <= 0) return
+    await using group = new TaskGroup(signal)
+    for (;;) {
+      this.#look(group)
+      await clock.sleep(Math.min(periodMs, LOOK_MS), signal)
+    }
+  }
+
+  /** Begins what is due and forgets what is gone; waits for nothing. */
+  #look(group: TaskGroup): void {
+    const now = this.#deps.clock.monotonic()
+    const volumes = new Map(this.#deps.mounted().map((volume) => [keyOf(volume), volume]))
+    for (const [key, entry] of this.#entries) {
+      if (volumes.has(key)) continue
+      entry.stop?.()
+      this.#entries.delete(key)
+    }
+    for (const [key, volume] of volumes) {
+      if (volume.measure === undefined) continue
+      const entry = this.#entries.getOrInsertComputed(key, newEntry)
+      if (entry.stop === undefined && entry.dueAt <= now)
+        group.run('measure a volume', (signal) => this.#measure(volume, entry, signal))
+    }
+  }
+
+  async #measure(volume: MountedVolume, entry: Entry, signal: AbortSignal): Promise<void> {
+    const { clock, random, periodMs, log } = this.#deps
+    using scope = new AbortScope(signal)
+    entry.stop = () => scope.abort(new Error('Volume is gone'))
+    try {
+      const usage = await this.#turnstile.pass(0, () => this.#measureNow(volume, scope.signal), scope.signal)
+      entry.last = { ...usage, time: clock.now() }
+      entry.failing = false
+    } catch (error) {
+      if (scope.signal.aborted) return
+      const pod = `${volume.pod.namespace}/${volume.pod.name}`
+      if (!entry.failing) log.warn('cannot measure a volume', { pod, volume: volume.name, error })
+      entry.failing = true
+    } finally {
+      entry.stop = undefined
+      const isOver = volume.measure === 'once' && entry.last !== undefined
+      entry.dueAt = isOver ? Number.POSITIVE_INFINITY : clock.monotonic() + periodMs * (1 + random())
+    }
+  }
+
+  async #measureNow({ path, measure }: MountedVolume, signal: AbortSignal): Promise<FileSystemUsage> {
+    const { files, metrics, clock } = this.#deps
+    const began = clock.monotonic()
+    try {
+      const whole = await files.measureFileSystem(path, signal)
+      if (measure === 'fileSystem') return whole
+      const { bytes, inodes } = await files.measureTree(path, signal)
+      return { ...whole, usedBytes: bytes, inodesUsed: inodes }
+    } finally {
+      metrics.volumeMeasured(measure === 'fileSystem' ? 'statfs' : 'du', (clock.monotonic() - began) / 1000)
+    }
+  }
+}
+
+function newEntry(): Entry {
+  return { dueAt: Number.NEGATIVE_INFINITY, stop: undefined, last: undefined, failing: false }
+}
+
+function keyOf({ uid, name }: MountedVolume): string {
+  return `${uid}/${name}`
+}

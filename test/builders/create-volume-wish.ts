@@ -1,0 +1,22 @@
+import type { Volume } from '../../src/model/generated/core-v1.ts'
+import type { VolumeWish } from '../../src/volumes/volume-wish.ts'
+import { createPod } from './create-pod.ts'
+
+/** The volume "data" of the pod "web", wanted in /root/pods/u-1. */
+export function createVolumeWish(volume: Omit<Volume, 'name'>, parts: Partial<VolumeWish> = {}): VolumeWish {
+  const pod = parts.pod ?? createPod()
+  return {
+    uid: pod.metadata.uid,
+    specName: 'data',
+    path: '/root/pods/u-1/volumes/kind/data',
+    pod,
+    name: 'data',
+    source: { kind: 'inline', volume: { name: 'data', ...volume } },
+    readOnly: false,
+    fsGroup: undefined,
+    fsGroupChangePolicy: 'Always',
+    fsUser: undefined,
+    nestedMountPoints: [],
+    ...parts,
+  }
+}

@@ -1,0 +1,118 @@
+import type { Clock } from '../../src/async/clock.ts'
+import { ObjectError } from '../../src/objects/object-api.ts'
+import type { ObjectApi, ObjectKey, ObjectKind, ObjectKinds, Token, TokenSpec } from '../../src/objects/object-api.ts'
+import { apiNotFound } from './api-not-found.ts'
+
+interface Watcher {
+  readonly id: string
+  readonly tell: () => void
+  readonly fail: (error: Error) => void
+}
+
+/** An API server in memory that answers at once, unless a test wants it to fail or to hang. */
+export class FakeObjectApi implements ObjectApi {
+  /** All that was asked for, such as "get ConfigMap shop/web" or "watch Secret shop/key". */
+  readonly calls: string[] = []
+  /** While set, every question and every watch fails with it. */
+  failure: Error | undefined
+  /** While true nothing is answered: questions and watches wait until it is false again and something is put. */
+  silent = false
+  /** The life of tokens; undefined gives what is asked for. */
+  tokenLifeSeconds: number | undefined
+  readonly #clock: Clock
+  readonly #objects = new Map<string, ObjectKinds[ObjectKind]>()
+  readonly #watchers = new Set<Watcher>()
+  #version = 0
+  #tokens = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** How many watches are open. */
+  get watching(): number {
+    return this.#watchers.size
+  }
+
+  put<K extends ObjectKind>(kind: K, object: ObjectKinds[K]): void {
+    const { namespace = '', name = '' } = object.metadata ?? {}
+    this.#version += 1
+    const metadata = { uid: `${kind}-${name}`, ...object.metadata, resourceVersion: String(this.#version) }
+    this.#objects.set(idOf(kind, { namespace, name }), { ...object, metadata })
+    this.#tell(idOf(kind, { namespace, name }))
+  }
+
+  remove(kind: ObjectKind, key: ObjectKey): void {
+    this.#objects.delete(idOf(kind, key))
+    this.#tell(idOf(kind, key))
+  }
+
+  /** Ends all watches, as a broken connection does. */
+  breakWatches(error: Error = new ObjectError('Unavailable', 'connection lost')): void {
+    for (const watcher of this.#watchers) watcher.fail(error)
+  }
+
+  async get<K extends ObjectKind>(
+    kind: K,
+    key: ObjectKey,
+    options: { readonly cached: boolean },
+    signal: AbortSignal,
+  ): Promise<ObjectKinds[K]> {
+    this.calls.push(`get ${idOf(kind, key)}${options.cached ? ' cached' : ''}`)
+    await this.#answer(signal)
+    const object = this.#objects.get(idOf(kind, key))
+    if (object === undefined) throw apiNotFound(kind, key)
+    return object
+  }
+
+  async watch<K extends 'ConfigMap' | 'Secret'>(
+    kind: K,
+    key: ObjectKey,
+    onObject: (object: ObjectKinds[K] | undefined) => void,
+    signal: AbortSignal,
+  ): Promise<never> {
+    const id = idOf(kind, key)
+    this.calls.push(`watch ${id}`)
+    signal.throwIfAborted()
+    if (this.failure !== undefined) throw this.failure
+    const end = Promise.withResolvers<never>()
+    const tell = () => onObject(this.#objects.get(id))
+    const watcher = { id, tell, fail: end.reject }
+    const abort = () => end.reject(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    this.#watchers.add(watcher)
+    if (!this.silent) tell()
+    try {
+      return await end.promise
+    } finally {
+      this.#watchers.delete(watcher)
+      signal.removeEventListener('abort', abort)
+    }
+  }
+
+  async createToken(account: ObjectKey, spec: TokenSpec, signal: AbortSignal): Promise<Token> {
+    this.calls.push(`createToken ${account.namespace}/${account.name} ${spec.audiences.join(',')}`)
+    await this.#answer(signal)
+    this.#tokens += 1
+    const lifeSeconds = this.tokenLifeSeconds ?? spec.expirationSeconds
+    return { token: `token-${this.#tokens}`, expiresAt: this.#clock.now() + lifeSeconds * 1000, lifeSeconds }
+  }
+
+  async #answer(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    if (this.failure !== undefined) throw this.failure
+    if (!this.silent) return
+    await new Promise((_, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
+    )
+  }
+
+  #tell(id: string): void {
+    if (this.silent) return
+    for (const watcher of this.#watchers) if (watcher.id === id) watcher.tell()
+  }
+}
+
+function idOf(kind: ObjectKind, { namespace, name }: ObjectKey): string {
+  return namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`
+}

@@ -1,0 +1,147 @@
+import type { MountEntry } from '../../src/host/mount-table.ts'
+import type { Pod, PodUid } from '../../src/model/pod.ts'
+import type { UsedVolume } from '../../src/volumes/compute-desired-volumes.ts'
+import type { VolumesDeps } from '../../src/volumes/volumes.ts'
+import { UncertainMountError } from '../../src/volumes/volume-kind.ts'
+import type { VolumeKind } from '../../src/volumes/volume-kind.ts'
+import { escapePlugin } from '../../src/volumes/volume-paths.ts'
+import type { VolumePlace, VolumeSource, VolumeWish } from '../../src/volumes/volume-wish.ts'
+
+/** How the next tries with a volume go: late ones go well when they are let go. */
+export type Behaviour = 'good' | 'fails' | 'uncertain' | 'hangs'
+
+export const EMPTY_DIR = 'kubernetes.io/empty-dir'
+export const CONFIG_MAP = 'kubernetes.io/configmap'
+export const LOCAL = 'kubernetes.io/local-volume'
+
+const ROOT = '/root'
+
+/** The volumes of a node in memory. It outlives agents, as a disk and a kernel do. */
+export class FakeVolumeNode {
+  readonly root = ROOT
+  /** Volumes that are mounted, by path. */
+  readonly mounts = new Set<string>()
+  /** Mount points of parts, and whatever else is mounted. */
+  readonly others = new Set<string>()
+  /** Directories of volumes that hold what belongs to nobody. */
+  readonly data = new Set<string>()
+  readonly behaviours = new Map<string, Behaviour>()
+  /** What was done, in order: "mount <name>", "unmount <name>", "bind <target>". */
+  readonly journal: string[] = []
+  readonly #hanging = new Map<string, (() => void)[]>()
+  readonly #busy = new Set<string>()
+
+  /** All that volumes need of a node. Claims are those that a test resolves itself. */
+  get deps() {
+    return {
+      rootDirectory: ROOT,
+      kinds: [this.kind(EMPTY_DIR), this.kind(CONFIG_MAP, { refreshed: true }), this.kind(LOCAL)],
+      findSource: async (_: Pod, { volume }: UsedVolume): Promise<VolumeSource> => ({ kind: 'inline', volume }),
+      refusal: () => 'no such kind',
+      selinuxEnabled: false,
+      mounter: this.mounter,
+      files: this.files,
+      folders: this.folders,
+      metrics: { storageOperation: () => {}, volumeFound: () => {}, foreignVolumeCleaned: () => {} },
+    } satisfies Partial<VolumesDeps>
+  }
+
+  kind(plugin: string, options: Partial<Pick<VolumeKind, 'refreshed' | 'measure'>> = {}): VolumeKind {
+    return {
+      plugin,
+      refreshed: false,
+      measure: 'walk',
+      ...options,
+      setUp: (wish, signal) => this.#alone(wish, () => this.#setUp(wish, signal)),
+      tearDown: (place, signal) => this.#alone(place, () => this.#tearDown(place, signal)),
+    }
+  }
+
+  /** Lets what hangs at a volume go on, well. */
+  letGo(name: string): void {
+    for (const go of this.#hanging.get(name)?.splice(0) ?? []) go()
+  }
+
+  readonly mounter: VolumesDeps['mounter'] = {
+    table: async () => [...this.mounts, ...this.others].map((point) => ({ point }) as MountEntry),
+    unmount: async (target) => {
+      this.journal.push(`umount ${target.slice(ROOT.length)}`)
+      this.mounts.delete(target)
+      this.others.delete(target)
+    },
+  }
+
+  readonly files: VolumesDeps['files'] = {
+    makeSubPath: async ({ path }) => void this.journal.push(`make ${path}`),
+    bindSubPath: async ({ path, target }) => {
+      this.journal.push(`bind ${path} ${target.slice(ROOT.length)}`)
+      this.others.add(target)
+    },
+    releaseSubPaths: async (directory) => {
+      this.journal.push(`release parts ${directory.slice(ROOT.length)}`)
+      for (const point of this.others) if (point.startsWith(`${directory}/`)) this.others.delete(point)
+    },
+  }
+
+  readonly folders: VolumesDeps['folders'] = {
+    listVolumes: async () =>
+      [...this.mounts, ...this.data].map((path) => {
+        const [, , , uid = '', , pluginDirectory = '', specName = ''] = path.split('/')
+        return { uid, use: 'files', pluginDirectory, specName, path }
+      }),
+    makeFolder: async () => {},
+    holdsAnything: async (directory) => [...this.others].some((point) => point.startsWith(`${directory}/`)),
+    removeEmptyFolders: async (uid: PodUid) => [...this.data].filter((path) => path.includes(`/${uid}/`)),
+  }
+
+  path(uid: string, plugin: string, specName: string): string {
+    return `${ROOT}/pods/${uid}/volumes/${escapePlugin(plugin)}/${specName}`
+  }
+
+  async #setUp(wish: VolumeWish, signal: AbortSignal) {
+    this.journal.push(`mount ${wish.uid}/${wish.specName}`)
+    await this.#behave(wish, () => this.mounts.add(wish.path), signal)
+    this.mounts.add(wish.path)
+    const groups = wish.source.kind === 'persistent' ? [7] : []
+    return { kind: 'files', hostPath: wish.path, readOnly: false, selinuxRelabel: true, groups } as const
+  }
+
+  async #tearDown(place: VolumePlace, signal: AbortSignal): Promise<void> {
+    this.journal.push(`unmount ${place.uid}/${place.specName}`)
+    await this.#behave(place, () => {}, signal)
+    this.mounts.delete(place.path)
+  }
+
+  async #behave({ specName }: VolumePlace, halfDone: () => void, signal: AbortSignal): Promise<void> {
+    const behaviour = this.behaviours.get(specName) ?? 'good'
+    if (behaviour === 'fails') throw new Error(`no ${specName}`)
+    if (behaviour === 'uncertain') {
+      halfDone()
+      throw new UncertainMountError(`perhaps ${specName}`)
+    }
+    if (behaviour !== 'hangs') return
+    halfDone()
+    await new Promise<void>((resolve, reject) => {
+      const abort = () => reject(signal.reason)
+      signal.addEventListener('abort', abort, { once: true })
+      this.#hanging
+        .getOrInsertComputed(specName, () => [])
+        .push(() => {
+          signal.removeEventListener('abort', abort)
+          resolve()
+        })
+      if (signal.aborted) abort()
+    })
+  }
+
+  /** Two at a time with one volume would be a mistake of the caller. */
+  async #alone<T>({ path }: VolumePlace, work: () => Promise<T>): Promise<T> {
+    if (this.#busy.has(path)) throw new Error(`Two at a time with "${path}"`)
+    this.#busy.add(path)
+    try {
+      return await work()
+    } finally {
+      this.#busy.delete(path)
+    }
+  }
+}

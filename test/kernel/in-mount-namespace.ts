@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import process from 'node:process'
+import { test } from 'node:test'
+
+const INSIDE = 'DECKHAND_TEST_MOUNT_NAMESPACE'
+
+/**
+ * Runs the tests of a file in a mount namespace of their own: what they mount nobody else sees, and it goes with them. The file is run once
+ * more by a process inside; outside it is a single test that shows what failed there. Needs root.
+ */
+export function inMountNamespace(file: string, tests: () => void): void {
+  if (process.env[INSIDE] === '1') return tests()
+  test('in a mount namespace of its own', async () => {
+    // What a test runner tells its files would make the inner one report to the outer.
+    const { NODE_TEST_CONTEXT: _, ...environment } = process.env
+    const namespace = ['--pdeathsig', 'KILL', 'unshare', '--mount', '--propagation', 'private']
+    const argv = [...namespace, process.execPath, '--test', '--test-timeout=60000', file]
+    const child = spawn('/usr/bin/setpriv', argv, {
+      env: { ...environment, [INSIDE]: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let said = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (said += text))
+    const [code] = await once(child, 'close')
+    if (code !== 0 || !/pass [1-9]/.test(said)) throw new Error(`Tests inside failed with exit code ${code}:\n${said}`)
+  })
+}

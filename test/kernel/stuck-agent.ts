@@ -1,0 +1,12 @@
+/** A process that waits for a file system for ever, to be killed by a test: its arguments are a launcher for its children and a path. */
+import process from 'node:process'
+import { systemClock } from '../../src/async/clock.ts'
+import { createGuardedFiles } from '../../src/host/create-guarded-files.ts'
+import { findDeathSignal } from '../../src/host/find-death-signal.ts'
+import { silentLogger } from '../fakes/silent-logger.ts'
+
+const never = new AbortController().signal
+const [path = '', ...namespace] = process.argv.slice(2)
+const launcher = [...namespace, ...(await findDeathSignal(systemClock, never))]
+using files = createGuardedFiles({ clock: systemClock, log: silentLogger, launcher })
+await files.kindOf(path, never)
