@@ -34,7 +34,7 @@ export class TestNode implements AsyncDisposable {
   agent: LabAgent
   readonly #options: AgentOptions
 
-  private constructor(lab: Lab, agent: LabAgent, options: AgentOptions) {
+  constructor(lab: Lab, agent: LabAgent, options: AgentOptions = {}) {
     this.lab = lab
     this.agent = agent
     this.#options = options
