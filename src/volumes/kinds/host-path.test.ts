@@ -26,7 +26,8 @@ describe('createHostPathKind()', () => {
     const { kind, checks } = createKind()
     assert.deepEqual(await kind.setUp(createVolumeWish({ hostPath: { path: '/data', type: '' } }), signal), ready)
     assert.deepEqual(await kind.setUp(createVolumeWish({ hostPath: { path: '/data' } }), signal), ready)
-    assert.deepEqual(checks, Array.from({ length: 2 }).fill({ path: '/data', type: '' }))
+    const look = { path: '/data', type: '' }
+    assert.deepEqual(checks, [look, look])
     assert.deepEqual([kind.plugin, kind.refreshed, kind.measure], ['kubernetes.io/host-path', false, undefined])
   })
 
