@@ -41,6 +41,7 @@ export const rows: readonly Row[] = [
   row('probes-shortfall', '', undefined, 'pods probed each second: probes too few, by the agent'),
   row('probes-cpu', '%', undefined, 'pods probed each second: agent CPU, part of a core'),
   row('probes-event-loop', 's', undefined, 'pods probed each second: event-loop delay p99'),
+  row('race-outside', '', undefined, '500 starts on a subPath that changes places with a link to /: saw the outside'),
 ]
 
 /** What was measured: for each row's name the values of all runs. */
