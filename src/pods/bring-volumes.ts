@@ -31,6 +31,7 @@ export async function bringVolumes(
     signals.superseded.throwIfAborted()
     if (scope.signal.aborted) return 'changed'
     if (!(error instanceof VolumesError)) throw error
+    memory.problem = `Waits for its volumes: ${error.message}`
     log.warn('cannot bring the volumes of a pod, will try again', {
       pod: podLogName(pod),
       uid: pod.metadata.uid,

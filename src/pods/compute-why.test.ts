@@ -10,6 +10,7 @@ const base: WhyInput = {
   steps: [],
   failingProbes: [],
   networkProblem: undefined,
+  problem: undefined,
   nextLookAt: undefined,
   now,
 }
@@ -70,6 +71,38 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
     {
       status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
       failingProbes: ['liveness probe of container "a" fails: no'],
+    },
+  ],
+  [
+    'Has ended: Failed; container "a" exited with 137 (OOMKilled)',
+    {
+      state: { kind: 'terminated', at: 0 },
+      status: {
+        phase: 'Failed',
+        initContainerStatuses: [{ ...status, name: 'i', state: { terminated: { exitCode: 0, reason: 'Completed' } } }],
+        containerStatuses: [{ ...status, state: { terminated: { exitCode: 137, reason: 'OOMKilled' } } }],
+      },
+    },
+  ],
+  [
+    'Waits for its volumes: no gitRepo; next look in 4.0 s',
+    {
+      status: { phase: 'Pending', containerStatuses: [{ ...status, state: { waiting } }] },
+      problem: 'Waits for its volumes: no gitRepo',
+      nextLookAt: now + 4000,
+    },
+  ],
+  ['create sandbox, for 1.5 s; before: Waits: no handler', { steps: [open], problem: 'Waits: no handler' }],
+  [
+    'Runs and is ready; resize is pending (Infeasible): not in place',
+    {
+      status: {
+        phase: 'Running',
+        conditions: [
+          { type: 'Ready', status: 'True' },
+          { type: 'PodResizePending', status: 'True', reason: 'Infeasible', message: 'not in place' },
+        ],
+      },
     },
   ],
   ['Pending, not ready', {}],

@@ -1,4 +1,4 @@
-import type { PodStatus } from '../model/generated/core-v1.ts'
+import type { ContainerStatus, PodStatus } from '../model/generated/core-v1.ts'
 import type { PodState } from './pod-state.ts'
 import type { TimelineStep } from './timeline-step.ts'
 
@@ -9,6 +9,8 @@ export interface WhyInput {
   /** In words. */
   readonly failingProbes: readonly string[]
   readonly networkProblem: string | undefined
+  /** Why the last pass could not bring the pod to its spec. */
+  readonly problem: string | undefined
   /** When the worker looks again by itself; undefined: only when something happens. */
   readonly nextLookAt: number | undefined
   readonly now: number
@@ -24,11 +26,11 @@ export function computeWhy(input: WhyInput): string {
     case 'terminating':
       return `Is being ended (${state.cause})${open === undefined ? '' : `: ${open}`}`
     case 'terminated':
-      return `Has ended: ${status?.phase ?? 'unknown'}${status?.reason === undefined ? '' : ` (${status.reason}: ${status.message ?? ''})`}${open === undefined ? '' : `; ${open}`}`
+      return [describeEnd(status), ...(open === undefined ? [] : [open])].join('; ')
     case 'gone':
       return 'Is gone'
     case 'syncing':
-      return open ?? describeRest(input)
+      return [describeLife(input, open), ...describeResize(status)].join('; ')
   }
 }
 
@@ -37,16 +39,43 @@ function openStep({ steps, now }: WhyInput): string | undefined {
   return step === undefined ? undefined : `${step.name}, for ${seconds(now - step.startedAt)}`
 }
 
+/** What a pod ended with, and which containers failed. */
+function describeEnd(status: PodStatus | undefined): string {
+  const reason = status?.reason === undefined ? '' : ` (${[status.reason, status.message ?? []].flat().join(': ')})`
+  return [`Has ended: ${status?.phase ?? 'unknown'}${reason}`, ...containersOf(status).flatMap(describeExit)].join('; ')
+}
+
+function describeExit({ name, state }: ContainerStatus): readonly string[] {
+  const { exitCode = 0, reason } = state?.terminated ?? {}
+  return exitCode === 0
+    ? []
+    : [`container "${name}" exited with ${exitCode}${reason === undefined ? '' : ` (${reason})`}`]
+}
+
+/** What is being done now, and why it was in vain before. */
+function describeLife(input: WhyInput, open: string | undefined): string {
+  if (open === undefined) return describeRest(input)
+  return input.problem === undefined ? open : `${open}; before: ${input.problem}`
+}
+
+function describeResize(status: PodStatus | undefined): readonly string[] {
+  const pending = status?.conditions?.find(({ type, status: value }) => type === 'PodResizePending' && value === 'True')
+  return pending === undefined ? [] : [`resize is pending (${pending.reason}): ${pending.message}`]
+}
+
+function containersOf(status: PodStatus | undefined): readonly ContainerStatus[] {
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+}
+
 /** Nothing is being done: either all is well, or it waits for something. */
-function describeRest({ status, failingProbes, networkProblem, nextLookAt, now }: WhyInput): string {
+function describeRest({ status, failingProbes, networkProblem, problem, nextLookAt, now }: WhyInput): string {
   if (networkProblem !== undefined) return `Waits for the network: ${networkProblem}`
   const next = nextLookAt === undefined ? '' : `; next look in ${seconds(nextLookAt - now)}`
-  const waiting = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].flatMap(
-    ({ name, state }) => {
-      const { reason, message } = state?.waiting ?? {}
-      return reason === undefined ? [] : [`container "${name}" ${reason}${message === undefined ? '' : `: ${message}`}`]
-    },
-  )
+  if (problem !== undefined) return `${problem}${next}`
+  const waiting = containersOf(status).flatMap(({ name, state }) => {
+    const { reason, message } = state?.waiting ?? {}
+    return reason === undefined ? [] : [`container "${name}" ${reason}${message === undefined ? '' : `: ${message}`}`]
+  })
   if (waiting.length > 0) return `Waits: ${waiting.join('; ')}${next}`
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   if (ready?.status === 'True') return ['Runs and is ready', ...failingProbes].join('; ')

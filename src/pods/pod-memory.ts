@@ -26,6 +26,8 @@ export interface PodMemory {
   volumesWait: AbortScope | undefined
   /** What users were last told about the network; undefined while it is fine. */
   networkProblem: string | undefined
+  /** Why the last pass could not bring the pod to its spec, in words; undefined once one could. */
+  problem: string | undefined
   /** It was seen to run, or was here before this agent. */
   hasRun: boolean
   status: PodStatus | undefined
@@ -43,6 +45,7 @@ export function createPodMemory(): PodMemory {
     unsure: false,
     volumesWait: undefined,
     networkProblem: undefined,
+    problem: undefined,
     hasRun: false,
     status: undefined,
   }

@@ -108,6 +108,7 @@ export class PodWorker {
       steps: timeline.steps,
       failingProbes: this.#probing?.failures ?? [],
       networkProblem: hostNetwork || this.status?.phase === 'Running' ? undefined : settings.networkProblem(),
+      problem: this.#memory.problem,
       nextLookAt: this.#nextLookAt,
       now: runtime.clock.now(),
     })

@@ -132,8 +132,12 @@ describe('PodWorkers', () => {
     )
     const [view] = workers.views()
     assert.deepEqual([view?.status.phase, view?.status.reason], ['Failed', 'UnsupportedField'])
+    assert.deepEqual(
+      workers.explain().map(({ name, state, why }) => ({ name, state, why })),
+      [{ name: pod.metadata.name, state: 'terminated', why: `${view?.status.message} (UnsupportedField)` }],
+    )
     workers.handle({ operation: 'REMOVE', pods: [pod] })
-    assert.deepEqual(workers.views(), [])
+    assert.deepEqual([workers.views(), workers.explain()], [[], []])
     await end()
   })
 })

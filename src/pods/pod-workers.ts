@@ -106,7 +106,11 @@ export class PodWorkers {
 
   /** What each pod is at, and what was done for it; also of pods that are on their way out. */
   explain(): PodExplanation[] {
-    return [...this.#workers.values()].map((worker) => worker.explain())
+    const refused = [...this.#refused.values()].map(({ pod, status }): PodExplanation => {
+      const { namespace, name, uid } = pod.metadata
+      return { namespace, name, uid, state: 'terminated', why: `${status.message} (${status.reason})`, steps: [] }
+    })
+    return [...[...this.#workers.values()].map((worker) => worker.explain()), ...refused]
   }
 
   #add(pod: Pod): void {

@@ -163,6 +163,25 @@ describe('syncPod()', () => {
     assert.deepEqual(await sync(), { kind: 'again' })
   })
 
+  test('remembers why there is no sandbox until there is one', async () => {
+    let works = false
+    const { sync, memory, clock } = await setUp(
+      {},
+      {
+        runPodSandbox: async () => {
+          if (!works) return await failing('Unknown', 'no handler "gvisor"')()
+          return { podSandboxId: 's-1' }
+        },
+      },
+    )
+    await sync()
+    assert.equal(memory.problem, 'Waits: Failed to create pod sandbox: no handler "gvisor"')
+    works = true
+    await clock.advance(1000)
+    await sync()
+    assert.equal(memory.problem, undefined)
+  })
+
   test('waits between two sandboxes that die at once', async () => {
     const dead = createObservedPod({ sandboxes: [createObservedSandbox({ ready: false })] })
     const { sync, observe, journal, clock } = await setUp()
@@ -246,6 +265,7 @@ describe('syncPod()', () => {
       assert.deepEqual(await syncing, { kind: 'wait', ms: 10_000, seen: undefined })
       assert.deepEqual([journal, lines], [['refresh'], ['warn cannot bring the volumes of a pod, will try again']])
       assert.equal(memory.volumesWait, undefined)
+      assert.match(memory.problem ?? '', /^Waits for its volumes: unmounted volumes=\[data\]/v)
     })
 
     test('looks again when something about the pod changes meanwhile, and gives up when the pod is to end', async () => {

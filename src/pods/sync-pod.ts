@@ -62,6 +62,7 @@ export async function syncPod(context: SyncContext, pod: Pod, signals: ApplySign
   } catch (error) {
     if (signals.shutdown.aborted || signals.superseded.aborted) throw error
     if (!(error instanceof SandboxError) && !(error instanceof CriCallError)) throw error
+    context.memory.problem = `Waits: ${error.message}`
     const { uid } = pod.metadata
     context.runtime.log.warn('cannot bring pod to its spec, will try again', { pod: podLogName(pod), uid, error })
     // Whatever the failed call did or did not do is seen before the next try.
@@ -125,6 +126,7 @@ async function act(
   if (does) memory.unsure = true
   const input = { pod, observed, actions, memory, backOffLimits: settings.backOffLimits }
   const complete = await applyPodActions(runtime, input, signals)
+  memory.problem = undefined
   const fresh = does ? await lookAnew(context, pod) : seen
   // A container that has to wait for its next start is shown as waiting at once, not when the wait is over.
   if (does || actions.backingOff.length > 0)

@@ -2,13 +2,15 @@ import type { AgentPorts } from './arguments.ts'
 
 /** A pod as "status" shows it. */
 export interface PodSummary {
+  readonly uid: string
   readonly namespace: string
   readonly name: string
   readonly phase: string
   readonly ready: boolean
-  readonly restarts: number
+  /** Undefined of a pod that is being ended. */
+  readonly restarts: number | undefined
   readonly address: string
-  /** Why a container does not run, or why the pod failed; empty when all is well. */
+  /** Why it is not well; empty when it is. */
   readonly waiting: string
 }
 
@@ -34,6 +36,7 @@ export async function listPods(ports: AgentPorts, signal: AbortSignal): Promise<
 
 /** What the agent says about why a pod is as it is. */
 export interface ExplainedPod {
+  readonly uid: string
   readonly namespace: string
   readonly name: string
   readonly why: string
@@ -45,15 +48,16 @@ export interface ExplainedPod {
   }[]
 }
 
-/** Asks the agent about pods of this name; the suffix of the node may be left out. None: there is no such pod. */
-export async function explainPod(
-  ports: AgentPorts,
-  pod: string,
-  signal: AbortSignal,
-): Promise<readonly ExplainedPod[]> {
+/** What the agent says about all pods, also about those that are being ended. */
+export async function explainPods(ports: AgentPorts, signal: AbortSignal): Promise<readonly ExplainedPod[]> {
   const response = await fetch(`http://127.0.0.1:${ports.readOnly}/why`, { signal })
   if (!response.ok) throw new Error(`Cannot read /why: status ${response.status}, expected 200`)
   const { pods } = (await response.json()) as { readonly pods: readonly ExplainedPod[] }
+  return pods
+}
+
+/** The pods of this name; the suffix of the node may be left out. None: there is no such pod. */
+export function selectPods(pods: readonly ExplainedPod[], pod: string): readonly ExplainedPod[] {
   const isWanted = (name: string) => name === pod || name.startsWith(`${pod}-`)
   const exact = pods.filter(({ namespace, name }) => [name, `${namespace}/${name}`].includes(pod))
   return exact.length > 0
@@ -61,8 +65,30 @@ export async function explainPod(
     : pods.filter(({ namespace, name }) => isWanted(name) || isWanted(`${namespace}/${name}`))
 }
 
+/** Says of each pod why it is as it is, and adds those that are being ended, which the list of wanted pods leaves out. */
+export function addExplanations(
+  pods: readonly PodSummary[],
+  explained: readonly ExplainedPod[],
+): readonly PodSummary[] {
+  const whys = new Map(explained.map(({ uid, why }) => [uid, why]))
+  const wanted = new Set(pods.map(({ uid }) => uid))
+  const ending = explained.filter(({ uid }) => !wanted.has(uid))
+  return [
+    ...pods.map((pod) => {
+      const why = whys.get(pod.uid)
+      if (why === undefined) return pod
+      const isPlain = why === 'Runs and is ready' || why === `Has ended: ${pod.phase}`
+      return { ...pod, waiting: isPlain ? '' : why }
+    }),
+    ...ending.map(({ uid, namespace, name, why }) => {
+      const rest = { ready: false, restarts: undefined, address: '' }
+      return { uid, namespace, name, phase: 'Terminating', ...rest, waiting: why }
+    }),
+  ]
+}
+
 interface WirePod {
-  readonly metadata?: { readonly namespace?: string; readonly name?: string }
+  readonly metadata?: { readonly uid?: string; readonly namespace?: string; readonly name?: string }
   readonly status?: {
     readonly phase?: string
     readonly reason?: string
@@ -83,6 +109,7 @@ export function parsePods(list: unknown): readonly PodSummary[] {
     const containers = status.containerStatuses ?? []
     const waiting = containers.flatMap(({ state }) => (state?.waiting === undefined ? [] : [state.waiting]))
     return {
+      uid: metadata.uid ?? '',
       namespace: metadata.namespace ?? 'default',
       name: metadata.name ?? '',
       phase: status.phase ?? 'Unknown',

@@ -1,5 +1,5 @@
 import { realFolder } from '../host/state-folder.ts'
-import { isHealthy, listPods } from './agent-client.ts'
+import { addExplanations, explainPods, isHealthy, listPods } from './agent-client.ts'
 import type { PodSummary } from './agent-client.ts'
 import { findContainerd } from './containerd.ts'
 import { findProcess } from './known-process.ts'
@@ -24,9 +24,13 @@ export async function runStatus(deps: NodeDeps, state: string, signal: AbortSign
   deps.say(`manifests  ${record.manifests}`)
   if (!healthy) return false
   deps.say('')
-  deps.say(formatPods(await listPods(record.ports, signal)))
+  const [pods, explained] = await Promise.all([listPods(record.ports, signal), explainPods(record.ports, signal)])
+  deps.say(formatPods(addExplanations(pods, explained)))
   return true
 }
+
+// A name may have 253 characters, and a table is for looking at.
+const LONGEST_NAME = 60
 
 /** Pods as a table. */
 export function formatPods(pods: readonly PodSummary[]): string {
@@ -34,12 +38,12 @@ export function formatPods(pods: readonly PodSummary[]): string {
   const lines = [
     ['POD', 'READY', 'PHASE', 'RESTARTS', 'IP', 'WHY'],
     ...pods.map((pod) => [
-      `${pod.namespace}/${pod.name}`,
+      cut(`${pod.namespace}/${pod.name}`),
       pod.ready ? 'yes' : 'no',
       pod.phase,
-      String(pod.restarts),
+      String(pod.restarts ?? ''),
       pod.address,
-      pod.waiting,
+      pod.waiting.replaceAll(/\s+/gv, ' '),
     ]),
   ]
   const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? []
@@ -51,4 +55,8 @@ export function formatPods(pods: readonly PodSummary[]): string {
         .trimEnd(),
     )
     .join('\n')
+}
+
+function cut(name: string): string {
+  return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 1)}…`
 }

@@ -1,5 +1,5 @@
 import { realFolder } from '../host/state-folder.ts'
-import { explainPod } from './agent-client.ts'
+import { explainPods, selectPods } from './agent-client.ts'
 import type { ExplainedPod } from './agent-client.ts'
 import type { NodeDeps } from './node-deps.ts'
 import { exitCodes, NodeError } from './node-error.ts'
@@ -14,20 +14,21 @@ export async function runWhy(
 ): Promise<void> {
   const record = await readNodeRecord(computeNodeLayout(await realFolder(options.state)).record)
   if (record === undefined) throw new NodeError(`There is no node in ${options.state}.`, exitCodes.otherState)
-  const pods = await explainPod(record.ports, options.pod, signal).catch((error: unknown) => {
+  const explained = await explainPods(record.ports, signal).catch((error: unknown) => {
     if (signal.aborted) throw error
     throw new NodeError(
       `Cannot ask the agent about "${options.pod}": it does not answer, is "deckhand up" running?`,
       exitCodes.otherState,
     )
   })
+  const pods = selectPods(explained, options.pod)
   if (pods.length === 0)
     throw new NodeError(`There is no pod "${options.pod}" here; "deckhand status" lists them.`, exitCodes.failed)
   for (const pod of pods) deps.say(formatExplanation(pod))
 }
 
 /** The sentence, then the steps with the time of day, how long they took and what went wrong. */
-export function formatExplanation({ namespace, name, why, steps }: ExplainedPod): string {
+export function formatExplanation({ namespace, name, why, steps }: Omit<ExplainedPod, 'uid'>): string {
   const lines = steps.map(({ name: step, startedAt, ms, error }) => {
     const time = new Date(startedAt).toISOString().slice(11, 23)
     const took = ms === undefined || ms === null ? 'goes on' : `${(ms / 1000).toFixed(3)} s`
