@@ -11,7 +11,7 @@ import type { Volumes } from './volumes/volumes.ts'
 export interface RemoveUnknownPodsDeps {
   readonly files: ReturnType<typeof createPodFiles>
   readonly volumes: Pick<Volumes, 'has' | 'release'>
-  readonly cgroups: ReturnType<typeof createPodCgroups>
+  readonly cgroups: Pick<ReturnType<typeof createPodCgroups>, 'list' | 'remove'>
   readonly journal: Pick<ExitJournal, 'uids' | 'forget'>
   /** Is this pod wanted here, or still being ended? */
   readonly knows: (uid: PodUid) => boolean

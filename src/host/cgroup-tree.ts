@@ -31,6 +31,12 @@ export async function removeCgroup(clock: Clock, path: string, signal: AbortSign
   }
 }
 
+/** Kills every process in a cgroup and below it. */
+export async function killCgroup(path: string): Promise<void> {
+  const folders = (await cgroupFolders(path)).filter((folder) => existsSync(folder))
+  for (const folder of folders) for (const below of await foldersBelow(folder)) await killProcesses(below)
+}
+
 /** Names of the cgroups directly below this one, of all controllers together. */
 export async function listCgroupNames(path: string): Promise<readonly string[]> {
   const lists = (await cgroupFolders(path)).map(async (folder) => {

@@ -90,6 +90,8 @@ interface PodObserver {
 interface PodCgroups {
   /** Removes the cgroups of a pod in which nothing runs any more. */
   remove(uid: PodUid): Promise<void>
+  /** Ends every process in the cgroup of one container of a pod. */
+  killContainer(uid: PodUid, containerId: string): Promise<void>
 }
 
 /** Which ids of the node are those of a pod with a user namespace. */

@@ -2,6 +2,7 @@ import { containerLogSymlink } from '../containers/log-paths.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import type { Leftovers } from './compute-leftovers.ts'
 import type { PodRuntime } from './pod-runtime.ts'
+import { removeContainer } from './remove-container.ts'
 import { unlessGone } from './stop-container.ts'
 import { stopLeftover } from './stop-leftover.ts'
 
@@ -17,7 +18,7 @@ export async function removeLeftovers(
       const { id, name, logPath, state } = container
       if (state === 'unknown') await stopLeftover(runtime, { observed, container, podIp: undefined }, signal)
       await runtime.files.removeLogs(logPath, containerLogSymlink({ metadata: observed }, name, id))
-      await unlessGone(runtime.calls.removeContainer({ containerId: id }, signal))
+      await removeContainer(runtime, { uid: observed.uid, id }, signal)
     }),
   )
   await Promise.all(

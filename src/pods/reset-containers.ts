@@ -6,7 +6,8 @@ import { Grace } from './grace.ts'
 import type { ContainerReset } from './pod-actions.ts'
 import type { PodMemory } from './pod-memory.ts'
 import type { PodRuntime } from './pod-runtime.ts'
-import { stopContainer, unlessGone } from './stop-container.ts'
+import { removeContainer } from './remove-container.ts'
+import { stopContainer } from './stop-container.ts'
 import { findPodIp } from './stop-pod.ts'
 
 export interface ResetRequest {
@@ -38,7 +39,7 @@ async function removeInstance(
   }
   await removeOlderLogs(runtime, instance)
   await runtime.files.removeLogs('', containerLogSymlink(pod, name, id))
-  await unlessGone(runtime.calls.removeContainer({ containerId: id }, signal))
+  await removeContainer(runtime, { uid: pod.metadata.uid, id }, signal)
   memory.waiting.delete(name)
 }
 

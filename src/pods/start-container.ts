@@ -21,6 +21,7 @@ import type { Pod } from '../model/pod.ts'
 import { StartError } from '../model/start-error.ts'
 import type { PodSandboxInUse } from './create-sandbox.ts'
 import type { LocalImage, PodRuntime } from './pod-runtime.ts'
+import { removeContainer } from './remove-container.ts'
 
 export interface StartRequest {
   readonly pod: Pod
@@ -73,18 +74,13 @@ async function linkLog(
 /** An instance that was made and never started (the agent died in between) makes way, and its number is used again. */
 async function removeNeverStarted(
   runtime: PodRuntime,
-  { observed, kinded }: StartRequest,
+  { pod, observed, kinded }: StartRequest,
   signal: AbortSignal,
 ): Promise<void> {
   const newest = newestInstance(observed, kinded.container.name)
   if (newest?.state !== 'created') return
-  await inStep('CreateContainerError', async () => {
-    try {
-      await runtime.calls.removeContainer({ containerId: newest.id }, signal)
-    } catch (error) {
-      if (!(error instanceof CriCallError && error.code === 'NotFound')) throw error
-    }
-  })
+  const { uid } = pod.metadata
+  await inStep('CreateContainerError', () => removeContainer(runtime, { uid, id: newest.id }, signal))
 }
 
 /** Whatever keeps the container from being described, such as a full disk, is for its users to see. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../async/clock.ts'
-import { listCgroupNames, removeCgroup } from '../host/cgroup-tree.ts'
+import { killCgroup, listCgroupNames, removeCgroup } from '../host/cgroup-tree.ts'
 import { podCgroupPaths, podUidOfCgroup, qosCgroupPaths } from '../model/cgroup-names.ts'
 import type { CgroupLayout } from '../model/cgroup-names.ts'
 import type { PodUid } from '../model/pod.ts'
@@ -13,6 +13,15 @@ export function createPodCgroups(
     async remove(uid: PodUid): Promise<void> {
       if (!options.layout.perQos) return
       for (const path of podCgroupPaths(uid, options.layout)) await removeCgroup(options.clock, path, signal)
+    },
+
+    /** The runtime names the cgroup of a container, inside that of its pod, after the container's id. */
+    async killContainer(uid: PodUid, containerId: string): Promise<void> {
+      if (!options.layout.perQos || containerId === '') return
+      for (const path of podCgroupPaths(uid, options.layout)) {
+        const names = (await listCgroupNames(path)).filter((name) => name.includes(containerId))
+        for (const name of names) await killCgroup(`${path}/${name}`)
+      }
     },
 
     /** UIDs of all pods that have a cgroup. */

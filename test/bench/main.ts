@@ -7,6 +7,7 @@ import { startLab } from '../e2e/lab/start-lab.ts'
 import { idleScenario } from './measure-idle.ts'
 import { manyPodsScenario } from './measure-many-pods.ts'
 import { onePodScenario } from './measure-one-pod.ts'
+import { probesScenario } from './measure-probes.ts'
 import { parseOptions, usage } from './options.ts'
 import type { BenchOptions } from './options.ts'
 import { mergeSamples } from './rows.ts'
@@ -14,7 +15,7 @@ import type { Samples } from './rows.ts'
 import type { Scenario } from './scenario.ts'
 import { computeResults, formatTable } from './table.ts'
 
-const scenarios: readonly Scenario[] = [idleScenario, onePodScenario, manyPodsScenario]
+const scenarios: readonly Scenario[] = [idleScenario, onePodScenario, manyPodsScenario, probesScenario]
 
 interface Kubelet {
   readonly label: string
@@ -97,7 +98,9 @@ async function report(kubelets: readonly Kubelet[], options: BenchOptions): Prom
     memoryGigabytes: Math.round(totalmem() / 1e9),
     kernel: release(),
   }
-  console.log(`\n${machine.cores} cores (${machine.cpu}), Linux ${machine.kernel}; "many pods" are ${options.pods}\n`)
+  console.log(
+    `\n${machine.cores} cores (${machine.cpu}), Linux ${machine.kernel}; "many pods" are ${options.pods}, probed ones ${options.probedPods}\n`,
+  )
   console.log(
     formatTable(
       measured.map(({ label }) => label),

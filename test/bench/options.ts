@@ -9,6 +9,8 @@ export interface BenchOptions {
   readonly runs: number
   readonly rounds: number
   readonly pods: number
+  /** How many have probes. */
+  readonly probedPods: number
   readonly steadyMs: number
   readonly json: string | undefined
   readonly help: boolean
@@ -20,7 +22,7 @@ Usage: npm run bench -- [options]
   --only NAME,…    only these measures: ${rows.map(({ name }) => name).join(', ')}
   --runs N         how often the short ones are repeated (10)
   --rounds N       how often all is repeated, each time in fresh labs, the kubelets taking turns (1)
-  --pods N         how many "many pods" are (100)
+  --pods N         how many "many pods" are (100), and the pods with probes (200)
   --steady N       seconds over which CPU is measured while nothing changes (30)
   --json FILE      keep the results and every single value here`
 
@@ -49,6 +51,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     runs: parseCount('runs', values.runs ?? '10'),
     rounds: parseCount('rounds', values.rounds ?? '1'),
     pods: parseCount('pods', values.pods ?? '100'),
+    probedPods: parseCount('pods', values.pods ?? '200'),
     steadyMs: parseCount('steady', values.steady ?? '30') * 1000,
     json: values.json,
     help: values.help ?? false,

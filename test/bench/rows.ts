@@ -35,6 +35,12 @@ export const rows: readonly Row[] = [
   row('scrape', 's', undefined, 'GET /metrics, many pods'),
   row('event-loop', 's', undefined, 'event-loop delay p99, many pods'),
   row('heap', 'MB', undefined, 'JavaScript heap used, many pods'),
+  // Readiness over HTTP, liveness over TCP (exec in one pod of twenty), startup over TCP; seen by the workloads, over a minute.
+  row('probes-missed', '', undefined, 'pods probed each second: periods without a probe, by the pods'),
+  row('probes-gap', 's', undefined, 'pods probed each second: longest time without, by the pods'),
+  row('probes-shortfall', '', undefined, 'pods probed each second: probes too few, by the agent'),
+  row('probes-cpu', '%', undefined, 'pods probed each second: agent CPU, part of a core'),
+  row('probes-event-loop', 's', undefined, 'pods probed each second: event-loop delay p99'),
 ]
 
 /** What was measured: for each row's name the values of all runs. */

@@ -10,6 +10,7 @@ export interface Bench {
   readonly binary: string | undefined
   readonly runs: number
   readonly pods: number
+  readonly probedPods: number
   readonly steadyMs: number
   readonly signal: AbortSignal
 }

@@ -153,7 +153,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         userNamespaces,
         httpGet,
         files,
-        cgroups: { remove: async (uid) => void cgroupsRemoved.push(uid) },
+        cgroups: { remove: async (uid) => void cgroupsRemoved.push(uid), killContainer: async () => {} },
         journal: await ExitJournal.load({ files: world.journalFiles, log }),
         readEnvironment: async () => createEnvironmentSources(),
         events: recorder,

@@ -66,7 +66,10 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
     userNamespaces: { acquire: async () => ({ uids: [], gids: [] }) },
     httpGet: async () => ({ status: 200, body: '' }),
     files,
-    cgroups: { remove: async (uid) => void journal.push(`removeCgroup ${uid}`) },
+    cgroups: {
+      remove: async (uid) => void journal.push(`removeCgroup ${uid}`),
+      killContainer: async (uid, id) => void journal.push(`killContainer ${uid} ${id}`),
+    },
     journal: await ExitJournal.load({ files: new FakeJournalFiles(), log }),
     readEnvironment: async () => createEnvironmentSources(),
     events: recorder,

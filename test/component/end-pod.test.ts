@@ -157,6 +157,24 @@ describe('a pod is removed while', () => {
     assert.equal(world.cri.requests('runPodSandbox').length, 1)
   })
 
+  test('it waits for an image that cannot be pulled: nothing is tried any more, and it has failed', async () => {
+    await using world = await createWorld({ images: [] })
+    world.cri.script.fail('pullImage', 'UNKNOWN', 'registry is down')
+    await using agent = await startAgent(world, { sources: ['api'] })
+    const pod = createWantedPod()
+    agent.setPods([pod], 'api')
+    await agent.pass(26_000, 1000)
+    const waiting = agent.statusOf('u-1')?.containerStatuses?.[0]?.state?.waiting
+    assert.equal(waiting?.reason, 'ImagePullBackOff')
+    const pulls = world.cri.requests('pullImage').length
+    const deletion = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 }
+    agent.setPods([{ ...pod, metadata: { ...pod.metadata, ...deletion } }], 'api')
+    await agent.pass(400_000, 10_000)
+    assert.equal(agent.statusOf('u-1')?.phase, 'Failed')
+    assert.equal(world.cri.requests('pullImage').length, pulls)
+    assert.equal(world.cri.requests('createContainer').length, 0)
+  })
+
   test('it waits for its back-off: it is gone without another start', async () => {
     await using world = await createWorld({ programOf: () => ({ exitsAfterMs: 100, exitCode: 1 }) })
     await using agent = await startAgent(world)

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { rm, writeFile } from 'node:fs/promises'
+import process from 'node:process'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import type { ContainerStatus, Probe } from '../../../src/model/generated/core-v1.ts'
 import type { Pod } from '../../../src/model/pod.ts'
 import { scripts, testContainer, testPod } from '../support/test-pod.ts'
@@ -9,6 +12,7 @@ import { isReady, TestNode } from '../support/test-node.ts'
 const mainOf = (pod: Pod): ContainerStatus | undefined => pod.status?.containerStatuses?.[0]
 const restartsOf = (pod: Pod) => mainOf(pod)?.restartCount ?? 0
 const quick = { periodSeconds: 1, failureThreshold: 1 }
+const serverScript = fileURLToPath(new URL('../support/health-server.ts', import.meta.url))
 const never = new AbortController().signal
 
 const serve = (script: string) =>
@@ -70,6 +74,30 @@ describe('probes', { concurrency: true }, () => {
     assert.deepEqual([restartsOf(again), mainOf(again)?.started], [0, true])
   })
 
+  const servers: readonly (readonly [kind: string, probe: Probe, told: string])[] = [
+    ['grpc', { grpc: { port: 9000, service: 'shop' } }, 'service unhealthy (responded with \\"NOT_SERVING\\")'],
+    ['https', { httpGet: { port: 9000, scheme: 'HTTPS', path: '/' } }, 'HTTP probe failed with statuscode: 503'],
+  ]
+  for (const [kind, probe, told] of servers) {
+    test(`readiness over ${kind} follows what a server in the pod says`, async () => {
+      const name = `served-${kind}`
+      await run(name, scripts.obedient, { readinessProbe: { ...probe, ...quick } })
+      await node.logged('Readiness probe failed', `default/${name}-lab`, 'connect')
+      const [container] = await node.running(name)
+      const { pid } = await node.inspect(container?.id ?? '')
+      const file = `${node.lab.folder}/${name}`
+      await writeFile(file, '')
+      // busybox speaks neither, so a process of ours serves in the pod's network.
+      const server = [process.execPath, serverScript, kind, '9000', file]
+      await node.lab.startInside(['nsenter', `--net=/proc/${pid}/ns/net`, ...server], `${file}.log`)
+      await node.ready(name)
+      await rm(file)
+      const pod = await node.podIs(name, 'not ready', (pod) => !isReady(pod))
+      await node.logged('reason="Unhealthy"', `default/${name}-lab`, told)
+      assert.equal(restartsOf(pod), 0)
+    })
+  }
+
   test('a startup probe holds back readiness and liveness', async () => {
     const probes = {
       startupProbe: { exec: { command: ['test', '-e', '/tmp/started'] }, periodSeconds: 1, failureThreshold: 60 },
@@ -128,4 +156,19 @@ test('what was ready stays ready when the agent is killed', async () => {
   await sleep(1500)
   const later = await node.agent.pod('web')
   assert.equal(later !== undefined && isReady(later), true)
+})
+
+test('a pod in the network of the node is asked at the address of the node', async () => {
+  await using node = await TestNode.start()
+  // The node has an address since its first pod, whose network is a bridge; the agent looks for it when it starts.
+  await node.lab.manifests.write('first', testPod('first'))
+  await node.ready('first')
+  await node.agent.kill()
+  await node.startAgent()
+  const script = `mkdir /www; echo fine > /www/ok; httpd -p 18080 -h /www; ${scripts.obedient}`
+  const readinessProbe = { httpGet: { port: 18_080, path: '/ok' }, ...quick }
+  const containers = [testContainer('main', script, { readinessProbe })]
+  await node.lab.manifests.write('on-node', testPod('on-node', { hostNetwork: true, containers }))
+  const { status } = await node.ready('on-node')
+  assert.deepEqual([status?.podIP, status?.hostIP], ['10.88.0.1', '10.88.0.1'])
 })

@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { PodSandboxState } from '../../../src/cri/generated/runtime-v1.ts'
+import type { Pod } from '../../../src/model/pod.ts'
+import { NODE_NAME } from '../lab/lab-agent.ts'
+import type { KillMoment, NotedCall, PodKills } from '../support/kill-plan.ts'
+import { podLives } from '../support/pod-lives.ts'
+import type { FoundContainer, PodLife } from '../support/pod-lives.ts'
+import { TestNode } from '../support/test-node.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const MOMENTS: readonly KillMoment[] = ['unanswered', 'answered']
+// A pod is not killed at all its steps but at each fourth: another has the next ones.
+const STRIDE = 2
+// A life that goes on and on would give steps without end.
+const MOST_OF_A_KIND = 2
+const PATIENCE_MS = 100_000
+const switchFile = new URL('../support/kill-switch.ts', import.meta.url).href
+const never = new AbortController().signal
+
+/** A node whose agent dies as planned and is started again each time. */
+class MortalNode implements AsyncDisposable {
+  readonly node: TestNode
+  /** How agents ended that nobody killed. */
+  readonly crashes: string[] = []
+  readonly #folder: string
+  #pods: readonly Pod[] = []
+  #stopping = false
+  #starts = 1
+  readonly #loops: Promise<void>[]
+
+  private constructor(node: TestNode, folder: string) {
+    this.node = node
+    this.#folder = folder
+    this.#loops = [this.#keepAlive(), this.#watchPods()]
+  }
+
+  static async start(): Promise<MortalNode> {
+    const folder = await mkdtemp(join(tmpdir(), 'deckhand-kills-'))
+    await writeFile(`${folder}/journal`, '')
+    await writeFile(`${folder}/plan.json`, '{}')
+    const node = await TestNode.start({
+      environment: { NODE_OPTIONS: `--import=${switchFile}`, KILL_SWITCH: folder },
+      config: { crashLoopBackOff: { maxContainerRestartPeriod: '1s' } },
+    })
+    return new MortalNode(node, folder)
+  }
+
+  /** How often an agent was started. */
+  get starts(): number {
+    return this.#starts
+  }
+
+  /** From the next agent on; this one is killed. */
+  async plan(kills: Readonly<Record<string, PodKills>>): Promise<void> {
+    const full = Object.entries(kills).map(([name, kill]) => [`${name}-${NODE_NAME}`, kill])
+    await writeFile(`${this.#folder}/plan.json`, JSON.stringify(Object.fromEntries(full)))
+    const { agent } = this.node
+    agent.signal('SIGKILL')
+    await waitFor('the next agent', async () => this.node.agent !== agent)
+  }
+
+  /** All calls of the agents for a pod that changed something; for all pods without a name. */
+  async calls(name?: string): Promise<readonly NotedCall[]> {
+    const lines = (await readFile(`${this.#folder}/journal`, 'utf8')).trimEnd().split('\n')
+    const calls = lines.map((line) => JSON.parse(line) as NotedCall)
+    return name === undefined ? calls : calls.filter(({ pod }) => pod === `${name}-${NODE_NAME}`)
+  }
+
+  /** The pod as an agent shows it, once it is as wanted. */
+  async podIs(name: string, what: string, isWanted: (pod: Pod) => boolean): Promise<Pod> {
+    const find = () => this.#pods.find(({ metadata }) => metadata.name === `${name}-${NODE_NAME}`)
+    const context = async () =>
+      [find()?.status, ...(await this.calls(name))].map((part) => JSON.stringify(part)).join('\n')
+    return await waitFor(
+      `"${name}" to be ${what}`,
+      async () => {
+        const pod = find()
+        return pod !== undefined && isWanted(pod) && pod
+      },
+      { ms: PATIENCE_MS, context },
+    )
+  }
+
+  async #keepAlive(): Promise<void> {
+    for (;;) {
+      const { exitCode, signal } = await this.node.agent.exited
+      if (this.#stopping) return
+      if (exitCode !== 137 && signal !== 'SIGKILL') this.crashes.push(`${exitCode} ${signal}`)
+      await this.node.startAgent()
+      this.#starts += 1
+    }
+  }
+
+  async #watchPods(): Promise<void> {
+    while (!this.#stopping) {
+      this.#pods = await this.node.agent.pods().catch(() => this.#pods)
+      await sleep(50)
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping = true
+    await this.node.agent.kill('SIGKILL')
+    await Promise.all(this.#loops)
+    await this.node[Symbol.asyncDispose]()
+    await rm(this.#folder, { recursive: true })
+  }
+}
+
+/** What is found of one container: by the runtime, by its own words and by what the agents asked for. */
+async function findContainer(mortal: MortalNode, pod: Pod, manifest: string, name: string): Promise<FoundContainer> {
+  const { namespace, name: podName, uid } = pod.metadata
+  const folder = `${mortal.node.podLogs}/${namespace}_${podName}_${uid}/${name}`
+  const files = (await readdir(folder).catch(() => [])).toSorted((a, b) => parseInt(a) - parseInt(b))
+  // A log may be removed between both looks: a container that fails again and again has its last ones only.
+  const lines = await Promise.all(files.map((file) => mortal.node.logLines(pod, name, parseInt(file)).catch(() => [])))
+  const starts = (await mortal.calls(manifest)).filter(({ step }) => step.startsWith(`StartContainer ${name}#`))
+  const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {}
+  return {
+    status: [...initContainerStatuses, ...containerStatuses].find((status) => status.name === name),
+    lines: lines.flat(),
+    doubts:
+      starts.filter(({ event }) => event === 'sent').length - starts.filter(({ event }) => event === 'answered').length,
+    attempts: starts.filter(({ event }) => event === 'sent').map(({ attempt }) => attempt),
+  }
+}
+
+/** No container runs twice, and a pod has one sandbox while anything of it runs, else none. */
+async function checkNothingTwice({ node }: MortalNode, name: string): Promise<void> {
+  const running = (await node.running(name)).map(({ metadata }) => metadata?.name ?? '')
+  assert.deepEqual(running, [...new Set(running)])
+  const labelSelector = { 'io.kubernetes.pod.name': `${name}-${NODE_NAME}` }
+  const { items } = await node.runtime.listPodSandbox({ filter: { labelSelector } }, never)
+  const ready = items.filter(({ state }) => state === PodSandboxState.SANDBOX_READY)
+  assert.ok(ready.length === 1 || (ready.length === 0 && running.length === 0), `${ready.length} sandboxes are ready`)
+}
+
+async function checkNothingLeft({ node }: MortalNode, pod: Pod, name: string): Promise<void> {
+  const { namespace, name: podName, uid } = pod.metadata
+  const labelSelector = { 'io.kubernetes.pod.name': podName }
+  const left = async () => {
+    const containers = (await node.containers(name)).length
+    const sandboxes = (await node.runtime.listPodSandbox({ filter: { labelSelector } }, never)).items.length
+    const folders = [`${node.podLogs}/${namespace}_${podName}_${uid}`, `${node.agent.rootDir}/pods/${uid}`]
+    return { containers, sandboxes, folders: folders.filter((folder) => existsSync(folder)) }
+  }
+  const none = JSON.stringify({ containers: 0, sandboxes: 0, folders: [] })
+  const context = async () => JSON.stringify(await left())
+  await waitFor(`nothing of "${name}" to be left`, async () => JSON.stringify(await left()) === none, {
+    ms: PATIENCE_MS,
+    context,
+  })
+}
+
+/** Leads a pod from its manifest to where nothing of it is left, and looks at it on the way. */
+async function live(mortal: MortalNode, life: PodLife, name: string): Promise<void> {
+  const { manifests } = mortal.node.lab
+  await manifests.write(name, life.manifest(name))
+  const pod = await mortal.podIs(name, 'lived', life.isLived)
+  const { containers, initContainers = [] } = pod.spec
+  const found = new Map<string, FoundContainer>()
+  for (const container of [...initContainers, ...containers]) {
+    found.set(container.name, await findContainer(mortal, pod, name, container.name))
+  }
+  const container = (wanted: string) => found.get(wanted) ?? assert.fail(`no container "${wanted}"`)
+  life.check({ pod, container })
+  await checkNothingTwice(mortal, name)
+  await manifests.remove(name)
+  await checkNothingLeft(mortal, pod, name)
+}
+
+test(
+  'the agent may be killed at every call of a pod’s life, and each pod gets what it should',
+  { timeout: 180_000 },
+  async (t) => {
+    await using mortal = await MortalNode.start()
+    const steps = new Map<PodLife, readonly string[]>()
+    await t.test('lives without a kill show the steps', async () => {
+      await Promise.all(
+        podLives.map(async (life) => {
+          await live(mortal, life, life.name)
+          const all = (await mortal.calls(life.name)).flatMap(({ event, step }) => (event === 'sent' ? [step] : []))
+          steps.set(
+            life,
+            all.filter((step) => Number(step.split('#')[1]) <= MOST_OF_A_KIND),
+          )
+        }),
+      )
+      assert.equal(mortal.starts, 1)
+    })
+    const lives = [...steps].flatMap(([life, all]) =>
+      MOMENTS.flatMap((when) =>
+        Array.from({ length: STRIDE }, (_, first) => ({
+          life,
+          when,
+          name: `${life.name}-${when}-${first}`,
+          steps: all.filter((_step, index) => index % STRIDE === first),
+        })),
+      ),
+    )
+    await mortal.plan(Object.fromEntries(lives.map(({ name, steps: cut, when }) => [name, { steps: cut, when }])))
+    const missedSteps: string[] = []
+    await t.test('killed', { concurrency: true }, async (killed) => {
+      await Promise.all(
+        lives.map(({ life, steps: cut, when, name }) =>
+          killed.test(`${life.name}, ${when} at ${cut.join(', ')}`, async () => {
+            await live(mortal, life, name)
+            const calls = await mortal.calls(name)
+            const struck = new Set(calls.flatMap(({ step, event }) => (event === 'killed' ? [step] : [])))
+            const missed = cut.filter((step) => !struck.has(step))
+            missedSteps.push(...missed.map((step) => `${name}: ${step}`))
+            assert.deepEqual(
+              missed.filter((step) => !life.mayMiss.some((call) => step.startsWith(call))),
+              [],
+            )
+          }),
+        ),
+      )
+    })
+    assert.deepEqual(mortal.crashes, [])
+    const planned = lives.reduce((sum, { steps: cut }) => sum + cut.length, 0)
+    t.diagnostic(
+      `${mortal.starts - 2} kills, ${planned} steps of ${lives.length} pods; missed: ${missedSteps.join(', ')}`,
+    )
+    assert.ok(missedSteps.length <= planned / 10, missedSteps.join(', '))
+  },
+)
