@@ -19,7 +19,6 @@ import { httpGet } from './http-client/http-get.ts'
 import { createGuardedFiles } from './host/create-guarded-files.ts'
 import { createJournalFolder } from './host/journal-folder.ts'
 import { createPodFiles } from './host/pod-files.ts'
-import { makeShared } from './host/make-shared.ts'
 import { prepareRoot } from './host/prepare-root.ts'
 import { findNodeIps } from './host/read-machine.ts'
 import type { MachineFacts } from './host/read-machine.ts'
@@ -55,6 +54,7 @@ import { createLoggedPodEvents } from './telemetry/pod-events.ts'
 import { readEnvFile } from './volumes/read-env-file.ts'
 import { VolumeStats } from './volumes/volume-stats.ts'
 import { noRuntimeClasses } from './no-runtime-classes.ts'
+import { findVolumes } from './find-volumes.ts'
 import { findPullSecret } from './find-pull-secret.ts'
 import type { ObjectApi } from './objects/object-api.ts'
 import { createPodObjects } from './objects/pod-objects.ts'
@@ -262,7 +262,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   // What runs is known before anything is wanted: so a restart of the agent adopts, and never starts twice.
   await Promise.all([
     lookAround(observer, log),
-    shareMounts(deps, rootDirectory, group.signal).then(() => volumes.adopt()),
+    findVolumes({ volumes, rootDirectory, clock, log }, group.signal),
     health.check(group.signal),
   ])
   await userNamespaces.adopt(observer.uids().flatMap((uid) => observer.get(uid) ?? []))
@@ -334,16 +334,6 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   }
   await group.join()
   return 0
-}
-
-/** Mounts that containers and the node show each other need it; pods without such mounts do not. */
-async function shareMounts({ clock, log }: KubeletDeps, directory: string, signal: AbortSignal): Promise<void> {
-  try {
-    await makeShared({ clock }, directory, signal)
-  } catch (error) {
-    signal.throwIfAborted()
-    log.warn('cannot make the root directory a shared mount: mounts are not passed on to containers', { error })
-  }
 }
 
 /** The first look. A pod that cannot be read keeps nobody else waiting: its worker asks again before it does anything. */

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { mountPointsBelow, mountsOnTheWay, parseMountTable, readMountTable } from './mount-table.ts'
+import {
+  mountPointsBelow,
+  mountsOnTheWay,
+  outerMountPointsBelow,
+  parseMountTable,
+  readMountTable,
+} from './mount-table.ts'
 
 const TEXT = [
   '24 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,errors=continue',
@@ -52,6 +58,11 @@ describe('parseMountTable()', () => {
 
   test('mountPointsBelow() has the mounts of a folder, latest first', () => {
     assert.deepEqual(mountPointsBelow(table, '/state'), ['/state/a b/merged/x', '/state/a b/merged', '/state'])
+  })
+
+  test('outerMountPointsBelow() has those that are in no other one, each once', () => {
+    assert.deepEqual(outerMountPointsBelow(table, '/state'), ['/state/a b/merged'])
+    assert.deepEqual(outerMountPointsBelow(table, '/state/a b/merged/x'), [])
   })
 
   test('mountsOnTheWay() goes from the root to the mount of a path', () => {

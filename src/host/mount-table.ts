@@ -44,6 +44,15 @@ export function mountPointsBelow(table: readonly MountEntry[], folder: string): 
 }
 
 /**
+ * Mount points below a folder that lie in no other one there, each once. What lies in one of them may be shared with the node, which would lose it
+ * too if it were unmounted here; as long as it is there, the outer one is busy.
+ */
+export function outerMountPointsBelow(table: readonly MountEntry[], folder: string): readonly string[] {
+  const points = mountPointsBelow(table, folder).filter((point) => point !== folder)
+  return [...new Set(points)].filter((point) => !points.some((other) => point.startsWith(`${other}/`)))
+}
+
+/**
  * The mounts that a path leads over, from the root to the one it is on, without looking at the path itself. The table alone does not tell
  * whether a mount can be reached: a later one above it may hide it.
  */

@@ -46,10 +46,10 @@ export interface ImageProvider {
 }
 
 /** Shows what is done for a pod, under its name, while it is done. */
-export type NoteStep = <T>(name: string, work: () => Promise<T>) => Promise<T>
+type NoteStep = <T>(name: string, work: () => Promise<T>) => Promise<T>
 
 /** The volumes of pods. */
-export interface PodVolumes {
+interface PodVolumes {
   /** Resolves when all that containers use are there; fails with a VolumesError. What is under way goes on when the signal aborts. */
   ensure(request: { readonly pod: Pod; readonly noteStep: NoteStep }, signal: AbortSignal): Promise<void>
   /** Brings what is missing and what has changed, without anybody waiting for it. */

@@ -1,14 +1,13 @@
-import { AbortScope } from '../async/abort-scope.ts'
 import { CriCallError } from '../cri/cri-call-error.ts'
 import { emptyObservedPod } from '../model/observed-pod.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import { podLogName } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
-import { VolumesError } from '../model/volumes-error.ts'
 import type { PodProbes } from '../probes/pod-probes.ts'
 import { applyPodActions } from './apply-pod-actions.ts'
 import type { ApplySignals } from './apply-pod-actions.ts'
 import type { CrashBackOffLimits } from './compute-crash-back-off.ts'
+import { bringVolumes } from './bring-volumes.ts'
 import { computeLeftovers } from './compute-leftovers.ts'
 import { computePodActions } from './compute-pod-actions.ts'
 import { SandboxError } from './create-sandbox.ts'
@@ -98,41 +97,10 @@ async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Prom
       ? memory.lastSandboxAt + SANDBOX_PAUSE_MS - runtime.clock.monotonic()
       : 0
   if (pause > 0) return wait(context, pod, { ms: pause, seen })
-  const held = await bringVolumes(context, { pod, seen, observed, actions }, signals)
-  return held ?? (await act(context, { pod, seen, observed, actions }, signals))
-}
-
-/** Whatever starts needs its volumes; what runs has them. Undefined when they are there. */
-async function bringVolumes(
-  context: SyncContext,
-  { pod, seen, actions }: Pass,
-  signals: ApplySignals,
-): Promise<SyncResult | undefined> {
-  const { runtime, memory } = context
-  const { volumes, noteStep, log } = runtime
-  runtime.references.register(pod)
-  if (!actions.createSandbox && actions.start.length === 0) {
-    if (!actions.killPod) volumes.keep({ pod, noteStep })
-    return undefined
-  }
-  using scope = new AbortScope(signals.superseded)
-  memory.volumesWait = scope
-  try {
-    await volumes.ensure({ pod, noteStep }, scope.signal)
-    return undefined
-  } catch (error) {
-    signals.superseded.throwIfAborted()
-    if (scope.signal.aborted) return { kind: 'again' }
-    if (!(error instanceof VolumesError)) throw error
-    log.warn('cannot bring the volumes of a pod, will try again', {
-      pod: podLogName(pod),
-      uid: pod.metadata.uid,
-      error,
-    })
-    return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })
-  } finally {
-    memory.volumesWait = undefined
-  }
+  const volumes = await bringVolumes(context, { pod, actions }, signals)
+  if (volumes === 'changed') return { kind: 'again' }
+  if (volumes === 'missing') return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })
+  return await act(context, { pod, seen, observed, actions }, signals)
 }
 
 interface Pass {

@@ -1,5 +1,5 @@
 import type { GuardedFiles } from '../host/guarded-files.ts'
-import { mountPointsBelow } from '../host/mount-table.ts'
+import { outerMountPointsBelow } from '../host/mount-table.ts'
 import type { Mounter } from '../host/mounter.ts'
 import { mountsAt } from '../host/mounts-at.ts'
 import type { NoswapProbe } from '../host/noswap-probe.ts'
@@ -95,7 +95,7 @@ export function createEmptyDirectories(deps: EmptyDirectoriesDeps) {
     async tearDown(directory: EmptyDirectory, signal: AbortSignal): Promise<void> {
       await files.removeMarker(toMarker(directory))
       // What containers have mounted in there stays when they are gone. It is the pod's, as all that is in there.
-      const inside = mountPointsBelow(await mounter.table(), directory.path).filter((point) => point !== directory.path)
+      const inside = outerMountPointsBelow(await mounter.table(), directory.path)
       for (const point of inside) await mounter.unmount(point, { force: false }, signal)
       await mounter.unmount(directory.path, { force: false }, signal)
       if (await files.isDirectory(directory.path)) await guarded.removeTree(directory.path, signal)

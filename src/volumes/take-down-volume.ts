@@ -1,6 +1,6 @@
 import { computePodPaths } from '../containers/pod-paths.ts'
 import type { GuardedFiles } from '../host/guarded-files.ts'
-import { mountPointsBelow } from '../host/mount-table.ts'
+import { outerMountPointsBelow } from '../host/mount-table.ts'
 import type { Mounter } from '../host/mounter.ts'
 import type { FoundVolume } from '../host/volume-folders.ts'
 import type { PodUid } from '../model/pod.ts'
@@ -37,15 +37,16 @@ export async function takeDownVolume(
 ): Promise<void> {
   const { directory } = computePodPaths(deps.rootDirectory, place.uid)
   await releaseParts(deps, subPathsDirectory(directory, place.specName), signal)
-  if (kind === undefined) await unmountIn(deps, place.path, signal)
-  else await kind.tearDown(place, signal)
+  if (kind !== undefined) return await kind.tearDown(place, signal)
+  await unmountBelow(deps, place.path, signal)
+  await deps.mounter.unmount(place.path, { force: false }, signal)
 }
 
 /** Unmounts whatever else is mounted below the directory of a pod, and removes directories that hold nothing. */
 export async function removeVolumeRest(deps: TakeDownDeps, uid: PodUid, signal: AbortSignal): Promise<void> {
   const { directory } = computePodPaths(deps.rootDirectory, uid)
   await releaseParts(deps, `${directory}/volume-subpaths`, signal)
-  const strays = await unmountIn(deps, directory, signal)
+  const strays = await unmountBelow(deps, directory, signal)
   if (strays.length > 0) deps.log.warn('unmounted what nobody knew in the directory of a pod', { uid, strays })
   const left = await deps.folders.removeEmptyFolders(uid)
   // Data that no volume of ours has left there is not ours to remove.
@@ -57,17 +58,13 @@ async function releaseParts({ folders, files }: TakeDownDeps, directory: string,
   if (await folders.holdsAnything(directory)) await files.releaseSubPaths(directory, signal)
 }
 
-/**
- * Unmounts what is mounted at a directory or below and returns it. Not what is mounted inside of that: it may be shared with the node, which
- * would lose it too. Then the outer one is busy, and somebody has to look.
- */
-async function unmountIn(
+/** Returns what it unmounted. */
+async function unmountBelow(
   { mounter }: TakeDownDeps,
   directory: string,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const points = mountPointsBelow(await mounter.table(), directory)
-  const outer = new Set(points.filter((point) => !points.some((other) => point.startsWith(`${other}/`))))
-  for (const point of outer) await mounter.unmount(point, { force: false }, signal)
-  return [...outer]
+  const points = outerMountPointsBelow(await mounter.table(), directory)
+  for (const point of points) await mounter.unmount(point, { force: false }, signal)
+  return points
 }

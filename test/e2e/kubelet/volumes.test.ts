@@ -96,7 +96,8 @@ describe('volumes of a pod', () => {
         nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [here] }] } },
       },
     })
-    node = await TestNode.start(objects.agent)
+    // Measuring starts processes, which one of the tests counts.
+    node = await TestNode.start({ ...objects.agent, config: { volumeStatsAggPeriod: '-1s' } })
   })
   after(async () => {
     await node[Symbol.asyncDispose]()
@@ -162,6 +163,22 @@ describe('volumes of a pod', () => {
       return left === undefined && (await mountsOf(pod)).length === 0
     })
   }
+
+  test('plain ones need no process of the agent', async () => {
+    const volumeMounts = ['scratch', 'settings'].map((name) => ({ name, mountPath: `/${name}` }))
+    const spec: Partial<PodSpec> = {
+      securityContext: { fsGroup: GROUP },
+      volumes: VOLUMES.filter(({ name }) => name === 'scratch' || name === 'settings'),
+      containers: [testContainer('main', scripts.obedient, { volumeMounts })],
+    }
+    await node.lab.manifests.write('plain', testPod('plain', spec))
+    const pod = await node.ready('plain')
+    assert.equal(await inside('plain', 'cat', '/settings/color'), 'red')
+    const { pid } = node.agent
+    assert.equal((await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim(), '')
+    await node.lab.manifests.remove('plain')
+    await gone(pod)
+  })
 
   test('all kinds: the container sees contents, modes, owners and flags; changes reach it; nothing stays', async () => {
     await node.lab.manifests.write('all', testPod('all', everything(REPORT), { labels: { app: 'shop' } }))
