@@ -42,6 +42,13 @@ test('lists the volumes of all pods, as files and as devices', async (t) => {
   ])
 })
 
+test('lists the pods with anything around volumes, also when no volume is left', async (t) => {
+  const { make, folders } = setUp(t)
+  assert.deepEqual(await folders.listPods(), [])
+  await make('u-1/volumes/kubernetes.io~empty-dir', 'u-2/containers/main', 'u-2/volumes', 'u-3/volume-subpaths/a')
+  assert.deepEqual((await folders.listPods()).toSorted(), ['u-1', 'u-3'])
+})
+
 test('removes empty directories and never what holds something', async (t) => {
   const { rootDirectory, make, folders } = setUp(t)
   const kept = join(rootDirectory, 'pods/u-1/volumes/kubernetes.io~empty-dir/kept')

@@ -11,6 +11,9 @@ export interface FoundVolume {
   readonly path: string
 }
 
+// What a pod directory has of volumes; the first two by how they are used.
+const FOLDERS = ['volumes', 'volumeDevices', 'volume-subpaths', 'plugins']
+
 const USES = [
   { use: 'files', folder: 'volumes' },
   { use: 'device', folder: 'volumeDevices' },
@@ -34,6 +37,17 @@ export function createVolumeFolders(options: { readonly rootDirectory: string })
       return found.flat()
     },
 
+    /** Every pod that has anything around volumes, even if none is left: an empty directory for a plugin, for instance. */
+    async listPods(): Promise<readonly string[]> {
+      const found = await Promise.all(
+        (await namesIn(pods)).map(async (uid) => {
+          const names = await Promise.all(FOLDERS.map((folder) => namesIn(join(pods, uid, folder))))
+          return names.flat().length > 0 ? [uid] : []
+        }),
+      )
+      return found.flat()
+    },
+
     async makeFolder(path: string): Promise<void> {
       await mkdir(path, { recursive: true, mode: 0o750 })
     },
@@ -45,7 +59,7 @@ export function createVolumeFolders(options: { readonly rootDirectory: string })
     /** Removes the empty directories around a pod's volumes and returns those that hold something. */
     async removeEmptyFolders(uid: string): Promise<readonly string[]> {
       const left: string[] = []
-      for (const folder of ['volumes', 'volumeDevices', 'volume-subpaths', 'plugins']) {
+      for (const folder of FOLDERS) {
         const path = join(pods, uid, folder)
         for (const inner of await namesIn(path)) {
           for (const name of await namesIn(join(path, inner))) await removeOrNote(join(path, inner, name), left)
