@@ -97,6 +97,12 @@ export class VolumePods implements AsyncDisposable {
     return testPod(uid, { terminationGracePeriodSeconds: 2, ...spec }, { uid })
   }
 
+  /** Takes the claim of a pod and its volume from the objects; the data stays. */
+  async forget(uid: string): Promise<void> {
+    await this.objects.remove('PersistentVolumeClaim', uid)
+    await this.objects.remove('PersistentVolume', `pv-${uid}`)
+  }
+
   /** What is in the volumes that a pod writes to, from the directory of the volume; the pod is there. */
   async written(uid: string, { pid, rootDir }: LabAgent): Promise<readonly string[]> {
     // The agent sees mounts that we do not.
