@@ -8,6 +8,7 @@ import { idleScenario } from './measure-idle.ts'
 import { manyPodsScenario } from './measure-many-pods.ts'
 import { onePodScenario } from './measure-one-pod.ts'
 import { probesScenario } from './measure-probes.ts'
+import { volumeCyclesScenario } from './measure-volume-cycles.ts'
 import { parseOptions, usage } from './options.ts'
 import type { BenchOptions } from './options.ts'
 import { mergeSamples } from './rows.ts'
@@ -15,7 +16,13 @@ import type { Samples } from './rows.ts'
 import type { Scenario } from './scenario.ts'
 import { computeResults, formatTable } from './table.ts'
 
-const scenarios: readonly Scenario[] = [idleScenario, onePodScenario, manyPodsScenario, probesScenario]
+const scenarios: readonly Scenario[] = [
+  idleScenario,
+  onePodScenario,
+  manyPodsScenario,
+  probesScenario,
+  volumeCyclesScenario,
+]
 
 interface Kubelet {
   readonly label: string
