@@ -20,7 +20,7 @@ import { createGuardedFiles } from './host/create-guarded-files.ts'
 import { createJournalFolder } from './host/journal-folder.ts'
 import { createPodFiles } from './host/pod-files.ts'
 import { prepareRoot } from './host/prepare-root.ts'
-import { findNodeIps } from './host/read-machine.ts'
+import { createNodeIps } from './host/read-machine.ts'
 import type { MachineFacts } from './host/read-machine.ts'
 import { readKernel } from './host/read-kernel.ts'
 import { logFiles } from './host/log-files.ts'
@@ -171,7 +171,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   )
   const node = toNodeSettings(settings, {
     machine,
-    nodeIps: findNodeIps(settings.nodeIps),
+    nodeIps: createNodeIps(clock, settings.nodeIps),
     cgroups,
     resolvConf: deps.resolvConf,
   })

@@ -13,7 +13,8 @@ export function toNodeSettings(
   settings: Settings,
   facts: {
     readonly machine: MachineFacts
-    readonly nodeIps: readonly string[]
+    /** Asked each time: a node may get its address after the agent started, or another one. */
+    readonly nodeIps: () => readonly string[]
     readonly cgroups: CgroupLayout
     readonly resolvConf: string | undefined
   },
@@ -36,11 +37,15 @@ export function toNodeSettings(
         clusterDns: config.clusterDNS,
         clusterDomain: config.clusterDomain,
         host: toResolvConf(facts.resolvConf),
-        primaryFamily: nodeIps[0]?.includes(':') === true ? 'IPv6' : 'IPv4',
+        get primaryFamily() {
+          return nodeIps()[0]?.includes(':') === true ? 'IPv6' : 'IPv4'
+        },
       },
     },
     container: {
-      ips: nodeIps,
+      get ips() {
+        return nodeIps()
+      },
       allocatable: parseAmounts({ cpu: String(machine.onlineCpus.length), memory: String(machine.memoryBytes) }),
       selinuxEnabled: machine.selinuxEnabled,
       stopSignals: gates.enabled('ContainerStopSignals'),

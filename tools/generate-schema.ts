@@ -1,8 +1,9 @@
 /**
- * Writes src/schema/generated/pod-schema.ts: what the decoder must know of each API type that a Pod or PodList reaches.
+ * Writes what the decoder must know of API types: src/schema/generated/pod-schema.ts for what a Pod or PodList reaches (all that
+ * a kubelet decodes, kept small for its start) and api-schema.ts for everything that the API server serves.
  * Usage: bin/node tools/generate-schema.ts FOLDER_WITH_OPENAPI_JSON
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 
@@ -17,9 +18,43 @@ interface Schema {
   readonly required?: readonly string[]
   readonly default?: unknown
   readonly 'x-kubernetes-list-map-keys'?: readonly string[]
+  readonly 'x-kubernetes-patch-merge-key'?: string
+  readonly 'x-kubernetes-patch-strategy'?: string
 }
 
-const ROOTS = ['io.k8s.api.core.v1.Pod', 'io.k8s.api.core.v1.PodList']
+const POD_ROOTS = ['core.v1.Pod', 'core.v1.PodList']
+const API_ROOTS = [
+  'core.v1.Namespace',
+  'core.v1.Pod',
+  'core.v1.Node',
+  'core.v1.ConfigMap',
+  'core.v1.Secret',
+  'core.v1.ServiceAccount',
+  'core.v1.Event',
+  'core.v1.Binding',
+  'core.v1.PersistentVolume',
+  'core.v1.PersistentVolumeClaim',
+  'core.v1.Service',
+  'core.v1.Endpoints',
+  'policy.v1.Eviction',
+  'coordination.v1.Lease',
+  'events.v1.Event',
+  'node.v1.RuntimeClass',
+  'storage.v1.CSIDriver',
+  'storage.v1.CSINode',
+  'storage.v1.VolumeAttachment',
+  'certificates.v1.CertificateSigningRequest',
+  'authentication.v1.TokenRequest',
+  'authentication.v1.TokenReview',
+  'authentication.v1.SelfSubjectReview',
+  'authorization.v1.SubjectAccessReview',
+  'authorization.v1.SelfSubjectAccessReview',
+  'authorization.v1.LocalSubjectAccessReview',
+]
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
+// The specifications have no file for this group.
+const PRIORITY_CLASS =
+  'apiVersion:string description:string globalDefault:boolean kind:string metadata:ObjectMeta preemptionPolicy:string value!:int32'
 // These are written as one JSON value, not as an object with fields.
 const SCALARS: Readonly<Record<string, string>> = {
   'io.k8s.apimachinery.pkg.api.resource.Quantity': 'Quantity',
@@ -32,28 +67,80 @@ const SCALARS: Readonly<Record<string, string>> = {
 
 const folder = process.argv[2]
 if (folder === undefined) throw new Error('Usage: generate-schema.ts FOLDER_WITH_OPENAPI_JSON')
-const { schemas } = JSON.parse(readFileSync(join(folder, 'core.v1.json'), 'utf8')) as {
-  schemas: Record<string, Schema>
+const schemas: Record<string, Schema> = {}
+for (const file of readdirSync(folder).filter((name) => name.endsWith('.json'))) {
+  Object.assign(schemas, (JSON.parse(readFileSync(join(folder, file), 'utf8')) as { schemas: object }).schemas)
 }
-const types = new Map<string, string>()
 
-function shortName(name: string): string {
+/** Gathers the types that some roots reach. */
+class Types {
+  readonly lines = new Map<string, string>()
+  readonly #withPatch: boolean
+  readonly #clashing: ReadonlySet<string>
+
+  constructor(roots: readonly string[], withPatch: boolean) {
+    this.#withPatch = withPatch
+    const reached = new Set<string>()
+    for (const root of roots) reach(root, reached)
+    const short = [...reached].filter((name) => SCALARS[name] === undefined).map(lastPart)
+    this.#clashing = new Set(short.filter((name, index) => short.indexOf(name) !== index))
+    for (const root of roots) this.#describe(root)
+  }
+
+  /** The last part; with its group before it where two groups have a type of that name and it is not the core's. */
+  #nameOf(name: string): string {
+    const group = /^io\.k8s\.api\.(\w+)\./.exec(name)?.[1] ?? ''
+    return this.#clashing.has(lastPart(name)) && group !== 'core' ? `${group}.${lastPart(name)}` : lastPart(name)
+  }
+
+  #typeOf(schema: Schema): string {
+    const name = referenceOf(schema)
+    if (name !== undefined) {
+      if (SCALARS[name] !== undefined) return SCALARS[name]
+      this.#describe(name)
+      return this.#nameOf(name)
+    }
+    if (schema.type === 'array') return `[${this.#typeOf(schema.items ?? {})}]`
+    if (schema.additionalProperties !== undefined) return `{${this.#typeOf(schema.additionalProperties)}}`
+    if (schema.type === 'integer') return schema.format === 'int64' ? 'int64' : 'int32'
+    if (schema.type === 'string') return schema.format === 'byte' ? 'bytes' : 'string'
+    return schema.type ?? 'any'
+  }
+
+  /** Per field: name, ! if required, type, =default, #keys that make an item of a list unique, ~how patches merge it. */
+  #describe(name: string): void {
+    const short = this.#nameOf(name)
+    if (this.lines.has(short)) return
+    this.lines.set(short, '')
+    const schema = schemas[name] ?? {}
+    const fields = Object.entries(schema.properties ?? {}).map(([field, value]) => {
+      const isRequired = schema.required?.includes(field) === true
+      const keys = value['x-kubernetes-list-map-keys']
+      const suffix = defaultOf(value, isRequired) + (keys === undefined ? '' : `#${keys.join(',')}`)
+      const patch = this.#withPatch ? patchOf(value) : ''
+      return `${field}${isRequired ? '!' : ''}:${this.#typeOf(value)}${suffix}${patch}`
+    })
+    this.lines.set(short, fields.join(' '))
+  }
+}
+
+function lastPart(name: string): string {
   return name.slice(name.lastIndexOf('.') + 1)
 }
 
-function typeOf(schema: Schema): string {
-  const reference = schema.$ref ?? schema.allOf?.[0]?.$ref
-  if (reference !== undefined) {
-    const name = reference.replace('#/components/schemas/', '')
-    if (SCALARS[name] !== undefined) return SCALARS[name]
-    describe(name)
-    return shortName(name)
+function referenceOf(schema: Schema): string | undefined {
+  return (schema.$ref ?? schema.allOf?.[0]?.$ref)?.replace('#/components/schemas/', '')
+}
+
+function reach(name: string, reached: Set<string>): void {
+  if (reached.has(name)) return
+  reached.add(name)
+  const follow = (schema: Schema): void => {
+    const next = referenceOf(schema)
+    if (next !== undefined) reach(next, reached)
+    for (const inner of [schema.items, schema.additionalProperties]) if (inner) follow(inner)
   }
-  if (schema.type === 'array') return `[${typeOf(schema.items ?? {})}]`
-  if (schema.additionalProperties !== undefined) return `{${typeOf(schema.additionalProperties)}}`
-  if (schema.type === 'integer') return schema.format === 'int64' ? 'int64' : 'int32'
-  if (schema.type === 'string') return schema.format === 'byte' ? 'bytes' : 'string'
-  return schema.type ?? 'any'
+  Object.values(schemas[name]?.properties ?? {}).forEach(follow)
 }
 
 /** A zero default says nothing: absent and zero are the same. A boolean one is a pointer that the API fills. */
@@ -63,33 +150,37 @@ function defaultOf(schema: Schema, isRequired: boolean): string {
   return isZero || (value === false && isRequired) ? '' : `=${JSON.stringify(value)}`
 }
 
-/** Per field: name, ! if required, type, =default, #keys that make an item of a list unique. */
-function describe(name: string): void {
-  const short = shortName(name)
-  if (types.has(short)) return
-  types.set(short, '')
-  const schema = schemas[name] ?? {}
-  const fields = Object.entries(schema.properties ?? {}).map(([field, value]) => {
-    const isRequired = schema.required?.includes(field) === true
-    const keys = value['x-kubernetes-list-map-keys']
-    const suffix = defaultOf(value, isRequired) + (keys === undefined ? '' : `#${keys.join(',')}`)
-    return `${field}${isRequired ? '!' : ''}:${typeOf(value)}${suffix}`
-  })
-  types.set(short, fields.join(' '))
+/** The merge key, if any; "!" where a patch names the keys to retain. */
+function patchOf(schema: Schema): string {
+  const strategies = (schema['x-kubernetes-patch-strategy'] ?? '').split(',')
+  if (!strategies.includes('merge') && !strategies.includes('retainKeys')) return ''
+  return `~${schema['x-kubernetes-patch-merge-key'] ?? ''}${strategies.includes('retainKeys') ? '!' : ''}`
 }
-
-for (const root of ROOTS) describe(root)
-const lines = [
-  '// Generated by tools/generate-schema.ts from the OpenAPI schemas of Kubernetes v1.36.4. Do not edit.',
-  '',
-  '/** API types: their fields as name, "!" if required, ":" type, "=" default, "#" keys of a list. */',
-  'export const podSchema: Readonly<Record<string, string>> = {',
-  ...[...types].map(([name, fields]) => `  ${name}: ${quote(fields)},`),
-  '}',
-  '',
-]
-writeFileSync(join(import.meta.dirname, '../src/schema/generated/pod-schema.ts'), lines.join('\n'))
 
 function quote(text: string): string {
   return `'${text.replaceAll("'", "\\'")}'`
 }
+
+function write(file: string, variable: string, notation: string, types: ReadonlyMap<string, string>): void {
+  const lines = [
+    '// Generated by tools/generate-schema.ts from the OpenAPI schemas of Kubernetes v1.36.4. Do not edit.',
+    '',
+    `/** API types: their fields as ${notation}. */`,
+    `export const ${variable}: Readonly<Record<string, string>> = {`,
+    ...[...types].map(([name, fields]) => `  ${name.includes('.') ? quote(name) : name}: ${quote(fields)},`),
+    '}',
+    '',
+  ]
+  writeFileSync(join(import.meta.dirname, '../src/schema/generated', file), lines.join('\n'))
+}
+
+const NOTATION = 'name, "!" if required, ":" type, "=" default, "#" keys of a list'
+const withGroup = (name: string) => `io.k8s.api.${name}`
+write('pod-schema.ts', 'podSchema', NOTATION, new Types(POD_ROOTS.map(withGroup), false).lines)
+const apiTypes = new Types([...API_ROOTS.map(withGroup), `${META}DeleteOptions`], true).lines
+write(
+  'api-schema.ts',
+  'apiSchema',
+  `${NOTATION}, "~" merge key of patches`,
+  new Map([...apiTypes, ['PriorityClass', PRIORITY_CLASS]]),
+)

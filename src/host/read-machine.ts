@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import type { Clock } from '../async/clock.ts'
 import { networkInterfaces } from 'node:os'
 
 /** What the machine is, read once at the start. */
@@ -60,6 +61,21 @@ export function findNodeIps(given: readonly string[]): readonly string[] {
     const found = all.find((entry) => entry.family === family && !entry.internal && !entry.address.startsWith('fe80:'))
     return found === undefined ? [] : [found.address]
   })
+}
+
+// Asking costs little, but not nothing on a node with a network device for each pod.
+const NODE_IPS_KEPT_MS = 10_000
+
+/** The addresses of the node as they are now, give or take a few seconds; while there are none it is asked each time. */
+export function createNodeIps(clock: Clock, given: readonly string[], find = findNodeIps): () => readonly string[] {
+  let known: readonly string[] = []
+  let askedAt = -Infinity
+  return () => {
+    if (known.length > 0 && clock.monotonic() - askedAt < NODE_IPS_KEPT_MS) return known
+    known = find(given)
+    askedAt = clock.monotonic()
+    return known
+  }
 }
 
 function kilobytes(meminfo: string, name: string): bigint {

@@ -1,16 +1,20 @@
 import { decodeScalar, zeroScalar } from './decode-scalar.ts'
 import { FieldPath } from './field-path.ts'
 import type { DocumentObject, DocumentValue } from '../document/document-value.ts'
-import { fieldsOf } from './object-type.ts'
-import type { Field, ValueType } from './object-type.ts'
+import { podTypes } from './object-type.ts'
+import type { Field, ObjectTypes, ValueType } from './object-type.ts'
 import { setKey } from '../document/position-index.ts'
 import { nearestName } from '../document/nearest-name.ts'
+
+const MAX_HINTS = 100
 
 /** A remark of the decoder about one place. */
 interface DecodeRemark {
   readonly path: FieldPath
   readonly rule: string
   readonly value?: unknown
+  /** The field is one that the type does not have. */
+  readonly isUnknown?: true
 }
 
 /** Decoded object with what was wrong (errors) and what was left out or doubled (warnings). */
@@ -24,8 +28,13 @@ export interface DecodedObject {
  * Checks a value against an API type and copies what the type knows. As in the API server's decoder a wrong type is an error;
  * an unknown field is left out, but not in silence. Required fields that are absent get their zero value.
  */
-export function decodeObject(value: DocumentValue, typeName: string, path = FieldPath.root): DecodedObject {
-  const decoder = new Decoder()
+export function decodeObject(
+  value: DocumentValue,
+  typeName: string,
+  path = FieldPath.root,
+  types: ObjectTypes = podTypes,
+): DecodedObject {
+  const decoder = new Decoder(types)
   const decoded = decoder.object(value, typeName, path) as Readonly<Record<string, unknown>>
   return { value: decoded, errors: decoder.errors, warnings: decoder.warnings }
 }
@@ -33,9 +42,14 @@ export function decodeObject(value: DocumentValue, typeName: string, path = Fiel
 class Decoder {
   readonly errors: DecodeRemark[] = []
   readonly warnings: DecodeRemark[] = []
+  readonly #types: ObjectTypes
+
+  constructor(types: ObjectTypes) {
+    this.#types = types
+  }
 
   object(value: DocumentValue, typeName: string, path: FieldPath): unknown {
-    const fields = fieldsOf(typeName)
+    const fields = this.#types.fieldsOf(typeName)
     const result = {}
     if (!isObject(value)) this.#expected(value, 'a map of fields', path)
     else {
@@ -45,7 +59,7 @@ class Decoder {
         else if (member !== null) setKey(result, name, this.#value(member, field.type, path.child(name)))
       }
     }
-    fillAbsent(result, fields)
+    this.#fillAbsent(result, fields)
     return result
   }
 
@@ -73,7 +87,7 @@ class Decoder {
     }
     const seen = new Set<string>()
     return (value as readonly DocumentValue[]).map((item, index) => {
-      const decoded = item === null ? zeroOf(type.of) : this.#value(item, type.of, path.index(index))
+      const decoded = item === null ? this.#zeroOf(type.of) : this.#value(item, type.of, path.index(index))
       if (type.keys.length > 0)
         this.#noteDouble(decoded as Record<string, string | number>, type.keys, seen, path.index(index))
       return decoded
@@ -98,40 +112,41 @@ class Decoder {
     }
     const result = {}
     for (const [key, member] of Object.entries(value)) {
-      setKey(result, key, member === null ? zeroOf(of) : this.#value(member, of, path.key(key)))
+      setKey(result, key, member === null ? this.#zeroOf(of) : this.#value(member, of, path.key(key)))
     }
     return result
   }
 
   #unknown(name: string, fields: ReadonlyMap<string, Field>, path: FieldPath): void {
-    const nearest = nearestName(name, fields.keys())
+    // Finding a likely name takes time, and nobody reads hundreds of them.
+    const nearest = this.warnings.length < MAX_HINTS ? nearestName(name, fields.keys()) : undefined
     const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`
-    this.warnings.push({ path: path.child(name), rule: `unknown field, ignored${hint}` })
+    this.warnings.push({ path: path.child(name), rule: `unknown field, ignored${hint}`, isUnknown: true })
   }
 
   #expected(value: DocumentValue, expected: string, path: FieldPath): void {
     const shown = typeof value === 'bigint' ? String(value) : value
     this.errors.push({ path, rule: `Invalid value: ${describe(value)}: expected ${expected}`, value: shown })
   }
-}
 
-function fillAbsent(result: object, fields: ReadonlyMap<string, Field>): void {
-  for (const [name, field] of fields) {
-    if (Object.hasOwn(result, name)) {
-      // An empty string is as good as absent to the API, whose fields have no other way to be unset.
-      if (field.default === undefined || (result as Record<string, unknown>)[name] !== '') continue
+  #fillAbsent(result: object, fields: ReadonlyMap<string, Field>): void {
+    for (const [name, field] of fields) {
+      if (Object.hasOwn(result, name)) {
+        // An empty string is as good as absent to the API, whose fields have no other way to be unset.
+        if (field.default === undefined || (result as Record<string, unknown>)[name] !== '') continue
+      }
+      if (field.default !== undefined) setKey(result, name, field.default)
+      else if (field.isRequired) setKey(result, name, this.#zeroOf(field.type))
     }
-    if (field.default !== undefined) setKey(result, name, field.default)
-    else if (field.isRequired) setKey(result, name, zeroOf(field.type))
   }
-}
 
-function zeroOf(type: ValueType): unknown {
-  if (type.kind === 'scalar') return zeroScalar(type.name)
-  if (type.kind === 'list') return []
-  const zero = {}
-  if (type.kind === 'object') fillAbsent(zero, fieldsOf(type.name))
-  return zero
+  #zeroOf(type: ValueType): unknown {
+    if (type.kind === 'scalar') return zeroScalar(type.name)
+    if (type.kind === 'list') return []
+    const zero = {}
+    if (type.kind === 'object') this.#fillAbsent(zero, this.#types.fieldsOf(type.name))
+    return zero
+  }
 }
 
 /** A value as a message shows it: short, and never the inside of a map or list. */

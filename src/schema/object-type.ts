@@ -24,6 +24,15 @@ export interface Field {
   readonly type: ValueType
   readonly isRequired: boolean
   readonly default: unknown
+  /** How strategic merge patches treat the field; undefined: they replace it, unless it is an object or map. */
+  readonly patch: PatchRule | undefined
+}
+
+/** A list that patches merge: its items by a key, or its plain values as a set when there is no key. */
+interface PatchRule {
+  readonly mergeKey: string | undefined
+  /** Whether a patch may name the only keys that stay, as it must where just one member of a union may be set. */
+  readonly retainsKeys: boolean
 }
 
 const SCALAR_NAMES = new Set<string>([
@@ -38,25 +47,38 @@ const SCALAR_NAMES = new Set<string>([
   'number',
   'any',
 ])
-const FIELD = /^([^!:]+)(!?):([^=#]+)(?:=([^#]+))?(?:#(.+))?$/
-const read = new Map<string, ReadonlyMap<string, Field>>()
+const FIELD = /^([^!:]+)(!?):([^=#~]+)(?:=([^#~]+))?(?:#([^~]+))?(?:~(\w*)(!?))?$/
 
-/** The fields of an API type by name; read from the table when first asked for, since a pod uses a few types of many. */
-export function fieldsOf(typeName: string): ReadonlyMap<string, Field> {
-  let fields = read.get(typeName)
-  if (fields === undefined) {
-    fields = new Map((podSchema[typeName] ?? '').split(' ').filter(Boolean).map(readField))
-    read.set(typeName, fields)
+/** A table of API types. A type is read when first asked for, since an object uses a few types of many. */
+export class ObjectTypes {
+  readonly #table: Readonly<Record<string, string>>
+  readonly #read = new Map<string, ReadonlyMap<string, Field>>()
+
+  constructor(table: Readonly<Record<string, string>>) {
+    this.#table = table
   }
-  return fields
+
+  /** The fields of an API type by name. */
+  fieldsOf(typeName: string): ReadonlyMap<string, Field> {
+    let fields = this.#read.get(typeName)
+    if (fields === undefined) {
+      fields = new Map((this.#table[typeName] ?? '').split(' ').filter(Boolean).map(readField))
+      this.#read.set(typeName, fields)
+    }
+    return fields
+  }
 }
 
+/** The types that a pod needs. */
+export const podTypes = new ObjectTypes(podSchema)
+
 function readField(text: string): [string, Field] {
-  const [, name = '', required, type = 'any', defaultText, keys = ''] = FIELD.exec(text) ?? []
+  const [, name = '', required, type = 'any', defaultText, keys = '', mergeKey, retain] = FIELD.exec(text) ?? []
   const field: Field = {
     type: readType(type, keys === '' ? [] : keys.split(',')),
     isRequired: required === '!',
     default: defaultText === undefined ? undefined : JSON.parse(defaultText),
+    patch: mergeKey === undefined ? undefined : { mergeKey: mergeKey || undefined, retainsKeys: retain === '!' },
   }
   return [name, field]
 }

@@ -27,8 +27,9 @@ const reset = (name: string, restartCount = 1): ContainerStatus => ({
   state: { waiting: RESET },
   lastState: { terminated: { exitCode: 137, ...RESET } },
 })
-const ran = (name: string) => told({ name, state: { running: {} } })
-const ended = (name: string, exitCode: number) => told({ name, state: { terminated: { exitCode } } })
+const containerID = 'containerd://c-1'
+const ran = (name: string) => told({ name, containerID, state: { running: {} } })
+const ended = (name: string, exitCode: number) => told({ name, containerID, state: { terminated: { exitCode } } })
 
 interface Row {
   readonly has?: readonly ObservedContainer[]
@@ -51,6 +52,12 @@ const rows: Readonly<Record<string, Row>> = {
     has: [trigger],
     old: ended('i', 0),
     expected: reset('i'),
+  },
+  'an init container was gone before anybody saw it': {
+    kind: 'init',
+    has: [trigger],
+    old: told({ name: 'i', state: { terminated: { exitCode: 0, reason: 'Completed' } } }),
+    expected: told({ name: 'i', state: { terminated: { exitCode: 0, reason: 'Completed' } } }),
   },
   'it was told before, and is not counted twice': { restarting: true, old: reset('peer'), expected: reset('peer') },
   'it waits for its turn when the rest is over': { old: reset('peer', 3), expected: reset('peer', 3) },

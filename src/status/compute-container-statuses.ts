@@ -92,9 +92,10 @@ function firstWait({ spec }: Pod): ContainerStateWaiting {
   return { reason: (spec.initContainers ?? []).length > 0 ? 'PodInitializing' : 'ContainerCreating' }
 }
 
-/** Was the container removed now, to start anew with all others of the pod? */
-function isReset({ pod, observed, previous }: StatusInput, kind: ContainerKind, { state }: ContainerStatus): boolean {
-  if (kind === 'ephemeral' || (state?.running === undefined && state?.terminated === undefined)) return false
+/** Was the container removed now, to start anew with all others of the pod? One that was never seen was not. */
+function isReset({ pod, observed, previous }: StatusInput, kind: ContainerKind, old: ContainerStatus): boolean {
+  if (kind === 'ephemeral' || old.containerID === undefined) return false
+  if (old.state?.running === undefined && old.state?.terminated === undefined) return false
   return wasRestartingAll(previous?.conditions) || restartAllTriggers(pod, observed).length > 0
 }
 

@@ -333,7 +333,7 @@ export async function createNodeSettings() {
   const settings = await loadSettings([])
   return toNodeSettings(settings, {
     machine: MACHINE,
-    nodeIps: ['192.0.2.1'],
+    nodeIps: () => ['192.0.2.1'],
     cgroups: { driver: 'cgroupfs', root: '/', perQos: true },
     resolvConf: 'nameserver 192.0.2.53\n',
   })

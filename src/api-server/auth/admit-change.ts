@@ -1,0 +1,114 @@
+import type { Node, ObjectMeta, Pod } from '../../model/generated/core-v1.ts'
+import { CONFIG_MIRROR_ANNOTATION } from '../../model/pod.ts'
+import { findApiReferences } from '../../schema/static-pod-references.ts'
+import { forbidden } from '../api-error.ts'
+import type { Change } from '../lifecycle/change-set.ts'
+import { resourceOfStorage } from '../kinds/all-resources.ts'
+import type { RequestUser } from '../kinds/resource.ts'
+import { sameValue } from '../kinds/same-value.ts'
+import type { ApiObject } from '../store/api-object.ts'
+import type { ObjectReader } from './object-reader.ts'
+import { ADMIN_GROUP, nodeNameOf } from './user-names.ts'
+
+type Meta = { readonly metadata: ObjectMeta }
+
+// The labels below the domains of Kubernetes that a node may give itself.
+const OWN_LABELS = [
+  'beta.kubernetes.io/arch',
+  'beta.kubernetes.io/instance-type',
+  'beta.kubernetes.io/os',
+  'failure-domain.beta.kubernetes.io/region',
+  'failure-domain.beta.kubernetes.io/zone',
+  'kubernetes.io/arch',
+  'kubernetes.io/hostname',
+  'kubernetes.io/os',
+  'node.kubernetes.io/instance-type',
+  'topology.kubernetes.io/region',
+  'topology.kubernetes.io/zone',
+]
+const OWN_DOMAINS = ['kubelet.kubernetes.io', 'node.kubernetes.io']
+const KUBERNETES_DOMAINS = ['kubernetes.io', 'k8s.io']
+
+/** Refuses what a node may not write although it may write such objects. Throws an ApiError; others than nodes pass. */
+export function admitChange(user: RequestUser, change: Change, objects: ObjectReader): void {
+  const node = nodeNameOf(user)
+  if (node === undefined || user.groups.includes(ADMIN_GROUP)) return
+  const fault = findFault(node, change, objects)
+  if (fault === undefined) return
+  const resource = resourceOfStorage(change.key.resource)
+  const { plural = change.key.resource, group = '' } = resource ?? {}
+  throw forbidden({ group, resource: plural, name: change.key.name }, `node "${node}" ${fault}`)
+}
+
+function findFault(node: string, { key, before, after }: Change, objects: ObjectReader): string | undefined {
+  if (after === undefined) return undefined
+  switch (key.resource) {
+    case 'nodes':
+      return key.name === node ? findNodeFault(after, before) : 'may only register itself'
+    case 'leases.coordination.k8s.io':
+    case 'csinodes.storage.k8s.io':
+      return key.name === node ? undefined : 'may only use the one of its own name'
+    case 'pods':
+      return before === undefined ? findMirrorFault(node, after, objects) : findPodFault(after, before)
+    default:
+      return undefined
+  }
+}
+
+function findNodeFault(after: Node & Meta, before: ApiObject | undefined): string | undefined {
+  const old = before as unknown as (Node & Meta) | undefined
+  const label = changedLabels(after.metadata.labels ?? {}, old?.metadata.labels ?? {}).find((name) => !isOwnLabel(name))
+  if (label !== undefined) return `may not change the label "${label}"`
+  if (!sameValue(after.metadata.ownerReferences ?? [], old?.metadata.ownerReferences ?? []))
+    return 'may not change its owners'
+  if (!sameValue(after.spec?.configSource, old?.spec?.configSource))
+    return 'may not change the source of its configuration'
+  // It may bring taints when it registers, and not rid itself of them later.
+  if (old !== undefined && !sameValue(after.spec?.taints ?? [], old.spec?.taints ?? []))
+    return 'may not change its taints'
+  return undefined
+}
+
+type Labels = Readonly<Record<string, string>>
+
+function changedLabels(after: Labels, before: Labels): readonly string[] {
+  const names = new Set([...Object.keys(after), ...Object.keys(before)])
+  return [...names].filter(
+    (name) => !Object.hasOwn(after, name) || !Object.hasOwn(before, name) || after[name] !== before[name],
+  )
+}
+
+function isOwnLabel(label: string): boolean {
+  const domain = label.includes('/') ? label.slice(0, label.indexOf('/')) : ''
+  if (OWN_LABELS.includes(label) || OWN_DOMAINS.some((own) => isBelow(domain, own))) return true
+  // Which includes node-restriction.kubernetes.io, made to be out of the reach of nodes.
+  return !KUBERNETES_DOMAINS.some((reserved) => isBelow(domain, reserved))
+}
+
+function isBelow(domain: string, parent: string): boolean {
+  return domain === parent || domain.endsWith(`.${parent}`)
+}
+
+/** A node may only make pods that mirror its static ones, which need nothing of the API. */
+function findMirrorFault(node: string, object: ApiObject, objects: ObjectReader): string | undefined {
+  const pod = object as unknown as Pod & Meta
+  if (pod.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] === undefined) return 'may only create mirror pods'
+  if (pod.spec?.nodeName !== node) return 'may only create pods that are bound to itself'
+  const [owner, ...others] = pod.metadata.ownerReferences ?? []
+  const uid = objects.get({ resource: 'nodes', namespace: '', name: node })?.metadata.uid
+  const isOwn = owner?.apiVersion === 'v1' && owner.kind === 'Node' && owner.name === node && owner.uid === uid
+  if (!isOwn || others.length > 0 || owner.controller !== true || owner.blockOwnerDeletion === true) {
+    return 'may only create pods with its Node as their one owner and controller'
+  }
+  const [reference] = findApiReferences(pod.spec)
+  return reference === undefined ? undefined : `may not create a mirror pod with "${reference.path.toString()}"`
+}
+
+function findPodFault(after: ApiObject, before: ApiObject): string | undefined {
+  if (!sameValue(after.metadata.labels ?? {}, before.metadata.labels ?? {})) return 'may not change the labels of a pod'
+  if (!sameValue(after.metadata.ownerReferences ?? [], before.metadata.ownerReferences ?? [])) {
+    return 'may not change the owners of a pod'
+  }
+  const claims = (object: ApiObject) => (object as unknown as Pod).status?.resourceClaimStatuses ?? []
+  return sameValue(claims(after), claims(before)) ? undefined : 'may not change the resource claims of a pod'
+}

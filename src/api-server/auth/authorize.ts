@@ -1,0 +1,110 @@
+import { authorizeNode } from './authorize-node.ts'
+import { allow, deny, isIn, isOwnRequest } from './decision.ts'
+import type { Decision, ResourceRule } from './decision.ts'
+import type { ObjectReader } from './object-reader.ts'
+import type { RequestAttributes } from './request-attributes.ts'
+import { ADMIN_GROUP, AUTHENTICATED_GROUP, BOOTSTRAP_GROUP, nodeNameOf, READER_GROUP } from './user-names.ts'
+
+const READ = ['get', 'list', 'watch']
+
+/** Paths that tell what there is and whether it works. A star stands for the rest. */
+export const DISCOVERY_PATHS = [
+  '/api',
+  '/api/*',
+  '/apis',
+  '/apis/*',
+  '/healthz',
+  '/livez',
+  '/openapi/*',
+  '/readyz',
+  '/version',
+  '/version/',
+]
+
+/** What all may do whose credentials are good: ask about themselves. */
+export const EVERYBODYS_RULES: readonly ResourceRule[] = [
+  { verbs: ['create'], group: 'authentication.k8s.io', resources: ['selfsubjectreviews'] },
+  {
+    verbs: ['create'],
+    group: 'authorization.k8s.io',
+    resources: ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'],
+  },
+]
+
+/** What readers may: see everything but secrets. Named one by one, so that what is added is not readable by accident. */
+export const READERS_RULES: readonly ResourceRule[] = [
+  {
+    verbs: READ,
+    group: '',
+    resources: [
+      'configmaps',
+      'endpoints',
+      'events',
+      'namespaces',
+      'namespaces/status',
+      'nodes',
+      'nodes/healthz',
+      'nodes/metrics',
+      'nodes/pods',
+      'nodes/stats',
+      'nodes/status',
+      'persistentvolumeclaims',
+      'persistentvolumeclaims/status',
+      'persistentvolumes',
+      'persistentvolumes/status',
+      'pods',
+      'pods/log',
+      'pods/status',
+      'serviceaccounts',
+      'services',
+      'services/status',
+    ],
+  },
+  { verbs: READ, group: 'certificates.k8s.io', resources: ['certificatesigningrequests'] },
+  { verbs: READ, group: 'coordination.k8s.io', resources: ['leases'] },
+  { verbs: READ, group: 'events.k8s.io', resources: ['events'] },
+  { verbs: READ, group: 'node.k8s.io', resources: ['runtimeclasses'] },
+  { verbs: READ, group: 'scheduling.k8s.io', resources: ['priorityclasses'] },
+  { verbs: READ, group: 'storage.k8s.io', resources: ['csidrivers', 'csinodes', 'volumeattachments'] },
+]
+
+/** Whether a user may do something. The roles are fixed; what none of them allows is not allowed. */
+export function authorize(attributes: RequestAttributes, objects: ObjectReader): Decision {
+  const { groups } = attributes.user
+  if (groups.includes(ADMIN_GROUP)) return allow('administrators may do everything')
+  if (!groups.includes(AUTHENTICATED_GROUP)) return deny('the user is not known')
+  if (!attributes.isResource) return authorizePath(attributes)
+  if (isIn(EVERYBODYS_RULES, attributes)) return allow('everybody may ask about themselves')
+  const node = nodeNameOf(attributes.user)
+  const decisions = [
+    ...(groups.includes(READER_GROUP) ? [authorizeReader(attributes)] : []),
+    ...(node === undefined ? [] : [authorizeNode(attributes, node, objects)]),
+    ...(groups.includes(BOOTSTRAP_GROUP) ? [authorizeBootstrap(attributes, objects)] : []),
+  ]
+  return decisions.find(({ allowed }) => allowed) ?? decisions[0] ?? deny('no role of the user allows it')
+}
+
+function authorizePath({ verb, path }: RequestAttributes): Decision {
+  const isPublic = DISCOVERY_PATHS.some((each) =>
+    each.endsWith('*') ? path.startsWith(each.slice(0, -1)) : path === each,
+  )
+  return isPublic && (verb === 'get' || verb === 'head')
+    ? allow('everybody may look around')
+    : deny('only administrators may use this path')
+}
+
+function authorizeReader(attributes: RequestAttributes): Decision {
+  return isIn(READERS_RULES, attributes) ? allow('readers may read it') : deny('readers may only read, and no secrets')
+}
+
+/** A node to be may ask for a certificate and see what became of it. */
+function authorizeBootstrap(
+  { user, verb, group, resource, subresource, name }: RequestAttributes,
+  objects: ObjectReader,
+): Decision {
+  const isRequest = group === 'certificates.k8s.io' && resource === 'certificatesigningrequests' && subresource === ''
+  if (!isRequest) return deny('a bootstrap token is only good for certificate requests')
+  if (verb === 'create') return allow('a bootstrap token is good for certificate requests')
+  if (READ.includes(verb) && isOwnRequest(objects, name, user.name)) return allow('it is a request of its own')
+  return deny('a bootstrap token may only see certificate requests of its own, by name')
+}

@@ -1,0 +1,76 @@
+import type { X509Certificate } from 'node:crypto'
+import type { Clock } from '../../async/clock.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { RequestUser } from '../kinds/resource.ts'
+import type { TokenAnswer } from '../rest/reviews.ts'
+import { authenticateBootstrapToken, looksLikeBootstrapToken } from './authenticate-bootstrap-token.ts'
+import { authenticateCertificate } from './authenticate-certificate.ts'
+import type { AuthenticationResult } from './authenticate-certificate.ts'
+import { authenticateToken, TOKEN_ISSUER } from './authenticate-token.ts'
+import { looksLikeToken } from './json-web-token.ts'
+import type { TokenSigner } from './json-web-token.ts'
+import type { ObjectReader } from './object-reader.ts'
+import { ANONYMOUS } from './user-names.ts'
+
+/** What a client shows of itself. */
+export interface Credentials {
+  /** As proved in the handshake. */
+  readonly certificate?: X509Certificate | undefined
+  /** Why the handshake found the certificate wanting. */
+  readonly certificateFault?: string | undefined
+  /** The header, as in "Bearer …". */
+  readonly authorization?: string | undefined
+}
+
+export interface Authenticator {
+  /** Who it is; ANONYMOUS without good credentials. */
+  authenticate(credentials: Credentials): RequestUser
+  reviewToken(token: string, audiences: readonly string[]): Promise<TokenAnswer>
+}
+
+export interface AuthenticatorDeps {
+  readonly authority: X509Certificate
+  readonly signer: TokenSigner
+  readonly objects: ObjectReader
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Knows users by certificate, then by token. Credentials that are no good count as none, and only the log says why. */
+export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
+  const byToken = (token: string, audiences: readonly string[]): AuthenticationResult => {
+    const { signer, objects, clock } = deps
+    if (looksLikeBootstrapToken(token)) return authenticateBootstrapToken(token, objects, clock.now())
+    if (!looksLikeToken(token)) return { fault: 'the token has an unknown form' }
+    return authenticateToken(token, { signer, objects, now: clock.now(), audiences })
+  }
+  return {
+    authenticate({ certificate, certificateFault, authorization }) {
+      const results: AuthenticationResult[] = []
+      if (certificate !== undefined) {
+        const fault = certificateFault
+        results.push(
+          fault === undefined ? authenticateCertificate(certificate, deps.authority, deps.clock.now()) : { fault },
+        )
+      }
+      const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
+      if (token !== undefined && results[0]?.user === undefined) results.push(byToken(token, [TOKEN_ISSUER]))
+      const user = results.find((result) => result.user !== undefined)?.user
+      if (user !== undefined) return user
+      for (const { fault } of results) deps.log.debug('credentials for the API are no good', { fault })
+      return ANONYMOUS
+    },
+
+    reviewToken(token, asked) {
+      const audiences = asked.length === 0 ? [TOKEN_ISSUER] : asked
+      const { user, fault } = byToken(token, audiences)
+      if (user === undefined) return Promise.resolve({ authenticated: false, error: fault })
+      // Only tokens of service accounts say whom they are meant for; the others are for the API alone.
+      const meant = looksLikeBootstrapToken(token) ? [TOKEN_ISSUER] : (deps.signer.read(token)?.aud ?? [])
+      const common = audiences.filter((each) => meant.includes(each))
+      if (common.length === 0)
+        return Promise.resolve({ authenticated: false, error: 'the token is meant for another audience' })
+      return Promise.resolve({ authenticated: true, user, audiences: common })
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import type { Endpoints, Service, ServicePort } from '../../../model/generated/core-v1.ts'
+import { ageOf, columnsOf, formatMap } from '../table-columns.ts'
+import type { TableColumns } from '../table-columns.ts'
+
+const MAX_ENDPOINTS = 3
+
+/** The rows of `kubectl get services`. */
+export const serviceColumns: TableColumns = {
+  columns: columnsOf('Name', 'Type', 'Cluster-IP', 'External-IP', 'Port(s)', 'Age', 'Selector:wide'),
+  cells: (object, now) => {
+    const service = object as unknown as Service
+    return [
+      object.metadata.name ?? '',
+      service.spec?.type ?? '',
+      service.spec?.clusterIPs?.[0] || service.spec?.clusterIP || '<none>',
+      externalIps(service),
+      portsOf(service.spec?.ports ?? []),
+      ageOf(object, now),
+      formatMap(service.spec?.selector),
+    ]
+  },
+}
+
+/** The rows of `kubectl get endpoints`. */
+export const endpointsColumns: TableColumns = {
+  columns: columnsOf('Name', 'Endpoints', 'Age'),
+  cells: (object, now) => {
+    const all = ((object as unknown as Endpoints).subsets ?? []).flatMap(({ addresses = [], ports = [] }) =>
+      addresses.flatMap(({ ip }) => (ports.length === 0 ? [ip] : ports.map(({ port }) => `${ip}:${port}`))),
+    )
+    const shown = all.slice(0, MAX_ENDPOINTS).join(',')
+    const more = all.length > MAX_ENDPOINTS ? ` + ${all.length - MAX_ENDPOINTS} more...` : ''
+    return [object.metadata.name ?? '', shown === '' ? '<none>' : shown + more, ageOf(object, now)]
+  },
+}
+
+function externalIps({ spec, status }: Service): string {
+  const given = spec?.externalIPs ?? []
+  switch (spec?.type) {
+    case 'ExternalName':
+      return spec.externalName || '<none>'
+    case 'LoadBalancer': {
+      const assigned = (status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip || hostname || '')
+      return [...assigned, ...given].filter(Boolean).join(',') || '<pending>'
+    }
+    default:
+      return given.length === 0 ? '<none>' : given.join(',')
+  }
+}
+
+function portsOf(ports: readonly ServicePort[]): string {
+  if (ports.length === 0) return '<none>'
+  return ports
+    .map(({ port, nodePort, protocol }) => `${port}${nodePort ? `:${nodePort}` : ''}/${protocol ?? 'TCP'}`)
+    .join(',')
+}

@@ -1,0 +1,83 @@
+import type { PersistentVolume, PersistentVolumeClaim } from '../../../model/generated/core-v1.ts'
+import type { ApiObject } from '../../store/api-object.ts'
+import { ageOf, columnsOf } from '../table-columns.ts'
+import type { TableColumns } from '../table-columns.ts'
+
+const SHORT_MODES: Readonly<Record<string, string>> = {
+  ReadWriteOnce: 'RWO',
+  ReadOnlyMany: 'ROX',
+  ReadWriteMany: 'RWX',
+  ReadWriteOncePod: 'RWOP',
+}
+
+/** The rows of `kubectl get pv`. */
+export const persistentVolumeColumns: TableColumns = {
+  columns: columnsOf(
+    'Name',
+    'Capacity',
+    'Access Modes',
+    'Reclaim Policy',
+    'Status',
+    'Claim',
+    'StorageClass',
+    'VolumeAttributesClass',
+    'Reason',
+    'Age',
+    'VolumeMode:wide',
+  ),
+  cells: (object, now) => {
+    const { spec, status } = object as unknown as PersistentVolume
+    const claim = spec?.claimRef
+    return [
+      object.metadata.name ?? '',
+      spec?.capacity?.['storage'] ?? '',
+      modesOf(spec?.accessModes),
+      spec?.persistentVolumeReclaimPolicy ?? '',
+      phaseOf(object, status?.phase),
+      claim === undefined ? '' : `${claim.namespace}/${claim.name}`,
+      spec?.storageClassName ?? '',
+      spec?.volumeAttributesClassName ?? '<unset>',
+      status?.reason ?? '',
+      ageOf(object, now),
+      spec?.volumeMode ?? '<unset>',
+    ]
+  },
+}
+
+/** The rows of `kubectl get pvc`. */
+export const persistentVolumeClaimColumns: TableColumns = {
+  columns: columnsOf(
+    'Name',
+    'Status',
+    'Volume',
+    'Capacity',
+    'Access Modes',
+    'StorageClass',
+    'VolumeAttributesClass',
+    'Age',
+    'VolumeMode:wide',
+  ),
+  cells: (object, now) => {
+    const { spec, status } = object as unknown as PersistentVolumeClaim
+    const isBound = Boolean(spec?.volumeName)
+    return [
+      object.metadata.name ?? '',
+      phaseOf(object, status?.phase),
+      spec?.volumeName ?? '',
+      isBound ? (status?.capacity?.['storage'] ?? '') : '',
+      isBound ? modesOf(status?.accessModes) : '',
+      spec?.storageClassName ?? '',
+      spec?.volumeAttributesClassName ?? '<unset>',
+      ageOf(object, now),
+      spec?.volumeMode ?? '<unset>',
+    ]
+  },
+}
+
+function phaseOf(object: ApiObject, phase: string | undefined): string {
+  return object.metadata.deletionTimestamp === undefined ? (phase ?? '') : 'Terminating'
+}
+
+function modesOf(modes: readonly string[] | undefined): string {
+  return [...new Set(modes)].map((mode) => SHORT_MODES[mode] ?? mode).join(',')
+}

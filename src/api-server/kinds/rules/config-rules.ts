@@ -1,0 +1,98 @@
+import { FieldPath } from '../../../schema/field-path.ts'
+import { setKey } from '../../../document/position-index.ts'
+import { configKey } from '../../../schema/validation/name-rules.ts'
+import { ProblemList } from '../../../schema/validation/problem-list.ts'
+import type { Violation } from '../../../schema/validation/problem-list.ts'
+import type { ApiObject } from '../../store/api-object.ts'
+import type { ResourceRules } from '../resource.ts'
+import { sameValue } from '../same-value.ts'
+
+const MAX_BYTES = 1024 * 1024
+// The keys that a secret of a type must have; one of each list.
+const REQUIRED_KEYS = new Map<string, readonly (readonly string[])[]>(
+  Object.entries({
+    'kubernetes.io/dockercfg': [['.dockercfg']],
+    'kubernetes.io/dockerconfigjson': [['.dockerconfigjson']],
+    'kubernetes.io/basic-auth': [['username', 'password']],
+    'kubernetes.io/ssh-auth': [['ssh-privatekey']],
+    'kubernetes.io/tls': [['tls.crt'], ['tls.key']],
+  }),
+)
+
+type Texts = Readonly<Record<string, string>>
+
+export const configMapRules: ResourceRules = {
+  validate: (object) => {
+    const problems = new ProblemList()
+    const data = textsIn(object, 'data')
+    const binary = textsIn(object, 'binaryData')
+    validateKeys(data, FieldPath.root.child('data'), problems)
+    validateKeys(binary, FieldPath.root.child('binaryData'), problems)
+    for (const key of Object.keys(binary)) {
+      if (!Object.hasOwn(data, key)) continue
+      problems.invalid(FieldPath.root.child('data').key(key), key, 'binaryData has this key too')
+    }
+    const bytes = bytesOf(data) + encodedBytesOf(binary)
+    if (bytes > MAX_BYTES) problems.tooLong(FieldPath.root, MAX_BYTES)
+    return problems.violations
+  },
+  validateUpdate: (object, before) => validateImmutable(object, before, ['data', 'binaryData']),
+}
+
+export const secretRules: ResourceRules = {
+  fillDefaults: (object) => {
+    const { stringData, ...rest } = object
+    const type = (object['type'] as string | undefined) || 'Opaque'
+    if (stringData === undefined) return { ...(rest as ApiObject), type }
+    const data = { ...textsIn(object, 'data') }
+    for (const [key, text] of Object.entries(stringData as Texts)) {
+      setKey(data, key, Buffer.from(text).toString('base64'))
+    }
+    return { ...(rest as ApiObject), data, type }
+  },
+  validate: (object) => {
+    const problems = new ProblemList()
+    const data = textsIn(object, 'data')
+    const path = FieldPath.root.child('data')
+    validateKeys(data, path, problems)
+    if (encodedBytesOf(data) > MAX_BYTES) problems.tooLong(path, MAX_BYTES)
+    for (const keys of REQUIRED_KEYS.get(String(object['type'])) ?? []) {
+      if (!keys.some((key) => Object.hasOwn(data, key))) problems.required(path.key(keys[0] ?? ''))
+    }
+    return problems.violations
+  },
+  validateUpdate: (object, before) => {
+    const problems = new ProblemList()
+    if (object['type'] !== before['type']) {
+      problems.invalid(FieldPath.root.child('type'), object['type'], 'field is immutable')
+    }
+    return [...problems.violations, ...validateImmutable(object, before, ['data'])]
+  },
+}
+
+function textsIn(object: ApiObject, field: string): Texts {
+  return (object[field] ?? {}) as Texts
+}
+
+function validateKeys(texts: Texts, path: FieldPath, problems: ProblemList): void {
+  for (const key of Object.keys(texts)) problems.matches(path.key(key), key, configKey)
+}
+
+function validateImmutable(object: ApiObject, before: ApiObject, fields: readonly string[]): readonly Violation[] {
+  const problems = new ProblemList()
+  if (before['immutable'] !== true) return []
+  const rule = 'the object is immutable'
+  if (object['immutable'] !== true) problems.forbidden(FieldPath.root.child('immutable'), rule)
+  for (const field of fields) {
+    if (!sameValue(object[field], before[field])) problems.forbidden(FieldPath.root.child(field), rule)
+  }
+  return problems.violations
+}
+
+function bytesOf(texts: Texts): number {
+  return Object.values(texts).reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+}
+
+function encodedBytesOf(texts: Texts): number {
+  return Object.values(texts).reduce((sum, text) => sum + Buffer.byteLength(text, 'base64'), 0)
+}

@@ -1,0 +1,35 @@
+import { findResource } from '../kinds/all-resources.ts'
+import { SYSTEM_PRIORITIES } from '../kinds/rules/node-rules.ts'
+import type { ApiObject } from '../store/api-object.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+import { ChangeSet, keyOf } from './change-set.ts'
+import type { ChangeFacts } from './change-set.ts'
+import { createObject } from './create-object.ts'
+import { settleChanges } from './settle-changes.ts'
+
+const NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system']
+
+/** Makes what every cluster has from its start, where it is missing. */
+export async function createBaseObjects(store: ObjectStore, facts: ChangeFacts): Promise<void> {
+  await store.write((transaction) => {
+    const changes = new ChangeSet(transaction, facts)
+    for (const name of NAMESPACES)
+      create(changes, '', 'namespaces', { kind: 'Namespace', apiVersion: 'v1', metadata: { name } })
+    for (const [name, value] of Object.entries(SYSTEM_PRIORITIES)) {
+      const apiVersion = 'scheduling.k8s.io/v1'
+      create(changes, 'scheduling.k8s.io', 'priorityclasses', {
+        kind: 'PriorityClass',
+        apiVersion,
+        metadata: { name },
+        value,
+      })
+    }
+    settleChanges(changes)
+  })
+}
+
+function create(changes: ChangeSet, group: string, plural: string, object: ApiObject): void {
+  const resource = findResource(group, 'v1', plural)
+  if (resource === undefined || changes.get(keyOf(resource, object)) !== undefined) return
+  createObject(changes, resource, object)
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { PersistentVolume, PersistentVolumeClaim, PersistentVolumeSpec } from '../../model/generated/core-v1.ts'
+import { computeVolumeBinding } from './compute-volume-binding.ts'
+
+function volume(
+  name: string,
+  spec: PersistentVolumeSpec = {},
+  others: Partial<PersistentVolume> = {},
+): PersistentVolume {
+  const filled = { capacity: { storage: '10Gi' }, accessModes: ['ReadWriteOnce'], ...spec }
+  return { metadata: { name }, spec: filled, status: { phase: 'Available' }, ...others }
+}
+
+function claim(spec: PersistentVolumeClaim['spec'] = {}): PersistentVolumeClaim {
+  const filled = { resources: { requests: { storage: '5Gi' } }, accessModes: ['ReadWriteOnce'], ...spec }
+  return { metadata: { name: 'c', namespace: 'n', uid: 'u' }, spec: filled }
+}
+
+describe('computeVolumeBinding()', () => {
+  const rows: readonly (readonly [string, PersistentVolumeClaim, readonly PersistentVolume[], string | undefined])[] = [
+    ['none', claim(), [], undefined],
+    ['one that suits', claim(), [volume('a')], 'a'],
+    ['the smallest', claim(), [volume('a'), volume('b', { capacity: { storage: '6Gi' } })], 'b'],
+    ['too small', claim(), [volume('a', { capacity: { storage: '4Gi' } })], undefined],
+    ['another class', claim({ storageClassName: 'fast' }), [volume('a')], undefined],
+    [
+      'the same class',
+      claim({ storageClassName: 'fast' }),
+      [volume('a'), volume('b', { storageClassName: 'fast' })],
+      'b',
+    ],
+    ['another mode', claim({ accessModes: ['ReadWriteMany'] }), [volume('a')], undefined],
+    ['blocks', claim({ volumeMode: 'Block' }), [volume('a'), volume('b', { volumeMode: 'Block' })], 'b'],
+    [
+      'by name, whatever its size',
+      claim({ volumeName: 'a' }),
+      [volume('b'), volume('a', { capacity: { storage: '1Gi' } })],
+      'a',
+    ],
+    ['by a name that is not there', claim({ volumeName: 'x' }), [volume('a')], undefined],
+    ['kept for this claim', claim(), [volume('a'), volume('b', { claimRef: { namespace: 'n', name: 'c' } })], 'b'],
+    ['kept for another', claim(), [volume('a', { claimRef: { namespace: 'n', name: 'd' } })], undefined],
+    [
+      'kept for an older claim of this name',
+      claim(),
+      [volume('a', { claimRef: { namespace: 'n', name: 'c', uid: 'old' } })],
+      undefined,
+    ],
+    ['released', claim(), [volume('a', {}, { status: { phase: 'Released' } })], undefined],
+    ['being deleted', claim(), [volume('a', {}, { metadata: { name: 'a', deletionTimestamp: 'x' } })], undefined],
+    [
+      'by label',
+      claim({ selector: { matchLabels: { disk: 'ssd' } } }),
+      [volume('a'), volume('b', {}, { metadata: { name: 'b', labels: { disk: 'ssd' } } })],
+      'b',
+    ],
+    [
+      'by an expression',
+      claim({ selector: { matchExpressions: [{ key: 'constructor', operator: 'Exists' }] } }),
+      [volume('a')],
+      undefined,
+    ],
+  ]
+  for (const [name, wish, volumes, expected] of rows) {
+    test(name, () => assert.equal(computeVolumeBinding(wish, volumes)?.metadata?.name, expected))
+  }
+})

@@ -1,0 +1,75 @@
+import { alreadyExists, badRequest, forbidden, notFound } from '../api-error.ts'
+import type { Resource } from '../kinds/resource.ts'
+import type { ApiObject } from '../store/api-object.ts'
+import { formatTime, keyOf, namedIn } from './change-set.ts'
+import type { ChangeSet } from './change-set.ts'
+import { failIfInvalid, validateObjectMeta } from './validate-object.ts'
+
+const NAME_TRIES = 8
+
+/** Makes a new object of what a request has; gives it as it is stored. */
+export function createObject(changes: ChangeSet, resource: Resource, sent: ApiObject): ApiObject {
+  if (sent.metadata.resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created')
+  if (resource.isNamespaced) requireNamespace(changes, resource, sent)
+  const identified = identify(changes, resource, sent)
+  const { rules } = resource
+  const filled = rules.fillDefaults?.(identified) ?? identified
+  const object = rules.prepareCreate?.(filled, changes.ruleContext) ?? withoutStatus(resource, filled)
+  const key = keyOf(resource, object)
+  failIfInvalid(resource, object, [
+    ...validateObjectMeta(resource, object.metadata),
+    ...(rules.validate?.(object) ?? []),
+  ])
+  if (changes.get(key) !== undefined) throw alreadyExists(namedIn(resource, key.name))
+  return changes.put(key, object)
+}
+
+/** The status is not the creator's to say; a node is its own creator, and registers with what it is. */
+function withoutStatus(resource: Resource, object: ApiObject): ApiObject {
+  const hasStatus = resource.subresources.some(({ name }) => name === 'status')
+  return hasStatus && resource.plural !== 'nodes' ? { ...object, status: {} } : object
+}
+
+function identify(changes: ChangeSet, resource: Resource, sent: ApiObject): ApiObject {
+  const { labels, annotations, finalizers, ownerReferences, namespace, generateName } = sent.metadata
+  return {
+    ...sent,
+    metadata: {
+      name: nameFor(changes, resource, sent),
+      ...(generateName && { generateName }),
+      ...(resource.isNamespaced && { namespace }),
+      uid: changes.facts.newUid(),
+      creationTimestamp: formatTime(changes.facts.now),
+      ...(resource.hasGeneration && { generation: 1 }),
+      ...(labels && { labels }),
+      ...(annotations && { annotations }),
+      ...(finalizers && { finalizers }),
+      ...(ownerReferences && { ownerReferences }),
+    },
+  }
+}
+
+function nameFor(changes: ChangeSet, resource: Resource, { metadata }: ApiObject): string {
+  if (metadata.name || !metadata.generateName) return metadata.name ?? ''
+  // The longest prefix that leaves room for what is added.
+  const prefix = metadata.generateName.slice(0, 58)
+  for (let tries = 0; tries < NAME_TRIES; tries++) {
+    const name = `${prefix}${changes.facts.nameSuffix()}`
+    const key = keyOf(resource, { metadata: { ...metadata, name } })
+    if (changes.get(key) === undefined) return name
+  }
+  throw alreadyExists(namedIn(resource, metadata.generateName))
+}
+
+function requireNamespace(changes: ChangeSet, resource: Resource, sent: ApiObject): void {
+  const name = sent.metadata.namespace ?? ''
+  const namespace = changes.get({ resource: 'namespaces', namespace: '', name })?.object
+  if (namespace === undefined) throw notFound({ group: '', resource: 'namespaces', name })
+  if (namespace.metadata.deletionTimestamp === undefined) return
+  const message = `namespace ${name} is being terminated`
+  throw forbidden(
+    namedIn(resource, sent.metadata.name ?? sent.metadata.generateName ?? ''),
+    `unable to create new content in namespace ${name} because it is being terminated`,
+    [{ reason: 'NamespaceTerminating', message, field: 'metadata.namespace' }],
+  )
+}

@@ -1,0 +1,99 @@
+import type { Pod } from '../../model/generated/core-v1.ts'
+import { conflict, forbidden } from '../api-error.ts'
+import type { Resource } from '../kinds/resource.ts'
+import type { ApiObject, StoredObject } from '../store/api-object.ts'
+import { formatTime, keyOf, namedIn } from './change-set.ts'
+import type { ChangeSet } from './change-set.ts'
+
+/** Keeps an owner until those that it owns, and that ask for it, are gone. */
+export const FOREGROUND_FINALIZER = 'foregroundDeletion'
+/** Keeps an owner until those that it owned are free. */
+export const ORPHAN_FINALIZER = 'orphan'
+
+/** How something is deleted. */
+export interface DeleteOptions {
+  readonly gracePeriodSeconds?: number | undefined
+  readonly propagationPolicy?: string | undefined
+  readonly orphanDependents?: boolean | undefined
+  readonly preconditions?:
+    | { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined }
+    | undefined
+}
+
+const DEFAULT_GRACE_SECONDS = 30
+const LASTING_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
+
+/**
+ * Deletes an object, at once or by marking it: pods get their grace, finalizers are waited for. Gives the object as it is then, or
+ * its last state.
+ */
+export function deleteObject(
+  changes: ChangeSet,
+  resource: Resource,
+  stored: StoredObject,
+  options: DeleteOptions,
+): ApiObject {
+  const before = stored.object
+  checkPreconditions(resource, before, options)
+  if (resource.storage === 'namespaces') return deleteNamespace(changes, resource, before)
+  const finalizers = finalizersOf(changes, before, options)
+  const grace = resource.storage === 'pods' ? graceOf(before, options) : 0
+  const key = keyOf(resource, before)
+  if (grace === 0 && finalizers.length === 0) return changes.remove(key) ?? before
+  const { deletionTimestamp, deletionGracePeriodSeconds: old = 0, generation } = before.metadata
+  // A second deletion may only hasten the first.
+  if (deletionTimestamp !== undefined && grace >= old) return before
+  const metadata = {
+    ...before.metadata,
+    deletionTimestamp: formatTime(changes.facts.now + grace * 1000),
+    deletionGracePeriodSeconds: grace,
+    ...(finalizers.length > 0 && { finalizers }),
+    ...(resource.hasGeneration && { generation: (generation ?? 0) + 1 }),
+  }
+  return changes.put(key, { ...before, metadata })
+}
+
+/** Those that the object has, and one for the way its dependents are to be treated, if it has any. */
+function finalizersOf(changes: ChangeSet, { metadata }: ApiObject, options: DeleteOptions): readonly string[] {
+  const present = metadata.finalizers ?? []
+  const policy = options.propagationPolicy ?? (options.orphanDependents === true ? 'Orphan' : 'Background')
+  const added = policy === 'Orphan' ? ORPHAN_FINALIZER : policy === 'Foreground' ? FOREGROUND_FINALIZER : undefined
+  if (added === undefined || present.includes(added)) return present
+  return changes.view.ownedBy(metadata.uid ?? '').length === 0 ? present : [...present, added]
+}
+
+/** A pod that never ran on a node, or has ended, needs no grace. */
+function graceOf(object: ApiObject, { gracePeriodSeconds }: DeleteOptions): number {
+  const { spec, status } = object as unknown as Pod
+  if (!spec?.nodeName || status?.phase === 'Succeeded' || status?.phase === 'Failed') return 0
+  const seconds = gracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS
+  return seconds < 0 ? 1 : seconds
+}
+
+function checkPreconditions(resource: Resource, object: ApiObject, { preconditions }: DeleteOptions): void {
+  const { uid, resourceVersion } = object.metadata
+  const name = namedIn(resource, object.metadata.name ?? '')
+  if (preconditions?.uid !== undefined && preconditions.uid !== uid) {
+    const wanted = preconditions.uid
+    throw conflict(name, `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${uid}`)
+  }
+  if (preconditions?.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
+    const wanted = preconditions.resourceVersion
+    throw conflict(
+      name,
+      `Precondition failed: ResourceVersion in precondition: ${wanted}, ResourceVersion in object meta: ${resourceVersion}`,
+    )
+  }
+}
+
+/** A namespace goes with all that is in it; it stays, terminating, until the last of that is gone. */
+function deleteNamespace(changes: ChangeSet, resource: Resource, before: ApiObject): ApiObject {
+  const { name = '', deletionTimestamp } = before.metadata
+  if (LASTING_NAMESPACES.includes(name)) throw forbidden(namedIn(resource, name), 'this namespace may not be deleted')
+  if (deletionTimestamp !== undefined) return before
+  return changes.put(keyOf(resource, before), {
+    ...before,
+    metadata: { ...before.metadata, deletionTimestamp: formatTime(changes.facts.now) },
+    status: { ...(before['status'] as object), phase: 'Terminating' },
+  })
+}

@@ -1,0 +1,43 @@
+import type { Clock } from '../../async/clock.ts'
+import type { Event } from '../../model/generated/core-v1.ts'
+import type { ApiObject } from '../store/api-object.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+
+const LOOK_MS = 60_000
+const LIFETIME_MS = 3_600_000
+// A larger crowd goes in several transactions, so that others get between.
+const REMOVED_AT_ONCE = 100
+
+/** Removes events an hour after they last happened, until the signal aborts. */
+export async function runEventExpiry(
+  deps: { readonly store: ObjectStore; readonly clock: Clock },
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    await removeExpiredEvents(deps)
+    await deps.clock.sleep(LOOK_MS, signal)
+  }
+}
+
+async function removeExpiredEvents({ store, clock }: { store: ObjectStore; clock: Clock }): Promise<void> {
+  const expired = store
+    .list({ resource: 'events' })
+    .filter(({ object }) => lastTimeOf(object, clock.now()) + LIFETIME_MS <= clock.now())
+  for (let start = 0; start < expired.length; start += REMOVED_AT_ONCE) {
+    await store.write((transaction) => {
+      for (const { key } of expired.slice(start, start + REMOVED_AT_ONCE)) transaction.remove(key)
+    })
+  }
+}
+
+/** When an event was made or last repeated, whichever is later; a time that is yet to come does not count. */
+function lastTimeOf(object: ApiObject, now: number): number {
+  const event = object as unknown as Event
+  const times = [
+    object.metadata.creationTimestamp,
+    event.lastTimestamp,
+    event.eventTime,
+    event.series?.lastObservedTime,
+  ]
+  return Math.max(0, ...times.map((time) => Date.parse(time ?? '')).filter((time) => time <= now))
+}

@@ -1,0 +1,18 @@
+import type { Change, ChangeSet } from './change-set.ts'
+import { followNamespaces } from './follow-namespaces.ts'
+import { followOwners } from './follow-owners.ts'
+import { followVolumes } from './follow-volumes.ts'
+
+// A cluster has controllers for these; here they act at once, in the transaction of the change.
+const followers: readonly ((changes: ChangeSet, change: Change) => void)[] = [
+  followNamespaces,
+  followOwners,
+  followVolumes,
+]
+
+/** Does all that follows from the changes so far, and from what that changes in turn. */
+export function settleChanges(changes: ChangeSet): void {
+  for (let change = changes.takeChange(); change !== undefined; change = changes.takeChange()) {
+    for (const follow of followers) follow(changes, change)
+  }
+}

@@ -1,0 +1,97 @@
+import type { ObjectMeta } from '../../model/generated/core-v1.ts'
+import { FieldPath } from '../../schema/field-path.ts'
+import { ProblemList } from '../../schema/validation/problem-list.ts'
+import { conflict, invalid, notFound } from '../api-error.ts'
+import type { Resource, Subresource } from '../kinds/resource.ts'
+import { sameValue } from '../kinds/same-value.ts'
+import type { ApiObject, ObjectKey } from '../store/api-object.ts'
+import { keyOf, namedIn } from './change-set.ts'
+import type { ChangeSet } from './change-set.ts'
+import { failIfInvalid, validateFinalizers, validateObjectMeta } from './validate-object.ts'
+
+/** An update: of what, and how the new object follows from the old one. */
+export interface ObjectUpdate {
+  readonly key: ObjectKey
+  /** Undefined: the object itself, without its status. */
+  readonly subresource?: Subresource | undefined
+  readonly change: (before: ApiObject) => ApiObject
+}
+
+const STALE = 'the object has been modified; please apply your changes to the latest version and try again'
+
+/** Changes an object that is there; gives it as it is stored. Nothing is written when nothing is different. */
+export function updateObject(changes: ChangeSet, resource: Resource, update: ObjectUpdate): ApiObject {
+  const before = changes.get(update.key)?.object
+  if (before === undefined) throw notFound(namedIn(resource, update.key.name))
+  const sent = update.change(before)
+  checkPreconditions(resource, sent, before)
+  const object = counted(resource, computeNext(changes, resource, update, sent, before), before)
+  failIfInvalid(resource, object, violationsOf(resource, update.subresource, object, before))
+  if (sameValue(object, before)) return before
+  return changes.put(keyOf(resource, object), object)
+}
+
+function checkPreconditions(resource: Resource, sent: ApiObject, before: ApiObject): void {
+  const name = namedIn(resource, before.metadata.name ?? '')
+  const { uid, resourceVersion } = sent.metadata
+  if (uid && uid !== before.metadata.uid) {
+    throw conflict(name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${before.metadata.uid}`)
+  }
+  if (!resourceVersion && !resource.updatesUnconditionally) {
+    const problems = new ProblemList()
+    const path = FieldPath.root.child('metadata').child('resourceVersion')
+    problems.invalid(path, 0, 'must be specified for an update')
+    throw invalid(name, problems.violations)
+  }
+  if (resourceVersion && resourceVersion !== before.metadata.resourceVersion) throw conflict(name, STALE)
+}
+
+/** The object as it would be: what the sender may not change is as before. */
+function computeNext(
+  changes: ChangeSet,
+  resource: Resource,
+  { subresource }: ObjectUpdate,
+  sent: ApiObject,
+  before: ApiObject,
+): ApiObject {
+  const { rules } = resource
+  const rest = changes.ruleContext
+  if (subresource?.merge) {
+    const filled = rules.fillDefaults?.(sent) ?? sent
+    const merged = subresource.merge(filled, before, rest)
+    return { ...merged, metadata: before.metadata }
+  }
+  if (subresource !== undefined) {
+    const metadata = { ...mergeMeta(sent.metadata, before.metadata), ownerReferences: before.metadata.ownerReferences }
+    return { ...before, metadata, status: sent['status'] }
+  }
+  const filled = rules.fillDefaults?.(sent) ?? sent
+  const hasStatus = resource.subresources.some(({ name }) => name === 'status')
+  const object: ApiObject = {
+    ...filled,
+    metadata: mergeMeta(sent.metadata, before.metadata),
+    ...(hasStatus && { status: before['status'] }),
+  }
+  return rules.prepareUpdate?.(object, before, rest) ?? object
+}
+
+/** Labels, annotations, finalizers and owners are the sender's; everything else is the server's. */
+function mergeMeta(sent: ObjectMeta, before: ObjectMeta): ObjectMeta {
+  const { labels, annotations, finalizers, ownerReferences } = sent
+  return { ...before, labels, annotations, finalizers, ownerReferences }
+}
+
+function counted(resource: Resource, object: ApiObject, before: ApiObject): ApiObject {
+  if (!resource.hasGeneration || sameValue(object['spec'], before['spec'])) return object
+  return { ...object, metadata: { ...object.metadata, generation: (before.metadata.generation ?? 0) + 1 } }
+}
+
+function violationsOf(resource: Resource, subresource: Subresource | undefined, object: ApiObject, before: ApiObject) {
+  const { rules } = resource
+  const meta = [...validateObjectMeta(resource, object.metadata), ...validateFinalizers(object, before)]
+  if (subresource?.merge) return [...meta, ...(subresource.validate?.(object, before) ?? [])]
+  if (subresource !== undefined) return [...meta, ...(rules.validateStatus?.(object, before) ?? [])]
+  // Pods are checked anew only where they differ; see their rules.
+  const whole = resource.plural === 'pods' ? [] : (rules.validate?.(object) ?? [])
+  return [...meta, ...whole, ...(rules.validateUpdate?.(object, before) ?? [])]
+}

@@ -1,0 +1,94 @@
+import type { Clock } from '../../async/clock.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { badRequest } from '../api-error.ts'
+import { ChangeSet } from '../lifecycle/change-set.ts'
+import type { Change, ChangeFacts } from '../lifecycle/change-set.ts'
+import { settleChanges } from '../lifecycle/settle-changes.ts'
+import type { RequestUser } from '../kinds/resource.ts'
+import type { ApiObject, ObjectKey } from '../store/api-object.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+import type { StoreView } from '../store/transaction.ts'
+import type { Reviewers } from './reviews.ts'
+
+/** What the API needs from outside. */
+export interface ApiDeps {
+  readonly store: ObjectStore
+  readonly clock: Clock
+  readonly log: Logger
+  /** The node that pods without one are bound to. */
+  readonly nodeName: string
+  /** As in "v1.36.4". */
+  readonly version: string
+  readonly newUid: () => string
+  /** From 0 up to, but not including, 1. */
+  readonly random: () => number
+  readonly reviewers: Reviewers
+  /** Throws an ApiError for a change that the user may not make although the request is allowed. */
+  readonly admit: (user: RequestUser, change: Change, view: StoreView) => void
+}
+
+// Letters and digits that make no words and are not taken for one another.
+const SUFFIX_CHARACTERS = 'bcdfghjklmnpqrstvwxz2456789'
+const SUFFIX_LENGTH = 5
+
+/** What came of a change. */
+export interface ChangeResult {
+  /** As it is then, or its last state. */
+  readonly object: ApiObject
+  readonly isGone: boolean
+}
+
+/** Undoes a transaction whose result was only asked for. */
+class DryRun extends Error {
+  readonly result: ChangeResult
+
+  constructor(result: ChangeResult) {
+    super('Dry run')
+    this.result = result
+  }
+}
+
+export function changeFacts(
+  deps: Pick<ApiDeps, 'clock' | 'nodeName' | 'newUid' | 'random'>,
+  user: RequestUser,
+): ChangeFacts {
+  const nameSuffix = () =>
+    Array.from(
+      { length: SUFFIX_LENGTH },
+      () => SUFFIX_CHARACTERS[Math.floor(deps.random() * SUFFIX_CHARACTERS.length)],
+    ).join('')
+  return { now: deps.clock.now(), nodeName: deps.nodeName, user, newUid: deps.newUid, nameSuffix }
+}
+
+/**
+ * Runs a change with all that follows from it in one transaction. A dry run does the same and undoes it.
+ */
+export async function changeObjects(
+  deps: ApiDeps,
+  request: { readonly user: RequestUser; readonly isDryRun: boolean },
+  change: (changes: ChangeSet) => { readonly key: ObjectKey; readonly object: ApiObject },
+): Promise<ChangeResult> {
+  try {
+    return await deps.store.write((transaction) => {
+      const changes = new ChangeSet(transaction, changeFacts(deps, request.user))
+      const { key, object } = change(changes)
+      for (const each of changes.pending) deps.admit(request.user, each, changes.view)
+      settleChanges(changes)
+      const present = changes.get(key)?.object
+      const result = { object: present ?? object, isGone: present === undefined }
+      if (request.isDryRun) throw new DryRun(result)
+      return result
+    })
+  } catch (error) {
+    if (error instanceof DryRun) return error.result
+    throw error
+  }
+}
+
+/** Whether the request only wants to know what would come of it. */
+export function readDryRun(values: readonly string[]): boolean {
+  for (const value of values) {
+    if (value !== 'All') throw badRequest(`invalid dryRun ${JSON.stringify(value.slice(0, 50))}: expected All`)
+  }
+  return values.length > 0
+}

@@ -1,0 +1,163 @@
+import { ApiError, internalError, methodNotAllowed, pathNotFound } from '../api-error.ts'
+import { findResource } from '../kinds/all-resources.ts'
+import { StoreFullError } from '../store/store-errors.ts'
+import { wantsAggregatedDiscovery } from './accept.ts'
+import type { ApiDeps } from './api-context.ts'
+import { jsonResponse, textResponse } from './api-request.ts'
+import type { ApiRequest, ApiResponse } from './api-request.ts'
+import { decodeBody, readDocument } from './decode-body.ts'
+import { bindVerb, deleteCollectionVerb, deleteVerb, evictVerb } from './delete-verbs.ts'
+import { aggregatedDiscovery, groupList, groupOf, legacyVersions, resourceList } from './discovery.ts'
+import { OpenApi } from './openapi.ts'
+import { getVerb, listVerb, watchVerb } from './read-verbs.ts'
+import { parseRequestInfo } from './request-info.ts'
+import type { RequestInfo } from './request-info.ts'
+import { answerReview } from './reviews.ts'
+import { createVerb, findSubresource, patchVerb, updateVerb } from './write-verbs.ts'
+import type { ResourceRequest } from './write-verbs.ts'
+
+/** The API as a function: a request to an answer. It never throws; the signal ends watches. */
+export interface Api {
+  handle(request: ApiRequest, signal: AbortSignal): Promise<ApiResponse>
+}
+
+/** The Kubernetes API of one node over a store. */
+export function createApi(deps: ApiDeps): Api {
+  const openApi = new OpenApi(deps.version)
+  return {
+    async handle(request, signal) {
+      try {
+        const info = parseRequestInfo(request.method, request.target)
+        if (!info.isResource) return handlePath(deps, openApi, request, info)
+        return await handleResource(deps, request, info, signal)
+      } catch (error) {
+        return toRefusal(deps, request, error)
+      }
+    },
+  }
+}
+
+function toRefusal(deps: ApiDeps, request: ApiRequest, error: unknown): ApiResponse {
+  const { status } = toApiError(deps, request, error)
+  const answer = jsonResponse(status.code, status)
+  const seconds = status.details?.retryAfterSeconds
+  return seconds === undefined ? answer : { ...answer, headers: { ...answer.headers, 'retry-after': String(seconds) } }
+}
+
+function toApiError(deps: ApiDeps, request: ApiRequest, error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  if (error instanceof StoreFullError) {
+    return new ApiError({ code: 507, reason: 'InsufficientStorage', message: error.message }, { cause: error })
+  }
+  deps.log.error('a request to the API failed', { method: request.method, target: request.target.slice(0, 500), error })
+  return internalError(error instanceof Error ? error.message : 'unknown', { cause: error })
+}
+
+async function handleResource(
+  deps: ApiDeps,
+  request: ApiRequest,
+  info: RequestInfo,
+  signal: AbortSignal,
+): Promise<ApiResponse> {
+  const resource = findResource(info.group, info.version, info.resource)
+  if (resource === undefined || (info.namespace !== '' && !resource.isNamespaced)) throw pathNotFound()
+  const isWholeNamespaced = resource.isNamespaced && info.namespace === ''
+  if (isWholeNamespaced && info.name !== '') throw pathNotFound()
+  const subresource = findSubresource(resource, info)
+  if (subresource === undefined && !resource.verbs.includes(info.verb)) throw methodNotAllowed()
+  if (info.verb === 'create' && info.name !== '' && subresource === undefined) throw methodNotAllowed()
+  if (info.name === '' && (info.verb === 'update' || info.verb === 'patch')) throw methodNotAllowed()
+  const asked: ResourceRequest = { request, info, resource, subresource }
+  if (isReview(asked)) return await reviewVerb(deps, asked)
+  switch (info.verb) {
+    case 'get':
+      return getVerb(deps, asked)
+    case 'list':
+      return listVerb(deps, asked)
+    case 'watch':
+      return watchVerb(deps, asked, signal)
+    case 'create':
+      if (subresource?.name === 'eviction') return await evictVerb(deps, asked)
+      return await (subresource?.name === 'binding' ? bindVerb(deps, asked) : createVerb(deps, asked))
+    case 'update':
+      return await updateVerb(deps, asked)
+    case 'patch':
+      return await patchVerb(deps, asked)
+    case 'delete':
+      return await deleteVerb(deps, asked)
+    case 'deletecollection':
+      return await deleteCollectionVerb(deps, asked)
+    default:
+      throw methodNotAllowed()
+  }
+}
+
+function isReview({ resource }: ResourceRequest): boolean {
+  return resource.verbs.length === 1
+}
+
+async function reviewVerb(deps: ApiDeps, { request, resource }: ResourceRequest): Promise<ApiResponse> {
+  const { object } = decodeBody(await readDocument(request, resource), resource)
+  return jsonResponse(201, await answerReview(deps.reviewers, resource, object, request.user))
+}
+
+/** Everything that is no resource: discovery, OpenAPI, version and health. */
+function handlePath(deps: ApiDeps, openApi: OpenApi, request: ApiRequest, { path }: RequestInfo): ApiResponse {
+  const found = answerPath(deps, openApi, request, path.length > 1 ? path.replace(/\/$/, '') : path)
+  if (found === undefined) throw pathNotFound()
+  if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
+  return found
+}
+
+function answerPath(deps: ApiDeps, openApi: OpenApi, request: ApiRequest, path: string): ApiResponse | undefined {
+  const json = (value: object | undefined) => (value === undefined ? undefined : jsonResponse(200, value))
+  const [, root = '', second = '', third, ...more] = path.split('/')
+  switch (root) {
+    case 'api':
+    case 'apis':
+      if (path === `/${root}`) return discoveryRoot(request, root === 'api')
+      if (root === 'api') return third === undefined ? json(resourceList('', second)) : undefined
+      if (more.length > 0) return undefined
+      return json(third === undefined ? groupOf(second) : resourceList(second, third))
+    case 'openapi': {
+      if (path === '/openapi/v3') return json(openApi.index())
+      const document = path.startsWith('/openapi/v3/') ? openApi.document(path.slice('/openapi/v3/'.length)) : undefined
+      return document === undefined ? undefined : textResponse(200, document)
+    }
+    case 'version':
+      return path === '/version' ? json(versionInfo(deps.version)) : undefined
+    case 'healthz':
+    case 'livez':
+    case 'readyz':
+      return path === `/${root}` ? plain('ok') : undefined
+    default:
+      return undefined
+  }
+}
+
+function discoveryRoot(request: ApiRequest, isCore: boolean): ApiResponse {
+  if (!wantsAggregatedDiscovery(request.headers['accept']))
+    return jsonResponse(200, isCore ? legacyVersions() : groupList())
+  const type = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+  const answer = jsonResponse(200, aggregatedDiscovery(isCore))
+  return { ...answer, headers: { ...answer.headers, 'content-type': type, vary: 'Accept' } }
+}
+
+function plain(body: string): ApiResponse {
+  return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body }
+}
+
+function versionInfo(version: string): object {
+  const [, major = '', minor = ''] = /^v(\d+)\.(\d+)/.exec(version) ?? []
+  return {
+    major,
+    minor,
+    gitVersion: version,
+    gitCommit: '',
+    gitTreeState: '',
+    buildDate: '',
+    goVersion: '',
+    compiler: '',
+    platform: 'linux/amd64',
+  }
+}

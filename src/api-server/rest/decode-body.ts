@@ -1,0 +1,156 @@
+import type { DocumentObject, DocumentValue, ParsedText, Segments } from '../../document/document-value.ts'
+import { SyntaxProblem } from '../../document/document-value.ts'
+import { parseJson } from '../../document/parse-json.ts'
+import { parseYaml } from '../../document/parse-yaml.ts'
+import { apiTypes } from '../../schema/api-types.ts'
+import { decodeObject } from '../../schema/decode-object.ts'
+import { decodeProtobuf, parseEnvelope } from '../../schema/decode-protobuf.ts'
+import { dropZeros } from '../../schema/drop-zeros.ts'
+import { FieldPath } from '../../schema/field-path.ts'
+import { ProtobufError } from '../../schema/protobuf-reader.ts'
+import { badRequest, unsupportedMediaType } from '../api-error.ts'
+import type { ApiObject } from '../store/api-object.ts'
+import type { ApiRequest } from './api-request.ts'
+
+/** Larger requests are refused. Parity: the API server's limit of a request. */
+const MAX_BODY_BYTES = 3 * 1024 * 1024
+
+// They travel in headers, whose size clients limit.
+const MAX_WARNINGS = 20
+
+/** What a type of object is called in requests and in the schema. */
+export interface ExpectedType {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly typeName: string
+}
+
+export interface DecodedBody {
+  readonly object: ApiObject
+  /** Unknown and doubled fields, for those who want to hear of them. */
+  readonly warnings: readonly string[]
+}
+
+/** What a body says, before it is held against a type. */
+export type Document = Pick<ParsedText, 'value' | 'duplicates'>
+
+/** Reads a body as JSON, YAML or, for an object of a known type, Protocol Buffers. */
+export async function readDocument(request: ApiRequest, type: ExpectedType): Promise<Document> {
+  const bytes = await request.readBody(MAX_BODY_BYTES)
+  switch (mediaTypeOf(request)) {
+    case '':
+    case 'application/json':
+      return parseWith(parseJson, bytes)
+    case 'application/yaml':
+      return parseWith(parseYaml, bytes)
+    case 'application/vnd.kubernetes.protobuf':
+      return parseProtobuf(bytes, type)
+    default:
+      throw unsupportedMediaType(
+        'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+      )
+  }
+}
+
+/** Reads a body that is JSON whatever its type is called. */
+export async function readJson(request: ApiRequest): Promise<Document> {
+  return parseWith(parseJson, await request.readBody(MAX_BODY_BYTES))
+}
+
+function mediaTypeOf(request: ApiRequest): string {
+  return (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+}
+
+function parseWith(parse: (text: string) => ParsedText, bytes: Uint8Array): Document {
+  const text = decodeText(bytes)
+  try {
+    return parse(text)
+  } catch (error) {
+    if (!(error instanceof SyntaxProblem)) throw error
+    throw badRequest(`the object provided is unrecognized: ${error.message} (at character ${error.offset})`, {
+      cause: error,
+    })
+  }
+}
+
+/** Types whose messages we do not know by their envelope are told apart by the caller: it knows what the path is for. */
+function parseProtobuf(bytes: Uint8Array, type: ExpectedType): Document {
+  try {
+    const { apiVersion, kind, raw } = parseEnvelope(bytes)
+    return { value: { ...decodeProtobuf(raw, type.typeName), apiVersion, kind }, duplicates: [] }
+  } catch (error) {
+    if (!(error instanceof ProtobufError)) throw error
+    throw badRequest(`the object provided is unrecognized: ${error.message}`, { cause: error })
+  }
+}
+
+function decodeText(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (error) {
+    throw badRequest('the object provided is unrecognized: expected UTF-8', { cause: error })
+  }
+}
+
+/** A parsed body to an object of its type; throws BadRequest when it is of another, or has values of wrong types. */
+export function decodeBody(document: Document, type: ExpectedType): DecodedBody {
+  const { value } = document
+  const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`
+  if (!isObject(value))
+    throw badRequest(`the object provided is unrecognized: expected an object with apiVersion and kind`)
+  checkType(value, apiVersion, type.kind)
+  const decoded = decodeObject(value, type.typeName, FieldPath.root, apiTypes)
+  const [error] = decoded.errors
+  if (error !== undefined) {
+    throw badRequest(
+      `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: ${error.path.toString()}: ${error.rule}`,
+    )
+  }
+  const unknown = decoded.warnings.filter(({ isUnknown }) => isUnknown === true)
+  const object = dropZeros(decoded.value, type.typeName)
+  return {
+    object: { ...object, kind: type.kind, apiVersion, metadata: object['metadata'] ?? {} },
+    warnings: [
+      ...unknown.map(({ path }) => `unknown field "${path.toString()}"`),
+      ...document.duplicates.map(({ segments }) => `duplicate field "${formatSegments(segments)}"`),
+    ],
+  }
+}
+
+/** What a sender who wants to know of unknown fields hears: nothing, warnings, or a refusal. */
+export function applyFieldValidation(query: URLSearchParams, warnings: readonly string[]): readonly string[] {
+  const mode = query.get('fieldValidation') || 'Warn'
+  if (!['Ignore', 'Warn', 'Strict'].includes(mode)) {
+    throw badRequest(`invalid fieldValidation ${JSON.stringify(mode.slice(0, 50))}: expected Ignore, Warn or Strict`)
+  }
+  const shown = warnings.slice(0, MAX_WARNINGS)
+  if (mode === 'Strict' && shown.length > 0) throw badRequest(`strict decoding error: ${shown.join(', ')}`)
+  return mode === 'Warn' ? shown : []
+}
+
+function checkType(value: DocumentObject, apiVersion: string, kind: string): void {
+  const said = { apiVersion: value['apiVersion'] ?? '', kind: value['kind'] ?? '' }
+  if (said.kind !== '' && said.kind !== kind) {
+    throw badRequest(`the kind in the data (${shown(said.kind)}) does not match the expected kind (${kind})`)
+  }
+  if (said.apiVersion !== '' && said.apiVersion !== apiVersion) {
+    throw badRequest(
+      `the API version in the data (${shown(said.apiVersion)}) does not match the expected API version (${apiVersion})`,
+    )
+  }
+}
+
+function shown(value: DocumentValue): string {
+  return typeof value === 'string' ? value.slice(0, 100) : typeof value
+}
+
+function formatSegments(segments: Segments): string {
+  return segments
+    .map((segment, index) => (typeof segment === 'number' ? `[${segment}]` : index === 0 ? segment : `.${segment}`))
+    .join('')
+}
+
+export function isObject(value: unknown): value is DocumentObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

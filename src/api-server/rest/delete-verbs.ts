@@ -1,0 +1,159 @@
+import { FieldPath } from '../../schema/field-path.ts'
+import { ProblemList } from '../../schema/validation/problem-list.ts'
+import { badRequest, conflict, invalid, notFound } from '../api-error.ts'
+import type { ApiStatus } from '../api-error.ts'
+import { namedIn } from '../lifecycle/change-set.ts'
+import { deleteObject } from '../lifecycle/delete-object.ts'
+import type { DeleteOptions } from '../lifecycle/delete-object.ts'
+import { bindPod } from '../kinds/rules/pod-rules.ts'
+import type { Binding } from '../../model/generated/core-v1.ts'
+import type { ApiObject, StoredObject } from '../store/api-object.ts'
+import { negotiateForm } from './accept.ts'
+import { changeObjects, readDryRun } from './api-context.ts'
+import type { ApiDeps, ChangeResult } from './api-context.ts'
+import { jsonResponse, textResponse } from './api-request.ts'
+import type { ApiRequest, ApiResponse } from './api-request.ts'
+import { decodeBody, isObject, readDocument } from './decode-body.ts'
+import { listObjects, parseSelection } from './list-objects.ts'
+import { presentList, presentObject } from './present.ts'
+import { isTrue, readNumber } from './request-info.ts'
+import { dryRunOf, keyIn, typeOf } from './write-verbs.ts'
+import type { ResourceRequest } from './write-verbs.ts'
+
+const POLICIES = ['Background', 'Foreground', 'Orphan']
+
+/** DELETE of one object: the object if it stays for a while, otherwise that it is gone. */
+export async function deleteVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
+  const { request, resource } = asked
+  const { options, isDryRun } = await readOptions(asked)
+  const { object, isGone } = await remove(deps, asked, { user: request.user, isDryRun }, options)
+  if (isGone) return jsonResponse(200, success(asked, object))
+  const form = negotiateForm(request.headers['accept'])
+  return jsonResponse(200, presentObject({ resource, form, includeObject: 'Metadata', now: deps.clock.now() }, object))
+}
+
+/** DELETE of all that is selected. */
+export async function deleteCollectionVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
+  const { request, info, resource } = asked
+  const { options, isDryRun } = await readOptions(asked)
+  const selection = parseSelection(resource, info.namespace, info.query)
+  const form = negotiateForm(request.headers['accept'])
+  const { items, metadata } = listObjects(deps.store, selection, info.query)
+  for (const { key } of items) {
+    await changeObjects(deps, { user: request.user, isDryRun }, (changes) => {
+      const stored = changes.get(key)
+      return { key, object: stored === undefined ? GONE : deleteObject(changes, resource, stored, options) }
+    })
+  }
+  return textResponse(
+    200,
+    presentList({ resource, form, includeObject: 'Metadata', now: deps.clock.now() }, items, metadata),
+  )
+}
+
+const GONE: ApiObject = { apiVersion: '', kind: '', metadata: {} }
+
+/** POST to pods/eviction: a deletion that a budget could refuse. */
+export async function evictVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
+  const { request, info } = asked
+  const { object } = decodeBody(await readDocument(request, typeOf(asked)), typeOf(asked))
+  const sent = (object['deleteOptions'] ?? {}) as DeleteOptions & { dryRun?: readonly string[] }
+  const dryRun = dryRunOf(request, info)
+  const isDryRun = dryRun.isDryRun || readDryRun(sent.dryRun ?? [])
+  await remove(deps, asked, { user: request.user, isDryRun }, sent)
+  return jsonResponse(201, SUCCESS)
+}
+
+/** POST to pods/binding: a scheduler's decision. */
+export async function bindVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
+  const { request, info, resource } = asked
+  const { object } = decodeBody(await readDocument(request, typeOf(asked)), typeOf(asked))
+  const { target } = object as unknown as Binding
+  if (!target.name || (target.kind && target.kind !== 'Node'))
+    throw badRequest('a pod is bound to a Node, which target.name must name')
+  const node = target.name
+  const name = namedIn(resource, info.name)
+  await changeObjects(deps, dryRunOf(request, info), (changes) => {
+    const key = keyIn(asked, info.name)
+    const pod = changes.get(key)?.object
+    if (pod === undefined) throw notFound(name)
+    if (pod.metadata.deletionTimestamp !== undefined)
+      throw conflict(name, `pod ${info.name} is being deleted, cannot be assigned to a host`)
+    const spec = pod['spec'] as { nodeName?: string; schedulingGates?: readonly unknown[] }
+    if (spec.nodeName) throw conflict(name, `pod ${info.name} is already assigned to node "${spec.nodeName}"`)
+    if ((spec.schedulingGates?.length ?? 0) > 0) throw conflict(name, `pod ${info.name} has scheduling gates`)
+    return { key, object: changes.put(key, bindPod(pod, node, changes.ruleContext.now)) }
+  })
+  return jsonResponse(201, SUCCESS)
+}
+
+const SUCCESS: ApiStatus = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
+
+function success({ resource, info }: ResourceRequest, { metadata }: ApiObject): ApiStatus {
+  const group = resource.group === '' ? {} : { group: resource.group }
+  const details = { name: info.name, ...group, kind: resource.plural, uid: metadata.uid ?? '' }
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
+}
+
+function remove(
+  deps: ApiDeps,
+  asked: ResourceRequest,
+  request: { readonly user: ApiRequest['user']; readonly isDryRun: boolean },
+  options: DeleteOptions,
+): Promise<ChangeResult> {
+  const { resource, info } = asked
+  return changeObjects(deps, request, (changes) => {
+    const key = keyIn(asked, info.name)
+    const stored: StoredObject | undefined = changes.get(key)
+    if (stored === undefined) throw notFound(namedIn(resource, info.name))
+    return { key, object: deleteObject(changes, resource, stored, options) }
+  })
+}
+
+/** Options of a deletion, from the body, or from the query when there is no body. */
+async function readOptions({ request, info }: ResourceRequest): Promise<{ options: DeleteOptions; isDryRun: boolean }> {
+  const { query } = info
+  const inQuery = dryRunOf(request, info).isDryRun
+  const body = await readOptionsBody(request)
+  if (body !== undefined) {
+    checkPolicy(body)
+    return { options: body, isDryRun: inQuery || readDryRun(body.dryRun ?? []) }
+  }
+  const options: DeleteOptions = {
+    gracePeriodSeconds: readNumber(query, 'gracePeriodSeconds'),
+    propagationPolicy: query.get('propagationPolicy') || undefined,
+    orphanDependents: query.has('orphanDependents') ? isTrue(query.get('orphanDependents')) : undefined,
+  }
+  checkPolicy(options)
+  return { options, isDryRun: inQuery }
+}
+
+async function readOptionsBody(
+  request: ApiRequest,
+): Promise<(DeleteOptions & { dryRun?: readonly string[] }) | undefined> {
+  // Read once here, so that an empty body needs no type.
+  const bytes = await request.readBody(MAX_OPTIONS_BYTES)
+  if (bytes.length === 0) return undefined
+  const document = await readDocument({ ...request, readBody: () => Promise.resolve(bytes) }, OPTIONS_TYPE)
+  // The options may name the group of what is deleted.
+  const value = isObject(document.value) ? { ...document.value, apiVersion: '' } : document.value
+  const { object } = decodeBody({ value, duplicates: document.duplicates }, OPTIONS_TYPE)
+  return object as DeleteOptions & { dryRun?: readonly string[] }
+}
+
+const OPTIONS_TYPE = { group: '', version: 'v1', kind: 'DeleteOptions', typeName: 'DeleteOptions' }
+const MAX_OPTIONS_BYTES = 1024 * 1024
+
+function checkPolicy({ propagationPolicy, orphanDependents }: DeleteOptions): void {
+  const problems = new ProblemList()
+  const path = FieldPath.root.child('propagationPolicy')
+  if (propagationPolicy !== undefined && !POLICIES.includes(propagationPolicy)) {
+    problems.unsupported(path, propagationPolicy, POLICIES)
+  }
+  if (propagationPolicy !== undefined && orphanDependents !== undefined) {
+    problems.invalid(path, propagationPolicy, 'cannot be set together with orphanDependents')
+  }
+  if (problems.violations.length > 0) {
+    throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions', name: '' }, problems.violations)
+  }
+}

@@ -1,0 +1,102 @@
+import type { Resource, Subresource } from '../kinds/resource.ts'
+import { apiVersionOf, resourcesByGroup } from './present.ts'
+
+const groups = resourcesByGroup()
+const VERSION = 'v1'
+
+/** GET /api: the versions of the core group. */
+export function legacyVersions(): object {
+  return { kind: 'APIVersions', versions: [VERSION], serverAddressByClientCIDRs: [] }
+}
+
+/** GET /apis: every other group. */
+export function groupList(): object {
+  const named = [...groups.keys()].filter((group) => group !== '')
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: named.map(describeGroup) }
+}
+
+/** GET /apis/GROUP; undefined when there is no such group. */
+export function groupOf(group: string): object | undefined {
+  if (group === '' || !groups.has(group)) return undefined
+  return { kind: 'APIGroup', apiVersion: 'v1', ...describeGroup(group) }
+}
+
+function describeGroup(name: string) {
+  const version = { groupVersion: `${name}/${VERSION}`, version: VERSION }
+  return { name, versions: [version], preferredVersion: version }
+}
+
+/** GET /api/v1 or /apis/GROUP/VERSION; undefined when there is no such group and version. */
+export function resourceList(group: string, version: string): object | undefined {
+  const resources = version === VERSION ? groups.get(group) : undefined
+  if (resources?.[0] === undefined) return undefined
+  return {
+    kind: 'APIResourceList',
+    apiVersion: 'v1',
+    groupVersion: apiVersionOf(resources[0]),
+    resources: resources.flatMap((resource) => [
+      describeResource(resource),
+      ...resource.subresources.map((subresource) => describeSubresource(resource, subresource)),
+    ]),
+  }
+}
+
+function describeResource(resource: Resource): object {
+  const { plural, singular, isNamespaced, kind, verbs, shortNames, categories } = resource
+  return {
+    name: plural,
+    singularName: singular,
+    namespaced: isNamespaced,
+    kind,
+    verbs,
+    ...(shortNames.length > 0 && { shortNames }),
+    ...(categories.length > 0 && { categories }),
+  }
+}
+
+function describeSubresource(resource: Resource, { name, kind, verbs }: Subresource): object {
+  return {
+    name: `${resource.plural}/${name}`,
+    singularName: '',
+    namespaced: resource.isNamespaced,
+    ...(kind && kind.group !== resource.group && { group: kind.group, version: kind.version }),
+    kind: kind?.kind ?? resource.kind,
+    verbs,
+  }
+}
+
+/** GET /api or /apis in one piece, as newer clients ask for it. */
+export function aggregatedDiscovery(isCore: boolean): object {
+  const names = [...groups.keys()].filter((group) => (group === '') === isCore)
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: 'apidiscovery.k8s.io/v2',
+    metadata: {},
+    items: names.map((group) => ({
+      metadata: { ...(group !== '' && { name: group }), creationTimestamp: null },
+      versions: [{ version: VERSION, freshness: 'Current', resources: (groups.get(group) ?? []).map(aggregated) }],
+    })),
+  }
+}
+
+function aggregated(resource: Resource): object {
+  const { plural, singular, isNamespaced, group, version, kind, verbs, shortNames, categories, subresources } = resource
+  return {
+    resource: plural,
+    responseKind: { group, version, kind },
+    scope: isNamespaced ? 'Namespaced' : 'Cluster',
+    singularResource: singular,
+    verbs,
+    ...(shortNames.length > 0 && { shortNames }),
+    ...(categories.length > 0 && { categories }),
+    ...(subresources.length > 0 && {
+      subresources: subresources.map((each) => ({
+        subresource: each.name,
+        responseKind: each.kind
+          ? { group: each.kind.group, version: each.kind.version, kind: each.kind.kind }
+          : { group, version, kind },
+        verbs: each.verbs,
+      })),
+    }),
+  }
+}

@@ -1,0 +1,42 @@
+import { badRequest } from '../api-error.ts'
+import type { Resource } from '../kinds/resource.ts'
+import type { ApiObject } from '../store/api-object.ts'
+
+/** What objects are selected by their fields. */
+export interface FieldSelector {
+  readonly matches: (object: ApiObject) => boolean
+  /** The one name that can be selected, if the selector says so. */
+  readonly name: string | undefined
+}
+
+/** "metadata.name=a,status.phase!=Running" to a selector; undefined when it selects everything. */
+export function parseFieldSelector(text: string | null, resource: Resource): FieldSelector | undefined {
+  if (text === null || text.trim() === '') return undefined
+  const known = new Set(['metadata.name', 'metadata.namespace', ...Object.keys(resource.selectableFields(EMPTY))])
+  const requirements = splitUnescaped(text).map((part) => {
+    const [, field = '', operator = '', value = ''] = /^([^=!]+)(==|=|!=)(.*)$/.exec(part.trim()) ?? []
+    if (operator === '')
+      throw badRequest(`invalid field selector: ${JSON.stringify(part.slice(0, 200))}: expected field=value`)
+    if (!known.has(field)) throw badRequest(`field label not supported: ${field.slice(0, 200)}`)
+    return { field, isEqual: operator !== '!=', value: value.replaceAll(/\\([\\,=])/g, '$1') }
+  })
+  return {
+    name: requirements.find(({ field, isEqual }) => field === 'metadata.name' && isEqual)?.value,
+    matches: (object) => {
+      const fields = fieldsOf(resource, object)
+      return requirements.every(({ field, isEqual, value }) => ((fields[field] ?? '') === value) === isEqual)
+    },
+  }
+}
+
+const EMPTY: ApiObject = { apiVersion: '', kind: '', metadata: {} }
+
+function fieldsOf(resource: Resource, object: ApiObject): Readonly<Record<string, string>> {
+  const { name = '', namespace = '' } = object.metadata
+  return { ...resource.selectableFields(object), 'metadata.name': name, 'metadata.namespace': namespace }
+}
+
+/** At commas without a backslash before them. */
+function splitUnescaped(text: string): readonly string[] {
+  return text.split(/(?<!\\),/).filter((part) => part.trim() !== '')
+}

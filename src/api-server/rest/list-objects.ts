@@ -1,0 +1,156 @@
+import { FieldPath } from '../../schema/field-path.ts'
+import { ProblemList } from '../../schema/validation/problem-list.ts'
+import { badRequest, expired, invalid, versionTooLarge } from '../api-error.ts'
+import type { Resource } from '../kinds/resource.ts'
+import type { ApiObject, StoredObject } from '../store/api-object.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+import { CompactedError } from '../store/store-errors.ts'
+import { formatContinueToken, parseContinueToken } from './continue-token.ts'
+import type { ContinueToken } from './continue-token.ts'
+import { parseFieldSelector } from './field-selector.ts'
+import type { FieldSelector } from './field-selector.ts'
+import { parseLabelSelector } from './label-selector.ts'
+import type { LabelSelector } from './label-selector.ts'
+import { readNumber } from './request-info.ts'
+
+/** Which objects of a resource are meant. */
+export interface Selection {
+  readonly resource: Resource
+  /** Undefined: of all namespaces. */
+  readonly namespace: string | undefined
+  readonly labels: LabelSelector | undefined
+  readonly fields: FieldSelector | undefined
+}
+
+export interface ListResult {
+  readonly items: readonly StoredObject[]
+  readonly metadata: {
+    readonly resourceVersion: string
+    readonly continue?: string
+    readonly remainingItemCount?: number
+  }
+}
+
+// So many are read at once while looking for those that are selected.
+const CHUNK = 500
+
+export function parseSelection(resource: Resource, namespace: string, query: URLSearchParams): Selection {
+  return {
+    resource,
+    namespace: namespace === '' ? undefined : namespace,
+    labels: parseLabelSelector(query.get('labelSelector')),
+    fields: parseFieldSelector(query.get('fieldSelector'), resource),
+  }
+}
+
+/** Whether a stored object is meant; its namespace is not looked at. */
+export function isSelected({ labels, fields }: Selection, object: ApiObject): boolean {
+  return (labels?.(object.metadata.labels ?? {}) ?? true) && (fields?.matches(object) ?? true)
+}
+
+/** A list, or a part of one, by the rules of limit, continue, resourceVersion and resourceVersionMatch. */
+export function listObjects(store: ObjectStore, selection: Selection, query: URLSearchParams): ListResult {
+  const limit = readNumber(query, 'limit') ?? 0
+  const token = query.get('continue') ? parseContinueToken(query.get('continue') ?? '') : undefined
+  const version = versionToList(store, query, token, limit > 0)
+  try {
+    return readPage(store, selection, { limit, token, version })
+  } catch (error) {
+    if (!(error instanceof CompactedError)) throw error
+    const rest = token && formatContinueToken({ ...token, version: undefined })
+    throw expired(
+      token === undefined
+        ? `The resourceVersion for the provided list is too old.`
+        : 'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results.',
+      rest,
+    )
+  }
+}
+
+function versionToList(
+  store: ObjectStore,
+  query: URLSearchParams,
+  token: ContinueToken | undefined,
+  isLimited: boolean,
+): number {
+  const asked = readVersion(query)
+  const match = query.get('resourceVersionMatch') || undefined
+  checkMatch(match, query, token)
+  if (token !== undefined) return token.version ?? store.version
+  if (asked !== undefined && asked > store.version) throw versionTooLarge(asked, store.version)
+  // An old rule: a limited list without a word on how to match means exactly that version.
+  const isExact = match === 'Exact' || (match === undefined && isLimited && asked !== undefined && asked > 0)
+  return isExact && asked !== undefined ? asked : store.version
+}
+
+function checkMatch(match: string | undefined, query: URLSearchParams, token: ContinueToken | undefined): void {
+  const problems = new ProblemList()
+  const path = FieldPath.root.child('resourceVersionMatch')
+  const asked = query.get('resourceVersion') ?? ''
+  if (token !== undefined && asked !== '' && asked !== '0') {
+    throw badRequest('specifying resource version is not allowed when using continue')
+  }
+  if (match === undefined) return
+  if (match !== 'Exact' && match !== 'NotOlderThan') problems.unsupported(path, match, ['Exact', 'NotOlderThan'])
+  if (asked === '') problems.forbidden(path, 'it needs a resourceVersion')
+  if (token !== undefined) problems.forbidden(path, 'a continued list has its version already')
+  if (match === 'Exact' && asked === '0') problems.forbidden(path, 'version "0" means any, which cannot be exact')
+  if (problems.violations.length > 0) {
+    throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, problems.violations)
+  }
+}
+
+/** The version of a query; undefined when it is not given. */
+export function readVersion(query: URLSearchParams): number | undefined {
+  const text = query.get('resourceVersion')
+  if (text === null || text === '') return undefined
+  const version = /^\d{1,19}$/.test(text) ? Number(text) : Number.NaN
+  if (Number.isNaN(version)) throw badRequest(`Invalid value for resourceVersion: ${JSON.stringify(text.slice(0, 50))}`)
+  return version
+}
+
+interface Page {
+  readonly limit: number
+  readonly token: ContinueToken | undefined
+  readonly version: number
+}
+
+function readPage(store: ObjectStore, selection: Selection, { limit, token, version }: Page): ListResult {
+  const { resource, namespace } = selection
+  const isFiltered = selection.labels !== undefined || selection.fields !== undefined
+  const single = singleObject(store, selection, version)
+  const items: StoredObject[] = [...(single ?? [])]
+  let after: { readonly namespace: string; readonly name: string } | undefined = token
+  // One more than asked for tells whether there are more.
+  const wanted = limit === 0 ? Number.POSITIVE_INFINITY : limit + 1
+  for (let isMore = single === undefined; isMore;) {
+    const chunk = store.list({ resource: resource.storage, namespace, version, after, limit: Math.min(wanted, CHUNK) })
+    items.push(...(isFiltered ? chunk.filter(({ object }) => isSelected(selection, object)) : chunk))
+    after = chunk.at(-1)?.key
+    isMore = chunk.length >= Math.min(wanted, CHUNK) && items.length < wanted
+  }
+  const metadata = { resourceVersion: String(version) }
+  if (limit === 0 || items.length <= limit) return { items, metadata }
+  const page = items.slice(0, limit)
+  const last = page.at(-1)?.key ?? { namespace: '', name: '' }
+  const next = formatContinueToken({ version, namespace: last.namespace, name: last.name })
+  const remaining =
+    isFiltered || token !== undefined ? undefined : store.count({ resource: resource.storage, namespace }) - limit
+  return {
+    items: page,
+    metadata: {
+      ...metadata,
+      continue: next,
+      ...(remaining !== undefined && remaining > 0 && { remainingItemCount: remaining }),
+    },
+  }
+}
+
+/** The one object that a selector names, without looking at the others; undefined when it names none. */
+function singleObject(store: ObjectStore, selection: Selection, version: number): readonly StoredObject[] | undefined {
+  const { resource, namespace = '', fields } = selection
+  if (fields?.name === undefined || version !== store.version) return undefined
+  if (resource.isNamespaced && namespace === '') return undefined
+  const stored = store.get({ resource: resource.storage, namespace, name: fields.name })
+  return stored !== undefined && isSelected(selection, stored.object) ? [stored] : []
+}

@@ -1,0 +1,53 @@
+import type { DocumentValue } from '../../../document/document-value.ts'
+import { ApiError, badRequest, unsupportedMediaType } from '../../api-error.ts'
+import type { ApiObject } from '../../store/api-object.ts'
+import { applyJsonPatch } from './json-patch.ts'
+import { applyMergePatch } from './merge-patch.ts'
+import { PatchError } from './patch-error.ts'
+import { applyStrategicMergePatch } from './strategic-merge-patch.ts'
+
+export type PatchKind = 'json' | 'merge' | 'strategic'
+
+const KINDS: Readonly<Record<string, PatchKind>> = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+}
+
+/** Which kind of patch a content type names. */
+export function patchKindOf(contentType: string | undefined): PatchKind {
+  const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+  if (type.startsWith('application/apply-patch')) {
+    throw unsupportedMediaType(
+      'server-side apply is not supported by this server; apply from the client side instead (kubectl apply without --server-side)',
+    )
+  }
+  const kind = Object.hasOwn(KINDS, type) ? KINDS[type] : undefined
+  if (kind !== undefined) return kind
+  throw unsupportedMediaType(
+    `the body of the request was in an unknown format - accepted media types include: ${Object.keys(KINDS).join(', ')}`,
+  )
+}
+
+/** An object with a patch applied, not yet decoded again. */
+export function applyPatch(kind: PatchKind, object: ApiObject, patch: DocumentValue, typeName: string): DocumentValue {
+  const target = object as unknown as DocumentValue
+  try {
+    switch (kind) {
+      case 'json':
+        return applyJsonPatch(target, patch)
+      case 'merge':
+        if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
+          throw new PatchError('expected an object', true)
+        }
+        return applyMergePatch(target, patch)
+      case 'strategic':
+        return applyStrategicMergePatch(target, patch, typeName)
+    }
+  } catch (error) {
+    if (!(error instanceof PatchError)) throw error
+    if (error.isMalformed) throw badRequest(`cannot apply the patch: ${error.message}`, { cause: error })
+    const message = `the server rejected our request due to an error in our request: ${error.message}`
+    throw new ApiError({ code: 422, reason: 'Invalid', message }, { cause: error })
+  }
+}

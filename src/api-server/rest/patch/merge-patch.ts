@@ -1,0 +1,14 @@
+import type { DocumentValue } from '../../../document/document-value.ts'
+import { setKey } from '../../../document/position-index.ts'
+import { isMap, ownValue } from './own-keys.ts'
+
+/** RFC 7386: objects are merged, null takes away, everything else replaces. */
+export function applyMergePatch(target: DocumentValue | undefined, patch: DocumentValue): DocumentValue {
+  if (!isMap(patch)) return patch
+  const result = { ...(isMap(target) ? target : {}) }
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) Reflect.deleteProperty(result, key)
+    else setKey(result, key, applyMergePatch(ownValue(result, key), value))
+  }
+  return result
+}

@@ -1,0 +1,85 @@
+import { allResources } from '../kinds/all-resources.ts'
+import type { Resource } from '../kinds/resource.ts'
+import type { ApiObject, StoredObject } from '../store/api-object.ts'
+import type { OutputForm } from './accept.ts'
+
+/** How objects are to be shown. */
+export interface Presentation {
+  readonly resource: Resource
+  readonly form: OutputForm
+  /** What rows of a table carry of their object: "None", "Metadata" or "Object". */
+  readonly includeObject: string
+  readonly now: number
+}
+
+const META_VERSION = 'meta.k8s.io/v1'
+
+/** An object in the form asked for, as JSON. The stored text goes out as it is when nothing has to change. */
+export function presentText(how: Presentation, stored: Pick<StoredObject, 'text' | 'object'>): string {
+  if (how.form === 'object' && how.resource.convert === undefined) return stored.text
+  return JSON.stringify(presentObject(how, stored.object))
+}
+
+/** A stored object in the form asked for. */
+export function presentObject(how: Presentation, stored: ApiObject): unknown {
+  if (how.form === 'Table') return toTable(how, [stored], { resourceVersion: stored.metadata.resourceVersion })
+  if (how.form === 'PartialObjectMetadata') return toPartial(stored)
+  return fromStored(how.resource, stored)
+}
+
+export function fromStored(resource: Resource, stored: ApiObject): ApiObject {
+  return resource.convert?.fromStored(stored) ?? stored
+}
+
+/** A list in the form asked for, as JSON. */
+export function presentList(how: Presentation, items: readonly StoredObject[], metadata: object): string {
+  if (how.form === 'Table') {
+    return JSON.stringify(
+      toTable(
+        how,
+        items.map(({ object }) => object),
+        metadata,
+      ),
+    )
+  }
+  const isPartial = how.form === 'PartialObjectMetadata'
+  const kind = isPartial ? 'PartialObjectMetadataList' : `${how.resource.kind}List`
+  const apiVersion = isPartial ? META_VERSION : apiVersionOf(how.resource)
+  const head = JSON.stringify({ kind, apiVersion, metadata })
+  return `${head.slice(0, -1)},"items":[${items.map((item) => presentText(how, item)).join(',')}]}`
+}
+
+/** What `kubectl get` prints: columns and a row per object. */
+export function toTable(
+  how: Presentation,
+  objects: readonly ApiObject[],
+  metadata: object,
+  withColumns = true,
+): object {
+  const { columns, cells } = how.resource.columns
+  return {
+    kind: 'Table',
+    apiVersion: META_VERSION,
+    metadata,
+    columnDefinitions: withColumns ? columns : null,
+    rows: objects.map((object) => ({ cells: cells(object, how.now), ...rowObject(how, object) })),
+  }
+}
+
+function rowObject(how: Presentation, object: ApiObject): { object?: unknown } {
+  if (how.includeObject === 'None') return {}
+  return { object: how.includeObject === 'Object' ? fromStored(how.resource, object) : toPartial(object) }
+}
+
+function toPartial({ metadata }: ApiObject): object {
+  return { kind: 'PartialObjectMetadata', apiVersion: META_VERSION, metadata }
+}
+
+export function apiVersionOf({ group, version }: Resource): string {
+  return group === '' ? version : `${group}/${version}`
+}
+
+/** Every group with its resources, in the order of the table of resources; the core's group is empty. */
+export function resourcesByGroup(): ReadonlyMap<string, readonly Resource[]> {
+  return Map.groupBy(allResources, ({ group }) => group)
+}

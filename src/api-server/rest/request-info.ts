@@ -1,0 +1,86 @@
+import { badRequest } from '../api-error.ts'
+
+/** What a request is about, as an authorizer wants to know it and the verbs need it. */
+export interface RequestInfo {
+  /** False for paths such as /version; then only path and verb say something. */
+  readonly isResource: boolean
+  /** get, list, watch, create, update, patch, delete, deletecollection; the method in lower case for other paths. */
+  readonly verb: string
+  readonly path: string
+  readonly group: string
+  readonly version: string
+  /** Empty: of no namespace, or of all. */
+  readonly namespace: string
+  readonly resource: string
+  readonly subresource: string
+  readonly name: string
+  readonly query: URLSearchParams
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  GET: 'get',
+  HEAD: 'get',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+}
+
+/** Method and target of a request to what it is about. Throws BadRequest for a target that no path can be read from. */
+export function parseRequestInfo(method: string, target: string): RequestInfo {
+  const mark = target.indexOf('?')
+  const path = mark < 0 ? target : target.slice(0, mark)
+  const query = new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1))
+  const other = { isResource: false, verb: method.toLowerCase(), path, query, ...NOTHING }
+  const segments = decodeSegments(path)
+  const root = segments[0]
+  const length = root === 'api' ? 2 : 3
+  if ((root !== 'api' && root !== 'apis') || segments.length <= length || segments.includes('')) return other
+  const [group = '', version = ''] = root === 'api' ? ['', segments[1]] : [segments[1], segments[2]]
+  const place = toPlace(segments.slice(length))
+  if (place === undefined) return other
+  return { ...place, isResource: true, group, version, path, query, verb: verbOf(method, place.name, query) }
+}
+
+const NOTHING = { group: '', version: '', namespace: '', resource: '', subresource: '', name: '' }
+
+function decodeSegments(path: string): readonly string[] {
+  try {
+    return path.split('/').slice(1).map(decodeURIComponent)
+  } catch (error) {
+    throw badRequest('the path of the request is not correctly encoded', { cause: error })
+  }
+}
+
+type Place = Pick<RequestInfo, 'namespace' | 'resource' | 'name' | 'subresource'>
+
+// What can follow the name of a namespace without being a resource in it.
+const NAMESPACE_SUBRESOURCES = ['status', 'finalize']
+
+function toPlace(segments: readonly string[]): Place | undefined {
+  const isInside =
+    segments[0] === 'namespaces' && segments.length > 2 && !NAMESPACE_SUBRESOURCES.includes(segments[2] ?? '')
+  const [namespace = '', rest] = isInside ? [segments[1], segments.slice(2)] : ['', segments]
+  const [resource = '', name = '', subresource = '', ...more] = rest
+  return more.length > 0 ? undefined : { namespace, resource, name, subresource }
+}
+
+function verbOf(method: string, name: string, query: URLSearchParams): string {
+  if (name !== '') return VERBS[method] ?? method.toLowerCase()
+  if (method === 'GET' || method === 'HEAD') return isTrue(query.get('watch')) ? 'watch' : 'list'
+  return method === 'DELETE' ? 'deletecollection' : (VERBS[method] ?? method.toLowerCase())
+}
+
+/** A flag of a query; present without a value counts as set. */
+export function isTrue(value: string | null): boolean {
+  return value !== null && !['false', '0', 'f', 'F', 'False', 'FALSE'].includes(value)
+}
+
+/** A whole number of a query, not negative; undefined when it is absent. */
+export function readNumber(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null || text === '') return undefined
+  if (!/^\d{1,15}$/.test(text))
+    throw badRequest(`invalid value for "${name}": ${JSON.stringify(text.slice(0, 50))}: expected a whole number`)
+  return Number(text)
+}

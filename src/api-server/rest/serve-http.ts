@@ -1,0 +1,91 @@
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { tooLarge } from '../api-error.ts'
+import type { RequestUser } from '../kinds/resource.ts'
+import type { ApiRequest, ApiResponse } from './api-request.ts'
+import type { Api } from './create-api.ts'
+
+/** Who is at the other end of a connection. */
+export type Authenticate = (request: IncomingMessage) => RequestUser
+
+const MAX_HEADER_BYTES = 16 * 1024
+const MAX_CONNECTIONS = 1000
+const SKIPPED_SIZES = 8
+// A body must come within this; watches are answers and may take longer.
+const REQUEST_TIMEOUT_MS = 60_000
+
+/** An HTTP server in front of the API. Who listens where, and with which certificates, is the caller's business. */
+export function createHttpServer(api: Api, authenticate: Authenticate): Server {
+  const server = createServer(
+    { maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: REQUEST_TIMEOUT_MS },
+    (request, response) => {
+      void serveRequest(api, authenticate, request, response)
+    },
+  )
+  server.maxConnections = MAX_CONNECTIONS
+  return server
+}
+
+/** Answers one request; never rejects. */
+export async function serveRequest(
+  api: Api,
+  authenticate: Authenticate,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort(new Error('The reader has left')))
+  response.on('error', () => {})
+  try {
+    const answer = await api.handle(toApiRequest(request, authenticate(request)), gone.signal)
+    await writeAnswer(request, response, answer, gone.signal)
+  } catch {
+    // The reader has left, or a stream broke: there is nobody to tell.
+    response.destroy()
+  }
+}
+
+function toApiRequest(request: IncomingMessage, user: RequestUser): ApiRequest {
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+  )
+  const { method = 'GET', url = '/' } = request
+  return { method, target: url, headers, user, readBody: (maxBytes) => readBody(request, maxBytes) }
+}
+
+async function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Buffer[] = []
+  let length = 0
+  // A body that is somewhat too large is read to its end and forgotten: most clients look for an answer only then.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > maxBytes * SKIPPED_SIZES) break
+    if (length <= maxBytes) chunks.push(chunk)
+  }
+  if (length > maxBytes) throw tooLarge(maxBytes)
+  return Buffer.concat(chunks)
+}
+
+async function writeAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: ApiResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  // The rest of a body that was refused is not read, so nothing can follow it on this connection.
+  if (!request.complete && request.method !== 'GET') response.setHeader('connection', 'close')
+  for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value)
+  response.statusCode = answer.status
+  if (typeof answer.body === 'string') {
+    response.setHeader('content-length', Buffer.byteLength(answer.body))
+    response.end(request.method === 'HEAD' ? undefined : answer.body)
+    return
+  }
+  response.flushHeaders()
+  for await (const text of answer.body) {
+    if (signal.aborted) break
+    if (!response.write(text)) await once(response, 'drain', { signal })
+  }
+  response.end()
+}

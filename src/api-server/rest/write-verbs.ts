@@ -1,0 +1,147 @@
+import { badRequest, methodNotAllowed, pathNotFound } from '../api-error.ts'
+import type { ChangeSet } from '../lifecycle/change-set.ts'
+import { createObject } from '../lifecycle/create-object.ts'
+import { updateObject } from '../lifecycle/update-object.ts'
+import type { Resource, Subresource } from '../kinds/resource.ts'
+import type { ApiObject, ObjectKey } from '../store/api-object.ts'
+import { negotiateForm } from './accept.ts'
+import { changeObjects, readDryRun } from './api-context.ts'
+import type { ApiDeps } from './api-context.ts'
+import { jsonResponse } from './api-request.ts'
+import type { ApiRequest, ApiResponse } from './api-request.ts'
+import { applyFieldValidation, decodeBody, readDocument, readJson } from './decode-body.ts'
+import type { DecodedBody, ExpectedType } from './decode-body.ts'
+import { applyPatch, patchKindOf } from './patch/apply-patch.ts'
+import { fromStored, presentObject } from './present.ts'
+import type { RequestInfo } from './request-info.ts'
+
+/** A request that is known to be about a resource that is there. */
+export interface ResourceRequest {
+  readonly request: ApiRequest
+  readonly info: RequestInfo
+  readonly resource: Resource
+  readonly subresource: Subresource | undefined
+}
+
+/** POST of a new object. */
+export async function createVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
+  const { request, info, resource } = asked
+  if (resource.isNamespaced && info.namespace === '')
+    throw badRequest('an empty namespace may not be set during creation')
+  const { object: sent, warnings } = await readObject(asked)
+  const stored = toStored(resource, placed(asked, sent))
+  const { object } = await changeObjects(deps, dryRunOf(request, info), (changes) => {
+    const made = createObject(changes, resource, stored)
+    return { key: keyIn(asked, made.metadata.name ?? ''), object: made }
+  })
+  return answer(deps, asked, object, { status: 201, warnings })
+}
+
+/** PUT of a whole object, or of what a subresource has of it. */
+export async function updateVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
+  const { request, info, resource, subresource } = asked
+  const { object: sent, warnings } = await readObject(asked)
+  const named = placed(asked, sent)
+  if (!named.metadata.name) throw badRequest('the name of the object must be provided')
+  const stored = toStored(resource, named)
+  const key = keyIn(asked, info.name)
+  let status = 200
+  const { object } = await changeObjects(deps, dryRunOf(request, info), (changes) => {
+    if (mayCreate(changes, asked, key, stored)) {
+      status = 201
+      return { key, object: createObject(changes, resource, stored) }
+    }
+    return { key, object: updateObject(changes, resource, { key, subresource, change: () => stored }) }
+  })
+  return answer(deps, asked, object, { status, warnings })
+}
+
+/** PATCH of an object that is there. */
+export async function patchVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
+  const { request, info, resource, subresource } = asked
+  const kind = patchKindOf(request.headers['content-type'])
+  const patch = await readJson(request)
+  const key = keyIn(asked, info.name)
+  let unknown: readonly string[] = []
+  const change = (before: ApiObject): ApiObject => {
+    const value = applyPatch(kind, fromStored(resource, before), patch.value, resource.typeName)
+    const decoded = decodeBody({ value, duplicates: patch.duplicates }, typeOf(asked))
+    unknown = decoded.warnings
+    applyFieldValidation(info.query, unknown)
+    return toStored(resource, placed(asked, decoded.object))
+  }
+  const { object } = await changeObjects(deps, dryRunOf(request, info), (changes) => ({
+    key,
+    object: updateObject(changes, resource, { key, subresource, change }),
+  }))
+  return answer(deps, asked, object, { status: 200, warnings: applyFieldValidation(info.query, unknown) })
+}
+
+function mayCreate(
+  changes: ChangeSet,
+  { resource, subresource }: ResourceRequest,
+  key: ObjectKey,
+  sent: ApiObject,
+): boolean {
+  if (!resource.createsOnUpdate || subresource !== undefined || changes.get(key) !== undefined) return false
+  return !sent.metadata.resourceVersion && !sent.metadata.uid
+}
+
+/** The body as an object of the type that the path is for. */
+async function readObject(asked: ResourceRequest): Promise<DecodedBody> {
+  const decoded = decodeBody(await readDocument(asked.request, typeOf(asked)), typeOf(asked))
+  return { object: decoded.object, warnings: applyFieldValidation(asked.info.query, decoded.warnings) }
+}
+
+/** What a body of the request has to be. */
+export function typeOf({ resource, subresource }: ResourceRequest): ExpectedType {
+  return subresource?.kind ?? resource
+}
+
+/** The object with the place that the path gives it; they may not contradict each other. */
+function placed({ info, resource }: ResourceRequest, object: ApiObject): ApiObject {
+  const { name, namespace } = object.metadata
+  if (info.name !== '' && name && name !== info.name) {
+    throw badRequest(
+      `the name of the object (${name.slice(0, 253)}) does not match the name on the URL (${info.name.slice(0, 253)})`,
+    )
+  }
+  if (namespace && resource.isNamespaced && namespace !== info.namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  }
+  if (namespace && !resource.isNamespaced) throw badRequest('namespace is not allowed on this type')
+  const place = resource.isNamespaced ? { namespace: info.namespace } : {}
+  return { ...object, metadata: { ...object.metadata, ...(info.name !== '' && { name: info.name }), ...place } }
+}
+
+function toStored(resource: Resource, object: ApiObject): ApiObject {
+  return resource.convert?.toStored(object) ?? object
+}
+
+export function keyIn({ info, resource }: ResourceRequest, name: string): ObjectKey {
+  return { resource: resource.storage, namespace: resource.isNamespaced ? info.namespace : '', name }
+}
+
+export function dryRunOf(request: ApiRequest, info: RequestInfo) {
+  return { user: request.user, isDryRun: readDryRun(info.query.getAll('dryRun').filter(Boolean)) }
+}
+
+function answer(
+  deps: ApiDeps,
+  { request, info, resource }: ResourceRequest,
+  object: ApiObject,
+  { status, warnings }: { readonly status: number; readonly warnings: readonly string[] },
+): ApiResponse {
+  const form = negotiateForm(request.headers['accept'])
+  const includeObject = info.query.get('includeObject') || 'Metadata'
+  return jsonResponse(status, presentObject({ resource, form, includeObject, now: deps.clock.now() }, object), warnings)
+}
+
+/** The subresource of a path; undefined when the path has none. Throws when there is no such one, or it has no such verb. */
+export function findSubresource(resource: Resource, info: RequestInfo): Subresource | undefined {
+  if (info.subresource === '') return undefined
+  const found = resource.subresources.find(({ name }) => name === info.subresource)
+  if (found === undefined) throw pathNotFound()
+  if (!found.verbs.includes(info.verb)) throw methodNotAllowed()
+  return found
+}

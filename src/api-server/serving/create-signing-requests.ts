@@ -1,0 +1,38 @@
+import type { SigningRequests } from '../certificates/run-certificate-signer.ts'
+import type { RequestUser } from '../kinds/resource.ts'
+import type { Api } from '../rest/create-api.ts'
+import type { ApiObject } from '../store/api-object.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+import { callApi, OwnCallError } from './call-api.ts'
+
+const RESOURCE = 'certificatesigningrequests.certificates.k8s.io'
+const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
+
+/** The certificate requests of a store, read directly and written through its API. */
+export function createSigningRequests(store: ObjectStore, api: Api, user: RequestUser): SigningRequests {
+  const put = async (request: ApiObject, subresource: string) => {
+    const target = `${PATH}/${encodeURIComponent(request.metadata.name ?? '')}/${subresource}`
+    await unlessChanged(callApi(api, user, { method: 'PUT', target, body: request }))
+  }
+  return {
+    list: () => store.list({ resource: RESOURCE }).map(({ object }) => object),
+    findNode: (name) => store.get({ resource: 'nodes', namespace: '', name })?.object,
+    onChange(wake) {
+      const stops = [store.onChange(RESOURCE, wake), store.onChange('nodes', wake)]
+      return () => stops.forEach((stop) => stop())
+    },
+    writeApproval: (request) => put(request, 'approval'),
+    writeStatus: (request) => put(request, 'status'),
+    remove: (name) =>
+      unlessChanged(callApi(api, user, { method: 'DELETE', target: `${PATH}/${encodeURIComponent(name)}` })),
+  }
+}
+
+/** Someone else was faster; the change that they made brings the next look. */
+async function unlessChanged(call: Promise<void>): Promise<void> {
+  try {
+    await call
+  } catch (error) {
+    if (!(error instanceof OwnCallError) || (error.code !== 404 && error.code !== 409)) throw error
+  }
+}

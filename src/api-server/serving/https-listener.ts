@@ -1,0 +1,122 @@
+import type { IncomingMessage } from 'node:http'
+import { createServer } from 'node:https'
+import type { Server } from 'node:https'
+import { once } from 'node:events'
+import type { AddressInfo, Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import type { Clock } from '../../async/clock.ts'
+import { AbortScope } from '../../async/abort-scope.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { Credentials } from '../auth/create-authenticator.ts'
+import type { KeyedCertificate } from '../certificates/certificate-files.ts'
+import type { RequestUser } from '../kinds/resource.ts'
+import type { Api } from '../rest/create-api.ts'
+import { serveRequest } from '../rest/serve-http.ts'
+
+export interface ListenerDeps {
+  readonly api: Api
+  readonly authenticate: (credentials: Credentials) => RequestUser
+  /** Who signs the certificates of clients, in PEM form. */
+  readonly authorityPem: string
+  readonly certificate: KeyedCertificate
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const MAX_HEADER_BYTES = 32 * 1024
+const MAX_CONNECTIONS = 500
+const HANDSHAKE_MS = 10_000
+const HEADERS_MS = 15_000
+// A body must come within this; watches are answers and may take longer.
+const REQUEST_MS = 60_000
+const IDLE_MS = 90_000
+// What is being answered gets this long when the server ends.
+const STOP_MS = 700
+
+/** The port of the API: HTTPS, with certificates of clients asked for and not demanded. */
+export class HttpsListener {
+  readonly #deps: ListenerDeps
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+  #certificatePem: string
+
+  constructor(deps: ListenerDeps) {
+    this.#deps = deps
+    this.#certificatePem = deps.certificate.certificatePem
+    this.#server = createServer(
+      {
+        ...secretsOf(deps, deps.certificate),
+        minVersion: 'TLSv1.2',
+        ALPNProtocols: ['http/1.1'],
+        requestCert: true,
+        // Who has none, or a bad one, may still have a token.
+        rejectUnauthorized: false,
+        handshakeTimeout: HANDSHAKE_MS,
+        maxHeaderSize: MAX_HEADER_BYTES,
+        headersTimeout: HEADERS_MS,
+        requestTimeout: REQUEST_MS,
+        keepAliveTimeout: IDLE_MS,
+      },
+      (request, response) =>
+        void serveRequest(deps.api, (each) => deps.authenticate(credentialsOf(each)), request, response),
+    )
+    this.#server.maxConnections = MAX_CONNECTIONS
+    this.#server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket)
+      socket.once('close', () => this.#sockets.delete(socket))
+    })
+    this.#server.on('tlsClientError', (error) => deps.log.debug('a handshake with the API failed', { error }))
+  }
+
+  /** Takes another certificate for connections to come. */
+  reload(certificate: KeyedCertificate): void {
+    if (certificate.certificatePem === this.#certificatePem) return
+    this.#certificatePem = certificate.certificatePem
+    this.#server.setSecureContext(secretsOf(this.#deps, certificate))
+  }
+
+  /** Begins to listen; gives the port. Port 0 takes any that is free. */
+  async listen(address: string, port: number): Promise<number> {
+    try {
+      this.#server.listen(port, address)
+      await once(this.#server, 'listening')
+    } catch (error) {
+      throw new Error(`Cannot serve the API on ${address}:${port}`, { cause: error })
+    }
+    const bound = (this.#server.address() as AddressInfo).port
+    this.#deps.log.info('the API listens', { address, port: bound })
+    return bound
+  }
+
+  /** Serves until the signal aborts; then gives what is being answered a moment. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (!signal.aborted) await once(signal, 'abort')
+    await this.close()
+    throw signal.reason
+  }
+
+  async close(): Promise<void> {
+    if (!this.#server.listening) return
+    using scope = new AbortScope(new AbortController().signal)
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    this.#server.closeIdleConnections()
+    await Promise.race([closed, this.#deps.clock.sleep(STOP_MS, scope.signal)])
+    // Also those that are in their handshake, which the server itself does not know yet.
+    for (const socket of this.#sockets) socket.destroy()
+    await closed
+  }
+}
+
+function secretsOf({ authorityPem }: ListenerDeps, { certificatePem, keyPem }: KeyedCertificate) {
+  return { cert: certificatePem, key: keyPem, ca: authorityPem }
+}
+
+function credentialsOf(request: IncomingMessage): Credentials {
+  const socket = request.socket as TLSSocket
+  return {
+    certificate: socket.getPeerX509Certificate(),
+    certificateFault: socket.authorized ? undefined : String(socket.authorizationError),
+    authorization: request.headers.authorization,
+  }
+}

@@ -1,0 +1,125 @@
+import { AbortScope } from '../../async/abort-scope.ts'
+import type { Clock } from '../../async/clock.ts'
+import { TaskGroup } from '../../async/task-group.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { admitChange } from '../auth/admit-change.ts'
+import { createAuthenticator } from '../auth/create-authenticator.ts'
+import { createReviewers } from '../auth/create-reviewers.ts'
+import { TokenSigner } from '../auth/json-web-token.ts'
+import { createObjectReader } from '../auth/object-reader.ts'
+import { ADMIN_GROUP, NODE_GROUP, NODE_PREFIX } from '../auth/user-names.ts'
+import { ensureKubeconfig } from '../certificates/client-kubeconfig.ts'
+import type { ClientIdentity } from '../certificates/client-kubeconfig.ts'
+import { openPki } from '../certificates/open-pki.ts'
+import { runCertificateSigner } from '../certificates/run-certificate-signer.ts'
+import { runRenewal } from '../certificates/run-renewal.ts'
+import { ensureServingCertificate } from '../certificates/serving-certificate.ts'
+import { SEALED_RESOURCES } from '../kinds/all-resources.ts'
+import type { RequestUser } from '../kinds/resource.ts'
+import { createBaseObjects } from '../lifecycle/base-objects.ts'
+import { runEventExpiry } from '../lifecycle/run-event-expiry.ts'
+import { changeFacts } from '../rest/api-context.ts'
+import type { ApiDeps } from '../rest/api-context.ts'
+import { createApi } from '../rest/create-api.ts'
+import { openObjectStore } from '../store/open-object-store.ts'
+import { createSigningRequests } from './create-signing-requests.ts'
+import { guardApi } from './guard-api.ts'
+import { HttpsListener } from './https-listener.ts'
+import { runRootCertificates } from './run-root-certificates.ts'
+
+export interface ApiServerDeps {
+  /** Where objects, keys and certificates are kept. */
+  readonly folder: string
+  readonly address: string
+  /** 0 takes any that is free. */
+  readonly port: number
+  /** What the API is reached by besides localhost, at the moment: names and addresses. */
+  readonly servingNames: () => readonly string[]
+  /** Whom to keep kubeconfig files for; adminIdentity() is one. */
+  readonly identities: readonly ClientIdentity[]
+  /** The node that pods without one are bound to. */
+  readonly nodeName: string
+  /** As in "v1.36.4". */
+  readonly version: string
+  readonly clock: Clock
+  readonly log: Logger
+  readonly newUid: () => string
+  /** From 0 up to, but not including, 1. */
+  readonly random: () => number
+  readonly onReady?: (ready: ApiServerReady) => void
+}
+
+/** What others need to reach the API. */
+export interface ApiServerReady {
+  /** As in "https://127.0.0.1:6443". */
+  readonly server: string
+  readonly authorityPem: string
+}
+
+/** The parts of the server itself act as this one. */
+const OWN_USER: RequestUser = { name: 'system:deckhand', groups: [ADMIN_GROUP] }
+
+/** An administrator's kubeconfig file. */
+export function adminIdentity(path: string): ClientIdentity {
+  return { path, user: 'kubernetes-admin', groups: [ADMIN_GROUP] }
+}
+
+/** The kubeconfig file of a node. */
+export function nodeIdentity(path: string, nodeName: string): ClientIdentity {
+  return { path, user: `${NODE_PREFIX}${nodeName}`, groups: [NODE_GROUP] }
+}
+
+/** Serves the Kubernetes API of one node until the signal aborts. */
+export async function runApiServer(deps: ApiServerDeps, signal: AbortSignal): Promise<void> {
+  const { folder, clock, log, newUid } = deps
+  const pki = await openPki(`${folder}/pki`, deps)
+  using store = await openObjectStore({ folder: `${folder}/objects`, sealedResources: SEALED_RESOURCES }, deps)
+  const objects = createObjectReader(store)
+  const signer = new TokenSigner(pki.tokenKey)
+  const authenticator = createAuthenticator({ authority: pki.authority.certificate, signer, objects, clock, log })
+  const apiDeps: ApiDeps = {
+    ...deps,
+    store,
+    reviewers: createReviewers(authenticator, objects),
+    admit: (user, change, view) => admitChange(user, change, createObjectReader(view)),
+  }
+  await createBaseObjects(store, changeFacts(apiDeps, OWN_USER))
+  const api = createApi(apiDeps)
+  // Watches end with it before the connections do.
+  using stopping = new AbortScope(signal)
+  const listener = new HttpsListener({
+    api: guardApi({ api, objects, signer, clock, newUid }, stopping.signal),
+    authenticate: (credentials) => authenticator.authenticate(credentials),
+    authorityPem: pki.authority.pem,
+    certificate: await ensureServingCertificate(pki, deps.servingNames(), deps),
+    clock,
+    log,
+  })
+  const server = toUrl(deps.address, await listener.listen(deps.address, deps.port))
+  try {
+    for (const identity of deps.identities) await ensureKubeconfig(pki, identity, server, deps)
+    await using group = new TaskGroup(signal)
+    group.run('listener', (signal) => listener.run(signal))
+    const onServingCertificate = listener.reload.bind(listener)
+    group.run('renewal', (signal) => runRenewal({ ...deps, pki, server, onServingCertificate }, signal))
+    const requests = createSigningRequests(store, api, OWN_USER)
+    group.run('certificate signer', (signal) =>
+      runCertificateSigner({ ...deps, requests, authority: pki.authority }, signal),
+    )
+    group.run('root certificates', (signal) =>
+      runRootCertificates({ ...deps, store, api, user: OWN_USER, pem: pki.authority.pem }, signal),
+    )
+    group.run('expiry of events', (signal) => runEventExpiry({ store, clock }, signal))
+    deps.onReady?.({ server, authorityPem: pki.authority.pem })
+    await group.join()
+  } finally {
+    await listener.close()
+  }
+}
+
+/** What clients on the machine connect to. */
+function toUrl(address: string, port: number): string {
+  if (address === '0.0.0.0' || address === '') return `https://127.0.0.1:${port}`
+  if (address === '::') return `https://[::1]:${port}`
+  return address.includes(':') ? `https://[${address}]:${port}` : `https://${address}:${port}`
+}

@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto'
+import { open, readFile, rename, stat } from 'node:fs/promises'
+
+const FILE_MODE = 0o600
+
+/** The key in a file that only its owner can read; made from chance when there is none. */
+export async function readOrCreateKey(path: string, bytes: number): Promise<Uint8Array> {
+  const present = await readKey(path)
+  if (present !== undefined) {
+    if (present.length !== bytes) {
+      throw new Error(`Cannot use the key "${path}": it has ${present.length} bytes, expected ${bytes}`)
+    }
+    return present
+  }
+  const key = randomBytes(bytes)
+  const temporary = `${path}.new`
+  {
+    await using file = await open(temporary, 'w', FILE_MODE)
+    await file.chmod(FILE_MODE)
+    await file.writeFile(key)
+    await file.sync()
+  }
+  await rename(temporary, path)
+  return key
+}
+
+async function readKey(path: string): Promise<Uint8Array | undefined> {
+  try {
+    const { mode } = await stat(path)
+    if ((mode & 0o077) !== 0) {
+      throw new Error(`Cannot use the key "${path}": others may read it, expected mode 0600`)
+    }
+    return await readFile(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,29 @@
+import { generateKeyPairSync } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { loadX509 } from '../../src/api-server/certificates/load-x509.ts'
+
+export interface SigningRequestContent {
+  readonly commonNames?: readonly string[]
+  readonly organizations?: readonly string[]
+  readonly names?: readonly { readonly type: 'dns' | 'ip' | 'email' | 'url'; readonly value: string }[]
+}
+
+/** A certificate request in PEM form, and the key that it is for. */
+export async function createSigningRequest(
+  content: SigningRequestContent,
+): Promise<{ readonly pem: string; readonly privateKey: KeyObject }> {
+  const x509 = await loadX509()
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const { commonNames = ['system:node:node-1'], organizations = ['system:nodes'], names = [] } = content
+  const request = await x509.Pkcs10CertificateRequestGenerator.create({
+    name: [...organizations.map((each) => ({ O: [each] })), ...commonNames.map((each) => ({ CN: [each] }))],
+    keys: {
+      publicKey: publicKey.toCryptoKey(algorithm, true, ['verify']),
+      privateKey: privateKey.toCryptoKey(algorithm, true, ['sign']),
+    },
+    signingAlgorithm: algorithm,
+    extensions: names.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension([...names])],
+  })
+  return { pem: request.toString('pem'), privateKey }
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { systemClock } from '../../../src/async/clock.ts'
+import type { Clock } from '../../../src/async/clock.ts'
+import { createBaseObjects } from '../../../src/api-server/lifecycle/base-objects.ts'
+import { SEALED_RESOURCES } from '../../../src/api-server/kinds/all-resources.ts'
+import type { RequestUser } from '../../../src/api-server/kinds/resource.ts'
+import { changeFacts } from '../../../src/api-server/rest/api-context.ts'
+import { createApi } from '../../../src/api-server/rest/create-api.ts'
+import type { Api } from '../../../src/api-server/rest/create-api.ts'
+import { createHttpServer } from '../../../src/api-server/rest/serve-http.ts'
+import { openObjectStore } from '../../../src/api-server/store/open-object-store.ts'
+import type { ObjectStore, StoreLimits } from '../../../src/api-server/store/object-store.ts'
+import type { Logger } from '../../../src/telemetry/logger.ts'
+import { silentLogger } from '../../fakes/silent-logger.ts'
+
+export const admin: RequestUser = { name: 'admin', groups: ['system:masters'] }
+
+export interface TestApi extends AsyncDisposable {
+  readonly api: Api
+  readonly store: ObjectStore
+  /** As in "http://127.0.0.1:1234"; only when it was asked for. */
+  readonly url: string
+}
+
+export interface TestApiOptions {
+  readonly folder: string
+  readonly clock?: Clock
+  readonly log?: Logger
+  readonly limits?: Partial<StoreLimits>
+  readonly port?: number
+}
+
+/** The whole API over a store in a folder, on loopback. */
+export async function createTestApi(options: TestApiOptions): Promise<TestApi> {
+  const { folder, clock = systemClock, log = silentLogger, limits = {} } = options
+  const store = await openObjectStore({ folder, sealedResources: SEALED_RESOURCES, limits }, { clock, log })
+  const deps = {
+    store,
+    clock,
+    log,
+    nodeName: 'node-1',
+    version: 'v1.36.4',
+    newUid: randomUUID,
+    random: Math.random,
+    admit: () => {},
+    reviewers: {
+      reviewAccess: () => Promise.resolve({ allowed: true, reason: 'everybody may' }),
+      reviewToken: (token: string) => Promise.resolve({ authenticated: token === 'good', user: admin }),
+    },
+  }
+  await createBaseObjects(store, changeFacts(deps, admin))
+  const api = createApi(deps)
+  const server = createHttpServer(api, () => admin)
+  server.listen(options.port ?? 0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    api,
+    store,
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+      store[Symbol.dispose]()
+    },
+  }
+}

@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import type { IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { createKeys, parseKeyedCertificate, toKeyPem } from '../../../src/api-server/certificates/certificate-files.ts'
+import { issueAuthority, issueCertificate } from '../../../src/api-server/certificates/issue-certificate.ts'
+import type { Authority } from '../../../src/api-server/certificates/issue-certificate.ts'
+import { createSigningRequest } from '../../builders/create-signing-request.ts'
+import { createFolder, startSecuredApi } from './start-secured-api.ts'
+import type { ClientSecrets, SecuredApi } from './start-secured-api.ts'
+
+const HOUR_MS = 3_600_000
+const PODS = '/api/v1/namespaces/default/pods'
+const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
+
+function readAuthority({ folder }: SecuredApi): Authority {
+  const { certificate, certificatePem, key } = parseKeyedCertificate(readFileSync(join(folder, 'pki/ca.pem'), 'utf8'))
+  return { certificate, pem: certificatePem, key }
+}
+
+async function createForeignAuthority(): Promise<Authority> {
+  const keys = createKeys()
+  const pem = await issueAuthority(keys, { commonName: 'other', lifetimeMs: HOUR_MS }, Date.now())
+  const { certificate, key } = parseKeyedCertificate(`${pem}${toKeyPem(keys.privateKey)}`)
+  return { certificate, pem, key }
+}
+
+async function issueClient(
+  authority: Authority,
+  user: string,
+  change: { readonly groups?: readonly string[]; readonly usage?: 'client' | 'server'; readonly at?: number } = {},
+): Promise<ClientSecrets> {
+  const { publicKey, privateKey } = createKeys()
+  const { groups = [], usage = 'client', at = Date.now() } = change
+  const content = {
+    commonName: user,
+    organizations: groups,
+    publicKey,
+    names: [],
+    usages: [usage],
+    lifetimeMs: HOUR_MS,
+  }
+  return { cert: await issueCertificate(authority, content, at), key: toKeyPem(privateKey) }
+}
+
+async function whoami(api: SecuredApi, secrets: ClientSecrets): Promise<unknown> {
+  const { status, body } = await api.call(secrets, 'POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', {})
+  if (status !== 201) return status
+  const { userInfo } = body['status'] as { userInfo: { username: string } }
+  return userInfo.username
+}
+
+describe('the API server for each kind of caller', () => {
+  test('certificates: only good ones make somebody of a client', async (t) => {
+    const api = await startSecuredApi(t)
+    const authority = readAuthority(api)
+    const masters = { groups: ['system:masters'] }
+    const callers: readonly (readonly [name: string, secrets: ClientSecrets, who: unknown])[] = [
+      ['none', {}, 401],
+      ['of another authority', await issueClient(await createForeignAuthority(), 'evil', masters), 401],
+      ['expired', await issueClient(authority, 'late', { ...masters, at: Date.now() - 2 * HOUR_MS }), 401],
+      ['not valid yet', await issueClient(authority, 'early', { ...masters, at: Date.now() + 2 * HOUR_MS }), 401],
+      ['of a server', await issueClient(authority, 'server', { ...masters, usage: 'server' }), 401],
+      ['without a name', await issueClient(authority, '', masters), 401],
+      ['right', await issueClient(authority, 'jane'), 'jane'],
+      ['the administrator’s', api.admin, 'kubernetes-admin'],
+      ['the node’s', api.node, 'system:node:node-1'],
+    ]
+    for (const [name, secrets, who] of callers) assert.equal(await whoami(api, secrets), who, name)
+    const [one, other] = [await issueClient(authority, 'a'), await issueClient(authority, 'b')]
+    await assert.rejects(
+      api.call({ cert: one.cert ?? '', key: other.key ?? '' }, 'GET', '/version'),
+      /key values mismatch/,
+    )
+  })
+
+  test('a client that does not trust the authority gets no connection', async (t) => {
+    const api = await startSecuredApi(t)
+    const sent = request(`${api.server}/version`, { agent: false }).end()
+    await assert.rejects(once(sent, 'response'), { code: 'SELF_SIGNED_CERT_IN_CHAIN' })
+  })
+
+  test('rights: 401 for nobody, 403 with a reason for who may not', async (t) => {
+    const api = await startSecuredApi(t)
+    assert.deepEqual((await api.call({}, 'GET', '/version')).body, {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: 'Unauthorized',
+      reason: 'Unauthorized',
+      code: 401,
+    })
+    const jane = await issueClient(readAuthority(api), 'jane')
+    assert.equal((await api.call(jane, 'GET', '/version')).status, 200)
+    const { status, body } = await api.call(jane, 'GET', PODS)
+    assert.equal(status, 403)
+    assert.equal(
+      body['message'],
+      'pods is forbidden: User "jane" cannot list resource "pods" in API group "" in the namespace "default": no role of the user allows it',
+    )
+    assert.equal((await api.call(api.admin, 'GET', PODS)).status, 200)
+    const reader = await issueClient(readAuthority(api), 'jane', { groups: ['deckhand:readers'] })
+    const seen = [PODS, '/api/v1/secrets', '/api/v1/configmaps'].map((path) => api.call(reader, 'GET', path))
+    assert.deepEqual(
+      (await Promise.all(seen)).map(({ status }) => status),
+      [200, 403, 200],
+    )
+    assert.equal((await api.call(reader, 'DELETE', PODS)).status, 403)
+  })
+
+  test('impersonation is for administrators', async (t) => {
+    const api = await startSecuredApi(t)
+    const jane = await issueClient(readAuthority(api), 'jane')
+    const as = (secrets: ClientSecrets) => ({
+      ...secrets,
+      headers: { 'Impersonate-User': 'joe', 'Impersonate-Group': ['a', 'b'] },
+    })
+    assert.equal(await whoami(api, as(jane)), 403)
+    assert.equal(await whoami(api, as(api.admin)), 'joe')
+    assert.equal((await api.call(as(api.admin), 'GET', PODS)).status, 403)
+  })
+
+  test('tokens of service accounts live as long as what they are bound to', async (t) => {
+    const api = await startSecuredApi(t)
+    const pod = { metadata: { name: 'web' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+    const made = await api.call(api.admin, 'POST', PODS, { apiVersion: 'v1', kind: 'Pod', ...pod })
+    assert.equal(made.status, 201)
+    const accounts = '/api/v1/namespaces/default/serviceaccounts/default/token'
+    const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name: 'web' }
+    const issued = await api.call(api.admin, 'POST', accounts, { spec: { boundObjectRef } })
+    assert.equal(issued.status, 201)
+    const { token } = issued.body['status'] as { token: string }
+    assert.equal(await whoami(api, { token }), 'system:serviceaccount:default:default')
+    assert.equal((await api.call({ token }, 'GET', PODS)).status, 403)
+    assert.equal(await whoami(api, { token: `${token.slice(0, -8)}AAAAAAAA` }), 401)
+
+    const review = (audiences: readonly string[]) =>
+      api.call(api.admin, 'POST', '/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token, audiences } })
+    const { status } = (await review([])).body as { status: { authenticated: boolean; user: { username: string } } }
+    assert.deepEqual([status.authenticated, status.user.username], [true, 'system:serviceaccount:default:default'])
+    assert.equal(
+      ((await review(['other'])).body['status'] as { authenticated?: boolean }).authenticated ?? false,
+      false,
+    )
+
+    assert.equal((await api.call(api.admin, 'DELETE', `${PODS}/web?gracePeriodSeconds=0`)).status, 200)
+    assert.equal(await whoami(api, { token }), 401)
+  })
+
+  test('a node comes by a bootstrap token to a certificate, and with it to what is its own', async (t) => {
+    const api = await startSecuredApi(t)
+    const token = 'abcdef.0123456789abcdef'
+    assert.equal(await whoami(api, { token }), 401)
+    const stringData = {
+      'token-id': 'abcdef',
+      'token-secret': '0123456789abcdef',
+      'usage-bootstrap-authentication': 'true',
+    }
+    const secret = { type: 'bootstrap.kubernetes.io/token', metadata: { name: 'bootstrap-token-abcdef' }, stringData }
+    assert.equal((await api.call(api.admin, 'POST', '/api/v1/namespaces/kube-system/secrets', secret)).status, 201)
+    assert.equal(await whoami(api, { token }), 'system:bootstrap:abcdef')
+    assert.equal((await api.call({ token }, 'GET', PODS)).status, 403)
+
+    const node = await requestCertificate(api, { token })
+    assert.equal(await whoami(api, node), 'system:node:node-1')
+    const nodes = '/api/v1/nodes'
+    assert.equal((await api.call(node, 'POST', nodes, { metadata: { name: 'node-2' } })).status, 403)
+    assert.equal((await api.call(node, 'POST', nodes, { metadata: { name: 'node-1' } })).status, 201)
+    const patch = (body: object) =>
+      api.call(
+        { ...node, headers: { 'content-type': 'application/merge-patch+json' } },
+        'PATCH',
+        `${nodes}/node-1`,
+        body,
+      )
+    assert.equal((await patch({ metadata: { labels: { mine: 'x' } } })).status, 200)
+    const refused = await patch({ spec: { taints: [{ key: 'a', effect: 'NoSchedule' }] } })
+    assert.deepEqual(
+      [refused.status, refused.body['message']],
+      [403, 'nodes "node-1" is forbidden: node "node-1" may not change its taints'],
+    )
+    const paths = [
+      nodes,
+      `${nodes}/node-1`,
+      '/api/v1/secrets',
+      '/api/v1/pods',
+      '/api/v1/pods?fieldSelector=spec.nodeName=node-1',
+      '/api/v1/services',
+    ]
+    const answers = await Promise.all(paths.map((path) => api.call(node, 'GET', path)))
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [403, 200, 403, 403, 200, 200],
+    )
+  })
+})
+
+/** Asks for the client certificate of node-1 and waits for it. */
+async function requestCertificate(api: SecuredApi, secrets: ClientSecrets): Promise<ClientSecrets> {
+  const { pem, privateKey } = await createSigningRequest({})
+  const spec = {
+    request: Buffer.from(pem).toString('base64'),
+    signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
+    usages: ['digital signature', 'client auth'],
+  }
+  const made = await api.call(secrets, 'POST', REQUESTS, { metadata: { generateName: 'csr-' }, spec })
+  assert.equal(made.status, 201)
+  const { name } = made.body['metadata'] as { name: string }
+  for (;;) {
+    const { body } = await api.call(secrets, 'GET', `${REQUESTS}/${name}`)
+    const { certificate } = (body['status'] ?? {}) as { certificate?: string }
+    if (certificate) return { cert: Buffer.from(certificate, 'base64').toString(), key: toKeyPem(privateKey) }
+    await setTimeout(10)
+  }
+}
+
+describe('the port of the API server', () => {
+  test('refuses headers and bodies that are too large', async (t) => {
+    const api = await startSecuredApi(t)
+    const large = await api.call({ ...api.admin, headers: { 'x-large': 'x'.repeat(40_000) } }, 'GET', '/version')
+    assert.equal(large.status, 431)
+    const body = await api.call(api.admin, 'POST', PODS, 'x'.repeat(4 * 1024 * 1024))
+    assert.equal(body.status, 413)
+    assert.equal((await api.call(api.admin, 'GET', '/version')).status, 200)
+  })
+
+  test('ends within a second, and watches end in order', async (t) => {
+    const api = await startSecuredApi(t)
+    const { admin, authorityPem } = api
+    const watch = request(`${api.server}/api/v1/pods?watch=1`, {
+      ca: authorityPem,
+      ...admin,
+      agent: false,
+      headers: {},
+    })
+    watch.end()
+    const [response] = (await once(watch, 'response')) as [IncomingMessage]
+    response.resume()
+    // One that never begins its handshake.
+    const silent = connect(Number(new URL(api.server).port), '127.0.0.1')
+    await once(silent, 'connect')
+    const ended = once(response, 'end')
+    const start = performance.now()
+    await api.stop()
+    await ended
+    assert.equal(response.complete, true)
+    assert.ok(performance.now() - start < 1000)
+    silent.destroy()
+  })
+})
+
+describe('a second start', () => {
+  test('uses what the first one made, and old clients go on', async (t) => {
+    const folder = createFolder(t)
+    const first = await startSecuredApi(t, folder)
+    const files = ['pki/ca.pem', 'pki/serving.pem', 'pki/service-account.key']
+    const texts = files.map((name) => readFileSync(join(folder, name), 'utf8'))
+    await first.stop()
+    const second = await startSecuredApi(t, folder)
+    assert.deepEqual(
+      files.map((name) => readFileSync(join(folder, name), 'utf8')),
+      texts,
+    )
+    assert.equal(await whoami(second, first.admin), 'kubernetes-admin')
+  })
+
+  test('tells of a damaged authority and of one that is gone', async (t) => {
+    const folder = createFolder(t)
+    const first = await startSecuredApi(t, folder)
+    await first.stop()
+    writeFileSync(join(folder, 'pki/ca.pem'), 'nothing')
+    await assert.rejects(
+      startSecuredApi(t, folder),
+      /Cannot use the authority .* it has no certificate; put the file back/,
+    )
+    rmSync(join(folder, 'pki/ca.pem'))
+    await assert.rejects(startSecuredApi(t, folder), /"ca.pem" is missing/)
+  })
+})
