@@ -5,7 +5,7 @@
 export type KillMoment = 'before' | 'unanswered' | 'together' | 'answered'
 
 /** A pod's life is cut at these steps, each "<what is done>#<how many such steps it has seen>". */
-export interface PodKills {
+interface PodKills {
   readonly steps: readonly string[]
   readonly when: KillMoment
 }

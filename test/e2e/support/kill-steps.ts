@@ -35,8 +35,7 @@ for (const { pod, step, event } of earlier) {
   if (event === 'sent') counts.set(`${pod} ${step.slice(0, end)}`, Number(step.slice(end + 1)))
 }
 
-/** By pod. */
-export const plan = JSON.parse(readFileSync(`${folder}/plan.json`, 'utf8')) as KillPlan
+const plan = JSON.parse(readFileSync(`${folder}/plan.json`, 'utf8')) as KillPlan
 
 const waiting: { readonly call: Call; readonly when: KillMoment; readonly last: () => void }[] = []
 /** Whoever waits for what never comes must not be swept up before the end. */

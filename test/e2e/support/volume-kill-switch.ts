@@ -74,10 +74,12 @@ replace(files, ['open'], (_, [path, flags]) => (Number(flags) & constants.O_CREA
   replace(Object.getPrototypeOf(handle) as object, ['writeFile', 'chmod', 'chown'], pathOf)
 }
 
-const { run } = GuardedPool.prototype
-GuardedPool.prototype.run = function runStep(task: GuardedTask, signal) {
-  const step = toStep(`guarded ${task.operation}`, JSON.stringify(task.request))
-  const call = () => run.call(this, task, signal)
+const pool = GuardedPool.prototype as unknown as Record<'run', AsyncCall>
+const original = pool.run
+pool.run = function runStep(...args) {
+  const { operation, request } = args[0] as GuardedTask
+  const step = toStep(`guarded ${operation}`, JSON.stringify(request))
+  const call = () => original.apply(this, [...args])
   return step === undefined ? call() : takeStep(step, call)
 }
 
