@@ -24,8 +24,9 @@ export async function runStatus(deps: NodeDeps, state: string, signal: AbortSign
   deps.say(`manifests  ${record.manifests}`)
   if (!healthy) return false
   deps.say('')
-  const [pods, explained] = await Promise.all([listPods(record.ports, signal), explainPods(record.ports, signal)])
-  deps.say(formatPods(addExplanations(pods, explained)))
+  // In this order: a pod that came in between must not look like one that is being ended.
+  const explained = await explainPods(record.ports, signal)
+  deps.say(formatPods(addExplanations(await listPods(record.ports, signal), explained)))
   return true
 }
 
