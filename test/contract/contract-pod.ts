@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CriClient } from '../../src/cri/cri-client.ts'
 import { PodSandboxConfig } from '../../src/cri/generated/runtime-v1.ts'
@@ -63,7 +64,18 @@ export class ContractPod implements AsyncDisposable {
   async start(name: string, program: keyof typeof programs): Promise<string> {
     const containerId = await this.create(name, program)
     await this.#subject.client.startContainer({ containerId }, this.#signal)
+    const { fake } = programs[program]
+    if ('prints' in fake) await this.#says(`${name}.log`, fake.prints)
     return containerId
+  }
+
+  /** A signal that comes before the program can answer to it would end it. A runtime without logs has programs that answer at once. */
+  async #says(log: string, text: string): Promise<void> {
+    for (;;) {
+      const said = await readFile(`${this.config.logDirectory}/${log}`, 'utf8').catch(() => text)
+      if (said.includes(text)) return
+      await delay(POLL_MS, undefined, { signal: this.#signal })
+    }
   }
 
   async containerStatus(containerId: string): Promise<ContainerStatus> {

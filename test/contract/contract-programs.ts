@@ -6,13 +6,19 @@ export interface ContractProgram {
   readonly fake: FakeProgram
 }
 
+/** What a program says once it answers to signals in its own way. */
+export const READY = 'ready'
+
 /** The programs by what they do. */
 export const programs = {
   waitsForTerm: {
-    command: ['sh', '-c', 'trap "exit 3" TERM; while :; do sleep 0.05; done'],
-    fake: { onTerm: 3 },
+    command: ['sh', '-c', `trap "exit 3" TERM; echo ${READY}; while :; do sleep 0.05; done`],
+    fake: { onTerm: 3, prints: READY },
   },
-  ignoresTerm: { command: ['sh', '-c', 'trap "" TERM; while :; do sleep 1; done'], fake: { onTerm: 'ignore' } },
+  ignoresTerm: {
+    command: ['sh', '-c', `trap "" TERM; echo ${READY}; while :; do sleep 1; done`],
+    fake: { onTerm: 'ignore', prints: READY },
+  },
   fails: { command: ['sh', '-c', 'exit 7'], fake: { exitsAfterMs: 0, exitCode: 7 } },
   succeeds: { command: ['true'], fake: { exitsAfterMs: 0, exitCode: 0 } },
   cannotStart: { command: ['/no/such/program'], fake: { startError: 'exec: "/no/such/program": no such file' } },

@@ -4,7 +4,7 @@ import type { Clock } from '../../src/async/clock.ts'
 import { ContainerState, LinuxContainerResources, PodSandboxState } from '../../src/cri/generated/runtime-v1.ts'
 import type { ContainerConfig, PodSandboxConfig } from '../../src/cri/generated/runtime-v1.ts'
 import { FakeCriError } from './fake-cri-error.ts'
-import { openLog } from './fake-cri-logs.ts'
+import { appendLog, openLog } from './fake-cri-logs.ts'
 import type { FakeCriEvents } from './fake-cri-events.ts'
 import type { FakeCriImages } from './fake-cri-images.ts'
 
@@ -15,6 +15,8 @@ export interface FakeProgram {
   readonly exitCode?: number
   /** Its answer to SIGTERM: the exit code, or nothing at all. */
   readonly onTerm?: number | 'ignore'
+  /** Its first line, written as soon as it answers to signals. */
+  readonly prints?: string
   /** Cannot be executed at all. */
   readonly startError?: string
 }
@@ -145,7 +147,10 @@ export class FakeCriRuntime {
       this.#end(container, { exitCode: 128, reason: 'StartError', message: program.startError })
       throw new FakeCriError('UNKNOWN', program.startError)
     }
-    if (this.#deps.writeLogs && container.logPath !== '') openLog(container.logPath)
+    if (this.#deps.writeLogs && container.logPath !== '') {
+      openLog(container.logPath)
+      if (program.prints !== undefined) appendLog(container.logPath, 'stdout', this.#deps.clock.now(), program.prints)
+    }
     container.state = ContainerState.CONTAINER_RUNNING
     container.startedAt = this.#nowNs()
     this.#deps.events.emit(id, 'started')
