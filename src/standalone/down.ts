@@ -7,10 +7,11 @@ import { findContainerd, startContainerd, stopContainerd } from './containerd.ts
 import { stopProcess } from './known-process.ts'
 import type { NodeDeps } from './node-deps.ts'
 import { exitCodes, NodeError } from './node-error.ts'
-import { computeNodeLayout } from './node-layout.ts'
+import { computeNodeLayout, ownPaths } from './node-layout.ts'
 import type { NodeLayout } from './node-layout.ts'
 import { readNodeRecord } from './node-record.ts'
 import type { NodeRecord } from './node-record.ts'
+import { findOwnMounts } from './own-mounts.ts'
 import { stopPods } from './stop-pods.ts'
 import type { PodRuntime } from './stop-pods.ts'
 
@@ -45,11 +46,10 @@ export async function runDown(
   if (await hasPrivateRuntime(layout)) await takeRuntimeDown(deps, layout, signal)
   await removeCgroup(deps.clock, record.cgroupRoot, signal)
   await removeLinksInto(CONTAINER_LOG_LINKS, layout.podLogs)
-  await unmountAll(deps, layout.state, signal)
-  if (options.purge) await purge(layout)
+  await unmountOwn(deps, layout, signal)
   deps.say(
     options.purge
-      ? `Everything is stopped and ${layout.state} removed.`
+      ? `Everything is stopped and ${await purge(layout)}.`
       : `Everything is stopped; ${layout.state} is kept.`,
   )
 }
@@ -97,18 +97,32 @@ async function takeRuntimeDown(deps: DownDeps, layout: NodeLayout, signal: Abort
   await runProcess(deps.clock, { argv, deadlineMs: COMMAND_DEADLINE_MS }, signal)
 }
 
-async function unmountAll(deps: DownDeps, folder: string, signal: AbortSignal): Promise<void> {
-  for (const point of mountPointsBelow(await readMountTable(), folder)) {
-    const argv = ['umount', '--lazy', point]
-    await runProcess(deps.clock, { argv, deadlineMs: COMMAND_DEADLINE_MS }, signal)
+/** Again until none is left that would go: mounts stand on one another. */
+async function unmountOwn(deps: DownDeps, layout: NodeLayout, signal: AbortSignal): Promise<void> {
+  const run = async (...argv: string[]) =>
+    (await runProcess(deps.clock, { argv, deadlineMs: COMMAND_DEADLINE_MS }, signal)).exitCode === 0
+  for (let isDone = false; !isDone;) {
+    isDone = true
+    for (const point of findOwnMounts(await readMountTable(), layout)) {
+      // What lies in it may be a shared mount of the user's, and would go with ours everywhere.
+      await run('mount', '--make-rprivate', point)
+      if (await run('umount', '--lazy', point)) isDone = false
+    }
   }
 }
 
-async function purge(layout: NodeLayout): Promise<void> {
-  const [left] = mountPointsBelow(await readMountTable(), layout.state)
+/** Removes the state folder; of one that is a mount only the node's own files, since the rest is the user's. Says what it did. */
+async function purge(layout: NodeLayout): Promise<string> {
+  const points = mountPointsBelow(await readMountTable(), layout.state)
+  const left = points.find((point) => point !== layout.state)
   // Removing through a mount would remove what is not the node's.
   if (left !== undefined) {
     throw new NodeError(`Cannot remove "${layout.state}": "${left}" is still mounted there`, exitCodes.failed)
   }
-  await removeTree(layout.state)
+  if (points.length === 0) {
+    await removeTree(layout.state)
+    return `${layout.state} removed`
+  }
+  for (const path of ownPaths(layout)) await removeTree(path)
+  return `the node's files removed; ${layout.state} is kept, it is a mount of its own`
 }
