@@ -2,6 +2,7 @@ import { removeCgroup } from '../host/cgroup-tree.ts'
 import { mountPointsBelow, readMountTable } from '../host/mount-table.ts'
 import { runProcess } from '../host/run-process.ts'
 import { listFolder, readTextIfPresent, realFolder, removeLinksInto, removeTree } from '../host/state-folder.ts'
+import { knownAgent } from './agent-process.ts'
 import { checkRoot } from './check-machine.ts'
 import { findContainerd, startContainerd, stopContainerd } from './containerd.ts'
 import { stopProcess } from './known-process.ts'
@@ -40,7 +41,7 @@ export async function runDown(
   }
   if (await stopProcess(deps.clock, { file: layout.upIdentity, graceMs: UP_GRACE_MS }, signal))
     deps.say('"deckhand up" ended')
-  if (await stopProcess(deps.clock, { file: layout.agentIdentity, graceMs: AGENT_GRACE_MS }, signal))
+  if (await stopProcess(deps.clock, { ...knownAgent(layout), graceMs: AGENT_GRACE_MS }, signal))
     deps.say('agent stopped')
   await stopAllPods(deps, layout, record, signal)
   if (await hasPrivateRuntime(layout)) await takeRuntimeDown(deps, layout, signal)

@@ -9,7 +9,7 @@ import { exitCodes, NodeError } from './node-error.ts'
 export async function takeUpLock(file: string, pid: number): Promise<AsyncDisposable> {
   const server = await listenAlone(createHash('sha256').update(file).digest('hex'))
   if (server === undefined) {
-    const other = await findProcess(file)
+    const other = await findProcess({ file })
     const who = other === undefined ? '' : ` (pid ${other.pid})`
     const message = `Cannot start the node: it runs already${who}; "deckhand status" says more, "deckhand down" stops it`
     throw new NodeError(message, exitCodes.otherState)

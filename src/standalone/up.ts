@@ -3,7 +3,7 @@ import { listFolder, makeFolder, realFolder, writeFileAtomically } from '../host
 import { listPods } from './agent-client.ts'
 import type { PodSummary } from './agent-client.ts'
 import { createAgentConfig } from './agent-config.ts'
-import { startAgent, waitUntilHealthy } from './agent-process.ts'
+import { knownAgent, startAgent, waitUntilHealthy } from './agent-process.ts'
 import type { AgentProcess } from './agent-process.ts'
 import type { UpOptions } from './arguments.ts'
 import { checkPorts, checkPrograms, checkRoot, checkRuntime, toFolderError } from './check-machine.ts'
@@ -56,7 +56,7 @@ async function prepareNode(
   options: UpOptions,
   signal: AbortSignal,
 ): Promise<NodeRecord> {
-  const stale = { file: layout.agentIdentity, graceMs: AGENT_GRACE_MS }
+  const stale = { ...knownAgent(layout), graceMs: AGENT_GRACE_MS }
   if (await stopProcess(deps.clock, stale, signal)) deps.say('stopped an agent that a killed "deckhand up" had left')
   await checkPorts(options.ports)
   await (options.runtime === undefined ? checkPrograms(deps.programPath) : checkRuntime(options.runtime))
@@ -144,7 +144,7 @@ function formatExample(example: PodSummary | undefined): string {
 }
 
 async function leaveAgent(deps: NodeDeps, layout: NodeLayout): Promise<void> {
-  const stopped = { file: layout.agentIdentity, graceMs: AGENT_GRACE_MS }
+  const stopped = { ...knownAgent(layout), graceMs: AGENT_GRACE_MS }
   if (await stopProcess(deps.clock, stopped, new AbortController().signal)) deps.say('The agent stopped.')
   deps.say('Pods and runtime go on: "bin/deckhand up" takes over again, "bin/deckhand down" stops all.')
 }
