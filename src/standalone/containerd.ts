@@ -3,7 +3,7 @@ import type { Clock } from '../async/clock.ts'
 import { runProcess } from '../host/run-process.ts'
 import { startProcess } from '../host/start-process.ts'
 import type { StartedProcess } from '../host/start-process.ts'
-import { makeFolder, removeTree, writeFileAtomically } from '../host/state-folder.ts'
+import { listFolder, makeFolder, removeTree, writeFileAtomically } from '../host/state-folder.ts'
 import { createConflist } from './cni.ts'
 import type { PodNetwork } from './cni.ts'
 import { createContainerdConfig } from './containerd-config.ts'
@@ -22,6 +22,8 @@ export interface PrivateContainerd {
 const START_DEADLINE_MS = 20_000
 const STOP_GRACE_MS = 5000
 const POLL_MS = 5
+// Where containerd keeps what its CRI plugin runs.
+const CRI_NAMESPACE = 'k8s.io'
 
 /** Writes all that containerd reads at its start: its configuration and the pod network. */
 export async function configureContainerd(
@@ -98,6 +100,13 @@ function containerdCommand(paths: ContainerdPaths): readonly string[] {
 export async function findContainerd(paths: ContainerdPaths): Promise<number | undefined> {
   const identity = await findProcess(knownContainerd(paths))
   return identity !== undefined && (await canConnect(paths.socket)) ? identity.pid : undefined
+}
+
+/** True when containers may run without their containerd, or sandboxes are left that only it can remove. */
+export async function hasPodsLeft({ state, root }: ContainerdPaths): Promise<boolean> {
+  const tasks = `${state}/io.containerd.runtime.v2.task/${CRI_NAMESPACE}`
+  const sandboxes = `${root}/io.containerd.grpc.v1.cri/sandboxes`
+  return (await listFolder(tasks)).length + (await listFolder(sandboxes)).length > 0
 }
 
 /** Stops containerd; containers go on without it. True when one ran. */

@@ -4,7 +4,7 @@ import { runProcess } from '../host/run-process.ts'
 import { listFolder, readTextIfPresent, realFolder, removeLinksInto, removeTree } from '../host/state-folder.ts'
 import { knownAgent } from './agent-process.ts'
 import { checkRoot } from './check-machine.ts'
-import { findContainerd, startContainerd, stopContainerd } from './containerd.ts'
+import { findContainerd, hasPodsLeft, startContainerd, stopContainerd } from './containerd.ts'
 import { stopProcess } from './known-process.ts'
 import type { NodeDeps } from './node-deps.ts'
 import { exitCodes, NodeError } from './node-error.ts'
@@ -62,11 +62,18 @@ async function stopAllPods(deps: DownDeps, layout: NodeLayout, record: NodeRecor
     await stopPodsOf(deps, record.runtime, uids, signal)
   }
   if (!(await hasPrivateRuntime(layout))) return
-  if ((await findContainerd(layout.containerd)) === undefined) {
-    // Containers outlive a containerd that was killed; only a containerd can stop them in good order.
-    await startContainerd(deps.clock, { paths: layout.containerd, enter: [] }, signal)
+  try {
+    if ((await findContainerd(layout.containerd)) === undefined) {
+      if (!(await hasPodsLeft(layout.containerd))) return
+      // Containers outlive a containerd that was killed; only a containerd can stop them in good order.
+      await startContainerd(deps.clock, { paths: layout.containerd, enter: [] }, signal)
+    }
+    await stopPodsOf(deps, `unix://${layout.containerd.socket}`, undefined, signal)
+  } catch (error) {
+    if (signal.aborted) throw error
+    // A full disk above all; what runs in the node's cgroup is killed with it.
+    deps.say(`Cannot stop pods in good order, they are killed: ${(error as Error).message}`)
   }
-  await stopPodsOf(deps, `unix://${layout.containerd.socket}`, undefined, signal)
 }
 
 /** True when a private containerd was ever started, whatever runtime the last "up" was told to use. */

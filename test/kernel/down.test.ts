@@ -6,9 +6,11 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { systemClock } from '../../src/async/clock.ts'
+import { findProcessByCommand } from '../../src/host/find-process-by-command.ts'
 import { makeShared } from '../../src/host/make-shared.ts'
 import { mountPointsBelow, readMountTable } from '../../src/host/mount-table.ts'
 import { runProcess, runProcessOrThrow } from '../../src/host/run-process.ts'
+import { createContainerdConfig } from '../../src/standalone/containerd-config.ts'
 import { runDown } from '../../src/standalone/down.ts'
 import { computeNodeLayout } from '../../src/standalone/node-layout.ts'
 import { inMountNamespace } from './in-mount-namespace.ts'
@@ -53,6 +55,10 @@ inMountNamespace(import.meta.filename, () => {
     return said
   }
 
+  async function fill(folder: string): Promise<void> {
+    await assert.rejects(writeFile(`${folder}/full`, new Uint8Array(4 * 1024 * 1024)), { code: 'ENOSPC' })
+  }
+
   describe('"down" on a real kernel', () => {
     test("unmounts what the agent mounted, and no disk of the user's", async (t) => {
       const state = join(await makeFolder(t), 'state')
@@ -94,6 +100,35 @@ inMountNamespace(import.meta.filename, () => {
       assert.match(said.join('\n'), /the node's files removed; \S+ is kept, it is a mount of its own/)
       assert.deepEqual(await readdir(state), ['mine'])
       assert.deepEqual(await points(state), [state])
+    })
+
+    test('starts no containerd where nothing can run, and purges a full disk', async (t) => {
+      const state = join(await makeFolder(t), 'state')
+      await mountTmpfs(state, '-o', 'size=1m')
+      await makeNode(state)
+      const { containerd } = computeNodeLayout(state)
+      await mkdir(containerd.folder)
+      await writeFile(containerd.config, 'not to be read')
+      await fill(state)
+      await down(state, true)
+      assert.deepEqual(await readdir(state), ['full'])
+    })
+
+    test('on a full disk a containerd that cannot start is no obstacle, and does not stay', async (t) => {
+      const state = join(await makeFolder(t), 'state')
+      await mountTmpfs(state, '-o', 'size=1m')
+      await makeNode(state)
+      const { containerd } = computeNodeLayout(state)
+      await mkdir(`${containerd.root}/io.containerd.grpc.v1.cri/sandboxes/1`, { recursive: true })
+      await writeFile(
+        containerd.config,
+        createContainerdConfig(containerd, { sandboxImage: 'none', snapshotter: 'native' }),
+      )
+      await fill(state)
+      const said = await down(state, true)
+      assert.match(said.join('\n'), /Cannot stop pods in good order, they are killed: /)
+      assert.equal(await findProcessByCommand(['--config', containerd.config]), undefined)
+      assert.deepEqual(await readdir(state), ['full'])
     })
 
     test('purges a state folder that is none whole', async (t) => {
