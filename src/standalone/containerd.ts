@@ -3,7 +3,7 @@ import type { Clock } from '../async/clock.ts'
 import { runProcess } from '../host/run-process.ts'
 import { startProcess } from '../host/start-process.ts'
 import type { StartedProcess } from '../host/start-process.ts'
-import { listFolder, makeFolder, removeTree, writeFileAtomically } from '../host/state-folder.ts'
+import { listFolder, makeFolder, readTextIfPresent, removeTree, writeFileAtomically } from '../host/state-folder.ts'
 import { createConflist } from './cni.ts'
 import type { PodNetwork } from './cni.ts'
 import { createContainerdConfig } from './containerd-config.ts'
@@ -38,7 +38,17 @@ export async function configureContainerd(
   const snapshotter = await findSnapshotter(clock, containerd, signal)
   await writeFileAtomically(paths.config, createContainerdConfig(paths, { sandboxImage: PAUSE_IMAGE, snapshotter }))
   const conflist = createConflist({ ...network, leaseFolder: paths.cniLeases })
-  await writeFileAtomically(`${paths.cniConfig}/10-deckhand.conflist`, conflist)
+  await writeFileAtomically(conflistFile(paths), conflist)
+}
+
+/** True when configureContainerd() was done before. */
+export async function isConfigured(paths: ContainerdPaths): Promise<boolean> {
+  const files = [paths.config, conflistFile(paths)].map((file) => readTextIfPresent(file))
+  return (await Promise.all(files)).every((text) => text !== undefined)
+}
+
+function conflistFile(paths: ContainerdPaths): string {
+  return `${paths.cniConfig}/10-deckhand.conflist`
 }
 
 /** Starts containerd and waits until it answers; it stays when we leave, and findContainerd() finds it again. */

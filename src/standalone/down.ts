@@ -15,6 +15,7 @@ import type { NodeRecord } from './node-record.ts'
 import { findOwnMounts } from './own-mounts.ts'
 import { stopPods } from './stop-pods.ts'
 import type { PodRuntime } from './stop-pods.ts'
+import { isUpLocked } from './up-lock.ts'
 
 export interface DownDeps extends NodeDeps {
   openRuntime(endpoint: string): PodRuntime & Disposable
@@ -25,6 +26,9 @@ const CONTAINER_LOG_LINKS = '/var/log/containers'
 const UP_GRACE_MS = 30_000
 const AGENT_GRACE_MS = 15_000
 const COMMAND_DEADLINE_MS = 10_000
+// One that ends removes its note a moment before it is gone.
+const LEAVING_MS = 3000
+const POLL_MS = 20
 
 /** Stops all that "up" started, and pods before their runtime; what is not there any more is no fault. */
 export async function runDown(
@@ -41,6 +45,7 @@ export async function runDown(
   }
   if (await stopProcess(deps.clock, { file: layout.upIdentity, graceMs: UP_GRACE_MS }, signal))
     deps.say('"deckhand up" ended')
+  await checkNoUp(deps, layout, signal)
   if (await stopProcess(deps.clock, { ...knownAgent(layout), graceMs: AGENT_GRACE_MS }, signal))
     deps.say('agent stopped')
   await stopAllPods(deps, layout, record, signal)
@@ -53,6 +58,18 @@ export async function runDown(
       ? `Everything is stopped and ${await purge(layout)}.`
       : `Everything is stopped; ${layout.state} is kept.`,
   )
+}
+
+/** An "up" that a full disk kept from noting its pid would start again what we stop. */
+async function checkNoUp(deps: DownDeps, layout: NodeLayout, signal: AbortSignal): Promise<void> {
+  const end = deps.clock.monotonic() + LEAVING_MS
+  while (await isUpLocked(layout.upIdentity)) {
+    if (deps.clock.monotonic() > end) {
+      const message = `Cannot stop the node: "deckhand up" runs, and "${layout.upIdentity}" does not say where; end it first`
+      throw new NodeError(message, exitCodes.failed)
+    }
+    await deps.clock.sleep(POLL_MS, signal)
+  }
 }
 
 async function stopAllPods(deps: DownDeps, layout: NodeLayout, record: NodeRecord, signal: AbortSignal): Promise<void> {

@@ -39,7 +39,7 @@ export async function runSupervision(
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
       agent = (await retryAgent(() => startAgent(deps, node.layout, node.kubelet))) ?? agent
     }
-    await retryNotes(() => keepNotes(node, agent))
+    await retryNotes(() => keepNotes(deps, node, agent))
     await deps.clock.sleep(CHECK_MS, signal)
   }
 }
@@ -68,9 +68,13 @@ async function keepRuntime(deps: NodeDeps, layout: NodeLayout, signal: AbortSign
 
 /** Notes the processes again that a full disk did not take. */
 async function keepNotes(
+  { pid }: NodeDeps,
   { layout, privateRuntime }: { readonly layout: NodeLayout; readonly privateRuntime: boolean },
   agent: AgentProcess,
 ): Promise<void> {
+  if ((await findNoted(layout.upIdentity)) === undefined) {
+    await rememberProcess(layout.upIdentity, pid, layout.upIdentity)
+  }
   if (agent.exit() === undefined && (await findNoted(layout.agentIdentity)) === undefined) {
     await rememberProcess(layout.agentIdentity, agent.pid, layout.agentLog)
   }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import process from 'node:process'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { systemClock } from '../../src/async/clock.ts'
@@ -13,6 +14,7 @@ import { runProcess, runProcessOrThrow } from '../../src/host/run-process.ts'
 import { createContainerdConfig } from '../../src/standalone/containerd-config.ts'
 import { runDown } from '../../src/standalone/down.ts'
 import { computeNodeLayout } from '../../src/standalone/node-layout.ts'
+import { takeUpLock } from '../../src/standalone/up-lock.ts'
 import { inMountNamespace } from './in-mount-namespace.ts'
 
 inMountNamespace(import.meta.filename, () => {
@@ -129,6 +131,16 @@ inMountNamespace(import.meta.filename, () => {
       assert.match(said.join('\n'), /Cannot stop pods in good order, they are killed: /)
       assert.equal(await findProcessByCommand(['--config', containerd.config]), undefined)
       assert.deepEqual(await readdir(state), ['full'])
+    })
+
+    test('an "up" takes its lock on a full disk, and "down" says that it cannot find it', async (t) => {
+      const state = join(await makeFolder(t), 'state')
+      await mountTmpfs(state, '-o', 'size=1m')
+      await makeNode(state)
+      await fill(state)
+      await using lock = await takeUpLock(computeNodeLayout(state).upIdentity, process.pid)
+      assert.ok(lock)
+      await assert.rejects(down(state, false), { message: /^Cannot stop the node: "deckhand up" runs, and / })
     })
 
     test('purges a state folder that is none whole', async (t) => {
