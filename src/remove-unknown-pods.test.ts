@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import type { Logger } from './telemetry/logger.ts'
 import { removeUnknownPods } from './remove-unknown-pods.ts'
 import type { RemoveUnknownPodsDeps } from './remove-unknown-pods.ts'
@@ -10,6 +11,8 @@ interface Scene {
   /** Pods of which volumes may be mounted. */
   readonly mounted?: Set<string>
   readonly running?: ReadonlySet<string>
+  /** Volumes do not go before. */
+  readonly until?: Promise<void>
 }
 
 /** A disk with the remains of two pods, of which one is known, and with something that is no pod. */
@@ -50,6 +53,7 @@ function setUp(options: Scene = {}) {
         volumes: {
           has: (uid) => mounted.has(uid),
           release: async ({ uid }) => {
+            await options.until
             await act('release')(uid)
             mounted.delete(uid)
           },
@@ -120,8 +124,22 @@ describe('removeUnknownPods()', () => {
     assert.equal(await run(), 0)
     assert.deepEqual(
       journal.filter((line) => /^(?:release|orphans|removePod)/.test(line)),
-      ['release unknown', 'orphans 1 0', 'removePod unknown'],
+      ['release unknown', 'removePod unknown', 'orphans 1 0'],
     )
+  })
+
+  test('removes what else is left while the volumes of a pod do not go', async () => {
+    const until = Promise.withResolvers<void>()
+    const { run, journal } = setUp({ mounted: new Set(['unknown']), until: until.promise })
+    const running = run()
+    await setImmediate()
+    assert.deepEqual(
+      journal.filter((line) => /^(?:remove|forget)/.test(line)),
+      REMOVALS.slice(1, -1),
+    )
+    until.resolve()
+    assert.equal(await running, 0)
+    assert.deepEqual(journal.slice(-4), ['release unknown', 'removePod unknown', 'orphans 1 0', REMOVALS.at(-1)])
   })
 
   const stuck: readonly (readonly [why: string, scene: Scene])[] = [

@@ -35,18 +35,33 @@ export async function removeUnknownPods(deps: RemoveUnknownPodsDeps, signal: Abo
   const { files, volumes, metrics } = deps
   const uids = await orNothing(deps, files.listPods())
   const withVolumes = uids.filter((uid) => isPodUid(uid) && volumes.has(uid) && !deps.knows(uid))
+  const others = uids.filter((uid) => !withVolumes.includes(uid))
   // Together: one that hangs keeps nobody else waiting.
-  const stayed = await Promise.all(
-    withVolumes.map((uid) => tryTo(deps, { uid, remove: (known) => removeVolumes(deps, known, signal) })),
-  )
-  const failed = stayed.filter((done) => !done).length
+  const [gone] = await Promise.all([
+    Promise.all(withVolumes.map((uid) => removeWithVolumes(deps, uid, signal))),
+    removeOthers(deps, others),
+  ])
+  const failed = gone.filter((done) => !done).length
   metrics.orphanVolumes(withVolumes.length - failed, failed)
-  const removals = await listRemovals(deps, uids)
-  for (const removal of removals) await tryTo(deps, removal)
   await files
     .removeDanglingLinks(CONTAINER_LOGS_DIRECTORY, deps.podLogsDirectory)
     .catch((error: unknown) => deps.log.warn('cannot remove links to logs that are gone', { error }))
   return failed
+}
+
+/** False while its volumes are there: then its directory stays too. */
+async function removeWithVolumes(deps: RemoveUnknownPodsDeps, uid: string, signal: AbortSignal): Promise<boolean> {
+  if (!(await tryTo(deps, { uid, remove: (known) => removeVolumes(deps, known, signal) }))) return false
+  await tryTo(deps, { uid, remove: (known) => removePod(deps, known) })
+  return true
+}
+
+async function removeOthers(deps: RemoveUnknownPodsDeps, uids: readonly string[]): Promise<void> {
+  for (const removal of await listRemovals(deps, uids)) await tryTo(deps, removal)
+}
+
+async function removePod({ files, volumes }: RemoveUnknownPodsDeps, uid: PodUid): Promise<void> {
+  if (!volumes.has(uid)) await files.removePod(uid, undefined)
 }
 
 /** Nothing is taken from what runs, whoever knows it. */
@@ -56,12 +71,9 @@ async function removeVolumes(deps: RemoveUnknownPodsDeps, uid: PodUid, signal: A
 }
 
 async function listRemovals(deps: RemoveUnknownPodsDeps, uids: readonly string[]): Promise<readonly Removal[]> {
-  const { files, volumes, cgroups, journal, podLogsDirectory } = deps
-  const removePod = async (uid: PodUid) => {
-    if (!volumes.has(uid)) await files.removePod(uid, undefined)
-  }
+  const { files, cgroups, journal, podLogsDirectory } = deps
   return [
-    ...uids.map((uid) => ({ uid, remove: removePod })),
+    ...uids.map((uid) => ({ uid, remove: (known: PodUid) => removePod(deps, known) })),
     ...(await orNothing(deps, cgroups.list())).map((uid) => ({ uid, remove: () => cgroups.remove(uid) })),
     ...(await orNothing(deps, files.listLogDirectories(podLogsDirectory))).map(({ uid, path }) => ({
       uid,

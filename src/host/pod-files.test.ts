@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { parseMountTable } from './mount-table.ts'
 import { createPodFiles } from './pod-files.ts'
 
 async function makeRoot(t: TestContext) {
@@ -44,6 +45,32 @@ describe('createPodFiles()', () => {
     await rm(join(pod, 'volumes'), { recursive: true })
     await files.removePod('u1', logs)
     assert.equal(await exists(pod), false)
+  })
+
+  test('removePod() removes nothing behind a link or a mount, and says where it is', async (t) => {
+    const { root, files } = await makeRoot(t)
+    const elsewhere = join(root, 'elsewhere')
+    await files.makeDirectories([join(elsewhere, 'web'), join(root, 'pods', 'u2'), join(root, 'pods', 'u3')])
+    await writeFile(join(elsewhere, 'file'), 'precious')
+    await writeFile(join(elsewhere, 'web', 'file'), 'precious')
+    await symlink(elsewhere, join(root, 'pods', 'u1'))
+    await symlink(elsewhere, join(root, 'pods', 'u2', 'containers'))
+    await symlink(elsewhere, join(root, 'logs'))
+    for (const path of ['u1', 'u2/containers'])
+      await assert.rejects(files.removePod(path.slice(0, 2), undefined), {
+        message: `Cannot remove "${join(root, 'pods', path)}": expected a directory`,
+      })
+    await assert.rejects(files.removeLogDirectory(join(root, 'logs')), /expected a directory/)
+    const point = join(root, 'pods', 'u3', 'containers')
+    const table = parseMountTable(`2 1 8:1 / ${point} rw - ext4 /dev/sda1 rw`)
+    const mounted = createPodFiles({ rootDirectory: root, readTable: async () => table })
+    await assert.rejects(mounted.removePod('u3', undefined), {
+      message: `Cannot remove "${join(root, 'pods', 'u3')}": "${point}" is mounted in it`,
+    })
+    assert.deepEqual(await Promise.all([exists(join(elsewhere, 'file')), exists(join(elsewhere, 'web/file'))]), [
+      true,
+      true,
+    ])
   })
 
   test('a note about probes is kept, set aside, and removed with its pod', async (t) => {

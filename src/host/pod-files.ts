@@ -6,6 +6,7 @@ import {
   readdir,
   readFile,
   readlink,
+  realpath,
   rename,
   rmdir,
   symlink,
@@ -13,6 +14,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { mountPointsBelow, readMountTable } from './mount-table.ts'
 
 /** The file that names hosts on the node itself. */
 const NODE_HOSTS = '/etc/hosts'
@@ -22,7 +24,15 @@ const PROBE_NOTE = 'probes.json'
  * The files that the agent itself makes for pods: directories, hosts files, last words, log links. Nothing in here opens a path that
  * a pod could have replaced by something that blocks, and nothing is ever removed recursively.
  */
-export function createPodFiles(options: { readonly rootDirectory: string }) {
+export function createPodFiles(options: {
+  readonly rootDirectory: string
+  readonly readTable?: typeof readMountTable
+}) {
+  const readTable = options.readTable ?? readMountTable
+  const removeLogs = async (directory: string) => {
+    await checkOwn(directory, readTable)
+    await removeTwoLevels(directory)
+  }
   const notePath = (uid: string) => join(options.rootDirectory, 'pods', uid, PROBE_NOTE)
   return {
     async makeDirectories(paths: readonly string[]): Promise<void> {
@@ -94,11 +104,12 @@ export function createPodFiles(options: { readonly rootDirectory: string }) {
 
     async removePod(uid: string, logDirectory: string | undefined): Promise<void> {
       const directory = join(options.rootDirectory, 'pods', uid)
+      await checkOwn(directory, readTable)
       await removeTwoLevels(join(directory, 'containers'))
       const own = ['etc-hosts', ...['', '.new', '.corrupt'].map((end) => `${PROBE_NOTE}${end}`)]
       for (const name of own) await unlessAbsent(unlink(join(directory, name)), undefined)
       for (const name of ['volumes', 'plugins', '.']) await removeEmpty(join(directory, name))
-      if (logDirectory !== undefined) await removeTwoLevels(logDirectory)
+      if (logDirectory !== undefined) await removeLogs(logDirectory)
     },
 
     /** UIDs of all pods that have a directory here. */
@@ -114,7 +125,7 @@ export function createPodFiles(options: { readonly rootDirectory: string }) {
       return names.map((name) => ({ uid: name.slice(name.lastIndexOf('_') + 1), path: join(podLogsDirectory, name) }))
     },
 
-    removeLogDirectory: removeTwoLevels,
+    removeLogDirectory: removeLogs,
 
     /** Removes links to logs below a directory that are not there any more. */
     async removeDanglingLinks(links: string, podLogsDirectory: string): Promise<void> {
@@ -127,8 +138,19 @@ export function createPodFiles(options: { readonly rootDirectory: string }) {
   }
 }
 
+/** Nothing is removed behind a link or a mount: there it is not ours. */
+async function checkOwn(directory: string, readTable: typeof readMountTable): Promise<void> {
+  const stat = await statOrUndefined(directory)
+  if (stat === undefined) return
+  if (!stat.isDirectory()) throw new Error(`Cannot remove "${directory}": expected a directory`)
+  const [point] = mountPointsBelow(await readTable(), await realpath(directory))
+  if (point !== undefined) throw new Error(`Cannot remove "${directory}": "${point}" is mounted in it`)
+}
+
 /** Removes directory/name/file for all names and files, then the directories. Whatever is nested deeper is not ours and stays. */
 async function removeTwoLevels(directory: string): Promise<void> {
+  const own = await statOrUndefined(directory)
+  if (own?.isDirectory() === false) throw new Error(`Cannot remove "${directory}": expected a directory`)
   for (const name of await unlessAbsent(readdir(directory), [])) {
     const inner = join(directory, name)
     const stat = await statOrUndefined(inner)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
@@ -40,6 +40,32 @@ test('lists the volumes of all pods, as files and as devices', async (t) => {
       path: join(rootDirectory, 'pods/u-1/volumeDevices/kubernetes.io~local-volume/pv'),
     },
   ])
+})
+
+test('lists the pods with anything around volumes, also when no volume is left', async (t) => {
+  const { make, folders } = setUp(t)
+  assert.deepEqual(await folders.listPods(), [])
+  await make('u-1/volumes/kubernetes.io~empty-dir', 'u-2/containers/main', 'u-2/volumes', 'u-3/volume-subpaths/a')
+  assert.deepEqual((await folders.listPods()).toSorted(), ['u-1', 'u-3'])
+})
+
+test('follows no link, wherever it stands', async (t) => {
+  const { rootDirectory, make, folders } = setUp(t)
+  await make('../elsewhere/volumes/kubernetes.io~empty-dir/a', 'u-2', 'u-3/volumes')
+  const links = ['u-1', 'u-2/volumes', 'u-3/volumes/kubernetes.io~empty-dir']
+  for (const [index, link] of links.entries()) {
+    const behind = ['', 'volumes', 'volumes/kubernetes.io~empty-dir'][index] ?? ''
+    await symlink(join(rootDirectory, 'elsewhere', behind), join(rootDirectory, 'pods', link))
+  }
+  assert.deepEqual(await folders.listVolumes(), [])
+  assert.deepEqual(await folders.listPods(), ['u-3'])
+  const left = await Promise.all(['u-1', 'u-2', 'u-3'].map((uid) => folders.removeEmptyFolders(uid)))
+  const stay = ['u-1/volumes', 'u-2/volumes', 'u-3/volumes/kubernetes.io~empty-dir']
+  assert.deepEqual(
+    left.flat(),
+    stay.map((path) => join(rootDirectory, 'pods', path)),
+  )
+  assert.deepEqual(await readdir(join(rootDirectory, 'elsewhere/volumes/kubernetes.io~empty-dir')), ['a'])
 })
 
 test('removes empty directories and never what holds something', async (t) => {

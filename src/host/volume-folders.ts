@@ -1,4 +1,4 @@
-import { mkdir, readdir, rmdir } from 'node:fs/promises'
+import { lstat, mkdir, readdir, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** A volume directory that lies on the disk, whoever made it. */
@@ -11,6 +11,9 @@ export interface FoundVolume {
   readonly path: string
 }
 
+// What a pod directory has of volumes; the first two by how they are used.
+const FOLDERS = ['volumes', 'volumeDevices', 'volume-subpaths', 'plugins']
+
 const USES = [
   { use: 'files', folder: 'volumes' },
   { use: 'device', folder: 'volumeDevices' },
@@ -18,7 +21,8 @@ const USES = [
 
 /**
  * The directories around the volumes of pods. Names are listed and empty directories removed; nothing here looks into a volume, so
- * nothing here can hang on one, and no data is ever removed.
+ * nothing here can hang on one, and no data is ever removed. No link below the directory of all pods is followed: what is behind it is
+ * not a pod's.
  */
 export function createVolumeFolders(options: { readonly rootDirectory: string }) {
   const pods = join(options.rootDirectory, 'pods')
@@ -28,8 +32,23 @@ export function createVolumeFolders(options: { readonly rootDirectory: string })
       const uids = await namesIn(pods)
       const found = await Promise.all(
         uids.flatMap((uid) =>
-          USES.map(async ({ use, folder }) => await listPlugins({ uid, use }, join(pods, uid, folder))),
+          USES.map(
+            async ({ use, folder }) => await listPlugins({ uid, use }, await ownFolder(join(pods, uid), folder)),
+          ),
         ),
+      )
+      return found.flat()
+    },
+
+    /** Every pod that has anything around volumes, even if none is left: an empty directory for a plugin, for instance. */
+    async listPods(): Promise<readonly string[]> {
+      const found = await Promise.all(
+        (await namesIn(pods)).map(async (uid) => {
+          const names = await Promise.all(
+            FOLDERS.map(async (folder) => namesIn(await ownFolder(join(pods, uid), folder))),
+          )
+          return names.flat().length > 0 ? [uid] : []
+        }),
       )
       return found.flat()
     },
@@ -45,24 +64,29 @@ export function createVolumeFolders(options: { readonly rootDirectory: string })
     /** Removes the empty directories around a pod's volumes and returns those that hold something. */
     async removeEmptyFolders(uid: string): Promise<readonly string[]> {
       const left: string[] = []
-      for (const folder of ['volumes', 'volumeDevices', 'volume-subpaths', 'plugins']) {
+      for (const folder of FOLDERS) {
         const path = join(pods, uid, folder)
-        for (const inner of await namesIn(path)) {
-          for (const name of await namesIn(join(path, inner))) await removeOrNote(join(path, inner, name), left)
-          await removeOrNote(join(path, inner), [])
+        for (const inner of await namesIn(await ownFolder(join(pods, uid), folder))) {
+          const names = await namesIn(await ownFolder(path, inner))
+          for (const name of names) await removeOrNote(join(path, inner, name), left)
+          await removeOrNote(join(path, inner), left)
         }
-        await removeOrNote(path, [])
+        await removeOrNote(path, left)
       }
-      return left
+      return left.filter((path) => !left.some((other) => other.startsWith(`${path}/`)))
     },
   }
 }
 
-async function listPlugins(pod: Pick<FoundVolume, 'uid' | 'use'>, folder: string): Promise<readonly FoundVolume[]> {
+async function listPlugins(
+  pod: Pick<FoundVolume, 'uid' | 'use'>,
+  folder: string | undefined,
+): Promise<readonly FoundVolume[]> {
+  if (folder === undefined) return []
   const plugins = await namesIn(folder)
   const found = await Promise.all(
     plugins.map(async (pluginDirectory) =>
-      (await namesIn(join(folder, pluginDirectory))).map((specName) => ({
+      (await namesIn(await ownFolder(folder, pluginDirectory))).map((specName) => ({
         ...pod,
         pluginDirectory,
         specName,
@@ -91,7 +115,17 @@ async function removeOrNote(path: string, left: string[]): Promise<void> {
   }
 }
 
-async function namesIn(directory: string): Promise<readonly string[]> {
+/** Undefined when there is none, or a link in its place or in that of the directory that it is in. */
+async function ownFolder(parent: string, name: string): Promise<string | undefined> {
+  for (const path of [parent, join(parent, name)]) {
+    const stat = await lstat(path).catch(() => undefined)
+    if (stat?.isDirectory() !== true) return undefined
+  }
+  return join(parent, name)
+}
+
+async function namesIn(directory: string | undefined): Promise<readonly string[]> {
+  if (directory === undefined) return []
   try {
     return await readdir(directory)
   } catch (error) {

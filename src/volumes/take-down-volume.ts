@@ -12,6 +12,8 @@ import type { VolumePlace } from './volume-wish.ts'
 /** The directories around volumes. */
 export interface VolumeFolders {
   listVolumes(): Promise<readonly FoundVolume[]>
+  /** UIDs of pods that have anything around volumes, even if none is left. */
+  listPods(): Promise<readonly string[]>
   makeFolder(path: string): Promise<void>
   holdsAnything(directory: string): Promise<boolean>
   /** Removes the empty directories around a pod's volumes and returns those that hold something. */

@@ -411,4 +411,15 @@ describe('Volumes.adopt()', () => {
     assert.deepEqual(counted.slice(0, 2), ['found false', 'found false'])
     assertClean()
   })
+
+  test('takes the empty directories away that an agent left which died after the last volume', async () => {
+    const node = new FakeVolumeNode()
+    node.emptyFolders.add(uid)
+    const { volumes, release, assertClean } = createVolumes({}, node)
+    await volumes.adopt()
+    assert.equal(volumes.has(uid), true)
+    await release()
+    assert.deepEqual([node.emptyFolders.size, volumes.has(uid)], [0, false])
+    assertClean()
+  })
 })

@@ -73,13 +73,15 @@ export class Volumes {
   /** Takes in what an earlier agent left mounted or lying on the disk. Before anything else here is called. */
   async adopt(): Promise<void> {
     const { folders, mounter, rootDirectory } = this.#deps
-    const [found, mounts] = await Promise.all([folders.listVolumes(), mounter.table()])
+    const [found, uids, mounts] = await Promise.all([folders.listVolumes(), folders.listPods(), mounter.table()])
     for (const { uid, pluginDirectory, specName, path } of found) {
       if (!isPodUid(uid)) continue
       const plugin = unescapePlugin(pluginDirectory)
       this.#table(uid).adopt(plugin, { uid, specName, path })
       this.#deps.metrics.volumeFound(this.#kinds.has(plugin))
     }
+    // An agent that died after the last volume of a pod was gone has left the folders around it.
+    for (const uid of uids) if (isPodUid(uid)) this.#table(uid)
     const pods = `${rootDirectory}/pods`
     // What is mounted without a volume directory has nobody but the table of its pod to remember it.
     for (const point of mountPointsBelow(mounts, pods)) {

@@ -42,6 +42,13 @@ export const rows: readonly Row[] = [
   row('probes-cpu', '%', undefined, 'pods probed each second: agent CPU, part of a core'),
   row('probes-event-loop', 's', undefined, 'pods probed each second: event-loop delay p99'),
   row('race-outside', '', undefined, '500 starts on a subPath that changes places with a link to /: saw the outside'),
+  // Fails when a mount, directory, child process or descriptor is left.
+  row(
+    'volume-cycles',
+    's',
+    undefined,
+    '500 pods with volumes of every kind, 25 at a time: all came, went and left nothing',
+  ),
 ]
 
 /** What was measured: for each row's name the values of all runs. */

@@ -25,6 +25,8 @@ export class FakeVolumeNode {
   readonly others = new Set<string>()
   /** Directories of volumes that hold what belongs to nobody. */
   readonly data = new Set<string>()
+  /** Pods with empty directories around volumes that are gone. */
+  readonly emptyFolders = new Set<PodUid>()
   readonly behaviours = new Map<string, Behaviour>()
   /** What was done, in order: "mount <name>", "unmount <name>", "bind <target>". */
   readonly journal: string[] = []
@@ -89,9 +91,13 @@ export class FakeVolumeNode {
         const [, , , uid = '', , pluginDirectory = '', specName = ''] = path.split('/')
         return { uid, use: 'files', pluginDirectory, specName, path }
       }),
+    listPods: async () => [...this.emptyFolders],
     makeFolder: async () => {},
     holdsAnything: async (directory) => [...this.others].some((point) => point.startsWith(`${directory}/`)),
-    removeEmptyFolders: async (uid: PodUid) => [...this.data].filter((path) => path.includes(`/${uid}/`)),
+    removeEmptyFolders: async (uid: PodUid) => {
+      this.emptyFolders.delete(uid)
+      return [...this.data].filter((path) => path.includes(`/${uid}/`))
+    },
   }
 
   path(uid: string, plugin: string, specName: string): string {

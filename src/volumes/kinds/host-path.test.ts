@@ -50,6 +50,7 @@ describe('createHostPathKind()', () => {
   })
 
   const refused: readonly (readonly [path: string, type: string, message: string])[] = [
+    ['data', '', 'Cannot use host path "data": expected an absolute path'],
     ['/data/../etc', '', 'Cannot use host path "/data/../etc": it has ".." in it'],
     [
       '/data',

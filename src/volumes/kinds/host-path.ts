@@ -13,6 +13,7 @@ export function createHostPathKind(deps: { readonly guarded: Pick<GuardedFiles, 
 
     async setUp(wish, signal) {
       const { path, type = '' } = findSource(wish)
+      if (!path.startsWith('/')) throw new Error(`Cannot use host path "${path}": expected an absolute path`)
       if (path.split('/').includes('..')) throw new Error(`Cannot use host path "${path}": it has ".." in it`)
       await deps.guarded.checkHostPath({ path, type: parseType(type) }, signal)
       const groups = volumeGroupsOf(wish.source)

@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdir } from 'node:fs/promises'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { PodSandboxState } from '../../../src/cri/generated/runtime-v1.ts'
 import type { Pod } from '../../../src/model/pod.ts'
 import { NODE_NAME } from '../lab/lab-agent.ts'
-import type { KillMoment, NotedCall, PodKills } from '../support/kill-plan.ts'
+import type { KillMoment } from '../support/kill-plan.ts'
+import { MortalNode } from '../support/mortal-node.ts'
 import { podLives } from '../support/pod-lives.ts'
 import type { FoundContainer, PodLife } from '../support/pod-lives.ts'
-import { TestNode } from '../support/test-node.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const MOMENTS: readonly KillMoment[] = ['unanswered', 'answered']
@@ -20,98 +17,7 @@ const STRIDE = 2
 // A life that goes on and on would give steps without end.
 const MOST_OF_A_KIND = 2
 const PATIENCE_MS = 100_000
-const switchFile = new URL('../support/kill-switch.ts', import.meta.url).href
 const never = new AbortController().signal
-
-/** A node whose agent dies as planned and is started again each time. */
-class MortalNode implements AsyncDisposable {
-  readonly node: TestNode
-  /** How agents ended that nobody killed. */
-  readonly crashes: string[] = []
-  readonly #folder: string
-  #pods: readonly Pod[] = []
-  #stopping = false
-  #starts = 1
-  readonly #loops: Promise<void>[]
-
-  private constructor(node: TestNode, folder: string) {
-    this.node = node
-    this.#folder = folder
-    this.#loops = [this.#keepAlive(), this.#watchPods()]
-  }
-
-  static async start(): Promise<MortalNode> {
-    const folder = await mkdtemp(join(tmpdir(), 'deckhand-kills-'))
-    await writeFile(`${folder}/journal`, '')
-    await writeFile(`${folder}/plan.json`, '{}')
-    const node = await TestNode.start({
-      environment: { NODE_OPTIONS: `--import=${switchFile}`, KILL_SWITCH: folder },
-      config: { crashLoopBackOff: { maxContainerRestartPeriod: '1s' } },
-    })
-    return new MortalNode(node, folder)
-  }
-
-  /** How often an agent was started. */
-  get starts(): number {
-    return this.#starts
-  }
-
-  /** From the next agent on; this one is killed. */
-  async plan(kills: Readonly<Record<string, PodKills>>): Promise<void> {
-    const full = Object.entries(kills).map(([name, kill]) => [`${name}-${NODE_NAME}`, kill])
-    await writeFile(`${this.#folder}/plan.json`, JSON.stringify(Object.fromEntries(full)))
-    const { agent } = this.node
-    agent.signal('SIGKILL')
-    await waitFor('the next agent', async () => this.node.agent !== agent)
-  }
-
-  /** All calls of the agents for a pod that changed something; for all pods without a name. */
-  async calls(name?: string): Promise<readonly NotedCall[]> {
-    const lines = (await readFile(`${this.#folder}/journal`, 'utf8')).trimEnd().split('\n')
-    const calls = lines.map((line) => JSON.parse(line) as NotedCall)
-    return name === undefined ? calls : calls.filter(({ pod }) => pod === `${name}-${NODE_NAME}`)
-  }
-
-  /** The pod as an agent shows it, once it is as wanted. */
-  async podIs(name: string, what: string, isWanted: (pod: Pod) => boolean): Promise<Pod> {
-    const find = () => this.#pods.find(({ metadata }) => metadata.name === `${name}-${NODE_NAME}`)
-    const context = async () =>
-      [find()?.status, ...(await this.calls(name))].map((part) => JSON.stringify(part)).join('\n')
-    return await waitFor(
-      `"${name}" to be ${what}`,
-      async () => {
-        const pod = find()
-        return pod !== undefined && isWanted(pod) && pod
-      },
-      { ms: PATIENCE_MS, context },
-    )
-  }
-
-  async #keepAlive(): Promise<void> {
-    for (;;) {
-      const { exitCode, signal } = await this.node.agent.exited
-      if (this.#stopping) return
-      if (exitCode !== 137 && signal !== 'SIGKILL') this.crashes.push(`${exitCode} ${signal}`)
-      await this.node.startAgent()
-      this.#starts += 1
-    }
-  }
-
-  async #watchPods(): Promise<void> {
-    while (!this.#stopping) {
-      this.#pods = await this.node.agent.pods().catch(() => this.#pods)
-      await sleep(50)
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#stopping = true
-    await this.node.agent.kill('SIGKILL')
-    await Promise.all(this.#loops)
-    await this.node[Symbol.asyncDispose]()
-    await rm(this.#folder, { recursive: true })
-  }
-}
 
 /** What is found of one container: by the runtime, by its own words and by what the agents asked for. */
 async function findContainer(mortal: MortalNode, pod: Pod, manifest: string, name: string): Promise<FoundContainer> {
@@ -120,7 +26,9 @@ async function findContainer(mortal: MortalNode, pod: Pod, manifest: string, nam
   const files = (await readdir(folder).catch(() => [])).toSorted((a, b) => parseInt(a) - parseInt(b))
   // A log may be removed between both looks: a container that fails again and again has its last ones only.
   const lines = await Promise.all(files.map((file) => mortal.node.logLines(pod, name, parseInt(file)).catch(() => [])))
-  const starts = (await mortal.calls(manifest)).filter(({ step }) => step.startsWith(`StartContainer ${name}#`))
+  const starts = (await mortal.calls(`${manifest}-${NODE_NAME}`)).filter(({ step }) =>
+    step.startsWith(`StartContainer ${name}#`),
+  )
   const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {}
   return {
     status: [...initContainerStatuses, ...containerStatuses].find((status) => status.name === name),
@@ -179,13 +87,17 @@ test(
   'the agent may be killed at every call of a pod’s life, and each pod gets what it should',
   { timeout: 180_000 },
   async (t) => {
-    await using mortal = await MortalNode.start()
+    await using mortal = await MortalNode.start('kill-switch.ts', {
+      config: { crashLoopBackOff: { maxContainerRestartPeriod: '1s' } },
+    })
     const steps = new Map<PodLife, readonly string[]>()
     await t.test('lives without a kill show the steps', async () => {
       await Promise.all(
         podLives.map(async (life) => {
           await live(mortal, life, life.name)
-          const all = (await mortal.calls(life.name)).flatMap(({ event, step }) => (event === 'sent' ? [step] : []))
+          const all = (await mortal.calls(`${life.name}-${NODE_NAME}`)).flatMap(({ event, step }) =>
+            event === 'sent' ? [step] : [],
+          )
           steps.set(
             life,
             all.filter((step) => Number(step.split('#')[1]) <= MOST_OF_A_KIND),
@@ -204,14 +116,16 @@ test(
         })),
       ),
     )
-    await mortal.plan(Object.fromEntries(lives.map(({ name, steps: cut, when }) => [name, { steps: cut, when }])))
+    await mortal.plan(
+      Object.fromEntries(lives.map(({ name, steps: cut, when }) => [`${name}-${NODE_NAME}`, { steps: cut, when }])),
+    )
     const missedSteps: string[] = []
     await t.test('killed', { concurrency: true }, async (killed) => {
       await Promise.all(
         lives.map(({ life, steps: cut, when, name }) =>
           killed.test(`${life.name}, ${when} at ${cut.join(', ')}`, async () => {
             await live(mortal, life, name)
-            const calls = await mortal.calls(name)
+            const calls = await mortal.calls(`${name}-${NODE_NAME}`)
             const struck = new Set(calls.flatMap(({ step, event }) => (event === 'killed' ? [step] : [])))
             const missed = cut.filter((step) => !struck.has(step))
             missedSteps.push(...missed.map((step) => `${name}: ${step}`))

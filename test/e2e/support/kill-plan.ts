@@ -1,16 +1,19 @@
-/** When the agent dies: while the runtime works on the call, or when its answer is there and nothing has been made of it yet. */
-export type KillMoment = 'unanswered' | 'answered'
+/**
+ * When the agent dies: before a step, while it is being done and goes on without the agent, while it is being done and ends with the agent
+ * (only child processes can), or when its answer is there and nothing has been made of it yet.
+ */
+export type KillMoment = 'before' | 'unanswered' | 'together' | 'answered'
 
-/** A pod's life is cut at these steps, each "<call> <container or sandbox> [program]#<how many such calls it has seen>". */
-export interface PodKills {
+/** A pod's life is cut at these steps, each "<what is done>#<how many such steps it has seen>". */
+interface PodKills {
   readonly steps: readonly string[]
   readonly when: KillMoment
 }
 
-/** By the pod's name on the node. */
+/** By the pod's name on the node, or its UID where a step knows no more. */
 export type KillPlan = Readonly<Record<string, PodKills>>
 
-/** A line in the journal of the kill switch. */
+/** A line in the journal of a kill switch. */
 export interface NotedCall {
   /** Milliseconds since the epoch. */
   readonly at: number

@@ -94,7 +94,9 @@ async function find<K extends ObjectKind>(
   kind: K,
   { namespace, name }: ObjectKey,
 ): Promise<ObjectKinds[K] | undefined> {
-  for (const file of await readNames(folder)) {
+  // A file that is named after its object is found at once, however many there are.
+  const files = await readNames(folder)
+  for (const file of files.toSorted((a, b) => Number(b.includes(name)) - Number(a.includes(name)))) {
     const bytes = await readFile(join(folder, file)).catch(() => undefined)
     if (bytes === undefined) continue
     const object = parseText(bytes).value as unknown as FiledObject
