@@ -44,7 +44,7 @@ describe('known processes', () => {
   test('are found by their command line when the disk did not take the file', async (t) => {
     const file = await identityFile(t)
     await mkdir(`${file}.new`)
-    const child = spawn('tail', ['-f', '/dev/null', file])
+    const child = spawn('/usr/bin/tail', ['-f', '/dev/null', file])
     const exited = once(child, 'exit')
     const message = new RegExp(`^Cannot note process ${child.pid} in "${file}": `)
     await assert.rejects(rememberProcess(file, child.pid ?? 0, 'log'), { name: 'UnnotedError', message })

@@ -20,12 +20,12 @@ test('an agent that the disk does not let be noted runs on, is told of once, and
   // In the way of the file, as a full disk is.
   for (const path of [layout.podLogs, `${layout.agentIdentity}.new`]) await mkdir(path, { recursive: true })
   const said: string[] = []
-  let looks = 0
+  const sleeps: number[] = []
   const stop = new AbortController()
   const clock = {
     ...systemClock,
-    sleep: async () => {
-      looks += 1
+    sleep: async (ms: number) => {
+      sleeps.push(ms)
       await sleep(1)
       stop.signal.throwIfAborted()
     },
@@ -35,7 +35,7 @@ test('an agent that the disk does not let be noted runs on, is told of once, and
   const agent = await startAgent(deps, layout, kubelet)
   t.after(() => process.kill(agent.pid, 'SIGKILL'))
   const supervision = runSupervision(deps, { layout, privateRuntime: false, kubelet }, agent, stop.signal)
-  while (looks < 5) await sleep(1)
+  while (sleeps.length < 5) await sleep(1)
   assert.equal(said.length, 1)
   assert.match(said[0] ?? '', new RegExp(`^Cannot note process ${agent.pid} in "${layout.agentIdentity}": `))
   assert.equal(agent.exit(), undefined)
