@@ -2,7 +2,8 @@ import { startProcess } from '../host/start-process.ts'
 import type { ProcessExit } from '../host/start-process.ts'
 import { readTextIfPresent } from '../host/state-folder.ts'
 import { isHealthy } from './agent-client.ts'
-import { rememberProcess } from './known-process.ts'
+import { rememberProcess, UnnotedError } from './known-process.ts'
+import type { KnownProcess } from './known-process.ts'
 import type { NodeDeps } from './node-deps.ts'
 import { exitCodes, NodeError } from './node-error.ts'
 import type { NodeLayout } from './node-layout.ts'
@@ -22,8 +23,7 @@ const SHOWN_LOG_LINES = 15
 
 /** Starts the agent with the configuration that is in the state folder. */
 export async function startAgent(deps: NodeDeps, layout: NodeLayout, kubelet: string): Promise<AgentProcess> {
-  const flags = { config: layout.agentConfig, 'root-dir': layout.agentRoot, 'cert-dir': layout.certificates }
-  const argv = [kubelet, ...Object.entries(flags).map(([name, value]) => `--${name}=${value}`)]
+  const argv = [kubelet, ...agentFlags(layout)]
   const startedAtMs = deps.clock.monotonic()
   const started = await startProcess({ argv, logFile: layout.agentLog })
   let exit: ProcessExit | undefined
@@ -31,11 +31,21 @@ export async function startAgent(deps: NodeDeps, layout: NodeLayout, kubelet: st
   try {
     await rememberProcess(layout.agentIdentity, started.pid, layout.agentLog)
   } catch (error) {
-    // An agent that no later command could find must not stay.
-    started.kill('SIGTERM')
-    throw new NodeError(`Cannot start the agent: ${(error as Error).message}`, exitCodes.failed, { cause: error })
+    // On a full disk an agent must run all the more: it is what frees space. The supervision tells, and notes it later.
+    if (!(error instanceof UnnotedError))
+      throw new NodeError(`Cannot start the agent: ${(error as Error).message}`, exitCodes.failed, { cause: error })
   }
   return { pid: started.pid, startedAtMs, exit: () => exit }
+}
+
+/** How other commands find the agent. */
+export function knownAgent(layout: NodeLayout): KnownProcess {
+  return { file: layout.agentIdentity, command: agentFlags(layout) }
+}
+
+function agentFlags(layout: NodeLayout): readonly string[] {
+  const flags = { config: layout.agentConfig, 'root-dir': layout.agentRoot, 'cert-dir': layout.certificates }
+  return Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
 }
 
 /** Waits until the agent is healthy; fails with what it logged last when it is not to be. */

@@ -3,12 +3,13 @@ import type { Clock } from '../async/clock.ts'
 import { runProcess } from '../host/run-process.ts'
 import { startProcess } from '../host/start-process.ts'
 import type { StartedProcess } from '../host/start-process.ts'
-import { makeFolder, removeTree, writeFileAtomically } from '../host/state-folder.ts'
+import { listFolder, makeFolder, readTextIfPresent, removeTree, writeFileAtomically } from '../host/state-folder.ts'
 import { createConflist } from './cni.ts'
 import type { PodNetwork } from './cni.ts'
 import { createContainerdConfig } from './containerd-config.ts'
 import type { ContainerdPaths, Snapshotter } from './containerd-config.ts'
-import { findProcess, rememberProcess, stopProcess } from './known-process.ts'
+import { findProcess, rememberProcess, stopProcess, UnnotedError } from './known-process.ts'
+import type { KnownProcess } from './known-process.ts'
 import { PAUSE_IMAGE } from './node-images.ts'
 
 /** A private containerd: where it is, and how to get to the namespaces that it lives in. */
@@ -21,6 +22,8 @@ export interface PrivateContainerd {
 const START_DEADLINE_MS = 20_000
 const STOP_GRACE_MS = 5000
 const POLL_MS = 5
+// Where containerd keeps what its CRI plugin runs.
+const CRI_NAMESPACE = 'k8s.io'
 
 /** Writes all that containerd reads at its start: its configuration and the pod network. */
 export async function configureContainerd(
@@ -35,7 +38,17 @@ export async function configureContainerd(
   const snapshotter = await findSnapshotter(clock, containerd, signal)
   await writeFileAtomically(paths.config, createContainerdConfig(paths, { sandboxImage: PAUSE_IMAGE, snapshotter }))
   const conflist = createConflist({ ...network, leaseFolder: paths.cniLeases })
-  await writeFileAtomically(`${paths.cniConfig}/10-deckhand.conflist`, conflist)
+  await writeFileAtomically(conflistFile(paths), conflist)
+}
+
+/** True when configureContainerd() was done before. */
+export async function isConfigured(paths: ContainerdPaths): Promise<boolean> {
+  const files = [paths.config, conflistFile(paths)].map((file) => readTextIfPresent(file))
+  return (await Promise.all(files)).every((text) => text !== undefined)
+}
+
+function conflistFile(paths: ContainerdPaths): string {
+  return `${paths.cniConfig}/10-deckhand.conflist`
 }
 
 /** Starts containerd and waits until it answers; it stays when we leave, and findContainerd() finds it again. */
@@ -48,9 +61,30 @@ export async function startContainerd(
   await stopContainerd(clock, paths, signal)
   // What a killed one left behind would answer a connect with "refused" all the same, but it must not look alive.
   await removeTree(paths.socket)
-  const argv = [...enter, 'containerd', '--config', paths.config]
+  const argv = [...enter, ...containerdCommand(paths)]
   const started = await startProcess({ argv, logFile: paths.log })
-  await rememberProcess(paths.identity, started.pid, paths.log)
+  try {
+    await rememberProcess(paths.identity, started.pid, paths.log).catch(passUnnoted)
+    await waitForAnswer(clock, paths, started, signal)
+  } catch (error) {
+    // Not to be held up by what ended the wait.
+    await stopContainerd(clock, paths, new AbortController().signal)
+    throw error
+  }
+  return started
+}
+
+/** A full disk is no reason to go without a runtime: its command line is found all the same. */
+function passUnnoted(error: unknown): void {
+  if (!(error instanceof UnnotedError)) throw error
+}
+
+async function waitForAnswer(
+  clock: Clock,
+  paths: ContainerdPaths,
+  started: StartedProcess,
+  signal: AbortSignal,
+): Promise<void> {
   let ended = false
   void started.exited.then(() => (ended = true)) // Never rejects.
   const end = clock.monotonic() + START_DEADLINE_MS
@@ -61,18 +95,33 @@ export async function startContainerd(
     }
     await clock.sleep(POLL_MS, signal)
   }
-  return started
+}
+
+/** How other commands find the containerd of these paths. */
+export function knownContainerd(paths: ContainerdPaths): KnownProcess {
+  return { file: paths.identity, command: containerdCommand(paths) }
+}
+
+function containerdCommand(paths: ContainerdPaths): readonly string[] {
+  return ['containerd', '--config', paths.config]
 }
 
 /** The pid of the containerd of these paths, when it runs and answers. */
 export async function findContainerd(paths: ContainerdPaths): Promise<number | undefined> {
-  const identity = await findProcess(paths.identity)
+  const identity = await findProcess(knownContainerd(paths))
   return identity !== undefined && (await canConnect(paths.socket)) ? identity.pid : undefined
+}
+
+/** True when containers may run without their containerd, or sandboxes are left that only it can remove. */
+export async function hasPodsLeft({ state, root }: ContainerdPaths): Promise<boolean> {
+  const tasks = `${state}/io.containerd.runtime.v2.task/${CRI_NAMESPACE}`
+  const sandboxes = `${root}/io.containerd.grpc.v1.cri/sandboxes`
+  return (await listFolder(tasks)).length + (await listFolder(sandboxes)).length > 0
 }
 
 /** Stops containerd; containers go on without it. True when one ran. */
 export async function stopContainerd(clock: Clock, paths: ContainerdPaths, signal: AbortSignal): Promise<boolean> {
-  return await stopProcess(clock, { file: paths.identity, graceMs: STOP_GRACE_MS }, signal)
+  return await stopProcess(clock, { ...knownContainerd(paths), graceMs: STOP_GRACE_MS }, signal)
 }
 
 /** True when someone listens on the unix socket. */

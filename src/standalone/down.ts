@@ -2,17 +2,20 @@ import { removeCgroup } from '../host/cgroup-tree.ts'
 import { mountPointsBelow, readMountTable } from '../host/mount-table.ts'
 import { runProcess } from '../host/run-process.ts'
 import { listFolder, readTextIfPresent, realFolder, removeLinksInto, removeTree } from '../host/state-folder.ts'
+import { knownAgent } from './agent-process.ts'
 import { checkRoot } from './check-machine.ts'
-import { findContainerd, startContainerd, stopContainerd } from './containerd.ts'
+import { findContainerd, hasPodsLeft, startContainerd, stopContainerd } from './containerd.ts'
 import { stopProcess } from './known-process.ts'
 import type { NodeDeps } from './node-deps.ts'
 import { exitCodes, NodeError } from './node-error.ts'
-import { computeNodeLayout } from './node-layout.ts'
+import { computeNodeLayout, ownPaths } from './node-layout.ts'
 import type { NodeLayout } from './node-layout.ts'
 import { readNodeRecord } from './node-record.ts'
 import type { NodeRecord } from './node-record.ts'
+import { findOwnMounts } from './own-mounts.ts'
 import { stopPods } from './stop-pods.ts'
 import type { PodRuntime } from './stop-pods.ts'
+import { isUpLocked } from './up-lock.ts'
 
 export interface DownDeps extends NodeDeps {
   openRuntime(endpoint: string): PodRuntime & Disposable
@@ -23,6 +26,9 @@ const CONTAINER_LOG_LINKS = '/var/log/containers'
 const UP_GRACE_MS = 30_000
 const AGENT_GRACE_MS = 15_000
 const COMMAND_DEADLINE_MS = 10_000
+// One that ends removes its note a moment before it is gone.
+const LEAVING_MS = 3000
+const POLL_MS = 20
 
 /** Stops all that "up" started, and pods before their runtime; what is not there any more is no fault. */
 export async function runDown(
@@ -39,19 +45,31 @@ export async function runDown(
   }
   if (await stopProcess(deps.clock, { file: layout.upIdentity, graceMs: UP_GRACE_MS }, signal))
     deps.say('"deckhand up" ended')
-  if (await stopProcess(deps.clock, { file: layout.agentIdentity, graceMs: AGENT_GRACE_MS }, signal))
+  await checkNoUp(deps, layout, signal)
+  if (await stopProcess(deps.clock, { ...knownAgent(layout), graceMs: AGENT_GRACE_MS }, signal))
     deps.say('agent stopped')
   await stopAllPods(deps, layout, record, signal)
   if (await hasPrivateRuntime(layout)) await takeRuntimeDown(deps, layout, signal)
   await removeCgroup(deps.clock, record.cgroupRoot, signal)
   await removeLinksInto(CONTAINER_LOG_LINKS, layout.podLogs)
-  await unmountAll(deps, layout.state, signal)
-  if (options.purge) await purge(layout)
+  await unmountOwn(deps, layout, signal)
   deps.say(
     options.purge
-      ? `Everything is stopped and ${layout.state} removed.`
+      ? `Everything is stopped and ${await purge(layout)}.`
       : `Everything is stopped; ${layout.state} is kept.`,
   )
+}
+
+/** An "up" that a full disk kept from noting its pid would start again what we stop. */
+async function checkNoUp(deps: DownDeps, layout: NodeLayout, signal: AbortSignal): Promise<void> {
+  const end = deps.clock.monotonic() + LEAVING_MS
+  while (await isUpLocked(layout.upIdentity)) {
+    if (deps.clock.monotonic() > end) {
+      const message = `Cannot stop the node: "deckhand up" runs, and "${layout.upIdentity}" does not say where; end it first`
+      throw new NodeError(message, exitCodes.failed)
+    }
+    await deps.clock.sleep(POLL_MS, signal)
+  }
 }
 
 async function stopAllPods(deps: DownDeps, layout: NodeLayout, record: NodeRecord, signal: AbortSignal): Promise<void> {
@@ -61,11 +79,18 @@ async function stopAllPods(deps: DownDeps, layout: NodeLayout, record: NodeRecor
     await stopPodsOf(deps, record.runtime, uids, signal)
   }
   if (!(await hasPrivateRuntime(layout))) return
-  if ((await findContainerd(layout.containerd)) === undefined) {
-    // Containers outlive a containerd that was killed; only a containerd can stop them in good order.
-    await startContainerd(deps.clock, { paths: layout.containerd, enter: [] }, signal)
+  try {
+    if ((await findContainerd(layout.containerd)) === undefined) {
+      if (!(await hasPodsLeft(layout.containerd))) return
+      // Containers outlive a containerd that was killed; only a containerd can stop them in good order.
+      await startContainerd(deps.clock, { paths: layout.containerd, enter: [] }, signal)
+    }
+    await stopPodsOf(deps, `unix://${layout.containerd.socket}`, undefined, signal)
+  } catch (error) {
+    if (signal.aborted) throw error
+    // A full disk above all; what runs in the node's cgroup is killed with it.
+    deps.say(`Cannot stop pods in good order, they are killed: ${(error as Error).message}`)
   }
-  await stopPodsOf(deps, `unix://${layout.containerd.socket}`, undefined, signal)
 }
 
 /** True when a private containerd was ever started, whatever runtime the last "up" was told to use. */
@@ -97,18 +122,32 @@ async function takeRuntimeDown(deps: DownDeps, layout: NodeLayout, signal: Abort
   await runProcess(deps.clock, { argv, deadlineMs: COMMAND_DEADLINE_MS }, signal)
 }
 
-async function unmountAll(deps: DownDeps, folder: string, signal: AbortSignal): Promise<void> {
-  for (const point of mountPointsBelow(await readMountTable(), folder)) {
-    const argv = ['umount', '--lazy', point]
-    await runProcess(deps.clock, { argv, deadlineMs: COMMAND_DEADLINE_MS }, signal)
+/** Again until none is left that would go: mounts stand on one another. */
+async function unmountOwn(deps: DownDeps, layout: NodeLayout, signal: AbortSignal): Promise<void> {
+  const run = async (...argv: string[]) =>
+    (await runProcess(deps.clock, { argv, deadlineMs: COMMAND_DEADLINE_MS }, signal)).exitCode === 0
+  for (let isDone = false; !isDone;) {
+    isDone = true
+    for (const point of findOwnMounts(await readMountTable(), layout)) {
+      // What lies in it may be a shared mount of the user's, and would go with ours everywhere.
+      await run('mount', '--make-rprivate', point)
+      if (await run('umount', '--lazy', point)) isDone = false
+    }
   }
 }
 
-async function purge(layout: NodeLayout): Promise<void> {
-  const [left] = mountPointsBelow(await readMountTable(), layout.state)
+/** Removes the state folder; of one that is a mount only the node's own files, since the rest is the user's. Says what it did. */
+async function purge(layout: NodeLayout): Promise<string> {
+  const points = mountPointsBelow(await readMountTable(), layout.state)
+  const left = points.find((point) => point !== layout.state)
   // Removing through a mount would remove what is not the node's.
   if (left !== undefined) {
     throw new NodeError(`Cannot remove "${layout.state}": "${left}" is still mounted there`, exitCodes.failed)
   }
-  await removeTree(layout.state)
+  if (points.length === 0) {
+    await removeTree(layout.state)
+    return `${layout.state} removed`
+  }
+  for (const path of ownPaths(layout)) await removeTree(path)
+  return `the node's files removed; ${layout.state} is kept, it is a mount of its own`
 }

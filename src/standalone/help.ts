@@ -6,7 +6,8 @@ export const helpText = `Deckhand: a Kubernetes node on one machine. Needs Linux
 Usage: deckhand COMMAND [options]
 
   up        run the node in the foreground: a container runtime, a pod network and the agent
-  down      stop everything: the agent, all pods, the runtime, the network; keeps the files
+  down      stop everything: the agent, all pods, the runtime, the network; keeps the files.
+            Pods get their grace period, but preStop hooks do not run
   status    say what runs
   why POD   say why a pod is as it is, and what was done for it, step by step
   version   say which version this is

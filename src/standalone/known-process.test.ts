@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -21,7 +21,7 @@ describe('known processes', () => {
     const child = spawn('sleep', ['1000'])
     const exited = once(child, 'exit')
     const identity = await rememberProcess(file, child.pid ?? 0, 'log')
-    assert.deepEqual(await findProcess(file), identity)
+    assert.deepEqual(await findProcess({ file }), identity)
     assert.equal(await stopProcess(systemClock, { file, graceMs: 5000 }, t.signal), true)
     assert.deepEqual(await exited, [null, 'SIGTERM'])
     assert.equal(await stopProcess(systemClock, { file, graceMs: 5000 }, t.signal), false)
@@ -35,10 +35,25 @@ describe('known processes', () => {
       { ...identity, bootId: 'another boot' },
     ]) {
       await writeFile(file, JSON.stringify(other))
-      assert.equal(await findProcess(file), undefined)
+      assert.equal(await findProcess({ file }), undefined)
       assert.equal(await stopProcess(systemClock, { file, graceMs: 0 }, t.signal), false)
     }
     await assert.rejects(readFile(file))
+  })
+
+  test('are found by their command line when the disk did not take the file', async (t) => {
+    const file = await identityFile(t)
+    await mkdir(`${file}.new`)
+    const child = spawn('/usr/bin/tail', ['-f', '/dev/null', file])
+    const exited = once(child, 'exit')
+    const message = new RegExp(`^Cannot note process ${child.pid} in "${file}": `)
+    await assert.rejects(rememberProcess(file, child.pid ?? 0, 'log'), { name: 'UnnotedError', message })
+    const known = { file, command: ['/dev/null', file] }
+    assert.equal((await findProcess(known))?.pid, child.pid)
+    assert.equal(await findProcess({ file }), undefined)
+    assert.equal(await findProcess({ file, command: ['null', file] }), undefined)
+    assert.equal(await stopProcess(systemClock, { ...known, graceMs: 5000 }, t.signal), true)
+    assert.deepEqual(await exited, [null, 'SIGTERM'])
   })
 
   test('are killed after the grace when they do not leave', async (t) => {

@@ -1,20 +1,42 @@
 import type { Clock } from '../async/clock.ts'
+import { findProcessByCommand } from '../host/find-process-by-command.ts'
 import { isRunning, readProcessIdentity, signalProcess } from '../host/process-identity.ts'
 import type { ProcessIdentity } from '../host/process-identity.ts'
 import { readTextIfPresent, removeTree, writeFileAtomically } from '../host/state-folder.ts'
 
 const POLL_MS = 10
 
-/** Remembers a process in a file, for a later command to find; the log is where it would say why it is gone already. */
+/** The process runs, but the disk did not take the file that would name it. */
+export class UnnotedError extends Error {
+  override readonly name = 'UnnotedError'
+}
+
+/** How a later command finds a process: by a file, and where a full disk did not take it by the end of its command line. */
+export interface KnownProcess {
+  readonly file: string
+  readonly command?: readonly string[]
+}
+
+/** Remembers a process in a file; the log is where it would say why it is gone already. */
 export async function rememberProcess(file: string, pid: number, log: string): Promise<ProcessIdentity> {
   const identity = await readProcessIdentity(pid)
   if (identity === undefined) throw new Error(`Cannot start process ${pid}: it ended at once, see "${log}"`)
-  await writeFileAtomically(file, `${JSON.stringify(identity)}\n`)
+  try {
+    await writeFileAtomically(file, `${JSON.stringify(identity)}\n`)
+  } catch (cause) {
+    throw new UnnotedError(`Cannot note process ${pid} in "${file}": ${(cause as Error).message}`, { cause })
+  }
   return identity
 }
 
 /** The process of the file while exactly that one still runs; never another one that got its pid. */
-export async function findProcess(file: string): Promise<ProcessIdentity | undefined> {
+export async function findProcess({ file, command }: KnownProcess): Promise<ProcessIdentity | undefined> {
+  const noted = await findNoted(file)
+  return noted ?? (command === undefined ? undefined : await findProcessByCommand(command))
+}
+
+/** The process that runs and that the file names. */
+export async function findNoted(file: string): Promise<ProcessIdentity | undefined> {
   const text = await readTextIfPresent(file)
   const identity = text === undefined ? undefined : parseIdentity(text)
   return identity !== undefined && (await isRunning(identity)) ? identity : undefined
@@ -23,10 +45,10 @@ export async function findProcess(file: string): Promise<ProcessIdentity | undef
 /** Asks the process to leave, and after the grace makes it; true when there was one. */
 export async function stopProcess(
   clock: Clock,
-  options: { readonly file: string; readonly graceMs: number },
+  options: KnownProcess & { readonly graceMs: number },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const identity = await findProcess(options.file)
+  const identity = await findProcess(options)
   if (identity !== undefined) {
     await signalProcess(identity, 'SIGTERM')
     if (!(await waitForEnd(clock, identity, options.graceMs, signal))) {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { dirname } from 'node:path'
 import { containerdPaths } from './containerd-config.ts'
 import type { ContainerdPaths } from './containerd-config.ts'
 
@@ -45,4 +46,12 @@ export function computeNodeLayout(state: string): NodeLayout {
     // Away from the ranges that other tools take unasked: 10.42, 10.43, 10.85, 10.88, 10.96, 10.244.
     subnet: suffix === '' ? '10.123.0.0/16' : `10.${128 + ((hash[0] ?? 0) % 64)}.0.0/16`,
   }
+}
+
+/** Everything that a node makes in its state folder; the record last, since a folder without it is no node's. */
+export function ownPaths(layout: NodeLayout): readonly string[] {
+  const { containerd, manifests, agentConfig, agentRoot, certificates, podLogs, upIdentity, agentIdentity } = layout
+  const folders = [containerd.folder, manifests, agentRoot, certificates, dirname(podLogs)]
+  const files = [agentConfig, upIdentity, agentIdentity, layout.record]
+  return [...folders, ...files.flatMap((file) => [`${file}.new`, file])]
 }

@@ -1,6 +1,7 @@
 import { realFolder } from '../host/state-folder.ts'
 import { addExplanations, explainPods, isHealthy, listPods } from './agent-client.ts'
 import type { PodSummary } from './agent-client.ts'
+import { knownAgent } from './agent-process.ts'
 import { findContainerd } from './containerd.ts'
 import { findProcess } from './known-process.ts'
 import type { NodeDeps } from './node-deps.ts'
@@ -15,7 +16,7 @@ export async function runStatus(deps: NodeDeps, state: string, signal: AbortSign
     deps.say(`There is no node in ${state}.`)
     return false
   }
-  const agent = await findProcess(layout.agentIdentity)
+  const agent = await findProcess(knownAgent(layout))
   const healthy = agent !== undefined && (await isHealthy(record.ports, signal))
   const containerd = await findContainerd(layout.containerd)
   const agentState = agent === undefined ? 'stopped' : `${healthy ? 'healthy' : 'not healthy'} (pid ${agent.pid})`

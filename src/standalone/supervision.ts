@@ -1,8 +1,8 @@
 import { rotateLog } from '../host/rotate-log.ts'
 import { formatExit, startAgent } from './agent-process.ts'
 import type { AgentProcess } from './agent-process.ts'
-import { startContainerd } from './containerd.ts'
-import { findProcess } from './known-process.ts'
+import { knownContainerd, startContainerd } from './containerd.ts'
+import { findNoted, findProcess, rememberProcess } from './known-process.ts'
 import type { NodeDeps } from './node-deps.ts'
 import type { NodeLayout } from './node-layout.ts'
 
@@ -23,22 +23,23 @@ export async function runSupervision(
 ): Promise<void> {
   let agent = first
   let pauseMs = FIRST_PAUSE_MS
-  const tryAgain = createRetry(deps, signal)
+  const { agentLog, containerd } = node.layout
+  const logs = [agentLog, containerd.log].map((file) => ({ file, retry: createRetry(deps, signal) }))
+  const retryRuntime = createRetry(deps, signal)
+  const retryAgent = createRetry(deps, signal)
+  const retryNotes = createRetry(deps, signal)
   while (!signal.aborted) {
-    for (const log of [node.layout.agentLog, node.layout.containerd.log]) {
-      await tryAgain(() => rotateLog(log, MAX_LOG_BYTES))
-    }
-    if (node.privateRuntime) await tryAgain(() => keepRuntime(deps, node.layout, signal))
+    for (const { file, retry } of logs) await retry(() => rotateLog(file, MAX_LOG_BYTES))
+    if (node.privateRuntime) await retryRuntime(() => keepRuntime(deps, node.layout, signal))
     const exit = agent.exit()
     if (exit !== undefined) {
       if (deps.clock.monotonic() - agent.startedAtMs > WELL_AFTER_MS) pauseMs = FIRST_PAUSE_MS
-      deps.say(
-        `the agent ended (${formatExit(exit)}), starting it again in ${pauseMs / 1000} s; see ${node.layout.agentLog}`,
-      )
+      deps.say(`the agent ended (${formatExit(exit)}), starting it again in ${pauseMs / 1000} s; see ${agentLog}`)
       await deps.clock.sleep(pauseMs, signal)
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
-      agent = (await tryAgain(() => startAgent(deps, node.layout, node.kubelet))) ?? agent
+      agent = (await retryAgent(() => startAgent(deps, node.layout, node.kubelet))) ?? agent
     }
+    await retryNotes(() => keepNotes(deps, node, agent))
     await deps.clock.sleep(CHECK_MS, signal)
   }
 }
@@ -60,7 +61,25 @@ function createRetry(deps: NodeDeps, signal: AbortSignal): <T>(work: () => Promi
 }
 
 async function keepRuntime(deps: NodeDeps, layout: NodeLayout, signal: AbortSignal): Promise<void> {
-  if ((await findProcess(layout.containerd.identity)) !== undefined) return
+  if ((await findProcess(knownContainerd(layout.containerd))) !== undefined) return
   deps.say('containerd ended, starting it again')
   await startContainerd(deps.clock, { paths: layout.containerd, enter: [] }, signal)
+}
+
+/** Notes the processes again that a full disk did not take. */
+async function keepNotes(
+  { pid }: NodeDeps,
+  { layout, privateRuntime }: { readonly layout: NodeLayout; readonly privateRuntime: boolean },
+  agent: AgentProcess,
+): Promise<void> {
+  if ((await findNoted(layout.upIdentity)) === undefined) {
+    await rememberProcess(layout.upIdentity, pid, layout.upIdentity)
+  }
+  if (agent.exit() === undefined && (await findNoted(layout.agentIdentity)) === undefined) {
+    await rememberProcess(layout.agentIdentity, agent.pid, layout.agentLog)
+  }
+  const { identity, log } = layout.containerd
+  if (!privateRuntime || (await findNoted(identity)) !== undefined) return
+  const running = await findProcess(knownContainerd(layout.containerd))
+  if (running !== undefined) await rememberProcess(identity, running.pid, log)
 }

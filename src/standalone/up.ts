@@ -1,13 +1,13 @@
 import { makeCgroup } from '../host/cgroup-tree.ts'
-import { listFolder, makeFolder, realFolder, writeFileAtomically } from '../host/state-folder.ts'
+import { listFolder, makeFolder, readTextIfPresent, realFolder, writeFileAtomically } from '../host/state-folder.ts'
 import { listPods } from './agent-client.ts'
 import type { PodSummary } from './agent-client.ts'
 import { createAgentConfig } from './agent-config.ts'
-import { startAgent, waitUntilHealthy } from './agent-process.ts'
+import { knownAgent, startAgent, waitUntilHealthy } from './agent-process.ts'
 import type { AgentProcess } from './agent-process.ts'
 import type { UpOptions } from './arguments.ts'
 import { checkPorts, checkPrograms, checkRoot, checkRuntime, toFolderError } from './check-machine.ts'
-import { configureContainerd, findContainerd, startContainerd } from './containerd.ts'
+import { configureContainerd, findContainerd, isConfigured, startContainerd } from './containerd.ts'
 import { EXAMPLE_POD, examplePod } from './example-pod.ts'
 import { importNodeImages } from './import-images.ts'
 import { stopProcess } from './known-process.ts'
@@ -56,7 +56,7 @@ async function prepareNode(
   options: UpOptions,
   signal: AbortSignal,
 ): Promise<NodeRecord> {
-  const stale = { file: layout.agentIdentity, graceMs: AGENT_GRACE_MS }
+  const stale = { ...knownAgent(layout), graceMs: AGENT_GRACE_MS }
   if (await stopProcess(deps.clock, stale, signal)) deps.say('stopped an agent that a killed "deckhand up" had left')
   await checkPorts(options.ports)
   await (options.runtime === undefined ? checkPrograms(deps.programPath) : checkRuntime(options.runtime))
@@ -66,13 +66,24 @@ async function prepareNode(
     ports: options.ports,
     ...(options.runtime === undefined ? {} : { runtime: options.runtime }),
   }
-  await writeFileAtomically(layout.record, `${JSON.stringify(record, undefined, 2)}\n`)
-  await writeFileAtomically(layout.agentConfig, createAgentConfig(layout, record))
+  await writeNodeFiles(layout, record).catch((error: unknown) => {
+    throw toFolderError(layout.state, error)
+  })
+  await makeCgroup(record.cgroupRoot)
+  return record
+}
+
+async function writeNodeFiles(layout: NodeLayout, record: NodeRecord): Promise<void> {
+  await writeIfChanged(layout.record, `${JSON.stringify(record, undefined, 2)}\n`)
+  await writeIfChanged(layout.agentConfig, createAgentConfig(layout, record))
   await makeFolder(layout.podLogs)
   await makeFolder(layout.agentRoot, 0o750)
   await writeExample(layout, record)
-  await makeCgroup(record.cgroupRoot)
-  return record
+}
+
+/** A node that is as it was needs no space, and so comes up again on a full disk. */
+async function writeIfChanged(file: string, text: string): Promise<void> {
+  if ((await readTextIfPresent(file)) !== text) await writeFileAtomically(file, text)
 }
 
 /** Only into a folder that is new: a user who removed the example does not want it back. Its image is our runtime's alone. */
@@ -90,7 +101,11 @@ async function bringUpRuntime(deps: NodeDeps, layout: NodeLayout, signal: AbortS
   const running = await findContainerd(layout.containerd)
   if (running === undefined) {
     const network = { name: 'deckhand', bridge: layout.bridge, subnet: layout.subnet, masquerade: true }
-    await configureContainerd(deps.clock, containerd, network, signal)
+    await configureContainerd(deps.clock, containerd, network, signal).catch(async (error: unknown) => {
+      const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC'
+      // That of the last "up" does as well.
+      if (!isFull || !(await isConfigured(layout.containerd))) throw toFolderError(layout.state, error)
+    })
     const { pid } = await startContainerd(deps.clock, containerd, signal)
     deps.say(`containerd started (pid ${pid})`)
   } else {
@@ -144,7 +159,7 @@ function formatExample(example: PodSummary | undefined): string {
 }
 
 async function leaveAgent(deps: NodeDeps, layout: NodeLayout): Promise<void> {
-  const stopped = { file: layout.agentIdentity, graceMs: AGENT_GRACE_MS }
+  const stopped = { ...knownAgent(layout), graceMs: AGENT_GRACE_MS }
   if (await stopProcess(deps.clock, stopped, new AbortController().signal)) deps.say('The agent stopped.')
   deps.say('Pods and runtime go on: "bin/deckhand up" takes over again, "bin/deckhand down" stops all.')
 }
