@@ -38,8 +38,9 @@ export function createGuardedFiles(options: GuardedFilesOptions): GuardedFiles &
     async checkHostPath({ path, type }, signal) {
       if (path.split('/').includes('..'))
         throw new GuardedFileError(`Cannot use hostPath "${path}": expected a path without ".."`, 'EINVAL')
-      if (type === '') return
-      await run('checkHostPath', { request: { path, type }, place: path, silenceMs: PROMPT_MS }, signal)
+      // Whatever is there, or nothing, will do. But a path that does not answer would hang the runtime.
+      if (type === '') await run('kindOf', { request: { path }, place: path, silenceMs: PROMPT_MS }, signal)
+      else await run('checkHostPath', { request: { path, type }, place: path, silenceMs: PROMPT_MS }, signal)
     },
     async setOwnership(request, onProgress, signal) {
       return await run('setOwnership', { request, place: request.root, silenceMs: WALK_MS, onProgress }, signal)

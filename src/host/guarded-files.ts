@@ -24,7 +24,7 @@ export type FileKind = 'directory' | 'file' | 'blockDevice' | 'other' | 'absent'
  * DeadlineError.
  */
 export interface GuardedFiles {
-  /** Makes what the type allows to make; fails when the path is not of the type. */
+  /** Makes what the type allows to make; fails when the path is not of the type. Without a type anything will do that answers. */
   checkHostPath(request: { readonly path: string; readonly type: HostPathType }, signal: AbortSignal): Promise<void>
   /** Group and modes of fsGroup for a whole tree, root last; says in between how many entries are done. */
   setOwnership(

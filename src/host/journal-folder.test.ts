@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { execFileSync } from 'node:child_process'
 import { createJournalFolder } from './journal-folder.ts'
 
 test('a journal folder keeps, replaces, sets aside and removes files', async (t) => {
@@ -21,4 +22,11 @@ test('a journal folder keeps, replaces, sets aside and removes files', async (t)
   await files.remove('a.json')
   assert.deepEqual(await files.list(), ['b.json.broken'])
   assert.equal(readFileSync(join(folder, 'b.json.broken'), 'utf8'), 'three')
+})
+
+test('a journal folder does not wait for a pipe in place of a file', { timeout: 5000 }, async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'journal-'))
+  t.after(() => rmSync(root, { recursive: true }))
+  execFileSync('mkfifo', [join(root, 'a.json')])
+  await assert.rejects(createJournalFolder(root).read('a.json'), /Cannot read ".*a\.json"/)
 })

@@ -4,6 +4,7 @@ import type { KindedContainer } from '../model/pod-containers.ts'
 import { podText } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
 import { StartError } from '../model/start-error.ts'
+import type { ApplySignals } from './apply-signals.ts'
 import { computeContainerGrace } from './compute-grace.ts'
 import { computeNextBackOff, crashBackOffKey } from './compute-crash-back-off.ts'
 import type { CrashBackOffLimits } from './compute-crash-back-off.ts'
@@ -29,12 +30,6 @@ export interface ApplyInput {
   readonly actions: PodActions
   readonly memory: PodMemory
   readonly backOffLimits: CrashBackOffLimits
-}
-
-/** Two ends: the agent leaves, or the pod is no longer to be started. The second stops only what may wait for long. */
-export interface ApplySignals {
-  readonly shutdown: AbortSignal
-  readonly superseded: AbortSignal
 }
 
 /** Carries out one pass, in the order of the plan. True when every container that should start did. */
@@ -147,11 +142,7 @@ async function startAll(
       signals.superseded.throwIfAborted()
       rememberStart(runtime, input, start)
       const request = { pod: input.pod, kinded, image, sandbox: parts.sandbox, observed: input.observed, imageVolumes }
-      const containerId = await runtime.starts.pass(
-        startPriority(input.pod, 'container'),
-        () => startContainer(runtime, request, signals.shutdown),
-        signals.superseded,
-      )
+      const containerId = await startContainer(runtime, request, signals)
       input.memory.allocated.set(start.name, kinded.container.resources)
       // Outside the turnstile: a hook may take long, and other pods start meanwhile.
       const started = { ...input, kinded, containerId, podIp: parts.sandbox.ips[0] }

@@ -85,7 +85,9 @@ export class ExitJournal {
       this.#known.set(uid, parseFinishedPod(await files.read(name), uid))
     } catch (error) {
       log.error('a note about a finished pod cannot be used, setting it aside', { name, error })
-      await files.setAside(name)
+      await files
+        .setAside(name)
+        .catch((failure: unknown) => log.error('cannot set a note aside', { name, error: failure }))
     }
   }
 }

@@ -7,6 +7,8 @@ import {
   createPodRuntime,
   failing,
 } from '../../test/component/create-pod-runtime.ts'
+import { FakeClock } from '../../test/fakes/fake-clock.ts'
+import { Turnstile } from '../async/turnstile.ts'
 import { ContainerConfigError } from '../containers/config-error.ts'
 import type { CriErrorCode } from '../cri/cri-call-error.ts'
 import type { ContainerConfig } from '../cri/generated/runtime-v1.ts'
@@ -40,7 +42,11 @@ async function setUp(
     observed: createObservedPod({ containers }),
     imageVolumes: new Map(),
   }
-  return { ...made, configs, start: (signal = never) => startContainer(made.runtime, request, signal) }
+  return {
+    ...made,
+    configs,
+    start: (signal = never) => startContainer(made.runtime, request, { superseded: signal, shutdown: signal }),
+  }
 }
 
 describe('startContainer()', () => {
@@ -136,6 +142,18 @@ describe('startContainer()', () => {
     const { start, events } = await setUp([], {}, { readEnvironment })
     await assert.rejects(start(over.signal), { name: 'Error', message: 'shutdown' })
     assert.deepEqual(events, [])
+  })
+
+  test('keeps nobody else out while what it needs hangs, and is not waited for when the pod goes', async () => {
+    const readEnvironment = (_: unknown, signal: AbortSignal) =>
+      new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    const starts = new Turnstile({ places: 1, patienceMs: 1000, clock: new FakeClock() })
+    const { start } = await setUp([], {}, { readEnvironment, starts })
+    const over = new AbortController()
+    const stuck = assert.rejects(start(over.signal), { message: 'removed' })
+    assert.equal(await starts.pass(0, async () => 'another', never), 'another')
+    over.abort(new Error('removed'))
+    await stuck
   })
 
   test('is not stopped by a log that cannot be linked', async () => {

@@ -19,8 +19,10 @@ import type { KindedContainer } from '../model/pod-containers.ts'
 import { podLogName } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
 import { StartError } from '../model/start-error.ts'
+import type { ApplySignals } from './apply-signals.ts'
 import type { PodSandboxInUse } from './create-sandbox.ts'
 import type { LocalImage, PodRuntime } from './pod-runtime.ts'
+import { startPriority } from './start-priority.ts'
 import { removeContainer } from './remove-container.ts'
 
 export interface StartRequest {
@@ -34,27 +36,42 @@ export interface StartRequest {
 }
 
 /** Makes one instance of a container, starts it and returns its id. Fails with a StartError whose reason users see. */
-export async function startContainer(runtime: PodRuntime, request: StartRequest, signal: AbortSignal): Promise<string> {
-  const { pod, kinded, sandbox } = request
-  const { name } = kinded.container
-  const fieldPath = containerFieldPath(kinded.kind, name)
+export async function startContainer(
+  runtime: PodRuntime,
+  request: StartRequest,
+  { superseded, shutdown }: ApplySignals,
+): Promise<string> {
+  const { pod, kinded } = request
   try {
-    await removeNeverStarted(runtime, request, signal)
-    const config = await prepareContainer(runtime, request, signal)
-    const { containerId } = await inStep('CreateContainerError', () =>
-      runtime.calls.createContainer({ podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config }, signal),
-    )
-    runtime.events.record(pod, { type: 'Normal', reason: 'Created', message: 'Container created', fieldPath })
-    await inStep('RunContainerError', () => runtime.calls.startContainer({ containerId }, signal))
-    runtime.events.record(pod, { type: 'Normal', reason: 'Started', message: 'Container started', fieldPath })
-    await linkLog(runtime, request, { containerId, logPath: config.logPath })
-    return containerId
+    // Outside the turnstile: a volume that hangs here must not keep other pods out.
+    const config = await prepareContainer(runtime, request, superseded)
+    const createAndStart = () => runContainer(runtime, { ...request, config }, shutdown)
+    return await runtime.starts.pass(startPriority(pod, 'container'), createAndStart, superseded)
   } catch (error) {
     if (error instanceof StartError) {
+      const fieldPath = containerFieldPath(kinded.kind, kinded.container.name)
       runtime.events.record(pod, { type: 'Warning', reason: 'Failed', message: `Error: ${error.message}`, fieldPath })
     }
     throw error
   }
+}
+
+async function runContainer(
+  runtime: PodRuntime,
+  request: StartRequest & { readonly config: ContainerConfig },
+  signal: AbortSignal,
+): Promise<string> {
+  const { pod, kinded, sandbox, config } = request
+  const fieldPath = containerFieldPath(kinded.kind, kinded.container.name)
+  await removeNeverStarted(runtime, request, signal)
+  const { containerId } = await inStep('CreateContainerError', () =>
+    runtime.calls.createContainer({ podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config }, signal),
+  )
+  runtime.events.record(pod, { type: 'Normal', reason: 'Created', message: 'Container created', fieldPath })
+  await inStep('RunContainerError', () => runtime.calls.startContainer({ containerId }, signal))
+  runtime.events.record(pod, { type: 'Normal', reason: 'Started', message: 'Container started', fieldPath })
+  await linkLog(runtime, request, { containerId, logPath: config.logPath })
+  return containerId
 }
 
 /** The link serves log collectors only: a container that runs is not at fault when it cannot be made. */

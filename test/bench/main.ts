@@ -9,6 +9,7 @@ import { manyPodsScenario } from './measure-many-pods.ts'
 import { onePodScenario } from './measure-one-pod.ts'
 import { probesScenario } from './measure-probes.ts'
 import { volumeCyclesScenario } from './measure-volume-cycles.ts'
+import { subPathRaceScenario } from './measure-sub-path-race.ts'
 import { parseOptions, usage } from './options.ts'
 import type { BenchOptions } from './options.ts'
 import { mergeSamples } from './rows.ts'
@@ -22,6 +23,7 @@ const scenarios: readonly Scenario[] = [
   manyPodsScenario,
   probesScenario,
   volumeCyclesScenario,
+  subPathRaceScenario,
 ]
 
 interface Kubelet {

@@ -48,6 +48,7 @@ export const rows: readonly Row[] = [
     undefined,
     '500 pods with volumes of every kind, 25 at a time: all came, went and left nothing',
   ),
+  row('race-outside', '', undefined, '500 starts on a subPath that changes places with a link to /: saw the outside'),
 ]
 
 /** What was measured: for each row's name the values of all runs. */

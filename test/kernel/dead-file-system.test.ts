@@ -37,6 +37,7 @@ test('a file system that does not answer holds up only who asks it, and nothing 
   const all = { root: dead, group: 1, readOnly: false, onlyOnRootMismatch: false }
   const stuck = [
     files.kindOf(join(dead, 'x'), signal),
+    files.checkHostPath({ path: join(dead, 'z'), type: '' }, signal),
     files.measureTree(dead, signal),
     files.setOwnership(all, () => {}, signal),
     files.bindSubPath({ root: join(dead, 'y'), path: 'a', target }, signal),

@@ -4,7 +4,10 @@ import { closeSync, openSync } from 'node:fs'
 import type { MountNamespace } from './mount-namespace.ts'
 
 /** Mounts a file system whose server never answers, as a network file system does when its server is away. */
-export async function mountDeadFileSystem(namespace: MountNamespace, point: string): Promise<Disposable> {
+export async function mountDeadFileSystem(
+  namespace: Pick<MountNamespace, 'enter'>,
+  point: string,
+): Promise<Disposable> {
   const server = openSync('/dev/fuse', 'r+')
   const [file = '', ...args] = namespace.enter
   const options = 'fd=3,rootmode=40000,user_id=0,group_id=0,allow_other'

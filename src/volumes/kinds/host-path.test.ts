@@ -22,11 +22,12 @@ function createKind(failure?: Error) {
 const ready = { kind: 'files', hostPath: '/data', readOnly: false, selinuxRelabel: false, groups: [] }
 
 describe('createHostPathKind()', () => {
-  test('uses a path as it is when no type is asked for', async () => {
+  test('uses a path as it is, as long as it answers, when no type is asked for', async () => {
     const { kind, checks } = createKind()
     assert.deepEqual(await kind.setUp(createVolumeWish({ hostPath: { path: '/data', type: '' } }), signal), ready)
     assert.deepEqual(await kind.setUp(createVolumeWish({ hostPath: { path: '/data' } }), signal), ready)
-    assert.deepEqual(checks, [])
+    const look = { path: '/data', type: '' }
+    assert.deepEqual(checks, [look, look])
     assert.deepEqual([kind.plugin, kind.refreshed, kind.measure], ['kubernetes.io/host-path', false, undefined])
   })
 
@@ -49,6 +50,7 @@ describe('createHostPathKind()', () => {
   })
 
   const refused: readonly (readonly [path: string, type: string, message: string])[] = [
+    ['data', '', 'Cannot use host path "data": expected an absolute path'],
     ['/data/../etc', '', 'Cannot use host path "/data/../etc": it has ".." in it'],
     [
       '/data',

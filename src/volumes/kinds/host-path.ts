@@ -13,8 +13,9 @@ export function createHostPathKind(deps: { readonly guarded: Pick<GuardedFiles, 
 
     async setUp(wish, signal) {
       const { path, type = '' } = findSource(wish)
+      if (!path.startsWith('/')) throw new Error(`Cannot use host path "${path}": expected an absolute path`)
       if (path.split('/').includes('..')) throw new Error(`Cannot use host path "${path}": it has ".." in it`)
-      if (type !== '') await deps.guarded.checkHostPath({ path, type: parseType(type) }, signal)
+      await deps.guarded.checkHostPath({ path, type: parseType(type) }, signal)
       const groups = volumeGroupsOf(wish.source)
       return { kind: 'files', hostPath: path, readOnly: wish.readOnly, selinuxRelabel: false, groups }
     },
@@ -30,6 +31,7 @@ function findSource({ name, source }: VolumeWish): HostPathVolumeSource {
 }
 
 const TYPES: readonly HostPathType[] = [
+  '',
   'DirectoryOrCreate',
   'Directory',
   'FileOrCreate',
@@ -41,6 +43,7 @@ const TYPES: readonly HostPathType[] = [
 
 function parseType(text: string): HostPathType {
   const type = TYPES.find((known) => known === text)
-  if (type === undefined) throw new Error(`Cannot use host path type "${text}": expected one of ${TYPES.join(', ')}`)
+  if (type === undefined)
+    throw new Error(`Cannot use host path type "${text}": expected one of ${TYPES.filter(Boolean).join(', ')}`)
   return type
 }

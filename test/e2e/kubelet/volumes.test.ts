@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { PodSpec, Volume, VolumeMount } from '../../../src/model/generated/core-v1.ts'
-import type { Pod } from '../../../src/model/pod.ts'
 import { scripts, testContainer, testPod } from '../support/test-pod.ts'
 import { TestObjects } from '../support/test-objects.ts'
 import { TestNode } from '../support/test-node.ts'
@@ -124,46 +123,6 @@ describe('volumes of a pod', () => {
     }
   }
 
-  const podDirectory = (pod: Pod) => `${node.agent.rootDir}/pods/${pod.metadata.uid}`
-
-  async function mountsOf(pod: Pod): Promise<readonly string[]> {
-    const { stdout } = await node.lab.runInside(['cat', '/proc/self/mountinfo'])
-    return stdout.split('\n').flatMap((line) => {
-      const point = line.split(' ')[4] ?? ''
-      return point.startsWith(`${podDirectory(pod)}/`) ? [point.slice(podDirectory(pod).length + 1)] : []
-    })
-  }
-
-  async function report(pod: Pod): Promise<Readonly<Record<string, string>>> {
-    const lines = await node.waitFor('the report', async () => {
-      const found = (await node.logLines(pod).catch(() => [])).map(({ text }) => text.trimEnd())
-      return found.some((text) => text.startsWith('started')) && found
-    })
-    return Object.fromEntries(
-      lines.flatMap((line) => {
-        const [, name, value] = /^([\w/]+)=(.*)$/.exec(line) ?? []
-        return name === undefined || value === undefined ? [] : [[name, value.trim()]]
-      }),
-    )
-  }
-
-  /** Runs a command in the first container of a pod. */
-  async function inside(name: string, ...cmd: readonly string[]): Promise<string> {
-    const [container] = await node.running(name)
-    const { stdout } = await node.runtime.execSync(
-      { containerId: container?.id ?? '', cmd, timeout: 10n },
-      new AbortController().signal,
-    )
-    return Buffer.from(stdout).toString().trim()
-  }
-
-  async function gone(pod: Pod): Promise<void> {
-    await node.waitFor('nothing to be left of the pod', async () => {
-      const left = await readdir(podDirectory(pod)).catch(() => undefined)
-      return left === undefined && (await mountsOf(pod)).length === 0
-    })
-  }
-
   test('plain ones need no process of the agent', async () => {
     const volumeMounts = ['scratch', 'settings'].map((name) => ({ name, mountPath: `/${name}` }))
     const spec: Partial<PodSpec> = {
@@ -173,17 +132,17 @@ describe('volumes of a pod', () => {
     }
     await node.lab.manifests.write('plain', testPod('plain', spec))
     const pod = await node.ready('plain')
-    assert.equal(await inside('plain', 'cat', '/settings/color'), 'red')
+    assert.equal(await node.runIn('plain', ['cat', '/settings/color']), 'red')
     const { pid } = node.agent
     assert.equal((await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim(), '')
     await node.lab.manifests.remove('plain')
-    await gone(pod)
+    await node.gone(pod)
   })
 
   test('all kinds: the container sees contents, modes, owners and flags; changes reach it; nothing stays', async () => {
     await node.lab.manifests.write('all', testPod('all', everything(REPORT), { labels: { app: 'shop' } }))
     const pod = await node.ready('all')
-    const { '/all/token': token = '', ...seen } = await report(pod)
+    const { '/all/token': token = '', ...seen } = await node.report(pod)
     const diskFileSystem = seen['/scratch']?.split(' ')[3] ?? ''
     const disk = `${diskFileSystem} rw`
     assert.deepEqual(seen, {
@@ -220,15 +179,15 @@ describe('volumes of a pod', () => {
     await objects.write('ConfigMap', 'settings', { data: { color: 'blue', size: '1' } })
     await node.waitFor(
       'the new content',
-      async () => (await inside('all', 'cat', '/settings/color')) === 'blue',
+      async () => (await node.runIn('all', ['cat', '/settings/color'])) === 'blue',
       10_000,
     )
-    assert.equal(await inside('all', 'cat', '/one'), 'red', 'a part of a volume is not brought up to date')
+    assert.equal(await node.runIn('all', ['cat', '/one']), 'red', 'a part of a volume is not brought up to date')
     await objects.write('ConfigMap', 'settings', { data: { color: 'red', size: '1' } })
 
-    assert.ok((await mountsOf(pod)).length > 0)
+    assert.ok((await node.mountsOf(pod)).length > 0)
     await node.lab.manifests.remove('all')
-    await gone(pod)
+    await node.gone(pod)
     assert.deepEqual((await readdir(join(folder, 'disk'))).sort(), ['new', 'old'])
     assert.deepEqual(await readdir(join(folder, 'host')), ['seen'])
   })
@@ -248,31 +207,31 @@ describe('volumes of a pod', () => {
     assert.equal(pod.status?.containerStatuses?.[0]?.state?.waiting?.reason, 'ContainerCreating')
     await objects.write('ConfigMap', 'late', { data: { key: 'value' } })
     await node.ready('waits', 5000)
-    assert.equal(await inside('waits', 'cat', '/late/key'), 'value')
+    assert.equal(await node.runIn('waits', ['cat', '/late/key']), 'value')
     await node.lab.manifests.remove('waits')
-    await gone(pod)
+    await node.gone(pod)
   })
 
   test('an agent that is killed finds them again; what goes meanwhile is taken away by the next one', async () => {
     await node.lab.manifests.write('stays', testPod('stays', everything('')))
     const pod = await node.ready('stays')
-    await inside('stays', 'sh', '-c', 'echo kept > /scratch/kept; echo kept > /memory/kept')
+    await node.runIn('stays', ['sh', '-c', 'echo kept > /scratch/kept; echo kept > /memory/kept'])
     const before = await node.processes()
-    const mounts = await mountsOf(pod)
+    const mounts = await node.mountsOf(pod)
     await node.agent.kill('SIGKILL')
     await node.startAgent()
     await node.agent.healthy()
     await node.ready('stays')
     assert.deepEqual(await node.processes(), before)
-    assert.equal(await inside('stays', 'cat', '/scratch/kept', '/memory/kept'), 'kept\nkept')
-    assert.deepEqual(await mountsOf(pod), mounts)
-    assert.equal(await inside('stays', 'cat', '/settings/color'), 'red')
+    assert.equal(await node.runIn('stays', ['cat', '/scratch/kept', '/memory/kept']), 'kept\nkept')
+    assert.deepEqual(await node.mountsOf(pod), mounts)
+    assert.equal(await node.runIn('stays', ['cat', '/settings/color']), 'red')
 
     await node.agent.kill('SIGKILL')
     await node.lab.manifests.remove('stays')
     await node.startAgent()
     await node.agent.healthy()
-    await gone(pod)
+    await node.gone(pod)
     assert.equal((await stat(join(folder, 'disk', 'old'))).isFile(), true)
   })
 })

@@ -35,6 +35,8 @@ export interface Lab extends AsyncDisposable {
   readonly containerd: LabContainerd
   readonly manifests: LabManifests
   readonly network: LabNetwork
+  /** Put in front of a program to run it inside. */
+  readonly enter: readonly string[]
   /** Runs a program to its end, whatever its exit code. */
   runInside(argv: readonly string[], options?: { deadlineMs?: number; stdin?: string }): Promise<ProcessResult>
   /** Starts a program that goes on until it ends or the lab does. The pid is that of nsenter, see childPid(). */
@@ -74,6 +76,7 @@ export async function startLab(): Promise<Lab> {
     containerd: labContainerd,
     manifests,
     network,
+    enter,
     runInside: (argv, { deadlineMs = 30_000, ...options } = {}) => {
       return runProcess(systemClock, { argv: [...enter, ...argv], deadlineMs, ...options }, never)
     },

@@ -34,7 +34,7 @@ export class TestNode implements AsyncDisposable {
   agent: LabAgent
   readonly #options: AgentOptions
 
-  private constructor(lab: Lab, agent: LabAgent, options: AgentOptions) {
+  constructor(lab: Lab, agent: LabAgent, options: AgentOptions = {}) {
     this.lab = lab
     this.agent = agent
     this.#options = options
@@ -133,6 +133,51 @@ export class TestNode implements AsyncDisposable {
       }
     }
     return starts
+  }
+
+  /** What a command says in the running container of this name, or in the first one. */
+  async runIn(pod: string, cmd: readonly string[], container?: string): Promise<string> {
+    const found = (await this.running(pod)).find(
+      ({ metadata }) => container === undefined || metadata?.name === container,
+    )
+    const { stdout } = await this.runtime.execSync({ containerId: found?.id ?? '', cmd, timeout: 10n }, never)
+    return Buffer.from(stdout).toString().trim()
+  }
+
+  /** The lines "<name>=<value>" that a container wrote before it said that it started. */
+  async report(pod: Pod, container = 'main'): Promise<Readonly<Record<string, string>>> {
+    const lines = await this.waitFor(`the report of ${container}`, async () => {
+      const found = (await this.logLines(pod, container)).map(({ text }) => text.trimEnd())
+      return found.some((text) => text.startsWith('started')) && found
+    })
+    return Object.fromEntries(
+      lines.flatMap((line) => {
+        const [, name, value] = /^([^\s=]+)=(.*)$/.exec(line) ?? []
+        return name === undefined || value === undefined ? [] : [[name, value.trim()]]
+      }),
+    )
+  }
+
+  /** Mounts of the lab below the directory of a pod: where, relative to it, and what part of their file system. */
+  async mountsOf({ metadata: { uid } }: Pod): Promise<readonly { readonly point: string; readonly root: string }[]> {
+    const directory = `${this.agent.rootDir}/pods/${uid}/`
+    const { stdout } = await this.lab.runInside(['cat', '/proc/self/mountinfo'])
+    return stdout.split('\n').flatMap((line) => {
+      const [, , , root = '', point = ''] = line.split(' ')
+      return point.startsWith(directory) ? [{ point: point.slice(directory.length), root }] : []
+    })
+  }
+
+  /** Waits until neither a directory nor a mount is left of a pod. */
+  async gone(pod: Pod, ms?: number): Promise<void> {
+    await this.waitFor(
+      `nothing to be left of pod "${pod.metadata.name}"`,
+      async () => {
+        const left = await readdir(`${this.agent.rootDir}/pods/${pod.metadata.uid}`).catch(() => undefined)
+        return left === undefined && (await this.mountsOf(pod)).length === 0
+      },
+      ms,
+    )
   }
 
   /** Waits for a line of the agent's log with all these texts in it. */
