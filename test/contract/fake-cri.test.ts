@@ -76,7 +76,7 @@ describe('FakeCri lets a test', () => {
     await using fake = await FakeCri.start({ images: [IMAGE], writeLogs: true, clock: new FakeClock() })
     const subject = subjectOf(fake, logs)
     const pod = await ContractPod.run(subject, 'log', signal)
-    const containerId = await pod.start('main', 'waitsForTerm')
+    const containerId = await pod.start('main', 'succeeds')
     fake.log(containerId, 'hello')
     fake.log(containerId, 'oh', 'stderr')
     fake.setUsage(containerId, { cpuNanoseconds: 5n, workingSetBytes: 6n })

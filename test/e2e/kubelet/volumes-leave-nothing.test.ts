@@ -5,7 +5,7 @@ import { VolumePods } from '../support/volume-pods.ts'
 
 // Five hundred are a part of the benchmark: they take their time.
 const PODS_AT_ONCE = 20
-const ROUNDS = 3
+const ROUNDS = 2
 
 test(
   `${PODS_AT_ONCE * ROUNDS} pods with volumes of every kind leave no mount, directory, process or descriptor behind`,
