@@ -7,7 +7,7 @@ export interface ContractProgram {
 }
 
 /** What a program says once it answers to signals in its own way. */
-export const READY = 'ready'
+const READY = 'ready'
 
 /** The programs by what they do. */
 export const programs = {
