@@ -13,7 +13,11 @@ const never = new AbortController().signal
 
 describe('a runtime class', () => {
   let node: TestNode
-  before(async () => void (node = await TestNode.start()))
+  // An agent would end a sandbox that it does not know: it comes back for the last test.
+  before(async () => {
+    node = await TestNode.start()
+    await node.agent.kill()
+  })
   after(() => node[Symbol.asyncDispose]())
 
   /** The part of the agent that makes sandboxes, on the runtime of the lab, with classes of which an API server would tell. */
@@ -48,6 +52,8 @@ describe('a runtime class', () => {
   })
 
   test('keeps a pod pending on a node without an API server, which says so', async () => {
+    await node.startAgent()
+    await node.agent.healthy()
     await node.lab.manifests.write('classed', testPod('classed', { runtimeClassName: 'other' }))
     const message = 'Failed to create pod sandbox: Cannot look up runtime class'
     await node.logged('default/classed-lab', 'reason="FailedCreatePodSandBox"', message, 'this node has no API server')
