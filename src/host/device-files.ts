@@ -1,5 +1,6 @@
 import { lstat, mkdir, open, readlink, rmdir, symlink, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { hasCode } from './error-codes.ts'
 
 /** The files around block devices of pods. Only what is certainly the agent's own is ever removed: an empty file, a link, an empty directory. */
 export interface DeviceFiles {
@@ -65,8 +66,4 @@ async function unlessAbsent<T>(result: Promise<T>): Promise<T | undefined> {
     if (hasCode(error, 'ENOENT')) return undefined
     throw error
   }
-}
-
-function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return Error.isError(error) && 'code' in error && codes.some((code) => code === error.code)
 }

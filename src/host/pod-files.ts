@@ -15,6 +15,7 @@ import {
 } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { mountPointsBelow, readMountTable } from './mount-table.ts'
+import { hasCode, unlessAbsent } from './error-codes.ts'
 
 /** The file that names hosts on the node itself. */
 const NODE_HOSTS = '/etc/hosts'
@@ -195,17 +196,4 @@ async function readTail(path: string, maxBytes: number): Promise<Buffer> {
 
 async function statOrUndefined(path: string) {
   return await unlessAbsent(lstat(path), undefined)
-}
-
-async function unlessAbsent<T, U>(result: Promise<T>, otherwise: U): Promise<T | U> {
-  try {
-    return await result
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return otherwise
-    throw error
-  }
-}
-
-function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return Error.isError(error) && 'code' in error && codes.some((code) => code === error.code)
 }

@@ -1,5 +1,6 @@
 import { mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { unlessAbsent } from './error-codes.ts'
 
 const NAME = 'userns'
 const TEMPORARY = `${NAME}.tmp`
@@ -50,14 +51,4 @@ export function createUserNamespaceRecords(rootDirectory: string) {
 async function sync(folder: string): Promise<void> {
   await using directory = await open(folder, 'r')
   await directory.sync()
-}
-
-async function unlessAbsent<T, U>(result: Promise<T>, otherwise: U): Promise<T | U> {
-  try {
-    return await result
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return otherwise
-    throw error
-  }
 }

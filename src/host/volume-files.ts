@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { chmod, chown, lstat, mkdir, open, rmdir, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { hasCode, unlessAbsent } from './error-codes.ts'
 
 const DIRECTORY_MODE = 0o750
 const MARKER = 'ready'
@@ -79,17 +80,4 @@ async function makeWithParents(path: string): Promise<boolean> {
 
 function escape(plugin: string): string {
   return plugin.replaceAll('/', '~')
-}
-
-async function unlessAbsent<T, U>(result: Promise<T>, otherwise: U): Promise<T | U> {
-  try {
-    return await result
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return otherwise
-    throw error
-  }
-}
-
-function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return Error.isError(error) && 'code' in error && codes.some((code) => code === error.code)
 }

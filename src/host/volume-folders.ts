@@ -1,5 +1,6 @@
 import { lstat, mkdir, readdir, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { hasCode } from './error-codes.ts'
 
 /** A volume directory that lies on the disk, whoever made it. */
 export interface FoundVolume {
@@ -132,8 +133,4 @@ async function namesIn(directory: string | undefined): Promise<readonly string[]
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return []
     throw error
   }
-}
-
-function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return Error.isError(error) && 'code' in error && codes.some((code) => code === error.code)
 }

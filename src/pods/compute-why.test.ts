@@ -27,6 +27,10 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
     { state: { kind: 'terminating', cause: 'removed', graceSeconds: undefined }, steps: [open, done] },
   ],
   ['Is being ended (orphaned)', { state: { kind: 'terminating', cause: 'orphaned', graceSeconds: 1 } }],
+  [
+    'Has ended; what is left of it goes in a moment',
+    { state: { kind: 'terminated', at: 0 }, status: { phase: 'Running' } },
+  ],
   ['Has ended: Succeeded', { state: { kind: 'terminated', at: 0 }, status: { phase: 'Succeeded' } }],
   [
     'Has ended: Failed (DeadlineExceeded: too long)',

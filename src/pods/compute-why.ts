@@ -42,7 +42,10 @@ function openStep({ steps, now }: WhyInput): string | undefined {
 /** What a pod ended with, and which containers failed. */
 function describeEnd(status: PodStatus | undefined): string {
   const reason = status?.reason === undefined ? '' : ` (${[status.reason, status.message ?? []].flat().join(': ')})`
-  return [`Has ended: ${status?.phase ?? 'unknown'}${reason}`, ...containersOf(status).flatMap(describeExit)].join('; ')
+  // One that was taken away while it ran has no result, and nobody asks for one any more.
+  const isOver = status?.phase === 'Succeeded' || status?.phase === 'Failed'
+  const end = isOver ? `Has ended: ${status.phase}${reason}` : 'Has ended; what is left of it goes in a moment'
+  return [end, ...containersOf(status).flatMap(describeExit)].join('; ')
 }
 
 function describeExit({ name, state }: ContainerStatus): readonly string[] {

@@ -142,7 +142,10 @@ async function purge(layout: NodeLayout): Promise<string> {
   const left = points.find((point) => point !== layout.state)
   // Removing through a mount would remove what is not the node's.
   if (left !== undefined) {
-    throw new NodeError(`Cannot remove "${layout.state}": "${left}" is still mounted there`, exitCodes.failed)
+    throw new NodeError(
+      `Cannot remove "${layout.state}": "${left}" is still mounted there; unmount it first`,
+      exitCodes.failed,
+    )
   }
   if (points.length === 0) {
     await removeTree(layout.state)

@@ -71,7 +71,7 @@ inMountNamespace(import.meta.filename, () => {
       await down(state, false)
       assert.deepEqual(await points(state), [state, `${state}/extra`])
       await assert.rejects(down(state, true), {
-        message: `Cannot remove "${state}": "${state}/extra" is still mounted there`,
+        message: `Cannot remove "${state}": "${state}/extra" is still mounted there; unmount it first`,
       })
       assert.deepEqual(await readdir(`${state}/extra`), ['mine'])
       assert.ok(existsSync(`${state}/node.json`))

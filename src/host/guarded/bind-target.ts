@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { closeSync, lstatSync, mkdirSync, openSync, rmdirSync, statSync, unlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { GuardedError, hasCode } from './guarded-error.ts'
+import { GuardedError } from './guarded-error.ts'
+import { hasCode } from '../error-codes.ts'
 import { holdTrusted } from './held-path.ts'
 import type { HeldPath } from './held-path.ts'
 

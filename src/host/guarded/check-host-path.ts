@@ -1,7 +1,8 @@
 import { closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 import type { HostPathType } from '../guarded-files.ts'
-import { GuardedError, hasCode } from './guarded-error.ts'
+import { GuardedError } from './guarded-error.ts'
+import { hasCode } from '../error-codes.ts'
 
 interface HostPathRequest {
   readonly path: string

@@ -8,8 +8,3 @@ export class GuardedError extends Error {
     this.code = code
   }
 }
-
-/** True for an error with one of the codes. */
-export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return Error.isError(error) && 'code' in error && codes.some((code) => code === error.code)
-}

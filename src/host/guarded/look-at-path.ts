@@ -1,6 +1,6 @@
 import { statfsSync, statSync } from 'node:fs'
 import type { FileKind, FileSystemUsage } from '../guarded-files.ts'
-import { hasCode } from './guarded-error.ts'
+import { hasCode } from '../error-codes.ts'
 
 export function kindOf(request: { readonly path: string }): FileKind {
   try {

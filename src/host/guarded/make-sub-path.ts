@@ -1,7 +1,8 @@
 import { chmodSync, mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PathInside } from '../guarded-files.ts'
-import { GuardedError, hasCode } from './guarded-error.ts'
+import { GuardedError } from './guarded-error.ts'
+import { hasCode } from '../error-codes.ts'
 import { checkRelative, holdTrusted, namesBelow, splitPath, walkDown } from './held-path.ts'
 import type { HeldPath } from './held-path.ts'
 

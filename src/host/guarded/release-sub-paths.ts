@@ -1,7 +1,7 @@
 import { readdirSync, realpathSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { removeTarget, unmountAt } from './bind-target.ts'
-import { hasCode } from './guarded-error.ts'
+import { hasCode } from '../error-codes.ts'
 import { readMountPoints } from './mount-points.ts'
 
 /** How deep targets are below volume-subpaths: volume, container, index. */

@@ -1,6 +1,7 @@
 import { rmdirSync, unlinkSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { GuardedError, hasCode } from './guarded-error.ts'
+import { GuardedError } from './guarded-error.ts'
+import { hasCode } from '../error-codes.ts'
 import { holdTrusted } from './held-path.ts'
 import type { HeldPath } from './held-path.ts'
 import { readMountPoints } from './mount-points.ts'

@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, lchownSync } from 'node:fs'
 import type { OwnershipOutcome, OwnershipRequest } from '../guarded-files.ts'
-import { hasCode } from './guarded-error.ts'
+import { hasCode } from '../error-codes.ts'
 import { holdTrusted } from './held-path.ts'
 import type { HeldPath } from './held-path.ts'
 import { walkTree } from './walk-tree.ts'

@@ -1,6 +1,6 @@
 import { opendirSync } from 'node:fs'
 import type { Dirent } from 'node:fs'
-import { hasCode } from './guarded-error.ts'
+import { hasCode } from '../error-codes.ts'
 import type { HeldPath } from './held-path.ts'
 
 /** What is done with the entries of a tree. */
