@@ -103,8 +103,10 @@ export async function* watchObjects(
       const text = events.map((event) => frames.event(event)).join('')
       if (text !== '') yield text
       if (events.length === EVENTS_AT_ONCE) continue
-      if (bell.takeTick() && plan.hasBookmarks) yield frames.bookmark(version, false)
-      if (clock.monotonic() >= endsAt) return
+      // A watch that is over always says how far it came, however busy it was: the next one begins there.
+      const isOver = clock.monotonic() >= endsAt
+      if ((bell.takeTick() || isOver) && plan.hasBookmarks) yield frames.bookmark(version, false)
+      if (isOver) return
       await bell.wait()
     }
   } catch (error) {
