@@ -2,9 +2,12 @@ import { isAbsolute, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { exitCodes, NodeError } from './node-error.ts'
 
-/** Where the agent listens, on the loopback address. */
-export interface AgentPorts {
-  readonly api: number
+/** Where the node listens, on the loopback address. */
+export interface NodePorts {
+  /** The Kubernetes API, which kubectl talks to. */
+  readonly kubernetes: number
+  /** The agent's own. */
+  readonly agent: number
   readonly readOnly: number
   readonly healthz: number
 }
@@ -18,7 +21,7 @@ export interface UpOptions {
   /** Path of another kubelet to run as the agent. */
   readonly kubelet: string | undefined
   readonly cgroupRoot: string | undefined
-  readonly ports: AgentPorts
+  readonly ports: NodePorts
 }
 
 /** What the command line asks for. */
@@ -72,6 +75,7 @@ function parseUp(args: readonly string[], folder: string): UpOptions {
     runtime: text,
     kubelet: text,
     'cgroup-root': text,
+    'api-port': text,
     port: text,
     'read-only-port': text,
     'healthz-port': text,
@@ -84,7 +88,8 @@ function parseUp(args: readonly string[], folder: string): UpOptions {
     kubelet: path(values.kubelet),
     cgroupRoot: parseCgroupRoot(values['cgroup-root']),
     ports: {
-      api: parsePort('port', values.port ?? '10250'),
+      kubernetes: parsePort('api-port', values['api-port'] ?? '6443'),
+      agent: parsePort('port', values.port ?? '10250'),
       readOnly: parsePort('read-only-port', values['read-only-port'] ?? '10255'),
       healthz: parsePort('healthz-port', values['healthz-port'] ?? '10248'),
     },

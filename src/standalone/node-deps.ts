@@ -1,5 +1,20 @@
 import type { Clock } from '../async/clock.ts'
 
+/** How the Kubernetes API of a node is to be served. */
+export interface ServedApi {
+  readonly folder: string
+  readonly port: number
+  readonly nodeName: string
+  readonly adminKubeconfig: string
+  readonly agentKubeconfig: string
+  readonly logFile: string
+  /** Clients may come. */
+  readonly onReady: () => void
+}
+
+/** Serves it until the signal aborts. */
+type ServeApi = (api: ServedApi, signal: AbortSignal) => Promise<void>
+
 /** What the commands of a standalone node get from outside. */
 export interface NodeDeps {
   readonly clock: Clock
@@ -11,4 +26,10 @@ export interface NodeDeps {
   /** PATH: where programs are looked for. */
   readonly programPath: string
   readonly userId: number | undefined
+}
+
+/** What "up" gets besides. */
+export interface UpDeps extends NodeDeps {
+  readonly hostname: string
+  readonly serveApi: ServeApi
 }
