@@ -46,7 +46,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'probes',
   ],
   server: ['model', 'async', 'telemetry', 'host', 'cri', 'kube-api', 'logs', 'stats', 'streams'],
-  standalone: ['model', 'async', 'telemetry', 'host', 'config'],
+  standalone: ['model', 'async', 'document', 'telemetry', 'host', 'config', 'kube-api'],
 }
 
 /** npm packages and Node modules that belong to some folders alone. */

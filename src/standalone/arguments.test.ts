@@ -7,6 +7,7 @@ import { exitCodes, NodeError } from './node-error.ts'
 const up: UpOptions = {
   state: '/var/lib/deckhand',
   manifests: undefined,
+  apply: undefined,
   runtime: undefined,
   kubelet: undefined,
   cgroupRoot: undefined,
@@ -24,6 +25,7 @@ describe('parseArguments()', () => {
       'up --state here --manifests ../pods',
       { kind: 'up', options: { ...up, state: '/home/me/here', manifests: '/home/pods' } },
     ],
+    ['up --apply all', { kind: 'up', options: { ...up, apply: '/home/me/all' } }],
     ['up --runtime /run/c.sock', { kind: 'up', options: { ...up, runtime: 'unix:///run/c.sock' } }],
     ['up --runtime unix:///run/c.sock', { kind: 'up', options: { ...up, runtime: 'unix:///run/c.sock' } }],
     ['up --kubelet bin/kubelet', { kind: 'up', options: { ...up, kubelet: '/home/me/bin/kubelet' } }],

@@ -16,6 +16,8 @@ export interface UpOptions {
   readonly state: string
   /** Undefined: "manifests" in the state folder. */
   readonly manifests: string | undefined
+  /** A folder of objects to apply, also when they change. */
+  readonly apply: string | undefined
   /** A CRI endpoint of the user's; undefined: our own containerd. */
   readonly runtime: string | undefined
   /** Path of another kubelet to run as the agent. */
@@ -72,6 +74,7 @@ function parseUp(args: readonly string[], folder: string): UpOptions {
   const values = parse(args, {
     state: text,
     manifests: text,
+    apply: text,
     runtime: text,
     kubelet: text,
     'cgroup-root': text,
@@ -84,6 +87,7 @@ function parseUp(args: readonly string[], folder: string): UpOptions {
   return {
     state: resolve(folder, values.state ?? DEFAULT_STATE),
     manifests: path(values.manifests),
+    apply: path(values.apply),
     runtime: parseRuntime(values.runtime),
     kubelet: path(values.kubelet),
     cgroupRoot: parseCgroupRoot(values['cgroup-root']),

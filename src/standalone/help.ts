@@ -19,6 +19,8 @@ Options of all:
 
 Options of up:
   --manifests DIR         run the pods of the manifests in this folder (<state>/manifests)
+  --apply DIR             apply the objects in the YAML and JSON files of this folder, again when they
+                          change; what leaves the folder is deleted
   --runtime unix:///PATH  use this CRI runtime; without it a private containerd is started
   --kubelet PATH          run this kubelet as the agent; without it our own
   --cgroup-root PATH      the cgroup of all pods (/deckhand)

@@ -1,4 +1,5 @@
 import type { Clock } from '../async/clock.ts'
+import type { KubeClient } from '../kube-api/kube-client.ts'
 
 /** How the Kubernetes API of a node is to be served. */
 export interface ServedApi {
@@ -32,4 +33,6 @@ export interface NodeDeps {
 export interface UpDeps extends NodeDeps {
   readonly hostname: string
   readonly serveApi: ServeApi
+  /** A client with the rights of a kubeconfig file. */
+  readonly openClient: (kubeconfig: string, signal: AbortSignal) => Promise<KubeClient>
 }

@@ -16,6 +16,8 @@ export interface NodeLayout {
   readonly apiLog: string
   /** For people and their kubectl. */
   readonly adminKubeconfig: string
+  /** What came from the folder of --apply. */
+  readonly applied: string
   /** For the agent. */
   readonly agentKubeconfig: string
   readonly agentLog: string
@@ -45,6 +47,7 @@ export function computeNodeLayout(state: string): NodeLayout {
     certificates: `${state}/pki`,
     api: `${state}/api`,
     apiLog: `${state}/logs/api.log`,
+    applied: `${state}/applied.json`,
     adminKubeconfig: `${state}/admin.kubeconfig`,
     agentKubeconfig: `${state}/kubelet.kubeconfig`,
     agentLog: `${state}/logs/kubelet.log`,
@@ -64,6 +67,14 @@ export function ownPaths(layout: NodeLayout): readonly string[] {
   const { containerd, manifests, agentConfig, agentRoot, certificates, podLogs, upIdentity, agentIdentity } = layout
   const { api, adminKubeconfig, agentKubeconfig } = layout
   const folders = [containerd.folder, manifests, agentRoot, certificates, api, dirname(podLogs)]
-  const files = [agentConfig, adminKubeconfig, agentKubeconfig, upIdentity, agentIdentity, layout.record]
+  const files = [
+    agentConfig,
+    layout.applied,
+    adminKubeconfig,
+    agentKubeconfig,
+    upIdentity,
+    agentIdentity,
+    layout.record,
+  ]
   return [...folders, ...files.flatMap((file) => [`${file}.new`, file])]
 }

@@ -6,6 +6,7 @@ import type { PodSummary } from './agent-client.ts'
 import { createAgentConfig } from './agent-config.ts'
 import { knownAgent, startAgent, waitUntilHealthy } from './agent-process.ts'
 import type { AgentProcess } from './agent-process.ts'
+import { runAppliedFolder } from './apply/run-applied-folder.ts'
 import type { UpOptions } from './arguments.ts'
 import { checkPorts, checkPrograms, checkRoot, checkRuntime, toFolderError } from './check-machine.ts'
 import { configureContainerd, findContainerd, isConfigured, startContainerd } from './containerd.ts'
@@ -40,6 +41,12 @@ export async function runUp(deps: UpDeps, options: UpOptions, signal: AbortSigna
   const kubelet = options.kubelet ?? deps.ownKubelet
   const agent = await startAgent(deps, { layout, nodeName }, kubelet)
   await waitUntilHealthy(deps, { agent, layout, record }, signal)
+  if (options.apply !== undefined) {
+    const applied = { folder: options.apply, recordFile: layout.applied }
+    const client = await deps.openClient(layout.adminKubeconfig, group.signal)
+    const { clock, say } = deps
+    group.run('applied folder', (s) => runAppliedFolder({ ...applied, client, clock, say }, s))
+  }
   await announce(deps, { layout, record, agent }, signal)
   await runSupervision(
     deps,
