@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { computeLack, computeRetryDelay, computeRotationTime } from './compute-rotation.ts'
 
 const names = {

@@ -1,15 +1,15 @@
 import type { KubeconfigFacts } from './kubeconfig-facts.ts'
-import { readCertificateFiles } from './read-pem.ts'
-import { parseCertificates, parseKeyedCertificate } from './x509/certificate-files.ts'
+import { readCertificateSource } from './read-certificate.ts'
+import { parseCertificates } from './x509/certificate-files.ts'
 
 /** Why the client certificate of a kubeconfig file cannot be used; undefined when it can. */
-export async function findKubeconfigFault({ client }: KubeconfigFacts, now: number): Promise<string | undefined> {
-  if (client === undefined) return 'it has no client certificate'
+export async function findKubeconfigFault(
+  { user }: Pick<KubeconfigFacts, 'user'>,
+  now: number,
+): Promise<string | undefined> {
+  if (user.certificate === undefined) return 'it has no client certificate'
   try {
-    const pair =
-      'keyPem' in client
-        ? parseKeyedCertificate(client.certificatePem, client.keyPem)
-        : await readCertificateFiles(client)
+    const pair = await readCertificateSource(user.certificate)
     if (pair === undefined) return 'its client certificate is not there'
     const ended = parseCertificates(pair.certificatePem).find(({ validToDate }) => now > validToDate.getTime())
     return ended === undefined ? undefined : `its client certificate has ended at ${ended.validToDate.toISOString()}`

@@ -1,15 +1,22 @@
-import type { CertificatePair } from './certificate-provider.ts'
-import type { CertificateFiles } from './read-pem.ts'
+/** Text in PEM form, or where it lies. */
+export type PemSource =
+  | { readonly kind: 'data'; readonly pem: string }
+  | { readonly kind: 'file'; readonly path: string }
 
 /** What a kubeconfig file says in its current context, as far as certificates need it. Paths are absolute. */
 export interface KubeconfigFacts {
-  readonly server: string
+  readonly server: URL
   /** Whom to trust; undefined for those whom the machine trusts. */
-  readonly authority: { readonly file: string } | { readonly pem: string } | undefined
-  readonly skipsVerification: boolean
+  readonly authority: PemSource | undefined
+  readonly insecure: boolean
   /** tls-server-name */
   readonly serverName: string | undefined
-  readonly proxyUrl: string | undefined
-  /** The client certificate and its key, in the file itself or beside it. */
-  readonly client: CertificatePair | CertificateFiles | undefined
+  readonly proxy: URL | undefined
+  readonly user: { readonly certificate: CertificateSource | undefined }
+}
+
+/** The client certificate of a kubeconfig file. */
+export interface CertificateSource {
+  readonly certificate: PemSource
+  readonly key: PemSource
 }

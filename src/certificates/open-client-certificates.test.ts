@@ -10,6 +10,7 @@ import { FakeSigner } from '../../test/fakes/fake-signer.ts'
 import { silentLogger } from '../../test/fakes/silent-logger.ts'
 import { until } from '../../test/fakes/until.ts'
 import { KubeApiError, KubeUnreachableError } from '../kube-api/kube-client.ts'
+import type { CertificatePair } from './certificate-provider.ts'
 import type { KubeconfigFacts } from './kubeconfig-facts.ts'
 import { openClientCertificates } from './open-client-certificates.ts'
 import type { ClientCertificatesDeps } from './open-client-certificates.ts'
@@ -17,13 +18,18 @@ import type { ClientCertificatesDeps } from './open-client-certificates.ts'
 const HOUR_MS = 3_600_000
 
 const cluster: KubeconfigFacts = {
-  server: 'https://192.0.2.1:6443',
-  authority: { pem: 'the authority' },
-  skipsVerification: false,
+  server: new URL('https://192.0.2.1:6443'),
+  authority: { kind: 'data', pem: 'the authority' },
+  insecure: false,
   serverName: undefined,
-  proxyUrl: undefined,
-  client: undefined,
+  proxy: undefined,
+  user: { certificate: undefined },
 }
+
+const withData = ({ certificatePem, keyPem }: CertificatePair): KubeconfigFacts => ({
+  ...cluster,
+  user: { certificate: { certificate: { kind: 'data', pem: certificatePem }, key: { kind: 'data', pem: keyPem } } },
+})
 
 /** A node with a folder, kubeconfig files that say what the test says, and a cluster that signs. */
 async function place(t: TestContext) {
@@ -137,7 +143,12 @@ describe('openClientCertificates() with rotation', () => {
     const [certificateFile, keyFile] = [join(folder, '../a.crt'), join(folder, '../a.key')]
     writeFileSync(certificateFile, certificate.certificatePem)
     writeFileSync(keyFile, certificate.keyPem)
-    kubeconfigs.set(kubeconfigPath, { ...cluster, client: { certificateFile, keyFile } })
+    kubeconfigs.set(kubeconfigPath, {
+      ...cluster,
+      user: {
+        certificate: { certificate: { kind: 'file', path: certificateFile }, key: { kind: 'file', path: keyFile } },
+      },
+    })
     kubeconfigs.delete(bootstrapPath)
     const certificates = await open()
     assert.equal(certificates?.current()?.keyPem, certificate.keyPem)
@@ -152,7 +163,7 @@ describe('openClientCertificates() with rotation', () => {
   test('what the kubeconfig file has in itself is taken into the store, and replaced at once', async (t) => {
     const { open, run, kubeconfigs, kubeconfigPath, current, create, clock } = await place(t)
     const { certificatePem, keyPem } = await create()
-    kubeconfigs.set(kubeconfigPath, { ...cluster, client: { certificatePem, keyPem } })
+    kubeconfigs.set(kubeconfigPath, withData({ certificatePem, keyPem }))
     const certificates = await open({ bootstrapPath: '' })
     assert.equal(certificates?.current()?.keyPem, keyPem)
     assert.equal(readFileSync(current, 'utf8'), `${certificatePem}${keyPem}`)
@@ -168,10 +179,7 @@ describe('openClientCertificates() with rotation', () => {
       const client = await create(1000)
       await clock.advance(2000)
       writeFileSync(kubeconfigPath, 'theirs')
-      kubeconfigs.set(kubeconfigPath, {
-        ...cluster,
-        client: state === 'ended' ? client : { certificatePem: 'x', keyPem: 'y' },
-      })
+      kubeconfigs.set(kubeconfigPath, withData(state === 'ended' ? client : { certificatePem: 'x', keyPem: 'y' }))
       assert.equal((await open())?.current(), undefined)
       assert.equal(readFileSync(kubeconfigPath, 'utf8'), KUBECONFIG(current))
       const kept = readdirSync(join(folder, '..')).find((name) => name.startsWith('kubelet.conf.old-')) ?? ''
@@ -261,7 +269,7 @@ describe('openClientCertificates() without rotation', () => {
 
   test('a kubeconfig file that is good is all it needs', async (t) => {
     const { open, kubeconfigs, kubeconfigPath, create, seen } = await place(t)
-    kubeconfigs.set(kubeconfigPath, { ...cluster, client: await create() })
+    kubeconfigs.set(kubeconfigPath, withData(await create()))
     assert.equal(await open({ rotates: false }), undefined)
     assert.deepEqual(seen.connected, [])
   })

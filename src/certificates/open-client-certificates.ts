@@ -7,7 +7,9 @@ import type { CertificateMetrics, CertificateProvider } from './certificate-prov
 import { CertificateStore } from './certificate-store.ts'
 import { CurrentCertificate, hasEnded } from './current-certificate.ts'
 import { findKubeconfigFault } from './find-kubeconfig-fault.ts'
-import type { KubeconfigFacts } from './kubeconfig-facts.ts'
+import type { CertificateSource, KubeconfigFacts } from './kubeconfig-facts.ts'
+import { readCertificateSource } from './read-certificate.ts'
+import type { CertificateFiles } from './read-certificate.ts'
 import { runCertificateRotation } from './run-certificate-rotation.ts'
 import { runExpiryWatch } from './run-expiry-watch.ts'
 import { CLIENT_SIGNER, wantedForNode } from './wanted-certificate.ts'
@@ -66,11 +68,10 @@ export async function openClientCertificates(
     return undefined
   }
   const facts = usable ?? (await writeBootstrapped(deps, ownStore))
-  const { client } = facts
-  const fallback = client !== undefined && 'certificateFile' in client ? client : undefined
-  const store = new CertificateStore({ ...storeDeps, fallback })
+  const { certificate } = facts.user
+  const store = new CertificateStore({ ...storeDeps, fallback: toFiles(certificate) })
   const current = new CurrentCertificate(clock)
-  const isTemporary = await fill(deps, { store, current, client })
+  const isTemporary = await fill(deps, { store, current, certificate })
   return createClientCertificates(deps, { store, current, isTemporary })
 }
 
@@ -92,7 +93,14 @@ async function readUsable(deps: ClientCertificatesDeps): Promise<KubeconfigFacts
 async function writeBootstrapped(deps: ClientCertificatesDeps, store: CertificateStore): Promise<KubeconfigFacts> {
   const bootstrap = await deps.readKubeconfig(deps.bootstrapPath)
   await writeKubeconfig({ ...deps, path: deps.kubeconfigPath }, bootstrap, store.currentPath)
-  return { ...bootstrap, client: { certificateFile: store.currentPath, keyFile: store.currentPath } }
+  const file = { kind: 'file', path: store.currentPath } as const
+  return { ...bootstrap, user: { certificate: { certificate: file, key: file } } }
+}
+
+/** Where a certificate lies; undefined when it stands in the kubeconfig file itself. */
+function toFiles(source: CertificateSource | undefined): CertificateFiles | undefined {
+  if (source?.certificate.kind !== 'file' || source.key.kind !== 'file') return undefined
+  return { certificateFile: source.certificate.path, keyFile: source.key.path }
 }
 
 async function bootstrapAndWait(deps: ClientCertificatesDeps, store: CertificateStore, signal: AbortSignal) {
@@ -109,17 +117,19 @@ async function fill(
   parts: {
     readonly store: CertificateStore
     readonly current: CurrentCertificate
-    readonly client: KubeconfigFacts['client']
+    readonly certificate: CertificateSource | undefined
   },
 ): Promise<boolean> {
-  const { store, current, client } = parts
+  const { store, current, certificate } = parts
   const stored = await store.read()
   if (stored !== undefined && !hasEnded(stored, clock.now())) {
     current.replace(stored)
     return false
   }
-  if (client === undefined || !('keyPem' in client)) return false
-  current.replace(await store.write(client))
+  if (certificate === undefined || toFiles(certificate) !== undefined) return false
+  const own = await readCertificateSource(certificate)
+  if (own === undefined || hasEnded(own, clock.now())) return false
+  current.replace(await store.write(own))
   log.info('took the certificate of the kubeconfig file into the store', { path: store.currentPath })
   return true
 }

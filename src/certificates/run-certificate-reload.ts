@@ -4,7 +4,7 @@ import { Wakeup } from '../async/wakeup.ts'
 import { watchDirectory } from '../host/watch-directory.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { CurrentCertificate } from './current-certificate.ts'
-import type { CertificateFiles } from './read-pem.ts'
+import type { CertificateFiles } from './read-certificate.ts'
 import type { KeyedCertificate } from './x509/certificate-files.ts'
 
 export interface ReloadDeps {

@@ -31,13 +31,13 @@ export async function writeKubeconfig(
 }
 
 /** Names and order are those of the Go kubelet. Texts are quoted as JSON, which YAML reads too. */
-export function toKubeconfigText(cluster: KubeconfigFacts, certificatePath: string): string {
+function toKubeconfigText(cluster: KubeconfigFacts, certificatePath: string): string {
   const path = JSON.stringify(certificatePath)
   const clusterLines = [
     ...authorityLines(cluster),
-    ...(cluster.skipsVerification ? ['insecure-skip-tls-verify: true'] : []),
-    ...(cluster.proxyUrl === undefined ? [] : [`proxy-url: ${JSON.stringify(cluster.proxyUrl)}`]),
-    `server: ${JSON.stringify(cluster.server)}`,
+    ...(cluster.insecure ? ['insecure-skip-tls-verify: true'] : []),
+    ...(cluster.proxy === undefined ? [] : [`proxy-url: ${toText(cluster.proxy)}`]),
+    `server: ${toText(cluster.server)}`,
     ...(cluster.serverName === undefined ? [] : [`tls-server-name: ${JSON.stringify(cluster.serverName)}`]),
   ]
   return `apiVersion: v1
@@ -63,6 +63,10 @@ users:
 
 function authorityLines({ authority }: KubeconfigFacts): readonly string[] {
   if (authority === undefined) return []
-  if ('file' in authority) return [`certificate-authority: ${JSON.stringify(authority.file)}`]
+  if (authority.kind === 'file') return [`certificate-authority: ${JSON.stringify(authority.path)}`]
   return [`certificate-authority-data: ${Buffer.from(authority.pem).toString('base64')}`]
+}
+
+function toText({ href }: URL): string {
+  return JSON.stringify(href.replace(/\/$/, ''))
 }

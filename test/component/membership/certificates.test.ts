@@ -31,12 +31,12 @@ async function startApi(t: TestContext): Promise<SecuredApi> {
 function createDeps(t: TestContext, api: SecuredApi) {
   const root = createFolder(t)
   const facts: KubeconfigFacts = {
-    server: api.server,
-    authority: { pem: api.authorityPem },
-    skipsVerification: false,
+    server: new URL(api.server),
+    authority: { kind: 'data', pem: api.authorityPem },
+    insecure: false,
     serverName: undefined,
-    proxyUrl: undefined,
-    client: undefined,
+    proxy: undefined,
+    user: { certificate: undefined },
   }
   const deps: ClientCertificatesDeps = {
     nodeName: 'node-1',
@@ -46,8 +46,9 @@ function createDeps(t: TestContext, api: SecuredApi) {
     rotates: true,
     async readKubeconfig(path) {
       if (path.endsWith('bootstrap.conf')) return facts
-      const [, file] = /client-certificate: "(.*)"/.exec(readFileSync(path, 'utf8')) ?? []
-      return { ...facts, client: { certificateFile: file ?? '', keyFile: file ?? '' } }
+      const [, pem = ''] = /client-certificate: "(.*)"/.exec(readFileSync(path, 'utf8')) ?? []
+      const file = { kind: 'file', path: pem } as const
+      return { ...facts, user: { certificate: { certificate: file, key: file } } }
     },
     connect: async (_, certificates) =>
       createHttpsKubeClient(api, () =>

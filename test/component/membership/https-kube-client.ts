@@ -16,7 +16,7 @@ export function createHttpsKubeClient(
     signal: AbortSignal,
   ): Promise<IncomingMessage> => {
     const { token, ...certificate } = secrets()
-    const sent = request(`${server}${path}?${new URLSearchParams(query)}`, {
+    const sent = request(`${server}${path}?${new URLSearchParams(query).toString()}`, {
       method,
       ca: authorityPem,
       ...certificate,
