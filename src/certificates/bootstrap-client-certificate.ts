@@ -88,7 +88,7 @@ async function submitWhenReachable(
 }
 
 /** The same for the same request, and no other: as the Go kubelet makes it, which may have asked before us. */
-export function toRequestName(publicKey: KeyObject, wanted: WantedCertificate, usages: readonly string[]): string {
+function toRequestName(publicKey: KeyObject, wanted: WantedCertificate, usages: readonly string[]): string {
   const hash = createHash('sha512-256')
   const parts = [
     publicKey.export({ type: 'spki', format: 'der' }),

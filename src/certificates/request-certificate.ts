@@ -7,7 +7,7 @@ import type { SigningRequestObject } from './signing-request-object.ts'
 import type { Signer } from './wanted-certificate.ts'
 
 /** A request for a certificate that came to nothing: it was refused, or is gone. */
-export class SigningError extends Error {
+class SigningError extends Error {
   override readonly name = 'SigningError'
 }
 

@@ -13,7 +13,7 @@ export interface ExpiryWatchDeps {
 }
 
 /** The agent is nobody to a server that is there. */
-export class NoCertificateError extends Error {
+class NoCertificateError extends Error {
   override readonly name = 'NoCertificateError'
 }
 

@@ -8,7 +8,7 @@ export interface SigningRequestObject {
   readonly outcome: SigningOutcome
 }
 
-export type SigningOutcome =
+type SigningOutcome =
   | { readonly kind: 'pending' }
   | { readonly kind: 'issued'; readonly certificatePem: string }
   | { readonly kind: 'refused'; readonly how: 'was denied' | 'failed'; readonly message: string }
