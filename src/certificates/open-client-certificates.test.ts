@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createPrivateKey } from 'node:crypto'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -41,7 +51,7 @@ async function place(t: TestContext) {
     join(root, name),
   ) as [string, string, string]
   const kubeconfigs = new Map<string, KubeconfigFacts>([[bootstrapPath, cluster]])
-  const seen = { connected: [] as string[], ends: [] as string[] }
+  const seen = { connected: [] as string[], ends: [] as string[], errors: 0 }
   const controller = new AbortController()
   const open = async (change: Partial<ClientCertificatesDeps> = {}, signal = controller.signal) =>
     await openClientCertificates(
@@ -63,7 +73,7 @@ async function place(t: TestContext) {
           return signer
         },
         giveUp: (error) => seen.ends.push(error.message),
-        metrics: { renewError() {}, rotated() {} },
+        metrics: { renewError: () => (seen.errors += 1), rotated() {} },
         clock,
         random: () => 0,
         log: silentLogger,
@@ -199,7 +209,10 @@ describe('openClientCertificates() with rotation', () => {
     run(certificates)
     await until(() => certificates?.current() !== undefined)
     signer.policy = new KubeUnreachableError('away')
-    await clock.advance(3 * HOUR_MS)
+    // Until it is asked for anew, and nobody answers.
+    await clock.advance(HOUR_MS)
+    await until(() => seen.errors > 0)
+    await clock.advance(2 * HOUR_MS)
     assert.deepEqual([certificates?.current(), seen.ends], [undefined, []])
     signer.policy = new KubeApiError('who?', { code: 401, reason: 'Unauthorized' })
     seen.connected.length = 0
@@ -234,6 +247,17 @@ describe('openClientCertificates() without rotation', () => {
     await open({ rotates: false }, new AbortController().signal)
     assert.equal(signer.requests.length, 1)
     assert.ok(!readdirSync(folder).includes('kubelet-client.key.tmp'))
+  })
+
+  test('calls the request of a key as the Go kubelet does, whose key may be there', async (t) => {
+    const { open, folder, signer } = await place(t)
+    const der =
+      'MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg5fiLrqK6f7g9o5AhZWYmUKo5XmGMXZ6yL4ied6jJOpmhRANCAAQnLEY+lpHULTN+z8IJPNZ1RMdQ7zvYr30MZvyFjvR9RX/J02xC9UVxHGFzI/eOM8G5S1+E0R9J+bd+/3ynhsQg'
+    const key = createPrivateKey({ key: Buffer.from(der, 'base64'), format: 'der', type: 'pkcs8' })
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'kubelet-client.key.tmp'), key.export({ type: 'sec1', format: 'pem' }))
+    await open({ rotates: false })
+    assert.equal(signer.requests[0]?.metadata.name, 'node-csr-cicbwIf7wTcHIK15GtRn4rzgsxY8yERvDh8fCt4a2xg')
   })
 
   test('tells of a denial', async (t) => {
