@@ -4,24 +4,33 @@ import type { KeyObject } from 'node:crypto'
 /** A certificate with the key that belongs to it. */
 export interface KeyedCertificate {
   readonly certificate: X509Certificate
+  /** With the certificates of those who vouch for it, if they were there. */
   readonly certificatePem: string
   readonly key: KeyObject
   readonly keyPem: string
 }
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 const KEY = /-----BEGIN (?:EC |RSA )?PRIVATE KEY-----[^-]+-----END (?:EC |RSA )?PRIVATE KEY-----\n?/
 
-/** Reads a certificate and its key from the text of one file. Throws when either is missing or they do not belong together. */
-export function parseKeyedCertificate(text: string): KeyedCertificate {
-  const certificatePem = CERTIFICATE.exec(text)?.[0]
-  const keyPem = KEY.exec(text)?.[0]
-  if (certificatePem === undefined) throw new Error('it has no certificate')
+/**
+ * Reads a certificate, those that follow it, and its key, from the text of one file or of two. Throws when certificate or key is missing
+ * or they do not belong together.
+ */
+export function parseKeyedCertificate(text: string, keyText = text): KeyedCertificate {
+  const certificates = parseCertificates(text)
+  const [certificate] = certificates
+  const keyPem = KEY.exec(keyText)?.[0]
+  if (certificate === undefined) throw new Error('it has no certificate')
   if (keyPem === undefined) throw new Error('it has no private key')
-  const certificate = new X509Certificate(certificatePem)
   const key = createPrivateKey(keyPem)
   if (!certificate.checkPrivateKey(key)) throw new Error('its key belongs to another certificate')
-  return { certificate, certificatePem, key, keyPem }
+  return { certificate, certificatePem: certificates.map(String).join(''), key, keyPem }
+}
+
+/** All certificates in a text, in their order. */
+export function parseCertificates(text: string): readonly X509Certificate[] {
+  return [...text.matchAll(CERTIFICATE)].map(([pem]) => new X509Certificate(pem))
 }
 
 /** A new key for a certificate or for signing: ECDSA on P-256. */
