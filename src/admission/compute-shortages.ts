@@ -1,7 +1,8 @@
 import { computePodRequests } from '../model/compute-pod-requests.ts'
 import type { ResourceAmounts } from '../model/compute-pod-requests.ts'
+import { isExtendedResource } from '../model/is-extended-resource.ts'
 import type { Pod } from '../model/pod.ts'
-import { amountOf, isExtendedResource } from './resource-units.ts'
+import { amountOf } from './resource-units.ts'
 
 /** A resource of which the node has too little left. CPU is in thousandths. */
 export interface Shortage {

@@ -7,8 +7,3 @@ export function amountOf(amounts: ResourceAmounts, resource: string): bigint {
   if (quantity === undefined) return 0n
   return resource === 'cpu' ? quantityMilliValue(quantity) : quantityValue(quantity)
 }
-
-/** A resource that somebody else than Kubernetes has named, such as example.com/gpu. */
-export function isExtendedResource(resource: string): boolean {
-  return resource.includes('/') && !resource.includes('kubernetes.io/') && !resource.startsWith('requests.')
-}
