@@ -31,7 +31,7 @@ export function computeNodeChanged(before: Node, after: Node): boolean {
 }
 
 function withoutHeartbeats(node: Node): Node {
-  const conditions = node.status?.conditions?.map(({ lastHeartbeatTime: _, ...condition }) => condition)
+  const conditions = node.status?.conditions?.map((condition) => ({ ...condition, lastHeartbeatTime: '' }))
   return { ...node, status: { ...node.status, conditions } }
 }
 
