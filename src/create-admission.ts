@@ -1,36 +1,21 @@
-import { computeAdmission } from './admission/compute-admission.ts'
+import { computeAppArmorRejection } from './admission/compute-app-armor-rejection.ts'
+import { computeGroupsPolicyRejection } from './admission/compute-groups-policy-rejection.ts'
 import { computeSafeSysctls } from './admission/compute-safe-sysctls.ts'
+import { computeSysctlRejection } from './admission/compute-sysctl-rejection.ts'
 import type { Rejection } from './admission/rejection.ts'
-import type { Settings } from './config/load-configuration.ts'
-import type { PodCapability } from './containers/unsupported-fields.ts'
-import type { KernelFacts } from './host/read-kernel.ts'
+import { listCapabilities } from './create-node-admission.ts'
+import type { NodeAdmissionDeps } from './create-node-admission.ts'
 import type { Pod } from './model/pod.ts'
-import type { RuntimeFeatures } from './model/runtime-features.ts'
 
-export interface AdmissionDeps {
-  readonly settings: Pick<Settings, 'gates'> & { readonly config: Pick<Settings['config'], 'allowedUnsafeSysctls'> }
-  readonly kernel: KernelFacts
-  /** What the runtime can do now. */
-  readonly features: () => RuntimeFeatures
-}
-
-/** The two questions before a pod gets a worker: can its spec be honoured, and may it run here? */
-export function createAdmission({ settings, kernel, features }: AdmissionDeps) {
-  const allowedSysctls = [...computeSafeSysctls(kernel.release), ...settings.config.allowedUnsafeSysctls]
+/** The two questions before a pod gets a worker, for an agent that does not know its node: createNodeAdmission() takes its place. */
+export function createAdmission(deps: Pick<NodeAdmissionDeps, 'settings' | 'kernel' | 'features'>) {
+  const { settings, kernel } = deps
+  const allowed = [...computeSafeSysctls(kernel.release), ...settings.config.allowedUnsafeSysctls]
   return {
-    capabilities(): ReadonlySet<PodCapability> {
-      const { handlers, imageVolumes } = features()
-      return new Set<PodCapability>([
-        ...(settings.gates.enabled('ContainerStopSignals') ? (['stopSignals'] as const) : []),
-        ...(handlers.get('')?.userNamespaces === true ? (['userNamespaces'] as const) : []),
-        ...(imageVolumes === 'none' ? [] : (['imageVolumes'] as const)),
-        ...(imageVolumes === 'parts' ? (['imageSubPaths'] as const) : []),
-      ])
-    },
-
-    admit(pod: Pod): Rejection | undefined {
-      const { supplementalGroupsPolicy } = features()
-      return computeAdmission(pod, { allowedSysctls, supplementalGroupsPolicy, appArmor: kernel.appArmor })
-    },
+    capabilities: () => listCapabilities(deps),
+    admit: (pod: Pod): Rejection | undefined =>
+      computeSysctlRejection(pod, allowed) ??
+      computeGroupsPolicyRejection(pod, deps.features()) ??
+      computeAppArmorRejection(pod, kernel),
   }
 }

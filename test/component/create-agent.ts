@@ -4,7 +4,7 @@ import { ShutdownError } from '../../src/async/abort-errors.ts'
 import { TaskGroup } from '../../src/async/task-group.ts'
 import { Turnstile } from '../../src/async/turnstile.ts'
 import type { PodCapability } from '../../src/containers/unsupported-fields.ts'
-import { createAdmission } from '../../src/create-admission.ts'
+import { createNodeAdmission } from '../../src/create-node-admission.ts'
 import { createCriClient } from '../../src/cri/cri-client.ts'
 import { fetchRuntimeVersion } from '../../src/cri/runtime-version.ts'
 import { toRuntimeFeatures } from '../../src/cri/to-runtime-features.ts'
@@ -56,11 +56,14 @@ export interface AgentOptions {
   /** What the agent can do beside what its runtime can. */
   readonly capabilities?: readonly PodCapability[]
   readonly allowedUnsafeSysctls?: readonly string[]
+  /** What the node has for pods; plenty when nothing is said. */
+  readonly allocatable?: Readonly<Record<string, string>>
   readonly runtimeClasses?: RuntimeClasses
 }
 
 const START_PATIENCE_MS = 5000
 const IDS_PER_POD = 65_536
+const PLENTY = { pods: '1000', cpu: '64', memory: '64Gi', 'ephemeral-storage': '1Ti', 'hugepages-2Mi': '1Gi' }
 const REQUEST_TIMEOUT_MS = 120_000
 const MAX_RESTART_PERIOD_MS = 300_000
 const SYNC_FREQUENCY_MS = 60_000
@@ -126,10 +129,17 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const features = () => toRuntimeFeatures(health.abilities, version)
   const { allowedUnsafeSysctls = [] } = options
   const gates = (await loadSettings([])).gates
-  const admission = createAdmission({
+  const admission = createNodeAdmission({
     settings: { gates, config: { allowedUnsafeSysctls } },
     kernel: { release: '6.1.0', appArmor: false },
     features,
+    node: () => ({ metadata: { name: 'node-1' } }),
+    allocatable: () => options.allocatable ?? PLENTY,
+    activePods: () => workers.views().flatMap(({ pod, status }) => (status.phase === 'Failed' ? [] : [pod])),
+    pressures: () => ({ memory: false, disk: false, pid: false }),
+    declaredFeatures: undefined,
+    evict: () => {},
+    events: recorder,
   })
   const userNamespaces = await UserNamespaces.load({
     records: world.userNamespaces,
