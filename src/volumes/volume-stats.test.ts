@@ -96,6 +96,33 @@ describe('VolumeStats', () => {
     assert.deepEqual(asked, ['0 statfs /v/a', '0 statfs /v/b', '60 statfs /v/a', '90 statfs /v/b'])
   })
 
+  test('asks for what has a project, all at the same time, and walks through the others', async (t) => {
+    const volumes = ['counted', 'too', 'other'].map((name) => createVolume(name))
+    const questions: string[] = []
+    const projects = {
+      has: (path: string) => path !== '/v/other',
+      usageOf: async (path: string) => {
+        questions.push(path)
+        return path === '/v/other' ? undefined : { bytes: 7, inodes: 1 }
+      },
+    }
+    const { clock, asked, stats } = setUp(t, volumes, { projects, random: () => 0.9 })
+    await clock.advance(61_000)
+    assert.deepEqual(
+      asked.filter((line) => line.includes('walk')),
+      ['0 walk /v/other'],
+    )
+    assert.deepEqual(questions, ['/v/counted', '/v/too', '/v/other', '/v/counted', '/v/too'])
+    assert.deepEqual(
+      stats.usages().map(({ usedBytes, inodesUsed, time }) => [usedBytes, inodesUsed, time]),
+      [
+        [7, 1, 60_000],
+        [7, 1, 60_000],
+        [20, 2, 0],
+      ],
+    )
+  })
+
   test('measures content of the agent itself once, but again until it worked', async (t) => {
     const { clock, asked, failing } = setUp(t, [createVolume('config', { measure: 'once' })])
     failing.add('/v/config')
