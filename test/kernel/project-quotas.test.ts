@@ -27,9 +27,12 @@ inMountNamespace(import.meta.filename, () => {
     fileSystem: string,
     options: readonly string[],
   ): Promise<string | undefined> {
-    const skip = (why: string) => t.skip(`project quotas on ${fileSystem} cannot be tried here: ${why}`)
+    const skip = (why: string) => {
+      t.skip(`project quotas on ${fileSystem} cannot be tried here: ${why}`)
+      return undefined
+    }
     for (const program of [`mkfs.${fileSystem}`, 'xfs_quota', 'chattr'])
-      if (!(await isProgram(program, process.env['PATH'] ?? ''))) return void skip(`there is no program ${program}`)
+      if (!(await isProgram(program, process.env['PATH'] ?? ''))) return skip(`there is no program ${program}`)
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'deckhand-quota-')))
     const image = join(folder, 'disk.img')
     const point = join(folder, 'disk with a blank')
@@ -46,7 +49,7 @@ inMountNamespace(import.meta.filename, () => {
     await run(`mkfs.${fileSystem}`, '-q', ...options, image)
     const argv = ['mount', '-o', 'loop,prjquota', image, point]
     const { exitCode, stderr } = await runProcess(systemClock, { argv, deadlineMs: 20_000 }, signal)
-    if (exitCode !== 0) return void skip(`the kernel does not mount with prjquota: ${stderr.trim().split('\n')[0]}`)
+    if (exitCode !== 0) return skip(`the kernel does not mount with prjquota: ${stderr.trim().split('\n')[0]}`)
     isMounted = true
     return point
   }
