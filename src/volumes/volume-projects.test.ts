@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FakeClock } from '../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../test/fakes/silent-logger.ts'
-import type { TreeUsage } from '../host/guarded-files.ts'
+import type { TreeUsage } from '../host/file-usage.ts'
 import { VolumeProjects } from './volume-projects.ts'
 
 const { signal } = new AbortController()

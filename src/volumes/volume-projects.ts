@@ -1,6 +1,6 @@
 import type { Clock } from '../async/clock.ts'
 import { KeyedLock } from '../async/keyed-lock.ts'
-import type { TreeUsage } from '../host/guarded-files.ts'
+import type { TreeUsage } from '../host/file-usage.ts'
 import type { ProjectQuotas } from '../host/project-quotas.ts'
 import type { RecordFolder } from '../host/record-folder.ts'
 import type { Logger } from '../telemetry/logger.ts'

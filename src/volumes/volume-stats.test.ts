@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { FakeClock } from '../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../test/fakes/silent-logger.ts'
-import type { FileSystemUsage } from '../host/guarded-files.ts'
+import type { FileSystemUsage } from '../host/file-usage.ts'
 import type { PodUid } from '../model/pod.ts'
 import type { MountedVolume } from './mounted-volume.ts'
 import { VolumeStats } from './volume-stats.ts'
@@ -23,7 +23,16 @@ const tree = { bytes: 20, inodes: 2 }
 
 function createVolume(name: string, parts: Partial<MountedVolume> = {}): MountedVolume {
   const pod = { namespace: 'shop', name: 'web' }
-  return { uid: 'u-1' as PodUid, pod, name, path: `/v/${name}`, measure: 'walk', pvcRef: undefined, ...parts }
+  return {
+    uid: 'u-1' as PodUid,
+    pod,
+    name,
+    path: `/v/${name}`,
+    measure: 'walk',
+    isLocalEphemeral: true,
+    pvcRef: undefined,
+    ...parts,
+  }
 }
 
 /** Stays until it is told to give up, as a measurement of a dead file system does. */
