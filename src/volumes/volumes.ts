@@ -183,6 +183,7 @@ export class Volumes {
             name,
             path: ready.hostPath,
             measure: this.#kinds.get(plugin)?.measure,
+            isLocalEphemeral: isLocalEphemeral(source),
             pvcRef: source.kind === 'persistent' ? source.claim : undefined,
           },
         ]
@@ -264,4 +265,11 @@ export class Volumes {
   #label(plugin: string): string {
     return this.#kinds.has(plugin) ? plugin : 'other'
   }
+}
+
+/** Parity: pkg/volume/util IsLocalEphemeralVolume(). */
+function isLocalEphemeral(source: VolumeSource): boolean {
+  if (source.kind !== 'inline') return false
+  const { emptyDir, configMap } = source.volume
+  return configMap !== undefined || (emptyDir !== undefined && (emptyDir.medium ?? '') === '')
 }
