@@ -1,12 +1,18 @@
 import type { Rejection } from '../admission/rejection.ts'
+import { DeadlineError } from '../async/abort-errors.ts'
+import { withDeadline } from '../async/deadline.ts'
 import type { TaskGroup } from '../async/task-group.ts'
+import { waitForShared } from '../async/wait-for-shared.ts'
 import { RUNTIME_CAPABILITIES, unsupportedFields } from '../containers/unsupported-fields.ts'
 import type { PodCapability } from '../containers/unsupported-fields.ts'
 import { computeQosClass } from '../model/compute-qos-class.ts'
 import type { PodStatus } from '../model/generated/core-v1.ts'
+import { hasRunningParts } from '../model/observed-pod.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import { isStaticPod, podFullName, podLogName } from '../model/pod.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
+import { isOver } from '../status/compute-phase.ts'
+import type { PodReport } from '../status/pod-report.ts'
 import { toApiTime } from '../status/status-input.ts'
 import { computePodGrace } from './compute-grace.ts'
 import { Timeline } from './timeline.ts'
@@ -16,6 +22,13 @@ import type { PodState } from './pod-state.ts'
 import { PodWorker } from './pod-worker.ts'
 import type { PodExplanation, PodSubject, PodWorkerDeps } from './pod-worker.ts'
 import type { SyncSettings } from './sync-pod.ts'
+
+const LEAST_EVICTION_PATIENCE_MS = 10_000
+const EXCEEDED = {
+  type: 'Warning',
+  reason: 'ExceededGracePeriod',
+  message: 'Container runtime did not kill the pod within specified grace period.',
+} as const
 
 /** A step from the sources of pods. */
 export interface PodUpdate {
@@ -36,12 +49,22 @@ export interface PodWorkersDeps {
   readonly onStatus: (uid: PodUid) => void
   /** A pod has left the node for good. */
   readonly onGone: (uid: PodUid) => void
+  /** Does a source have this pod although it could not be read? What runs of it stays as it is. */
+  readonly isUnreadable?: (uid: PodUid) => boolean
 }
 
 /** A pod with what is true of it, as readers see it. */
 export interface PodView {
   readonly pod: Pod
   readonly status: PodStatus
+}
+
+/** Why the node takes a pod away. */
+export interface Eviction {
+  readonly reason: string
+  readonly message: string
+  /** Undefined: as long as the pod asks for. */
+  readonly graceSeconds: number | undefined
 }
 
 /** The workers of all pods on the node, and the only place where one begins or ends. */
@@ -69,7 +92,7 @@ export class PodWorkers {
     for (const pod of inOrder) {
       if (operation === 'ADD') this.#add(pod)
       else if (operation === 'REMOVE') this.#remove(pod.metadata.uid)
-      else this.#update(pod)
+      else this.#update(operation, pod)
     }
   }
 
@@ -93,7 +116,45 @@ export class PodWorkers {
 
   /** True for a pod that is here, wanted or still leaving. */
   knows(uid: PodUid): boolean {
-    return this.#workers.has(uid) || this.#refused.has(uid)
+    return this.#workers.has(uid) || this.#refused.has(uid) || this.#deps.isUnreadable?.(uid) === true
+  }
+
+  /** What the API may be told of a pod; undefined when it is not wanted here any more. */
+  view(uid: PodUid): PodReport | undefined {
+    const refused = this.#refused.get(uid)
+    if (refused === undefined) return this.#workers.get(uid)?.report()
+    const mayRun = this.#runs(uid)
+    return { ...refused, mayRun, isFinished: !mayRun }
+  }
+
+  /** The static pods that are here; those that are no longer wanted too, until they have ended. */
+  staticPods(): readonly { readonly pod: Pod; readonly wanted: boolean }[] {
+    const working = [...this.#workers.values()].flatMap(({ pod, wanted, state }) =>
+      pod !== undefined && (wanted || state.kind === 'terminating') ? [{ pod, wanted }] : [],
+    )
+    const refused = [...this.#refused.values()].map(({ pod }) => ({ pod, wanted: true }))
+    return [...working, ...refused].filter(({ pod }) => isStaticPod(pod))
+  }
+
+  /** Takes a pod away for the sake of the node, and resolves when nothing of it runs any more. Fails when that takes far too long. */
+  async evict(uid: PodUid, eviction: Eviction, signal: AbortSignal): Promise<void> {
+    const worker = this.#workers.get(uid)
+    if (worker?.pod === undefined) return
+    const { reason, message, graceSeconds } = eviction
+    worker.evict({ phase: 'Failed', reason, message, isDisruption: true }, graceSeconds)
+    const { clock, events } = this.#deps.runtime
+    const grace = graceSeconds ?? worker.pod.spec.terminationGracePeriodSeconds ?? 0
+    const ms = Math.max(LEAST_EVICTION_PATIENCE_MS, grace * 1500)
+    try {
+      await withDeadline(
+        { clock, ms, what: `the end of pod "${uid}"` },
+        (late) => waitForShared(worker.stopped, late),
+        signal,
+      )
+    } catch (error) {
+      if (error instanceof DeadlineError) events.record(worker.pod, EXCEEDED)
+      throw error
+    }
   }
 
   /** The pods that are wanted here. */
@@ -121,10 +182,12 @@ export class PodWorkers {
       leaving.hurry()
       return
     }
-    if (this.#refuse(pod)) return
+    // Whatever is over, or only has to end, needs nothing that the node could lack.
+    const isEnding = pod.metadata.deletionTimestamp !== undefined || isOverInApi(pod)
+    if (!isEnding && this.#refuse(pod)) return
     const blocked = isStaticPod(pod) && this.#holdsName(podFullName(pod))
     this.#deps.runtime.log.info('pod added', { pod: podLogName(pod), uid, waitsForName: blocked || undefined })
-    this.#start({ kind: 'pod', pod }, blocked ? { kind: 'waiting' } : firstState(pod))
+    this.#start({ kind: 'pod', pod }, blocked ? { kind: 'waiting' } : this.#firstState(pod))
   }
 
   /** Nothing of a spec is ever ignored in silence: what cannot be honoured is an event, and where that would be harmful a refusal. */
@@ -156,7 +219,9 @@ export class PodWorkers {
 
   #showRefused(pod: Pod, { reason, message }: Rejection): void {
     const startTime = toApiTime(this.#deps.runtime.clock.now())
+    const { generation } = pod.metadata
     const status = {
+      ...(generation === undefined ? {} : { observedGeneration: generation }),
       phase: 'Failed',
       reason,
       message: `Pod was rejected: ${message}`,
@@ -167,17 +232,32 @@ export class PodWorkers {
     this.#deps.onStatus(pod.metadata.uid)
   }
 
-  #update(pod: Pod): void {
+  #update(operation: PodUpdate['operation'], pod: Pod): void {
     const { uid, deletionTimestamp } = pod.metadata
     if (this.#returning.has(uid)) this.#returning.set(uid, pod)
+    this.#updateRefused(pod)
     const worker = this.#workers.get(uid)
     if (worker === undefined || !worker.wanted) return
-    worker.update(pod)
+    if (operation === 'RECONCILE') worker.note(pod)
+    else worker.update(pod)
     if (deletionTimestamp !== undefined) worker.terminate('deleted', undefined)
+    // Somebody else ended it, such as whoever cleans up after nodes that were away.
+    else if (isOverInApi(pod) && worker.state.kind === 'syncing') worker.terminate('finished', undefined)
+  }
+
+  #updateRefused(pod: Pod): void {
+    const { uid, deletionTimestamp } = pod.metadata
+    const refused = this.#refused.get(uid)
+    if (refused === undefined) return
+    if (deletionTimestamp !== undefined && this.#runs(uid)) {
+      this.#refused.delete(uid)
+      this.#start({ kind: 'pod', pod }, this.#firstState(pod))
+    } else this.#refused.set(uid, { ...refused, pod })
+    this.#deps.onStatus(uid)
   }
 
   #remove(uid: PodUid): void {
-    this.#refused.delete(uid)
+    if (this.#refused.delete(uid)) this.#deps.onStatus(uid)
     this.#returning.delete(uid)
     this.#workers.get(uid)?.remove()
     // What runs of a refused pod has had nobody who looks after it.
@@ -186,7 +266,7 @@ export class PodWorkers {
 
   #adoptOrphan(uid: PodUid): void {
     const observed = this.#deps.observedPods.get(uid)
-    if (!this.#sourcesReady || observed === undefined || this.#workers.has(uid) || this.#refused.has(uid)) return
+    if (!this.#sourcesReady || observed === undefined || this.knows(uid)) return
     this.#deps.runtime.log.warn('pod of the runtime is unknown to all sources, removing it', {
       pod: `${observed.namespace}/${observed.name}`,
       uid,
@@ -222,6 +302,22 @@ export class PodWorkers {
     if (again !== undefined) this.#add(again)
   }
 
+  #runs(uid: PodUid): boolean {
+    const observed = this.#deps.observedPods.get(uid)
+    return observed !== undefined && hasRunningParts(observed)
+  }
+
+  /** A pod that is over or being deleted when it is first seen is only ended; of one that never ran here there is nothing to end. */
+  #firstState(pod: Pod): PodState {
+    const { clock } = this.#deps.runtime
+    const isDeleted = pod.metadata.deletionTimestamp !== undefined
+    if (!isDeleted && !isOverInApi(pod)) return { kind: 'syncing' }
+    const hasRun = (pod.status?.containerStatuses?.length ?? 0) > 0 || this.#deps.observedPods.get(pod.metadata.uid)
+    if (isOverInApi(pod) && !hasRun) return { kind: 'terminated', at: clock.monotonic() }
+    const graceSeconds = computePodGrace(pod, { recorded: undefined, override: undefined })
+    return { kind: 'terminating', cause: isDeleted ? 'deleted' : 'finished', graceSeconds }
+  }
+
   #holdsName(name: string): boolean {
     return [...this.#workers.values()].some(
       ({ pod, state }) =>
@@ -239,11 +335,9 @@ export class PodWorkers {
   }
 }
 
-/** A pod that is being deleted when it is first seen is only ended. */
-function firstState(pod: Pod): PodState {
-  if (pod.metadata.deletionTimestamp === undefined) return { kind: 'syncing' }
-  const graceSeconds = computePodGrace(pod, { recorded: undefined, override: undefined })
-  return { kind: 'terminating', cause: 'deleted', graceSeconds }
+/** The API says that the pod is over. What a manifest says of that counts for nothing. */
+function isOverInApi(pod: Pod): boolean {
+  return !isStaticPod(pod) && isOver(pod.status?.phase)
 }
 
 function byCreation(a: Pod, b: Pod): number {
