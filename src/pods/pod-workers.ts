@@ -1,10 +1,4 @@
-import type { Rejection } from '../admission/rejection.ts'
-import { DeadlineError } from '../async/abort-errors.ts'
-import { withDeadline } from '../async/deadline.ts'
 import type { TaskGroup } from '../async/task-group.ts'
-import { waitForShared } from '../async/wait-for-shared.ts'
-import { RUNTIME_CAPABILITIES, unsupportedFields } from '../containers/unsupported-fields.ts'
-import type { PodCapability } from '../containers/unsupported-fields.ts'
 import { computeQosClass } from '../model/compute-qos-class.ts'
 import type { PodStatus } from '../model/generated/core-v1.ts'
 import { hasRunningParts } from '../model/observed-pod.ts'
@@ -13,22 +7,18 @@ import { isStaticPod, podFullName, podLogName } from '../model/pod.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
 import { isOver } from '../status/compute-phase.ts'
 import type { PodReport } from '../status/pod-report.ts'
-import { toApiTime } from '../status/status-input.ts'
 import { computePodGrace } from './compute-grace.ts'
+import { evictPod } from './evict-pod.ts'
+import type { Eviction } from './evict-pod.ts'
 import { Timeline } from './timeline.ts'
 import { traceRuntime } from './trace-runtime.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 import type { PodState } from './pod-state.ts'
+import { RefusedPods } from './refused-pods.ts'
+import type { RefusedPodsDeps } from './refused-pods.ts'
 import { PodWorker } from './pod-worker.ts'
 import type { PodExplanation, PodSubject, PodWorkerDeps } from './pod-worker.ts'
 import type { SyncSettings } from './sync-pod.ts'
-
-const LEAST_EVICTION_PATIENCE_MS = 10_000
-const EXCEEDED = {
-  type: 'Warning',
-  reason: 'ExceededGracePeriod',
-  message: 'Container runtime did not kill the pod within specified grace period.',
-} as const
 
 /** A step from the sources of pods. */
 export interface PodUpdate {
@@ -36,13 +26,9 @@ export interface PodUpdate {
   readonly pods: readonly Pod[]
 }
 
-export interface PodWorkersDeps {
+export interface PodWorkersDeps extends RefusedPodsDeps {
   readonly runtime: PodRuntime
   readonly settings: SyncSettings
-  /** What this agent and this runtime can do now; a pod that needs more is refused. */
-  readonly capabilities: () => ReadonlySet<PodCapability>
-  /** Why a pod may not run on this node; undefined when it may. */
-  readonly admit: (pod: Pod) => Rejection | undefined
   /** Everything the runtime has, by pod. */
   readonly observedPods: { uids(): readonly PodUid[]; get(uid: PodUid): ObservedPod | undefined }
   /** The status of a pod may have changed. */
@@ -59,14 +45,6 @@ export interface PodView {
   readonly status: PodStatus
 }
 
-/** Why the node takes a pod away. */
-export interface Eviction {
-  readonly reason: string
-  readonly message: string
-  /** Undefined: as long as the pod asks for. */
-  readonly graceSeconds: number | undefined
-}
-
 /** The workers of all pods on the node, and the only place where one begins or ends. */
 export class PodWorkers {
   readonly #deps: PodWorkersDeps
@@ -74,12 +52,13 @@ export class PodWorkers {
   readonly #workers = new Map<PodUid, PodWorker>()
   /** Pods that came back while their old worker still ends. */
   readonly #returning = new Map<PodUid, Pod>()
-  readonly #refused = new Map<PodUid, PodView>()
+  readonly #refused: RefusedPods
   #sourcesReady = false
 
   constructor(deps: PodWorkersDeps, group: TaskGroup) {
     this.#deps = deps
     this.#group = group
+    this.#refused = new RefusedPods(deps)
   }
 
   get size(): number {
@@ -116,7 +95,7 @@ export class PodWorkers {
 
   /** True for a pod that is here, wanted or still leaving. */
   knows(uid: PodUid): boolean {
-    return this.#workers.has(uid) || this.#refused.has(uid) || this.#deps.isUnreadable?.(uid) === true
+    return this.#workers.has(uid) || this.#refused.get(uid) !== undefined || this.#deps.isUnreadable?.(uid) === true
   }
 
   /** What the API may be told of a pod; undefined when it is not wanted here any more. */
@@ -132,29 +111,14 @@ export class PodWorkers {
     const working = [...this.#workers.values()].flatMap(({ pod, wanted, state }) =>
       pod !== undefined && (wanted || state.kind === 'terminating') ? [{ pod, wanted }] : [],
     )
-    const refused = [...this.#refused.values()].map(({ pod }) => ({ pod, wanted: true }))
+    const refused = this.#refused.all().map(({ pod }) => ({ pod, wanted: true }))
     return [...working, ...refused].filter(({ pod }) => isStaticPod(pod))
   }
 
-  /** Takes a pod away for the sake of the node, and resolves when nothing of it runs any more. Fails when that takes far too long. */
+  /** Takes a pod away for the sake of the node, and resolves when nothing of it runs any more. */
   async evict(uid: PodUid, eviction: Eviction, signal: AbortSignal): Promise<void> {
     const worker = this.#workers.get(uid)
-    if (worker?.pod === undefined) return
-    const { reason, message, graceSeconds } = eviction
-    worker.evict({ phase: 'Failed', reason, message, isDisruption: true }, graceSeconds)
-    const { clock, events } = this.#deps.runtime
-    const grace = graceSeconds ?? worker.pod.spec.terminationGracePeriodSeconds ?? 0
-    const ms = Math.max(LEAST_EVICTION_PATIENCE_MS, grace * 1500)
-    try {
-      await withDeadline(
-        { clock, ms, what: `the end of pod "${uid}"` },
-        (late) => waitForShared(worker.stopped, late),
-        signal,
-      )
-    } catch (error) {
-      if (error instanceof DeadlineError) events.record(worker.pod, EXCEEDED)
-      throw error
-    }
+    if (worker !== undefined) await evictPod(this.#deps.runtime, { worker, eviction }, signal)
   }
 
   /** The pods that are wanted here. */
@@ -162,12 +126,12 @@ export class PodWorkers {
     const views = [...this.#workers.values()].flatMap(({ pod, wanted, status }) =>
       pod !== undefined && wanted ? [{ pod, status: status ?? pod.status ?? pendingStatus(pod) }] : [],
     )
-    return [...views, ...this.#refused.values()]
+    return [...views, ...this.#refused.all()]
   }
 
   /** What each pod is at, and what was done for it; also of pods that are on their way out. */
   explain(): PodExplanation[] {
-    const refused = [...this.#refused.values()].map(({ pod, status }): PodExplanation => {
+    const refused = this.#refused.all().map(({ pod, status }): PodExplanation => {
       const { namespace, name, uid } = pod.metadata
       return { namespace, name, uid, state: 'terminated', why: `${status.message} (${status.reason})`, steps: [] }
     })
@@ -184,52 +148,10 @@ export class PodWorkers {
     }
     // Whatever is over, or only has to end, needs nothing that the node could lack.
     const isEnding = pod.metadata.deletionTimestamp !== undefined || isOverInApi(pod)
-    if (!isEnding && this.#refuse(pod)) return
+    if (!isEnding && this.#refused.refuse(pod)) return this.#deps.onStatus(uid)
     const blocked = isStaticPod(pod) && this.#holdsName(podFullName(pod))
     this.#deps.runtime.log.info('pod added', { pod: podLogName(pod), uid, waitsForName: blocked || undefined })
     this.#start({ kind: 'pod', pod }, blocked ? { kind: 'waiting' } : this.#firstState(pod))
-  }
-
-  /** Nothing of a spec is ever ignored in silence: what cannot be honoured is an event, and where that would be harmful a refusal. */
-  #refuse(pod: Pod): boolean {
-    // What was taken once and runs is never refused by what may change: an agent that starts anew harms nobody.
-    const runs = (this.#deps.observedPods.get(pod.metadata.uid)?.containers.length ?? 0) > 0
-    const capabilities = new Set([...this.#deps.capabilities(), ...(runs ? RUNTIME_CAPABILITIES : [])])
-    const fields = unsupportedFields(pod, capabilities)
-    for (const { path, reason, effect } of fields) {
-      const verb = effect === 'refuse' ? 'Refused' : 'Ignored'
-      this.#deps.runtime.events.record(pod, {
-        type: 'Warning',
-        reason: 'UnsupportedField',
-        message: `${verb} ${path}: ${reason}`,
-      })
-    }
-    const refusals = fields.filter(({ effect }) => effect === 'refuse')
-    if (refusals.length > 0) {
-      const message = refusals.map(({ path, reason }) => `${path}: ${reason}`).join('; ')
-      this.#showRefused(pod, { reason: 'UnsupportedField', message })
-      return true
-    }
-    const rejection = runs ? undefined : this.#deps.admit(pod)
-    if (rejection === undefined) return false
-    this.#deps.runtime.events.record(pod, { type: 'Warning', ...rejection })
-    this.#showRefused(pod, rejection)
-    return true
-  }
-
-  #showRefused(pod: Pod, { reason, message }: Rejection): void {
-    const startTime = toApiTime(this.#deps.runtime.clock.now())
-    const { generation } = pod.metadata
-    const status = {
-      ...(generation === undefined ? {} : { observedGeneration: generation }),
-      phase: 'Failed',
-      reason,
-      message: `Pod was rejected: ${message}`,
-      qosClass: computeQosClass(pod),
-      startTime,
-    }
-    this.#refused.set(pod.metadata.uid, { pod, status })
-    this.#deps.onStatus(pod.metadata.uid)
   }
 
   #update(operation: PodUpdate['operation'], pod: Pod): void {
@@ -247,17 +169,17 @@ export class PodWorkers {
 
   #updateRefused(pod: Pod): void {
     const { uid, deletionTimestamp } = pod.metadata
-    const refused = this.#refused.get(uid)
-    if (refused === undefined) return
+    if (this.#refused.get(uid) === undefined) return
+    this.#refused.update(pod)
     if (deletionTimestamp !== undefined && this.#runs(uid)) {
-      this.#refused.delete(uid)
+      this.#refused.forget(uid)
       this.#start({ kind: 'pod', pod }, this.#firstState(pod))
-    } else this.#refused.set(uid, { ...refused, pod })
+    }
     this.#deps.onStatus(uid)
   }
 
   #remove(uid: PodUid): void {
-    if (this.#refused.delete(uid)) this.#deps.onStatus(uid)
+    if (this.#refused.forget(uid)) this.#deps.onStatus(uid)
     this.#returning.delete(uid)
     this.#workers.get(uid)?.remove()
     // What runs of a refused pod has had nobody who looks after it.

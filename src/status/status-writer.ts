@@ -168,7 +168,7 @@ export class StatusWriter {
       if (this.#failures === 0) log.warn('cannot tell the API about pods, will try again', { error })
       const ms = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures, 10))
       this.#failures += 1
-      this.#pausedUntil = clock.monotonic() + Math.max(ms * (0.5 + random() / 2), retryAfterMs(error))
+      this.#pausedUntil = clock.monotonic() + Math.max(ms * (1 + random() / 2), retryAfterMs(error))
       return
     }
     this.#holdBack(entry, FIRST_REFUSAL_PAUSE_MS)

@@ -18,6 +18,8 @@ export interface TellDeps {
 
 /** What was told of one pod so far. */
 export interface TellMemory {
+  /** Of the object that was told: a static pod may have one mirror after another. */
+  uid: PodUid | undefined
   /** The status that the API last took, as text. */
   told: string | undefined
   /** What of it the API does not keep as it was sent, and at which version of the object that was seen. */
@@ -27,7 +29,7 @@ export interface TellMemory {
 }
 
 export function createTellMemory(): TellMemory {
-  return { told: undefined, unkept: undefined, endAsked: undefined }
+  return { uid: undefined, told: undefined, unkept: undefined, endAsked: undefined }
 }
 
 /** What came of it. Repair: the API holds something else than it was told, and nothing was sent. */
@@ -48,6 +50,7 @@ export async function tellPodStatus(
 ): Promise<TellResult> {
   const object = deps.objects.of(report.pod)
   if (object === undefined) return 'nothing'
+  if (memory.uid !== object.metadata.uid) Object.assign(memory, createTellMemory(), { uid: object.metadata.uid })
   const status = computeMergedStatus(object.status ?? {}, report)
   const patch = computeStatusPatch(object.status ?? {}, status)
   const text = JSON.stringify(status)

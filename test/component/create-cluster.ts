@@ -19,6 +19,7 @@ import { FakeKubeClient } from './fake-kube-client.ts'
 
 const PODS = '/api/v1/namespaces/shop/pods'
 const RETRY_MS = 1000
+const QUIET_TURNS = 3
 
 export type Cluster = Awaited<ReturnType<typeof createCluster>>
 
@@ -114,7 +115,7 @@ export async function joinCluster(world: World, cluster: Cluster, options: Agent
   agent.group.run('mirror pods', (signal) => mirrors.run(signal))
   const settle = async () => {
     let before = ''
-    for (let turns = 0; turns < 8; turns += 1) {
+    for (let turns = 0; turns < QUIET_TURNS; turns += 1) {
       await agent.settle()
       await setImmediate()
       const now = `${client.sent.length} ${client.underWay} ${agent.statuses.length} ${world.cri.called.length}`
