@@ -1,10 +1,12 @@
-import type { DocumentObject, DocumentValue } from '../document/document-value.ts'
 import { CONFIG_MIRROR_ANNOTATION, isPodUid } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
 import { decodeObject } from '../schema/decode-object.ts'
 import { defaultPod } from '../schema/default-pod.ts'
 import type { ManifestPod } from '../schema/default-pod.ts'
 import { dnsLabel, dnsSubdomain } from '../schema/validation/name-rules.ts'
+
+type DocumentValue = Parameters<typeof decodeObject>[0]
+type Json = Readonly<Record<string, DocumentValue>>
 
 /** A pod of the API, and what of it this agent does not know. */
 export interface DecodedApiPod {
@@ -86,6 +88,6 @@ function findUnsafeNames({ namespace, name, uid }: PodIdentity, spec: ManifestPo
   return checks.flatMap(([path, problem]) => (problem === undefined ? [] : [`${path}: ${problem}`]))
 }
 
-function isMap(value: unknown): value is DocumentObject {
+function isMap(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

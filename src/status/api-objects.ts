@@ -15,7 +15,7 @@ export class ApiObjects {
     const changed = objects.filter((object) => !this.#seen.has(object))
     this.#seen = new Set(objects)
     const present = new Set(objects.map(({ metadata }) => metadata.uid))
-    for (const uid of this.#newest.keys()) if (!present.has(uid)) this.forget(uid)
+    for (const uid of this.#newest.keys()) if (!present.has(uid)) this.#forget(uid)
     for (const object of changed) this.#take(object)
     return changed.map(ownUid)
   }
@@ -33,8 +33,7 @@ export class ApiObjects {
     return mirrorHash(mirror) === pod.metadata.annotations?.[CONFIG_HASH_ANNOTATION] ? mirror : undefined
   }
 
-  /** The API has it no more, whatever the watch says until it knows too. */
-  forget(uid: PodUid): void {
+  #forget(uid: PodUid): void {
     const object = this.#newest.get(uid)
     this.#newest.delete(uid)
     if (object !== undefined && this.#mirrors.get(podFullName(object)) === uid)

@@ -63,6 +63,11 @@ export class StatusWriter {
     this.#deps = deps
   }
 
+  /** How many pods something is remembered of. */
+  get size(): number {
+    return this.#entries.size
+  }
+
   /** How many pods wait for their turn or for an answer. */
   get pending(): number {
     return this.#waiting.size + this.#underWay.size
@@ -143,8 +148,10 @@ export class StatusWriter {
   #settle(uid: PodUid, entry: Entry, result: TellResult): void {
     const { clock, log, onTold } = this.#deps
     const now = clock.monotonic()
-    if (result === 'repair' || result === 'stale') {
+    if (result === 'repair' || result === 'stale' || result === 'missing') {
       if (result === 'repair') entry.notBefore = entry.toldAt + REPAIR_PAUSE_MS
+      // Most often the watch is about to tell that it is gone.
+      else if (result === 'missing') this.#holdBack(entry, FIRST_REFUSAL_PAUSE_MS)
       // One that is stale again and again has a rival who never rests.
       else this.#holdBack(entry, entry.refusals === 0 ? 0 : FIRST_PAUSE_MS)
       this.#waiting.add(uid)

@@ -32,8 +32,11 @@ export function createTellMemory(): TellMemory {
   return { uid: undefined, told: undefined, unkept: undefined, endAsked: undefined }
 }
 
-/** What came of it. Repair: the API holds something else than it was told, and nothing was sent. */
-export type TellResult = 'nothing' | 'told' | 'repair' | 'stale'
+/**
+ * What came of it. Repair: the API holds something else than it was told, and nothing was sent. Stale: the object is another than was known,
+ * and is known now. Missing: the API does not have it, whatever its watch says.
+ */
+export type TellResult = 'nothing' | 'told' | 'repair' | 'stale' | 'missing'
 
 /**
  * Tells the API what is new of a pod, and asks for the end of its object once all is over and told. The object that is meant is named by
@@ -67,11 +70,9 @@ export async function tellPodStatus(
     await endObject(deps, { object: answer, report, memory }, signal)
     return 'told'
   } catch (error) {
-    if (!(error instanceof KubeApiError)) throw error
-    if (error.code === 404) deps.objects.forget(object.metadata.uid)
-    else if (error.code === 409) await lookAgain(deps, object, signal)
-    else throw error
-    return error.code === 404 ? 'nothing' : 'stale'
+    if (error instanceof KubeApiError && error.code === 404) return 'missing'
+    if (error instanceof KubeApiError && error.code === 409) return await lookAgain(deps, object, signal)
+    throw error
   }
 }
 
@@ -93,7 +94,7 @@ function podPath({ namespace, name }: Pod['metadata']): string {
 
 /** True when the API was asked to remove the object. It is asked once for each version: finalizers may keep the object for long. */
 async function endObject(
-  { client, objects }: TellDeps,
+  { client }: TellDeps,
   { object, report, memory }: { readonly object: Pod; readonly report: PodReport; readonly memory: TellMemory },
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -112,7 +113,6 @@ async function endObject(
   } catch (error) {
     // Gone already, or another pod has its name by now.
     if (!(error instanceof KubeApiError) || (error.code !== 404 && error.code !== 409)) throw error
-    objects.forget(uid)
   }
   memory.endAsked = resourceVersion
   return true
@@ -129,14 +129,18 @@ function isUnkept({ unkept }: TellMemory, patch: StatusPatch, { metadata }: Pod)
   return unkept !== undefined && unkept.version === metadata.resourceVersion && unkept.patch === JSON.stringify(patch)
 }
 
-async function lookAgain({ client, objects, decode }: TellDeps, object: Pod, signal: AbortSignal): Promise<void> {
-  const uid: PodUid = object.metadata.uid
+async function lookAgain(
+  { client, objects, decode }: TellDeps,
+  { metadata }: Pod,
+  signal: AbortSignal,
+): Promise<TellResult> {
   try {
-    const current = decode(await client.send({ method: 'GET', path: podPath(object.metadata) }, signal))
-    if (current.metadata.uid === uid) objects.answer(current)
-    else objects.forget(uid)
+    const current = decode(await client.send({ method: 'GET', path: podPath(metadata) }, signal))
+    if (current.metadata.uid !== metadata.uid) return 'missing'
+    objects.answer(current)
+    return 'stale'
   } catch (error) {
-    if (!(error instanceof KubeApiError) || error.code !== 404) throw error
-    objects.forget(uid)
+    if (error instanceof KubeApiError && error.code === 404) return 'missing'
+    throw error
   }
 }

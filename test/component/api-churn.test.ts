@@ -21,7 +21,7 @@ test('pods that end, start and are deleted while the API is away: it has one fin
   await cluster.create('late')
   // Every container ends again and again, and each end is news.
   for (let round = 0; round < 6; round += 1) {
-    for (const { id } of [...world.cri.runtime.containers.values()]) world.cri.exitContainer(id, 1)
+    for (const id of world.cri.runtime.containers.keys()) world.cri.exitContainer(id, 1)
     await agent.pass(100_000, 20_000)
   }
   const away = cluster.client.sent.filter((line) => line.startsWith('PATCH')).length - names.length
@@ -41,6 +41,12 @@ test('pods that end, start and are deleted while the API is away: it has one fin
   const writes = cluster.client.sent.slice(before).filter((line) => !line.startsWith('GET'))
   assert.equal(writes.filter((line) => line.startsWith('DELETE')).length, 1)
   assert.ok(writes.length <= 2 * names.length + 2, `${writes.length} requests`)
+  await agent.pass(LINGER_MS, LINGER_MS)
+  assert.deepEqual(
+    [agent.writer.size, agent.workers.size],
+    [names.length, names.length],
+    'and nothing of the one that is gone',
+  )
 })
 
 test('twenty agents one after another over ten pods: nothing starts, stops, restarts or is told anew', async (t) => {

@@ -301,6 +301,9 @@ test('a pod that cannot be read harms no other, and stays what it was', async (t
   assert.ok(agent.workers.knows(uid))
   assert.deepEqual(agent.reasons(uid), ['FailedValidation'])
   assert.equal(agent.lines.filter(({ level }) => level === 'error').length, 1)
+  await cluster.delete('web', { gracePeriodSeconds: 0 })
+  await agent.pass(LINGER_MS + 1000)
+  assert.deepEqual(running(world), ['main'], 'what nobody wants is ended')
 })
 
 test('an API that answers badly for a while loses no status and stops nothing', async (t) => {

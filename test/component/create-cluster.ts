@@ -2,13 +2,11 @@ import { setImmediate } from 'node:timers/promises'
 import type { TestContext } from 'node:test'
 import { admitChange } from '../../src/api-server/auth/admit-change.ts'
 import { createObjectReader } from '../../src/api-server/auth/object-reader.ts'
+import { createClusterPods } from '../../src/create-cluster-pods.ts'
+import type { ClusterPods } from '../../src/create-cluster-pods.ts'
 import type { Pod as ApiPod, PodSpec, PodStatus } from '../../src/model/generated/core-v1.ts'
 import type { Pod, PodUid } from '../../src/model/pod.ts'
-import { decodeApiPod } from '../../src/sources/decode-api-pod.ts'
-import { MirrorPods } from '../../src/sources/mirror-pods.ts'
-import { runApiSource } from '../../src/sources/run-api-source.ts'
 import type { FollowedObjects } from '../../src/sources/run-api-source.ts'
-import { StatusWriter } from '../../src/status/status-writer.ts'
 import { makeTemporaryFolder } from '../fixtures/make-temporary-folder.ts'
 import { call } from './api-server/api-client.ts'
 import type { CallOptions } from './api-server/api-client.ts'
@@ -60,59 +58,34 @@ export async function createCluster(t: TestContext, world: World) {
   }
 }
 
-export type Member = Awaited<ReturnType<typeof joinCluster>>
-
 /** An agent whose pods come from the API too, and whose statuses go there. */
 export async function joinCluster(world: World, cluster: Cluster, options: AgentOptions = {}) {
   const { clock } = world
   const { client } = cluster
-  let unreadable: ReadonlySet<PodUid> = new Set()
   const told: number[] = []
   const agent = await startAgent(world, {
     sources: ['file', 'api'],
     ...options,
-    onStatus: (uid) => {
-      writer.wake(uid)
-      mirrors.wake()
-    },
-    isUnreadable: (uid) => unreadable.has(uid),
+    onStatus: (uid) => pods.onStatus(uid),
+    isUnreadable: (uid) => pods.isUnreadable(uid),
   })
-  const { workers, log } = agent
-  const random = () => 0.5
-  const writer: StatusWriter = new StatusWriter({
+  const pods: ClusterPods = createClusterPods({
     client,
-    report: (uid) => workers.view(uid),
-    decode: (object) => decodeApiPod(object).pod,
+    nodeName: 'node-1',
+    node: () => ({ name: 'node-1', uid: cluster.nodeUid }),
+    nodeSeen: async () => {},
+    follow: (objects, signal) => follow({ client, clock }, objects, signal),
+    workers: () => agent.workers,
+    allSeen: agent.allSeen,
+    events: agent.recorder,
     clock,
-    random,
-    log,
+    random: () => 0.5,
+    log: agent.log,
     onTold: (seconds) => void told.push(seconds),
   })
-  const mirrors: MirrorPods = new MirrorPods({
-    client,
-    node: () => ({ name: 'node-1', uid: cluster.nodeUid }),
-    staticPods: () => workers.staticPods(),
-    allSeen: agent.allSeen,
-    clock,
-    random,
-    log,
-  })
-  const deps = {
-    nodeName: 'node-1',
-    follow: (objects: FollowedObjects, signal: AbortSignal) => follow({ client, clock }, objects, signal),
-    nodeSeen: async () => {},
-    events: agent.recorder,
-    log,
-    emit: (set: Parameters<Parameters<typeof runApiSource>[0]['emit']>[0]) => {
-      unreadable = set.unreadable
-      agent.setPods(set.pods, 'api')
-      writer.see([...set.pods, ...set.mirrors])
-      mirrors.see(set.mirrors)
-    },
-  }
-  agent.group.run('api source', (signal) => runApiSource(deps, signal))
-  agent.group.run('statuses', (signal) => writer.run(signal))
-  agent.group.run('mirror pods', (signal) => mirrors.run(signal))
+  const { writer, mirrors } = pods
+  agent.group.run('api source', (signal) => pods.runSource((set) => agent.setPods(set, 'api'), signal))
+  agent.group.run('cluster pods', (signal) => pods.run(signal))
   const settle = async () => {
     let before = ''
     for (let turns = 0; turns < QUIET_TURNS; turns += 1) {
