@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { applyStrategicMergePatch } from '../../src/api-server/rest/patch/strategic-merge-patch.ts'
 import type { PodCondition, PodStatus } from '../../src/model/generated/core-v1.ts'
 import { computeStatusPatch } from '../../src/status/compute-status-patch.ts'
