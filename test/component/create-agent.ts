@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
+import type { Rejection } from '../../src/admission/rejection.ts'
 import { ShutdownError } from '../../src/async/abort-errors.ts'
 import { TaskGroup } from '../../src/async/task-group.ts'
 import { Turnstile } from '../../src/async/turnstile.ts'
@@ -59,6 +60,11 @@ export interface AgentOptions {
   /** What the node has for pods; plenty when nothing is said. */
   readonly allocatable?: Readonly<Record<string, string>>
   readonly runtimeClasses?: RuntimeClasses
+  /** The status of a pod may have changed. */
+  readonly onStatus?: (uid: PodUid) => void
+  readonly isUnreadable?: (uid: PodUid) => boolean
+  /** Why a pod may not run here. */
+  readonly admit?: (pod: Pod) => Rejection | undefined
 }
 
 const START_PATIENCE_MS = 5000
@@ -198,13 +204,15 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         networkProblem: () => health.networkProblem,
       },
       capabilities: () => new Set([...admission.capabilities(), ...(options.capabilities ?? [])]),
-      admit: (pod) => admission.admit(pod),
+      admit: (pod) => options.admit?.(pod) ?? admission.admit(pod),
       observedPods: observer,
       onStatus: (uid) => {
         const view = workers.views().find(({ pod }) => pod.metadata.uid === uid)
         const text = `${uid} ${view?.status.phase ?? 'gone'}`
         if (statuses.at(-1) !== text) statuses.push(text)
+        options.onStatus?.(uid)
       },
+      isUnreadable: (uid) => options.isUnreadable?.(uid) === true,
       onGone: (uid) => images.forget(uid),
     },
     group,
@@ -259,6 +267,10 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     probeRuns,
     /** What metrics would show of starts. */
     counted,
+    allSeen: () => allSeen,
+    clock,
+    log,
+    recorder,
     /** The complete set of a source. */
     setPods(pods: readonly Pod[], source = 'file') {
       mux.set(source, pods)
