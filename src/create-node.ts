@@ -23,7 +23,7 @@ import type { NodeApi } from './node/node-api.ts'
 import type { NodeFacts } from './node/node-facts.ts'
 import type { NodeProfile } from './node/node-profile.ts'
 import { NodeSurroundings } from './node/node-surroundings.ts'
-import { OwnNode } from './node/own-node.ts'
+import { OwnNode as KnownNode } from './node/own-node.ts'
 import { PodCidr } from './node/pod-cidr.ts'
 import { runLease } from './node/run-lease.ts'
 import { runNodeStatus } from './node/run-node-status.ts'
@@ -61,6 +61,8 @@ export interface NodeDeps {
   readonly random: () => number
 }
 
+export type OwnNode = Awaited<ReturnType<typeof createNode>>
+
 /** This node in its cluster, or by itself: what it has, what it says, and what keeps that true. Resolves when it knows its surroundings. */
 export async function createNode(deps: NodeDeps, signal: AbortSignal) {
   const { settings, cluster, clock } = deps
@@ -71,7 +73,7 @@ export async function createNode(deps: NodeDeps, signal: AbortSignal) {
     readStorageBytes: async () => BigInt((await readFileSystemSpace(settings.flags.rootDir)).capacityBytes),
   })
   const facts = createFacts(deps, surroundings)
-  const ownNode = new OwnNode(cluster?.cachedNode ?? (() => undefined))
+  const ownNode = new KnownNode(cluster?.cachedNode ?? (() => undefined))
   const own: OwnParts = { profile, facts, ownNode, podCidr: new PodCidr(deps), bell: new Wakeup() }
   await surroundings.refresh(signal)
   return {
@@ -116,7 +118,7 @@ export async function createNode(deps: NodeDeps, signal: AbortSignal) {
 interface OwnParts {
   readonly profile: NodeProfile
   readonly facts: () => NodeFacts
-  readonly ownNode: OwnNode
+  readonly ownNode: KnownNode
   readonly podCidr: PodCidr
   readonly bell: Wakeup
 }

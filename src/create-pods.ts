@@ -3,9 +3,10 @@ import type { TaskGroup } from './async/task-group.ts'
 import { Turnstile } from './async/turnstile.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { EnvironmentFile } from './containers/environment-sources.ts'
-import { createAdmission } from './create-admission.ts'
+import { createNodeAdmission } from './create-node-admission.ts'
 import { createImages } from './create-images.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
+import type { OwnNode } from './create-node.ts'
 import { createProbes } from './create-probes.ts'
 import { createUserNamespaces } from './create-user-namespaces.ts'
 import { createVolumes } from './create-volumes.ts'
@@ -18,6 +19,9 @@ import { readKernel } from './host/read-kernel.ts'
 import type { MachineFacts } from './host/read-machine.ts'
 import { httpGet } from './http-client/http-get.ts'
 import type { Membership } from './membership.ts'
+import type { Node } from './model/generated/core-v1.ts'
+import type { SelectableNode } from './model/matches-node-selector.ts'
+import { podLogName } from './model/pod.ts'
 import type { Pod, PodUid } from './model/pod.ts'
 import { createPodObjects } from './objects/pod-objects.ts'
 import { crashBackOffLimits } from './pods/compute-crash-back-off.ts'
@@ -39,11 +43,14 @@ export interface CreatePodsDeps {
   readonly runtime: NodeRuntime
   readonly membership: Membership
   readonly node: NodeSettings
+  readonly ownNode: Pick<OwnNode, 'node' | 'allocatable' | 'declaredFeatures'>
   /** For everything that pods control. */
   readonly guarded: GuardedFiles
   readonly metrics: AgentMetrics
   /** The status of a pod may have changed. */
   readonly onStatus: (uid: PodUid) => void
+  /** Does the API have this pod although it could not be read? */
+  readonly isUnreadable: (uid: PodUid) => boolean
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number
@@ -52,6 +59,7 @@ export interface CreatePodsDeps {
 // On small machines two starts at a time are faster for all than many (docs/decisions/0005-turnstile.md).
 const LEAST_PARALLEL_STARTS = 2
 const START_PATIENCE_MS = 5000
+const NO_PRESSURE = { memory: false, disk: false, pid: false }
 
 /** The pods of this node: their workers, and everything that a worker acts through. */
 export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
@@ -91,7 +99,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       rootDirectory,
       guarded,
       objects,
-      node: membership.node,
+      node: () => toSelectable(deps.ownNode.node()),
       nodeAllocatable: () => deps.node.container.allocatable,
       swapIsOn: machine.swapBytes > 0n,
       selinuxEnabled: machine.selinuxEnabled,
@@ -168,14 +176,33 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         syncFrequencyMs: config.syncFrequency,
         networkProblem: () => health.networkProblem,
       },
-      ...createAdmission({ settings, kernel: readKernel(), features }),
+      ...createNodeAdmission({
+        settings,
+        kernel: readKernel(),
+        features,
+        node: () => deps.ownNode.node(),
+        allocatable: () => deps.ownNode.allocatable(),
+        activePods: () => workers.activePods(),
+        pressures: () => NO_PRESSURE,
+        declaredFeatures: deps.ownNode.declaredFeatures,
+        evict: (pod, { reason, message }) =>
+          group.run(`eviction of ${podLogName(pod)}`, (s) =>
+            workers.evict(pod.metadata.uid, { reason, message, graceSeconds: undefined }, s),
+          ),
+        events,
+      }),
       observedPods: observer,
       onStatus: deps.onStatus,
+      isUnreadable: deps.isUnreadable,
       onGone: (uid) => images.puller.forget(uid),
     },
     group,
   )
   return { workers, volumes, volumeStats, images, files, journal, cgroups, userNamespaces, rootDirectory }
+}
+
+function toSelectable({ metadata }: Node): SelectableNode {
+  return { name: metadata?.name ?? '', labels: metadata?.labels ?? {} }
 }
 
 function listVolumeImages({ spec }: Pod): readonly string[] {
