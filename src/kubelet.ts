@@ -1,4 +1,3 @@
-import process from 'node:process'
 import type { Clock } from './async/clock.ts'
 import { TaskGroup } from './async/task-group.ts'
 import { Wakeup } from './async/wakeup.ts'
@@ -7,9 +6,13 @@ import { computeResolvConfWarnings } from './containers/compute-dns-config.ts'
 import { createPods } from './create-pods.ts'
 import { createNodeRuntime } from './create-node-runtime.ts'
 import { createLoneMembership } from './membership.ts'
+import { createClusterPods } from './create-cluster-pods.ts'
+import { createNode } from './create-node.ts'
+import { joinCluster } from './join-cluster.ts'
+import { computeRelistProblem } from './node/compute-relist-problem.ts'
+import type { Node } from './model/generated/core-v1.ts'
 import type { DnsSettings } from './containers/compute-dns-config.ts'
 import { createGuardedFiles } from './host/create-guarded-files.ts'
-import { createNodeIps } from './host/read-machine.ts'
 import type { MachineFacts } from './host/read-machine.ts'
 import { logFiles } from './host/log-files.ts'
 import { listLogs } from './logs/list-logs.ts'
@@ -48,9 +51,12 @@ export interface KubeletDeps {
   readonly write: (text: string) => void
   /** Everything is up: pods are being looked after. */
   readonly onReady: (isHealthy: () => boolean) => Promise<void>
+  /** Ends the agent: there is no way on without a new start. */
+  readonly giveUp: (error: Error) => void
 }
 
 const STUCK_MS = 300_000
+const NOT_COUNTED = { request() {}, waited() {}, renewError() {}, rotated() {} }
 
 /**
  * The whole agent, built by hand and run until the signal aborts: reading this shows how the parts hang together. Resolves to the exit
@@ -61,6 +67,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const { config } = settings
   using guarded = createGuardedFiles({ clock, log })
   await using group = new TaskGroup(signal)
+  let lastLookAt = clock.now()
   const metrics = deferMetrics(async () =>
     (await import('./telemetry/create-metrics.ts')).createMetrics({
       version: settings.version,
@@ -78,23 +85,61 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       clock,
       log,
       onPod: (uid) => workers.observed(uid),
-      onHealth: () => workers.wakeAll(),
+      onHealth: () => {
+        workers.wakeAll()
+        ownNode.wake()
+      },
     },
     group,
   )
   const { calls, observer, health } = runtime
   const { nodeName } = settings
-  const membership = createLoneMembership({ objects: deps.objects, nodeName, architecture: process.arch, log })
+  const cluster = settings.standalone
+    ? undefined
+    : await joinCluster({ ...deps, metrics: { client: NOT_COUNTED, certificate: NOT_COUNTED } }, group)
+  const membership = cluster?.membership ?? createLoneMembership({ objects: deps.objects, nodeName, log })
+  const ownNode = await createNode(
+    {
+      ...deps,
+      cluster: cluster && {
+        client: cluster.heartbeats,
+        cachedNode: cluster.node,
+        dropConnections: cluster.dropConnections,
+      },
+      calls,
+      runtime: runtime.version,
+      abilities: () => health.abilities,
+      pressures: () => ({ memory: false, disk: false, pid: false }),
+      problems: () => [...computeRelistProblem(clock.now() - lastLookAt), ...health.nodeProblems],
+      volumesInUse: () => [],
+      events: membership.nodeEvents,
+    },
+    group.signal,
+  )
   const node = toNodeSettings(settings, {
     machine,
-    nodeIps: createNodeIps(clock, settings.nodeIps),
+    nodeIps: () => ownNode.ips(),
+    allocatable: () => ownNode.allocatable(),
     cgroups: runtime.cgroups,
     resolvConf: deps.resolvConf,
   })
   tellResolverLimits(node.sandbox.dns, membership.nodeEvents)
   const statusBell = new Wakeup()
   const pods = await createPods(
-    { ...deps, runtime, membership, node, guarded, metrics, onStatus: () => statusBell.wake() },
+    {
+      ...deps,
+      runtime,
+      membership,
+      node,
+      ownNode,
+      guarded,
+      metrics,
+      onStatus: (uid) => {
+        statusBell.wake()
+        clusterPods?.onStatus(uid)
+      },
+      isUnreadable: (uid) => clusterPods?.isUnreadable(uid) === true,
+    },
     group,
   )
   const { workers, volumes, volumeStats, images } = pods
@@ -112,6 +157,17 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     onEvent: ({ pod, ...event }) => membership.podEvents.record(pod, event),
     deliver: (update) => workers.handle(update),
   })
+  const clusterPods =
+    cluster &&
+    createClusterPods({
+      ...deps,
+      ...cluster,
+      nodeName,
+      node: () => toOwner(cluster.node()),
+      workers: () => workers,
+      allSeen: () => mux.allSeen(),
+      events: membership.podEvents,
+    })
   const allSourcesSeen = () => {
     workers.sourcesReady()
     const leftovers = {
@@ -129,7 +185,6 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     group.run('leftovers', (s) => runLeftoverRemoval(leftovers, s))
   }
   const stuckMs = Math.max(STUCK_MS, 2 * config.syncFrequency)
-  let lastLookAt = clock.now()
   let blind = false
   const onRelist = ({ ms, error }: { readonly ms: number; readonly error?: unknown }) => {
     lastLookAt = clock.now()
@@ -144,10 +199,21 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const onRefused = () => void (refused += 1)
   group.run('sources', (s) =>
     runSources(
-      { settings, hasObjects: deps.objects !== undefined, mux, clock, log, onAllSeen: allSourcesSeen, onRefused },
+      {
+        settings,
+        hasObjects: deps.objects !== undefined,
+        runApi: clusterPods?.runSource,
+        mux,
+        clock,
+        log,
+        onAllSeen: allSourcesSeen,
+        onRefused,
+      },
       s,
     ),
   )
+  group.run('own node', (s) => ownNode.run(s))
+  if (clusterPods !== undefined) group.run('pods of the cluster', (s) => clusterPods.run(s))
   group.run('image garbage collection', (s) => images.runGarbageCollection(s))
   group.run('volume stats', (s) => volumeStats.run(s))
   group.run('log rotation', (s) =>
@@ -190,6 +256,12 @@ async function lookAround(observer: Observer, log: Logger): Promise<void> {
 function tellResolverLimits({ host, clusterDomain }: DnsSettings, events: NodeEvents): void {
   const messages = host === undefined ? [] : computeResolvConfWarnings(host, clusterDomain)
   for (const message of messages) events.record({ type: 'Warning', reason: 'CheckLimitsForResolvConf', message })
+}
+
+/** Who owns mirror pods; nobody while the Node object is not there or leaves. */
+function toOwner(node: Node | undefined): { readonly name: string; readonly uid: string } | undefined {
+  const { name, uid, deletionTimestamp } = node?.metadata ?? {}
+  return name === undefined || uid === undefined || deletionTimestamp !== undefined ? undefined : { name, uid }
 }
 
 function countDesired(views: readonly PodView[]): { readonly fromNode: number; readonly fromApi: number } {

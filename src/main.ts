@@ -53,6 +53,7 @@ async function run(settings: Settings, machine: MachineFacts): Promise<number> {
     write: (line) => process.stderr.write(line),
   })
   const controller = new AbortController()
+  let fault: Error | undefined
   const leave = (name: NodeJS.Signals) => {
     log.info('leaving, pods keep running', { signal: name })
     controller.abort(new ShutdownError(name))
@@ -71,14 +72,18 @@ async function run(settings: Settings, machine: MachineFacts): Promise<number> {
         environment: process.env,
         workingDirectory: process.cwd(),
         leave: () => controller.abort(new ShutdownError('leave')),
+        giveUp: (error) => {
+          fault = error
+          controller.abort(error)
+        },
         write: (text) => process.stdout.write(text),
         onReady: flushCompileCache,
       },
       controller.signal,
     )
   } catch (error) {
-    if (controller.signal.aborted) return 0
-    log.error('agent failed', { error })
+    if (controller.signal.aborted && fault === undefined) return 0
+    log.error('agent failed', { error: fault ?? error })
     return 1
   }
 }

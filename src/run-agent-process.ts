@@ -20,6 +20,8 @@ export interface AgentProcessDeps {
   readonly workingDirectory: string
   /** Ends the agent from inside. */
   readonly leave: () => void
+  /** The same, for a fault that only a new start can mend. */
+  readonly giveUp: (error: Error) => void
   readonly write: (text: string) => void
   /** Told once when everything is up. */
   readonly onReady: () => void
@@ -77,6 +79,7 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
       log,
       random: () => Math.random(),
       collectGarbage,
+      giveUp: deps.giveUp,
       environment: deps.environment,
       workingDirectory: deps.workingDirectory,
       write: deps.write,
@@ -103,10 +106,8 @@ export function checkMachine(
   { config, flags, standalone }: Pick<Settings, 'config' | 'flags' | 'standalone'>,
   machine: Pick<MachineFacts, 'swapBytes'>,
 ): void {
-  if (!standalone || flags.bootstrapKubeconfig !== '') {
-    throw new Error(
-      'Cannot join a cluster: --kubeconfig and --bootstrap-kubeconfig are not supported yet, expected none for a node that runs static pods',
-    )
+  if (standalone && flags.bootstrapKubeconfig !== '') {
+    throw new Error('Cannot bootstrap: --bootstrap-kubeconfig needs --kubeconfig, where the result is written')
   }
   if (config.failSwapOn && machine.swapBytes > 0n) {
     throw new Error(`Cannot run with swap: ${machine.swapBytes} bytes are on, expected none or failSwapOn: false`)

@@ -48,7 +48,16 @@ async function run(fields: object) {
   const stop = new AbortController()
   let seen = 0
   const running = runSources(
-    { settings, hasObjects: false, mux, clock, log, onAllSeen: () => void (seen += 1), onRefused: () => {} },
+    {
+      settings,
+      hasObjects: false,
+      runApi: undefined,
+      mux,
+      clock,
+      log,
+      onAllSeen: () => void (seen += 1),
+      onRefused: () => {},
+    },
     stop.signal,
   )
   running.catch(() => {})

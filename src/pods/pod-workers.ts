@@ -121,6 +121,13 @@ export class PodWorkers {
     if (worker !== undefined) await evictPod(this.#deps.runtime, { worker, eviction }, signal)
   }
 
+  /** The pods that were admitted and have not ended: what they ask for is taken. */
+  activePods(): readonly Pod[] {
+    return [...this.#workers.values()].flatMap(({ pod, state, status }) =>
+      pod === undefined || state.kind === 'terminated' || state.kind === 'gone' || isOver(status?.phase) ? [] : [pod],
+    )
+  }
+
   /** The pods that are wanted here. */
   views(): PodView[] {
     const views = [...this.#workers.values()].flatMap(({ pod, wanted, status }) =>

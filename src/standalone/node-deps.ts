@@ -1,4 +1,5 @@
 import type { Clock } from '../async/clock.ts'
+import type { TaskGroup } from '../async/task-group.ts'
 import type { KubeClient } from '../kube-api/kube-client.ts'
 
 /** How the Kubernetes API of a node is to be served. */
@@ -34,5 +35,5 @@ export interface UpDeps extends NodeDeps {
   readonly hostname: string
   readonly serveApi: ServeApi
   /** A client with the rights of a kubeconfig file. */
-  readonly openClient: (kubeconfig: string, signal: AbortSignal) => Promise<KubeClient>
+  readonly openClient: (kubeconfig: string, tasks: TaskGroup) => Promise<KubeClient>
 }

@@ -43,7 +43,7 @@ export async function runUp(deps: UpDeps, options: UpOptions, signal: AbortSigna
   await waitUntilHealthy(deps, { agent, layout, record }, signal)
   if (options.apply !== undefined) {
     const applied = { folder: options.apply, recordFile: layout.applied }
-    const client = await deps.openClient(layout.adminKubeconfig, group.signal)
+    const client = await deps.openClient(layout.adminKubeconfig, group)
     const { clock, say } = deps
     group.run('applied folder', (s) => runAppliedFolder({ ...applied, client, clock, say }, s))
   }

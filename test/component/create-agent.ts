@@ -356,6 +356,7 @@ export async function createNodeSettings() {
   return toNodeSettings(settings, {
     machine: MACHINE,
     nodeIps: () => ['192.0.2.1'],
+    allocatable: () => ({ cpu: '2', memory: String(MACHINE.memoryBytes) }),
     cgroups: { driver: 'cgroupfs', root: '/', perQos: true },
     resolvConf: 'nameserver 192.0.2.53\n',
   })

@@ -33,6 +33,7 @@ await runAgentProcess(
     environment: process.env,
     workingDirectory: process.cwd(),
     leave: () => controller.abort(new ShutdownError('leave')),
+    giveUp: (error) => controller.abort(error),
     write: (text) => process.stdout.write(text),
     onReady: () => {},
   },
