@@ -83,7 +83,7 @@ class RateLimitedClient implements KubeClient {
         const delayMs = computeRetry(toFailedAttempt(error), { method, attempt: count, chance: random() })
         if (delayMs === undefined) throw error
         log.debug('a request to the API server is repeated', { request: what, attempt: count, delayMs, error })
-        await clock.sleep(delayMs, signal)
+        if (delayMs > 0) await clock.sleep(delayMs, signal)
       }
     }
   }

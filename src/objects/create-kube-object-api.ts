@@ -83,7 +83,8 @@ async function createToken(
   signal: AbortSignal,
 ): Promise<Token> {
   const { audiences, expirationSeconds, boundObject } = spec
-  const path = `/api/v1/namespaces/${encodeURIComponent(account.namespace)}/serviceaccounts/${encodeURIComponent(account.name)}/token`
+  const [namespace, name] = [account.namespace, account.name].map(encodeURIComponent)
+  const accountPath = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}`
   const body = {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
@@ -95,10 +96,11 @@ async function createToken(
   }
   let answer: TokenRequest
   try {
-    answer = await client.send<TokenRequest>({ method: 'POST', path, body }, signal)
+    answer = await client.send<TokenRequest>({ method: 'POST', path: `${accountPath}/token`, body }, signal)
   } catch (error) {
-    if (error instanceof KubeApiError && error.code === 404) await expectTokenEndpoint(client, signal)
-    throw error
+    const isNotFound = error instanceof KubeApiError && error.code === 404
+    if (!isNotFound || !(await hasAccount(client, accountPath, signal))) throw error
+    throw new ObjectError('Other', 'the API server does not have TokenRequest endpoints enabled')
   }
   const { token = '', expirationTimestamp = '' } = answer.status ?? {}
   const expiresAt = Date.parse(expirationTimestamp)
@@ -111,14 +113,15 @@ async function createToken(
   return { token, expiresAt, lifeSeconds: answer.spec?.expirationSeconds ?? expirationSeconds }
 }
 
-/** Nobody finds an account where there is no such endpoint. */
-async function expectTokenEndpoint(client: KubeClient, signal: AbortSignal): Promise<void> {
-  const { resources = [] } = await client.send<{ readonly resources?: readonly { readonly name?: string }[] }>(
-    { method: 'GET', path: '/api/v1' },
-    signal,
-  )
-  if (resources.some(({ name }) => name === 'serviceaccounts/token')) return
-  throw new ObjectError('Other', 'the API server does not have TokenRequest endpoints enabled')
+/** A token that is not found for an account that is there: then there is no such endpoint. */
+async function hasAccount(client: KubeClient, path: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await client.send({ method: 'GET', path }, signal)
+    return true
+  } catch {
+    signal.throwIfAborted()
+    return false
+  }
 }
 
 async function orObjectError<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {

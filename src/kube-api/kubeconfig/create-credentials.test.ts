@@ -116,7 +116,8 @@ describe('createCredentials()', () => {
   test('runs a program without a shell, tells it of the cluster, and keeps its answer until that ends', async () => {
     const { clock, runs, headers, say } = setUp({ login: { kind: 'exec', plugin } })
     say({ token: 't1', expirationTimestamp: new Date(clock.now() + 5000).toISOString() })
-    assert.deepEqual(await Promise.all([headers(), headers()]), Array(2).fill({ authorization: 'Bearer t1' }))
+    const [one, two] = await Promise.all([headers(), headers()])
+    assert.deepEqual([one, two], [{ authorization: 'Bearer t1' }, { authorization: 'Bearer t1' }])
     const [run] = runs
     assert.deepEqual(run?.argv, ['/bin/get-token', '--for', 'a b'])
     const { KUBERNETES_EXEC_INFO: info = '', ...environment } = run.environment ?? {}

@@ -86,8 +86,8 @@ class ListWatch<T extends KubeObject> {
     this.#breaks = breaks
     const fields = { path, breaks: breaks.count, delayMs, error }
     const isWorthALine = breaks.count === BREAKS_WORTH_A_LINE || error instanceof GarbledAnswerError
-    if (isWorthALine) log.warn('what follows the API server broke, it is begun anew', fields)
-    else log.debug('what follows the API server broke, it is begun anew', fields)
+    if (isWorthALine) log.warn('following the API server broke, it is begun anew', fields)
+    else log.debug('following the API server broke, it is begun anew', fields)
     onProblem?.(error)
     await clock.sleep(delayMs, signal)
   }

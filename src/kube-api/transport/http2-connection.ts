@@ -25,6 +25,8 @@ export class Http2Connection {
   readonly #socket: Socket
   readonly #clock: Clock
   #streams = 0
+  /** Since the last ping. */
+  #wasUsed = false
   #failure: Error | undefined
 
   private constructor(session: ClientHttp2Session, socket: Socket, clock: Clock) {
@@ -69,29 +71,37 @@ export class Http2Connection {
     const session = this.#session
     session.once('close', () => scope.abort(new Error('The connection is closed')))
     try {
-      for (let idle = 0; !session.destroyed; idle = this.#streams === 0 ? idle + 1 : 0) {
+      for (let idle = 0; !session.destroyed;) {
         await this.#clock.sleep(PING_EVERY_MS, scope.signal)
+        idle = this.#wasUsed || this.#streams > 0 ? 0 : idle + 1
+        this.#wasUsed = false
         if (idle >= IDLE_ROUNDS) session.close()
         else await this.#ping(scope.signal)
       }
-    } catch (error) {
-      if (signal.aborted) this.destroy('the client ends')
-      else if (!session.destroyed) throw error
+    } catch {
+      if (!session.destroyed) this.destroy(signal.aborted ? 'the client ends' : 'it cannot be pinged')
     }
   }
 
   destroy(why: string): void {
     this.#failure ??= new Error(why)
-    this.#session.destroy()
+    // Without an error its streams would end as if all had been said.
+    this.#session.destroy(this.#failure, constants.NGHTTP2_CANCEL)
   }
 
+  /** Keeps room for one request, which has to follow: nobody else may take it in the meantime. */
+  reserve(): void {
+    this.#streams += 1
+    this.#wasUsed = true
+  }
+
+  /** Only after reserve(). */
   async request(
     request: TransportRequest,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<TransportResponse> {
-    signal.throwIfAborted()
-    const stream = this.#begin(request, headers)
+    const stream = this.#begin(request, headers, signal)
     const abort = () => stream.close(constants.NGHTTP2_CANCEL)
     signal.addEventListener('abort', abort, { once: true })
     stream.once('close', () => signal.removeEventListener('abort', abort))
@@ -104,20 +114,24 @@ export class Http2Connection {
     }
   }
 
-  #begin({ method, target, body }: TransportRequest, headers: Readonly<Record<string, string>>): ClientHttp2Stream {
+  #begin(
+    { method, target, body }: TransportRequest,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): ClientHttp2Stream {
+    const release = () => (this.#streams -= 1)
     let stream: ClientHttp2Stream
     try {
+      signal.throwIfAborted()
       const head = { ...headers, ':method': method, ':path': target }
       stream = this.#session.request(head, { endStream: body === undefined })
     } catch (error) {
-      throw new BrokenConnectionError(
-        `Cannot ${method} "${pathOf(target)}": the connection has just ended`,
-        'refused',
-        { cause: error },
-      )
+      release()
+      if (signal.aborted) throw signal.reason
+      const message = `Cannot ${method} "${pathOf(target)}": the connection has just ended`
+      throw new BrokenConnectionError(message, 'refused', { cause: error })
     }
-    this.#streams += 1
-    stream.once('close', () => (this.#streams -= 1))
+    stream.once('close', release)
     stream.on('error', () => {})
     if (body !== undefined) stream.end(body)
     return stream

@@ -33,11 +33,14 @@ export class Http2Connections {
     this.#deps = deps
   }
 
-  /** A connection with room for a request; undefined when the server speaks HTTP/1.1. */
+  /** A connection with room that is kept for one request; undefined when the server speaks HTTP/1.1. */
   async acquire(signal: AbortSignal): Promise<Http2Connection | undefined> {
     for (;;) {
       const free = this.#connections.values().find(({ hasRoom }) => hasRoom)
-      if (free !== undefined) return free
+      if (free !== undefined) {
+        free.reserve()
+        return free
+      }
       if (this.#connections.size >= MOST_CONNECTIONS) {
         throw new BrokenConnectionError(
           `Cannot open more than ${MOST_CONNECTIONS} connections to the API server`,
