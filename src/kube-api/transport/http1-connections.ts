@@ -61,7 +61,9 @@ export class Http1Connections {
   ): Promise<TransportResponse> {
     signal.throwIfAborted()
     const { method, target, body } = outgoing
-    const sent = request({ method, path: target, headers, agent: this.#agent, signal })
+    // Said here: without it Node would send the body of a DELETE as if it were the next request.
+    const length = body === undefined ? {} : { 'content-length': String(body.length) }
+    const sent = request({ method, path: target, headers: { ...headers, ...length }, agent: this.#agent, signal })
     try {
       const answered = this.#answerOf(sent)
       sent.end(body)

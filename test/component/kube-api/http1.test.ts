@@ -55,12 +55,14 @@ describe('a server that speaks HTTP/1.1', () => {
         },
         options,
       )
-      const request = { method: 'POST', path: '/a', query: { b: '1' }, body: { c: 2 } } as const
-      assert.deepEqual(await client.send(request, never), { c: 2 })
-      assert.deepEqual(await client.send(request, never), { c: 2 })
+      const methods = ['POST', 'DELETE', 'PATCH', 'DELETE'] as const
+      for (const method of methods) {
+        const request = { method, path: '/a', query: { b: '1' }, body: { c: 2 } }
+        assert.deepEqual(await client.send(request, never), { c: 2 })
+      }
       assert.deepEqual(
         seen,
-        Array.from({ length: 2 }, () => `POST /a?b=1 127.0.0.1:${port}`),
+        methods.map((method) => `${method} /a?b=1 127.0.0.1:${port}`),
       )
       assert.equal(connections(), 1)
     })
