@@ -13,7 +13,7 @@ import type { RuntimeFeatures } from './model/runtime-features.ts'
 import type { PodEvents } from './telemetry/pod-events.ts'
 
 /** What becomes of a pod that has to leave for another: what its status says when it has ended. */
-export interface Eviction {
+interface Eviction {
   readonly reason: string
   readonly message: string
   readonly condition: Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>

@@ -32,7 +32,7 @@ import type { NodeEvents } from './telemetry/node-events.ts'
 import { toNodeProfile } from './to-node-profile.ts'
 
 /** How the node reaches its cluster. */
-export interface NodeCluster {
+interface NodeCluster {
   /** A client for heartbeats: without a rate limit. */
   readonly client: KubeClient
   /** The own Node object as a watch has it. */
