@@ -61,6 +61,8 @@ export interface NodeDeps {
   readonly random: () => number
 }
 
+const START_PATIENCE_MS = 500
+
 export type OwnNode = Awaited<ReturnType<typeof createNode>>
 
 /** This node in its cluster, or by itself: what it has, what it says, and what keeps that true. Resolves when it knows its surroundings. */
@@ -75,7 +77,12 @@ export async function createNode(deps: NodeDeps, signal: AbortSignal) {
   const facts = createFacts(deps, surroundings)
   const ownNode = new KnownNode(cluster?.cachedNode ?? (() => undefined))
   const own: OwnParts = { profile, facts, ownNode, podCidr: new PodCidr(deps), bell: new Wakeup() }
-  await surroundings.refresh(signal)
+  // A name that nobody resolves must not hold up the start: what comes late is told when it is there.
+  const known = surroundings.refresh(signal).then(
+    () => own.bell.wake(),
+    () => {}, // The agent leaves.
+  )
+  await Promise.race([known, clock.sleep(START_PATIENCE_MS, signal)])
   return {
     declaredFeatures: profile.declaredFeatures,
 

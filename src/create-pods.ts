@@ -14,7 +14,6 @@ import { findPullSecret } from './find-pull-secret.ts'
 import type { GuardedFiles } from './host/guarded-files.ts'
 import { createJournalFolder } from './host/journal-folder.ts'
 import { createPodFiles } from './host/pod-files.ts'
-import { prepareRoot } from './host/prepare-root.ts'
 import { readKernel } from './host/read-kernel.ts'
 import type { MachineFacts } from './host/read-machine.ts'
 import { httpGet } from './http-client/http-get.ts'
@@ -40,6 +39,8 @@ export interface CreatePodsDeps {
   readonly machine: MachineFacts
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly workingDirectory: string
+  /** --root-dir without symbolic links. */
+  readonly rootDirectory: string
   readonly runtime: NodeRuntime
   readonly membership: Membership
   readonly node: NodeSettings
@@ -93,10 +94,9 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     log,
     random,
   })
-  const rootDirectory = await prepareRoot(flags.rootDir)
   const volumes = createVolumes(
     {
-      rootDirectory,
+      rootDirectory: deps.rootDirectory,
       guarded,
       objects,
       node: () => toSelectable(deps.ownNode.node()),
@@ -140,6 +140,21 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
   const readFile = (pod: Pod, file: EnvironmentFile, s: AbortSignal) => readEnvFile(envFiles, { pod, file }, s)
   const { services } = membership
   const cores = machine.onlineCpus.length
+  const { wantsFreshNode, ...admission } = createNodeAdmission({
+    settings,
+    kernel: readKernel(),
+    features,
+    node: () => deps.ownNode.node(),
+    allocatable: () => deps.ownNode.allocatable(),
+    activePods: () => workers.activePods(),
+    pressures: () => NO_PRESSURE,
+    declaredFeatures: deps.ownNode.declaredFeatures,
+    evict: (pod, { reason, message }) =>
+      group.run(`eviction of ${podLogName(pod)}`, (s) =>
+        workers.evict(pod.metadata.uid, { reason, message, graceSeconds: undefined }, s),
+      ),
+    events,
+  })
   const workers = new PodWorkers(
     {
       runtime: {
@@ -176,21 +191,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         syncFrequencyMs: config.syncFrequency,
         networkProblem: () => health.networkProblem,
       },
-      ...createNodeAdmission({
-        settings,
-        kernel: readKernel(),
-        features,
-        node: () => deps.ownNode.node(),
-        allocatable: () => deps.ownNode.allocatable(),
-        activePods: () => workers.activePods(),
-        pressures: () => NO_PRESSURE,
-        declaredFeatures: deps.ownNode.declaredFeatures,
-        evict: (pod, { reason, message }) =>
-          group.run(`eviction of ${podLogName(pod)}`, (s) =>
-            workers.evict(pod.metadata.uid, { reason, message, graceSeconds: undefined }, s),
-          ),
-        events,
-      }),
+      ...admission,
       observedPods: observer,
       onStatus: deps.onStatus,
       isUnreadable: deps.isUnreadable,
@@ -198,7 +199,8 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     },
     group,
   )
-  return { workers, volumes, volumeStats, images, files, journal, cgroups, userNamespaces, rootDirectory }
+  const wantsFresh = (pod: Pod) => !workers.knows(pod.metadata.uid) && wantsFreshNode(pod)
+  return { workers, volumes, volumeStats, images, files, journal, cgroups, userNamespaces, wantsFreshNode: wantsFresh }
 }
 
 function toSelectable({ metadata }: Node): SelectableNode {

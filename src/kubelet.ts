@@ -9,6 +9,8 @@ import { createLoneMembership } from './membership.ts'
 import { createClusterPods } from './create-cluster-pods.ts'
 import { createNode } from './create-node.ts'
 import { joinCluster } from './join-cluster.ts'
+import { prepareRoot } from './host/prepare-root.ts'
+import { waitForFreshNode } from './wait-for-fresh-node.ts'
 import { computeRelistProblem } from './node/compute-relist-problem.ts'
 import type { Node } from './model/generated/core-v1.ts'
 import type { DnsSettings } from './containers/compute-dns-config.ts'
@@ -93,11 +95,14 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     group,
   )
   const { calls, observer, health } = runtime
+  const rootDirectory = await prepareRoot(settings.flags.rootDir)
   const { nodeName } = settings
   const cluster = settings.standalone
     ? undefined
     : await joinCluster({ ...deps, metrics: { client: NOT_COUNTED, certificate: NOT_COUNTED } }, group)
   const membership = cluster?.membership ?? createLoneMembership({ objects: deps.objects, nodeName, log })
+  // Before anybody is told how the node is, so that it does not seem to falter at each start of the agent.
+  await health.check(group.signal)
   const ownNode = await createNode(
     {
       ...deps,
@@ -128,6 +133,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const pods = await createPods(
     {
       ...deps,
+      rootDirectory,
       runtime,
       membership,
       node,
@@ -145,11 +151,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const { workers, volumes, volumeStats, images } = pods
 
   // What runs is known before anything is wanted: so a restart of the agent adopts, and never starts twice.
-  await Promise.all([
-    lookAround(observer, log),
-    findVolumes({ volumes, rootDirectory: pods.rootDirectory, clock, log }, group.signal),
-    health.check(group.signal),
-  ])
+  await Promise.all([lookAround(observer, log), findVolumes({ volumes, rootDirectory, clock, log }, group.signal)])
   await pods.userNamespaces.adopt(observer.uids().flatMap((uid) => observer.get(uid) ?? []))
   const mux = new PodConfigMux({
     sources: sourceNames(settings),
@@ -168,6 +170,14 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       allSeen: () => mux.allSeen(),
       events: membership.podEvents,
     })
+  cluster?.onNode(() => {
+    ownNode.wake()
+    clusterPods?.mirrors.wake()
+  })
+  const freshNode = (s: AbortSignal) => ({
+    wantsFreshNode: pods.wantsFreshNode,
+    refresh: () => ownNode.refresh(s),
+  })
   const allSourcesSeen = () => {
     workers.sourcesReady()
     const leftovers = {
@@ -202,7 +212,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       {
         settings,
         hasObjects: deps.objects !== undefined,
-        runApi: clusterPods?.runSource,
+        runApi: clusterPods && ((emit, s) => clusterPods.runSource(waitForFreshNode({ ...freshNode(s), emit }), s)),
         mux,
         clock,
         log,
