@@ -57,7 +57,11 @@ async function collectPod(look: PodLook, pod: ObservedPod, signal: AbortSignal):
     namespace: pod.namespace,
     createdAt: sandbox.createdAt,
     cgroup: path === undefined ? undefined : sample(look, path),
-    sandbox: { id: sandbox.id, cgroup: sandboxPath === undefined ? undefined : sample(look, sandboxPath) },
+    // Only scrapers of details want to know; its pod counts it too.
+    sandbox: {
+      id: sandbox.id,
+      cgroup: sandboxPath === undefined || !look.parts.has('details') ? undefined : sample(look, sandboxPath),
+    },
     containers,
     interfaces: look.parts.has('network') ? await readInterfaces(look, sandbox, paths, signal) : undefined,
     processes: sum(containers.map(({ processes }) => processes)),
