@@ -14,7 +14,7 @@ export interface StatsFiles {
   kernelFile(path: string): string | undefined
 }
 
-export interface FolderUsage {
+interface FolderUsage {
   readonly own: TreeUsage
   readonly folders: ReadonlyMap<string, TreeUsage>
 }

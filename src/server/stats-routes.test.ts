@@ -15,7 +15,7 @@ const machine = {
   systemUuid: 's',
   bootId: 'b',
   kernelVersion: '6.1.0',
-  osVersion: 'Debian',
+  osImage: 'Debian',
   cores: 4,
   physicalCores: 2,
   sockets: 1,

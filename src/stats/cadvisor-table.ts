@@ -5,7 +5,7 @@ import type { MetricFamily } from './metric-family.ts'
 import type { InterfaceCounters } from './parse-net-dev.ts'
 
 /** One value of a metric, with labels besides the usual ones. */
-export interface CadvisorValue {
+interface CadvisorValue {
   readonly value: number | undefined
   readonly extra?: Readonly<Record<string, string>>
 }

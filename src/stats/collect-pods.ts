@@ -5,6 +5,7 @@ import type { CgroupFinder } from './cgroup-finder.ts'
 import type { CgroupSampler } from './cgroup-sampler.ts'
 import type { DiskFigures } from './collect-disk.ts'
 import { listProcesses } from './list-processes.ts'
+import { parseCgroupOfProcess } from './parse-cgroup-of-process.ts'
 import { parseNetDev } from './parse-net-dev.ts'
 import type { InterfaceCounters } from './parse-net-dev.ts'
 import type { RuntimePids } from './runtime-pids.ts'
@@ -57,7 +58,11 @@ async function collectPod(look: PodLook, pod: ObservedPod, signal: AbortSignal):
     namespace: pod.namespace,
     createdAt: sandbox.createdAt,
     cgroup: path === undefined ? undefined : sample(look, path),
-    sandbox: { id: sandbox.id, cgroup: sandboxPath === undefined ? undefined : sample(look, sandboxPath) },
+    // Only scrapers of details want to know; its pod counts it too.
+    sandbox: {
+      id: sandbox.id,
+      cgroup: sandboxPath === undefined || !look.parts.has('details') ? undefined : sample(look, sandboxPath),
+    },
     containers,
     interfaces: look.parts.has('network') ? await readInterfaces(look, sandbox, paths, signal) : undefined,
     processes: sum(containers.map(({ processes }) => processes)),
@@ -115,17 +120,6 @@ async function pidOf(
     deps.log.debug('cannot ask the runtime for a process', { id, error })
     return undefined
   }
-}
-
-/** Lines such as "4:memory:/path" on v1, "0::/path" on v2. */
-export function parseCgroupOfProcess(text: string | undefined): string | undefined {
-  const lines = (text ?? '').split('\n').map((line) => line.split(':'))
-  const line = lines.find(([, controllers]) => controllers?.split(',').includes('memory')) ?? lines.find(isUnified)
-  return line?.slice(2).join(':')
-}
-
-function isUnified([hierarchy, controllers]: readonly string[]): boolean {
-  return hierarchy === '0' && controllers === ''
 }
 
 /** All parts of a pod share one network: any process of it shows it. */

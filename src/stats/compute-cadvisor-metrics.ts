@@ -12,7 +12,7 @@ export interface MachineIdentity {
   readonly systemUuid: string
   readonly bootId: string
   readonly kernelVersion: string
-  readonly osVersion: string
+  readonly osImage: string
   readonly cores: number
   readonly physicalCores: number
   readonly sockets: number
@@ -25,7 +25,7 @@ export function* computeCadvisorMetrics(
   snapshot: StatsSnapshot | undefined,
   machine: MachineIdentity,
 ): Generator<MetricFamily> {
-  const { kernelVersion, osVersion } = machine
+  const { kernelVersion, osImage: osVersion } = machine
   const version = { cadvisorRevision: '', cadvisorVersion: '', dockerVersion: '', kernelVersion, osVersion }
   yield single('cadvisor_version_info', 'Kernel and system of the node', formatLabels(version), 1)
   yield single('container_scrape_error', '1 if the node could not be looked at', '', snapshot === undefined ? 1 : 0)

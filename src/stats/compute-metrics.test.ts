@@ -17,7 +17,7 @@ const machine = {
   systemUuid: 's',
   bootId: 'b',
   kernelVersion: '6.1.0',
-  osVersion: 'Debian',
+  osImage: 'Debian',
   cores: 4,
   physicalCores: 2,
   sockets: 1,

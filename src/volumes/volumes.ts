@@ -17,6 +17,7 @@ import { computeContainerDevices, computeContainerMounts } from './compute-conta
 import { computeUsedVolumes, computeVolumeWish } from './compute-desired-volumes.ts'
 import type { UsedVolume } from './compute-desired-volumes.ts'
 import { computeVolumePlugin } from './compute-volume-plugin.ts'
+import { isLocalEphemeral } from './is-local-ephemeral.ts'
 import type { MountedVolume } from './mounted-volume.ts'
 import { PodVolume } from './pod-volume.ts'
 import type { NoteStep } from './pod-volume.ts'
@@ -265,11 +266,4 @@ export class Volumes {
   #label(plugin: string): string {
     return this.#kinds.has(plugin) ? plugin : 'other'
   }
-}
-
-/** Parity: pkg/volume/util IsLocalEphemeralVolume(). */
-function isLocalEphemeral(source: VolumeSource): boolean {
-  if (source.kind !== 'inline') return false
-  const { emptyDir, configMap } = source.volume
-  return configMap !== undefined || (emptyDir !== undefined && (emptyDir.medium ?? '') === '')
 }
