@@ -33,7 +33,12 @@ async function run(fields: object, problem: () => string | undefined = () => und
     child: () => log,
   }
   const workers = { views: () => [{ pod: createPod(), status: { phase: 'Running' } }] } as unknown as PodWorkers
-  const metrics = { render: async () => ({ type: 'text/plain', body: 'up 1\n' }) } as AgentMetrics
+  const metrics = {
+    render: async () => ({ type: 'text/plain', body: 'up 1\n' }),
+    requestStarted: say,
+    requestEnded: say,
+    healthChecked: say,
+  } as unknown as AgentMetrics
   const stop = new AbortController()
   const deps = { settings, workers, metrics, clock: new FakeClock(), log, syncLoop: problem }
   return { running: runServers(deps, stop.signal), listening, leave: () => stop.abort(new Error('leave')) }
