@@ -15,7 +15,9 @@ export function listFlagValues({
         (parent, name) => (parent as Readonly<Record<string, unknown>> | undefined)?.[name],
         target === 'flags' ? flags : config,
       )
-      return [flag.name, toText(value === undefined ? undefined : field.encode(value))] as const
+      // Zeros are left out of documents; here they are values like others.
+      const zero = typeof value === 'object' || value === undefined ? '' : String(value as Json)
+      return [flag.name, toText((value === undefined ? undefined : field.encode(value)) ?? zero)] as const
     })
   return Object.fromEntries([...rows].sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -1,30 +1,35 @@
 import type { Server } from 'node:net'
 import type { Socket } from 'node:net'
 
+/** How many connections there may be. */
+export interface ConnectionLimits {
+  readonly all: number
+  /**
+   * Those in their handshake, and those that have not shown who they are. A newcomer drives out the oldest of them, so that nobody can keep
+   * others out by only sitting there.
+   */
+  readonly strangers: number
+}
+
 // Enough for every client that a node has; each costs some tens of kilobytes.
-const MAX_CONNECTIONS = 4000
-// Those in their handshake, and those that have not shown who they are. A newcomer drives out the oldest of them, so that nobody can keep
-// others out by only sitting there.
-const MAX_STRANGERS = 1000
+export const CONNECTION_LIMITS: ConnectionLimits = { all: 4000, strangers: 1000 }
 
 /** The connections of a server: how many there are, and who may stay. */
 export class Connections {
   readonly #sockets = new Map<string, Socket>()
   /** By age. */
   readonly #strangers = new Map<string, Socket>()
+  readonly #mostStrangers: number
 
-  constructor(server: Server) {
-    server.maxConnections = MAX_CONNECTIONS
+  constructor(server: Server, { all, strangers }: ConnectionLimits) {
+    this.#mostStrangers = strangers
+    server.maxConnections = all
     server.on('connection', (socket) => this.#add(socket))
   }
 
   /** Whoever is at the other end has shown who it is. The socket may be the encrypted one on top. */
   know(socket: Socket): void {
     this.#strangers.delete(nameOf(socket))
-  }
-
-  get strangers(): number {
-    return this.#strangers.size
   }
 
   destroyAll(): void {
@@ -40,7 +45,7 @@ export class Connections {
       this.#sockets.delete(name)
       this.#strangers.delete(name)
     })
-    if (this.#strangers.size <= MAX_STRANGERS) return
+    if (this.#strangers.size <= this.#mostStrangers) return
     const [oldest] = this.#strangers
     if (oldest === undefined) return
     this.#strangers.delete(oldest[0])

@@ -111,15 +111,17 @@ export class RequestServer {
   async #measured(visit: Visit, code: () => number, work: () => Promise<void>): Promise<void> {
     const { metrics, audit, clock, log, type } = this.#deps
     const { request, path, destination } = visit
+    // It is gone from the request when the connection is.
+    const { socket } = request
     const labels = toRequestLabels(request.method, destination.label, type)
     const startedAt = clock.monotonic()
-    const from = request.socket.remoteAddress
+    const from = socket.remoteAddress
     metrics.requestStarted(labels)
     try {
       await work()
     } catch (error) {
       log.error('request failed', { path: destination.label, error })
-      request.socket.destroy()
+      socket.destroy()
     } finally {
       const seconds = (clock.monotonic() - startedAt) / 1000
       metrics.requestEnded(labels, seconds)
@@ -158,6 +160,7 @@ export class RequestServer {
     const { clock, log } = this.#deps
     const { request, query, destination } = visit
     const { route, ...rest } = passed
+    const { socket } = request
     if (request.headers.expect !== undefined) response.writeContinue()
     try {
       const work = (s: AbortSignal) => route.handle({ ...rest, raw: request, query, signal: s }, response)
@@ -165,11 +168,12 @@ export class RequestServer {
       if (!response.writableEnded) response.end()
     } catch (error) {
       if (!signal.aborted) log.error('request failed', { path: destination.label, error })
-      if (response.headersSent || error instanceof DeadlineError) response.destroy()
+      // Half an answer must not look like a whole one.
+      if (signal.aborted || response.headersSent || error instanceof DeadlineError) response.destroy()
       else sendAnswer(response, FAILED)
     }
     // A body that nobody wanted is not read to its end.
-    if (hasBody(request) && !request.complete) request.socket.destroySoon()
+    if (hasBody(request) && !request.complete) socket.destroySoon()
   }
 
   /** Hands the connection over; gives what to answer when that failed. */

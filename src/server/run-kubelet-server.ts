@@ -3,7 +3,8 @@ import { createServer } from 'node:https'
 import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
-import { Connections } from './connections.ts'
+import { CONNECTION_LIMITS, Connections } from './connections.ts'
+import type { ConnectionLimits } from './connections.ts'
 import type { Admit } from './admission.ts'
 import { listenUntil } from './listen.ts'
 import type { ListenOptions } from './listen.ts'
@@ -36,6 +37,7 @@ export interface KubeletServerDeps extends Omit<RequestServerDeps, 'type'>, Omit
   /** Who signs the certificates of clients, in PEM form; undefined: no client is asked for one. */
   readonly clientCa: Replaceable<string> | undefined
   readonly tls: TlsSettings
+  readonly limits?: ConnectionLimits | undefined
 }
 
 const HANDSHAKE_MS = 10_000
@@ -55,7 +57,7 @@ export async function runKubeletServer(deps: KubeletServerDeps, signal: AbortSig
   }
   const requests = new RequestServer({ ...deps, admit: knowing, type: 'readwrite' })
   const server = createKubeletServer(deps, requests)
-  const connections = new Connections(server)
+  const connections = new Connections(server, deps.limits ?? CONNECTION_LIMITS)
   serveRequests(server, requests, signal)
   server.on('tlsClientError', (error, socket) =>
     log.debug('handshake failed', { from: (socket as Socket).remoteAddress, error }),

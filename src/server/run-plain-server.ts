@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { Clock } from '../async/clock.ts'
 import { admitAll } from './admission.ts'
-import { Connections } from './connections.ts'
+import { CONNECTION_LIMITS, Connections } from './connections.ts'
 import { listenUntil } from './listen.ts'
 import type { ListenOptions } from './listen.ts'
 import { RequestServer } from './request-server.ts'
@@ -45,5 +45,5 @@ async function serve(deps: PlainServerDeps, signal: AbortSignal): Promise<void> 
     shouldUpgradeCallback: () => false,
   })
   serveRequests(server, requests, signal)
-  await listenUntil(server, new Connections(server), deps, signal)
+  await listenUntil(server, new Connections(server, CONNECTION_LIMITS), deps, signal)
 }

@@ -4,7 +4,7 @@ import type { PodCounts, WantedPod, WorkedPod } from './compute-pod-counts.ts'
 import type { MetricSet } from './metric-set.ts'
 
 /** A feature gate as metrics show it. */
-export interface GateFact {
+interface GateFact {
   readonly name: string
   /** ALPHA, BETA, DEPRECATED; empty for what is generally available. */
   readonly stage: string

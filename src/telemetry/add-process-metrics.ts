@@ -8,7 +8,7 @@ export interface LoopDelay {
 }
 
 /** What the kernel knows of this process. */
-export interface ProcessUsage {
+interface ProcessUsage {
   readonly virtualBytes: number
   readonly openFiles: number
   readonly maxFiles: number

@@ -27,7 +27,7 @@ export interface PodCounts {
   readonly working: readonly WorkingCount[]
 }
 
-export interface WorkingCount {
+interface WorkingCount {
   readonly lifecycle: 'sync' | 'terminating' | 'terminated'
   readonly config: 'desired' | 'orphan'
   readonly static: '' | 'true' | 'unknown'

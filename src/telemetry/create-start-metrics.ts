@@ -1,7 +1,7 @@
 import type { MetricSet } from './metric-set.ts'
 
 /** What is known of a pod that runs for the first time, besides how long that took since it was first seen. */
-export interface PodStartDetails {
+interface PodStartDetails {
   /** Since the pod was made. */
   readonly totalSeconds?: number
   /** Since the pod was made, without the pulling of images and the running of init containers. */

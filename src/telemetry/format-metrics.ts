@@ -9,7 +9,7 @@ export interface MetricFamily {
   readonly samples: readonly MetricSample[]
 }
 
-export interface MetricSample {
+interface MetricSample {
   /** Of a histogram also with _bucket, _sum or _count at its end. */
   readonly name: string
   readonly labels: Readonly<Record<string, string | number>>

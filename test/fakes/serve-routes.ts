@@ -4,11 +4,17 @@ import type { Route } from '../../src/server/route.ts'
 import { runPlainServer } from '../../src/server/run-plain-server.ts'
 import { silentLogger } from './silent-logger.ts'
 
+interface Ask {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
 /** Serves routes to everybody on a port of loopback for the time of a test; gives a fetch for paths there. */
 export async function serveRoutes(
   t: TestContext,
   routes: readonly Route[],
-): Promise<(path: string, init?: RequestInit & { headers?: Readonly<Record<string, string>> }) => Promise<Response>> {
+): Promise<(path: string, init?: Ask) => Promise<Response>> {
   const stop = new AbortController()
   const listening = Promise.withResolvers<number>()
   const running = runPlainServer(

@@ -26,7 +26,8 @@ export function createDebugFlagsRoute(verbosity: Verbosity): Route {
 /** Undefined for one that is too long to be a number. */
 async function readText(request: IncomingMessage): Promise<string | undefined> {
   let text = ''
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // Not to its end, and without closing the connection: the answer still goes there.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     text += chunk.toString('latin1')
     if (text.length > MAX_TEXT_BYTES) return undefined
   }

@@ -84,8 +84,7 @@ function toQuestion(names: readonly string[], options: LogOptions): LogQuery {
     names.every((name) => name.trim() !== ''),
     'query: expected a name that is not blank',
   )
-  const files = names.filter((name) => /[/\\]/.test(name))
-  const [file] = files
+  const file = names.find((name) => /[/\\]/.test(name))
   if (file === undefined) {
     check(names.length <= MAX_SERVICES, `query: expected at most ${MAX_SERVICES} services`)
     check(

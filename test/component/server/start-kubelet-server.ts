@@ -28,7 +28,7 @@ export interface ServerUnderTest {
   readonly stop: () => void
 }
 
-export interface Reply {
+interface Reply {
   readonly status: number
   readonly body: string
   readonly headers: Readonly<Record<string, unknown>>
@@ -42,6 +42,7 @@ export interface ServerOptions {
   readonly tokens?: Parameters<typeof createAuthenticator>[0]['tokens']
   readonly tls?: Partial<KubeletServerDeps['tls']>
   readonly withoutCertificate?: boolean
+  readonly limits?: KubeletServerDeps['limits']
 }
 
 /** The kubelet's server on a free port, with real TLS and certificates made for the test. */
@@ -95,6 +96,7 @@ export async function startKubeletServer(t: TestContext, options: ServerOptions)
         },
       },
       clientCa: authorities,
+      limits: options.limits,
       tls: { minVersion: 'TLSv1.2', ...options.tls },
       audit: (entry) => audits.push(entry),
       metrics: { requestStarted: (labels) => requests.push(labels), requestEnded: () => (ended += 1) },
