@@ -16,7 +16,7 @@ export function listFlagValues({
         target === 'flags' ? flags : config,
       )
       // Zeros are left out of documents; here they are values like others.
-      const zero = typeof value === 'object' || value === undefined ? '' : String(value as Json)
+      const zero = typeof value === 'number' || typeof value === 'boolean' ? value : ''
       return [flag.name, toText((value === undefined ? undefined : field.encode(value)) ?? zero)] as const
     })
   return Object.fromEntries([...rows].sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -50,7 +50,10 @@ export interface MetricsSources extends ProcessSources {
   /** By plugin. */
   readonly volumes: () => readonly VolumeCount[]
   readonly claimUsages: () => readonly ClaimUsage[]
+  /** Undefined: nothing is told about pods. */
   readonly node?: NodeFacts | undefined
+  /** Not read: node has it. */
+  readonly desiredPods?: unknown
 }
 
 export function createMetrics(sources: MetricsSources): AgentMetrics {

@@ -54,7 +54,7 @@ describe('hostile traffic', () => {
       `${group.map(([name, target]) => `${name} ${target} HTTP/1.1\r\nHost: n\r\n\r\n`).join('')}${LAST}`
     const groups = Array.from({ length: 10 }, (_, index) => requests.slice(index * 200, (index + 1) * 200))
     const answers = (await Promise.all(groups.map((group) => statusesOf(server, text(group))))).flat()
-    assert.deepEqual([...new Set(answers)].sort(), [401, 404])
+    assert.deepEqual(new Set(answers), new Set([401, 404]))
     assert.equal(answers.length, 2010)
     assert.deepEqual(reached, [])
     assert.equal(server.inFlight(), 0)
@@ -102,9 +102,7 @@ describe('hostile traffic', () => {
     const sitting = Array.from({ length: 150 }, () => createConnection({ host: '127.0.0.1', port: server.port }))
     t.after(() => sitting.forEach((socket) => socket.destroy()))
     for (const socket of sitting) socket.on('error', () => {})
-    await Promise.all(
-      sitting.map((socket) => (socket.readyState === 'opening' ? once(socket, 'connect').catch(() => {}) : undefined)),
-    )
+    await Promise.all(sitting.map((socket) => once(socket, 'connect').catch(() => {})))
     assert.equal((await server.ask('/pods', credentials)).status, 200)
     // The oldest had to leave; whoever came later may still sit.
     while (sitting.filter(({ destroyed, readableEnded }) => destroyed || readableEnded).length < 100) {
