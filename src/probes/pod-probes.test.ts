@@ -63,6 +63,7 @@ function setUp(container: Partial<Container>, options: { readonly note?: string;
       random: () => 0.5,
       agentStartedAt: startedAt,
       onRun: (run) => void runs.push(run),
+      onEnded: () => {},
     },
     {
       look: () => world.observed,

@@ -184,6 +184,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
           random: () => 0.5,
           agentStartedAt: clock.monotonic(),
           onRun: (measure) => void probeRuns.push(measure),
+          onEnded: () => {},
         },
         node: await createNodeSettings(),
         metrics: {
