@@ -1,0 +1,40 @@
+import type { Writable } from 'node:stream'
+
+/** Writes, and returns when there is room for more: who waits for this never holds more than one buffer in memory. */
+export async function writeBytes(stream: Writable, bytes: Uint8Array): Promise<void> {
+  if (stream.destroyed || stream.writableEnded) throw closedError(stream)
+  if (stream.write(bytes)) return
+  await settle(stream, 'drain')
+}
+
+/** Ends the writing side, and returns when all that was written has left. */
+export async function endWriting(stream: Writable): Promise<void> {
+  if (stream.writableFinished || stream.destroyed) return
+  const finished = settle(stream, 'finish')
+  stream.end()
+  await finished
+}
+
+/** One pair of listeners for each wait, taken away with it: a stream lives for many writes. */
+async function settle(stream: Writable, event: 'drain' | 'finish'): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const stop = () => {
+      stream.off(event, succeed)
+      stream.off('close', fail)
+    }
+    const succeed = () => {
+      stop()
+      resolve()
+    }
+    const fail = () => {
+      stop()
+      reject(closedError(stream))
+    }
+    stream.on(event, succeed)
+    stream.on('close', fail)
+  })
+}
+
+function closedError(stream: Writable): Error {
+  return new Error('Cannot write to the connection: it is closed', { cause: stream.errored ?? undefined })
+}
