@@ -41,7 +41,7 @@ const SETTLE_MS = 200
 
 /**
  * Reads the log of a container: what is kept of it in rotated files, the current one, and with follow what comes. Reads only as fast as it is
- * asked for more, and holds one chunk at a time.
+ * asked for more, and holds one chunk at a time. The first chunk is empty: it says that the log is there, though it may be long until it has something.
  */
 export async function* readLog(
   deps: ReadLogDeps,
@@ -56,6 +56,7 @@ export async function* readLog(
   const last = await series.openLast()
   if (last === undefined) throw new LogMissingError(`Cannot read the log "${name}": there is no such file`)
   await using _last = last.file
+  yield Buffer.alloc(0)
   yield* readSeries({ deps, wish, series, bell, formatter: new LogFormatter(wish) }, last, signal)
 }
 
