@@ -52,7 +52,7 @@ async function createWorld(t: TestContext, options: { splitStreams?: boolean } =
         containerStatus('gone', running, {}, 'c9'),
       ],
     } as PodStatus,
-    state: RuntimeState.CONTAINER_RUNNING,
+    state: RuntimeState.CONTAINER_RUNNING as RuntimeState,
   }
   const names = ['main', 'ended', 'not-started', 'lost', 'crashing', 'pulling', 'creating', 'unclear', 'gone', 'unseen']
   const pod = createPod({ spec: { containers: names.map((name) => createContainer({ name })) } })

@@ -16,6 +16,7 @@ import type { LogQuery } from './parse-log-query.ts'
 import { findContainerStatus, findPod, toRuntimeId } from './pod-view.ts'
 import type { PodView } from './pod-view.ts'
 import type { Route, RouteRequest } from './route.ts'
+import { sendAnswer, toAnswer } from './to-answer.ts'
 
 /** What the route reads from. */
 export interface ContainerLogsDeps {
@@ -39,8 +40,9 @@ export function createContainerLogsRoute(deps: ContainerLogsDeps): Route {
       try {
         await sendLog(deps, request, response)
       } catch (error) {
-        if (request.signal.aborted || response.headersSent) response.destroy()
-        else answerError(response, error)
+        // Whatever the runtime or the disk say of a log is the request's fault, by Kubernetes' rules.
+        const { body } = toAnswer(error)
+        sendAnswer(response, { status: error instanceof HttpError ? error.status : 400, body })
       }
     },
   }
@@ -104,14 +106,4 @@ function createMayPrint({ views, calls }: ContainerLogsDeps, instance: Instance)
       throw error
     }
   }
-}
-
-function answerError(response: ServerResponse, error: unknown): void {
-  const text = Error.isError(error) ? error.message : String(error)
-  response.writeHead(error instanceof HttpError ? error.status : 400, {
-    'Content-Type': 'text/plain; charset=utf-8',
-    'X-Content-Type-Options': 'nosniff',
-    'Content-Length': Buffer.byteLength(text),
-  })
-  response.end(text)
 }

@@ -2,15 +2,9 @@
 export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly status: number
-  readonly headers: Readonly<Record<string, string>>
 
-  constructor(
-    status: number,
-    message: string,
-    options: ErrorOptions & { readonly headers?: Record<string, string> } = {},
-  ) {
+  constructor(status: number, message: string, options?: ErrorOptions) {
     super(message, options)
     this.status = status
-    this.headers = options.headers ?? {}
   }
 }

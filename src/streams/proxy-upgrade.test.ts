@@ -11,7 +11,8 @@ import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { FakeClock } from '../../test/fakes/fake-clock.ts'
 import { answerUpgrade } from './answer-upgrade.ts'
-import { proxyUpgrade, UpgradeError } from './proxy-upgrade.ts'
+import { UpgradeError } from './pass-upgrade.ts'
+import { proxyUpgrade } from './proxy-upgrade.ts'
 
 const IDLE_MS = 4 * 60 * 60 * 1000
 
