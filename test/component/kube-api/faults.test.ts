@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { constants } from 'node:http2'
 import type { ServerHttp2Stream } from 'node:http2'
 import { createServer } from 'node:net'
@@ -337,6 +338,24 @@ describe('a watch', () => {
     await events.return?.()
     await closed
   })
+})
+
+test('nothing is left behind at the signal of a caller, whatever became of the request', async (t) => {
+  const { server, clock, client } = await setUp(t)
+  const { signal } = new AbortController()
+  server.answers.push(
+    json(200, {}),
+    json(404, {}),
+    beginWatch((stream) => stream.end()),
+    cutOff,
+  )
+  await client.send(get, signal)
+  await assert.rejects(client.send(get, signal), { code: 404 })
+  await follow(client.watch({ path: '/api/v1/pods' }, signal)).end
+  await assert.rejects(client.send(post, signal), unreachable)
+  assert.equal(getEventListeners(signal, 'abort').length, 0)
+  // Only the pings of the connections are left, and those end with them.
+  await until(() => server.sessions.size === 0 && clock.sleeping === 0)
 })
 
 describe('credentials', () => {
