@@ -45,7 +45,7 @@ export function computeMirrorActions({ staticPods, mirrors, allSeen, node }: Mir
 }
 
 /** True for a mirror that shows this very static pod, and is to stay. */
-export function isMirrorOf({ metadata }: Pod, pod: Pod): boolean {
+function isMirrorOf({ metadata }: Pod, pod: Pod): boolean {
   return (
     metadata.deletionTimestamp === undefined &&
     metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] === pod.metadata.annotations?.[CONFIG_HASH_ANNOTATION]

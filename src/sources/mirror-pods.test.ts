@@ -45,7 +45,7 @@ function setUp(answer: (request: KubeRequest) => unknown) {
     sent,
     world,
     mirrors,
-    async end() {
+    end: async () => {
       stop.abort(new ShutdownError('test ends'))
       await running
       assert.equal(clock.sleeping, 0)

@@ -1,6 +1,7 @@
 import type { PodCondition, PodStatus } from '../model/generated/core-v1.ts'
 import { isStaticPod } from '../model/pod.ts'
 import { DISRUPTION_TARGET, isOwnCondition } from './compute-conditions.ts'
+import { computeLegalStatuses } from './compute-legal-statuses.ts'
 import { isOver } from './compute-phase.ts'
 import type { PodReport } from './pod-report.ts'
 
@@ -17,7 +18,7 @@ export function computeMergedStatus(told: PodStatus, report: PodReport): PodStat
   return {
     allocatedResources: status.allocatedResources ?? told.allocatedResources,
     conditions: mergeConditions(told, report, phase),
-    containerStatuses: status.containerStatuses ?? told.containerStatuses,
+    containerStatuses: computeLegalStatuses(report.pod, told.containerStatuses, status.containerStatuses),
     ephemeralContainerStatuses: status.ephemeralContainerStatuses ?? told.ephemeralContainerStatuses,
     hostIP: status.hostIP ?? told.hostIP,
     hostIPs: status.hostIPs ?? told.hostIPs,

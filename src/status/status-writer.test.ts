@@ -95,7 +95,7 @@ function setUp(uids: readonly string[] = ['u-1']) {
     say,
     see,
     patches: () => api.sent.filter(({ method }) => method === 'PATCH'),
-    async end() {
+    end: async () => {
       stop.abort(new ShutdownError('test ends'))
       await running
       assert.equal(clock.sleeping, 0)
