@@ -9,6 +9,7 @@ import type { NodeRuntime } from './create-node-runtime.ts'
 import type { OwnNode } from './create-node.ts'
 import { createProbes } from './create-probes.ts'
 import { createUserNamespaces } from './create-user-namespaces.ts'
+import { createVolumeProjects } from './create-volume-projects.ts'
 import { createVolumes } from './create-volumes.ts'
 import { findPullSecret } from './find-pull-secret.ts'
 import type { GuardedFiles } from './host/guarded-files.ts'
@@ -94,9 +95,12 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     log,
     random,
   })
+  const { rootDirectory } = deps
+  const projects = await createVolumeProjects({ settings, rootDirectory, clock, log })
   const volumes = createVolumes(
     {
-      rootDirectory: deps.rootDirectory,
+      rootDirectory,
+      projects,
       guarded,
       objects,
       node: () => toSelectable(deps.ownNode.node()),
@@ -115,6 +119,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
   const volumeStats = new VolumeStats({
     mounted: () => volumes.mounted(),
     files: guarded,
+    projects,
     periodMs: config.volumeStatsAggPeriod,
     metrics,
     clock,

@@ -8,7 +8,13 @@ import { createNodeRuntime } from './create-node-runtime.ts'
 import { createLoneMembership } from './membership.ts'
 import { createClusterPods } from './create-cluster-pods.ts'
 import { createNode } from './create-node.ts'
+import { createKubeletApi } from './create-kubelet-api.ts'
 import { joinCluster } from './join-cluster.ts'
+import { toNodeFacts } from './to-node-facts.ts'
+import type { JoinClusterDeps } from './join-cluster.ts'
+import { readNodeIdentity } from './host/read-node-identity.ts'
+import type { AgentMetrics } from './telemetry/create-metrics.ts'
+import type { Verbosity } from './telemetry/create-logger.ts'
 import { prepareRoot } from './host/prepare-root.ts'
 import { waitForFreshNode } from './wait-for-fresh-node.ts'
 import { computeRelistProblem } from './node/compute-relist-problem.ts'
@@ -20,11 +26,9 @@ import { logFiles } from './host/log-files.ts'
 import { listLogs } from './logs/list-logs.ts'
 import { runLogRotation } from './logs/run-log-rotation.ts'
 import { toLogLimits, toNodeSettings } from './node-settings.ts'
-import { isStaticPod } from './model/pod.ts'
 import type { PodUid } from './model/pod.ts'
 import { Observer } from './observe/observer.ts'
 import { runObserver } from './observe/run-observer.ts'
-import type { PodView } from './pods/pod-workers.ts'
 import { runLeftoverRemoval } from './run-leftover-removal.ts'
 import { reportRunOnce } from './run-once.ts'
 import { runServers } from './run-servers.ts'
@@ -51,6 +55,7 @@ export interface KubeletDeps {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly workingDirectory: string
   readonly write: (text: string) => void
+  readonly verbosity: Verbosity
   /** Everything is up: pods are being looked after. */
   readonly onReady: (isHealthy: () => boolean) => Promise<void>
   /** Ends the agent: there is no way on without a new start. */
@@ -58,7 +63,6 @@ export interface KubeletDeps {
 }
 
 const STUCK_MS = 300_000
-const NOT_COUNTED = { request() {}, waited() {}, renewError() {}, rotated() {} }
 
 /**
  * The whole agent, built by hand and run until the signal aborts: reading this shows how the parts hang together. Resolves to the exit
@@ -69,12 +73,27 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const { config } = settings
   using guarded = createGuardedFiles({ clock, log })
   await using group = new TaskGroup(signal)
+  const identity = readNodeIdentity({
+    machineIdFiles: settings.flags.machineIdFile,
+    bootIdFiles: settings.flags.bootIdFile,
+  })
+  const metricFacts = toNodeFacts({
+    ...deps,
+    workers: () => workers,
+    observer: () => observer,
+    certificates: () => ({
+      client: toEnd(clock, cluster?.certificates?.ttlSeconds()),
+      server: toEnd(clock, kubeletApi?.certificates.ttlSeconds()),
+    }),
+  })
   let lastLookAt = clock.now()
+  // What the runtime tells before there is anybody to hear it is looked at when there is.
+  let isBuilt = false
   const metrics = deferMetrics(async () =>
     (await import('./telemetry/create-metrics.ts')).createMetrics({
       version: settings.version,
       startedAt: clock.now(),
-      desiredPods: () => countDesired(workers.views()),
+      node: metricFacts,
       volumes: () => volumes.counts(),
       claimUsages: () => volumeStats.claimUsages(),
       loopDelay: measureLoopDelay(),
@@ -86,8 +105,9 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       metrics,
       clock,
       log,
-      onPod: (uid) => workers.observed(uid),
+      onPod: (uid) => isBuilt && workers.observed(uid),
       onHealth: () => {
+        if (!isBuilt) return
         workers.wakeAll()
         ownNode.wake()
       },
@@ -99,7 +119,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const { nodeName } = settings
   const cluster = settings.standalone
     ? undefined
-    : await joinCluster({ ...deps, metrics: { client: NOT_COUNTED, certificate: NOT_COUNTED } }, group)
+    : await joinCluster({ ...deps, metrics: toClusterMetrics(metrics) }, group)
   const membership = cluster?.membership ?? createLoneMembership({ objects: deps.objects, nodeName, log })
   // Before anybody is told how the node is, so that it does not seem to falter at each start of the agent.
   await health.check(group.signal)
@@ -149,6 +169,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     group,
   )
   const { workers, volumes, volumeStats, images } = pods
+  isBuilt = true
 
   // What runs is known before anything is wanted: so a restart of the agent adopts, and never starts twice.
   await Promise.all([lookAround(observer, log), findVolumes({ volumes, rootDirectory, clock, log }, group.signal)])
@@ -234,7 +255,23 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   )
   const syncLoop = () =>
     clock.now() - lastLookAt > stuckMs ? `no look at the runtime was tried for ${stuckMs / 1000} s` : undefined
-  group.run('servers', (s) => runServers({ settings, workers, metrics, clock, log, syncLoop }, s))
+  const kubeletApi = config.enableServer
+    ? await createKubeletApi(
+        {
+          ...deps,
+          identity,
+          runtime,
+          workers,
+          volumes: () => volumeStats.usages(),
+          ownNode,
+          client: cluster?.client,
+          rootDirectory,
+          metrics,
+        },
+        group,
+      )
+    : undefined
+  group.run('servers', (s) => runServers({ settings, workers, metrics, clock, log, syncLoop, api: kubeletApi?.api }, s))
   await deps.onReady(() => syncLoop() === undefined)
   if (config.runOnce) {
     const once = {
@@ -274,7 +311,20 @@ function toOwner(node: Node | undefined): { readonly name: string; readonly uid:
   return name === undefined || uid === undefined || deletionTimestamp !== undefined ? undefined : { name, uid }
 }
 
-function countDesired(views: readonly PodView[]): { readonly fromNode: number; readonly fromApi: number } {
-  const fromNode = views.filter(({ pod }) => isStaticPod(pod)).length
-  return { fromNode, fromApi: views.length - fromNode }
+/** Without end is without a certificate. */
+function toEnd(clock: Clock, ttlSeconds: number | undefined): number | undefined {
+  return ttlSeconds === undefined || ttlSeconds === Infinity ? undefined : clock.now() + ttlSeconds * 1000
+}
+
+function toClusterMetrics(metrics: AgentMetrics): JoinClusterDeps['metrics'] {
+  return {
+    client: {
+      request({ method: verb, code, host, seconds, isRepeat }) {
+        metrics.clientRequest({ host, method: verb, verb, code, seconds })
+        if (isRepeat) metrics.clientRetry({ host, verb, code })
+      },
+      waited: ({ method: verb, host, seconds }) => metrics.clientWait({ host, verb, seconds }),
+    },
+    certificate: { renewError: () => metrics.certificateRenewalFailed('client'), rotated() {} },
+  }
 }

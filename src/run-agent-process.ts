@@ -7,6 +7,7 @@ import { collectGarbage } from './host/collect-garbage.ts'
 import { hostConfigFiles } from './host/config-files.ts'
 import { runKubelet } from './kubelet.ts'
 import type { ObjectApi } from './objects/object-api.ts'
+import type { Verbosity } from './telemetry/create-logger.ts'
 import type { Logger } from './telemetry/logger.ts'
 
 export interface AgentProcessDeps {
@@ -15,6 +16,8 @@ export interface AgentProcessDeps {
   /** Where objects that pods refer to are read; undefined on a node without an API. */
   readonly objects: ObjectApi | undefined
   readonly log: Logger
+  /** Of the log. */
+  readonly verbosity: Verbosity
   readonly clock: Clock
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly workingDirectory: string
@@ -80,6 +83,7 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
       random: () => Math.random(),
       collectGarbage,
       giveUp: deps.giveUp,
+      verbosity: deps.verbosity,
       environment: deps.environment,
       workingDirectory: deps.workingDirectory,
       write: deps.write,

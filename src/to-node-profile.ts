@@ -4,7 +4,7 @@ import type { NodeProfile } from './node/node-profile.ts'
 import { toGoArchitecture } from './node/to-go-architecture.ts'
 
 /** What the node says that it can do; only what really works. */
-const DECLARED_FEATURES = ['RestartAllContainersOnContainerExits'] as const
+const DECLARED_FEATURES = ['RestartAllContainersOnContainerExits', 'ExtendWebSocketsToKubelet'] as const
 
 /** What the configuration means for the Node object. */
 export function toNodeProfile(settings: Settings, architecture: string): NodeProfile {

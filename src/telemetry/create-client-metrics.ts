@@ -10,8 +10,6 @@ export interface ClientRequest {
   /** The status of the answer, or "<error>". */
   readonly code: string
   readonly seconds: number
-  readonly requestBytes: number
-  readonly responseBytes: number
 }
 
 /** What is counted of requests to the API server, and of certificates. */
@@ -26,7 +24,6 @@ export interface ClientMetrics {
 }
 
 const DURATIONS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60]
-const SIZES = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216]
 const AGES = [60, 3600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000]
 
 export function createClientMetrics(set: MetricSet): ClientMetrics {
@@ -49,14 +46,10 @@ function createRestMetrics(set: MetricSet): Pick<ClientMetrics, 'clientRequest' 
   })
   const durations = histogram('request_duration_seconds', 'How long requests to the API server take.', DURATIONS)
   const waits = histogram('rate_limiter_duration_seconds', 'How long requests wait for their turn.', DURATIONS)
-  const sent = histogram('request_size_bytes', 'Sizes of requests to the API server.', SIZES)
-  const received = histogram('response_size_bytes', 'Sizes of answers of the API server.', SIZES)
   return {
-    clientRequest({ host, method, verb, code, seconds, requestBytes, responseBytes }) {
+    clientRequest({ host, method, verb, code, seconds }) {
       total.inc({ host, method, code })
       durations.observe({ host, verb }, seconds)
-      sent.observe({ host, verb }, requestBytes)
-      received.observe({ host, verb }, responseBytes)
     },
     clientRetry: ({ host, verb, code }) => retries.inc({ host, verb, code }),
     clientWait: ({ host, verb, seconds }) => waits.observe({ host, verb }, seconds),

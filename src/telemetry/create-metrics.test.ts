@@ -45,8 +45,6 @@ function countEverything(metrics: AgentMetrics): void {
     verb: 'LIST',
     code: '200',
     seconds: 0.1,
-    requestBytes: 0,
-    responseBytes: 999,
   })
   metrics.clientRetry({ host: 'a:6443', verb: 'GET', code: '429' })
   metrics.clientWait({ host: 'a:6443', verb: 'GET', seconds: 0.1 })
