@@ -93,7 +93,7 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
 }
 
 /** What the agent and its runtime can do now, of what not every one can. */
-export function listCapabilities({
+function listCapabilities({
   settings,
   features,
 }: Pick<NodeAdmissionDeps, 'settings' | 'features'>): ReadonlySet<PodCapability> {

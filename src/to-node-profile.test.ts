@@ -31,7 +31,7 @@ localStorageCapacityIsolation: false
     controllerAttachDetach: false,
     nodeIps: ['fd00::1'],
     maxImages: 7,
-    declaredFeatures: ['RestartAllContainersOnContainerExits'],
+    declaredFeatures: ['RestartAllContainersOnContainerExits', 'ExtendWebSocketsToKubelet'],
     resources: {
       maxPods: 20,
       podsPerCore: 4,
@@ -46,7 +46,7 @@ test('toNodeProfile() declares no feature that is switched off, and leaves out e
   const profile = async (...flags: string[]) => toNodeProfile(await loadSettings(flags), 'arm64')
   const gates = '--feature-gates=RestartAllContainersOnContainerExits=false'
   const { declaredFeatures, architecture } = await profile(gates)
-  assert.deepEqual([declaredFeatures, architecture], [[], 'arm64'])
+  assert.deepEqual([declaredFeatures, architecture], [['ExtendWebSocketsToKubelet'], 'arm64'])
   const { resources } = await profile(
     '--experimental-allocatable-ignore-eviction',
     '--eviction-hard=memory.available<1Mi',

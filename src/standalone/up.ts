@@ -44,8 +44,8 @@ export async function runUp(deps: UpDeps, options: UpOptions, signal: AbortSigna
   if (options.apply !== undefined) {
     const applied = { folder: options.apply, recordFile: layout.applied }
     const client = await deps.openClient(layout.adminKubeconfig, group)
-    const { clock, say } = deps
-    group.run('applied folder', (s) => runAppliedFolder({ ...applied, client, clock, say }, s))
+    const say = (line: string) => deps.say(line)
+    group.run('applied folder', (s) => runAppliedFolder({ ...applied, client, clock: deps.clock, say }, s))
   }
   await announce(deps, { layout, record, agent }, signal)
   await runSupervision(

@@ -1,7 +1,7 @@
 import type { MetricSet } from './metric-set.ts'
 
 /** One request to the API server. */
-export interface ClientRequest {
+interface ClientRequest {
   /** The host and port of the server. */
   readonly host: string
   readonly method: string

@@ -3,7 +3,7 @@ import { parseText, TextError } from '../../document/parse-text.ts'
 import type { AppliedObject } from './applied-object.ts'
 
 /** A file that cannot be applied, with its line. */
-export class ObjectsError extends Error {
+class ObjectsError extends Error {
   override readonly name = 'ObjectsError'
 }
 
