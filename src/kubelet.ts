@@ -9,6 +9,7 @@ import { createLoneMembership } from './membership.ts'
 import { createClusterPods } from './create-cluster-pods.ts'
 import { createNode } from './create-node.ts'
 import { createKubeletApi } from './create-kubelet-api.ts'
+import { readOwnUsage } from './host/own-usage.ts'
 import { joinCluster } from './join-cluster.ts'
 import { toNodeFacts } from './to-node-facts.ts'
 import type { JoinClusterDeps } from './join-cluster.ts'
@@ -86,17 +87,20 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       server: toEnd(clock, kubeletApi?.certificates.ttlSeconds()),
     }),
   })
-  let lastLookAt = clock.now()
+  const startedAt = clock.now()
+  const loopDelay = measureLoopDelay()
+  let lastLookAt = startedAt
   // What the runtime tells before there is anybody to hear it is looked at when there is.
   let isBuilt = false
   const metrics = deferMetrics(async () =>
     (await import('./telemetry/create-metrics.ts')).createMetrics({
       version: settings.version,
-      startedAt: clock.now(),
+      startedAt,
       node: metricFacts,
+      usage: readOwnUsage,
       volumes: () => volumes.counts(),
       claimUsages: () => volumeStats.claimUsages(),
-      loopDelay: measureLoopDelay(),
+      loopDelay,
     }),
   )
   using runtime = await createNodeRuntime(
@@ -178,7 +182,10 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     sources: sourceNames(settings),
     clock,
     onEvent: ({ pod, ...event }) => membership.podEvents.record(pod, event),
-    deliver: (update) => workers.handle(update),
+    deliver: (update) => {
+      if (update.operation === 'ADD') for (const { spec } of update.pods) metrics.podSeen(spec.containers.length)
+      workers.handle(update)
+    },
   })
   const clusterPods =
     cluster &&
@@ -219,7 +226,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   let blind = false
   const onRelist = ({ ms, error }: { readonly ms: number; readonly error?: unknown }) => {
     lastLookAt = clock.now()
-    if (error === undefined) metrics.relist(ms / 1000)
+    if (error === undefined) metrics.relist(ms / 1000, lastLookAt)
     else if (!blind) log.warn('cannot look at the runtime, will try again', { error })
     blind = error !== undefined
   }

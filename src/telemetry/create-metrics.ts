@@ -50,17 +50,14 @@ export interface MetricsSources extends ProcessSources {
   /** By plugin. */
   readonly volumes: () => readonly VolumeCount[]
   readonly claimUsages: () => readonly ClaimUsage[]
-  /** Undefined: nothing is told about pods. */
-  readonly node?: NodeFacts | undefined
-  /** Not read: node has it. */
-  readonly desiredPods?: unknown
+  readonly node: NodeFacts
 }
 
 export function createMetrics(sources: MetricsSources): AgentMetrics {
   const [main, probes, health] = [new MetricSet(), new MetricSet(), new MetricSet()]
   addProcessMetrics(main, sources)
   addBuildMetrics(main, sources.version)
-  if (sources.node !== undefined) addNodeMetrics(main, sources.node)
+  addNodeMetrics(main, sources.node)
   addStartTime(probes, sources.startedAt)
   return {
     ...createRuntimeMetrics(main),
