@@ -14,6 +14,7 @@ import { configMapRules, secretRules } from './rules/config-rules.ts'
 import { namespaceRules, serviceRules } from './rules/core-rules.ts'
 import { eventConversion, eventFields, eventRules } from './rules/event-rules.ts'
 import { leaseRules, nodeRules, priorityClassRules, runtimeClassRules } from './rules/node-rules.ts'
+import { accountToken, nodeProxy, podStreams } from './rules/passed-subresources.ts'
 import { podRules } from './rules/pod-rules.ts'
 import { binding, ephemeralContainers, eviction, resize } from './rules/pod-subresources.ts'
 import * as volumes from './rules/volume-rules.ts'
@@ -123,7 +124,7 @@ const core: readonly Resource[] = [
     plural: 'nodes',
     kind: 'Node',
     shortNames: ['no'],
-    subresources: [status],
+    subresources: [nodeProxy, status],
     selectableFields: (object) => ({
       'spec.unschedulable': String((object as unknown as Node).spec?.unschedulable === true),
     }),
@@ -154,7 +155,7 @@ const core: readonly Resource[] = [
     categories: ['all'],
     isNamespaced: true,
     hasGeneration: true,
-    subresources: [binding, ephemeralContainers, eviction, resize, status],
+    subresources: [binding, ephemeralContainers, eviction, ...podStreams, resize, status],
     selectableFields: podFields,
     columns: podColumns,
     rules: podRules,
@@ -172,6 +173,7 @@ const core: readonly Resource[] = [
     kind: 'ServiceAccount',
     shortNames: ['sa'],
     isNamespaced: true,
+    subresources: [accountToken],
     columns: columns.serviceAccountColumns,
   }),
   define({
@@ -267,6 +269,7 @@ const reviews: readonly Resource[] = [
   ['authentication.k8s.io', 'tokenreviews', 'TokenReview', false] as const,
   ['authorization.k8s.io', 'localsubjectaccessreviews', 'LocalSubjectAccessReview', true] as const,
   ['authorization.k8s.io', 'selfsubjectaccessreviews', 'SelfSubjectAccessReview', false] as const,
+  ['authorization.k8s.io', 'selfsubjectrulesreviews', 'SelfSubjectRulesReview', false] as const,
   ['authorization.k8s.io', 'subjectaccessreviews', 'SubjectAccessReview', false] as const,
 ].map(([group, plural, kind, isNamespaced]) => define({ group, plural, kind, isNamespaced, verbs: ['create'] }))
 

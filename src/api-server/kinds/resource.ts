@@ -40,6 +40,8 @@ export interface Subresource {
   /** The kind that is sent; the resource's own when absent. */
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string; readonly typeName: string }
   readonly verbs: readonly string[]
+  /** Whether others than the API answer it: a kubelet, or what runs in a pod. */
+  readonly isPassedOn?: boolean
   /** For those that are read and written like the object: what of the new object counts. */
   readonly merge?: (object: ApiObject, before: ApiObject, context: RuleContext) => ApiObject
   readonly validate?: (object: ApiObject, before: ApiObject) => readonly Violation[]

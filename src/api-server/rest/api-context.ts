@@ -1,6 +1,7 @@
 import type { Clock } from '../../async/clock.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { badRequest } from '../api-error.ts'
+import type { Backends } from '../backends/create-backends.ts'
 import { ChangeSet } from '../lifecycle/change-set.ts'
 import type { Change, ChangeFacts } from '../lifecycle/change-set.ts'
 import { settleChanges } from '../lifecycle/settle-changes.ts'
@@ -23,6 +24,8 @@ export interface ApiDeps {
   /** From 0 up to, but not including, 1. */
   readonly random: () => number
   readonly reviewers: Reviewers
+  /** Those who answer what only a kubelet or a pod can. */
+  readonly backends: Backends
   /** Throws an ApiError for a change that the user may not make although the request is allowed. */
   readonly admit: (user: RequestUser, change: Change, view: StoreView) => void
 }

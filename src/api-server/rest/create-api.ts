@@ -10,6 +10,7 @@ import { bindVerb, deleteCollectionVerb, deleteVerb, evictVerb } from './delete-
 import { aggregatedDiscovery, groupList, groupOf, legacyVersions, resourceList } from './discovery.ts'
 import { OpenApi } from './openapi.ts'
 import { getVerb, listVerb, watchVerb } from './read-verbs.ts'
+import { passVerb } from './pass-verb.ts'
 import { parseRequestInfo } from './request-info.ts'
 import type { RequestInfo } from './request-info.ts'
 import { answerReview } from './reviews.ts'
@@ -69,6 +70,7 @@ async function handleResource(
   if (info.name === '' && (info.verb === 'update' || info.verb === 'patch')) throw methodNotAllowed()
   const asked: ResourceRequest = { request, info, resource, subresource }
   if (isReview(asked)) return await reviewVerb(deps, asked)
+  if (subresource?.isPassedOn === true) return await passVerb(deps.backends, asked, signal)
   switch (info.verb) {
     case 'get':
       return getVerb(deps, asked)

@@ -8,12 +8,16 @@ import { createReviewers } from '../auth/create-reviewers.ts'
 import { TokenSigner } from '../auth/json-web-token.ts'
 import { createObjectReader } from '../auth/object-reader.ts'
 import { ADMIN_GROUP, NODE_GROUP, NODE_PREFIX } from '../auth/user-names.ts'
-import { ensureKubeconfig } from '../certificates/client-kubeconfig.ts'
-import type { ClientIdentity } from '../certificates/client-kubeconfig.ts'
-import { openPki } from '../certificates/open-pki.ts'
-import { runCertificateSigner } from '../certificates/run-certificate-signer.ts'
-import { runRenewal } from '../certificates/run-renewal.ts'
-import { ensureServingCertificate } from '../certificates/serving-certificate.ts'
+import type { KubeletTrust } from '../backends/backend.ts'
+import { createBackends } from '../backends/create-backends.ts'
+import { KubeletCredentials } from '../backends/kubelet-credentials.ts'
+import { ensureKubeconfig } from '../pki/client-kubeconfig.ts'
+import type { ClientIdentity } from '../pki/client-kubeconfig.ts'
+import { ensureKubeletClientCertificate } from '../pki/kubelet-client-certificate.ts'
+import { openPki } from '../pki/open-pki.ts'
+import { runCertificateSigner } from '../pki/run-certificate-signer.ts'
+import { runRenewal } from '../pki/run-renewal.ts'
+import { ensureServingCertificate } from '../pki/serving-certificate.ts'
 import { SEALED_RESOURCES } from '../kinds/all-resources.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import { createBaseObjects } from '../lifecycle/base-objects.ts'
@@ -25,6 +29,7 @@ import { openObjectStore } from '../store/open-object-store.ts'
 import { createSigningRequests } from './create-signing-requests.ts'
 import { guardApi } from './guard-api.ts'
 import { HttpsListener } from './https-listener.ts'
+import { serveUpgrade } from './serve-upgrade.ts'
 import { runRootCertificates } from './run-root-certificates.ts'
 
 export interface ApiServerDeps {
@@ -46,6 +51,8 @@ export interface ApiServerDeps {
   readonly newUid: () => string
   /** From 0 up to, but not including, 1. */
   readonly random: () => number
+  /** How kubelets prove themselves when the API calls them; by certificates of its own authority for their address when absent. */
+  readonly kubeletTrust?: () => KubeletTrust
   readonly onReady?: (ready: ApiServerReady) => void
 }
 
@@ -77,9 +84,16 @@ export async function runApiServer(deps: ApiServerDeps, signal: AbortSignal): Pr
   const objects = createObjectReader(store)
   const signer = new TokenSigner(pki.tokenKey)
   const authenticator = createAuthenticator({ authority: pki.authority.certificate, signer, objects, clock, log })
+  const kubelets = new KubeletCredentials({
+    authorityPem: pki.authority.pem,
+    certificate: await ensureKubeletClientCertificate(pki, deps),
+    trust: deps.kubeletTrust,
+  })
+  const backends = createBackends({ objects, clock, kubeletTls: () => kubelets.tls() })
   const apiDeps: ApiDeps = {
     ...deps,
     store,
+    backends,
     reviewers: createReviewers(authenticator, objects),
     admit: (user, change, view) => admitChange(user, change, createObjectReader(view)),
   }
@@ -90,6 +104,7 @@ export async function runApiServer(deps: ApiServerDeps, signal: AbortSignal): Pr
   const listener = new HttpsListener({
     api: guardApi({ api, objects, signer, clock, newUid }, stopping.signal),
     authenticate: (credentials) => authenticator.authenticate(credentials),
+    upgrade: (upgrade) => serveUpgrade({ objects, backends, clock, log }, upgrade, stopping.signal),
     authorityPem: pki.authority.pem,
     certificate: await ensureServingCertificate(pki, deps.servingNames(), deps),
     clock,
@@ -101,7 +116,10 @@ export async function runApiServer(deps: ApiServerDeps, signal: AbortSignal): Pr
     await using group = new TaskGroup(signal)
     group.run('listener', (signal) => listener.run(signal))
     const onServingCertificate = listener.reload.bind(listener)
-    group.run('renewal', (signal) => runRenewal({ ...deps, pki, server, onServingCertificate }, signal))
+    const onKubeletClientCertificate = kubelets.reload.bind(kubelets)
+    group.run('renewal', (signal) =>
+      runRenewal({ ...deps, pki, server, onServingCertificate, onKubeletClientCertificate }, signal),
+    )
     const requests = createSigningRequests(store, api, OWN_USER)
     group.run('certificate signer', (signal) =>
       runCertificateSigner({ ...deps, requests, authority: pki.authority }, signal),

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { createObjectReader } from '../../../src/api-server/auth/object-reader.ts'
+import { createBackends } from '../../../src/api-server/backends/create-backends.ts'
 import { systemClock } from '../../../src/async/clock.ts'
 import type { Clock } from '../../../src/async/clock.ts'
 import { createBaseObjects } from '../../../src/api-server/lifecycle/base-objects.ts'
@@ -45,8 +47,14 @@ export async function createTestApi(options: TestApiOptions): Promise<TestApi> {
     newUid: randomUUID,
     random: Math.random,
     admit: () => {},
+    backends: createBackends({
+      objects: createObjectReader(store),
+      clock,
+      kubeletTls: () => ({ ca: '', cert: '', key: '' }),
+    }),
     reviewers: {
       reviewAccess: () => Promise.resolve({ allowed: true, reason: 'everybody may' }),
+      reviewRules: () => ({}),
       reviewToken: (token: string) => Promise.resolve({ authenticated: token === 'good', user: admin }),
     },
   }

@@ -41,3 +41,8 @@ export function parseKey(text: string): KeyObject {
   createPublicKey(key)
   return key
 }
+
+/** Whether an authority signed a certificate. */
+export function isIssuedBy(certificate: X509Certificate, authority: X509Certificate): boolean {
+  return certificate.checkIssued(authority) && certificate.verify(authority.publicKey)
+}
