@@ -11,12 +11,13 @@ import { persistentVolumeClaimColumns, persistentVolumeColumns } from './columns
 import type { Resource, Subresource } from './resource.ts'
 import { approval, certificateSigningRequestRules } from './rules/certificate-rules.ts'
 import { configMapRules, secretRules } from './rules/config-rules.ts'
-import { namespaceRules, serviceRules } from './rules/core-rules.ts'
+import { finalize, namespaceRules } from './rules/namespace-rules.ts'
 import { eventConversion, eventFields, eventRules } from './rules/event-rules.ts'
 import { leaseRules, nodeRules, priorityClassRules, runtimeClassRules } from './rules/node-rules.ts'
 import { accountToken, nodeProxy, podStreams } from './rules/passed-subresources.ts'
 import { podRules } from './rules/pod-rules.ts'
 import { binding, ephemeralContainers, eviction, resize } from './rules/pod-subresources.ts'
+import { serviceRules } from './rules/service-rules.ts'
 import * as volumes from './rules/volume-rules.ts'
 import { nameAndAge } from './table-columns.ts'
 
@@ -46,6 +47,7 @@ function define(definition: Definition): Resource {
     isNamespaced: false,
     verbs: ALL_VERBS,
     typeName: kind,
+    hasSchema: true,
     storage: group === '' ? plural : `${plural}.${group}`,
     nameRule: dnsSubdomain,
     hasGeneration: false,
@@ -82,6 +84,7 @@ function inside(object: ApiObject, part: string, field: string): string {
 }
 
 const core: readonly Resource[] = [
+  define({ plural: 'bindings', kind: 'Binding', isNamespaced: true, verbs: ['create'] }),
   define({
     plural: 'configmaps',
     kind: 'ConfigMap',
@@ -115,7 +118,7 @@ const core: readonly Resource[] = [
     shortNames: ['ns'],
     verbs: ALL_VERBS.filter((verb) => verb !== 'deletecollection'),
     nameRule: dnsLabel,
-    subresources: [status],
+    subresources: [finalize, status],
     selectableFields: (object) => ({ 'status.phase': inside(object, 'status', 'phase') }),
     columns: columns.namespaceColumns,
     rules: namespaceRules,

@@ -1,6 +1,7 @@
 import type { NameRule, Violation } from '../../schema/validation/problem-list.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import type { StoreView } from '../store/transaction.ts'
+import type { ServiceRange } from './rules/service-range.ts'
 import type { TableColumns } from './table-columns.ts'
 
 /** Who makes a request; found out before it gets here. */
@@ -19,6 +20,9 @@ export interface RuleContext {
   readonly nodeName: string
   readonly user: RequestUser
   readonly view: StoreView
+  readonly serviceRange: ServiceRange
+  /** The end of a name that the server makes up. */
+  readonly nameSuffix: () => string
 }
 
 /** What is special about a resource; what is absent is as for any object. All of it is synchronous and changes nothing. */
@@ -60,6 +64,8 @@ export interface Resource {
   readonly verbs: readonly string[]
   /** The name of its schema. */
   readonly typeName: string
+  /** Whether there is a schema: what is only read and never sent needs none. */
+  readonly hasSchema: boolean
   /** The name that it is stored under; two groups may share one. */
   readonly storage: string
   /** From and to the form in which it is stored; absent: as it is. */

@@ -6,6 +6,7 @@ import { ChangeSet } from '../lifecycle/change-set.ts'
 import type { Change, ChangeFacts } from '../lifecycle/change-set.ts'
 import { settleChanges } from '../lifecycle/settle-changes.ts'
 import type { RequestUser } from '../kinds/resource.ts'
+import type { ServiceRange } from '../kinds/rules/service-range.ts'
 import type { ApiObject, ObjectKey } from '../store/api-object.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import type { StoreView } from '../store/transaction.ts'
@@ -18,6 +19,8 @@ export interface ApiDeps {
   readonly log: Logger
   /** The node that pods without one are bound to. */
   readonly nodeName: string
+  /** Where services get their addresses from. */
+  readonly serviceRange: ServiceRange
   /** As in "v1.36.4". */
   readonly version: string
   readonly newUid: () => string
@@ -52,7 +55,7 @@ class DryRun extends Error {
 }
 
 export function changeFacts(
-  deps: Pick<ApiDeps, 'clock' | 'nodeName' | 'newUid' | 'random'>,
+  deps: Pick<ApiDeps, 'clock' | 'nodeName' | 'serviceRange' | 'newUid' | 'random'>,
   user: RequestUser,
 ): ChangeFacts {
   const nameSuffix = () =>
@@ -60,7 +63,8 @@ export function changeFacts(
       { length: SUFFIX_LENGTH },
       () => SUFFIX_CHARACTERS[Math.floor(deps.random() * SUFFIX_CHARACTERS.length)],
     ).join('')
-  return { now: deps.clock.now(), nodeName: deps.nodeName, user, newUid: deps.newUid, nameSuffix }
+  const { clock, nodeName, serviceRange, newUid } = deps
+  return { now: clock.now(), nodeName, serviceRange, user, newUid, nameSuffix }
 }
 
 /**
@@ -76,16 +80,24 @@ export async function changeObjects(
       const changes = new ChangeSet(transaction, changeFacts(deps, request.user))
       const { key, object } = change(changes)
       for (const each of changes.pending) deps.admit(request.user, each, changes.view)
+      const before = changes.pending.find(
+        (each) => each.key.name === key.name && each.key.resource === key.resource,
+      )?.before
       settleChanges(changes)
       const present = changes.get(key)?.object
       const result = { object: present ?? object, isGone: present === undefined }
-      if (request.isDryRun) throw new DryRun(result)
+      if (request.isDryRun) throw new DryRun({ ...result, object: asBefore(result.object, before) })
       return result
     })
   } catch (error) {
     if (error instanceof DryRun) return error.result
     throw error
   }
+}
+
+/** A dry run makes no version: what it would have changed keeps its old one, and what it would have made has none. */
+function asBefore(object: ApiObject, before: ApiObject | undefined): ApiObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: before?.metadata.resourceVersion } }
 }
 
 /** Whether the request only wants to know what would come of it. */

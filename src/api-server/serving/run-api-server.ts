@@ -19,8 +19,9 @@ import { runCertificateSigner } from '../pki/run-certificate-signer.ts'
 import { runRenewal } from '../pki/run-renewal.ts'
 import { ensureServingCertificate } from '../pki/serving-certificate.ts'
 import { SEALED_RESOURCES } from '../kinds/all-resources.ts'
+import { DEFAULT_SERVICE_RANGE, firstAddress, parseServiceRange } from '../kinds/rules/service-range.ts'
 import type { RequestUser } from '../kinds/resource.ts'
-import { createBaseObjects } from '../lifecycle/base-objects.ts'
+import { createBaseObjects, writeApiEndpoint } from '../lifecycle/base-objects.ts'
 import { runEventExpiry } from '../lifecycle/run-event-expiry.ts'
 import { changeFacts } from '../rest/api-context.ts'
 import type { ApiDeps } from '../rest/api-context.ts'
@@ -44,6 +45,10 @@ export interface ApiServerDeps {
   readonly identities: readonly ClientIdentity[]
   /** The node that pods without one are bound to. */
   readonly nodeName: string
+  /** Where services get their addresses from, as in "10.96.0.0/12", which it is when absent. */
+  readonly serviceRange?: string
+  /** An address of the machine by which pods can reach the port of the API; none when they cannot. */
+  readonly advertisedAddress?: string
   /** As in "v1.36.4". */
   readonly version: string
   readonly clock: Clock
@@ -79,6 +84,8 @@ export function nodeIdentity(path: string, nodeName: string): ClientIdentity {
 /** Serves the Kubernetes API of one node until the signal aborts. */
 export async function runApiServer(deps: ApiServerDeps, signal: AbortSignal): Promise<void> {
   const { folder, clock, log, newUid } = deps
+  const serviceRange = parseServiceRange(deps.serviceRange ?? DEFAULT_SERVICE_RANGE)
+  const servingNames = () => [firstAddress(serviceRange), ...deps.servingNames()]
   const pki = await openPki(`${folder}/pki`, deps)
   using store = await openObjectStore({ folder: `${folder}/objects`, sealedResources: SEALED_RESOURCES }, deps)
   const objects = createObjectReader(store)
@@ -94,6 +101,7 @@ export async function runApiServer(deps: ApiServerDeps, signal: AbortSignal): Pr
     ...deps,
     store,
     backends,
+    serviceRange,
     reviewers: createReviewers(authenticator, objects),
     admit: (user, change, view) => admitChange(user, change, createObjectReader(view)),
   }
@@ -106,19 +114,22 @@ export async function runApiServer(deps: ApiServerDeps, signal: AbortSignal): Pr
     authenticate: (credentials) => authenticator.authenticate(credentials),
     upgrade: (upgrade) => serveUpgrade({ objects, backends, clock, log }, upgrade, stopping.signal),
     authorityPem: pki.authority.pem,
-    certificate: await ensureServingCertificate(pki, deps.servingNames(), deps),
+    certificate: await ensureServingCertificate(pki, servingNames(), deps),
     clock,
     log,
   })
-  const server = toUrl(deps.address, await listener.listen(deps.address, deps.port))
+  const port = await listener.listen(deps.address, deps.port)
+  const server = toUrl(deps.address, port)
   try {
+    const address = deps.advertisedAddress
+    if (address !== undefined) await writeApiEndpoint(store, changeFacts(apiDeps, OWN_USER), { address, port })
     for (const identity of deps.identities) await ensureKubeconfig(pki, identity, server, deps)
     await using group = new TaskGroup(signal)
     group.run('listener', (signal) => listener.run(signal))
     const onServingCertificate = listener.reload.bind(listener)
     const onKubeletClientCertificate = kubelets.reload.bind(kubelets)
     group.run('renewal', (signal) =>
-      runRenewal({ ...deps, pki, server, onServingCertificate, onKubeletClientCertificate }, signal),
+      runRenewal({ ...deps, servingNames, pki, server, onServingCertificate, onKubeletClientCertificate }, signal),
     )
     const requests = createSigningRequests(store, api, OWN_USER)
     group.run('certificate signer', (signal) =>

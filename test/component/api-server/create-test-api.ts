@@ -8,6 +8,7 @@ import type { Clock } from '../../../src/async/clock.ts'
 import { createBaseObjects } from '../../../src/api-server/lifecycle/base-objects.ts'
 import { SEALED_RESOURCES } from '../../../src/api-server/kinds/all-resources.ts'
 import type { RequestUser } from '../../../src/api-server/kinds/resource.ts'
+import { parseServiceRange } from '../../../src/api-server/kinds/rules/service-range.ts'
 import { changeFacts } from '../../../src/api-server/rest/api-context.ts'
 import { createApi } from '../../../src/api-server/rest/create-api.ts'
 import type { Api } from '../../../src/api-server/rest/create-api.ts'
@@ -43,6 +44,7 @@ export async function createTestApi(options: TestApiOptions): Promise<TestApi> {
     clock,
     log,
     nodeName: 'node-1',
+    serviceRange: parseServiceRange('10.96.0.0/12'),
     version: 'v1.36.4',
     newUid: randomUUID,
     random: Math.random,
