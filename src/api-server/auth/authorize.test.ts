@@ -194,6 +194,8 @@ const READABLE = [
     'services/status',
     'volumeattachments.storage.k8s.io',
   ].map((resource) => `${resource}: get list watch`),
+  'nodes.metrics.k8s.io: get list',
+  'pods.metrics.k8s.io: get list',
 ]
 
 /** Lines of rights together: verbs of one resource in one line. */

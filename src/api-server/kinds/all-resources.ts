@@ -2,6 +2,7 @@ import type { Node, Pod } from '../../model/generated/core-v1.ts'
 import { dnsLabel, dnsSubdomain } from '../../schema/validation/name-rules.ts'
 import type { NameRule } from '../../schema/validation/problem-list.ts'
 import type { ApiObject } from '../store/api-object.ts'
+import { metricsDefinitions } from '../metrics/metrics-resources.ts'
 import { eventColumns } from './columns/event-columns.ts'
 import { nodeColumns } from './columns/node-columns.ts'
 import * as columns from './columns/other-columns.ts'
@@ -277,7 +278,7 @@ const reviews: readonly Resource[] = [
 ].map(([group, plural, kind, isNamespaced]) => define({ group, plural, kind, isNamespaced, verbs: ['create'] }))
 
 /** Every resource of the API; reading this file shows all that is served. */
-export const allResources: readonly Resource[] = [...core, ...reviews, ...others]
+export const allResources: readonly Resource[] = [...core, ...reviews, ...others, ...metricsDefinitions.map(define)]
 
 /** What lies encrypted on the disk. */
 export const SEALED_RESOURCES: readonly string[] = ['secrets']

@@ -7,7 +7,8 @@ import { deleteObject } from './delete-object.ts'
 const OWN_FINALIZER = 'kubernetes'
 
 const contained = allResources.filter(
-  ({ isNamespaced, convert, verbs }) => isNamespaced && convert === undefined && verbs.includes('list'),
+  ({ isNamespaced, convert, hasSchema, verbs }) =>
+    isNamespaced && convert === undefined && hasSchema && verbs.includes('list'),
 )
 
 /** A new namespace gets an account for pods that name none; a deleted one goes with the last of what is in it. */

@@ -5,6 +5,7 @@ import type { Backends } from '../backends/create-backends.ts'
 import { ChangeSet } from '../lifecycle/change-set.ts'
 import type { Change, ChangeFacts } from '../lifecycle/change-set.ts'
 import { settleChanges } from '../lifecycle/settle-changes.ts'
+import type { ResourceMetrics } from '../metrics/resource-metrics.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { ServiceRange } from '../kinds/rules/service-range.ts'
 import type { ApiObject, ObjectKey } from '../store/api-object.ts'
@@ -29,6 +30,7 @@ export interface ApiDeps {
   readonly reviewers: Reviewers
   /** Those who answer what only a kubelet or a pod can. */
   readonly backends: Backends
+  readonly metrics: ResourceMetrics
   /** Throws an ApiError for a change that the user may not make although the request is allowed. */
   readonly admit: (user: RequestUser, change: Change, view: StoreView) => void
 }

@@ -2,6 +2,8 @@ import { ApiError, internalError, methodNotAllowed, pathNotFound } from '../api-
 import { ASKED_V2_TYPE, OPENAPI_V2_TYPE } from '../openapi/encode-openapi-v2.ts'
 import { findResource } from '../kinds/all-resources.ts'
 import { StoreFullError } from '../store/store-errors.ts'
+import { METRICS_GROUP } from '../metrics/metrics-resources.ts'
+import { metricsVerb } from '../metrics/metrics-verbs.ts'
 import { prefers, wantsAggregatedDiscovery } from './accept.ts'
 import type { ApiDeps } from './api-context.ts'
 import { jsonResponse, textResponse } from './api-request.ts'
@@ -71,6 +73,7 @@ async function handleResource(
   if (info.name === '' && (info.verb === 'update' || info.verb === 'patch')) throw methodNotAllowed()
   const asked: ResourceRequest = { request, info, resource, subresource }
   if (isReview(asked)) return await reviewVerb(deps, asked)
+  if (resource.group === METRICS_GROUP) return await metricsVerb(deps, asked, signal)
   if (subresource?.isPassedOn === true) return await passVerb(deps.backends, asked, signal)
   switch (info.verb) {
     case 'get':

@@ -23,10 +23,12 @@ import { DEFAULT_SERVICE_RANGE, firstAddress, parseServiceRange } from '../kinds
 import type { RequestUser } from '../kinds/resource.ts'
 import { createBaseObjects, writeApiEndpoint } from '../lifecycle/base-objects.ts'
 import { runEventExpiry } from '../lifecycle/run-event-expiry.ts'
+import { ResourceMetrics } from '../metrics/resource-metrics.ts'
 import { changeFacts } from '../rest/api-context.ts'
 import type { ApiDeps } from '../rest/api-context.ts'
 import { createApi } from '../rest/create-api.ts'
 import { openObjectStore } from '../store/open-object-store.ts'
+import { runBackups } from '../store/run-backups.ts'
 import { createSigningRequests } from './create-signing-requests.ts'
 import { guardApi } from './guard-api.ts'
 import { HttpsListener } from './https-listener.ts'
@@ -101,6 +103,7 @@ export async function runApiServer(deps: ApiServerDeps, signal: AbortSignal): Pr
     ...deps,
     store,
     backends,
+    metrics: new ResourceMetrics({ backends, clock }),
     serviceRange,
     reviewers: createReviewers(authenticator, objects),
     admit: (user, change, view) => admitChange(user, change, createObjectReader(view)),
@@ -138,6 +141,7 @@ export async function runApiServer(deps: ApiServerDeps, signal: AbortSignal): Pr
     group.run('root certificates', (signal) =>
       runRootCertificates({ ...deps, store, api, user: OWN_USER, pem: pki.authority.pem }, signal),
     )
+    group.run('backups', (signal) => runBackups({ store, clock, log }, signal))
     group.run('expiry of events', (signal) => runEventExpiry({ store, clock }, signal))
     deps.onReady?.({ server, authorityPem: pki.authority.pem })
     await group.join()

@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createObjectReader } from '../../../src/api-server/auth/object-reader.ts'
+import type { KubeletTls } from '../../../src/api-server/backends/backend.ts'
 import { createBackends } from '../../../src/api-server/backends/create-backends.ts'
 import { systemClock } from '../../../src/async/clock.ts'
 import type { Clock } from '../../../src/async/clock.ts'
 import { createBaseObjects } from '../../../src/api-server/lifecycle/base-objects.ts'
 import { SEALED_RESOURCES } from '../../../src/api-server/kinds/all-resources.ts'
 import type { RequestUser } from '../../../src/api-server/kinds/resource.ts'
+import { ResourceMetrics } from '../../../src/api-server/metrics/resource-metrics.ts'
 import { parseServiceRange } from '../../../src/api-server/kinds/rules/service-range.ts'
 import { changeFacts } from '../../../src/api-server/rest/api-context.ts'
 import { createApi } from '../../../src/api-server/rest/create-api.ts'
@@ -33,12 +35,20 @@ export interface TestApiOptions {
   readonly log?: Logger
   readonly limits?: Partial<StoreLimits>
   readonly port?: number
+  readonly kubeletTls?: KubeletTls
 }
 
 /** The whole API over a store in a folder, on loopback. */
 export async function createTestApi(options: TestApiOptions): Promise<TestApi> {
   const { folder, clock = systemClock, log = silentLogger, limits = {} } = options
   const store = await openObjectStore({ folder, sealedResources: SEALED_RESOURCES, limits }, { clock, log })
+  const objects = createObjectReader(store)
+  // Connections take real time, whatever the clock of the test says.
+  const backends = createBackends({
+    objects,
+    clock: systemClock,
+    kubeletTls: () => options.kubeletTls ?? { ca: '', cert: '', key: '' },
+  })
   const deps = {
     store,
     clock,
@@ -49,11 +59,8 @@ export async function createTestApi(options: TestApiOptions): Promise<TestApi> {
     newUid: randomUUID,
     random: Math.random,
     admit: () => {},
-    backends: createBackends({
-      objects: createObjectReader(store),
-      clock,
-      kubeletTls: () => ({ ca: '', cert: '', key: '' }),
-    }),
+    backends,
+    metrics: new ResourceMetrics({ backends, clock }),
     reviewers: {
       reviewAccess: () => Promise.resolve({ allowed: true, reason: 'everybody may' }),
       reviewRules: () => ({}),
