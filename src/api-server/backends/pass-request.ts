@@ -29,7 +29,7 @@ const OWN_HEADERS = [
 ]
 
 /** The headers to pass on, but for those of the connection. */
-export function toPassedHeaders(headers: PassedRequest['headers']): Record<string, string> {
+function toPassedHeaders(headers: PassedRequest['headers']): Record<string, string> {
   const kept = Object.entries(headers).filter(
     ([name, value]) => value !== undefined && !OWN_HEADERS.includes(name) && !name.startsWith('impersonate-'),
   )

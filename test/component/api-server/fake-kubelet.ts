@@ -11,14 +11,14 @@ import { openPki } from '../../../src/api-server/pki/open-pki.ts'
 import { silentLogger } from '../../fakes/silent-logger.ts'
 
 /** What a kubelet was asked. */
-export interface AskedKubelet {
+interface AskedKubelet {
   readonly method: string
   readonly path: string
   readonly user: string
   readonly headers: IncomingMessage['headers']
 }
 
-export interface FakeKubelet {
+interface FakeKubelet {
   readonly port: number
   readonly asked: AskedKubelet[]
 }
