@@ -3,7 +3,8 @@ import process from 'node:process'
 import { startApiServer } from '../component/api-server/start-secured-api.ts'
 
 const [folder = ''] = process.argv.slice(2)
-const { server, authorityPem, admin, stop } = await startApiServer(folder)
+const api = await startApiServer(folder)
+const { server, authorityPem, admin } = api
 process.stdout.write(`${JSON.stringify({ server, authorityPem, admin })}\n`)
 process.stdin.resume()
-process.stdin.once('end', () => void stop())
+process.stdin.once('end', () => void api.stop())
