@@ -1,10 +1,12 @@
 import type { NamespaceSpec } from '../../model/generated/core-v1.ts'
 import { allResources } from '../kinds/all-resources.ts'
+import type { ObjectKey } from '../store/api-object.ts'
 import { formatTime } from './change-set.ts'
 import type { Change, ChangeSet } from './change-set.ts'
 import { deleteObject } from './delete-object.ts'
 
 const OWN_FINALIZER = 'kubernetes'
+const DEFAULT_ACCOUNT = 'default'
 
 const contained = allResources.filter(
   ({ isNamespaced, convert, hasSchema, verbs }) =>
@@ -15,6 +17,7 @@ const contained = allResources.filter(
 export function followNamespaces(changes: ChangeSet, { key, before, after }: Change): void {
   if (key.resource !== 'namespaces') {
     if (after === undefined && key.namespace !== '') finishNamespace(changes, key.namespace)
+    if (after === undefined && isDefaultAccount(key)) renewDefaultAccount(changes, key.namespace)
     return
   }
   if (after === undefined) return
@@ -41,9 +44,19 @@ function finishNamespace(changes: ChangeSet, name: string): void {
   if (isEmpty) changes.remove(key)
 }
 
+function isDefaultAccount({ resource, name }: ObjectKey): boolean {
+  return resource === 'serviceaccounts' && name === DEFAULT_ACCOUNT
+}
+
+/** Without it no pod could be made that names no account. */
+function renewDefaultAccount(changes: ChangeSet, namespace: string): void {
+  const owner = changes.get({ resource: 'namespaces', namespace: '', name: namespace })?.object
+  if (owner !== undefined && owner.metadata.deletionTimestamp === undefined) createDefaultAccount(changes, namespace)
+}
+
 function createDefaultAccount(changes: ChangeSet, namespace: string): void {
   const { newUid, now } = changes.facts
-  const metadata = { name: 'default', namespace, uid: newUid(), creationTimestamp: formatTime(now) }
-  const key = { resource: 'serviceaccounts', namespace, name: 'default' }
+  const metadata = { name: DEFAULT_ACCOUNT, namespace, uid: newUid(), creationTimestamp: formatTime(now) }
+  const key = { resource: 'serviceaccounts', namespace, name: DEFAULT_ACCOUNT }
   changes.put(key, { kind: 'ServiceAccount', apiVersion: 'v1', metadata })
 }

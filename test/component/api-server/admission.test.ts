@@ -93,6 +93,15 @@ describe('accounts of pods', () => {
     )
   })
 
+  test('the default account comes back', async () => {
+    const path = `${ACCOUNTS}/default`
+    const { uid } = (await api('GET', path)).body.metadata as { uid: string }
+    assert.equal((await api('DELETE', path)).status, 200)
+    const again = await api('GET', path)
+    assert.equal(again.status, 200)
+    assert.notEqual(again.body.metadata.uid, uid)
+  })
+
   test('a mirror pod is left as it is', async () => {
     const metadata = { annotations: { 'kubernetes.io/config.mirror': 'x' } }
     const { spec } = (await createPod('mirror', { nodeName: 'node-1' }, metadata)).body

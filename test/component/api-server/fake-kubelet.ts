@@ -28,7 +28,7 @@ interface FakeKubelet {
  * signed by the authority of the API whose folder is given.
  */
 export async function startFakeKubelet(
-  t: TestContext,
+  t: Pick<TestContext, 'after'>,
   folder: string,
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<FakeKubelet> {

@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { startFakeKubelet } from '../../component/api-server/fake-kubelet.ts'
 import { startApiServer } from '../../component/api-server/start-secured-api.ts'
 import type { SecuredApi } from '../../component/api-server/start-secured-api.ts'
 import { Kubectl } from './kubectl.ts'
@@ -353,9 +354,39 @@ describe('kubectl', () => {
     assert.equal(await run('delete pods,cm --all -o name').then((text) => text.includes('pod/three')), true)
   })
 
+  test('reads logs and usage from the kubelet', async (t) => {
+    assert.match((await refuse('top nodes')).stderr, /metrics not available yet/i)
+    const { port, asked } = await startFakeKubelet(t, folder, ({ url = '' }, response) => {
+      const now = Date.now()
+      response.end(url.startsWith('/containerLogs/') ? 'one\ntwo\n' : usageAt(now))
+    })
+    const addresses = [{ type: 'InternalIP', address: '127.0.0.1' }]
+    const allocatable = { cpu: '2', memory: '1Gi' }
+    const status = { addresses, allocatable, daemonEndpoints: { kubeletEndpoint: { Port: port } } }
+    const node = { metadata: { name: 'node-1' }, status }
+    assert.equal((await api.call(api.admin, 'POST', '/api/v1/nodes', node)).status, 201)
+    await run('apply -f -', { input: POD })
+    assert.equal(await run('logs web --tail=2'), 'one\ntwo\n')
+    assert.equal(asked[0]?.path, '/containerLogs/default/web/main?tailLines=2')
+    assert.match((await refuse('logs web -c nothing')).stderr, /container nothing is not valid for pod web/)
+    assert.match(await run('get --raw /api/v1/nodes/node-1/proxy/metrics/resource'), /^node_cpu_usage_seconds_total /)
+    const top = async (what: string) => (await kubectl.run(['top', what, '--no-headers'])).stdout
+    assert.match(await top('nodes'), /^node-1 +(?:49\d|50\d)m +2\d% +10Mi /)
+    assert.match(await top('pods'), /^web +(?:9\d|10\d)m +5Mi/)
+  })
+
   test('is told what this API does not do', async () => {
     assert.match((await refuse('apply --server-side -f -', POD)).stderr, /erver-side apply/)
     assert.match((await refuse('get deployments')).stderr, /the server doesn't have a resource type "deployments"/)
-    assert.match((await refuse('top nodes')).stderr, /metrics not available yet/i)
   })
 })
+
+/** What a kubelet tells: half a core of the node, a tenth of one for the pod. */
+function usageAt(now: number): string {
+  const of = '{container="main",namespace="default",pod="web"}'
+  return `node_cpu_usage_seconds_total ${now / 2000} ${now}
+node_memory_working_set_bytes 10485760 ${now}
+container_cpu_usage_seconds_total${of} ${now / 10_000} ${now}
+container_memory_working_set_bytes${of} 5242880 ${now}
+`
+}
