@@ -21,7 +21,7 @@ export interface NodeRuntimeDeps {
   readonly clock: Clock
   readonly log: Logger
   /** What the runtime has of this pod changed. */
-  readonly onPod: (uid: PodUid) => void
+  readonly onPod: (uid: PodUid) => unknown
   /** The runtime, or its network, is well or ill. */
   readonly onHealth: () => void
 }

@@ -3,21 +3,25 @@ import type { TaskGroup } from './async/task-group.ts'
 import { Turnstile } from './async/turnstile.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { EnvironmentFile } from './containers/environment-sources.ts'
-import { createAdmission } from './create-admission.ts'
+import { createNodeAdmission } from './create-node-admission.ts'
 import { createImages } from './create-images.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
+import type { OwnNode } from './create-node.ts'
 import { createProbes } from './create-probes.ts'
 import { createUserNamespaces } from './create-user-namespaces.ts'
+import { createVolumeProjects } from './create-volume-projects.ts'
 import { createVolumes } from './create-volumes.ts'
 import { findPullSecret } from './find-pull-secret.ts'
 import type { GuardedFiles } from './host/guarded-files.ts'
 import { createJournalFolder } from './host/journal-folder.ts'
 import { createPodFiles } from './host/pod-files.ts'
-import { prepareRoot } from './host/prepare-root.ts'
 import { readKernel } from './host/read-kernel.ts'
 import type { MachineFacts } from './host/read-machine.ts'
 import { httpGet } from './http-client/http-get.ts'
 import type { Membership } from './membership.ts'
+import type { Node } from './model/generated/core-v1.ts'
+import type { SelectableNode } from './model/matches-node-selector.ts'
+import { podLogName } from './model/pod.ts'
 import type { Pod, PodUid } from './model/pod.ts'
 import { createPodObjects } from './objects/pod-objects.ts'
 import { crashBackOffLimits } from './pods/compute-crash-back-off.ts'
@@ -36,14 +40,19 @@ export interface CreatePodsDeps {
   readonly machine: MachineFacts
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly workingDirectory: string
+  /** --root-dir without symbolic links. */
+  readonly rootDirectory: string
   readonly runtime: NodeRuntime
   readonly membership: Membership
   readonly node: NodeSettings
+  readonly ownNode: Pick<OwnNode, 'node' | 'allocatable' | 'declaredFeatures'>
   /** For everything that pods control. */
   readonly guarded: GuardedFiles
   readonly metrics: AgentMetrics
   /** The status of a pod may have changed. */
   readonly onStatus: (uid: PodUid) => void
+  /** Does the API have this pod although it could not be read? */
+  readonly isUnreadable: (uid: PodUid) => boolean
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number
@@ -52,6 +61,7 @@ export interface CreatePodsDeps {
 // On small machines two starts at a time are faster for all than many (docs/decisions/0005-turnstile.md).
 const LEAST_PARALLEL_STARTS = 2
 const START_PATIENCE_MS = 5000
+const NO_PRESSURE = { memory: false, disk: false, pid: false }
 
 /** The pods of this node: their workers, and everything that a worker acts through. */
 export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
@@ -85,13 +95,15 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     log,
     random,
   })
-  const rootDirectory = await prepareRoot(flags.rootDir)
+  const { rootDirectory } = deps
+  const projects = await createVolumeProjects({ settings, rootDirectory, clock, log })
   const volumes = createVolumes(
     {
       rootDirectory,
+      projects,
       guarded,
       objects,
-      node: membership.node,
+      node: () => toSelectable(deps.ownNode.node()),
       nodeAllocatable: () => deps.node.container.allocatable,
       swapIsOn: machine.swapBytes > 0n,
       selinuxEnabled: machine.selinuxEnabled,
@@ -107,6 +119,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
   const volumeStats = new VolumeStats({
     mounted: () => volumes.mounted(),
     files: guarded,
+    projects,
     periodMs: config.volumeStatsAggPeriod,
     metrics,
     clock,
@@ -132,6 +145,21 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
   const readFile = (pod: Pod, file: EnvironmentFile, s: AbortSignal) => readEnvFile(envFiles, { pod, file }, s)
   const { services } = membership
   const cores = machine.onlineCpus.length
+  const { wantsFreshNode, ...admission } = createNodeAdmission({
+    settings,
+    kernel: readKernel(),
+    features,
+    node: () => deps.ownNode.node(),
+    allocatable: () => deps.ownNode.allocatable(),
+    activePods: () => workers.activePods(),
+    pressures: () => NO_PRESSURE,
+    declaredFeatures: deps.ownNode.declaredFeatures,
+    evict: (pod, { reason, message }) =>
+      group.run(`eviction of ${podLogName(pod)}`, (s) =>
+        workers.evict(pod.metadata.uid, { reason, message, graceSeconds: undefined }, s),
+      ),
+    events,
+  })
   const workers = new PodWorkers(
     {
       runtime: {
@@ -168,14 +196,20 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         syncFrequencyMs: config.syncFrequency,
         networkProblem: () => health.networkProblem,
       },
-      ...createAdmission({ settings, kernel: readKernel(), features }),
+      ...admission,
       observedPods: observer,
       onStatus: deps.onStatus,
+      isUnreadable: deps.isUnreadable,
       onGone: (uid) => images.puller.forget(uid),
     },
     group,
   )
-  return { workers, volumes, volumeStats, images, files, journal, cgroups, userNamespaces, rootDirectory }
+  const wantsFresh = (pod: Pod) => !workers.knows(pod.metadata.uid) && wantsFreshNode(pod)
+  return { workers, volumes, volumeStats, images, files, journal, cgroups, userNamespaces, wantsFreshNode: wantsFresh }
+}
+
+function toSelectable({ metadata }: Node): SelectableNode {
+  return { name: metadata?.name ?? '', labels: metadata?.labels ?? {} }
 }
 
 function listVolumeImages({ spec }: Pod): readonly string[] {

@@ -1,4 +1,3 @@
-import process from 'node:process'
 import type { Clock } from './async/clock.ts'
 import { TaskGroup } from './async/task-group.ts'
 import { Wakeup } from './async/wakeup.ts'
@@ -7,19 +6,30 @@ import { computeResolvConfWarnings } from './containers/compute-dns-config.ts'
 import { createPods } from './create-pods.ts'
 import { createNodeRuntime } from './create-node-runtime.ts'
 import { createLoneMembership } from './membership.ts'
+import { createClusterPods } from './create-cluster-pods.ts'
+import { createNode } from './create-node.ts'
+import { createKubeletApi } from './create-kubelet-api.ts'
+import { readOwnUsage } from './host/own-usage.ts'
+import { joinCluster } from './join-cluster.ts'
+import { toNodeFacts } from './to-node-facts.ts'
+import type { JoinClusterDeps } from './join-cluster.ts'
+import { readNodeIdentity } from './host/read-node-identity.ts'
+import type { AgentMetrics } from './telemetry/create-metrics.ts'
+import type { Verbosity } from './telemetry/create-logger.ts'
+import { prepareRoot } from './host/prepare-root.ts'
+import { waitForFreshNode } from './wait-for-fresh-node.ts'
+import { computeRelistProblem } from './node/compute-relist-problem.ts'
+import type { Node } from './model/generated/core-v1.ts'
 import type { DnsSettings } from './containers/compute-dns-config.ts'
 import { createGuardedFiles } from './host/create-guarded-files.ts'
-import { createNodeIps } from './host/read-machine.ts'
 import type { MachineFacts } from './host/read-machine.ts'
 import { logFiles } from './host/log-files.ts'
 import { listLogs } from './logs/list-logs.ts'
 import { runLogRotation } from './logs/run-log-rotation.ts'
 import { toLogLimits, toNodeSettings } from './node-settings.ts'
-import { isStaticPod } from './model/pod.ts'
 import type { PodUid } from './model/pod.ts'
 import { Observer } from './observe/observer.ts'
 import { runObserver } from './observe/run-observer.ts'
-import type { PodView } from './pods/pod-workers.ts'
 import { runLeftoverRemoval } from './run-leftover-removal.ts'
 import { reportRunOnce } from './run-once.ts'
 import { runServers } from './run-servers.ts'
@@ -46,8 +56,11 @@ export interface KubeletDeps {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly workingDirectory: string
   readonly write: (text: string) => void
+  readonly verbosity: Verbosity
   /** Everything is up: pods are being looked after. */
   readonly onReady: (isHealthy: () => boolean) => Promise<void>
+  /** Ends the agent: there is no way on without a new start. */
+  readonly giveUp: (error: Error) => void
 }
 
 const STUCK_MS = 300_000
@@ -61,14 +74,33 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const { config } = settings
   using guarded = createGuardedFiles({ clock, log })
   await using group = new TaskGroup(signal)
+  const identity = readNodeIdentity({
+    machineIdFiles: settings.flags.machineIdFile,
+    bootIdFiles: settings.flags.bootIdFile,
+  })
+  const metricFacts = toNodeFacts({
+    ...deps,
+    workers: () => workers,
+    observer: () => observer,
+    certificates: () => ({
+      client: toEnd(clock, cluster?.certificates?.ttlSeconds()),
+      server: toEnd(clock, kubeletApi?.certificates.ttlSeconds()),
+    }),
+  })
+  const startedAt = clock.now()
+  const loopDelay = measureLoopDelay()
+  let lastLookAt = startedAt
+  // What the runtime tells before there is anybody to hear it is looked at when there is.
+  let isBuilt = false
   const metrics = deferMetrics(async () =>
     (await import('./telemetry/create-metrics.ts')).createMetrics({
       version: settings.version,
-      startedAt: clock.now(),
-      desiredPods: () => countDesired(workers.views()),
+      startedAt,
+      node: metricFacts,
+      usage: readOwnUsage,
       volumes: () => volumes.counts(),
       claimUsages: () => volumeStats.claimUsages(),
-      loopDelay: measureLoopDelay(),
+      loopDelay,
     }),
   )
   using runtime = await createNodeRuntime(
@@ -77,40 +109,102 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       metrics,
       clock,
       log,
-      onPod: (uid) => workers.observed(uid),
-      onHealth: () => workers.wakeAll(),
+      onPod: (uid) => isBuilt && workers.observed(uid),
+      onHealth: () => {
+        if (!isBuilt) return
+        workers.wakeAll()
+        ownNode.wake()
+      },
     },
     group,
   )
   const { calls, observer, health } = runtime
+  const rootDirectory = await prepareRoot(settings.flags.rootDir)
   const { nodeName } = settings
-  const membership = createLoneMembership({ objects: deps.objects, nodeName, architecture: process.arch, log })
+  const cluster = settings.standalone
+    ? undefined
+    : await joinCluster({ ...deps, metrics: toClusterMetrics(metrics) }, group)
+  const membership = cluster?.membership ?? createLoneMembership({ objects: deps.objects, nodeName, log })
+  // Before anybody is told how the node is, so that it does not seem to falter at each start of the agent.
+  await health.check(group.signal)
+  const ownNode = await createNode(
+    {
+      ...deps,
+      cluster: cluster && {
+        client: cluster.heartbeats,
+        cachedNode: cluster.node,
+        dropConnections: cluster.dropConnections,
+      },
+      calls,
+      runtime: runtime.version,
+      abilities: () => health.abilities,
+      pressures: () => ({ memory: false, disk: false, pid: false }),
+      problems: () => [...computeRelistProblem(clock.now() - lastLookAt), ...health.nodeProblems],
+      volumesInUse: () => [],
+      events: membership.nodeEvents,
+    },
+    group.signal,
+  )
   const node = toNodeSettings(settings, {
     machine,
-    nodeIps: createNodeIps(clock, settings.nodeIps),
+    nodeIps: () => ownNode.ips(),
+    allocatable: () => ownNode.allocatable(),
     cgroups: runtime.cgroups,
     resolvConf: deps.resolvConf,
   })
   tellResolverLimits(node.sandbox.dns, membership.nodeEvents)
   const statusBell = new Wakeup()
   const pods = await createPods(
-    { ...deps, runtime, membership, node, guarded, metrics, onStatus: () => statusBell.wake() },
+    {
+      ...deps,
+      rootDirectory,
+      runtime,
+      membership,
+      node,
+      ownNode,
+      guarded,
+      metrics,
+      onStatus: (uid) => {
+        statusBell.wake()
+        clusterPods?.onStatus(uid)
+      },
+      isUnreadable: (uid) => clusterPods?.isUnreadable(uid) === true,
+    },
     group,
   )
   const { workers, volumes, volumeStats, images } = pods
+  isBuilt = true
 
   // What runs is known before anything is wanted: so a restart of the agent adopts, and never starts twice.
-  await Promise.all([
-    lookAround(observer, log),
-    findVolumes({ volumes, rootDirectory: pods.rootDirectory, clock, log }, group.signal),
-    health.check(group.signal),
-  ])
+  await Promise.all([lookAround(observer, log), findVolumes({ volumes, rootDirectory, clock, log }, group.signal)])
   await pods.userNamespaces.adopt(observer.uids().flatMap((uid) => observer.get(uid) ?? []))
   const mux = new PodConfigMux({
     sources: sourceNames(settings),
     clock,
     onEvent: ({ pod, ...event }) => membership.podEvents.record(pod, event),
-    deliver: (update) => workers.handle(update),
+    deliver: (update) => {
+      if (update.operation === 'ADD') for (const { spec } of update.pods) metrics.podSeen(spec.containers.length)
+      workers.handle(update)
+    },
+  })
+  const clusterPods =
+    cluster &&
+    createClusterPods({
+      ...deps,
+      ...cluster,
+      nodeName,
+      node: () => toOwner(cluster.node()),
+      workers: () => workers,
+      allSeen: () => mux.allSeen(),
+      events: membership.podEvents,
+    })
+  cluster?.onNode(() => {
+    ownNode.wake()
+    clusterPods?.mirrors.wake()
+  })
+  const freshNode = (s: AbortSignal) => ({
+    wantsFreshNode: pods.wantsFreshNode,
+    refresh: () => ownNode.refresh(s),
   })
   const allSourcesSeen = () => {
     workers.sourcesReady()
@@ -129,11 +223,10 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     group.run('leftovers', (s) => runLeftoverRemoval(leftovers, s))
   }
   const stuckMs = Math.max(STUCK_MS, 2 * config.syncFrequency)
-  let lastLookAt = clock.now()
   let blind = false
   const onRelist = ({ ms, error }: { readonly ms: number; readonly error?: unknown }) => {
     lastLookAt = clock.now()
-    if (error === undefined) metrics.relist(ms / 1000)
+    if (error === undefined) metrics.relist(ms / 1000, lastLookAt)
     else if (!blind) log.warn('cannot look at the runtime, will try again', { error })
     blind = error !== undefined
   }
@@ -144,10 +237,21 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const onRefused = () => void (refused += 1)
   group.run('sources', (s) =>
     runSources(
-      { settings, hasObjects: deps.objects !== undefined, mux, clock, log, onAllSeen: allSourcesSeen, onRefused },
+      {
+        settings,
+        hasObjects: deps.objects !== undefined,
+        runApi: clusterPods && ((emit, s) => clusterPods.runSource(waitForFreshNode({ ...freshNode(s), emit }), s)),
+        mux,
+        clock,
+        log,
+        onAllSeen: allSourcesSeen,
+        onRefused,
+      },
       s,
     ),
   )
+  group.run('own node', (s) => ownNode.run(s))
+  if (clusterPods !== undefined) group.run('pods of the cluster', (s) => clusterPods.run(s))
   group.run('image garbage collection', (s) => images.runGarbageCollection(s))
   group.run('volume stats', (s) => volumeStats.run(s))
   group.run('log rotation', (s) =>
@@ -158,7 +262,23 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   )
   const syncLoop = () =>
     clock.now() - lastLookAt > stuckMs ? `no look at the runtime was tried for ${stuckMs / 1000} s` : undefined
-  group.run('servers', (s) => runServers({ settings, workers, metrics, clock, log, syncLoop }, s))
+  const kubeletApi = config.enableServer
+    ? await createKubeletApi(
+        {
+          ...deps,
+          identity,
+          runtime,
+          workers,
+          volumes: () => volumeStats.usages(),
+          ownNode,
+          client: cluster?.client,
+          rootDirectory,
+          metrics,
+        },
+        group,
+      )
+    : undefined
+  group.run('servers', (s) => runServers({ settings, workers, metrics, clock, log, syncLoop, api: kubeletApi?.api }, s))
   await deps.onReady(() => syncLoop() === undefined)
   if (config.runOnce) {
     const once = {
@@ -192,7 +312,26 @@ function tellResolverLimits({ host, clusterDomain }: DnsSettings, events: NodeEv
   for (const message of messages) events.record({ type: 'Warning', reason: 'CheckLimitsForResolvConf', message })
 }
 
-function countDesired(views: readonly PodView[]): { readonly fromNode: number; readonly fromApi: number } {
-  const fromNode = views.filter(({ pod }) => isStaticPod(pod)).length
-  return { fromNode, fromApi: views.length - fromNode }
+/** Who owns mirror pods; nobody while the Node object is not there or leaves. */
+function toOwner(node: Node | undefined): { readonly name: string; readonly uid: string } | undefined {
+  const { name, uid, deletionTimestamp } = node?.metadata ?? {}
+  return name === undefined || uid === undefined || deletionTimestamp !== undefined ? undefined : { name, uid }
+}
+
+/** Without end is without a certificate. */
+function toEnd(clock: Clock, ttlSeconds: number | undefined): number | undefined {
+  return ttlSeconds === undefined || ttlSeconds === Infinity ? undefined : clock.now() + ttlSeconds * 1000
+}
+
+function toClusterMetrics(metrics: AgentMetrics): JoinClusterDeps['metrics'] {
+  return {
+    client: {
+      request({ method: verb, code, host, seconds, isRepeat }) {
+        metrics.clientRequest({ host, method: verb, verb, code, seconds })
+        if (isRepeat) metrics.clientRetry({ host, verb, code })
+      },
+      waited: ({ method: verb, host, seconds }) => metrics.clientWait({ host, verb, seconds }),
+    },
+    certificate: { renewError: () => metrics.certificateRenewalFailed('client'), rotated() {} },
+  }
 }

@@ -1,7 +1,5 @@
 import type { Lookup } from './containers/environment-sources.ts'
 import type { Service } from './model/generated/core-v1.ts'
-import type { SelectableNode } from './model/matches-node-selector.ts'
-import { nodeLabels } from './node-labels.ts'
 import type { ObjectApi } from './objects/object-api.ts'
 import type { RuntimeClasses } from './pods/runtime-classes.ts'
 import type { Logger } from './telemetry/logger.ts'
@@ -21,8 +19,6 @@ export interface Membership {
   readonly services: () => Lookup<readonly Service[]>
   /** What the node's annotation node.alpha.kubernetes.io/ttl says. */
   readonly nodeTtlMs: () => number | undefined
-  /** This node, as selectors see it. */
-  readonly node: () => SelectableNode
 }
 
 /** Runtime classes are objects of an API: without one nobody knows what their names mean. */
@@ -34,11 +30,9 @@ export const noRuntimeClasses: RuntimeClasses = {
 export function createLoneMembership(deps: {
   readonly objects: ObjectApi | undefined
   readonly nodeName: string
-  readonly architecture: string
   readonly log: Logger
 }): Membership {
-  const { objects, nodeName, architecture, log } = deps
-  const node = { name: nodeName, labels: nodeLabels(nodeName, architecture) }
+  const { objects, nodeName, log } = deps
   return {
     objects,
     podEvents: createLoggedPodEvents(log),
@@ -46,6 +40,5 @@ export function createLoneMembership(deps: {
     runtimeClasses: noRuntimeClasses,
     services: () => ({ kind: 'found', value: [] }),
     nodeTtlMs: () => undefined,
-    node: () => node,
   }
 }

@@ -22,7 +22,7 @@ const ROTATED = /^\.\d{8}-\d{6}(?:\.gz)?(?:\.tmp)?$/
 
 /** Decides from the names alone: they carry the time of their rotation, and so the order. */
 export function computeLogRotation({ logName, names, maxFiles, now }: LogRotationInput): LogRotation {
-  const family = names.filter((name) => name.startsWith(logName) && ROTATED.test(name.slice(logName.length))).sort()
+  const family = names.filter((name) => isRotatedName(logName, name)).sort()
   const [leftovers, rotated] = partition(family, (name) => isLeftover(name, names))
   const excess = Math.max(0, rotated.length - Math.max(0, maxFiles - 2))
   return {
@@ -30,6 +30,11 @@ export function computeLogRotation({ logName, names, maxFiles, now }: LogRotatio
     compress: rotated.slice(excess).filter((name) => !name.endsWith(COMPRESSED_SUFFIX)),
     rotated: chooseName(logName, names, now),
   }
+}
+
+/** True for the name of a rotated file of this log, in whatever state of being compressed. */
+export function isRotatedName(logName: string, name: string): boolean {
+  return name.startsWith(logName) && ROTATED.test(name.slice(logName.length))
 }
 
 /** Left by an agent that died while it compressed: half a file, or the plain one whose compressed form is complete. */

@@ -11,7 +11,8 @@ import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { FakeClock } from '../../test/fakes/fake-clock.ts'
 import { answerUpgrade } from './answer-upgrade.ts'
-import { proxyUpgrade, UpgradeError } from './proxy-upgrade.ts'
+import { UpgradeError } from './pass-upgrade.ts'
+import { proxyUpgrade } from './proxy-upgrade.ts'
 
 const IDLE_MS = 4 * 60 * 60 * 1000
 
@@ -220,6 +221,23 @@ describe('proxyUpgrade()', () => {
     await Promise.all([left, closed.promise, ended])
     assert.deepEqual(ends, ['idle'])
     assert.equal(clock.sleeping, 0)
+  })
+
+  test('gives the client all that the server said before it broke off', async (t) => {
+    const size = 4 * 1024 * 1024
+    const { client, ended, ends } = await createWorld(t, (_request, socket) => {
+      socket.write(SWITCHED)
+      socket.write(Buffer.alloc(size), () => (socket as Socket).resetAndDestroy())
+    })
+    client.write(HELLO)
+    // Input that nobody will ever read.
+    client.write(Buffer.alloc(size))
+    let bytes = 0
+    for await (const chunk of client.iterator({ destroyOnReturn: false })) bytes += (chunk as Buffer).length
+    assert.ok(bytes > SWITCHED.length)
+    client.end()
+    await ended
+    assert.deepEqual(ends, ['broken'])
   })
 
   test('breaks off one side when the other breaks off', async (t) => {

@@ -1,10 +1,16 @@
 import type { Writable } from 'node:stream'
 
-/** Writes, and returns when there is room for more: who waits for this never holds more than one buffer in memory. */
-export async function writeBytes(stream: Writable, bytes: Uint8Array): Promise<void> {
+/**
+ * Writes all parts, with nothing between them, and returns when there is room for more: who waits for this never holds more than one buffer
+ * in memory.
+ */
+export async function writeBytes(stream: Writable, ...parts: readonly Uint8Array[]): Promise<void> {
   if (stream.destroyed || stream.writableEnded) throw closedError(stream)
-  if (stream.write(bytes)) return
-  await settle(stream, 'drain')
+  if (parts.length > 1) stream.cork()
+  let room = true
+  for (const part of parts) room = stream.write(part)
+  if (parts.length > 1) stream.uncork()
+  if (!room) await settle(stream, 'drain')
 }
 
 /** Ends the writing side, and returns when all that was written has left. */

@@ -83,6 +83,7 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
       random: () => 0,
       agentStartedAt: clock.monotonic(),
       onRun: () => {},
+      onEnded: () => {},
     },
     node: await createNodeSettings(),
     metrics: { containerStart: () => {}, sandboxStart: () => {}, podStart: () => {} },

@@ -4,9 +4,10 @@ import type { Clock } from '../../async/clock.ts'
 import { createRecordFolder } from '../../host/record-folder.ts'
 import { setAside } from '../../host/set-aside.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { createKeys, isIssuedBy, parseKeyedCertificate, toKeyPem } from './certificate-files.ts'
+import { createKeys, parseKeyedCertificate, toKeyPem } from '../../certificates/x509/certificate-files.ts'
 import { computeCertificateDue } from './compute-certificate-due.ts'
-import { issueCertificate } from './issue-certificate.ts'
+import { issueCertificate } from '../../certificates/x509/issue-certificate.ts'
+import { isIssuedBy } from './is-issued-by.ts'
 import type { Pki } from './open-pki.ts'
 
 /** Who a kubeconfig file is for, and where it lies. */

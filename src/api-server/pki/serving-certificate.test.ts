@@ -10,7 +10,7 @@ import { silentLogger } from '../../../test/fakes/silent-logger.ts'
 import { ensureKubeconfig } from './client-kubeconfig.ts'
 import { openPki } from './open-pki.ts'
 import { runRenewal } from './run-renewal.ts'
-import { isIssuedBy } from './certificate-files.ts'
+import { isIssuedBy } from './is-issued-by.ts'
 import { ensureServingCertificate } from './serving-certificate.ts'
 
 const DAY_MS = 24 * 3_600_000

@@ -12,6 +12,7 @@ import type { RequestUser } from '../../../src/api-server/kinds/resource.ts'
 import { ResourceMetrics } from '../../../src/api-server/metrics/resource-metrics.ts'
 import { parseServiceRange } from '../../../src/api-server/kinds/rules/service-range.ts'
 import { changeFacts } from '../../../src/api-server/rest/api-context.ts'
+import type { ApiDeps } from '../../../src/api-server/rest/api-context.ts'
 import { createApi } from '../../../src/api-server/rest/create-api.ts'
 import type { Api } from '../../../src/api-server/rest/create-api.ts'
 import { createHttpServer } from '../../../src/api-server/rest/serve-http.ts'
@@ -36,6 +37,8 @@ export interface TestApiOptions {
   readonly limits?: Partial<StoreLimits>
   readonly port?: number
   readonly kubeletTls?: KubeletTls
+  /** Who may write what; everybody everything unless told. */
+  readonly admit?: ApiDeps['admit']
 }
 
 /** The whole API over a store in a folder, on loopback. */
@@ -58,7 +61,7 @@ export async function createTestApi(options: TestApiOptions): Promise<TestApi> {
     version: 'v1.36.4',
     newUid: randomUUID,
     random: Math.random,
-    admit: () => {},
+    admit: options.admit ?? (() => {}),
     backends,
     metrics: new ResourceMetrics({ backends, clock }),
     reviewers: {

@@ -1,0 +1,47 @@
+import { connect as connectTcp } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { connect as connectTls } from 'node:tls'
+
+/** A place from which the runtime streams, as it named it for one use. */
+export interface StreamServer {
+  readonly connect: (signal: AbortSignal) => Promise<Duplex>
+  readonly host: string
+  readonly path: string
+}
+
+/** From the URL in a reply of the runtime. */
+export function toStreamServer(text: string): StreamServer {
+  const url = new URL(/^[a-z]+:\/\//i.test(text) ? text : `http://${text.replace(/^\/\//, '')}`)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new Error(`Cannot stream from "${url.protocol}//${url.host}": expected http or https`)
+  const secure = url.protocol === 'https:'
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port)
+  return {
+    connect: (signal) => open({ host, port, secure }, signal),
+    host: url.host,
+    path: `${url.pathname}${url.search}`,
+  }
+}
+
+async function open(
+  { host, port, secure }: { readonly host: string; readonly port: number; readonly secure: boolean },
+  signal: AbortSignal,
+): Promise<Duplex> {
+  signal.throwIfAborted()
+  // A runtime that uses TLS makes a certificate for itself; that this is its place we have from itself.
+  const socket = secure
+    ? connectTls({ host, port, rejectUnauthorized: false })
+    : connectTcp({ host, port, noDelay: true })
+  await new Promise<void>((resolve, reject) => {
+    const abort = () => socket.destroy(signal.reason as Error)
+    signal.addEventListener('abort', abort, { once: true })
+    const settle = (act: () => void) => {
+      signal.removeEventListener('abort', abort)
+      act()
+    }
+    socket.once(secure ? 'secureConnect' : 'connect', () => settle(resolve))
+    socket.once('error', (error) => settle(() => reject(error)))
+  })
+  return socket
+}

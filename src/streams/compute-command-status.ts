@@ -1,0 +1,39 @@
+/** How a remote command ended, as its server told. */
+export interface CommandEnd {
+  /** Of the protocol; from version 4 on the server tells a whole Status, before that only text, and only of a failure. */
+  readonly version: number
+  /** All that came on the error stream. */
+  readonly told: string
+  /** Why the connection ended before the command did. */
+  readonly failure?: string | undefined
+}
+
+/** What goes to the client on the error channel: a Status of Kubernetes as JSON. */
+export function computeCommandStatus({ version, told, failure }: CommandEnd): string {
+  if (version >= 4 && isStatus(told)) return told
+  if (failure !== undefined) return failureStatus(failure)
+  if (told === '') return version >= 4 ? failureStatus('the runtime did not tell how the command ended') : SUCCESS
+  return failureStatus(`error executing remote command: ${told}`)
+}
+
+const SUCCESS = JSON.stringify({ metadata: {}, status: 'Success' })
+
+function failureStatus(message: string): string {
+  return JSON.stringify({
+    metadata: {},
+    status: 'Failure',
+    message: `Internal error occurred: ${message}`,
+    reason: 'InternalError',
+    details: { causes: [{ message }] },
+    code: 500,
+  })
+}
+
+function isStatus(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && 'status' in value
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,93 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { AbortScope } from '../async/abort-scope.ts'
+import type { Clock } from '../async/clock.ts'
+import { withDeadline } from '../async/deadline.ts'
+import { answerUpgrade } from './answer-upgrade.ts'
+import { closeGently } from './close-gently.ts'
+import { CommandCarrier, ERROR_CHANNEL, firstOutput } from './command-carrier.ts'
+import { computeCommandStatus } from './compute-command-status.ts'
+import { runExchange } from './exchange.ts'
+import type { ExchangeEnd } from './exchange.ts'
+import { openRemoteCommand } from './open-remote-command.ts'
+import type { CommandServer, CommandStreams, OpenCommand } from './open-remote-command.ts'
+import { WebSocketConnection } from './websocket-connection.ts'
+import { findHandshakeFault, formatHandshake } from './websocket-handshake.ts'
+
+/** A request for a WebSocket on which a command in a container is to be run or met, and the server that has the command. */
+export interface RemoteCommand {
+  readonly request: Pick<IncomingMessage, 'headers'>
+  readonly socket: Duplex
+  readonly head: Buffer
+  readonly server: CommandServer
+  readonly streams: CommandStreams
+  /** When nothing happens for this long, the connections are closed. */
+  readonly idleMs: number
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+/** The one protocol of remote commands over WebSockets in which a client can end its input. */
+export const REMOTE_COMMAND_PROTOCOL = 'v5.channel.k8s.io'
+
+const OPEN_MS = 30_000
+// Clients ping every few seconds and give up after a minute. What they send is not read while a command does not read its input.
+const PONG_MS = 10_000
+
+/**
+ * Speaks WebSocket with the client and SPDY with the server, and carries each stream of the command from one to the other at the pace of the
+ * slower side. What goes wrong with the server is told to the client as the status of the command.
+ */
+export async function serveRemoteCommand(command: RemoteCommand): Promise<ExchangeEnd> {
+  const { request, socket, head, streams, idleMs, clock, signal } = command
+  const fault = findHandshakeFault(request.headers)
+  if (fault !== undefined) {
+    answerUpgrade(socket, { status: 400, body: fault })
+    return 'broken'
+  }
+  socket.on('error', () => {})
+  socket.write(formatHandshake(request.headers, REMOTE_COMMAND_PROTOCOL))
+  const client = new WebSocketConnection(socket, head)
+  // Empty: the client takes it as a sign that all is well so far.
+  await client.send(Uint8Array.of(firstOutput(streams)))
+  const opened = await open(command, client)
+  if (opened === undefined) return 'broken'
+  const carrier = new CommandCarrier(client, opened)
+  using scope = new AbortScope(signal)
+  keepAnswering(carrier, client, { clock, signal: scope.signal }).catch(() => {})
+  return await runExchange({ client: socket, target: opened.connection, idleMs, clock }, carrier, signal)
+}
+
+/** Undefined when that was not possible; then the client knows. */
+async function open({ server, streams, clock, signal, socket }: RemoteCommand, client: WebSocketConnection) {
+  try {
+    const what = 'opening the streams of the command'
+    return await withDeadline<OpenCommand>(
+      { clock, ms: OPEN_MS, what },
+      (signal) => openRemoteCommand(server, streams, signal),
+      signal,
+    )
+  } catch (error) {
+    if (signal.aborted) socket.destroy()
+    signal.throwIfAborted()
+    const failure = Error.isError(error) ? error.message : String(error)
+    await client.send(
+      Uint8Array.of(ERROR_CHANNEL),
+      Buffer.from(computeCommandStatus({ version: 5, told: '', failure })),
+    )
+    client.close('normal')
+    await closeGently(socket, clock, signal)
+    return undefined
+  }
+}
+
+async function keepAnswering(
+  carrier: CommandCarrier,
+  client: WebSocketConnection,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<void> {
+  for (;;) {
+    await clock.sleep(PONG_MS, signal)
+    if (carrier.waiting) await client.pong()
+  }
+}
