@@ -24,6 +24,7 @@ test('createImages() refuses a credential plugin that is not there', async () =>
     settings,
     calls,
     events: { record: () => {} },
+    nodeEvents: { record: () => {} },
     environment: {},
     workingDirectory: '/',
     findSecret: async () => undefined,

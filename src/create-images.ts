@@ -15,13 +15,14 @@ import { NodeCredentials } from './images/node-credentials.ts'
 import type { FindSecret } from './images/pull-secrets.ts'
 import { runImageGarbageCollection } from './images/run-image-garbage-collection.ts'
 import type { Logger } from './telemetry/logger.ts'
-import { createLoggedNodeEvents } from './telemetry/node-events.ts'
+import type { NodeEvents } from './telemetry/node-events.ts'
 import type { PodEvents } from './telemetry/pod-events.ts'
 
 export interface ImagesDeps {
   readonly settings: Settings
   readonly calls: CriClient
   readonly events: PodEvents
+  readonly nodeEvents: NodeEvents
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly workingDirectory: string
   readonly findSecret: FindSecret
@@ -57,15 +58,15 @@ export async function createImages(deps: ImagesDeps, signal: AbortSignal) {
   return { puller, runGarbageCollection: (s: AbortSignal) => runImageGarbageCollection(garbage, s) }
 }
 
-function createCollector({ settings, calls, volumeImages, clock, log }: ImagesDeps, access: ImageAccess) {
-  const { config, nodeName } = settings
+function createCollector({ settings, calls, volumeImages, nodeEvents, clock, log }: ImagesDeps, access: ImageAccess) {
+  const { config } = settings
   const policy = {
     highPercent: config.imageGCHighThresholdPercent,
     lowPercent: config.imageGCLowThresholdPercent,
     minimumAgeMs: config.imageMinimumGCAge,
     maximumAgeMs: config.imageMaximumGCAge,
   }
-  const shared = { policy, events: createLoggedNodeEvents(log, nodeName), clock, log }
+  const shared = { policy, events: nodeEvents, clock, log }
   const onRemaining = (refs: ReadonlySet<string>, passBeganAt: number) => access.prune(refs, passBeganAt)
   const collector = new ImageCollector({ ...shared, calls, volumeImages, readSpace: readFileSystemSpace, onRemaining })
   return { ...shared, collector }

@@ -2,10 +2,11 @@ import type { Clock } from './async/clock.ts'
 import { Turnstile } from './async/turnstile.ts'
 import { checkGrpcHealth } from './cri/check-grpc-health.ts'
 import type { CriCalls } from './cri/cri-calls.ts'
-import type { ProbeDeps, ProbeNotes } from './probes/probe-deps.ts'
+import type { ProbeDeps, ProbeIdentity, ProbeNotes } from './probes/probe-deps.ts'
 import { runProbe } from './probes/run-probe.ts'
 import type { RunProbeDeps } from './probes/run-probe.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
+import type { ProbeSeries } from './telemetry/create-probe-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
 import type { PodEvents } from './telemetry/pod-events.ts'
 
@@ -13,7 +14,7 @@ export interface CreateProbesDeps {
   readonly calls: Pick<CriCalls, 'execSync'>
   readonly notes: ProbeNotes
   readonly events: PodEvents
-  readonly metrics: Pick<AgentMetrics, 'probe'>
+  readonly metrics: Pick<AgentMetrics, 'probe' | 'probeEnded'>
   readonly cores: number
   readonly clock: Clock
   readonly log: Logger
@@ -41,6 +42,12 @@ export function createProbes(deps: CreateProbesDeps): ProbeDeps {
     log,
     random,
     agentStartedAt: clock.monotonic(),
-    onRun: ({ type, result, seconds }) => metrics.probe(type, result, seconds),
+    onRun: ({ result, seconds, ...probe }) => metrics.probe(toSeries(probe), result, seconds),
+    onEnded: (probe) => metrics.probeEnded(toSeries(probe)),
   }
+}
+
+function toSeries({ pod, container, type }: ProbeIdentity): ProbeSeries {
+  const { namespace, name, uid } = pod.metadata
+  return { namespace, pod: name, podUid: uid, container, type }
 }

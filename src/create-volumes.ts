@@ -29,11 +29,14 @@ import { createProjectedKind } from './volumes/kinds/projected.ts'
 import { createSecretKind } from './volumes/kinds/secret.ts'
 import { refuseVolume } from './volumes/refuse-volume.ts'
 import type { VolumeKind } from './volumes/volume-kind.ts'
+import type { VolumeProjects } from './volumes/volume-projects.ts'
 import { Volumes } from './volumes/volumes.ts'
 
 export interface CreateVolumesDeps {
   readonly rootDirectory: string
   readonly guarded: GuardedFiles
+  /** Counts what volumes take; undefined when they are walked through. */
+  readonly projects?: VolumeProjects | undefined
   readonly objects: Pick<PodObjects, 'configMap' | 'secret' | 'token' | 'claim' | 'persistentVolume'>
   /** This node, as the affinity of persistent volumes sees it. */
   readonly node: () => SelectableNode
@@ -85,7 +88,7 @@ function createKinds(deps: CreateVolumesDeps, mounter: ReturnType<typeof createM
     content: deps.objects,
   }
   return [
-    createEmptyDirKind({ directories }),
+    createEmptyDirKind({ directories, projects: deps.projects }),
     createHostPathKind({ guarded }),
     createConfigMapKind(content),
     createSecretKind(content),

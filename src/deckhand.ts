@@ -3,7 +3,10 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { ShutdownError } from './async/abort-errors.ts'
 import { systemClock } from './async/clock.ts'
+import { hostname } from 'node:os'
 import { readBytes } from './host/state-folder.ts'
+import { openClient } from './open-client.ts'
+import { serveApi } from './serve-api.ts'
 import { parseArguments } from './standalone/arguments.ts'
 import type { Command } from './standalone/arguments.ts'
 import { runDown } from './standalone/down.ts'
@@ -72,7 +75,7 @@ function leave(stop: AbortController, name: NodeJS.Signals): void {
 async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCode> {
   switch (command.kind) {
     case 'up':
-      await runUp(deps, command.options, signal)
+      await runUp({ ...deps, hostname: hostname(), serveApi, openClient }, command.options, signal)
       return exitCodes.done
     case 'down': {
       // Loaded only here: gRPC costs time and memory that the other commands need not spend.

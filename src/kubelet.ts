@@ -1,64 +1,47 @@
-import process from 'node:process'
 import type { Clock } from './async/clock.ts'
 import { TaskGroup } from './async/task-group.ts'
-import { Turnstile } from './async/turnstile.ts'
 import { Wakeup } from './async/wakeup.ts'
 import type { Settings } from './config/load-configuration.ts'
-import { createAdmission } from './create-admission.ts'
-import { createImages } from './create-images.ts'
-import { createProbes } from './create-probes.ts'
-import { createUserNamespaces } from './create-user-namespaces.ts'
-import { createVolumes } from './create-volumes.ts'
 import { computeResolvConfWarnings } from './containers/compute-dns-config.ts'
-import type { EnvironmentFile } from './containers/environment-sources.ts'
-import type { DnsSettings } from './containers/compute-dns-config.ts'
-import { createCriClient } from './cri/cri-client.ts'
-import { measureCalls } from './cri/measure-calls.ts'
-import { toRuntimeFeatures } from './cri/to-runtime-features.ts'
-import { httpGet } from './http-client/http-get.ts'
-import { createGuardedFiles } from './host/create-guarded-files.ts'
-import { createJournalFolder } from './host/journal-folder.ts'
-import { createPodFiles } from './host/pod-files.ts'
+import { createPods } from './create-pods.ts'
+import { createNodeRuntime } from './create-node-runtime.ts'
+import { createLoneMembership } from './membership.ts'
+import { createClusterPods } from './create-cluster-pods.ts'
+import { createNode } from './create-node.ts'
+import { createKubeletApi } from './create-kubelet-api.ts'
+import { readOwnUsage } from './host/own-usage.ts'
+import { joinCluster } from './join-cluster.ts'
+import { toNodeFacts } from './to-node-facts.ts'
+import type { JoinClusterDeps } from './join-cluster.ts'
+import { readNodeIdentity } from './host/read-node-identity.ts'
+import type { AgentMetrics } from './telemetry/create-metrics.ts'
+import type { Verbosity } from './telemetry/create-logger.ts'
 import { prepareRoot } from './host/prepare-root.ts'
-import { createNodeIps } from './host/read-machine.ts'
+import { waitForFreshNode } from './wait-for-fresh-node.ts'
+import { computeRelistProblem } from './node/compute-relist-problem.ts'
+import type { Node } from './model/generated/core-v1.ts'
+import type { DnsSettings } from './containers/compute-dns-config.ts'
+import { createGuardedFiles } from './host/create-guarded-files.ts'
 import type { MachineFacts } from './host/read-machine.ts'
-import { readKernel } from './host/read-kernel.ts'
 import { logFiles } from './host/log-files.ts'
 import { listLogs } from './logs/list-logs.ts'
 import { runLogRotation } from './logs/run-log-rotation.ts'
-import { nodeLabels } from './node-labels.ts'
 import { toLogLimits, toNodeSettings } from './node-settings.ts'
-import { isStaticPod } from './model/pod.ts'
-import type { Pod, PodUid } from './model/pod.ts'
+import type { PodUid } from './model/pod.ts'
 import { Observer } from './observe/observer.ts'
 import { runObserver } from './observe/run-observer.ts'
-import { RuntimeHealth } from './observe/runtime-health.ts'
-import { crashBackOffLimits } from './pods/compute-crash-back-off.ts'
-import { ExitJournal } from './pods/exit-journal.ts'
-import { PodWorkers } from './pods/pod-workers.ts'
-import type { PodView } from './pods/pod-workers.ts'
-import { createPodCgroups } from './resources/pod-cgroups.ts'
 import { runLeftoverRemoval } from './run-leftover-removal.ts'
 import { reportRunOnce } from './run-once.ts'
 import { runServers } from './run-servers.ts'
 import { PodConfigMux } from './sources/pod-config-mux.ts'
 import { runSources, sourceNames } from './run-sources.ts'
-import { findCgroupDriver, startRuntime } from './start-runtime.ts'
 import { deferMetrics } from './telemetry/defer-metrics.ts'
 import { measureLoopDelay } from './telemetry/measure-loop-delay.ts'
 import { runMemoryTrim } from './telemetry/run-memory-trim.ts'
 import type { Logger } from './telemetry/logger.ts'
-import { createLoggedNodeEvents } from './telemetry/node-events.ts'
 import type { NodeEvents } from './telemetry/node-events.ts'
-import { createLoggedPodEvents } from './telemetry/pod-events.ts'
-import { readEnvFile } from './volumes/read-env-file.ts'
-import { VolumeStats } from './volumes/volume-stats.ts'
-import { noRuntimeClasses } from './no-runtime-classes.ts'
 import { findVolumes } from './find-volumes.ts'
-import { findPullSecret } from './find-pull-secret.ts'
 import type { ObjectApi } from './objects/object-api.ts'
-import { createPodObjects } from './objects/pod-objects.ts'
-import { readEnvironment } from './read-environment.ts'
 
 export interface KubeletDeps {
   readonly settings: Settings
@@ -73,13 +56,13 @@ export interface KubeletDeps {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly workingDirectory: string
   readonly write: (text: string) => void
+  readonly verbosity: Verbosity
   /** Everything is up: pods are being looked after. */
   readonly onReady: (isHealthy: () => boolean) => Promise<void>
+  /** Ends the agent: there is no way on without a new start. */
+  readonly giveUp: (error: Error) => void
 }
 
-// On small machines two starts at a time are faster for all than many (docs/decisions/0005-turnstile.md).
-const LEAST_PARALLEL_STARTS = 2
-const START_PATIENCE_MS = 5000
 const STUCK_MS = 300_000
 
 /**
@@ -88,197 +71,148 @@ const STUCK_MS = 300_000
  */
 export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promise<number> {
   const { settings, machine, clock, log } = deps
-  const { config, flags } = settings
+  const { config } = settings
   using guarded = createGuardedFiles({ clock, log })
   await using group = new TaskGroup(signal)
-  const sources = {
-    version: settings.version,
-    startedAt: clock.now(),
-    desiredPods: () => countDesired(workers.views()),
-    volumes: () => volumes.counts(),
-    claimUsages: () => volumeStats.claimUsages(),
-    loopDelay: measureLoopDelay(),
-  }
-  const metrics = deferMetrics(async () => (await import('./telemetry/create-metrics.ts')).createMetrics(sources))
-
-  using client = createCriClient({
-    runtimeEndpoint: config.containerRuntimeEndpoint,
-    imageEndpoint: settings.imageServiceEndpoint,
-    requestTimeoutMs: config.runtimeRequestTimeout,
-    clock,
-    log,
+  const identity = readNodeIdentity({
+    machineIdFiles: settings.flags.machineIdFile,
+    bootIdFiles: settings.flags.bootIdFile,
   })
-  let callsMade = 0
-  const calls = measureCalls(client, {
-    clock,
-    onCall: ({ operation, seconds, failed }) => {
-      callsMade += 1
-      metrics.runtimeOperation(operation, seconds, failed)
-    },
+  const metricFacts = toNodeFacts({
+    ...deps,
+    workers: () => workers,
+    observer: () => observer,
+    certificates: () => ({
+      client: toEnd(clock, cluster?.certificates?.ttlSeconds()),
+      server: toEnd(clock, kubeletApi?.certificates.ttlSeconds()),
+    }),
   })
-  const version = await startRuntime({ client, settings, clock, log }, group.signal)
-  const driver = await findCgroupDriver({ client, settings, clock, log }, group.signal)
-  const cgroups = { driver, root: settings.cgroupRoot, perQos: config.cgroupsPerQOS }
-
-  const health = new RuntimeHealth({ client, clock, log, onChange: () => workers.wakeAll() })
-  const observer = new Observer({ runtime: calls, clock, onChange: (uid) => workers.observed(uid) }, group.signal)
-  const events = createLoggedPodEvents(log)
-  const features = () => toRuntimeFeatures(health.abilities, version)
-  const userNamespaces = await createUserNamespaces(deps, group.signal)
-  const podFiles = createPodFiles({ rootDirectory: flags.rootDir })
-  const files = {
-    ...podFiles,
-    async removePod(uid: string, logDirectory: string | undefined) {
-      await userNamespaces.release(uid)
-      await podFiles.removePod(uid, logDirectory)
-    },
-  }
-  const journal = await ExitJournal.load({ files: createJournalFolder(`${flags.rootDir}/deckhand/finished-pods`), log })
-  const podCgroups = createPodCgroups({ layout: cgroups, clock }, group.signal)
-  const { environment, workingDirectory } = deps
-  const objects = createPodObjects({
-    api: deps.objects,
-    strategy: config.configMapAndSecretChangeDetectionStrategy,
-    syncFrequencyMs: config.syncFrequency,
-    nodeTtlMs: () => undefined,
-    onChange: (uids) => uids.forEach(lookAgain),
-    tasks: group,
-    clock,
-    log,
-    random: deps.random,
-  })
-  const lookAgain = (uid: PodUid) => {
-    volumes.hurry(uid)
-    workers.observed(uid)
-  }
-  const envFiles = { files: guarded, volumePath: (uid: PodUid, name: string) => volumes.pathOf(uid, name), log }
-  const readFile = (pod: Pod, file: EnvironmentFile, s: AbortSignal) => readEnvFile(envFiles, { pod, file }, s)
-  const services = () => ({ kind: 'found', value: [] }) as const
-  const volumeImages = () => workers.views().flatMap(({ pod }) => listVolumeImages(pod))
-  const images = await createImages(
+  const startedAt = clock.now()
+  const loopDelay = measureLoopDelay()
+  let lastLookAt = startedAt
+  // What the runtime tells before there is anybody to hear it is looked at when there is.
+  let isBuilt = false
+  const metrics = deferMetrics(async () =>
+    (await import('./telemetry/create-metrics.ts')).createMetrics({
+      version: settings.version,
+      startedAt,
+      node: metricFacts,
+      usage: readOwnUsage,
+      volumes: () => volumes.counts(),
+      claimUsages: () => volumeStats.claimUsages(),
+      loopDelay,
+    }),
+  )
+  using runtime = await createNodeRuntime(
     {
       settings,
-      calls,
-      events,
-      environment,
-      workingDirectory,
-      findSecret: (key, s) => findPullSecret({ objects, log }, key, s),
-      volumeImages,
+      metrics,
       clock,
       log,
+      onPod: (uid) => isBuilt && workers.observed(uid),
+      onHealth: () => {
+        if (!isBuilt) return
+        workers.wakeAll()
+        ownNode.wake()
+      },
+    },
+    group,
+  )
+  const { calls, observer, health } = runtime
+  const rootDirectory = await prepareRoot(settings.flags.rootDir)
+  const { nodeName } = settings
+  const cluster = settings.standalone
+    ? undefined
+    : await joinCluster({ ...deps, metrics: toClusterMetrics(metrics) }, group)
+  const membership = cluster?.membership ?? createLoneMembership({ objects: deps.objects, nodeName, log })
+  // Before anybody is told how the node is, so that it does not seem to falter at each start of the agent.
+  await health.check(group.signal)
+  const ownNode = await createNode(
+    {
+      ...deps,
+      cluster: cluster && {
+        client: cluster.heartbeats,
+        cachedNode: cluster.node,
+        dropConnections: cluster.dropConnections,
+      },
+      calls,
+      runtime: runtime.version,
+      abilities: () => health.abilities,
+      pressures: () => ({ memory: false, disk: false, pid: false }),
+      problems: () => [...computeRelistProblem(clock.now() - lastLookAt), ...health.nodeProblems],
+      volumesInUse: () => [],
+      events: membership.nodeEvents,
     },
     group.signal,
   )
   const node = toNodeSettings(settings, {
     machine,
-    nodeIps: createNodeIps(clock, settings.nodeIps),
-    cgroups,
+    nodeIps: () => ownNode.ips(),
+    allocatable: () => ownNode.allocatable(),
+    cgroups: runtime.cgroups,
     resolvConf: deps.resolvConf,
   })
-  const nodeEvents = createLoggedNodeEvents(log, settings.nodeName)
-  tellResolverLimits(node.sandbox.dns, nodeEvents)
-  const rootDirectory = await prepareRoot(flags.rootDir)
-  const volumes = createVolumes(
-    {
-      rootDirectory,
-      guarded,
-      objects,
-      node: () => ({ name: settings.nodeName, labels: nodeLabels(settings.nodeName, process.arch) }),
-      nodeAllocatable: () => node.container.allocatable,
-      swapIsOn: machine.swapBytes > 0n,
-      selinuxEnabled: machine.selinuxEnabled,
-      events,
-      nodeEvents,
-      metrics,
-      clock,
-      log,
-      random: deps.random,
-    },
-    group,
-  )
-  const volumeStats = new VolumeStats({
-    mounted: () => volumes.mounted(),
-    files: guarded,
-    periodMs: config.volumeStatsAggPeriod,
-    metrics,
-    clock,
-    random: deps.random,
-    log,
-  })
+  tellResolverLimits(node.sandbox.dns, membership.nodeEvents)
   const statusBell = new Wakeup()
-  const workers = new PodWorkers(
+  const pods = await createPods(
     {
-      runtime: {
-        calls,
-        observer,
-        images: images.puller,
-        volumes,
-        references: objects,
-        features,
-        runtimeClasses: noRuntimeClasses,
-        userNamespaces,
-        httpGet,
-        files,
-        cgroups: podCgroups,
-        journal,
-        readEnvironment: (request, s) => readEnvironment({ objects, readFile, services }, request, s),
-        events,
-        starts: new Turnstile({
-          places: Math.max(LEAST_PARALLEL_STARTS, machine.onlineCpus.length),
-          patienceMs: START_PATIENCE_MS,
-          clock,
-        }),
-        probes: createProbes({
-          calls,
-          notes: files.probeNotes,
-          events,
-          metrics,
-          cores: machine.onlineCpus.length,
-          clock,
-          log,
-          random: deps.random,
-        }),
-        node,
-        metrics,
-        noteStep: (_, work) => work(),
-        clock,
-        log,
-        random: deps.random,
+      ...deps,
+      rootDirectory,
+      runtime,
+      membership,
+      node,
+      ownNode,
+      guarded,
+      metrics,
+      onStatus: (uid) => {
+        statusBell.wake()
+        clusterPods?.onStatus(uid)
       },
-      settings: {
-        runtimeName: version.name,
-        backOffLimits: crashBackOffLimits(config.crashLoopBackOff.maxContainerRestartPeriod),
-        syncFrequencyMs: config.syncFrequency,
-        networkProblem: () => health.networkProblem,
-      },
-      ...createAdmission({ settings, kernel: readKernel(), features }),
-      observedPods: observer,
-      onStatus: () => statusBell.wake(),
-      onGone: (uid) => images.puller.forget(uid),
+      isUnreadable: (uid) => clusterPods?.isUnreadable(uid) === true,
     },
     group,
   )
+  const { workers, volumes, volumeStats, images } = pods
+  isBuilt = true
 
   // What runs is known before anything is wanted: so a restart of the agent adopts, and never starts twice.
-  await Promise.all([
-    lookAround(observer, log),
-    findVolumes({ volumes, rootDirectory, clock, log }, group.signal),
-    health.check(group.signal),
-  ])
-  await userNamespaces.adopt(observer.uids().flatMap((uid) => observer.get(uid) ?? []))
+  await Promise.all([lookAround(observer, log), findVolumes({ volumes, rootDirectory, clock, log }, group.signal)])
+  await pods.userNamespaces.adopt(observer.uids().flatMap((uid) => observer.get(uid) ?? []))
   const mux = new PodConfigMux({
     sources: sourceNames(settings),
     clock,
-    onEvent: ({ pod, ...event }) => events.record(pod, event),
-    deliver: (update) => workers.handle(update),
+    onEvent: ({ pod, ...event }) => membership.podEvents.record(pod, event),
+    deliver: (update) => {
+      if (update.operation === 'ADD') for (const { spec } of update.pods) metrics.podSeen(spec.containers.length)
+      workers.handle(update)
+    },
+  })
+  const clusterPods =
+    cluster &&
+    createClusterPods({
+      ...deps,
+      ...cluster,
+      nodeName,
+      node: () => toOwner(cluster.node()),
+      workers: () => workers,
+      allSeen: () => mux.allSeen(),
+      events: membership.podEvents,
+    })
+  cluster?.onNode(() => {
+    ownNode.wake()
+    clusterPods?.mirrors.wake()
+  })
+  const freshNode = (s: AbortSignal) => ({
+    wantsFreshNode: pods.wantsFreshNode,
+    refresh: () => ownNode.refresh(s),
   })
   const allSourcesSeen = () => {
     workers.sourcesReady()
     const leftovers = {
-      files,
+      files: pods.files,
       volumes,
-      cgroups: podCgroups,
-      journal,
+      cgroups: pods.cgroups,
+      journal: pods.journal,
       knows: (uid: PodUid) => workers.knows(uid),
       isInRuntime: async (uid: PodUid) => (await observer.refresh(uid)) !== undefined,
       metrics,
@@ -289,25 +223,35 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     group.run('leftovers', (s) => runLeftoverRemoval(leftovers, s))
   }
   const stuckMs = Math.max(STUCK_MS, 2 * config.syncFrequency)
-  let lastLookAt = clock.now()
   let blind = false
   const onRelist = ({ ms, error }: { readonly ms: number; readonly error?: unknown }) => {
     lastLookAt = clock.now()
-    if (error === undefined) metrics.relist(ms / 1000)
+    if (error === undefined) metrics.relist(ms / 1000, lastLookAt)
     else if (!blind) log.warn('cannot look at the runtime, will try again', { error })
     blind = error !== undefined
   }
   group.run('observer', (s) => runObserver({ observer, client: calls, clock, log, onRelist }, s))
-  group.run('memory', (s) => runMemoryTrim({ clock, work: () => callsMade, collect: deps.collectGarbage }, s))
+  group.run('memory', (s) => runMemoryTrim({ clock, work: runtime.callsMade, collect: deps.collectGarbage }, s))
   group.run('runtime health', (s) => health.run(s))
   let refused = 0
   const onRefused = () => void (refused += 1)
   group.run('sources', (s) =>
     runSources(
-      { settings, hasObjects: deps.objects !== undefined, mux, clock, log, onAllSeen: allSourcesSeen, onRefused },
+      {
+        settings,
+        hasObjects: deps.objects !== undefined,
+        runApi: clusterPods && ((emit, s) => clusterPods.runSource(waitForFreshNode({ ...freshNode(s), emit }), s)),
+        mux,
+        clock,
+        log,
+        onAllSeen: allSourcesSeen,
+        onRefused,
+      },
       s,
     ),
   )
+  group.run('own node', (s) => ownNode.run(s))
+  if (clusterPods !== undefined) group.run('pods of the cluster', (s) => clusterPods.run(s))
   group.run('image garbage collection', (s) => images.runGarbageCollection(s))
   group.run('volume stats', (s) => volumeStats.run(s))
   group.run('log rotation', (s) =>
@@ -318,7 +262,23 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   )
   const syncLoop = () =>
     clock.now() - lastLookAt > stuckMs ? `no look at the runtime was tried for ${stuckMs / 1000} s` : undefined
-  group.run('servers', (s) => runServers({ settings, workers, metrics, clock, log, syncLoop }, s))
+  const kubeletApi = config.enableServer
+    ? await createKubeletApi(
+        {
+          ...deps,
+          identity,
+          runtime,
+          workers,
+          volumes: () => volumeStats.usages(),
+          ownNode,
+          client: cluster?.client,
+          rootDirectory,
+          metrics,
+        },
+        group,
+      )
+    : undefined
+  group.run('servers', (s) => runServers({ settings, workers, metrics, clock, log, syncLoop, api: kubeletApi?.api }, s))
   await deps.onReady(() => syncLoop() === undefined)
   if (config.runOnce) {
     const once = {
@@ -352,11 +312,26 @@ function tellResolverLimits({ host, clusterDomain }: DnsSettings, events: NodeEv
   for (const message of messages) events.record({ type: 'Warning', reason: 'CheckLimitsForResolvConf', message })
 }
 
-function countDesired(views: readonly PodView[]): { readonly fromNode: number; readonly fromApi: number } {
-  const fromNode = views.filter(({ pod }) => isStaticPod(pod)).length
-  return { fromNode, fromApi: views.length - fromNode }
+/** Who owns mirror pods; nobody while the Node object is not there or leaves. */
+function toOwner(node: Node | undefined): { readonly name: string; readonly uid: string } | undefined {
+  const { name, uid, deletionTimestamp } = node?.metadata ?? {}
+  return name === undefined || uid === undefined || deletionTimestamp !== undefined ? undefined : { name, uid }
 }
 
-function listVolumeImages({ spec }: Pod): readonly string[] {
-  return (spec.volumes ?? []).flatMap(({ image }) => (image?.reference === undefined ? [] : [image.reference]))
+/** Without end is without a certificate. */
+function toEnd(clock: Clock, ttlSeconds: number | undefined): number | undefined {
+  return ttlSeconds === undefined || ttlSeconds === Infinity ? undefined : clock.now() + ttlSeconds * 1000
+}
+
+function toClusterMetrics(metrics: AgentMetrics): JoinClusterDeps['metrics'] {
+  return {
+    client: {
+      request({ method: verb, code, host, seconds, isRepeat }) {
+        metrics.clientRequest({ host, method: verb, verb, code, seconds })
+        if (isRepeat) metrics.clientRetry({ host, verb, code })
+      },
+      waited: ({ method: verb, host, seconds }) => metrics.clientWait({ host, verb, seconds }),
+    },
+    certificate: { renewError: () => metrics.certificateRenewalFailed('client'), rotated() {} },
+  }
 }

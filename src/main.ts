@@ -12,7 +12,7 @@ import { nameProcess } from './host/own-process.ts'
 import { readMachine } from './host/read-machine.ts'
 import type { MachineFacts } from './host/read-machine.ts'
 import { runAgentProcess } from './run-agent-process.ts'
-import { createLogger, errorText } from './telemetry/create-logger.ts'
+import { createLogger, createVerbosity, errorText } from './telemetry/create-logger.ts'
 
 // An agent that is told to leave is gone within a second, whatever it waits for. The pods stay.
 const SHUTDOWN_LIMIT_MS = 900
@@ -45,14 +45,16 @@ async function parse(argv: readonly string[], machine: MachineFacts): Promise<Co
 
 async function run(settings: Settings, machine: MachineFacts): Promise<number> {
   const { logging } = settings.config
+  const verbosity = createVerbosity(logging.verbosity)
   const log = createLogger({
     format: logging.format === 'json' ? 'json' : 'text',
-    verbosity: logging.verbosity,
+    verbosity,
     clock: systemClock,
     pid: process.pid,
     write: (line) => process.stderr.write(line),
   })
   const controller = new AbortController()
+  let fault: Error | undefined
   const leave = (name: NodeJS.Signals) => {
     log.info('leaving, pods keep running', { signal: name })
     controller.abort(new ShutdownError(name))
@@ -67,18 +69,23 @@ async function run(settings: Settings, machine: MachineFacts): Promise<number> {
         machine,
         objects: undefined,
         log,
+        verbosity,
         clock: systemClock,
         environment: process.env,
         workingDirectory: process.cwd(),
         leave: () => controller.abort(new ShutdownError('leave')),
+        giveUp: (error) => {
+          fault = error
+          controller.abort(error)
+        },
         write: (text) => process.stdout.write(text),
         onReady: flushCompileCache,
       },
       controller.signal,
     )
   } catch (error) {
-    if (controller.signal.aborted) return 0
-    log.error('agent failed', { error })
+    if (controller.signal.aborted && fault === undefined) return 0
+    log.error('agent failed', { error: fault ?? error })
     return 1
   }
 }

@@ -15,6 +15,8 @@ export function toNodeSettings(
     readonly machine: MachineFacts
     /** Asked each time: a node may get its address after the agent started, or another one. */
     readonly nodeIps: () => readonly string[]
+    /** What pods may have of the node. */
+    readonly allocatable: () => Readonly<Record<string, string>>
     readonly cgroups: CgroupLayout
     readonly resolvConf: string | undefined
   },
@@ -46,7 +48,9 @@ export function toNodeSettings(
       get ips() {
         return nodeIps()
       },
-      allocatable: parseAmounts({ cpu: String(machine.onlineCpus.length), memory: String(machine.memoryBytes) }),
+      get allocatable() {
+        return parseAmounts(facts.allocatable())
+      },
       selinuxEnabled: machine.selinuxEnabled,
       stopSignals: gates.enabled('ContainerStopSignals'),
       resources: {

@@ -26,11 +26,10 @@ describe('parseWatchdog()', () => {
 const given = await loadSettings([])
 
 describe('checkMachine()', () => {
-  test('refuses to pretend that it joins a cluster', async () => {
-    for (const flag of ['--kubeconfig=/k', '--bootstrap-kubeconfig=/k']) {
-      const settings = await loadSettings([flag])
-      assert.throws(() => checkMachine(settings, { swapBytes: 0n }), /Cannot join a cluster/)
-    }
+  test('refuses a bootstrap that has no place for its result', async () => {
+    const settings = await loadSettings(['--bootstrap-kubeconfig=/k'])
+    assert.throws(() => checkMachine(settings, { swapBytes: 0n }), /^Error: Cannot bootstrap: .* needs --kubeconfig/)
+    checkMachine(await loadSettings(['--bootstrap-kubeconfig=/k', '--kubeconfig=/l']), { swapBytes: 0n })
   })
 
   test('refuses swap unless told otherwise', async () => {

@@ -7,6 +7,7 @@ import { collectGarbage } from './host/collect-garbage.ts'
 import { hostConfigFiles } from './host/config-files.ts'
 import { runKubelet } from './kubelet.ts'
 import type { ObjectApi } from './objects/object-api.ts'
+import type { Verbosity } from './telemetry/create-logger.ts'
 import type { Logger } from './telemetry/logger.ts'
 
 export interface AgentProcessDeps {
@@ -15,11 +16,15 @@ export interface AgentProcessDeps {
   /** Where objects that pods refer to are read; undefined on a node without an API. */
   readonly objects: ObjectApi | undefined
   readonly log: Logger
+  /** Of the log. */
+  readonly verbosity: Verbosity
   readonly clock: Clock
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly workingDirectory: string
   /** Ends the agent from inside. */
   readonly leave: () => void
+  /** The same, for a fault that only a new start can mend. */
+  readonly giveUp: (error: Error) => void
   readonly write: (text: string) => void
   /** Told once when everything is up. */
   readonly onReady: () => void
@@ -77,6 +82,8 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
       log,
       random: () => Math.random(),
       collectGarbage,
+      giveUp: deps.giveUp,
+      verbosity: deps.verbosity,
       environment: deps.environment,
       workingDirectory: deps.workingDirectory,
       write: deps.write,
@@ -103,10 +110,8 @@ export function checkMachine(
   { config, flags, standalone }: Pick<Settings, 'config' | 'flags' | 'standalone'>,
   machine: Pick<MachineFacts, 'swapBytes'>,
 ): void {
-  if (!standalone || flags.bootstrapKubeconfig !== '') {
-    throw new Error(
-      'Cannot join a cluster: --kubeconfig and --bootstrap-kubeconfig are not supported yet, expected none for a node that runs static pods',
-    )
+  if (standalone && flags.bootstrapKubeconfig !== '') {
+    throw new Error('Cannot bootstrap: --bootstrap-kubeconfig needs --kubeconfig, where the result is written')
   }
   if (config.failSwapOn && machine.swapBytes > 0n) {
     throw new Error(`Cannot run with swap: ${machine.swapBytes} bytes are on, expected none or failSwapOn: false`)

@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { get as httpsGet } from 'node:https'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import { createPod } from '../test/builders/create-pod.ts'
 import { FakeClock } from '../test/fakes/fake-clock.ts'
 import { loadFields } from '../test/fakes/load-settings.ts'
+import { selfSigned } from '../test/fixtures/self-signed.ts'
 import type { PodWorkers } from './pods/pod-workers.ts'
 import { runServers } from './run-servers.ts'
+import type { KubeletApiDeps } from './run-servers.ts'
+import type { Route } from './server/route.ts'
+import { createVerbosity } from './telemetry/create-logger.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
 
@@ -21,7 +26,7 @@ async function findPort(): Promise<number> {
   return port
 }
 
-async function run(fields: object, problem: () => string | undefined = () => undefined) {
+async function run(fields: object, problem: () => string | undefined = () => undefined, api?: Partial<KubeletApiDeps>) {
   const settings = await loadFields({ address: '127.0.0.1', healthzBindAddress: '127.0.0.1', ...fields })
   const listening: unknown[] = []
   const say = () => {}
@@ -33,10 +38,54 @@ async function run(fields: object, problem: () => string | undefined = () => und
     child: () => log,
   }
   const workers = { views: () => [{ pod: createPod(), status: { phase: 'Running' } }] } as unknown as PodWorkers
-  const metrics = { render: async () => ({ type: 'text/plain', body: 'up 1\n' }) } as AgentMetrics
+  const metrics = {
+    render: async () => ({ type: 'text/plain', body: 'up 1\n' }),
+    requestStarted: say,
+    requestEnded: say,
+    healthChecked: say,
+  } as unknown as AgentMetrics
   const stop = new AbortController()
-  const deps = { settings, workers, metrics, clock: new FakeClock(), log, syncLoop: problem }
+  const apiDeps: KubeletApiDeps = {
+    client: undefined,
+    certificates: {
+      current: () => ({ certificatePem: selfSigned.cert, keyPem: selfSigned.key }),
+      onChange: () => () => {},
+    },
+    open: [],
+    containers: [],
+    observed: () => [],
+    verbosity: createVerbosity(0),
+    startedAt: 0,
+    random: () => 0,
+    ...api,
+  }
+  const deps = {
+    settings,
+    workers,
+    metrics,
+    clock: new FakeClock(),
+    log,
+    syncLoop: problem,
+    api: api === undefined ? undefined : apiDeps,
+  }
   return { running: runServers(deps, stop.signal), listening, leave: () => stop.abort(new Error('leave')) }
+}
+
+const OPEN = {
+  authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
+  authorization: { mode: 'AlwaysAllow' },
+}
+
+/** Over TLS, without asking whose certificate it is. */
+function getSecurely(port: number, path: string): Promise<readonly [number, string]> {
+  return new Promise((resolve, reject) => {
+    const request = httpsGet({ host: '127.0.0.1', port, path, rejectUnauthorized: false, agent: false }, (response) => {
+      let text = ''
+      response.on('data', (chunk: Buffer) => (text += String(chunk)))
+      response.on('end', () => resolve([response.statusCode ?? 0, text]))
+    })
+    request.on('error', reject)
+  })
 }
 
 async function get(port: number, path: string): Promise<readonly [number, string]> {
@@ -77,6 +126,68 @@ describe('runServers()', () => {
     assert.equal((await get(healthzPort, '/healthz'))[0], 500)
     servers.leave()
     await servers.running
+  })
+
+  test('serves the API over TLS, with all that others bring, and the read-only part of it in the clear', async () => {
+    const [port, readOnlyPort] = [await findPort(), await findPort()]
+    const handle: Route['handle'] = async (_, response) => void response.end('here')
+    const servers = await run({ ...OPEN, port, readOnlyPort, healthzPort: 0 }, () => undefined, {
+      open: [{ path: '/stats/summary', methods: ['GET'], handle }],
+      containers: [
+        { path: '/exec/:namespace/:pod/:container', methods: ['GET'], handle },
+        { path: '/checkpoint/:namespace/:pod/:container', methods: ['GET'], handle },
+      ],
+    })
+    await untilListening(servers, 2)
+    const rows: readonly (readonly [string, number, number])[] = [
+      ['/healthz', 200, 200],
+      ['/pods', 200, 200],
+      ['/metrics', 200, 200],
+      ['/stats/summary', 200, 200],
+      ['/exec/n/p/c', 200, 405],
+      ['/checkpoint/n/p/c', 200, 404],
+      ['/runningpods/', 200, 405],
+      ['/configz', 200, 404],
+      ['/flagz', 200, 404],
+      ['/statusz', 200, 404],
+      ['/debug/pprof/cmdline', 200, 405],
+      ['/debug/flags/v', 406, 404],
+    ]
+    for (const [path, secure, plain] of rows)
+      assert.deepEqual(
+        [path, (await getSecurely(port, path))[0], (await get(readOnlyPort, path))[0]],
+        [path, secure, plain],
+      )
+    const { kubeletconfig } = JSON.parse((await getSecurely(port, '/configz'))[1]) as {
+      kubeletconfig: { port: number }
+    }
+    assert.equal(kubeletconfig.port, port)
+    servers.leave()
+    await servers.running
+  })
+
+  test('serves only what is switched on', async () => {
+    const rows: readonly (readonly [object, string, number, RegExp])[] = [
+      [{ enableDebuggingHandlers: false }, '/exec/n/p/c', 405, /^Debug endpoints are disabled.$/m],
+      [{ enableDebuggingHandlers: false }, '/configz', 404, /./],
+      [{ enableSystemLogHandler: false }, '/logs/', 405, /^logs endpoint is disabled.$/m],
+      [{ enableProfilingHandler: false }, '/debug/pprof/heap', 405, /disabled/],
+      [{ enableDebugFlagsHandler: false }, '/debug/flags/v', 405, /disabled/],
+      [{ featureGates: { ComponentFlagz: false, ComponentStatusz: false } }, '/flagz', 404, /./],
+    ]
+    for (const [fields, path, status, text] of rows) {
+      const port = await findPort()
+      const servers = await run({ ...OPEN, port, healthzPort: 0, ...fields }, () => undefined, {})
+      await untilListening(servers, 1)
+      const [code, body] = await getSecurely(port, path)
+      assert.equal(code, status, path)
+      assert.match(body, text)
+      servers.leave()
+      await servers.running
+    }
+    const off = await run({ ...OPEN, enableServer: false, healthzPort: 0 }, () => undefined, {})
+    await off.running
+    assert.deepEqual(off.listening, [])
   })
 
   test('fails when the read-only port is taken', async () => {

@@ -27,12 +27,16 @@ describe('sourceNames()', () => {
     [{ staticPodPath: '/manifests', staticPodURL: 'http://127.0.0.1/pods' }, ['file', 'http']],
   ]
   for (const [fields, expected] of cases) {
-    test(`of ${JSON.stringify(fields)}`, async () => assert.deepEqual(sourceNames(await loadFields(fields)), expected))
+    test(`of ${JSON.stringify(fields)}`, async () => {
+      const settings = await loadFields(fields)
+      assert.deepEqual(sourceNames(settings), [...expected, 'api'])
+      assert.deepEqual(sourceNames({ ...settings, standalone: true }), expected)
+    })
   }
 })
 
 async function run(fields: object) {
-  const settings = await loadFields(fields)
+  const settings = { ...(await loadFields(fields)), standalone: true }
   const clock = new FakeClock(Date.now())
   const updates: string[] = []
   const lines: string[] = []
@@ -48,7 +52,16 @@ async function run(fields: object) {
   const stop = new AbortController()
   let seen = 0
   const running = runSources(
-    { settings, hasObjects: false, mux, clock, log, onAllSeen: () => void (seen += 1), onRefused: () => {} },
+    {
+      settings,
+      hasObjects: false,
+      runApi: undefined,
+      mux,
+      clock,
+      log,
+      onAllSeen: () => void (seen += 1),
+      onRefused: () => {},
+    },
     stop.signal,
   )
   running.catch(() => {})

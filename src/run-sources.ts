@@ -10,8 +10,10 @@ import type { Logger } from './telemetry/logger.ts'
 
 export interface RunSourcesDeps {
   readonly settings: Settings
-  /** There is an API to read what pods refer to, so that static pods may do so. */
+  /** Static pods may refer to what is read elsewhere. */
   readonly hasObjects: boolean
+  /** The pods that an API wants here; undefined without one. */
+  readonly runApi: ((emit: (pods: readonly Pod[]) => void, signal: AbortSignal) => Promise<void>) | undefined
   readonly mux: PodConfigMux
   readonly clock: Clock
   readonly log: Logger
@@ -22,13 +24,17 @@ export interface RunSourcesDeps {
 }
 
 /** The sources that the configuration asks for. */
-export function sourceNames({ config }: Settings): readonly string[] {
-  return [...(config.staticPodPath === '' ? [] : ['file']), ...(config.staticPodURL === '' ? [] : ['http'])]
+export function sourceNames({ config, standalone }: Settings): readonly string[] {
+  return [
+    ...(config.staticPodPath === '' ? [] : ['file']),
+    ...(config.staticPodURL === '' ? [] : ['http']),
+    ...(standalone ? [] : ['api']),
+  ]
 }
 
 /** Runs all sources of pods into the mux until the signal aborts. */
 export async function runSources(
-  { settings, hasObjects, mux, clock, log, onAllSeen, onRefused }: RunSourcesDeps,
+  { settings, hasObjects, runApi, mux, clock, log, onAllSeen, onRefused }: RunSourcesDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const { config, gates, nodeName } = settings
@@ -79,5 +85,6 @@ export async function runSources(
     const { runHttpSource } = await import('./sources/run-http-source.ts')
     group.run('http source', (httpSignal) => runHttpSource(deps, httpSignal))
   }
+  if (runApi !== undefined) group.run('api source', (apiSignal) => runApi(emitAs('api'), apiSignal))
   await group.join()
 }

@@ -16,7 +16,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   certificates: ['model', 'async', 'telemetry', 'host', 'kube-api'],
   events: ['model', 'async', 'telemetry', 'kube-api'],
   admission: ['model'],
-  'api-server': ['model', 'async', 'document', 'telemetry', 'host', 'schema', 'streams'],
+  'api-server': ['model', 'async', 'document', 'telemetry', 'host', 'schema', 'streams', 'certificates'],
   'http-client': ['model'],
   containers: ['model', 'cri'],
   objects: ['model', 'async', 'telemetry', 'kube-api'],
@@ -46,7 +46,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'probes',
   ],
   server: ['model', 'async', 'telemetry', 'host', 'cri', 'kube-api', 'logs', 'stats', 'streams'],
-  standalone: ['model', 'async', 'telemetry', 'host', 'config'],
+  standalone: ['model', 'async', 'document', 'telemetry', 'host', 'config', 'kube-api'],
 }
 
 /** npm packages and Node modules that belong to some folders alone. */
@@ -54,8 +54,8 @@ export const owners: Readonly<Record<string, readonly string[]>> = {
   '@grpc/grpc-js': ['cri'],
   '@bufbuild/protobuf': ['cri'],
   '@bufbuild/protobuf/wire': ['cri'],
-  '@peculiar/x509': ['api-server', 'certificates'],
-  'reflect-metadata': ['api-server', 'certificates'],
+  '@peculiar/x509': ['certificates'],
+  'reflect-metadata': ['certificates'],
   yaml: ['document'],
   'prom-client': ['telemetry'],
   'node:fs': ['host'],

@@ -4,11 +4,11 @@ import { loadFields, loadSettings } from '../../test/fakes/load-settings.ts'
 
 test('settings name the fields that were set and have no effect yet', async () => {
   const { notYetHonoured } = await loadFields({
-    maxPods: 50,
+    podPidsLimit: 50,
     evictionHard: { 'memory.available': '1%' },
     syncFrequency: '2m',
   })
-  assert.deepEqual(notYetHonoured, ['maxPods', 'evictionHard'])
+  assert.deepEqual(notYetHonoured, ['podPidsLimit', 'evictionHard'])
 })
 
 test('settings name nothing where nothing was set', async () => {
@@ -17,6 +17,10 @@ test('settings name nothing where nothing was set', async () => {
 })
 
 test('settings name the flags that were given and have no effect yet', async () => {
-  const { notYetHonoured } = await loadSettings(['--node-labels=a=b', '--housekeeping-interval=3s', '--vmodule=x=4'])
-  assert.deepEqual(notYetHonoured, ['logging.vmodule', '--node-labels', '--housekeeping-interval'])
+  const { notYetHonoured } = await loadSettings([
+    '--maximum-dead-containers=3',
+    '--minimum-container-ttl-duration=3s',
+    '--vmodule=x=4',
+  ])
+  assert.deepEqual(notYetHonoured, ['logging.vmodule', '--minimum-container-ttl-duration', '--maximum-dead-containers'])
 })

@@ -10,39 +10,9 @@ import { CONFIGURATION, type GivenConfiguration } from './kubelet-configuration.
  */
 const NOT_YET_HONOURED: readonly (keyof GivenConfiguration)[] = [
   // The API on port 10250.
-  'tlsCertFile',
-  'tlsPrivateKeyFile',
-  'tlsCipherSuites',
-  'tlsCurvePreferences',
-  'tlsMinVersion',
-  'enableDebuggingHandlers',
   'enableContentionProfiling',
-  'enableSystemLogHandler',
-  'enableSystemLogQuery',
-  'enableProfilingHandler',
-  'enableDebugFlagsHandler',
   'showHiddenMetricsForVersion',
   'tracing',
-  // Membership in a cluster.
-  'rotateCertificates',
-  'serverTLSBootstrap',
-  'eventRecordQPS',
-  'eventBurst',
-  'nodeStatusUpdateFrequency',
-  'nodeStatusReportFrequency',
-  'nodeLeaseDurationSeconds',
-  'nodeStatusMaxImages',
-  'contentType',
-  'kubeAPIQPS',
-  'kubeAPIBurst',
-  'registerNode',
-  'registerWithTaints',
-  'providerID',
-  'podCIDR',
-  'maxPods',
-  'podsPerCore',
-  'configMapAndSecretChangeDetectionStrategy',
-  'enableControllerAttachDetach',
   // Volumes.
   'volumePluginDir',
   // The node protects itself and its pods.
@@ -85,16 +55,9 @@ const NOT_YET_HONOURED: readonly (keyof GivenConfiguration)[] = [
 
 /** The same for flags that have no field. (--cert-dir is where certificates will go; nothing is ever wrong with naming it.) */
 const NOT_YET_HONOURED_FLAGS: readonly (keyof KubeletFlags)[] = [
-  'nodeLabels',
-  'cloudProvider',
-  'runtimeCgroups',
   'minimumContainerTtlDuration',
   'maximumDeadContainers',
   'experimentalMounterPath',
-  'experimentalAllocatableIgnoreEviction',
-  'bootIdFile',
-  'machineIdFile',
-  'housekeepingInterval',
 ]
 
 /** Those of them that were set to something else than what they are by themselves. */

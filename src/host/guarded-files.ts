@@ -1,3 +1,5 @@
+import type { FileSystemUsage, TreeUsage } from './file-usage.ts'
+
 /** A path that a pod or a user names inside a volume: the volume's own root, and what is below it. */
 export interface PathInside {
   /** Trusted: only the agent and the node's administrators name it. */
@@ -62,18 +64,4 @@ export interface OwnershipOutcome {
   readonly entries: number
   readonly failed: number
   readonly firstFailure?: string | undefined
-}
-
-export interface TreeUsage {
-  readonly bytes: number
-  readonly inodes: number
-}
-
-export interface FileSystemUsage {
-  readonly capacityBytes: number
-  readonly availableBytes: number
-  readonly usedBytes: number
-  readonly inodes: number
-  readonly inodesFree: number
-  readonly inodesUsed: number
 }

@@ -11,7 +11,7 @@ import type { CredentialedPull } from './pull-with-credentials.ts'
 import { inspectError, readImage } from './read-image.ts'
 import { runPullProgress } from './run-pull-progress.ts'
 import type { PullProgressDeps } from './run-pull-progress.ts'
-import { TokenBucket } from './token-bucket.ts'
+import { TokenBucket } from '../async/token-bucket.ts'
 import { waitForShared } from '../async/wait-for-shared.ts'
 
 export interface PullLimits {

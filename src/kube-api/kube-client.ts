@@ -12,6 +12,8 @@ export interface KubeRequest {
     | 'application/json-patch+json'
     | 'application/merge-patch+json'
     | 'application/strategic-merge-patch+json'
+  /** For all of it, with every repetition; without one only the client's own limits hold. */
+  readonly timeoutMs?: number
 }
 
 /** One line of a watch. */
@@ -51,7 +53,7 @@ export class KubeApiError extends Error {
   }
 }
 
-/** No whole answer came: the server could not be reached, or the connection broke or went silent. */
+/** No whole answer came: the server could not be reached, the connection broke or went silent, or what came makes no sense. */
 export class KubeUnreachableError extends Error {
   override readonly name = 'KubeUnreachableError'
 }

@@ -30,7 +30,7 @@ export interface ReadLogDeps {
 }
 
 /** There is no log where the runtime said that it is. */
-export class LogMissingError extends Error {
+class LogMissingError extends Error {
   override readonly name = 'LogMissingError'
 }
 

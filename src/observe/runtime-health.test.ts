@@ -89,15 +89,20 @@ describe('RuntimeHealth', () => {
       'no network',
       { RuntimeReady: true, NetworkReady: false },
       undefined,
-      'container runtime network is not ready: Broken: it is broken',
+      'container runtime network not ready: NetworkReady=false reason:Broken message:it is broken',
     ],
     [
       'no runtime',
       { RuntimeReady: false, NetworkReady: true },
-      'container runtime is not ready: Broken: it is broken',
+      'container runtime not ready: RuntimeReady=false reason:Broken message:it is broken',
       undefined,
     ],
-    ['no word', {}, 'container runtime is not ready: Unknown: ', 'container runtime network is not ready: Unknown: '],
+    [
+      'no word',
+      {},
+      'container runtime not ready: RuntimeReady=false reason:Unknown message:the runtime does not report it',
+      'container runtime network not ready: NetworkReady=false reason:Unknown message:the runtime does not report it',
+    ],
     ['others do not matter', { ...FINE, Other: false }, undefined, undefined],
   ]
   for (const [name, answer, runtimeProblem, networkProblem] of cases) {
@@ -134,6 +139,7 @@ describe('RuntimeHealth', () => {
   test('asks every five seconds, and at once when the connection comes or goes', async () => {
     const { health, clock, asked, set, setConnected } = setUp()
     const stop = new AbortController()
+    await health.check(never)
     const run = health.run(stop.signal)
     await clock.advance(0)
     const first = asked()
@@ -153,6 +159,54 @@ describe('RuntimeHealth', () => {
     stop.abort(new Error('leave'))
     await run
     assert.equal(clock.sleeping, 0)
+  })
+
+  test('asks more often while the node does not get ready, but not for ever', async () => {
+    const { health, clock, asked, set } = setUp()
+    set({ RuntimeReady: true, NetworkReady: false })
+    const stop = new AbortController()
+    const run = health.run(stop.signal)
+    await clock.advance(0)
+    const first = asked()
+    await clock.advance(1000)
+    assert.equal(asked(), first + 5)
+    set(FINE)
+    await clock.advance(200)
+    await clock.advance(4999)
+    assert.equal(asked(), first + 6)
+    set({ RuntimeReady: true, NetworkReady: false })
+    await clock.advance(120_000)
+    const late = asked()
+    await clock.advance(10_000)
+    assert.equal(asked(), late + 2)
+    stop.abort(new Error('leave'))
+    await run
+    assert.equal(clock.sleeping, 0)
+  })
+
+  test('a runtime that is silent makes the node not ready only after a while, and that is told', async () => {
+    const { health, clock, set, changes } = setUp()
+    assert.deepEqual(health.nodeProblems, [
+      'container runtime status check may not have completed yet',
+      'network state unknown',
+    ])
+    await health.check(never)
+    assert.deepEqual(health.nodeProblems, [])
+    set('away')
+    await health.check(never)
+    await clock.advance(29_999)
+    await health.check(never)
+    assert.deepEqual([health.nodeProblems, changes()], [[], 2])
+    await clock.advance(1)
+    await health.check(never)
+    await health.check(never)
+    assert.deepEqual([health.nodeProblems, changes()], [['container runtime is down'], 3])
+    set({ RuntimeReady: false, NetworkReady: false })
+    await health.check(never)
+    assert.deepEqual(health.nodeProblems, [
+      'container runtime not ready: RuntimeReady=false reason:Broken message:it is broken',
+      'container runtime network not ready: NetworkReady=false reason:Broken message:it is broken',
+    ])
   })
 
   test('passes on that it was told to leave', async () => {

@@ -13,12 +13,19 @@ export interface EndedPod extends EndingPod {
   readonly wanted: boolean
   /** On the monotonic clock: until then readers may still come for what is left of it. */
   readonly keepUntil: number
+  /** All but what its readers may want went already. */
+  readonly isFinished: boolean
 }
 
 export type CleanUp =
   | { readonly kind: 'gone' }
-  /** Ms: undefined for as long as it takes. */
-  | { readonly kind: 'wait'; readonly ms: number | undefined; readonly seen: ObservedPod | undefined }
+  /** Ms: undefined for as long as it takes. Finished: nothing is left but what its readers may want. */
+  | {
+      readonly kind: 'wait'
+      readonly ms: number | undefined
+      readonly seen: ObservedPod | undefined
+      readonly isFinished: boolean
+    }
 
 // Nobody knows what this would need, so it gets the least.
 export const ORPHAN_GRACE_SECONDS = 1
@@ -31,16 +38,18 @@ export async function cleanUpPod(runtime: PodRuntime, ended: EndedPod, shutdown:
   // A call that had been given up came through after all.
   if (hasRunningParts(observed)) {
     const { seen, retryMs } = await stopAndLook(runtime, { ...ended, graceSeconds: ORPHAN_GRACE_SECONDS }, shutdown)
-    return { kind: 'wait', ms: retryMs ?? 0, seen }
+    return { kind: 'wait', ms: retryMs ?? 0, seen, isFinished: false }
   }
   const known = runtime.observer.get(uid)
-  if (!(await releaseVolumes(runtime, observed, shutdown))) return { kind: 'wait', ms: RETRY_MS, seen: known }
+  if (!(await releaseVolumes(runtime, observed, shutdown)))
+    return { kind: 'wait', ms: RETRY_MS, seen: known, isFinished: false }
   if (ended.wanted) {
     await removeLeftovers(runtime, observed, computeLeftovers(observed, runtime.node.deadInstancesKept), shutdown)
-    return { kind: 'wait', ms: undefined, seen: known }
+    if (!ended.isFinished) await runtime.cgroups.remove(uid)
+    return { kind: 'wait', ms: undefined, seen: known, isFinished: true }
   }
   const left = ended.keepUntil - runtime.clock.monotonic()
-  if (left > 0) return { kind: 'wait', ms: left, seen: known }
+  if (left > 0) return { kind: 'wait', ms: left, seen: known, isFinished: ended.isFinished }
   return await removeAll(runtime, observed, shutdown)
 }
 
@@ -67,7 +76,7 @@ async function removeAll(runtime: PodRuntime, observed: ObservedPod, shutdown: A
   const seen = await runtime.observer.refresh(uid)
   if (seen !== undefined) {
     runtime.log.warn('runtime still has parts of a removed pod, will try again', { pod: `${namespace}/${name}`, uid })
-    return { kind: 'wait', ms: RETRY_MS, seen }
+    return { kind: 'wait', ms: RETRY_MS, seen, isFinished: false }
   }
   await runtime.cgroups.remove(uid)
   const logs = podLogDirectory(runtime.node.podLogsDirectory, { metadata: observed })

@@ -1,6 +1,6 @@
 import type { AbortScope } from '../async/abort-scope.ts'
 import type { PodStatus, ResourceRequirements } from '../model/generated/core-v1.ts'
-import type { WaitingReason } from '../status/status-input.ts'
+import type { StatusInput, WaitingReason } from '../status/status-input.ts'
 import type { CrashBackOff } from './compute-crash-back-off.ts'
 import type { Grace } from './grace.ts'
 
@@ -31,6 +31,8 @@ export interface PodMemory {
   /** It was seen to run, or was here before this agent. */
   hasRun: boolean
   status: PodStatus | undefined
+  /** Why the node took the pod away; undefined while it did not. */
+  eviction: StatusInput['override']
 }
 
 export function createPodMemory(): PodMemory {
@@ -48,5 +50,6 @@ export function createPodMemory(): PodMemory {
     problem: undefined,
     hasRun: false,
     status: undefined,
+    eviction: undefined,
   }
 }

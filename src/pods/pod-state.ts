@@ -1,5 +1,5 @@
 /** Why a pod's containers are stopped for good. */
-export type TerminationCause = 'removed' | 'deleted' | 'finished' | 'orphaned'
+export type TerminationCause = 'removed' | 'deleted' | 'finished' | 'orphaned' | 'evicted'
 
 /**
  * The outer life of a pod on this node, one value, never backwards:

@@ -160,7 +160,7 @@ describe('PodWorker', () => {
     runtime.observer.refresh = async () => (observe(stopped), stopped)
     begin()
     await clock.advance(0)
-    assert.deepEqual(journal, ['stopContainer c-1 2', 'stopPodSandbox s-1'])
+    assert.deepEqual(journal, ['stopContainer c-1 2', 'stopPodSandbox s-1', 'removeCgroup u-1'])
     stop.abort()
   })
 

@@ -1,10 +1,14 @@
 import { AbortScope } from '../async/abort-scope.ts'
 import { Wakeup } from '../async/wakeup.ts'
 import { CriCallError } from '../cri/cri-call-error.ts'
+import { computeQosClass } from '../model/compute-qos-class.ts'
 import type { PodStatus } from '../model/generated/core-v1.ts'
 import { emptyObservedPod } from '../model/observed-pod.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
+import { isOver } from '../status/compute-phase.ts'
+import type { PodReport } from '../status/pod-report.ts'
+import type { PhaseOverride } from '../status/status-input.ts'
 import type { ApplySignals } from './apply-signals.ts'
 import { cleanUpPod, ORPHAN_GRACE_SECONDS } from './clean-up-pod.ts'
 import { computeContainerGrace, computePodGrace } from './compute-grace.ts'
@@ -69,6 +73,8 @@ export class PodWorker {
   /** What the runtime had of the pod when the last step looked. */
   #seen: ObservedPod | undefined
   #probing: PodProbing | undefined
+  #isFinished = false
+  readonly #stopped = Promise.withResolvers<void>()
 
   constructor(deps: PodWorkerDeps, subject: PodSubject, state: PodState) {
     this.#deps = deps
@@ -77,6 +83,7 @@ export class PodWorker {
     this.#wanted = subject.kind === 'pod'
     this.uid = subject.kind === 'pod' ? subject.pod.metadata.uid : subject.observed.uid
     this.#memory.status = deps.runtime.journal.get(this.uid)
+    if (state.kind === 'terminated') this.#stopped.resolve()
   }
 
   /** Undefined for an orphan. */
@@ -95,6 +102,24 @@ export class PodWorker {
 
   get status(): PodStatus | undefined {
     return this.#memory.status
+  }
+
+  /** Nothing of the pod runs any more. */
+  get stopped(): Promise<void> {
+    return this.#stopped.promise
+  }
+
+  /** What the API may be told; undefined for a pod that it has no more. */
+  report(): PodReport | undefined {
+    const { pod, status } = this
+    if (pod === undefined || !this.#wanted) return undefined
+    const hasEnded = this.#state.kind === 'terminated' || this.#state.kind === 'gone'
+    return {
+      pod,
+      status: status ?? pod.status ?? { phase: 'Pending', qosClass: computeQosClass(pod) },
+      mayRun: !hasEnded,
+      isFinished: hasEnded && this.#isFinished,
+    }
   }
 
   /** Why it is as it is. */
@@ -131,6 +156,21 @@ export class PodWorker {
     this.#subject = { kind: 'pod', pod }
     this.#endVolumesWait()
     this.wake()
+  }
+
+  /** Only what the API says of the pod is new. Most often that is what it was told from here; others have a say in whether it is ready. */
+  note(pod: Pod): void {
+    const gates = (pod.spec.readinessGates ?? []).map(({ conditionType }) => conditionType)
+    const isOther = gates.some((gate) => conditionOf(this.pod, gate) !== conditionOf(pod, gate))
+    this.#subject = { kind: 'pod', pod }
+    if (isOther) this.wake()
+  }
+
+  /** The node takes the pod away, and says why. */
+  evict(verdict: PhaseOverride, graceSeconds: number | undefined): void {
+    if (this.#state.kind === 'terminated') return
+    this.#memory.eviction ??= verdict
+    this.terminate('evicted', graceSeconds)
   }
 
   /** A waiting pod may start now. */
@@ -176,6 +216,7 @@ export class PodWorker {
       await this.#bell.wait({ clock, ms }, shutdown)
       this.#nextLookAt = undefined
     }
+    this.#stopped.resolve()
     await this.#deps.runtime.journal.forget(this.uid)
   }
 
@@ -261,6 +302,7 @@ export class PodWorker {
     }
     this.#state = { kind: 'terminated', at: runtime.clock.monotonic() }
     runtime.log.info('pod ended', { pod: this.#name(), uid: this.uid, phase: this.#memory.status?.phase })
+    this.#stopped.resolve()
     this.#deps.onEnded(this)
     return 0
   }
@@ -285,18 +327,19 @@ export class PodWorker {
   /** From here on the pod never runs again, whatever happens to the agent or the runtime. */
   async #noteEnd(): Promise<void> {
     const { status } = this.#memory
-    if (status?.phase === 'Succeeded' || status?.phase === 'Failed')
-      await this.#deps.runtime.journal.record(this.uid, status)
+    if (status !== undefined && isOver(status.phase)) await this.#deps.runtime.journal.record(this.uid, status)
   }
 
   async #cleanUp(endedAt: number, shutdown: AbortSignal): Promise<number | undefined> {
-    const ended = { ...this.#ending(), wanted: this.#wanted, keepUntil: endedAt + this.#lingerMs }
+    const isFinished = this.#isFinished
+    const ended = { ...this.#ending(), wanted: this.#wanted, keepUntil: endedAt + this.#lingerMs, isFinished }
     const result = await cleanUpPod(this.#deps.runtime, ended, shutdown)
     if (result.kind === 'gone') {
       this.#state = { kind: 'gone' }
       return undefined
     }
     this.#seen = result.seen
+    this.#isFinished = result.isFinished
     return result.ms
   }
 
@@ -322,4 +365,8 @@ export class PodWorker {
     const { namespace, name } = this.#subject.kind === 'pod' ? this.#subject.pod.metadata : this.#subject.observed
     return `${namespace}/${name}`
   }
+}
+
+function conditionOf(pod: Pod | undefined, type: string): string | undefined {
+  return pod?.status?.conditions?.find((condition) => condition.type === type)?.status
 }

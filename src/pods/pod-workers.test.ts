@@ -140,4 +140,82 @@ describe('PodWorkers', () => {
     assert.deepEqual([workers.views(), workers.explain()], [[], []])
     await end()
   })
+
+  test('reports a pod as it is, and no more once it is not wanted', async () => {
+    const { workers, clock, end } = await setUp()
+    const pod = createPod({ status: { phase: 'Running' } })
+    const { uid } = pod.metadata
+    workers.handle({ operation: 'ADD', pods: [pod] })
+    assert.deepEqual(workers.view(uid), { pod, status: pod.status, mayRun: true, isFinished: false })
+    const deleted = createPod({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } })
+    workers.handle({ operation: 'DELETE', pods: [deleted] })
+    await clock.advance(0)
+    const { status, ...report } = workers.view(uid) ?? {}
+    assert.deepEqual([report, status?.phase], [{ pod: deleted, mayRun: false, isFinished: true }, 'Failed'])
+    workers.handle({ operation: 'REMOVE', pods: [deleted] })
+    assert.equal(workers.view(uid), undefined)
+    await end()
+  })
+
+  test('only ends what is over when it is first seen, and does nothing for what never ran', async () => {
+    const { workers, clock, journal, end } = await setUp()
+    const ran = createPod({ metadata: { uid: 'ran' }, status: { phase: 'Succeeded', containerStatuses: [finished] } })
+    const rejected = createPod({ metadata: { uid: 'rejected' }, status: { phase: 'Failed', reason: 'OutOfcpu' } })
+    workers.handle({ operation: 'ADD', pods: [ran, rejected] })
+    await clock.advance(0)
+    for (const pod of [ran, rejected]) {
+      const { status, mayRun, isFinished } = workers.view(pod.metadata.uid) ?? {}
+      assert.deepEqual([status?.phase, mayRun, isFinished], [pod.status?.phase, false, true])
+    }
+    assert.deepEqual(workers.view(rejected.metadata.uid)?.status, rejected.status)
+    assert.equal(workers.view(ran.metadata.uid)?.status.containerStatuses?.[0]?.state?.terminated?.exitCode, 0)
+    assert.deepEqual(
+      journal.filter((line) => line !== 'refresh'),
+      ['removeCgroup rejected', 'removeCgroup ran'],
+    )
+    await end()
+  })
+
+  test('reports a refused pod, and ends what runs of it when it is deleted', async () => {
+    const { workers, runtimeHas, clock, end } = await setUp()
+    const pod = createPod({ spec: { hostUsers: false } })
+    const { uid } = pod.metadata
+    workers.handle({ operation: 'ADD', pods: [pod] })
+    assert.deepEqual([workers.view(uid)?.mayRun, workers.view(uid)?.isFinished], [false, true])
+    runtimeHas.set(uid, createObservedPod({ uid, sandboxes: [createObservedSandbox()] }))
+    assert.deepEqual([workers.view(uid)?.mayRun, workers.view(uid)?.isFinished], [true, false])
+    workers.handle({ operation: 'RECONCILE', pods: [pod] })
+    assert.equal(workers.size, 0)
+    const metadata = { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' }
+    workers.handle({ operation: 'DELETE', pods: [{ ...pod, metadata }] })
+    assert.equal(workers.size, 1)
+    await clock.advance(0)
+    await end()
+  })
+
+  test('gives up waiting for the end of a pod that is evicted and does not end', async () => {
+    const { workers, clock, events, runtime, stop, end } = await setUp()
+    const pod = createPod()
+    workers.handle({ operation: 'ADD', pods: [pod] })
+    await clock.advance(0)
+    const held = Promise.withResolvers<undefined>()
+    runtime.observer.refresh = () => held.promise
+    const eviction = { reason: 'Evicted', message: 'low on memory', graceSeconds: 20 }
+    const evicted = assert.rejects(workers.evict(pod.metadata.uid, eviction, stop.signal), /no end after 30000 ms/)
+    await clock.advance(30_000)
+    await evicted
+    assert.ok(events.some((event) => event.startsWith('Warning ExceededGracePeriod')))
+    await workers.evict(parsePodUid('unknown'), eviction, stop.signal)
+    held.resolve(undefined)
+    await end()
+  })
 })
+
+const finished = {
+  name: 'main',
+  ready: false,
+  restartCount: 0,
+  image: 'a',
+  imageID: 'b',
+  state: { terminated: { exitCode: 0 } },
+}

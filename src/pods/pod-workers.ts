@@ -1,18 +1,21 @@
-import type { Rejection } from '../admission/rejection.ts'
 import type { TaskGroup } from '../async/task-group.ts'
-import { RUNTIME_CAPABILITIES, unsupportedFields } from '../containers/unsupported-fields.ts'
-import type { PodCapability } from '../containers/unsupported-fields.ts'
 import { computeQosClass } from '../model/compute-qos-class.ts'
 import type { PodStatus } from '../model/generated/core-v1.ts'
+import { hasRunningParts } from '../model/observed-pod.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import { isStaticPod, podFullName, podLogName } from '../model/pod.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
-import { toApiTime } from '../status/status-input.ts'
+import { isOver } from '../status/compute-phase.ts'
+import type { PodReport } from '../status/pod-report.ts'
 import { computePodGrace } from './compute-grace.ts'
+import { evictPod } from './evict-pod.ts'
+import type { Eviction } from './evict-pod.ts'
 import { Timeline } from './timeline.ts'
 import { traceRuntime } from './trace-runtime.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 import type { PodState } from './pod-state.ts'
+import { RefusedPods } from './refused-pods.ts'
+import type { RefusedPodsDeps } from './refused-pods.ts'
 import { PodWorker } from './pod-worker.ts'
 import type { PodExplanation, PodSubject, PodWorkerDeps } from './pod-worker.ts'
 import type { SyncSettings } from './sync-pod.ts'
@@ -23,19 +26,17 @@ export interface PodUpdate {
   readonly pods: readonly Pod[]
 }
 
-export interface PodWorkersDeps {
+export interface PodWorkersDeps extends RefusedPodsDeps {
   readonly runtime: PodRuntime
   readonly settings: SyncSettings
-  /** What this agent and this runtime can do now; a pod that needs more is refused. */
-  readonly capabilities: () => ReadonlySet<PodCapability>
-  /** Why a pod may not run on this node; undefined when it may. */
-  readonly admit: (pod: Pod) => Rejection | undefined
   /** Everything the runtime has, by pod. */
   readonly observedPods: { uids(): readonly PodUid[]; get(uid: PodUid): ObservedPod | undefined }
   /** The status of a pod may have changed. */
   readonly onStatus: (uid: PodUid) => void
   /** A pod has left the node for good. */
   readonly onGone: (uid: PodUid) => void
+  /** Does a source have this pod although it could not be read? What runs of it stays as it is. */
+  readonly isUnreadable?: (uid: PodUid) => boolean
 }
 
 /** A pod with what is true of it, as readers see it. */
@@ -51,12 +52,13 @@ export class PodWorkers {
   readonly #workers = new Map<PodUid, PodWorker>()
   /** Pods that came back while their old worker still ends. */
   readonly #returning = new Map<PodUid, Pod>()
-  readonly #refused = new Map<PodUid, PodView>()
+  readonly #refused: RefusedPods
   #sourcesReady = false
 
   constructor(deps: PodWorkersDeps, group: TaskGroup) {
     this.#deps = deps
     this.#group = group
+    this.#refused = new RefusedPods(deps)
   }
 
   get size(): number {
@@ -69,7 +71,7 @@ export class PodWorkers {
     for (const pod of inOrder) {
       if (operation === 'ADD') this.#add(pod)
       else if (operation === 'REMOVE') this.#remove(pod.metadata.uid)
-      else this.#update(pod)
+      else this.#update(operation, pod)
     }
   }
 
@@ -93,7 +95,37 @@ export class PodWorkers {
 
   /** True for a pod that is here, wanted or still leaving. */
   knows(uid: PodUid): boolean {
-    return this.#workers.has(uid) || this.#refused.has(uid)
+    return this.#workers.has(uid) || this.#refused.get(uid) !== undefined || this.#deps.isUnreadable?.(uid) === true
+  }
+
+  /** What the API may be told of a pod; undefined when it is not wanted here any more. */
+  view(uid: PodUid): PodReport | undefined {
+    const refused = this.#refused.get(uid)
+    if (refused === undefined) return this.#workers.get(uid)?.report()
+    const mayRun = this.#runs(uid)
+    return { ...refused, mayRun, isFinished: !mayRun }
+  }
+
+  /** The static pods that are here; those that are no longer wanted too, until they have ended. */
+  staticPods(): readonly { readonly pod: Pod; readonly wanted: boolean }[] {
+    const working = [...this.#workers.values()].flatMap(({ pod, wanted, state }) =>
+      pod !== undefined && (wanted || state.kind === 'terminating') ? [{ pod, wanted }] : [],
+    )
+    const refused = this.#refused.all().map(({ pod }) => ({ pod, wanted: true }))
+    return [...working, ...refused].filter(({ pod }) => isStaticPod(pod))
+  }
+
+  /** Takes a pod away for the sake of the node, and resolves when nothing of it runs any more. */
+  async evict(uid: PodUid, eviction: Eviction, signal: AbortSignal): Promise<void> {
+    const worker = this.#workers.get(uid)
+    if (worker !== undefined) await evictPod(this.#deps.runtime, { worker, eviction }, signal)
+  }
+
+  /** The pods that were admitted and have not ended: what they ask for is taken. */
+  activePods(): readonly Pod[] {
+    return [...this.#workers.values()].flatMap(({ pod, state, status }) =>
+      pod === undefined || state.kind === 'terminated' || state.kind === 'gone' || isOver(status?.phase) ? [] : [pod],
+    )
   }
 
   /** The pods that are wanted here. */
@@ -101,12 +133,12 @@ export class PodWorkers {
     const views = [...this.#workers.values()].flatMap(({ pod, wanted, status }) =>
       pod !== undefined && wanted ? [{ pod, status: status ?? pod.status ?? pendingStatus(pod) }] : [],
     )
-    return [...views, ...this.#refused.values()]
+    return [...views, ...this.#refused.all()]
   }
 
   /** What each pod is at, and what was done for it; also of pods that are on their way out. */
   explain(): PodExplanation[] {
-    const refused = [...this.#refused.values()].map(({ pod, status }): PodExplanation => {
+    const refused = this.#refused.all().map(({ pod, status }): PodExplanation => {
       const { namespace, name, uid } = pod.metadata
       return { namespace, name, uid, state: 'terminated', why: `${status.message} (${status.reason})`, steps: [] }
     })
@@ -121,63 +153,40 @@ export class PodWorkers {
       leaving.hurry()
       return
     }
-    if (this.#refuse(pod)) return
+    // Whatever is over, or only has to end, needs nothing that the node could lack.
+    const isEnding = pod.metadata.deletionTimestamp !== undefined || isOverInApi(pod)
+    if (!isEnding && this.#refused.refuse(pod)) return this.#deps.onStatus(uid)
     const blocked = isStaticPod(pod) && this.#holdsName(podFullName(pod))
     this.#deps.runtime.log.info('pod added', { pod: podLogName(pod), uid, waitsForName: blocked || undefined })
-    this.#start({ kind: 'pod', pod }, blocked ? { kind: 'waiting' } : firstState(pod))
+    this.#start({ kind: 'pod', pod }, blocked ? { kind: 'waiting' } : this.#firstState(pod))
   }
 
-  /** Nothing of a spec is ever ignored in silence: what cannot be honoured is an event, and where that would be harmful a refusal. */
-  #refuse(pod: Pod): boolean {
-    // What was taken once and runs is never refused by what may change: an agent that starts anew harms nobody.
-    const runs = (this.#deps.observedPods.get(pod.metadata.uid)?.containers.length ?? 0) > 0
-    const capabilities = new Set([...this.#deps.capabilities(), ...(runs ? RUNTIME_CAPABILITIES : [])])
-    const fields = unsupportedFields(pod, capabilities)
-    for (const { path, reason, effect } of fields) {
-      const verb = effect === 'refuse' ? 'Refused' : 'Ignored'
-      this.#deps.runtime.events.record(pod, {
-        type: 'Warning',
-        reason: 'UnsupportedField',
-        message: `${verb} ${path}: ${reason}`,
-      })
-    }
-    const refusals = fields.filter(({ effect }) => effect === 'refuse')
-    if (refusals.length > 0) {
-      const message = refusals.map(({ path, reason }) => `${path}: ${reason}`).join('; ')
-      this.#showRefused(pod, { reason: 'UnsupportedField', message })
-      return true
-    }
-    const rejection = runs ? undefined : this.#deps.admit(pod)
-    if (rejection === undefined) return false
-    this.#deps.runtime.events.record(pod, { type: 'Warning', ...rejection })
-    this.#showRefused(pod, rejection)
-    return true
-  }
-
-  #showRefused(pod: Pod, { reason, message }: Rejection): void {
-    const startTime = toApiTime(this.#deps.runtime.clock.now())
-    const status = {
-      phase: 'Failed',
-      reason,
-      message: `Pod was rejected: ${message}`,
-      qosClass: computeQosClass(pod),
-      startTime,
-    }
-    this.#refused.set(pod.metadata.uid, { pod, status })
-    this.#deps.onStatus(pod.metadata.uid)
-  }
-
-  #update(pod: Pod): void {
+  #update(operation: PodUpdate['operation'], pod: Pod): void {
     const { uid, deletionTimestamp } = pod.metadata
     if (this.#returning.has(uid)) this.#returning.set(uid, pod)
+    this.#updateRefused(pod)
     const worker = this.#workers.get(uid)
     if (worker === undefined || !worker.wanted) return
-    worker.update(pod)
+    if (operation === 'RECONCILE') worker.note(pod)
+    else worker.update(pod)
     if (deletionTimestamp !== undefined) worker.terminate('deleted', undefined)
+    // Somebody else ended it, such as whoever cleans up after nodes that were away.
+    else if (isOverInApi(pod) && worker.state.kind === 'syncing') worker.terminate('finished', undefined)
+  }
+
+  #updateRefused(pod: Pod): void {
+    const { uid, deletionTimestamp } = pod.metadata
+    if (this.#refused.get(uid) === undefined) return
+    this.#refused.update(pod)
+    if (deletionTimestamp !== undefined && this.#runs(uid)) {
+      this.#refused.forget(uid)
+      this.#start({ kind: 'pod', pod }, this.#firstState(pod))
+    }
+    this.#deps.onStatus(uid)
   }
 
   #remove(uid: PodUid): void {
-    this.#refused.delete(uid)
+    if (this.#refused.forget(uid)) this.#deps.onStatus(uid)
     this.#returning.delete(uid)
     this.#workers.get(uid)?.remove()
     // What runs of a refused pod has had nobody who looks after it.
@@ -186,7 +195,7 @@ export class PodWorkers {
 
   #adoptOrphan(uid: PodUid): void {
     const observed = this.#deps.observedPods.get(uid)
-    if (!this.#sourcesReady || observed === undefined || this.#workers.has(uid) || this.#refused.has(uid)) return
+    if (!this.#sourcesReady || observed === undefined || this.knows(uid)) return
     this.#deps.runtime.log.warn('pod of the runtime is unknown to all sources, removing it', {
       pod: `${observed.namespace}/${observed.name}`,
       uid,
@@ -222,6 +231,22 @@ export class PodWorkers {
     if (again !== undefined) this.#add(again)
   }
 
+  #runs(uid: PodUid): boolean {
+    const observed = this.#deps.observedPods.get(uid)
+    return observed !== undefined && hasRunningParts(observed)
+  }
+
+  /** A pod that is over or being deleted when it is first seen is only ended; of one that never ran here there is nothing to end. */
+  #firstState(pod: Pod): PodState {
+    const { clock } = this.#deps.runtime
+    const isDeleted = pod.metadata.deletionTimestamp !== undefined
+    if (!isDeleted && !isOverInApi(pod)) return { kind: 'syncing' }
+    const hasRun = (pod.status?.containerStatuses?.length ?? 0) > 0 || this.#deps.observedPods.get(pod.metadata.uid)
+    if (isOverInApi(pod) && !hasRun) return { kind: 'terminated', at: clock.monotonic() }
+    const graceSeconds = computePodGrace(pod, { recorded: undefined, override: undefined })
+    return { kind: 'terminating', cause: isDeleted ? 'deleted' : 'finished', graceSeconds }
+  }
+
   #holdsName(name: string): boolean {
     return [...this.#workers.values()].some(
       ({ pod, state }) =>
@@ -239,11 +264,9 @@ export class PodWorkers {
   }
 }
 
-/** A pod that is being deleted when it is first seen is only ended. */
-function firstState(pod: Pod): PodState {
-  if (pod.metadata.deletionTimestamp === undefined) return { kind: 'syncing' }
-  const graceSeconds = computePodGrace(pod, { recorded: undefined, override: undefined })
-  return { kind: 'terminating', cause: 'deleted', graceSeconds }
+/** The API says that the pod is over. What a manifest says of that counts for nothing. */
+function isOverInApi(pod: Pod): boolean {
+  return !isStaticPod(pod) && isOver(pod.status?.phase)
 }
 
 function byCreation(a: Pod, b: Pod): number {

@@ -4,6 +4,7 @@ import type { ObservedPod } from '../model/observed-pod.ts'
 import { podLogName } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
 import type { PodProbes } from '../probes/pod-probes.ts'
+import { isOver } from '../status/compute-phase.ts'
 import { applyPodActions } from './apply-pod-actions.ts'
 import type { ApplySignals } from './apply-signals.ts'
 import type { CrashBackOffLimits } from './compute-crash-back-off.ts'
@@ -82,7 +83,7 @@ async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Prom
   await tell(context, { pod, observed, override: late ? DEADLINE : undefined })
   await probes.remember(pod, observed)
   if (late) runtime.events.record(pod, { type: 'Normal', reason: 'DeadlineExceeded', message: DEADLINE_MESSAGE })
-  if (memory.status?.phase === 'Succeeded' || memory.status?.phase === 'Failed') return { kind: 'finished' }
+  if (isOver(memory.status?.phase)) return { kind: 'finished' }
 
   if (hasNetworkProblem(context, pod)) {
     return wait(context, pod, { ms: jitter(runtime, NETWORK_RETRY_MS), seen })

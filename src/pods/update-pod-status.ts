@@ -49,7 +49,7 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
     runtimeName,
     nodeIps: runtime.node.container.ips,
     qosClass: computeQosClass(pod),
-    override,
+    override: override ?? memory.eviction,
     now: runtime.clock.now(),
   })
   noteStart(runtime, { pod, isFirst }, memory)

@@ -9,7 +9,7 @@ import { computeProbeResult } from './compute-probe-result.ts'
 import type { ProbeStreak } from './compute-probe-result.ts'
 import { computeNextRun, computeProbeSchedule, createProbeSchedule } from './compute-probe-schedule.ts'
 import type { ProbeSchedule } from './compute-probe-schedule.ts'
-import type { ProbeDeps } from './probe-deps.ts'
+import type { ProbeDeps, ProbeIdentity } from './probe-deps.ts'
 import type { ProbeAnswer, ProbeOutcome, ProbeType } from './probe-outcome.ts'
 
 /** One probe of one container, as the spec has it. */
@@ -76,14 +76,23 @@ export class ContainerProbe {
 
   /** Asks until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#deps
-    for (;;) {
-      const instance = this.#adapt()
-      const dueAt = computeNextRun(this.#schedule, this.#periodMs)
-      const ms = dueAt === undefined ? undefined : dueAt - clock.monotonic()
-      if (instance === undefined || ms === undefined || ms > 0) await this.#bell.wait({ clock, ms }, signal)
-      else await this.#ask(instance, signal)
+    const { clock, onEnded } = this.#deps
+    try {
+      for (;;) {
+        const instance = this.#adapt()
+        const dueAt = computeNextRun(this.#schedule, this.#periodMs)
+        const ms = dueAt === undefined ? undefined : dueAt - clock.monotonic()
+        if (instance === undefined || ms === undefined || ms > 0) await this.#bell.wait({ clock, ms }, signal)
+        else await this.#ask(instance, signal)
+      }
+    } finally {
+      onEnded(this.#identity)
     }
+  }
+
+  get #identity(): ProbeIdentity {
+    const { pod, container, type } = this.subject
+    return { pod, container: container.name, type }
   }
 
   /** Takes in what is true of the container now; gives the instance when it runs. */
@@ -115,7 +124,7 @@ export class ContainerProbe {
     const request = { probe, container, containerId: instance.id, podIp: this.#around.podIp() }
     const outcome = await runProbe(request, signal)
     const endedAt = clock.monotonic()
-    onRun({ type, result: RESULT_WORDS[outcome.result], seconds: (endedAt - startedAt) / 1000 })
+    onRun({ ...this.#identity, result: RESULT_WORDS[outcome.result], seconds: (endedAt - startedAt) / 1000 })
     const ticksFrom = soon && type === 'readiness' ? startedAt : this.#schedule.ticksFrom
     this.#schedule = { ...this.#schedule, ticksFrom, lastRunAt: startedAt, notBefore: endedAt }
     const failed = outcome.result === 'failure' || outcome.result === 'error'

@@ -63,6 +63,7 @@ function setUp(container: Partial<Container>, options: { readonly note?: string;
       random: () => 0.5,
       agentStartedAt: startedAt,
       onRun: (run) => void runs.push(run),
+      onEnded: () => {},
     },
     {
       look: () => world.observed,
@@ -106,7 +107,9 @@ describe('PodProbes', () => {
     await world.clock.advance(30_000)
     assert.deepEqual(world.asked, ['5 main-0', '15 main-0', '25 main-0'])
     assert.equal(world.changes, 0, 'good news is no news')
-    assert.deepEqual(world.runs[0], { type: 'liveness', result: 'successful', seconds: 0 })
+    const [{ pod, ...run } = assert.fail('nothing was asked')] = world.runs
+    assert.equal(pod.metadata.name, 'web')
+    assert.deepEqual(run, { container: 'main', type: 'liveness', result: 'successful', seconds: 0 })
     await end(world)
   })
 

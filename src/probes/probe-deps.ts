@@ -1,5 +1,5 @@
 import type { Clock } from '../async/clock.ts'
-import type { PodUid } from '../model/pod.ts'
+import type { Pod, PodUid } from '../model/pod.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { PodEvents } from '../telemetry/pod-events.ts'
 import type { ProbeOutcome, ProbeType } from './probe-outcome.ts'
@@ -14,9 +14,15 @@ export interface ProbeNotes {
   setAside(uid: PodUid): Promise<void>
 }
 
-/** What counts as the cost and the outcome of one run. */
-export interface ProbeMeasure {
+/** Which probe of which container. */
+export interface ProbeIdentity {
+  readonly pod: Pod
+  readonly container: string
   readonly type: ProbeType
+}
+
+/** What counts as the cost and the outcome of one run. */
+export interface ProbeMeasure extends ProbeIdentity {
   readonly result: 'successful' | 'failed' | 'unknown'
   readonly seconds: number
 }
@@ -32,4 +38,6 @@ export interface ProbeDeps {
   /** On the monotonic clock. */
   readonly agentStartedAt: number
   readonly onRun: (measure: ProbeMeasure) => void
+  /** Nobody asks any more. */
+  readonly onEnded: (probe: ProbeIdentity) => void
 }

@@ -3,7 +3,7 @@ import { findContainerStatus, toRuntimeId } from './pod-view.ts'
 import type { PodView } from './pod-view.ts'
 
 /** There is nothing to show yet, or no more. */
-export class NoLogError extends Error {
+class NoLogError extends Error {
   override readonly name = 'NoLogError'
 }
 

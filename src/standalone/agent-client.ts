@@ -1,4 +1,4 @@
-import type { AgentPorts } from './arguments.ts'
+import type { NodePorts } from './arguments.ts'
 
 /** A pod as "status" shows it. */
 export interface PodSummary {
@@ -15,7 +15,7 @@ export interface PodSummary {
 }
 
 /** True when the agent's /healthz says so. */
-export async function isHealthy(ports: AgentPorts, signal: AbortSignal): Promise<boolean> {
+export async function isHealthy(ports: NodePorts, signal: AbortSignal): Promise<boolean> {
   try {
     const response = await fetch(`http://127.0.0.1:${ports.healthz}/healthz`, { signal })
     await response.body?.cancel()
@@ -27,7 +27,7 @@ export async function isHealthy(ports: AgentPorts, signal: AbortSignal): Promise
 }
 
 /** The pods of the agent's read-only API. */
-export async function listPods(ports: AgentPorts, signal: AbortSignal): Promise<readonly PodSummary[]> {
+export async function listPods(ports: NodePorts, signal: AbortSignal): Promise<readonly PodSummary[]> {
   const url = `http://127.0.0.1:${ports.readOnly}/pods`
   const response = await fetch(url, { signal })
   if (!response.ok) throw new Error(`Cannot read ${url}: status ${response.status}, expected 200`)
@@ -49,7 +49,7 @@ export interface ExplainedPod {
 }
 
 /** What the agent says about all pods, also about those that are being ended. */
-export async function explainPods(ports: AgentPorts, signal: AbortSignal): Promise<readonly ExplainedPod[]> {
+export async function explainPods(ports: NodePorts, signal: AbortSignal): Promise<readonly ExplainedPod[]> {
   const response = await fetch(`http://127.0.0.1:${ports.readOnly}/why`, { signal })
   if (!response.ok) throw new Error(`Cannot read /why: status ${response.status}, expected 200`)
   const { pods } = (await response.json()) as { readonly pods: readonly ExplainedPod[] }

@@ -1,7 +1,7 @@
 import type { NodeRecord } from './node-record.ts'
 import type { NodeLayout } from './node-layout.ts'
 
-/** The KubeletConfiguration of a standalone node: closed to the network, open for reading on loopback. JSON is YAML. */
+/** The KubeletConfiguration of a standalone node: on loopback only, and there open for reading on one port. JSON is YAML. */
 export function createAgentConfig(layout: NodeLayout, record: NodeRecord): string {
   const config = {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
@@ -12,13 +12,18 @@ export function createAgentConfig(layout: NodeLayout, record: NodeRecord): strin
     cgroupDriver: 'cgroupfs',
     podLogsDir: layout.podLogs,
     address: '127.0.0.1',
-    port: record.ports.api,
+    port: record.ports.agent,
     readOnlyPort: record.ports.readOnly,
     healthzBindAddress: '127.0.0.1',
     healthzPort: record.ports.healthz,
-    // Without a cluster there is nobody to ask who a caller is: the API on "port" refuses all, the read-only one tells.
-    authentication: { anonymous: { enabled: false }, webhook: { enabled: false } },
-    authorization: { mode: 'AlwaysAllow' },
+    authentication: {
+      anonymous: { enabled: false },
+      webhook: { enabled: true },
+      x509: { clientCAFile: `${layout.api}/pki/ca.crt` },
+    },
+    authorization: { mode: 'Webhook' },
+    rotateCertificates: true,
+    serverTLSBootstrap: true,
     failCgroupV1: false,
     failSwapOn: false,
   }

@@ -22,8 +22,13 @@ const POLL_MS = 20
 const SHOWN_LOG_LINES = 15
 
 /** Starts the agent with the configuration that is in the state folder. */
-export async function startAgent(deps: NodeDeps, layout: NodeLayout, kubelet: string): Promise<AgentProcess> {
-  const argv = [kubelet, ...agentFlags(layout)]
+export async function startAgent(
+  deps: NodeDeps,
+  node: { readonly layout: NodeLayout; readonly nodeName: string },
+  kubelet: string,
+): Promise<AgentProcess> {
+  const { layout } = node
+  const argv = [kubelet, ...agentFlags(node)]
   const startedAtMs = deps.clock.monotonic()
   const started = await startProcess({ argv, logFile: layout.agentLog })
   let exit: ProcessExit | undefined
@@ -39,12 +44,24 @@ export async function startAgent(deps: NodeDeps, layout: NodeLayout, kubelet: st
 }
 
 /** How other commands find the agent. */
-export function knownAgent(layout: NodeLayout): KnownProcess {
-  return { file: layout.agentIdentity, command: agentFlags(layout) }
+export function knownAgent(node: { readonly layout: NodeLayout; readonly nodeName: string }): KnownProcess {
+  return { file: node.layout.agentIdentity, command: agentFlags(node) }
 }
 
-function agentFlags(layout: NodeLayout): readonly string[] {
-  const flags = { config: layout.agentConfig, 'root-dir': layout.agentRoot, 'cert-dir': layout.certificates }
+function agentFlags({
+  layout,
+  nodeName,
+}: {
+  readonly layout: NodeLayout
+  readonly nodeName: string
+}): readonly string[] {
+  const flags = {
+    config: layout.agentConfig,
+    'root-dir': layout.agentRoot,
+    'cert-dir': layout.certificates,
+    kubeconfig: layout.agentKubeconfig,
+    'hostname-override': nodeName,
+  }
   return Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
 }
 

@@ -7,10 +7,11 @@ import { exitCodes, NodeError } from './node-error.ts'
 const up: UpOptions = {
   state: '/var/lib/deckhand',
   manifests: undefined,
+  apply: undefined,
   runtime: undefined,
   kubelet: undefined,
   cgroupRoot: undefined,
-  ports: { api: 10250, readOnly: 10255, healthz: 10248 },
+  ports: { kubernetes: 6443, agent: 10250, readOnly: 10255, healthz: 10248 },
 }
 
 describe('parseArguments()', () => {
@@ -24,13 +25,14 @@ describe('parseArguments()', () => {
       'up --state here --manifests ../pods',
       { kind: 'up', options: { ...up, state: '/home/me/here', manifests: '/home/pods' } },
     ],
+    ['up --apply all', { kind: 'up', options: { ...up, apply: '/home/me/all' } }],
     ['up --runtime /run/c.sock', { kind: 'up', options: { ...up, runtime: 'unix:///run/c.sock' } }],
     ['up --runtime unix:///run/c.sock', { kind: 'up', options: { ...up, runtime: 'unix:///run/c.sock' } }],
     ['up --kubelet bin/kubelet', { kind: 'up', options: { ...up, kubelet: '/home/me/bin/kubelet' } }],
     ['up --cgroup-root /a/b', { kind: 'up', options: { ...up, cgroupRoot: '/a/b' } }],
     [
-      'up --port 1 --read-only-port 2 --healthz-port 65535',
-      { kind: 'up', options: { ...up, ports: { api: 1, readOnly: 2, healthz: 65_535 } } },
+      'up --api-port 7 --port 1 --read-only-port 2 --healthz-port 65535',
+      { kind: 'up', options: { ...up, ports: { kubernetes: 7, agent: 1, readOnly: 2, healthz: 65_535 } } },
     ],
     ['down', { kind: 'down', state: '/var/lib/deckhand', purge: false }],
     ['down --purge --state /s/', { kind: 'down', state: '/s', purge: true }],

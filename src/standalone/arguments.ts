@@ -2,9 +2,12 @@ import { isAbsolute, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { exitCodes, NodeError } from './node-error.ts'
 
-/** Where the agent listens, on the loopback address. */
-export interface AgentPorts {
-  readonly api: number
+/** Where the node listens, on the loopback address. */
+export interface NodePorts {
+  /** The Kubernetes API, which kubectl talks to. */
+  readonly kubernetes: number
+  /** The agent's own. */
+  readonly agent: number
   readonly readOnly: number
   readonly healthz: number
 }
@@ -13,12 +16,14 @@ export interface UpOptions {
   readonly state: string
   /** Undefined: "manifests" in the state folder. */
   readonly manifests: string | undefined
+  /** A folder of objects to apply, also when they change. */
+  readonly apply: string | undefined
   /** A CRI endpoint of the user's; undefined: our own containerd. */
   readonly runtime: string | undefined
   /** Path of another kubelet to run as the agent. */
   readonly kubelet: string | undefined
   readonly cgroupRoot: string | undefined
-  readonly ports: AgentPorts
+  readonly ports: NodePorts
 }
 
 /** What the command line asks for. */
@@ -69,9 +74,11 @@ function parseUp(args: readonly string[], folder: string): UpOptions {
   const values = parse(args, {
     state: text,
     manifests: text,
+    apply: text,
     runtime: text,
     kubelet: text,
     'cgroup-root': text,
+    'api-port': text,
     port: text,
     'read-only-port': text,
     'healthz-port': text,
@@ -80,11 +87,13 @@ function parseUp(args: readonly string[], folder: string): UpOptions {
   return {
     state: resolve(folder, values.state ?? DEFAULT_STATE),
     manifests: path(values.manifests),
+    apply: path(values.apply),
     runtime: parseRuntime(values.runtime),
     kubelet: path(values.kubelet),
     cgroupRoot: parseCgroupRoot(values['cgroup-root']),
     ports: {
-      api: parsePort('port', values.port ?? '10250'),
+      kubernetes: parsePort('api-port', values['api-port'] ?? '6443'),
+      agent: parsePort('port', values.port ?? '10250'),
       readOnly: parsePort('read-only-port', values['read-only-port'] ?? '10255'),
       healthz: parsePort('healthz-port', values['healthz-port'] ?? '10248'),
     },

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { isProgram } from '../host/is-program.ts'
-import type { AgentPorts } from './arguments.ts'
+import type { NodePorts } from './arguments.ts'
 import { canConnect } from './containerd.ts'
 import { exitCodes, NodeError } from './node-error.ts'
 
@@ -33,12 +33,17 @@ export async function checkPrograms(path: string): Promise<void> {
   throw new NodeError(message, exitCodes.unfitMachine)
 }
 
-/** Fails when a port of the agent is someone else's. */
-export async function checkPorts(ports: AgentPorts): Promise<void> {
-  const flags = { api: '--port', readOnly: '--read-only-port', healthz: '--healthz-port' }
-  for (const name of ['api', 'readOnly', 'healthz'] as const) {
+/** Fails when a port of the node is someone else's. */
+export async function checkPorts(ports: NodePorts): Promise<void> {
+  const flags = {
+    kubernetes: '--api-port',
+    agent: '--port',
+    readOnly: '--read-only-port',
+    healthz: '--healthz-port',
+  } as const
+  for (const name of ['kubernetes', 'agent', 'readOnly', 'healthz'] as const) {
     if (await isFree(ports[name])) continue
-    const message = `Cannot listen on port ${ports[name]}: it is taken (another kubelet?), choose another with ${flags[name]}`
+    const message = `Cannot listen on port ${ports[name]}: it is taken (another node?), choose another with ${flags[name]}`
     throw new NodeError(message, exitCodes.unfitMachine)
   }
 }

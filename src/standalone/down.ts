@@ -46,7 +46,13 @@ export async function runDown(
   if (await stopProcess(deps.clock, { file: layout.upIdentity, graceMs: UP_GRACE_MS }, signal))
     deps.say('"deckhand up" ended')
   await checkNoUp(deps, layout, signal)
-  if (await stopProcess(deps.clock, { ...knownAgent(layout), graceMs: AGENT_GRACE_MS }, signal))
+  if (
+    await stopProcess(
+      deps.clock,
+      { ...knownAgent({ layout, nodeName: record.nodeName }), graceMs: AGENT_GRACE_MS },
+      signal,
+    )
+  )
     deps.say('agent stopped')
   await stopAllPods(deps, layout, record, signal)
   if (await hasPrivateRuntime(layout)) await takeRuntimeDown(deps, layout, signal)

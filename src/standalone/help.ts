@@ -5,7 +5,8 @@ export const helpText = `Deckhand: a Kubernetes node on one machine. Needs Linux
 
 Usage: deckhand COMMAND [options]
 
-  up        run the node in the foreground: a container runtime, a pod network and the agent
+  up        run the node in the foreground: a container runtime, a pod network, a Kubernetes API
+            for kubectl and the agent
   down      stop everything: the agent, all pods, the runtime, the network; keeps the files.
             Pods get their grace period, but preStop hooks do not run
   status    say what runs
@@ -18,15 +19,18 @@ Options of all:
 
 Options of up:
   --manifests DIR         run the pods of the manifests in this folder (<state>/manifests)
+  --apply DIR             apply the objects in the YAML and JSON files of this folder, again when they
+                          change; what leaves the folder is deleted
   --runtime unix:///PATH  use this CRI runtime; without it a private containerd is started
   --kubelet PATH          run this kubelet as the agent; without it our own
   --cgroup-root PATH      the cgroup of all pods (/deckhand)
-  --port N                the agent's API, on loopback (10250)
+  --api-port N            the Kubernetes API, on loopback (6443)
+  --port N                the agent's own API, on loopback (10250)
   --read-only-port N      its open read-only API, on loopback (10255)
   --healthz-port N        its health, on loopback (10248)
 
 Options of down:
-  --purge                 remove the node's folder too: images, logs, manifests
+  --purge                 remove the node's folder too: images, logs, manifests, the API's objects
 
 Exit codes:
   ${exitCodes.done}  done

@@ -1,4 +1,21 @@
 import type { Clock } from '../async/clock.ts'
+import type { TaskGroup } from '../async/task-group.ts'
+import type { KubeClient } from '../kube-api/kube-client.ts'
+
+/** How the Kubernetes API of a node is to be served. */
+export interface ServedApi {
+  readonly folder: string
+  readonly port: number
+  readonly nodeName: string
+  readonly adminKubeconfig: string
+  readonly agentKubeconfig: string
+  readonly logFile: string
+  /** Clients may come. */
+  readonly onReady: () => void
+}
+
+/** Serves it until the signal aborts. */
+type ServeApi = (api: ServedApi, signal: AbortSignal) => Promise<void>
 
 /** What the commands of a standalone node get from outside. */
 export interface NodeDeps {
@@ -11,4 +28,12 @@ export interface NodeDeps {
   /** PATH: where programs are looked for. */
   readonly programPath: string
   readonly userId: number | undefined
+}
+
+/** What "up" gets besides. */
+export interface UpDeps extends NodeDeps {
+  readonly hostname: string
+  readonly serveApi: ServeApi
+  /** A client with the rights of a kubeconfig file. */
+  readonly openClient: (kubeconfig: string, tasks: TaskGroup) => Promise<KubeClient>
 }

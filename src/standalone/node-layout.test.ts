@@ -29,10 +29,10 @@ describe('computeNodeLayout()', () => {
 
 describe('createAgentConfig()', () => {
   const layout = computeNodeLayout('/a')
-  const ports = { api: 1, readOnly: 2, healthz: 3 }
+  const ports = { kubernetes: 4, agent: 1, readOnly: 2, healthz: 3 }
 
   test('is closed: loopback only, no anonymous callers', () => {
-    const config = JSON.parse(createAgentConfig(layout, { cgroupRoot: '/c', manifests: '/m', ports }))
+    const config = JSON.parse(createAgentConfig(layout, { nodeName: 'n', cgroupRoot: '/c', manifests: '/m', ports }))
     assert.equal(config.address, '127.0.0.1')
     assert.equal(config.healthzBindAddress, '127.0.0.1')
     assert.equal(config.authentication.anonymous.enabled, false)
@@ -42,7 +42,7 @@ describe('createAgentConfig()', () => {
   })
 
   test('uses the runtime that the user named', () => {
-    const record = { cgroupRoot: '/c', manifests: '/m', ports, runtime: 'unix:///run/own.sock' }
+    const record = { nodeName: 'n', cgroupRoot: '/c', manifests: '/m', ports, runtime: 'unix:///run/own.sock' }
     assert.equal(JSON.parse(createAgentConfig(layout, record)).containerRuntimeEndpoint, 'unix:///run/own.sock')
   })
 })

@@ -11,6 +11,15 @@ export interface NodeLayout {
   readonly agentConfig: string
   readonly agentRoot: string
   readonly certificates: string
+  /** Objects, keys and certificates of the Kubernetes API. */
+  readonly api: string
+  readonly apiLog: string
+  /** For people and their kubectl. */
+  readonly adminKubeconfig: string
+  /** What came from the folder of --apply. */
+  readonly applied: string
+  /** For the agent. */
+  readonly agentKubeconfig: string
   readonly agentLog: string
   readonly podLogs: string
   /** Process of the "deckhand up" that runs. */
@@ -36,6 +45,11 @@ export function computeNodeLayout(state: string): NodeLayout {
     agentConfig: `${state}/kubelet.yaml`,
     agentRoot: `${state}/kubelet`,
     certificates: `${state}/pki`,
+    api: `${state}/api`,
+    apiLog: `${state}/logs/api.log`,
+    applied: `${state}/applied.json`,
+    adminKubeconfig: `${state}/admin.kubeconfig`,
+    agentKubeconfig: `${state}/kubelet.kubeconfig`,
     agentLog: `${state}/logs/kubelet.log`,
     podLogs: `${state}/logs/pods`,
     upIdentity: `${state}/up.pid`,
@@ -51,7 +65,16 @@ export function computeNodeLayout(state: string): NodeLayout {
 /** Everything that a node makes in its state folder; the record last, since a folder without it is no node's. */
 export function ownPaths(layout: NodeLayout): readonly string[] {
   const { containerd, manifests, agentConfig, agentRoot, certificates, podLogs, upIdentity, agentIdentity } = layout
-  const folders = [containerd.folder, manifests, agentRoot, certificates, dirname(podLogs)]
-  const files = [agentConfig, upIdentity, agentIdentity, layout.record]
+  const { api, adminKubeconfig, agentKubeconfig } = layout
+  const folders = [containerd.folder, manifests, agentRoot, certificates, api, dirname(podLogs)]
+  const files = [
+    agentConfig,
+    layout.applied,
+    adminKubeconfig,
+    agentKubeconfig,
+    upIdentity,
+    agentIdentity,
+    layout.record,
+  ]
   return [...folders, ...files.flatMap((file) => [`${file}.new`, file])]
 }

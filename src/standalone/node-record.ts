@@ -1,13 +1,15 @@
 import { readTextIfPresent } from '../host/state-folder.ts'
-import type { AgentPorts } from './arguments.ts'
+import type { NodePorts } from './arguments.ts'
 
 /** What "up" leaves in the state folder for the other commands; a folder without it is not a node's. */
 export interface NodeRecord {
+  /** A node keeps the name that it had first: its pods are bound to it. */
+  readonly nodeName: string
   readonly cgroupRoot: string
   readonly manifests: string
   /** The user's own runtime; absent for our containerd. */
   readonly runtime?: string
-  readonly ports: AgentPorts
+  readonly ports: NodePorts
 }
 
 /** Undefined when the folder is not a node's. */
@@ -22,10 +24,10 @@ export async function readNodeRecord(file: string): Promise<NodeRecord | undefin
 }
 
 function parseNodeRecord(value: unknown): NodeRecord {
-  const { cgroupRoot, manifests, runtime, ports } = value as Partial<Record<string, unknown>>
-  const { api, readOnly, healthz } = ports as Partial<Record<string, unknown>>
-  const strings = [cgroupRoot, manifests, runtime ?? ''].every((field) => typeof field === 'string')
-  const numbers = [api, readOnly, healthz].every((field) => typeof field === 'number')
+  const { nodeName, cgroupRoot, manifests, runtime, ports } = value as Partial<Record<string, unknown>>
+  const { kubernetes, agent, readOnly, healthz } = ports as Partial<Record<string, unknown>>
+  const strings = [nodeName, cgroupRoot, manifests, runtime ?? ''].every((field) => typeof field === 'string')
+  const numbers = [kubernetes, agent, readOnly, healthz].every((field) => typeof field === 'number')
   if (!strings || !numbers) throw new Error('A field is missing or of the wrong type')
   return value as NodeRecord
 }

@@ -16,13 +16,14 @@ export async function runStatus(deps: NodeDeps, state: string, signal: AbortSign
     deps.say(`There is no node in ${state}.`)
     return false
   }
-  const agent = await findProcess(knownAgent(layout))
+  const agent = await findProcess(knownAgent({ layout, nodeName: record.nodeName }))
   const healthy = agent !== undefined && (await isHealthy(record.ports, signal))
   const containerd = await findContainerd(layout.containerd)
   const agentState = agent === undefined ? 'stopped' : `${healthy ? 'healthy' : 'not healthy'} (pid ${agent.pid})`
   deps.say(`agent      ${agentState}`)
   deps.say(`runtime    ${record.runtime ?? (containerd === undefined ? 'stopped' : `containerd (pid ${containerd})`)}`)
   deps.say(`manifests  ${record.manifests}`)
+  deps.say(`kubectl    kubectl --kubeconfig ${layout.adminKubeconfig} get pods -A`)
   if (!healthy) return false
   deps.say('')
   // In this order: a pod that came in between must not look like one that is being ended.

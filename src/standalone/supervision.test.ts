@@ -32,9 +32,14 @@ test('an agent that the disk does not let be noted runs on, is told of once, and
   }
   const say = (line: string) => said.push(line)
   const deps = { clock, say, ownKubelet: kubelet, pid: process.pid, programPath: '', userId: 0 }
-  const agent = await startAgent(deps, layout, kubelet)
+  const agent = await startAgent(deps, { layout, nodeName: 'n' }, kubelet)
   t.after(() => process.kill(agent.pid, 'SIGKILL'))
-  const supervision = runSupervision(deps, { layout, privateRuntime: false, kubelet }, agent, stop.signal)
+  const supervision = runSupervision(
+    deps,
+    { layout, nodeName: 'n', privateRuntime: false, kubelet },
+    agent,
+    stop.signal,
+  )
   while (sleeps.length < 5) await sleep(1)
   assert.equal(said.length, 1)
   assert.match(said[0] ?? '', new RegExp(`^Cannot note process ${agent.pid} in "${layout.agentIdentity}": `))

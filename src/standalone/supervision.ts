@@ -17,14 +17,19 @@ const WELL_AFTER_MS = 60_000
 /** Starts the runtime and the agent again when they end by themselves and keeps their logs small, until the signal aborts. */
 export async function runSupervision(
   deps: NodeDeps,
-  node: { readonly layout: NodeLayout; readonly privateRuntime: boolean; readonly kubelet: string },
+  node: {
+    readonly layout: NodeLayout
+    readonly nodeName: string
+    readonly privateRuntime: boolean
+    readonly kubelet: string
+  },
   first: AgentProcess,
   signal: AbortSignal,
 ): Promise<void> {
   let agent = first
   let pauseMs = FIRST_PAUSE_MS
-  const { agentLog, containerd } = node.layout
-  const logs = [agentLog, containerd.log].map((file) => ({ file, retry: createRetry(deps, signal) }))
+  const { agentLog, apiLog, containerd } = node.layout
+  const logs = [agentLog, apiLog, containerd.log].map((file) => ({ file, retry: createRetry(deps, signal) }))
   const retryRuntime = createRetry(deps, signal)
   const retryAgent = createRetry(deps, signal)
   const retryNotes = createRetry(deps, signal)
@@ -37,7 +42,7 @@ export async function runSupervision(
       deps.say(`the agent ended (${formatExit(exit)}), starting it again in ${pauseMs / 1000} s; see ${agentLog}`)
       await deps.clock.sleep(pauseMs, signal)
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
-      agent = (await retryAgent(() => startAgent(deps, node.layout, node.kubelet))) ?? agent
+      agent = (await retryAgent(() => startAgent(deps, node, node.kubelet))) ?? agent
     }
     await retryNotes(() => keepNotes(deps, node, agent))
     await deps.clock.sleep(CHECK_MS, signal)

@@ -1,3 +1,4 @@
+import { TaskGroup } from '../async/task-group.ts'
 import { makeCgroup } from '../host/cgroup-tree.ts'
 import { listFolder, makeFolder, readTextIfPresent, realFolder, writeFileAtomically } from '../host/state-folder.ts'
 import { listPods } from './agent-client.ts'
@@ -5,16 +6,19 @@ import type { PodSummary } from './agent-client.ts'
 import { createAgentConfig } from './agent-config.ts'
 import { knownAgent, startAgent, waitUntilHealthy } from './agent-process.ts'
 import type { AgentProcess } from './agent-process.ts'
+import { runAppliedFolder } from './apply/run-applied-folder.ts'
 import type { UpOptions } from './arguments.ts'
 import { checkPorts, checkPrograms, checkRoot, checkRuntime, toFolderError } from './check-machine.ts'
 import { configureContainerd, findContainerd, isConfigured, startContainerd } from './containerd.ts'
 import { EXAMPLE_POD, examplePod } from './example-pod.ts'
 import { importNodeImages } from './import-images.ts'
 import { stopProcess } from './known-process.ts'
-import type { NodeDeps } from './node-deps.ts'
+import type { NodeDeps, UpDeps } from './node-deps.ts'
 import { computeNodeLayout } from './node-layout.ts'
 import type { NodeLayout } from './node-layout.ts'
+import { readNodeRecord } from './node-record.ts'
 import type { NodeRecord } from './node-record.ts'
+import { startNodeApi } from './start-node-api.ts'
 import { runSupervision } from './supervision.ts'
 import { takeUpLock } from './up-lock.ts'
 
@@ -24,18 +28,32 @@ const POLL_MS = 50
 const EXAMPLE_FILE = `${EXAMPLE_POD}.yaml`
 
 /** Runs a standalone node until the signal aborts; then the agent leaves, and pods and runtime stay. */
-export async function runUp(deps: NodeDeps, options: UpOptions, signal: AbortSignal): Promise<void> {
+export async function runUp(deps: UpDeps, options: UpOptions, signal: AbortSignal): Promise<void> {
   checkRoot(deps.userId)
   await using cleanup = new AsyncDisposableStack()
   const layout = await openStateFolder(deps, options.state, cleanup)
   const record = await prepareNode(deps, layout, options, signal)
+  const { nodeName } = record
   if (options.runtime === undefined) await bringUpRuntime(deps, layout, signal)
-  cleanup.defer(() => leaveAgent(deps, layout))
+  const group = cleanup.use(new TaskGroup(signal))
+  await startNodeApi(deps, { layout, record }, group)
+  cleanup.defer(() => leaveAgent(deps, { layout, nodeName }))
   const kubelet = options.kubelet ?? deps.ownKubelet
-  const agent = await startAgent(deps, layout, kubelet)
+  const agent = await startAgent(deps, { layout, nodeName }, kubelet)
   await waitUntilHealthy(deps, { agent, layout, record }, signal)
+  if (options.apply !== undefined) {
+    const applied = { folder: options.apply, recordFile: layout.applied }
+    const client = await deps.openClient(layout.adminKubeconfig, group)
+    const say = (line: string) => deps.say(line)
+    group.run('applied folder', (s) => runAppliedFolder({ ...applied, client, clock: deps.clock, say }, s))
+  }
   await announce(deps, { layout, record, agent }, signal)
-  await runSupervision(deps, { layout, privateRuntime: options.runtime === undefined, kubelet }, agent, signal)
+  await runSupervision(
+    deps,
+    { layout, nodeName, privateRuntime: options.runtime === undefined, kubelet },
+    agent,
+    signal,
+  )
 }
 
 async function openStateFolder(deps: NodeDeps, state: string, cleanup: AsyncDisposableStack): Promise<NodeLayout> {
@@ -51,16 +69,19 @@ async function openStateFolder(deps: NodeDeps, state: string, cleanup: AsyncDisp
 
 /** Everything that the runtime and the agent find at their start. */
 async function prepareNode(
-  deps: NodeDeps,
+  deps: UpDeps,
   layout: NodeLayout,
   options: UpOptions,
   signal: AbortSignal,
 ): Promise<NodeRecord> {
-  const stale = { ...knownAgent(layout), graceMs: AGENT_GRACE_MS }
+  const before = await readNodeRecord(layout.record)
+  const nodeName = before?.nodeName ?? deps.hostname.trim().toLowerCase()
+  const stale = { ...knownAgent({ layout, nodeName }), graceMs: AGENT_GRACE_MS }
   if (await stopProcess(deps.clock, stale, signal)) deps.say('stopped an agent that a killed "deckhand up" had left')
   await checkPorts(options.ports)
   await (options.runtime === undefined ? checkPrograms(deps.programPath) : checkRuntime(options.runtime))
   const record: NodeRecord = {
+    nodeName,
     cgroupRoot: options.cgroupRoot ?? layout.cgroupRoot,
     manifests: options.manifests ?? layout.manifests,
     ports: options.ports,
@@ -128,8 +149,9 @@ async function announce(
   const command = layout.state === '/var/lib/deckhand' ? '' : ` --state ${layout.state}`
   deps.say('')
   deps.say('The node is up.')
-  deps.say(`  run pods      put manifests into ${record.manifests}`)
-  deps.say(`  see pods      bin/deckhand status${command}`)
+  deps.say(`  kubectl       export KUBECONFIG=${layout.adminKubeconfig}`)
+  deps.say(`  run pods      kubectl apply -f FILE, or put manifests into ${record.manifests}`)
+  deps.say(`  see pods      kubectl get pods -A, or bin/deckhand status${command}`)
   deps.say(`  explain one   bin/deckhand why POD${command}`)
   deps.say(`  pods' logs    ${layout.podLogs}/<namespace>_<pod>_<uid>/<container>/<n>.log`)
   deps.say(`  agent's log   ${layout.agentLog}`)
@@ -158,8 +180,11 @@ function formatExample(example: PodSummary | undefined): string {
   return `example pod does not run yet: ${example.phase} ${example.waiting}`.trimEnd()
 }
 
-async function leaveAgent(deps: NodeDeps, layout: NodeLayout): Promise<void> {
-  const stopped = { ...knownAgent(layout), graceMs: AGENT_GRACE_MS }
+async function leaveAgent(
+  deps: NodeDeps,
+  node: { readonly layout: NodeLayout; readonly nodeName: string },
+): Promise<void> {
+  const stopped = { ...knownAgent(node), graceMs: AGENT_GRACE_MS }
   if (await stopProcess(deps.clock, stopped, new AbortController().signal)) deps.say('The agent stopped.')
   deps.say('Pods and runtime go on: "bin/deckhand up" takes over again, "bin/deckhand down" stops all.')
 }

@@ -34,6 +34,9 @@ const OWNED = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersR
 const ALL_RESTARTING = 'AllContainersRestarting'
 const SOMETIMES: readonly string[] = [ALL_RESTARTING, 'PodResizePending', 'PodResizeInProgress']
 
+/** Said by the node and by others: of a pod that is taken from its node. */
+export const DISRUPTION_TARGET = 'DisruptionTarget'
+
 /** True for a condition that only the node agent says. */
 export function isOwnCondition(type: string): boolean {
   return SOMETIMES.includes(type) || OWNED.some((owned) => owned === type)

@@ -7,6 +7,11 @@ import { RESTARTING_ALL } from './status-input.ts'
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed'
 
+/** True for a phase that no pod ever leaves. */
+export function isOver(phase: string | undefined): boolean {
+  return phase === 'Succeeded' || phase === 'Failed'
+}
+
 export interface PhaseInput {
   readonly pod: Pod
   readonly init: readonly ContainerStatus[]

@@ -5,9 +5,9 @@ import { allContainers } from '../model/pod-containers.ts'
 import { isStaticPod } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
 import { restartAllTriggers } from '../model/restart-all-triggers.ts'
-import { computeConditions, isOwnCondition } from './compute-conditions.ts'
+import { computeConditions, DISRUPTION_TARGET, isOwnCondition } from './compute-conditions.ts'
 import { computeContainerStatuses } from './compute-container-statuses.ts'
-import { computePhase } from './compute-phase.ts'
+import { computePhase, isOver } from './compute-phase.ts'
 import type { PodPhase } from './compute-phase.ts'
 import { computePodResources } from './compute-pod-resources.ts'
 import { computeResizeCondition } from './compute-resize-condition.ts'
@@ -49,7 +49,7 @@ export function computePodStatus(given: StatusInput): PodStatus {
     ...untouched(pod),
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
     phase: verdict.phase,
-    conditions,
+    conditions: withDisruption(input, conditions),
     ...(verdict.message === undefined ? {} : { message: verdict.message }),
     ...(verdict.reason === undefined ? {} : { reason: verdict.reason }),
     ...computeHostIps(input.nodeIps),
@@ -79,7 +79,27 @@ function knownConditions(pod: Pod, previous: PodStatus | undefined): readonly Po
   const said = previous?.conditions ?? []
   const told = pod.status?.conditions
   if (told === undefined) return said
-  return [...said.filter(({ type }) => isOwnCondition(type)), ...told]
+  const ours = said.filter(
+    ({ type }) => isOwnCondition(type) || (type === DISRUPTION_TARGET && !told.some((each) => each.type === type)),
+  )
+  return [...ours, ...told]
+}
+
+/** Others may say it too; whoever says it first stays the one who did. */
+function withDisruption(
+  { override, previous, now }: StatusInput,
+  conditions: readonly PodCondition[],
+): readonly PodCondition[] {
+  if (
+    override?.isDisruption !== true ||
+    conditions.some(({ type, status }) => type === DISRUPTION_TARGET && status === 'True')
+  )
+    return conditions
+  const { message } = override
+  const old = previous?.conditions?.find(({ type }) => type === DISRUPTION_TARGET)
+  const lastTransitionTime = (old?.status === 'True' ? old.lastTransitionTime : undefined) ?? toApiTime(now)
+  const told = { type: DISRUPTION_TARGET, status: 'True', reason: 'TerminationByKubelet', message, lastTransitionTime }
+  return [...conditions.filter(({ type }) => type !== DISRUPTION_TARGET), told]
 }
 
 /** What the API holds of a pod's status and the node has no say in. */
@@ -130,7 +150,7 @@ interface PhaseVerdict {
 /** A pod that ended stays ended; a phase that is not new keeps the words that came with it. */
 function computeVerdict(input: StatusInput, computed: PodPhase): PhaseVerdict {
   const { override, previous, pod } = input
-  const ended = [pod.status?.phase, previous?.phase].find((phase) => phase === 'Succeeded' || phase === 'Failed')
+  const ended = [pod.status?.phase, previous?.phase].find(isOver) as PodPhase | undefined
   if (override !== undefined && ended === undefined) {
     return { phase: override.phase as PodPhase, reason: override.reason, message: override.message }
   }

@@ -12,6 +12,15 @@ export interface WaitingReason {
   readonly message: string
 }
 
+/** What something outside of the pod decided about it. */
+export interface PhaseOverride {
+  readonly phase: string
+  readonly reason: string
+  readonly message: string
+  /** The node takes the pod away for the sake of others, which whoever made the pod may want to know. */
+  readonly isDisruption?: boolean
+}
+
 /** Everything a pod's status depends on. */
 export interface StatusInput {
   readonly pod: Pod
@@ -34,7 +43,7 @@ export interface StatusInput {
   readonly nodeIps: readonly string[]
   readonly qosClass: string
   /** A phase that something decided from outside (eviction, deadline). */
-  readonly override?: { readonly phase: string; readonly reason: string; readonly message: string } | undefined
+  readonly override?: PhaseOverride | undefined
   readonly now: number
 }
 

@@ -7,8 +7,6 @@ import { passUpgrade } from './pass-upgrade.ts'
 import { relay } from './relay.ts'
 import { toForwardedHeaders } from './to-forwarded-headers.ts'
 
-export { UpgradeError } from './pass-upgrade.ts'
-
 /** A request to switch protocols, as Node's servers hand it over, and the server that is to answer it. */
 export interface ProxyUpgrade {
   readonly request: IncomingMessage

@@ -1,5 +1,4 @@
-import { Gauge, Histogram } from 'prom-client'
-import type { Registry } from 'prom-client'
+import type { MetricSet } from './metric-set.ts'
 
 /** What a persistent volume claim takes and has left. */
 export interface ClaimUsage {
@@ -11,6 +10,12 @@ export interface ClaimUsage {
   readonly inodes: number
   readonly inodesFree: number
   readonly inodesUsed: number
+}
+
+/** What is counted of measurements of volumes. */
+export interface ClaimMetrics {
+  /** One measurement of a volume: du walks through it, statfs asks its file system. */
+  volumeMeasured(source: 'du' | 'statfs', seconds: number): void
 }
 
 const GAUGES = [
@@ -26,30 +31,21 @@ const GAUGES = [
   { name: 'inodes_used', help: 'Inodes in use.', read: (usage: ClaimUsage) => usage.inodesUsed },
 ]
 
-/** The usage of claims, read when somebody asks. Gives back the function that is told how long measuring a volume took. */
-export function addClaimMetrics(
-  registers: Registry[],
-  claimUsages: () => readonly ClaimUsage[],
-): (source: string, seconds: number) => void {
+/** The usage of claims, read when somebody asks, and how long measuring takes. */
+export function addClaimMetrics(set: MetricSet, claimUsages: () => readonly ClaimUsage[]): ClaimMetrics {
   for (const { name, help, read } of GAUGES) {
-    const metric: Gauge<'namespace' | 'persistentvolumeclaim'> = new Gauge({
-      name: `kubelet_volume_stats_${name}`,
-      help,
-      labelNames: ['namespace', 'persistentvolumeclaim'],
-      registers,
-      collect() {
-        // A claim that is gone has no value any more.
-        metric.reset()
-        for (const usage of claimUsages())
-          metric.set({ namespace: usage.namespace, persistentvolumeclaim: usage.claim }, read(usage))
-      },
-    })
+    const labels = ['namespace', 'persistentvolumeclaim'] as const
+    set.read({ name: `kubelet_volume_stats_${name}`, help, labels }, () =>
+      claimUsages().map((usage) => ({
+        labels: { namespace: usage.namespace, persistentvolumeclaim: usage.claim },
+        value: read(usage),
+      })),
+    )
   }
-  const durations = new Histogram({
+  const durations = set.histogram({
     name: 'kubelet_volume_metric_collection_duration_seconds',
     help: 'How long measuring a volume takes, by the way it is done.',
-    labelNames: ['metric_source'],
-    registers,
+    labels: ['metric_source'],
   })
-  return (source, seconds) => durations.observe({ metric_source: source }, seconds)
+  return { volumeMeasured: (source, seconds) => durations.observe({ metric_source: source }, seconds) }
 }

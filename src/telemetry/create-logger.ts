@@ -1,10 +1,21 @@
 import type { Clock } from '../async/clock.ts'
 import type { LogFields, Logger } from './logger.ts'
 
+/** How much is logged; may be changed while the agent runs. */
+export interface Verbosity {
+  get(): number
+  set(level: number): void
+}
+
+export function createVerbosity(level: number): Verbosity {
+  let current = level
+  return { get: () => current, set: (next) => void (current = next) }
+}
+
 export interface LoggerOptions {
   readonly format: 'text' | 'json'
   /** Decisions (debug) are written from 4 on. */
-  readonly verbosity: number
+  readonly verbosity: number | Pick<Verbosity, 'get'>
   readonly clock: Clock
   readonly pid: number
   readonly write: (line: string) => void
@@ -24,7 +35,7 @@ export function createLogger(options: LoggerOptions, bound: LogFields = {}): Log
   const line =
     (level: Level) =>
     (message: string, fields: LogFields = {}) => {
-      if (level === 'debug' && options.verbosity < DEBUG_VERBOSITY) return
+      if (level === 'debug' && verbosityOf(options) < DEBUG_VERBOSITY) return
       const all = { ...bound, ...fields }
       options.write(
         options.format === 'json' ? toJsonLine(options, level, message, all) : toTextLine(options, level, message, all),
@@ -37,6 +48,10 @@ export function createLogger(options: LoggerOptions, bound: LogFields = {}): Log
     debug: line('debug'),
     child: (fields) => createLogger(options, { ...bound, ...fields }),
   }
+}
+
+function verbosityOf({ verbosity }: LoggerOptions): number {
+  return typeof verbosity === 'number' ? verbosity : verbosity.get()
 }
 
 function toJsonLine({ clock }: LoggerOptions, level: Level, message: string, fields: LogFields): string {

@@ -1,26 +1,109 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
+import { createMetricSources } from '../../test/builders/create-metric-sources.ts'
+import { createPod } from '../../test/builders/create-pod.ts'
+import { ABSENT, HEALTH_METRICS, MAIN_METRICS, PROBE_METRICS } from '../../test/fixtures/upstream-metrics.ts'
+import type { MetricRow } from '../../test/fixtures/upstream-metrics.ts'
+import { parsePrometheus } from '../../test/fixtures/parse-prometheus.ts'
+import type { ParsedMetric } from '../../test/fixtures/parse-prometheus.ts'
 import { createMetrics } from './create-metrics.ts'
+import type { AgentMetrics, MetricsSources } from './create-metrics.ts'
+import type { ProbeSeries } from './create-probe-metrics.ts'
 
-const claimUsages = () => []
-const pods = (fromNode: number) => ({ fromNode, fromApi: 1 })
-const volumes = () => [{ plugin: 'kubernetes.io/empty-dir', desired: 2, actual: 1 }]
-const loopDelay = { percentile: (percent: number) => percent / 1000 }
+const series: ProbeSeries = { namespace: 'shop', pod: 'web', podUid: 'u', container: 'main', type: 'liveness' }
+const request = { method: 'GET', path: 'pods', serverType: 'readwrite', longRunning: false } as const
+const claim = { capacityBytes: 1, availableBytes: 2, usedBytes: 3, inodes: 4, inodesFree: 5, inodesUsed: 6 }
 
-async function linesOf(metrics: ReturnType<typeof createMetrics>, name: string): Promise<string[]> {
-  const { body } = await metrics.render()
+const create = (change: Partial<MetricsSources> = {}) => createMetrics(createMetricSources(change))
+
+async function linesOf(metrics: AgentMetrics, name: string): Promise<string[]> {
+  const { body } = await metrics.render('text')
   return body.split('\n').filter((line) => line.startsWith(name))
 }
 
-test('createMetrics() counts the calls to the runtime, and apart from them those that failed', async () => {
-  const metrics = createMetrics({
-    version: 'v1',
-    startedAt: 5000,
-    desiredPods: () => pods(3),
-    claimUsages,
-    loopDelay,
-    volumes,
+/** Counts each thing once. */
+function countEverything(metrics: AgentMetrics): void {
+  metrics.runtimeOperation('version', 0.2, true)
+  metrics.relist(0.1, 1000)
+  metrics.relist(0.1, 3000)
+  metrics.containerStart('init', 'ErrImagePull')
+  metrics.sandboxStart(true)
+  metrics.podStart(7, { totalSeconds: 8, sliSeconds: 6 })
+  metrics.podSeen(3)
+  metrics.podWorkerPass('sync', 0.1)
+  metrics.podWorkerStart(0.1)
+  metrics.storageOperation('kubernetes.io/empty-dir', 'volume_mount', 0.2, false)
+  metrics.volumeFound(false)
+  metrics.foreignVolumeCleaned(true)
+  metrics.orphanVolumes(3, 1)
+  metrics.volumeMeasured('du', 0.2)
+  metrics.requestStarted(request)
+  metrics.requestEnded(request, 0.1)
+  metrics.clientRequest({
+    host: 'a:6443',
+    method: 'GET',
+    verb: 'LIST',
+    code: '200',
+    seconds: 0.1,
   })
+  metrics.clientRetry({ host: 'a:6443', verb: 'GET', code: '429' })
+  metrics.clientWait({ host: 'a:6443', verb: 'GET', seconds: 0.1 })
+  metrics.serverCertificateRotated(3700)
+  metrics.certificateRenewalFailed('client')
+  metrics.certificateRenewalFailed('server')
+  metrics.probe(series, 'successful', 0.02)
+  metrics.healthChecked('ping', true)
+}
+
+/** A metric in the form of the rows. */
+function toRow({ name, type, help, samples }: ParsedMetric): readonly unknown[] {
+  const labels = new Set(samples.flatMap((sample) => Object.keys(sample.labels)))
+  labels.delete('le')
+  const bounds = samples.flatMap(({ labels: { le } }) => (le === undefined || le === '+Inf' ? [] : [Number(le)]))
+  const buckets = type === 'histogram' ? [...new Set(bounds)].map((bound) => bound.toPrecision(6)) : undefined
+  return [name, type, /^\[(\w+)\] /.exec(help)?.[1], [...labels].sort().join(' '), buckets]
+}
+
+describe('createMetrics() and the metrics of the Go kubelet', () => {
+  const kinds = [
+    ['main', MAIN_METRICS, (metrics: AgentMetrics) => metrics.render('text')],
+    ['probe', PROBE_METRICS, (metrics: AgentMetrics) => metrics.renderProbes('text')],
+    ['health', HEALTH_METRICS, (metrics: AgentMetrics) => metrics.renderHealth('text')],
+  ] as const
+  for (const [kind, rows, render] of kinds) {
+    test(`${kind}: what is here has the same type, labels, buckets and stability; what is not has a reason`, async () => {
+      const metrics = create({ claimUsages: () => [{ namespace: 'shop', claim: 'data', ...claim }] })
+      countEverything(metrics)
+      const shown = parsePrometheus((await render(metrics)).body)
+      const expected = rows.filter((row) => row[5] === 'here').map(withoutState)
+      const names = new Set(rows.map(([name]) => name))
+      assert.deepEqual(shown.filter(({ name }) => names.has(name)).map(toRow), expected.sort(byName))
+      assert.ok(rows.every((row) => row[5] === 'here' || Object.hasOwn(ABSENT, row[5])))
+    })
+  }
+
+  test('what only we have is about the process', async () => {
+    const metrics = create()
+    countEverything(metrics)
+    const known = new Set(MAIN_METRICS.map(([name]) => name))
+    const own = parsePrometheus((await metrics.render('text')).body).filter(({ name }) => !known.has(name))
+    assert.deepEqual(
+      own.map(({ name }) => name).filter((name) => !/^(?:process|nodejs)_/.test(name)),
+      [],
+    )
+  })
+})
+
+function withoutState([name, type, stability, labels, buckets]: MetricRow): readonly unknown[] {
+  return [name, type, stability, labels, buckets?.map((bound) => bound.toPrecision(6))]
+}
+
+function byName([a]: readonly unknown[], [b]: readonly unknown[]): number {
+  return String(a) < String(b) ? -1 : 1
+}
+
+test('createMetrics() counts the calls to the runtime, and apart from them those that failed', async () => {
+  const metrics = create()
   metrics.runtimeOperation('run_podsandbox', 0.004, false)
   metrics.runtimeOperation('run_podsandbox', 0.2, true)
   assert.deepEqual(await linesOf(metrics, 'kubelet_runtime_operations_total'), [
@@ -29,88 +112,67 @@ test('createMetrics() counts the calls to the runtime, and apart from them those
   assert.deepEqual(await linesOf(metrics, 'kubelet_runtime_operations_errors_total'), [
     'kubelet_runtime_operations_errors_total{operation_type="run_podsandbox"} 1',
   ])
-  const durations = await linesOf(metrics, 'kubelet_runtime_operations_duration_seconds')
   assert.equal(
-    durations[0],
+    (await linesOf(metrics, 'kubelet_runtime_operations_duration_seconds'))[0],
     'kubelet_runtime_operations_duration_seconds_bucket{le="0.005",operation_type="run_podsandbox"} 1',
   )
-  assert.equal(durations.filter((line) => line.includes('_bucket')).length, 15)
-  assert.ok(
-    durations.includes(
-      'kubelet_runtime_operations_duration_seconds_sum{operation_type="run_podsandbox"} 0.20400000000000001',
-    ),
-  )
 })
 
-test('createMetrics() counts and times the runs of probes', async () => {
-  const metrics = createMetrics({
-    version: 'v1',
-    startedAt: 5000,
-    desiredPods: () => pods(3),
-    claimUsages,
-    loopDelay,
-    volumes,
-  })
-  metrics.probe('liveness', 'successful', 0.02)
-  metrics.probe('liveness', 'failed', 1)
-  assert.deepEqual(await linesOf(metrics, 'prober_probe_total'), [
-    'prober_probe_total{probe_type="liveness",result="successful"} 1',
-    'prober_probe_total{probe_type="liveness",result="failed"} 1',
+test('createMetrics() tells how far apart the looks at the runtime are, and when the last was', async () => {
+  const metrics = create()
+  metrics.relist(0.1, 10_000)
+  metrics.relist(0.1, 12_000)
+  assert.deepEqual(await linesOf(metrics, 'kubelet_pleg_relist_interval_seconds_sum'), [
+    'kubelet_pleg_relist_interval_seconds_sum 2',
   ])
-  assert.deepEqual(await linesOf(metrics, 'prober_probe_duration_seconds_count'), [
-    'prober_probe_duration_seconds_count{probe_type="liveness"} 2',
-  ])
+  assert.deepEqual(await linesOf(metrics, 'kubelet_pleg_last_seen_seconds'), ['kubelet_pleg_last_seen_seconds 12'])
 })
 
-test('createMetrics() tells what claims take as long as they are there, and how long measuring took', async () => {
-  const numbers = { capacityBytes: 1, availableBytes: 2, usedBytes: 3, inodes: 4, inodesFree: 5, inodesUsed: 6 }
-  let claims = [{ namespace: 'shop', claim: 'data', ...numbers }]
-  const sources = {
-    version: 'v1',
-    startedAt: 5000,
-    desiredPods: () => pods(3),
-    loopDelay,
-    volumes,
-    claimUsages: () => claims,
-  }
-  const metrics = createMetrics(sources)
-  metrics.volumeMeasured('du', 0.2)
+test('createMetrics() counts the runs of probes, times those that did not fail, and forgets what ended', async () => {
+  const metrics = create()
+  metrics.probe(series, 'successful', 0.02)
+  metrics.probe(series, 'failed', 1)
+  const lines = async () =>
+    (await metrics.renderProbes('text')).body.split('\n').filter((line) => /^prober.*(?:total|count)/.test(line))
+  const labels = 'container="main",namespace="shop",pod="web"'
+  assert.deepEqual(await lines(), [
+    `prober_probe_duration_seconds_count{${labels},probe_type="Liveness"} 1`,
+    `prober_probe_total{${labels},pod_uid="u",probe_type="Liveness",result="successful"} 1`,
+    `prober_probe_total{${labels},pod_uid="u",probe_type="Liveness",result="failed"} 1`,
+  ])
+  metrics.probeEnded(series)
+  assert.deepEqual(await lines(), [])
+})
+
+test('createMetrics() tells what claims take as long as they are there', async () => {
+  let claims = [{ namespace: 'shop', claim: 'data', ...claim }]
+  const metrics = create({ claimUsages: () => claims })
   const labels = '{namespace="shop",persistentvolumeclaim="data"}'
   assert.deepEqual(await linesOf(metrics, 'kubelet_volume_stats_'), [
-    `kubelet_volume_stats_capacity_bytes${labels} 1`,
     `kubelet_volume_stats_available_bytes${labels} 2`,
-    `kubelet_volume_stats_used_bytes${labels} 3`,
+    `kubelet_volume_stats_capacity_bytes${labels} 1`,
     `kubelet_volume_stats_inodes${labels} 4`,
     `kubelet_volume_stats_inodes_free${labels} 5`,
     `kubelet_volume_stats_inodes_used${labels} 6`,
-  ])
-  assert.deepEqual(await linesOf(metrics, 'kubelet_volume_metric_collection_duration_seconds_sum'), [
-    'kubelet_volume_metric_collection_duration_seconds_sum{metric_source="du"} 0.2',
+    `kubelet_volume_stats_used_bytes${labels} 3`,
   ])
   claims = []
   assert.deepEqual(await linesOf(metrics, 'kubelet_volume_stats_'), [])
 })
 
 test('createMetrics() counts starts of containers, sandboxes and pods', async () => {
-  const metrics = createMetrics({
-    version: 'v1',
-    startedAt: 5000,
-    desiredPods: () => pods(3),
-    claimUsages,
-    loopDelay,
-    volumes,
-  })
+  const metrics = create()
   metrics.containerStart('init', undefined)
   metrics.containerStart('regular', 'ErrImagePull')
   metrics.sandboxStart(false)
   metrics.sandboxStart(true)
   metrics.podStart(7)
   assert.deepEqual(await linesOf(metrics, 'kubelet_started_'), [
+    'kubelet_started_containers_errors_total{code="ErrImagePull",container_type="container"} 1',
     'kubelet_started_containers_total{container_type="init_container"} 1',
     'kubelet_started_containers_total{container_type="container"} 1',
-    'kubelet_started_containers_errors_total{container_type="container",code="ErrImagePull"} 1',
-    'kubelet_started_pods_total 2',
     'kubelet_started_pods_errors_total 1',
+    'kubelet_started_pods_total 2',
   ])
   const buckets = await linesOf(metrics, 'kubelet_pod_start_duration_seconds_bucket')
   assert.deepEqual(
@@ -119,66 +181,54 @@ test('createMetrics() counts starts of containers, sandboxes and pods', async ()
   )
 })
 
-test('createMetrics() reads what is true when it is asked', async () => {
-  let desired = 3
-  const metrics = createMetrics({
-    version: 'v1',
-    startedAt: 5000,
-    desiredPods: () => pods(desired),
-    claimUsages,
-    loopDelay,
-    volumes,
-  })
-  const desiredLines = (count: number) => [
-    `kubelet_desired_pods{static="true"} ${count}`,
-    'kubelet_desired_pods{static=""} 1',
-  ]
-  assert.deepEqual(await linesOf(metrics, 'kubelet_desired_pods'), desiredLines(3))
-  desired = 4
-  metrics.relist(0.1)
-  assert.deepEqual(await linesOf(metrics, 'kubelet_desired_pods'), desiredLines(4))
-  assert.deepEqual(await linesOf(metrics, 'kubelet_pleg_relist_duration_seconds_count'), [
-    'kubelet_pleg_relist_duration_seconds_count 1',
+test('createMetrics() reads what is true of the node when it is asked', async () => {
+  const sources = createMetricSources()
+  const pod = createPod({ metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } })
+  let wanted = [{ pod, status: { phase: 'Running' } }]
+  assert.ok(sources.node !== undefined)
+  const metrics = createMetrics({ ...sources, node: { ...sources.node, wanted: () => wanted } })
+  assert.deepEqual(await linesOf(metrics, 'kubelet_desired_pods'), [
+    'kubelet_desired_pods{static=""} 0',
+    'kubelet_desired_pods{static="true"} 1',
+  ])
+  wanted = []
+  assert.deepEqual(await linesOf(metrics, 'kubelet_desired_pods{static="true"}'), [
+    'kubelet_desired_pods{static="true"} 0',
+  ])
+  assert.deepEqual(await linesOf(metrics, 'kubelet_certificate_manager_client_ttl'), [
+    'kubelet_certificate_manager_client_ttl_seconds 7.5',
+  ])
+  assert.deepEqual(await linesOf(metrics, 'kubelet_certificate_manager_server_ttl'), [
+    'kubelet_certificate_manager_server_ttl_seconds +Inf',
   ])
   assert.deepEqual(await linesOf(metrics, 'process_start_time_seconds'), ['process_start_time_seconds 5'])
-  assert.deepEqual(await linesOf(metrics, 'kubernetes_build_info'), ['kubernetes_build_info{git_version="v1"} 1'])
+  assert.deepEqual(await linesOf(metrics, 'kubernetes_feature_enabled'), [
+    'kubernetes_feature_enabled{name="A",stage="BETA"} 1',
+    'kubernetes_feature_enabled{name="B",stage=""} 0',
+  ])
+  const [build = ''] = await linesOf(metrics, 'kubernetes_build_info')
+  assert.match(build, /git_version="v1.36.4",go_version="nodev\d+.*",major="1",minor="36",platform="linux\//)
 })
 
 test('createMetrics() tells what the process uses; its processor time only ever grows', async () => {
-  const metrics = createMetrics({
-    version: 'v1',
-    startedAt: 0,
-    desiredPods: () => pods(0),
-    claimUsages,
-    loopDelay,
-    volumes,
-  })
+  const metrics = create()
   const cpu = async () => Number((await linesOf(metrics, 'process_cpu_seconds_total'))[0]?.split(' ')[1])
   const before = await cpu()
   assert.ok(before > 0 && (await cpu()) >= before)
-  const { type, body } = await metrics.render()
-  assert.match(type, /^text\/plain/)
-  assert.match(body, /# TYPE process_cpu_seconds_total counter/)
+  const { type } = await metrics.render('text')
+  assert.match(type, /^text\/plain; version=0.0.4/)
   for (const name of ['process_resident_memory_bytes', 'nodejs_heap_size_used_bytes', 'nodejs_active_resources'])
     assert.ok(Number((await linesOf(metrics, name))[0]?.split(' ')[1]) > 0, name)
 })
 
 test('createMetrics() may be called twice: nothing is shared', async () => {
-  const sources = { version: 'v1', startedAt: 0, desiredPods: () => pods(0), claimUsages, loopDelay, volumes }
-  const [first, second] = [createMetrics(sources), createMetrics(sources)]
+  const [first, second] = [create(), create()]
   first.runtimeOperation('version', 1, false)
   assert.deepEqual(await linesOf(second, 'kubelet_runtime_operations_total'), [])
 })
 
 test('createMetrics() counts what is done with volumes', async () => {
-  const metrics = createMetrics({
-    version: 'v1',
-    startedAt: 5000,
-    desiredPods: () => pods(3),
-    claimUsages,
-    loopDelay,
-    volumes,
-  })
+  const metrics = create()
   metrics.storageOperation('kubernetes.io/empty-dir', 'volume_mount', 0.2, false)
   metrics.storageOperation('kubernetes.io/empty-dir', 'volume_mount', 3, true)
   metrics.volumeFound(true)
@@ -186,25 +236,49 @@ test('createMetrics() counts what is done with volumes', async () => {
   metrics.foreignVolumeCleaned(false)
   metrics.foreignVolumeCleaned(true)
   metrics.orphanVolumes(3, 1)
-  const labels = 'volume_plugin="kubernetes.io/empty-dir",operation_name="volume_mount"'
+  const labels = (status: string) =>
+    `migrated="false",operation_name="volume_mount",status="${status}",volume_plugin="kubernetes.io/empty-dir"`
   assert.deepEqual(await linesOf(metrics, 'storage_operation_duration_seconds_count'), [
-    `storage_operation_duration_seconds_count{${labels},status="success",migrated="false"} 1`,
-    `storage_operation_duration_seconds_count{${labels},status="fail-unknown",migrated="false"} 1`,
+    `storage_operation_duration_seconds_count{${labels('success')}} 1`,
+    `storage_operation_duration_seconds_count{${labels('fail-unknown')}} 1`,
   ])
   assert.deepEqual(await linesOf(metrics, 'volume_manager_total_volumes'), [
     'volume_manager_total_volumes{plugin_name="kubernetes.io/empty-dir",state="desired_state_of_world"} 2',
     'volume_manager_total_volumes{plugin_name="kubernetes.io/empty-dir",state="actual_state_of_world"} 1',
   ])
   assert.deepEqual(await linesOf(metrics, 'reconstruct_volume'), [
-    'reconstruct_volume_operations_total 2',
     'reconstruct_volume_operations_errors_total 1',
+    'reconstruct_volume_operations_total 2',
   ])
   assert.deepEqual(await linesOf(metrics, 'force_cleaned'), [
-    'force_cleaned_failed_volume_operations_total 2',
     'force_cleaned_failed_volume_operation_errors_total 1',
+    'force_cleaned_failed_volume_operations_total 2',
   ])
   assert.deepEqual(await linesOf(metrics, 'kubelet_orphan_pod'), [
     'kubelet_orphan_pod_cleaned_volumes 3',
     'kubelet_orphan_pod_cleaned_volumes_errors 1',
   ])
+})
+
+test('createMetrics() counts requests, and forgets health checks when told to', async () => {
+  const metrics = create()
+  metrics.requestStarted(request)
+  const labels = '{long_running="false",method="GET",path="pods",server_type="readwrite"}'
+  assert.deepEqual(await linesOf(metrics, 'kubelet_http_inflight_requests'), [
+    `kubelet_http_inflight_requests${labels} 1`,
+  ])
+  metrics.requestEnded(request, 0.1)
+  assert.deepEqual(await linesOf(metrics, 'kubelet_http_inflight_requests'), [
+    `kubelet_http_inflight_requests${labels} 0`,
+  ])
+  assert.deepEqual(await linesOf(metrics, 'kubelet_http_requests_total'), [`kubelet_http_requests_total${labels} 1`])
+  metrics.healthChecked('ping', false)
+  const health = async () =>
+    (await metrics.renderHealth('text')).body.split('\n').filter((line) => line.startsWith('kube'))
+  assert.deepEqual(await health(), [
+    'kubernetes_healthcheck{name="ping",type="healthz"} 0',
+    'kubernetes_healthchecks_total{name="ping",status="error",type="healthz"} 1',
+  ])
+  metrics.resetHealth()
+  assert.deepEqual(await health(), [])
 })

@@ -1,5 +1,4 @@
-import { Counter, Gauge, Histogram } from 'prom-client'
-import type { Registry } from 'prom-client'
+import type { MetricSet } from './metric-set.ts'
 
 /** What is counted about volumes. */
 export interface VolumeMetrics {
@@ -23,15 +22,14 @@ export interface VolumeCount {
 // As in the Go kubelet, so that its dashboards fit.
 const BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600]
 
-export function createVolumeMetrics(registers: Registry[], counts: () => readonly VolumeCount[]): VolumeMetrics {
-  const counter = (name: string, help: string) => new Counter({ name, help, registers })
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
-  const operations = new Histogram({
+export function createVolumeMetrics(set: MetricSet, counts: () => readonly VolumeCount[]): VolumeMetrics {
+  const counter = (name: string, help: string) => set.counter({ name, help })
+  const gauge = (name: string, help: string) => set.gauge({ name, help })
+  const operations = set.histogram({
     name: 'storage_operation_duration_seconds',
     help: 'How long it takes to mount or unmount a volume.',
-    labelNames: ['volume_plugin', 'operation_name', 'status', 'migrated'],
+    labels: ['volume_plugin', 'operation_name', 'status', 'migrated'],
     buckets: BUCKETS,
-    registers,
   })
   const found = counter('reconstruct_volume_operations_total', 'Volumes of an earlier agent that were found.')
   const unknown = counter(
@@ -45,7 +43,7 @@ export function createVolumeMetrics(registers: Registry[], counts: () => readonl
   )
   const orphans = gauge('kubelet_orphan_pod_cleaned_volumes', 'Unknown pods whose volumes went in the last look.')
   const orphanErrors = gauge('kubelet_orphan_pod_cleaned_volumes_errors', 'Unknown pods whose volumes stayed.')
-  addTotals(registers, counts)
+  addTotals(set, counts)
   return {
     storageOperation(volume_plugin, operation_name, seconds, failed) {
       const status = failed ? 'fail-unknown' : 'success'
@@ -66,18 +64,16 @@ export function createVolumeMetrics(registers: Registry[], counts: () => readonl
   }
 }
 
-function addTotals(registers: Registry[], counts: () => readonly VolumeCount[]): void {
-  const metric: Gauge = new Gauge({
+function addTotals(set: MetricSet, counts: () => readonly VolumeCount[]): void {
+  const definition = {
     name: 'volume_manager_total_volumes',
     help: 'Volumes that should be there and volumes that are.',
-    labelNames: ['plugin_name', 'state'],
-    registers,
-    collect() {
-      metric.reset()
-      for (const { plugin, desired, actual } of counts()) {
-        metric.set({ plugin_name: plugin, state: 'desired_state_of_world' }, desired)
-        metric.set({ plugin_name: plugin, state: 'actual_state_of_world' }, actual)
-      }
-    },
-  })
+    labels: ['plugin_name', 'state'] as const,
+  }
+  set.read(definition, () =>
+    counts().flatMap(({ plugin, desired, actual }) => [
+      { labels: { plugin_name: plugin, state: 'desired_state_of_world' }, value: desired },
+      { labels: { plugin_name: plugin, state: 'actual_state_of_world' }, value: actual },
+    ]),
+  )
 }

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
 import { test } from 'node:test'
+import type { AgentMetrics } from './create-metrics.ts'
+import type { ProbeSeries } from './create-probe-metrics.ts'
 import { deferMetrics } from './defer-metrics.ts'
+
+const series: ProbeSeries = { namespace: 'n', pod: 'p', podUid: 'u', container: 'c', type: 'liveness' }
 
 function setUp() {
   const counted: unknown[] = []
@@ -9,19 +13,17 @@ function setUp() {
   const metrics = deferMetrics(async () => {
     loads += 1
     await setImmediate()
+    const render = async () => ({ type: 'text/plain', body: JSON.stringify(counted) })
     return {
-      runtimeOperation: (...call) => counted.push(call),
-      relist: (seconds) => counted.push(seconds),
-      probe: (...run) => counted.push(run),
-      containerStart: (...start) => counted.push(start),
-      sandboxStart: (failed) => counted.push(failed),
-      podStart: (seconds) => counted.push(seconds),
-      storageOperation: (...operation) => counted.push(operation),
-      volumeFound: (isKnown) => counted.push(isKnown),
-      foreignVolumeCleaned: (failed) => counted.push(failed),
-      orphanVolumes: (...look) => counted.push(look),
-      volumeMeasured: (...measurement) => counted.push(measurement),
-      render: async () => ({ type: 'text/plain', body: JSON.stringify(counted) }),
+      ...({
+        runtimeOperation: (...call: unknown[]) => counted.push(call),
+        relist: (seconds: number) => counted.push(seconds),
+        probeEnded: (...probe: unknown[]) => counted.push(probe),
+        volumeMeasured: (...measurement: unknown[]) => counted.push(measurement),
+      } as unknown as AgentMetrics),
+      render,
+      renderProbes: render,
+      renderHealth: render,
     }
   })
   return { counted, metrics, loads: () => loads }
@@ -31,22 +33,15 @@ test('deferMetrics() makes them when they are asked for, with all that was count
   const { metrics, loads } = setUp()
   metrics.runtimeOperation('a', 1, false)
   metrics.relist(2)
-  metrics.probe('liveness', 'failed', 1)
+  metrics.probeEnded(series)
   metrics.volumeMeasured('du', 5)
   assert.equal(loads(), 0)
-  const asked = Promise.all([metrics.render(), metrics.render()])
+  const asked = Promise.all([metrics.render('text'), metrics.render('text')])
   metrics.relist(3)
   const [{ body }] = await asked
-  assert.deepEqual(JSON.parse(body), [['a', 1, false], 2, ['liveness', 'failed', 1], ['du', 5], 3])
+  assert.deepEqual(JSON.parse(body), [['a', 1, false], 2, [series], ['du', 5], 3])
   metrics.relist(4)
-  assert.deepEqual(JSON.parse((await metrics.render()).body), [
-    ['a', 1, false],
-    2,
-    ['liveness', 'failed', 1],
-    ['du', 5],
-    3,
-    4,
-  ])
+  assert.deepEqual(JSON.parse((await metrics.render('text')).body), [['a', 1, false], 2, [series], ['du', 5], 3, 4])
   assert.equal(loads(), 1)
 })
 

@@ -1,7 +1,35 @@
-import type { AgentMetrics } from './create-metrics.ts'
+import type { AgentCounts, AgentMetrics } from './create-metrics.ts'
 
 // So many counts wait for their metrics; more would cost more than the library does.
 const MOST_WAITING = 1000
+
+/** All that is counted; the type sees to it that none is forgotten. */
+const COUNTS: Readonly<Record<keyof AgentCounts, true>> = {
+  runtimeOperation: true,
+  relist: true,
+  containerStart: true,
+  sandboxStart: true,
+  podStart: true,
+  podSeen: true,
+  podWorkerPass: true,
+  podWorkerStart: true,
+  storageOperation: true,
+  volumeFound: true,
+  foreignVolumeCleaned: true,
+  orphanVolumes: true,
+  volumeMeasured: true,
+  probe: true,
+  probeEnded: true,
+  requestStarted: true,
+  requestEnded: true,
+  healthChecked: true,
+  clientRequest: true,
+  clientRetry: true,
+  clientWait: true,
+  serverCertificateRotated: true,
+  certificateRenewalFailed: true,
+  resetHealth: true,
+}
 
 /**
  * Metrics that are made when they are first asked for, or when much waits to be counted: their library takes a tenth of the time that
@@ -23,18 +51,16 @@ export function deferMetrics(load: () => Promise<AgentMetrics>): AgentMetrics {
     // Whoever asks for the metrics hears of a failure; counting goes on without.
     if (waiting.length >= MOST_WAITING) (making ??= make()).catch(() => {})
   }
+  const counts = Object.keys(COUNTS).map((name) => [
+    name,
+    (...call: unknown[]) =>
+      count((metrics) => (metrics[name as keyof AgentCounts] as (...call: unknown[]) => void)(...call)),
+  ])
+  const ready = async () => await (making ??= make())
   return {
-    runtimeOperation: (...call) => count((metrics) => metrics.runtimeOperation(...call)),
-    probe: (...run) => count((metrics) => metrics.probe(...run)),
-    containerStart: (...start) => count((metrics) => metrics.containerStart(...start)),
-    sandboxStart: (failed) => count((metrics) => metrics.sandboxStart(failed)),
-    podStart: (seconds) => count((metrics) => metrics.podStart(seconds)),
-    storageOperation: (...operation) => count((metrics) => metrics.storageOperation(...operation)),
-    volumeFound: (isKnown) => count((metrics) => metrics.volumeFound(isKnown)),
-    foreignVolumeCleaned: (failed) => count((metrics) => metrics.foreignVolumeCleaned(failed)),
-    orphanVolumes: (...look) => count((metrics) => metrics.orphanVolumes(...look)),
-    volumeMeasured: (...measurement) => count((metrics) => metrics.volumeMeasured(...measurement)),
-    relist: (seconds) => count((metrics) => metrics.relist(seconds)),
-    render: async () => await (await (making ??= make())).render(),
+    ...(Object.fromEntries(counts) as AgentCounts),
+    render: async (format) => await (await ready()).render(format),
+    renderProbes: async (format) => await (await ready()).renderProbes(format),
+    renderHealth: async (format) => await (await ready()).renderHealth(format),
   }
 }

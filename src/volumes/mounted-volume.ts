@@ -9,5 +9,7 @@ export interface MountedVolume {
   readonly name: string
   readonly path: string
   readonly measure: VolumeMeasure
+  /** It takes room of the node, and goes with its pod. */
+  readonly isLocalEphemeral: boolean
   readonly pvcRef: { readonly namespace: string; readonly name: string } | undefined
 }

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { FakeClock } from '../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../test/fakes/silent-logger.ts'
-import type { FileSystemUsage } from '../host/guarded-files.ts'
+import type { FileSystemUsage } from '../host/file-usage.ts'
 import type { PodUid } from '../model/pod.ts'
 import type { MountedVolume } from './mounted-volume.ts'
 import { VolumeStats } from './volume-stats.ts'
@@ -23,7 +23,16 @@ const tree = { bytes: 20, inodes: 2 }
 
 function createVolume(name: string, parts: Partial<MountedVolume> = {}): MountedVolume {
   const pod = { namespace: 'shop', name: 'web' }
-  return { uid: 'u-1' as PodUid, pod, name, path: `/v/${name}`, measure: 'walk', pvcRef: undefined, ...parts }
+  return {
+    uid: 'u-1' as PodUid,
+    pod,
+    name,
+    path: `/v/${name}`,
+    measure: 'walk',
+    isLocalEphemeral: true,
+    pvcRef: undefined,
+    ...parts,
+  }
 }
 
 /** Stays until it is told to give up, as a measurement of a dead file system does. */
@@ -94,6 +103,33 @@ describe('VolumeStats', () => {
     const { clock, asked } = setUp(t, volumes, { random: () => draws.shift() ?? 0.9 })
     await clock.advance(90_000)
     assert.deepEqual(asked, ['0 statfs /v/a', '0 statfs /v/b', '60 statfs /v/a', '90 statfs /v/b'])
+  })
+
+  test('asks for what has a project, all at the same time, and walks through the others', async (t) => {
+    const volumes = ['counted', 'too', 'other'].map((name) => createVolume(name))
+    const questions: string[] = []
+    const projects = {
+      has: (path: string) => path !== '/v/other',
+      usageOf: async (path: string) => {
+        questions.push(path)
+        return path === '/v/other' ? undefined : { bytes: 7, inodes: 1 }
+      },
+    }
+    const { clock, asked, stats } = setUp(t, volumes, { projects, random: () => 0.9 })
+    await clock.advance(61_000)
+    assert.deepEqual(
+      asked.filter((line) => line.includes('walk')),
+      ['0 walk /v/other'],
+    )
+    assert.deepEqual(questions, ['/v/counted', '/v/too', '/v/other', '/v/counted', '/v/too'])
+    assert.deepEqual(
+      stats.usages().map(({ usedBytes, inodesUsed, time }) => [usedBytes, inodesUsed, time]),
+      [
+        [7, 1, 60_000],
+        [7, 1, 60_000],
+        [20, 2, 0],
+      ],
+    )
   })
 
   test('measures content of the agent itself once, but again until it worked', async (t) => {

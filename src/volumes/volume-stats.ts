@@ -2,11 +2,13 @@ import { AbortScope } from '../async/abort-scope.ts'
 import type { Clock } from '../async/clock.ts'
 import { TaskGroup } from '../async/task-group.ts'
 import { Turnstile } from '../async/turnstile.ts'
-import type { FileSystemUsage, GuardedFiles } from '../host/guarded-files.ts'
+import type { FileSystemUsage } from '../host/file-usage.ts'
+import type { GuardedFiles } from '../host/guarded-files.ts'
 import type { AgentMetrics } from '../telemetry/create-metrics.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ClaimUsage } from '../telemetry/add-claim-metrics.ts'
 import type { MountedVolume } from './mounted-volume.ts'
+import type { VolumeProjects } from './volume-projects.ts'
 
 /** What a volume took when it was last measured. Of one that shares its file system only what is used is its own. */
 export interface VolumeUsage extends FileSystemUsage {
@@ -19,6 +21,8 @@ export interface VolumeStatsDeps {
   /** The volumes that are there now. */
   readonly mounted: () => readonly MountedVolume[]
   readonly files: Pick<GuardedFiles, 'measureTree' | 'measureFileSystem'>
+  /** Knows what some of them take without a walk; undefined where none has a project. */
+  readonly projects?: Pick<VolumeProjects, 'has' | 'usageOf'> | undefined
   /** Each volume is measured again after once to twice this time; 0 or less: none ever is. */
   readonly periodMs: number
   readonly metrics: Pick<AgentMetrics, 'volumeMeasured'>
@@ -102,7 +106,7 @@ export class VolumeStats {
   }
 
   async #measure(volume: MountedVolume, entry: Entry, signal: AbortSignal): Promise<void> {
-    const { clock, random, periodMs, log } = this.#deps
+    const { clock, log } = this.#deps
     using scope = new AbortScope(signal)
     entry.stop = () => scope.abort(new Error('Volume is gone'))
     try {
@@ -117,17 +121,25 @@ export class VolumeStats {
     } finally {
       entry.stop = undefined
       const isOver = volume.measure === 'once' && entry.last !== undefined
-      entry.dueAt = isOver ? Number.POSITIVE_INFINITY : clock.monotonic() + periodMs * (1 + random())
+      entry.dueAt = isOver ? Number.POSITIVE_INFINITY : this.#nextTime(volume)
     }
   }
 
+  #nextTime({ path }: MountedVolume): number {
+    const { clock, random, periodMs, projects } = this.#deps
+    const now = clock.monotonic()
+    // All that have a project at the same time: one question tells of all.
+    if (projects?.has(path)) return (Math.floor(now / periodMs) + 1) * periodMs
+    return now + periodMs * (1 + random())
+  }
+
   async #measureNow({ path, measure }: MountedVolume, signal: AbortSignal): Promise<FileSystemUsage> {
-    const { files, metrics, clock } = this.#deps
+    const { files, projects, metrics, clock } = this.#deps
     const began = clock.monotonic()
     try {
       const whole = await files.measureFileSystem(path, signal)
       if (measure === 'fileSystem') return whole
-      const { bytes, inodes } = await files.measureTree(path, signal)
+      const { bytes, inodes } = (await projects?.usageOf(path, signal)) ?? (await files.measureTree(path, signal))
       return { ...whole, usedBytes: bytes, inodesUsed: inodes }
     } finally {
       metrics.volumeMeasured(measure === 'fileSystem' ? 'statfs' : 'du', (clock.monotonic() - began) / 1000)

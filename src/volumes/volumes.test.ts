@@ -207,6 +207,7 @@ describe('Volumes.ensure()', () => {
         name: 'data',
         path: node.path('u-2', LOCAL, 'pv-1'),
         measure: 'walk',
+        isLocalEphemeral: false,
         pvcRef: { namespace: 'shop', name: 'data' },
       },
     ])

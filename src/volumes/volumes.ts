@@ -17,6 +17,7 @@ import { computeContainerDevices, computeContainerMounts } from './compute-conta
 import { computeUsedVolumes, computeVolumeWish } from './compute-desired-volumes.ts'
 import type { UsedVolume } from './compute-desired-volumes.ts'
 import { computeVolumePlugin } from './compute-volume-plugin.ts'
+import { isLocalEphemeral } from './is-local-ephemeral.ts'
 import type { MountedVolume } from './mounted-volume.ts'
 import { PodVolume } from './pod-volume.ts'
 import type { NoteStep } from './pod-volume.ts'
@@ -183,6 +184,7 @@ export class Volumes {
             name,
             path: ready.hostPath,
             measure: this.#kinds.get(plugin)?.measure,
+            isLocalEphemeral: isLocalEphemeral(source),
             pvcRef: source.kind === 'persistent' ? source.claim : undefined,
           },
         ]

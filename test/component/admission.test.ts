@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { createContainer } from '../builders/create-pod.ts'
 import type { PodSecurityContext } from '../../src/model/generated/core-v1.ts'
 import { startAgent } from './create-agent.ts'
 import { changes, createWantedPod, createWorld, running } from './create-world.ts'
@@ -17,7 +18,7 @@ describe('admission', () => {
     [
       { supplementalGroupsPolicy: 'Strict' },
       'SupplementalGroupsPolicyNotSupported',
-      'supplementalGroupsPolicy "Strict" is not supported by the container runtime of this node',
+      'SupplementalGroupsPolicy=Strict is not supported in this node',
     ],
     [
       { appArmorProfile: { type: 'RuntimeDefault' } },
@@ -77,6 +78,32 @@ describe('admission', () => {
     agent.setPods([tuned])
     await agent.settle()
     assert.deepEqual(running(world), ['main'])
+    assert.equal(agent.statusOf('u-1')?.phase, 'Running')
+  })
+
+  const wishing = (uid: string, cpu: string) =>
+    createWantedPod(uid, { containers: [createContainer({ resources: { requests: { cpu } } })] })
+  const small = { pods: '10', cpu: '1', memory: '1Gi' }
+
+  test('rejects a static pod that there is no room for: none of the others may be driven away', async () => {
+    await using world = await createWorld()
+    await using agent = await startAgent(world, { allocatable: small })
+    agent.setPods([wishing('u-1', '600m'), wishing('u-2', '600m')])
+    await agent.settle()
+    const { phase, reason } = agent.statusOf('u-2') ?? {}
+    assert.deepEqual([agent.statusOf('u-1')?.phase, phase, reason], ['Running', 'Failed', 'UnexpectedAdmissionError'])
+  })
+
+  test('never rejects a pod that runs, although the node has become smaller', async () => {
+    await using world = await createWorld()
+    {
+      await using first = await startAgent(world)
+      first.setPods([wishing('u-1', '2')])
+      await first.settle()
+    }
+    await using agent = await startAgent(world, { allocatable: small })
+    agent.setPods([wishing('u-1', '2')])
+    await agent.settle()
     assert.equal(agent.statusOf('u-1')?.phase, 'Running')
   })
 })

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
+import type { Rejection } from '../../src/admission/rejection.ts'
 import { ShutdownError } from '../../src/async/abort-errors.ts'
 import { TaskGroup } from '../../src/async/task-group.ts'
 import { Turnstile } from '../../src/async/turnstile.ts'
 import type { PodCapability } from '../../src/containers/unsupported-fields.ts'
-import { createAdmission } from '../../src/create-admission.ts'
+import { createNodeAdmission } from '../../src/create-node-admission.ts'
 import { createCriClient } from '../../src/cri/cri-client.ts'
 import { fetchRuntimeVersion } from '../../src/cri/runtime-version.ts'
 import { toRuntimeFeatures } from '../../src/cri/to-runtime-features.ts'
@@ -13,7 +14,7 @@ import { httpGet } from '../../src/http-client/http-get.ts'
 import { ImagePuller } from '../../src/images/image-puller.ts'
 import type { PodStatus } from '../../src/model/generated/core-v1.ts'
 import type { Pod, PodUid } from '../../src/model/pod.ts'
-import { noRuntimeClasses } from '../../src/no-runtime-classes.ts'
+import { noRuntimeClasses } from '../../src/membership.ts'
 import { createEnvironmentSources } from '../builders/create-environment-sources.ts'
 import { Volumes } from '../../src/volumes/volumes.ts'
 import { toNodeSettings } from '../../src/node-settings.ts'
@@ -56,11 +57,19 @@ export interface AgentOptions {
   /** What the agent can do beside what its runtime can. */
   readonly capabilities?: readonly PodCapability[]
   readonly allowedUnsafeSysctls?: readonly string[]
+  /** What the node has for pods; plenty when nothing is said. */
+  readonly allocatable?: Readonly<Record<string, string>>
   readonly runtimeClasses?: RuntimeClasses
+  /** The status of a pod may have changed. */
+  readonly onStatus?: (uid: PodUid) => void
+  readonly isUnreadable?: (uid: PodUid) => boolean
+  /** Why a pod may not run here. */
+  readonly admit?: (pod: Pod) => Rejection | undefined
 }
 
 const START_PATIENCE_MS = 5000
 const IDS_PER_POD = 65_536
+const PLENTY = { pods: '1000', cpu: '64', memory: '64Gi', 'ephemeral-storage': '1Ti', 'hugepages-2Mi': '1Gi' }
 const REQUEST_TIMEOUT_MS = 120_000
 const MAX_RESTART_PERIOD_MS = 300_000
 const SYNC_FREQUENCY_MS = 60_000
@@ -126,10 +135,17 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const features = () => toRuntimeFeatures(health.abilities, version)
   const { allowedUnsafeSysctls = [] } = options
   const gates = (await loadSettings([])).gates
-  const admission = createAdmission({
+  const admission = createNodeAdmission({
     settings: { gates, config: { allowedUnsafeSysctls } },
     kernel: { release: '6.1.0', appArmor: false },
     features,
+    node: () => ({ metadata: { name: 'node-1' } }),
+    allocatable: () => options.allocatable ?? PLENTY,
+    activePods: () => workers.views().flatMap(({ pod, status }) => (status.phase === 'Failed' ? [] : [pod])),
+    pressures: () => ({ memory: false, disk: false, pid: false }),
+    declaredFeatures: undefined,
+    evict: () => {},
+    events: recorder,
   })
   const userNamespaces = await UserNamespaces.load({
     records: world.userNamespaces,
@@ -168,6 +184,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
           random: () => 0.5,
           agentStartedAt: clock.monotonic(),
           onRun: (measure) => void probeRuns.push(measure),
+          onEnded: () => {},
         },
         node: await createNodeSettings(),
         metrics: {
@@ -188,13 +205,15 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         networkProblem: () => health.networkProblem,
       },
       capabilities: () => new Set([...admission.capabilities(), ...(options.capabilities ?? [])]),
-      admit: (pod) => admission.admit(pod),
+      admit: (pod) => options.admit?.(pod) ?? admission.admit(pod),
       observedPods: observer,
       onStatus: (uid) => {
         const view = workers.views().find(({ pod }) => pod.metadata.uid === uid)
         const text = `${uid} ${view?.status.phase ?? 'gone'}`
         if (statuses.at(-1) !== text) statuses.push(text)
+        options.onStatus?.(uid)
       },
+      isUnreadable: (uid) => options.isUnreadable?.(uid) === true,
       onGone: (uid) => images.forget(uid),
     },
     group,
@@ -249,6 +268,10 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     probeRuns,
     /** What metrics would show of starts. */
     counted,
+    allSeen: () => allSeen,
+    clock,
+    log,
+    recorder,
     /** The complete set of a source. */
     setPods(pods: readonly Pod[], source = 'file') {
       mux.set(source, pods)
@@ -334,6 +357,7 @@ export async function createNodeSettings() {
   return toNodeSettings(settings, {
     machine: MACHINE,
     nodeIps: () => ['192.0.2.1'],
+    allocatable: () => ({ cpu: '2', memory: String(MACHINE.memoryBytes) }),
     cgroups: { driver: 'cgroupfs', root: '/', perQos: true },
     resolvConf: 'nameserver 192.0.2.53\n',
   })

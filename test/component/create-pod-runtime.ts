@@ -6,7 +6,7 @@ import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../src/
 import { parsePodUid } from '../../src/model/pod.ts'
 import type { PodUid } from '../../src/model/pod.ts'
 import type { RuntimeFeatures } from '../../src/model/runtime-features.ts'
-import { noRuntimeClasses } from '../../src/no-runtime-classes.ts'
+import { noRuntimeClasses } from '../../src/membership.ts'
 import { createEnvironmentSources } from '../builders/create-environment-sources.ts'
 import { Volumes } from '../../src/volumes/volumes.ts'
 import { ExitJournal } from '../../src/pods/exit-journal.ts'
@@ -83,6 +83,7 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
       random: () => 0,
       agentStartedAt: clock.monotonic(),
       onRun: () => {},
+      onEnded: () => {},
     },
     node: await createNodeSettings(),
     metrics: { containerStart: () => {}, sandboxStart: () => {}, podStart: () => {} },

@@ -40,10 +40,10 @@ inMountNamespace(import.meta.filename, () => {
   async function makeNode(state: string): Promise<void> {
     const { agentRoot, record, podLogs } = computeNodeLayout(state)
     for (const path of [agentRoot, podLogs]) await mkdir(path, { recursive: true })
-    const ports = { api: 1, readOnly: 2, healthz: 3 }
+    const ports = { kubernetes: 4, agent: 1, readOnly: 2, healthz: 3 }
     await writeFile(
       record,
-      JSON.stringify({ cgroupRoot: '/deckhand-test-none', manifests: `${state}/manifests`, ports }),
+      JSON.stringify({ nodeName: 'n', cgroupRoot: '/deckhand-test-none', manifests: `${state}/manifests`, ports }),
     )
     await makeShared({ clock: systemClock }, agentRoot, signal)
     await mountTmpfs(`${agentRoot}/pods/uid/volumes/v`)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { createKeys, parseKeyedCertificate, toKeyPem } from '../certificates/certificate-files.ts'
-import { issueAuthority, issueCertificate } from '../certificates/issue-certificate.ts'
-import type { Authority, CertificateContent } from '../certificates/issue-certificate.ts'
+import { createKeys, parseKeyedCertificate, toKeyPem } from '../../certificates/x509/certificate-files.ts'
+import { issueAuthority, issueCertificate } from '../../certificates/x509/issue-certificate.ts'
+import type { Authority, CertificateContent } from '../../certificates/x509/issue-certificate.ts'
 import { authenticateCertificate } from './authenticate-certificate.ts'
 
 const NOW = Date.UTC(2026, 0, 1)

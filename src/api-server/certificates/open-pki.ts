@@ -4,9 +4,9 @@ import type { Clock } from '../../async/clock.ts'
 import { createRecordFolder } from '../../host/record-folder.ts'
 import type { RecordFolder } from '../../host/record-folder.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { createKeys, parseKey, parseKeyedCertificate, toKeyPem } from './certificate-files.ts'
-import { issueAuthority } from './issue-certificate.ts'
-import type { Authority } from './issue-certificate.ts'
+import { createKeys, parseKey, parseKeyedCertificate, toKeyPem } from '../../certificates/x509/certificate-files.ts'
+import { issueAuthority } from '../../certificates/x509/issue-certificate.ts'
+import type { Authority } from '../../certificates/x509/issue-certificate.ts'
 
 /** What the API proves itself and others with. */
 export interface Pki {

@@ -9,9 +9,9 @@ import {
   computeSigningDecision,
   SERVING_SIGNER,
 } from './compute-signing-decision.ts'
-import { issueCertificate } from './issue-certificate.ts'
-import type { Authority } from './issue-certificate.ts'
-import { normalizeName } from './normalize-name.ts'
+import { issueCertificate } from '../../certificates/x509/issue-certificate.ts'
+import type { Authority } from '../../certificates/x509/issue-certificate.ts'
+import { normalizeName } from '../../certificates/x509/normalize-name.ts'
 import { parseSigningRequest } from './parse-signing-request.ts'
 import type { ParsedRequest } from './parse-signing-request.ts'
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../async/clock.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import type { KeyedCertificate } from './certificate-files.ts'
+import type { KeyedCertificate } from '../../certificates/x509/certificate-files.ts'
 import { ensureKubeconfig } from './client-kubeconfig.ts'
 import type { ClientIdentity } from './client-kubeconfig.ts'
 import type { Pki } from './open-pki.ts'

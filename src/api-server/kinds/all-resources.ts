@@ -24,7 +24,7 @@ const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch
 /** The status, which those who watch over an object write, apart from the rest, which those write who want something of it. */
 const status: Subresource = { name: 'status', verbs: ['get', 'patch', 'update'] }
 
-/** A path segment, as events may be called. */
+/** A path segment, as events and certificate requests may be called. */
 const pathSegment: NameRule = (value) =>
   value.length <= 253 && !/[/%]/.test(value) && value !== '.' && value !== '..' ? undefined : 'must fit into a path'
 
@@ -197,6 +197,7 @@ const others: readonly Resource[] = [
     group: 'certificates.k8s.io',
     plural: 'certificatesigningrequests',
     kind: 'CertificateSigningRequest',
+    nameRule: pathSegment,
     shortNames: ['csr'],
     subresources: [approval, status],
     selectableFields: (object) => ({ 'spec.signerName': inside(object, 'spec', 'signerName') }),

@@ -3,7 +3,7 @@ import { attempt, text } from '../kinds/scalar-kinds.ts'
 import { parseGoBool } from '../values/go-scalars.ts'
 
 /** The release of Kubernetes whose behaviour, flags and fields are ours. */
-const KUBERNETES_VERSION = 'v1.36.4'
+export const KUBERNETES_VERSION = 'v1.36.4'
 
 // A build may only add to the release ("v1.36.4-acme.1"), not claim to be another.
 const OWN_RELEASE = /^v1\.36\.4(?:[-+][0-9A-Za-z.+-]+)?$/

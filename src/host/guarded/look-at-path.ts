@@ -1,5 +1,6 @@
 import { statfsSync, statSync } from 'node:fs'
-import type { FileKind, FileSystemUsage } from '../guarded-files.ts'
+import type { FileSystemUsage } from '../file-usage.ts'
+import type { FileKind } from '../guarded-files.ts'
 import { hasCode } from '../error-codes.ts'
 
 export function kindOf(request: { readonly path: string }): FileKind {

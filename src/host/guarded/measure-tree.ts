@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import type { Stats } from 'node:fs'
-import type { TreeUsage } from '../guarded-files.ts'
+import type { TreeUsage } from '../file-usage.ts'
 import { holdTrusted } from './held-path.ts'
 import { walkTree } from './walk-tree.ts'
 

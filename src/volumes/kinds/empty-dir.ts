@@ -2,9 +2,16 @@ import { EMPTY_DIR_PLUGIN } from '../empty-directories.ts'
 import type { EmptyDirectories } from '../empty-directories.ts'
 import { inlineSource } from '../inline-source.ts'
 import type { VolumeKind } from '../volume-kind.ts'
+import type { VolumeProjects } from '../volume-projects.ts'
+
+export interface EmptyDirKindDeps {
+  readonly directories: EmptyDirectories
+  /** Counts what those on the disk take; undefined when they are to be walked through. */
+  readonly projects?: Pick<VolumeProjects, 'assign' | 'release'> | undefined
+}
 
 /** A directory that lives as long as its pod, on the disk or in memory. */
-export function createEmptyDirKind(deps: { readonly directories: EmptyDirectories }): VolumeKind {
+export function createEmptyDirKind(deps: EmptyDirKindDeps): VolumeKind {
   return {
     plugin: EMPTY_DIR_PLUGIN,
     refreshed: false,
@@ -13,12 +20,15 @@ export function createEmptyDirKind(deps: { readonly directories: EmptyDirectorie
     async setUp(wish, signal) {
       const { medium = '', sizeLimit } = inlineSource(wish, 'emptyDir')
       const { uid, specName: name, path, pod, fsGroup } = wish
-      await deps.directories.setUp({ uid, name, path, pod, medium, sizeLimit, fsGroup }, signal)
+      const isNew = await deps.directories.setUp({ uid, name, path, pod, medium, sizeLimit, fsGroup }, signal)
+      // Who is root of the node could move files to another project, and none of it would be counted here.
+      if (isNew && medium === '' && pod.spec.hostUsers === false) await deps.projects?.assign(path, signal)
       return { kind: 'files', hostPath: path, readOnly: false, selinuxRelabel: true, groups: [] }
     },
 
     async tearDown({ uid, specName: name, path }, signal) {
       await deps.directories.tearDown({ uid, name, path }, signal)
+      await deps.projects?.release(path)
     },
   }
 }

@@ -7,6 +7,7 @@ import { createBaseObjects } from '../../../src/api-server/lifecycle/base-object
 import { SEALED_RESOURCES } from '../../../src/api-server/kinds/all-resources.ts'
 import type { RequestUser } from '../../../src/api-server/kinds/resource.ts'
 import { changeFacts } from '../../../src/api-server/rest/api-context.ts'
+import type { ApiDeps } from '../../../src/api-server/rest/api-context.ts'
 import { createApi } from '../../../src/api-server/rest/create-api.ts'
 import type { Api } from '../../../src/api-server/rest/create-api.ts'
 import { createHttpServer } from '../../../src/api-server/rest/serve-http.ts'
@@ -30,6 +31,8 @@ export interface TestApiOptions {
   readonly log?: Logger
   readonly limits?: Partial<StoreLimits>
   readonly port?: number
+  /** Who may write what; everybody everything unless told. */
+  readonly admit?: ApiDeps['admit']
 }
 
 /** The whole API over a store in a folder, on loopback. */
@@ -44,7 +47,7 @@ export async function createTestApi(options: TestApiOptions): Promise<TestApi> {
     version: 'v1.36.4',
     newUid: randomUUID,
     random: Math.random,
-    admit: () => {},
+    admit: options.admit ?? (() => {}),
     reviewers: {
       reviewAccess: () => Promise.resolve({ allowed: true, reason: 'everybody may' }),
       reviewToken: (token: string) => Promise.resolve({ authenticated: token === 'good', user: admin }),

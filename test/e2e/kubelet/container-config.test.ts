@@ -282,7 +282,7 @@ describe('a container itself sees what its spec says', { concurrency: true }, ()
     const rejected = 'Pod was rejected:'
     assert.deepEqual(Object.fromEntries(refused), {
       sysctl: `SysctlForbidden: ${rejected} forbidden sysctl: "kernel.sem" not allowlisted`,
-      strict: `SupplementalGroupsPolicyNotSupported: ${rejected} supplementalGroupsPolicy "Strict" is not supported by the container runtime of this node`,
+      strict: `SupplementalGroupsPolicyNotSupported: ${rejected} SupplementalGroupsPolicy=Strict is not supported in this node`,
       users: `UnsupportedField: ${rejected} spec.hostUsers: the container runtime does not support user namespaces`,
       image: `UnsupportedField: ${rejected} spec.volumes[0].image: the container runtime cannot mount images; containerd can from 2.1 on, CRI-O from 1.31 on`,
     })

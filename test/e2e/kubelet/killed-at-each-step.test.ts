@@ -16,7 +16,7 @@ const MOMENTS: readonly KillMoment[] = ['unanswered', 'answered']
 const STRIDE = 2
 // A life that goes on and on would give steps without end.
 const MOST_OF_A_KIND = 2
-const PATIENCE_MS = 100_000
+const PATIENCE_MS = 200_000
 const never = new AbortController().signal
 
 /** What is found of one container: by the runtime, by its own words and by what the agents asked for. */

@@ -13,7 +13,7 @@ const PODS: Readonly<Record<KillMoment, number>> = { before: 4, unanswered: 2, t
 // Only what is done by a child process can go on, or end, in the middle. After any other step is before the next one: nothing of it is left
 // but files.
 const CHILD = /^(guarded|mount|umount) /
-const PATIENCE_MS = 100_000
+const PATIENCE_MS = 200_000
 
 interface Found {
   readonly mounts: readonly string[]

@@ -49,6 +49,9 @@ test('what pods have while no agent runs stays; what is deleted meanwhile is sto
   await node.waitFor('nothing of the pod to be left', async () => {
     return !existsSync(directory) && (await mountsOfPod(node.agent, UID)).length === 0
   })
+  const isRemoval = ({ step, event }: { readonly step: string; readonly event: string }) =>
+    step.startsWith('rmdir#') && event === 'answered'
+  await node.waitFor('the removal to be written down', async () => (await readSteps()).some(isRemoval))
   const steps = await readSteps()
   const last = (isWanted: RegExp) =>
     steps.findLastIndex(({ step, event }) => isWanted.test(step) && event === 'answered')
@@ -58,7 +61,7 @@ test('what pods have while no agent runs stays; what is deleted meanwhile is sto
     first(RELEASE),
     last(RELEASE),
     last(/^RemoveContainer /),
-    steps.findIndex(({ step, event }) => step.startsWith('rmdir#') && event === 'answered'),
+    steps.findIndex(isRemoval),
   ]
   assert.equal(order.includes(-1), false, JSON.stringify(order))
   assert.deepEqual(

@@ -7,7 +7,7 @@ import { loadConfiguration } from '../../../src/config/load-configuration.ts'
 import { hostConfigFiles } from '../../../src/host/config-files.ts'
 import { readMachine } from '../../../src/host/read-machine.ts'
 import { runAgentProcess } from '../../../src/run-agent-process.ts'
-import { createLogger } from '../../../src/telemetry/create-logger.ts'
+import { createLogger, createVerbosity } from '../../../src/telemetry/create-logger.ts'
 import { createObjectFolder } from './object-folder.ts'
 
 const machine = readMachine()
@@ -29,10 +29,12 @@ await runAgentProcess(
     machine,
     objects: createObjectFolder(process.env['OBJECTS'] ?? ''),
     log,
+    verbosity: createVerbosity(2),
     clock: systemClock,
     environment: process.env,
     workingDirectory: process.cwd(),
     leave: () => controller.abort(new ShutdownError('leave')),
+    giveUp: (error) => controller.abort(error),
     write: (text) => process.stdout.write(text),
     onReady: () => {},
   },

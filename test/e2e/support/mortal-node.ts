@@ -9,7 +9,7 @@ import type { KillPlan, NotedCall } from './kill-plan.ts'
 import { TestNode } from './test-node.ts'
 import { waitFor } from './wait-for.ts'
 
-const PATIENCE_MS = 100_000
+const PATIENCE_MS = 200_000
 
 /** A node whose agent dies as planned and is started again each time. */
 export class MortalNode implements AsyncDisposable {

@@ -1,0 +1,42 @@
+import type { WantedCertificate } from './wanted-certificate.ts'
+
+/** What is known of a certificate in use, as far as it decides about its end. Times in milliseconds since the epoch. */
+export interface CertificateFacts extends WantedCertificate {
+  readonly notBefore: number
+  readonly notAfter: number
+}
+
+// Parity: client-go util/certificate. Nodes that were made at the same time do not ask at the same time.
+const FIRST_SHARE = 0.7
+const SHARE_RANGE = 0.2
+
+/** When to ask for the next certificate: a chance between 70 and 90 % of the life of this one, drawn once. */
+export function computeRotationTime(
+  { notBefore, notAfter }: Pick<CertificateFacts, 'notBefore' | 'notAfter'>,
+  chance: number,
+): number {
+  return notBefore + (notAfter - notBefore) * (FIRST_SHARE + SHARE_RANGE * chance)
+}
+
+/** What a certificate lacks of what is wanted; undefined when it lacks nothing. It may have more. */
+export function computeLack(facts: WantedCertificate, wanted: WantedCertificate): string | undefined {
+  const missing = (has: readonly string[], needed: readonly string[]) =>
+    needed.filter((each) => !has.includes(each)).join(', ')
+  if (facts.commonName !== wanted.commonName) return `it is for "${facts.commonName}"`
+  const organizations = missing(facts.organizations, wanted.organizations)
+  if (organizations !== '') return `it is not for ${organizations}`
+  const names = missing([...facts.dnsNames, ...facts.addresses], [...wanted.dnsNames, ...wanted.addresses])
+  return names === '' ? undefined : `it is not for ${names}`
+}
+
+// 2, 4, 8, 16 seconds, then always the same.
+const FIRST_RETRY_MS = 2000
+const DOUBLED_RETRIES = 4
+const LONGEST_RETRY_MS = 32_000
+const JITTER = 0.1
+
+/** How long to wait after so many failures in a row. */
+export function computeRetryDelay(failures: number, chance: number): number {
+  if (failures > DOUBLED_RETRIES) return LONGEST_RETRY_MS
+  return FIRST_RETRY_MS * 2 ** (failures - 1) * (1 + JITTER * chance)
+}

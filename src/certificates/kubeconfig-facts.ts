@@ -1,0 +1,22 @@
+/** Text in PEM form, or where it lies. */
+export type PemSource =
+  | { readonly kind: 'data'; readonly pem: string }
+  | { readonly kind: 'file'; readonly path: string }
+
+/** What a kubeconfig file says in its current context, as far as certificates need it. Paths are absolute. */
+export interface KubeconfigFacts {
+  readonly server: URL
+  /** Whom to trust; undefined for those whom the machine trusts. */
+  readonly authority: PemSource | undefined
+  readonly insecure: boolean
+  /** tls-server-name */
+  readonly serverName: string | undefined
+  readonly proxy: URL | undefined
+  readonly user: { readonly certificate: CertificateSource | undefined }
+}
+
+/** The client certificate of a kubeconfig file. */
+export interface CertificateSource {
+  readonly certificate: PemSource
+  readonly key: PemSource
+}

@@ -1,0 +1,48 @@
+/** A CertificateSigningRequest as far as who sent it reads it. */
+export interface SigningRequestObject {
+  readonly name: string
+  readonly uid: string
+  readonly resourceVersion: string
+  /** The PKCS#10 request in PEM form. */
+  readonly request: string
+  readonly outcome: SigningOutcome
+}
+
+type SigningOutcome =
+  | { readonly kind: 'pending' }
+  | { readonly kind: 'issued'; readonly certificatePem: string }
+  | { readonly kind: 'refused'; readonly how: 'was denied' | 'failed'; readonly message: string }
+
+interface Raw {
+  readonly metadata?: { readonly name?: unknown; readonly uid?: unknown; readonly resourceVersion?: unknown }
+  readonly spec?: { readonly request?: unknown }
+  readonly status?: {
+    readonly certificate?: unknown
+    readonly conditions?: readonly { readonly type?: unknown; readonly reason?: unknown; readonly message?: unknown }[]
+  }
+}
+
+/** Reads what the API server tells of a request; what is missing is empty. */
+export function parseSigningRequestObject(value: unknown): SigningRequestObject {
+  const { metadata = {}, spec = {}, status = {} } = (value ?? {}) as Raw
+  const text = (field: unknown) => (typeof field === 'string' ? field : '')
+  const decode = (field: unknown) => Buffer.from(text(field), 'base64').toString('utf8')
+  return {
+    name: text(metadata.name),
+    uid: text(metadata.uid),
+    resourceVersion: text(metadata.resourceVersion),
+    request: decode(spec.request),
+    outcome: toOutcome(status, decode(status.certificate)),
+  }
+
+  function toOutcome({ conditions = [] }: NonNullable<Raw['status']>, certificatePem: string): SigningOutcome {
+    const find = (type: string) => conditions.find((condition) => condition.type === type)
+    const refusal = find('Denied') ?? find('Failed')
+    if (refusal !== undefined) {
+      const how = refusal.type === 'Denied' ? 'was denied' : 'failed'
+      return { kind: 'refused', how, message: `${text(refusal.reason)}: ${text(refusal.message)}` }
+    }
+    if (find('Approved') === undefined || certificatePem === '') return { kind: 'pending' }
+    return { kind: 'issued', certificatePem }
+  }
+}

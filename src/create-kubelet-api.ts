@@ -1,0 +1,104 @@
+import type { Clock } from './async/clock.ts'
+import type { TaskGroup } from './async/task-group.ts'
+import { openServingCertificates } from './certificates/open-serving-certificates.ts'
+import type { ServingCertificates } from './certificates/open-serving-certificates.ts'
+import type { Settings } from './config/load-configuration.ts'
+import type { NodeRuntime } from './create-node-runtime.ts'
+import type { OwnNode } from './create-node.ts'
+import { createStats } from './create-stats.ts'
+import type { CreateStatsDeps } from './create-stats.ts'
+import { openLogDirectory } from './host/log-directory.ts'
+import { makePrivateDirectory } from './host/make-private-directory.ts'
+import type { MachineFacts } from './host/read-machine.ts'
+import type { KubeClient } from './kube-api/kube-client.ts'
+import type { PodWorkers } from './pods/pod-workers.ts'
+import type { KubeletApiDeps } from './run-servers.ts'
+import { createContainerLogsRoute } from './server/container-logs-route.ts'
+import { createStreamRoutes } from './server/stream-routes.ts'
+import type { Verbosity } from './telemetry/create-logger.ts'
+import type { AgentMetrics } from './telemetry/create-metrics.ts'
+import type { Logger } from './telemetry/logger.ts'
+
+export interface CreateKubeletApiDeps {
+  readonly settings: Settings
+  readonly machine: MachineFacts
+  readonly identity: CreateStatsDeps['identity']
+  readonly runtime: NodeRuntime
+  readonly workers: PodWorkers
+  readonly volumes: CreateStatsDeps['volumes']
+  readonly ownNode: Pick<OwnNode, 'node' | 'ips'>
+  /** Undefined on a node without an API server. */
+  readonly client: KubeClient | undefined
+  readonly rootDirectory: string
+  readonly verbosity: Verbosity
+  readonly metrics: AgentMetrics
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random: () => number
+}
+
+/** Everything that the kubelet's own API serves, and what keeps its certificate and its figures true. */
+export async function createKubeletApi(
+  deps: CreateKubeletApiDeps,
+  group: TaskGroup,
+): Promise<{ readonly api: KubeletApiDeps; readonly certificates: ServingCertificates }> {
+  const { runtime, client, clock, random, verbosity } = deps
+  const certificates = await openCertificates(deps)
+  const stats = createStats(deps, group.signal)
+  group.run('stats', (s) => stats.engine.run(s))
+  group.run('serving certificate', (s) => certificates.run(s))
+  const api = {
+    client,
+    certificates,
+    open: stats.routes,
+    containers: createContainerRoutes(deps),
+    observed: () => runtime.observer.uids().flatMap((uid) => runtime.observer.get(uid) ?? []),
+    verbosity,
+    startedAt: clock.now(),
+    random,
+  }
+  return { api, certificates }
+}
+
+async function openCertificates(deps: CreateKubeletApiDeps): Promise<ServingCertificates> {
+  const { settings, ownNode, metrics } = deps
+  const { config, flags, gates, nodeName } = settings
+  return await openServingCertificates({
+    ...deps,
+    nodeName,
+    folder: flags.certDir,
+    tlsCertFile: config.tlsCertFile,
+    tlsPrivateKeyFile: config.tlsPrivateKeyFile,
+    serverTLSBootstrap: config.serverTLSBootstrap,
+    reloads: gates.enabled('ReloadKubeletServerCertificateFile'),
+    allowsNamesOnly: gates.enabled('AllowDNSOnlyNodeCSR'),
+    nodeIps: ownNode.ips(),
+    nodeAddresses: () => ownNode.node().status?.addresses ?? [],
+    metrics: {
+      renewError: () => metrics.certificateRenewalFailed('server'),
+      rotated: (seconds) => metrics.serverCertificateRotated(seconds),
+    },
+  })
+}
+
+/** Logs, exec and the like. */
+function createContainerRoutes({ settings, runtime, workers, rootDirectory, clock, log }: CreateKubeletApiDeps) {
+  const { config, gates } = settings
+  const shared = { views: () => workers.views(), calls: runtime.calls, clock, log }
+  return [
+    createContainerLogsRoute({
+      ...shared,
+      openDirectory: openLogDirectory,
+      podLogsDirectory: config.podLogsDir,
+      splitStreams: gates.enabled('PodLogsQuerySplitStreams'),
+    }),
+    ...createStreamRoutes({
+      ...shared,
+      idleMs: config.streamingConnectionIdleTimeout,
+      webSockets: gates.enabled('ExtendWebSocketsToKubelet'),
+      checkpoints: gates.enabled('ContainerCheckpoint')
+        ? { checkpointsDirectory: `${rootDirectory}/checkpoints`, makeDirectory: makePrivateDirectory }
+        : undefined,
+    }),
+  ]
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createContainer, createPod } from '../test/builders/create-pod.ts'
+import { loadSettings } from '../test/fakes/load-settings.ts'
+import { createNodeAdmission } from './create-node-admission.ts'
+import type { Node } from './model/generated/core-v1.ts'
+import type { Pod } from './model/pod.ts'
+
+const pod = (uid: string, cpu: string, priority = 0): Pod =>
+  createPod({
+    metadata: { name: uid, uid },
+    spec: { priority, containers: [createContainer({ resources: { requests: { cpu } } })] },
+  })
+
+async function setUp() {
+  const { gates } = await loadSettings([])
+  const told: string[] = []
+  let active: readonly Pod[] = []
+  let node: Node = { metadata: { name: 'node-1' } }
+  const admission = createNodeAdmission({
+    settings: { gates, config: { allowedUnsafeSysctls: [] } },
+    kernel: { release: '6.1.0', appArmor: false },
+    features: () => ({ handlers: new Map(), supplementalGroupsPolicy: false, imageVolumes: 'none' }),
+    node: () => node,
+    allocatable: () => ({ pods: '10', cpu: '1' }),
+    activePods: () => active,
+    pressures: () => ({ memory: false, disk: false, pid: false }),
+    declaredFeatures: [],
+    evict: ({ metadata }, { reason, condition }) => void told.push(`evict ${metadata.uid} ${reason} ${condition.type}`),
+    events: {
+      record: ({ metadata }, { type, reason, message }) =>
+        void told.push(`${type} ${metadata.uid} ${reason} ${message}`),
+    },
+  })
+  return {
+    admission,
+    told,
+    setActive: (...pods: readonly Pod[]) => (active = pods),
+    setNode: (next: Node) => (node = next),
+  }
+}
+
+describe('createNodeAdmission()', () => {
+  test('makes others leave for a critical pod, and gives their room away only once', async () => {
+    const { admission, told, setActive } = await setUp()
+    const [small, large] = [pod('small', '300m'), pod('large', '700m')]
+    setActive(small, large)
+    const critical = pod('critical', '600m', 2_000_000_000)
+    assert.equal(admission.admit(critical), undefined)
+    assert.deepEqual(told.splice(0), [
+      'Warning large Preempting Preempted in order to admit critical pod',
+      'evict large Preempting DisruptionTarget',
+    ])
+    setActive(small, large, critical)
+    assert.equal(admission.admit(pod('late', '200m'))?.reason, 'OutOfcpu')
+    assert.equal(admission.admit(pod('little', '100m')), undefined)
+    assert.equal(admission.admit(pod('second', '200m', 2_000_000_000)), undefined)
+    assert.deepEqual(told, [
+      'Warning small Preempting Preempted in order to admit critical pod',
+      'evict small Preempting DisruptionTarget',
+    ])
+  })
+
+  test('forgets those that have left', async () => {
+    const { admission, told, setActive } = await setUp()
+    const large = pod('large', '700m')
+    setActive(large)
+    admission.admit(pod('critical', '600m', 2_000_000_000))
+    setActive()
+    admission.admit(pod('other', '1'))
+    told.length = 0
+    setActive(large)
+    assert.equal(admission.admit(pod('late', '600m'))?.reason, 'OutOfcpu')
+  })
+
+  test('does not count a pod against itself', async () => {
+    const { admission, setActive } = await setUp()
+    const own = pod('own', '1')
+    setActive(own)
+    assert.equal(admission.admit(own), undefined)
+  })
+
+  test('wants a fresh look at a node whose labels do not fit', async () => {
+    const { admission, setNode } = await setUp()
+    const choosy = createPod({ spec: { nodeSelector: { zone: 'a' } } })
+    assert.deepEqual([admission.wantsFreshNode(choosy), admission.admit(choosy)?.reason], [true, 'NodeAffinity'])
+    setNode({ metadata: { name: 'node-1', labels: { zone: 'a' } } })
+    assert.deepEqual([admission.wantsFreshNode(choosy), admission.admit(choosy)], [false, undefined])
+  })
+
+  test('can check selectors, so that they need no warning', async () => {
+    const { admission } = await setUp()
+    assert.deepEqual([...admission.capabilities()], ['admission'])
+  })
+})

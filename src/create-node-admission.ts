@@ -1,0 +1,107 @@
+import { computeAdmission, isOnlyAgainstLabels } from './admission/compute-admission.ts'
+import type { AdmissionFacts } from './admission/compute-admission.ts'
+import type { Pressures } from './admission/compute-pressure-rejection.ts'
+import { computeSafeSysctls } from './admission/compute-safe-sysctls.ts'
+import type { Rejection } from './admission/rejection.ts'
+import type { Settings } from './config/load-configuration.ts'
+import type { PodCapability } from './containers/unsupported-fields.ts'
+import type { KernelFacts } from './host/read-kernel.ts'
+import { parseAmounts } from './model/compute-pod-requests.ts'
+import type { Node, PodCondition } from './model/generated/core-v1.ts'
+import type { Pod, PodUid } from './model/pod.ts'
+import type { RuntimeFeatures } from './model/runtime-features.ts'
+import type { PodEvents } from './telemetry/pod-events.ts'
+
+/** What becomes of a pod that has to leave for another: what its status says when it has ended. */
+interface Eviction {
+  readonly reason: string
+  readonly message: string
+  readonly condition: Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>
+}
+
+export interface NodeAdmissionDeps {
+  readonly settings: Pick<Settings, 'gates'> & { readonly config: Pick<Settings['config'], 'allowedUnsafeSysctls'> }
+  readonly kernel: KernelFacts
+  /** What the runtime can do now. */
+  readonly features: () => RuntimeFeatures
+  /** The Node object, or one made up while there is none. */
+  readonly node: () => Node | undefined
+  /** What the node has for pods. */
+  readonly allocatable: () => Readonly<Record<string, string>>
+  /** The pods that were admitted and have not ended. */
+  readonly activePods: () => readonly Pod[]
+  readonly pressures: () => Pressures
+  /** As the node's status has them; undefined when it declares none. */
+  readonly declaredFeatures: readonly string[] | undefined
+  /** Begins to end a pod, with its own grace period. */
+  readonly evict: (pod: Pod, eviction: Eviction) => void
+  readonly events: PodEvents
+}
+
+const PREEMPTION: Eviction = {
+  reason: 'Preempting',
+  message: 'Preempted in order to admit critical pod',
+  condition: {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'TerminationByKubelet',
+    message: 'Pod was preempted by Kubelet to accommodate a critical pod.',
+  },
+}
+
+/** The questions before a pod gets a worker: can its spec be honoured, and may it run here? */
+export function createNodeAdmission(deps: NodeAdmissionDeps) {
+  const { settings, kernel, features, evict, events } = deps
+  const allowedSysctls = [...computeSafeSysctls(kernel.release), ...settings.config.allowedUnsafeSysctls]
+  // Those that leave for another pod: their room is given away, so it must not be counted, nor given away again.
+  let leaving: ReadonlySet<PodUid> = new Set()
+  const readFacts = (pod: Pod): AdmissionFacts => {
+    const active = deps.activePods()
+    leaving = new Set(active.map(({ metadata }) => metadata.uid).filter((uid) => leaving.has(uid)))
+    return {
+      allowedSysctls,
+      appArmor: kernel.appArmor,
+      supplementalGroupsPolicy: features().supplementalGroupsPolicy,
+      node: deps.node(),
+      allocatable: parseAmounts(deps.allocatable()),
+      otherPods: active.filter(({ metadata: { uid } }) => uid !== pod.metadata.uid && !leaving.has(uid)),
+      pressures: deps.pressures(),
+      taintComparisons: settings.gates.enabled('TaintTolerationComparisonOperators'),
+      podLevelResources: settings.gates.enabled('PodLevelResources'),
+      declaredFeatures: deps.declaredFeatures,
+    }
+  }
+  return {
+    capabilities: () => new Set<PodCapability>([...listCapabilities(deps), 'admission']),
+
+    /** Says why the pod may not run here; others may have to leave for one that may. */
+    admit(pod: Pod): Rejection | undefined {
+      const decision = computeAdmission(pod, readFacts(pod))
+      if (decision.kind === 'reject') return decision.rejection
+      if (decision.kind === 'admit') return undefined
+      leaving = new Set([...leaving, ...decision.victims.map(({ metadata }) => metadata.uid)])
+      for (const victim of decision.victims) {
+        events.record(victim, { type: 'Warning', reason: PREEMPTION.reason, message: PREEMPTION.message })
+        evict(victim, PREEMPTION)
+      }
+      return undefined
+    },
+
+    /** True for a pod that only labels of the node are against: ask the API for the Node before such a pod is refused for good. */
+    wantsFreshNode: (pod: Pod): boolean => isOnlyAgainstLabels(pod, readFacts(pod)),
+  }
+}
+
+/** What the agent and its runtime can do now, of what not every one can. */
+function listCapabilities({
+  settings,
+  features,
+}: Pick<NodeAdmissionDeps, 'settings' | 'features'>): ReadonlySet<PodCapability> {
+  const { handlers, imageVolumes } = features()
+  return new Set<PodCapability>([
+    ...(settings.gates.enabled('ContainerStopSignals') ? (['stopSignals'] as const) : []),
+    ...(handlers.get('')?.userNamespaces === true ? (['userNamespaces'] as const) : []),
+    ...(imageVolumes === 'none' ? [] : (['imageVolumes'] as const)),
+    ...(imageVolumes === 'parts' ? (['imageSubPaths'] as const) : []),
+  ])
+}

@@ -1,0 +1,191 @@
+import process from 'node:process'
+import type { Pressures } from './admission/compute-pressure-rejection.ts'
+import type { Clock } from './async/clock.ts'
+import { TaskGroup } from './async/task-group.ts'
+import { Wakeup } from './async/wakeup.ts'
+import type { Settings } from './config/load-configuration.ts'
+import type { CriCalls } from './cri/cri-calls.ts'
+import type { RuntimeStatusReport } from './cri/runtime-status.ts'
+import { readFileSystemSpace } from './host/file-system-space.ts'
+import { readHugepages } from './host/read-hugepages.ts'
+import type { MachineFacts } from './host/read-machine.ts'
+import { readNodeAddress } from './host/read-node-address.ts'
+import { readNodeIdentity } from './host/read-node-identity.ts'
+import type { KubeClient } from './kube-api/kube-client.ts'
+import type { Node, NodeAddress } from './model/generated/core-v1.ts'
+import { toApiTime } from './node/api-time.ts'
+import { computeInitialNode } from './node/compute-initial-node.ts'
+import { computeNodeAddresses } from './node/compute-node-addresses.ts'
+import { computeNodeResources } from './node/compute-node-resources.ts'
+import { computeNodeStatus } from './node/compute-node-status.ts'
+import { createNodeApi } from './node/node-api.ts'
+import type { NodeApi } from './node/node-api.ts'
+import type { NodeFacts } from './node/node-facts.ts'
+import type { NodeProfile } from './node/node-profile.ts'
+import { NodeSurroundings } from './node/node-surroundings.ts'
+import { OwnNode as KnownNode } from './node/own-node.ts'
+import { PodCidr } from './node/pod-cidr.ts'
+import { runLease } from './node/run-lease.ts'
+import { runNodeStatus } from './node/run-node-status.ts'
+import type { Logger } from './telemetry/logger.ts'
+import type { NodeEvents } from './telemetry/node-events.ts'
+import { toNodeProfile } from './to-node-profile.ts'
+
+/** How the node reaches its cluster. */
+interface NodeCluster {
+  /** A client for heartbeats: without a rate limit. */
+  readonly client: KubeClient
+  /** The own Node object as a watch has it. */
+  readonly cachedNode: () => Node | undefined
+  /** Closes all connections to the API: it has been silent for too long. */
+  readonly dropConnections: () => void
+}
+
+export interface NodeDeps {
+  readonly settings: Settings
+  readonly machine: MachineFacts
+  /** Undefined on a node without an API. */
+  readonly cluster: NodeCluster | undefined
+  readonly calls: Pick<CriCalls, 'listImages' | 'version' | 'updateRuntimeConfig'>
+  /** What the runtime said when the agent connected to it. */
+  readonly runtime: { readonly name: string; readonly version: string }
+  readonly abilities: () => Pick<RuntimeStatusReport, 'handlers' | 'features'>
+  readonly pressures: () => Pressures
+  /** Why the node is not ready, the most important first. */
+  readonly problems: () => readonly string[]
+  /** The names of attached volumes that pods use; undefined while they are not known. */
+  readonly volumesInUse: () => readonly string[] | undefined
+  readonly events: NodeEvents
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random: () => number
+}
+
+const START_PATIENCE_MS = 500
+
+export type OwnNode = Awaited<ReturnType<typeof createNode>>
+
+/** This node in its cluster, or by itself: what it has, what it says, and what keeps that true. Resolves when it knows its surroundings. */
+export async function createNode(deps: NodeDeps, signal: AbortSignal) {
+  const { settings, cluster, clock } = deps
+  const profile = toNodeProfile(settings, process.arch)
+  const surroundings = new NodeSurroundings({
+    ...deps,
+    readAddress: () => readNodeAddress(profile),
+    readStorageBytes: async () => BigInt((await readFileSystemSpace(settings.flags.rootDir)).capacityBytes),
+  })
+  const facts = createFacts(deps, surroundings)
+  const ownNode = new KnownNode(cluster?.cachedNode ?? (() => undefined))
+  const own: OwnParts = { profile, facts, ownNode, podCidr: new PodCidr(deps), bell: new Wakeup() }
+  // A name that nobody resolves must not hold up the start: what comes late is told when it is there.
+  const known = surroundings.refresh(signal).then(
+    () => own.bell.wake(),
+    () => {}, // The agent leaves.
+  )
+  await Promise.race([known, clock.sleep(START_PATIENCE_MS, signal)])
+  return {
+    declaredFeatures: profile.declaredFeatures,
+
+    /** The Node object, or what it would be while there is none. */
+    node: (): Node =>
+      ownNode.current ??
+      computeNodeStatus(computeInitialNode(profile), { profile, facts: facts(), time: toApiTime(clock.now()) }).node,
+
+    /** What pods may have of the node. */
+    allocatable: () => computeNodeResources(ownNode.current?.status ?? {}, profile.resources, facts().size).allocatable,
+
+    /** The addresses of the node: those that the cluster knows, else its own. */
+    ips(): readonly string[] {
+      const known = listInternalIps(ownNode.current?.status?.addresses)
+      if (known.length > 0) return known
+      const found = computeNodeAddresses({ addresses: [], annotations: {} }, profile, surroundings.address)
+      return typeof found === 'string' ? [] : listInternalIps(found.addresses)
+    },
+
+    /** Something about the node has changed: its status is looked at now. */
+    wake: () => own.bell.wake(),
+
+    /** Asks the API for the Node object, past its watch. */
+    async refresh(signal: AbortSignal): Promise<void> {
+      if (cluster !== undefined) ownNode.note(await createApi(deps, cluster).getNode(signal))
+    },
+
+    /** Keeps the Node object and its lease up to date; without a cluster, what is known of the node. */
+    async run(signal: AbortSignal): Promise<void> {
+      await using group = new TaskGroup(signal)
+      group.run('surroundings', (s) => surroundings.run(s))
+      group.run('pod addresses', (s) => own.podCidr.run(s))
+      if (cluster !== undefined) runInCluster(deps, cluster, own, group)
+      else if (settings.config.podCIDR !== '') own.podCidr.set(settings.config.podCIDR)
+      await group.join()
+    },
+  }
+}
+
+interface OwnParts {
+  readonly profile: NodeProfile
+  readonly facts: () => NodeFacts
+  readonly ownNode: KnownNode
+  readonly podCidr: PodCidr
+  readonly bell: Wakeup
+}
+
+function runInCluster(deps: NodeDeps, cluster: NodeCluster, own: OwnParts, group: TaskGroup): void {
+  const { config, nodeName } = deps.settings
+  const { dropConnections } = cluster
+  const api = createApi(deps, cluster)
+  const status = {
+    ...deps,
+    ...own,
+    api,
+    dropConnections,
+    register: config.registerNode,
+    updateFrequencyMs: config.nodeStatusUpdateFrequency,
+    reportFrequencyMs: config.nodeStatusReportFrequency,
+    onPodCidr: (cidrs: string) => own.podCidr.set(cidrs),
+  }
+  const lease = { ...deps, api, nodeName, dropConnections, durationSeconds: config.nodeLeaseDurationSeconds }
+  group.run('node status', (s) => runNodeStatus(status, s))
+  group.run('node lease', (s) => runLease(lease, s))
+}
+
+function createApi({ settings, clock }: NodeDeps, { client }: NodeCluster): NodeApi {
+  const { nodeStatusUpdateFrequency, nodeLeaseDurationSeconds } = settings.config
+  const timeoutMs = Math.min(nodeStatusUpdateFrequency, nodeLeaseDurationSeconds * 1000)
+  return createNodeApi({ client, nodeName: settings.nodeName, timeoutMs, clock })
+}
+
+function createFacts(deps: NodeDeps, surroundings: NodeSurroundings): () => NodeFacts {
+  const { machine, settings } = deps
+  const identity = readNodeIdentity({
+    machineIdFiles: settings.flags.machineIdFile,
+    bootIdFiles: settings.flags.bootIdFile,
+  })
+  const size = { cpus: machine.onlineCpus.length, memoryBytes: machine.memoryBytes, hugepages: readHugepages() }
+  return () => {
+    const { handlers, features } = deps.abilities()
+    return {
+      identity,
+      size: { ...size, storageBytes: surroundings.storageBytes },
+      swapBytes: machine.swapBytes,
+      address: surroundings.address,
+      runtimeVersion: surroundings.runtimeVersion,
+      images: surroundings.images,
+      handlers: handlers.map(({ name, features: can }) => ({
+        name,
+        features: {
+          recursiveReadOnlyMounts: can?.recursiveReadOnlyMounts === true,
+          userNamespaces: can?.userNamespaces === true,
+        },
+      })),
+      supplementalGroupsPolicy: features?.supplementalGroupsPolicy,
+      pressures: deps.pressures(),
+      problems: deps.problems(),
+      volumesInUse: deps.volumesInUse(),
+    }
+  }
+}
+
+function listInternalIps(addresses: readonly NodeAddress[] | undefined): readonly string[] {
+  return (addresses ?? []).flatMap(({ type, address }) => (type === 'InternalIP' ? [address] : []))
+}

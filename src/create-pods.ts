@@ -1,0 +1,217 @@
+import type { Clock } from './async/clock.ts'
+import type { TaskGroup } from './async/task-group.ts'
+import { Turnstile } from './async/turnstile.ts'
+import type { Settings } from './config/load-configuration.ts'
+import type { EnvironmentFile } from './containers/environment-sources.ts'
+import { createNodeAdmission } from './create-node-admission.ts'
+import { createImages } from './create-images.ts'
+import type { NodeRuntime } from './create-node-runtime.ts'
+import type { OwnNode } from './create-node.ts'
+import { createProbes } from './create-probes.ts'
+import { createUserNamespaces } from './create-user-namespaces.ts'
+import { createVolumeProjects } from './create-volume-projects.ts'
+import { createVolumes } from './create-volumes.ts'
+import { findPullSecret } from './find-pull-secret.ts'
+import type { GuardedFiles } from './host/guarded-files.ts'
+import { createJournalFolder } from './host/journal-folder.ts'
+import { createPodFiles } from './host/pod-files.ts'
+import { readKernel } from './host/read-kernel.ts'
+import type { MachineFacts } from './host/read-machine.ts'
+import { httpGet } from './http-client/http-get.ts'
+import type { Membership } from './membership.ts'
+import type { Node } from './model/generated/core-v1.ts'
+import type { SelectableNode } from './model/matches-node-selector.ts'
+import { podLogName } from './model/pod.ts'
+import type { Pod, PodUid } from './model/pod.ts'
+import { createPodObjects } from './objects/pod-objects.ts'
+import { crashBackOffLimits } from './pods/compute-crash-back-off.ts'
+import { ExitJournal } from './pods/exit-journal.ts'
+import type { NodeSettings } from './pods/pod-runtime.ts'
+import { PodWorkers } from './pods/pod-workers.ts'
+import { readEnvironment } from './read-environment.ts'
+import { createPodCgroups } from './resources/pod-cgroups.ts'
+import type { AgentMetrics } from './telemetry/create-metrics.ts'
+import type { Logger } from './telemetry/logger.ts'
+import { readEnvFile } from './volumes/read-env-file.ts'
+import { VolumeStats } from './volumes/volume-stats.ts'
+
+export interface CreatePodsDeps {
+  readonly settings: Settings
+  readonly machine: MachineFacts
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly workingDirectory: string
+  /** --root-dir without symbolic links. */
+  readonly rootDirectory: string
+  readonly runtime: NodeRuntime
+  readonly membership: Membership
+  readonly node: NodeSettings
+  readonly ownNode: Pick<OwnNode, 'node' | 'allocatable' | 'declaredFeatures'>
+  /** For everything that pods control. */
+  readonly guarded: GuardedFiles
+  readonly metrics: AgentMetrics
+  /** The status of a pod may have changed. */
+  readonly onStatus: (uid: PodUid) => void
+  /** Does the API have this pod although it could not be read? */
+  readonly isUnreadable: (uid: PodUid) => boolean
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random: () => number
+}
+
+// On small machines two starts at a time are faster for all than many (docs/decisions/0005-turnstile.md).
+const LEAST_PARALLEL_STARTS = 2
+const START_PATIENCE_MS = 5000
+const NO_PRESSURE = { memory: false, disk: false, pid: false }
+
+/** The pods of this node: their workers, and everything that a worker acts through. */
+export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
+  const { settings, machine, runtime, membership, guarded, metrics, clock, log, random } = deps
+  const { config, flags } = settings
+  const { calls, observer, health, features } = runtime
+  const { podEvents: events, nodeEvents } = membership
+  const userNamespaces = await createUserNamespaces(deps, group.signal)
+  const podFiles = createPodFiles({ rootDirectory: flags.rootDir })
+  const files = {
+    ...podFiles,
+    async removePod(uid: string, logDirectory: string | undefined) {
+      await userNamespaces.release(uid)
+      await podFiles.removePod(uid, logDirectory)
+    },
+  }
+  const journal = await ExitJournal.load({ files: createJournalFolder(`${flags.rootDir}/deckhand/finished-pods`), log })
+  const cgroups = createPodCgroups({ layout: runtime.cgroups, clock }, group.signal)
+  const lookAgain = (uid: PodUid) => {
+    volumes.hurry(uid)
+    workers.observed(uid)
+  }
+  const objects = createPodObjects({
+    api: membership.objects,
+    strategy: config.configMapAndSecretChangeDetectionStrategy,
+    syncFrequencyMs: config.syncFrequency,
+    nodeTtlMs: membership.nodeTtlMs,
+    onChange: (uids) => uids.forEach(lookAgain),
+    tasks: group,
+    clock,
+    log,
+    random,
+  })
+  const { rootDirectory } = deps
+  const projects = await createVolumeProjects({ settings, rootDirectory, clock, log })
+  const volumes = createVolumes(
+    {
+      rootDirectory,
+      projects,
+      guarded,
+      objects,
+      node: () => toSelectable(deps.ownNode.node()),
+      nodeAllocatable: () => deps.node.container.allocatable,
+      swapIsOn: machine.swapBytes > 0n,
+      selinuxEnabled: machine.selinuxEnabled,
+      events,
+      nodeEvents,
+      metrics,
+      clock,
+      log,
+      random,
+    },
+    group,
+  )
+  const volumeStats = new VolumeStats({
+    mounted: () => volumes.mounted(),
+    files: guarded,
+    projects,
+    periodMs: config.volumeStatsAggPeriod,
+    metrics,
+    clock,
+    random,
+    log,
+  })
+  const images = await createImages(
+    {
+      settings,
+      calls,
+      events,
+      nodeEvents,
+      environment: deps.environment,
+      workingDirectory: deps.workingDirectory,
+      findSecret: (key, signal) => findPullSecret({ objects, log }, key, signal),
+      volumeImages: () => workers.views().flatMap(({ pod }) => listVolumeImages(pod)),
+      clock,
+      log,
+    },
+    group.signal,
+  )
+  const envFiles = { files: guarded, volumePath: (uid: PodUid, name: string) => volumes.pathOf(uid, name), log }
+  const readFile = (pod: Pod, file: EnvironmentFile, s: AbortSignal) => readEnvFile(envFiles, { pod, file }, s)
+  const { services } = membership
+  const cores = machine.onlineCpus.length
+  const { wantsFreshNode, ...admission } = createNodeAdmission({
+    settings,
+    kernel: readKernel(),
+    features,
+    node: () => deps.ownNode.node(),
+    allocatable: () => deps.ownNode.allocatable(),
+    activePods: () => workers.activePods(),
+    pressures: () => NO_PRESSURE,
+    declaredFeatures: deps.ownNode.declaredFeatures,
+    evict: (pod, { reason, message }) =>
+      group.run(`eviction of ${podLogName(pod)}`, (s) =>
+        workers.evict(pod.metadata.uid, { reason, message, graceSeconds: undefined }, s),
+      ),
+    events,
+  })
+  const workers = new PodWorkers(
+    {
+      runtime: {
+        calls,
+        observer,
+        images: images.puller,
+        volumes,
+        references: objects,
+        features,
+        runtimeClasses: membership.runtimeClasses,
+        userNamespaces,
+        httpGet,
+        files,
+        cgroups,
+        journal,
+        readEnvironment: (request, s) => readEnvironment({ objects, readFile, services }, request, s),
+        events,
+        starts: new Turnstile({
+          places: Math.max(LEAST_PARALLEL_STARTS, cores),
+          patienceMs: START_PATIENCE_MS,
+          clock,
+        }),
+        probes: createProbes({ calls, notes: files.probeNotes, events, metrics, cores, clock, log, random }),
+        node: deps.node,
+        metrics,
+        noteStep: (_, work) => work(),
+        clock,
+        log,
+        random,
+      },
+      settings: {
+        runtimeName: runtime.version.name,
+        backOffLimits: crashBackOffLimits(config.crashLoopBackOff.maxContainerRestartPeriod),
+        syncFrequencyMs: config.syncFrequency,
+        networkProblem: () => health.networkProblem,
+      },
+      ...admission,
+      observedPods: observer,
+      onStatus: deps.onStatus,
+      isUnreadable: deps.isUnreadable,
+      onGone: (uid) => images.puller.forget(uid),
+    },
+    group,
+  )
+  const wantsFresh = (pod: Pod) => !workers.knows(pod.metadata.uid) && wantsFreshNode(pod)
+  return { workers, volumes, volumeStats, images, files, journal, cgroups, userNamespaces, wantsFreshNode: wantsFresh }
+}
+
+function toSelectable({ metadata }: Node): SelectableNode {
+  return { name: metadata?.name ?? '', labels: metadata?.labels ?? {} }
+}
+
+function listVolumeImages({ spec }: Pod): readonly string[] {
+  return (spec.volumes ?? []).flatMap(({ image }) => (image?.reference === undefined ? [] : [image.reference]))
+}

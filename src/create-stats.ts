@@ -1,0 +1,66 @@
+import type { Clock } from './async/clock.ts'
+import type { Settings } from './config/load-configuration.ts'
+import type { NodeRuntime } from './create-node-runtime.ts'
+import { createCgroupReader } from './host/cgroup-reader.ts'
+import { readCpuTopology } from './host/read-cpu-topology.ts'
+import type { MachineFacts } from './host/read-machine.ts'
+import { statsFiles } from './host/stats-files.ts'
+import type { Route } from './server/route.ts'
+import { createStatsRoutes } from './server/stats-routes.ts'
+import type { MachineIdentity } from './stats/compute-cadvisor-metrics.ts'
+import { parseCgroupOfProcess } from './stats/parse-cgroup-of-process.ts'
+import type { MeasuredVolume } from './stats/stats-deps.ts'
+import { StatsEngine } from './stats/stats-engine.ts'
+import type { Logger } from './telemetry/logger.ts'
+
+export interface CreateStatsDeps {
+  readonly settings: Settings
+  readonly machine: MachineFacts
+  readonly identity: Pick<MachineIdentity, 'machineId' | 'systemUuid' | 'bootId' | 'kernelVersion' | 'osImage'>
+  readonly runtime: Pick<NodeRuntime, 'calls' | 'observer' | 'cgroups'>
+  readonly volumes: () => readonly MeasuredVolume[]
+  readonly rootDirectory: string
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+// The flag may be 0, and there must be an end to each look.
+const LEAST_INTERVAL_MS = 1000
+
+/** What the node and its pods use, and where that is served. */
+export function createStats(
+  deps: CreateStatsDeps,
+  signal: AbortSignal,
+): { readonly engine: StatsEngine; readonly routes: readonly Route[] } {
+  const { settings, machine, runtime, log } = deps
+  const { config, flags, gates, nodeName } = settings
+  const engine = new StatsEngine(
+    {
+      ...deps,
+      observed: runtime.observer,
+      calls: runtime.calls,
+      cgroups: createCgroupReader(machine.cgroupVersion),
+      layout: runtime.cgroups,
+      files: statsFiles,
+      pressure: gates.enabled('KubeletPSI'),
+      systemCgroups: findSystemCgroups(settings),
+      podLogsDirectory: config.podLogsDir,
+      intervalMs: Math.max(LEAST_INTERVAL_MS, flags.housekeepingInterval),
+    },
+    signal,
+  )
+  const memory = { memoryBytes: Number(machine.memoryBytes), swapBytes: Number(machine.swapBytes) }
+  const identity = { ...deps.identity, ...readCpuTopology(), ...memory }
+  return { engine, routes: createStatsRoutes({ engine, nodeName, machine: identity, log }) }
+}
+
+/** The agent's own is where it is, whatever is wished. The root is nobody's own. */
+function findSystemCgroups({ config, flags }: Settings): Readonly<Record<string, string>> {
+  const own = parseCgroupOfProcess(statsFiles.kernelFile('/proc/self/cgroup'))
+  const all = { kubelet: own, runtime: flags.runtimeCgroups, misc: config.systemCgroups }
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, path]) =>
+      path === undefined || path === '' || path === '/' ? [] : [[name, path.startsWith('/') ? path : `/${path}`]],
+    ),
+  )
+}

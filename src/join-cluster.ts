@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from './async/clock.ts'
+import type { TaskGroup } from './async/task-group.ts'
+import type { CertificateMetrics, CertificateProvider } from './certificates/certificate-provider.ts'
+import { openClientCertificates } from './certificates/open-client-certificates.ts'
+import type { ClientCertificates } from './certificates/open-client-certificates.ts'
+import type { Settings } from './config/load-configuration.ts'
+import { createEventRecorder } from './events/create-event-recorder.ts'
+import { hostConfigFiles } from './host/config-files.ts'
+import { runProcess } from './host/run-process.ts'
+import type { KubeClientMetrics } from './kube-api/client-metrics.ts'
+import { createKubeClient } from './kube-api/create-kube-client.ts'
+import { NodeFollower } from './kube-api/followers/node-follower.ts'
+import { RuntimeClassesFollower } from './kube-api/followers/runtime-classes-follower.ts'
+import { ServicesFollower } from './kube-api/followers/services-follower.ts'
+import type { KubeClient } from './kube-api/kube-client.ts'
+import { createClusterTransport } from './kube-api/kubeconfig/create-cluster-transport.ts'
+import { loadKubeconfig } from './kube-api/kubeconfig/load-kubeconfig.ts'
+import { runListWatch } from './kube-api/list-watch/run-list-watch.ts'
+import type { CredentialsProvider } from './kube-api/transport/credentials.ts'
+import type { Transport } from './kube-api/transport/transport.ts'
+import type { Membership } from './membership.ts'
+import type { Node } from './model/generated/core-v1.ts'
+import { createKubeObjectApi } from './objects/create-kube-object-api.ts'
+import type { FollowedObjects } from './sources/run-api-source.ts'
+import type { Logger } from './telemetry/logger.ts'
+
+export interface JoinClusterDeps {
+  readonly settings: Settings
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly metrics: { readonly client: KubeClientMetrics; readonly certificate: CertificateMetrics }
+  /** There is no way on without a new start. */
+  readonly giveUp: (error: Error) => void
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random: () => number
+}
+
+/** The cluster that this node belongs to. */
+export interface Cluster {
+  readonly client: KubeClient
+  /** Without a rate limit, for what must not wait. */
+  readonly heartbeats: KubeClient
+  readonly membership: Membership
+  readonly certificates: ClientCertificates | undefined
+  /** The own Node object as the API last had it. */
+  readonly node: () => Node | undefined
+  readonly onNode: (listener: () => void) => void
+  /** Resolves when it is known whether there is a Node object. */
+  readonly nodeSeen: (signal: AbortSignal) => Promise<void>
+  readonly follow: (objects: FollowedObjects, signal: AbortSignal) => Promise<void>
+  readonly dropConnections: () => void
+}
+
+const POLL_MS = 100
+
+/** Connects to the API of the kubeconfig file, with a certificate of its own when there is to be one, and follows what all pods need. */
+export async function joinCluster(deps: JoinClusterDeps, group: TaskGroup): Promise<Cluster> {
+  const { settings, clock, log, random } = deps
+  const { config, flags, nodeName } = settings
+  const certificates = await openCertificates(deps, group)
+  const transport = await openTransport(deps, { path: flags.kubeconfig, certificates }, group)
+  const limits = createLimits(deps, transport)
+  const client = limits({ qps: config.kubeAPIQPS, burst: config.kubeAPIBurst })
+  const follower = { client, clock, random, log }
+  const node = new NodeFollower({ ...follower, nodeName })
+  const services = new ServicesFollower(follower)
+  const runtimeClasses = new RuntimeClassesFollower(follower)
+  const eventClient = limits({ qps: config.eventRecordQPS, burst: config.eventBurst })
+  const events = createEventRecorder({ client: eventClient, nodeName, clock, random, newUid: randomUUID, log })
+  if (certificates !== undefined) group.run('client certificate', (s) => certificates.run(s))
+  group.run('own node', (s) => node.run(s))
+  group.run('services', (s) => services.run(s))
+  group.run('runtime classes', (s) => runtimeClasses.run(s))
+  group.run('events', (s) => events.run(s))
+  return {
+    client,
+    heartbeats: limits({ qps: -1, burst: 0 }),
+    certificates,
+    membership: {
+      objects: createKubeObjectApi(follower),
+      podEvents: events.podEvents,
+      nodeEvents: events.nodeEvents,
+      runtimeClasses,
+      services: () => services.lookup(),
+      nodeTtlMs: () => toTtlMs(node.node()),
+    },
+    node: () => node.node(),
+    onNode: (listener) => node.onChange(listener),
+    async nodeSeen(signal) {
+      while (!node.hasSynced) await clock.sleep(POLL_MS, signal)
+    },
+    follow: async (objects, signal) => await runListWatch({ ...follower, ...objects }, signal),
+    dropConnections: () => transport.closeAll('the API is silent'),
+  }
+}
+
+function createLimits({ settings, metrics, clock, random, log }: JoinClusterDeps, transport: Transport) {
+  const shared = { transport, userAgent: `kubelet/${settings.version} (deckhand)`, metrics: metrics.client }
+  return (limits: { readonly qps: number; readonly burst: number }): KubeClient =>
+    createKubeClient({ ...shared, ...limits, clock, random, log })
+}
+
+async function openTransport(
+  { environment, clock, log }: JoinClusterDeps,
+  cluster: { readonly path: string; readonly certificates: CertificateProvider | undefined },
+  group: TaskGroup,
+): Promise<Transport> {
+  const { path, certificates } = cluster
+  return createClusterTransport({
+    config: await loadKubeconfig(hostConfigFiles, path),
+    ...(certificates !== undefined && { credentials: toCredentials(certificates) }),
+    files: hostConfigFiles,
+    run: (request, signal) => runProcess(clock, request, signal),
+    environment,
+    tasks: group,
+    clock,
+    log,
+  })
+}
+
+async function openCertificates(deps: JoinClusterDeps, group: TaskGroup): Promise<ClientCertificates | undefined> {
+  const { settings, metrics } = deps
+  const { config, flags } = settings
+  return await openClientCertificates(
+    {
+      ...deps,
+      nodeName: settings.nodeName,
+      kubeconfigPath: flags.kubeconfig,
+      bootstrapPath: flags.bootstrapKubeconfig,
+      folder: flags.certDir,
+      rotates: config.rotateCertificates,
+      readKubeconfig: (path) => loadKubeconfig(hostConfigFiles, path),
+      connect: async (path, certificates) =>
+        createLimits(deps, await openTransport(deps, { path, certificates }, group))({ qps: -1, burst: 0 }),
+      metrics: metrics.certificate,
+    },
+    group.signal,
+  )
+}
+
+/** Nothing but the certificate: it says who we are, and a server that does not know it will not know it better the next time. */
+function toCredentials(certificates: CertificateProvider): CredentialsProvider {
+  return {
+    current: async () => ({ certificate: certificates.current(), headers: {} }),
+    onUnauthorized: async () => false,
+  }
+}
+
+function toTtlMs(node: Node | undefined): number | undefined {
+  const seconds = Number(node?.metadata?.annotations?.['node.alpha.kubernetes.io/ttl'] ?? Number.NaN)
+  return Number.isNaN(seconds) ? undefined : seconds * 1000
+}

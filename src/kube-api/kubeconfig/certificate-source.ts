@@ -1,0 +1,58 @@
+import { createSecureContext } from 'node:tls'
+import type { Clock } from '../../async/clock.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { ClientCertificate } from '../transport/credentials.ts'
+import { KeptFile } from './kept-file.ts'
+import type { FileReader } from './kept-file.ts'
+import type { PemSource } from './kubeconfig.ts'
+
+export interface CertificateSourceDeps {
+  readonly files: FileReader
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** A client certificate with its key, from files or as it stands. Two files that do not fit are being replaced: the last good pair holds. */
+export class CertificateSource {
+  readonly #deps: CertificateSourceDeps
+  readonly #certificate: PemText
+  readonly #key: PemText
+  #current: ClientCertificate | undefined
+
+  constructor(source: { readonly certificate: PemSource; readonly key: PemSource }, deps: CertificateSourceDeps) {
+    this.#deps = deps
+    this.#certificate = toText(source.certificate, deps)
+    this.#key = toText(source.key, deps)
+  }
+
+  async current(): Promise<ClientCertificate> {
+    const before = this.#current
+    const certificatePem = await this.#certificate.text()
+    const keyPem = await this.#key.text()
+    if (before?.certificatePem === certificatePem && before.keyPem === keyPem) return before
+    try {
+      createSecureContext({ cert: certificatePem, key: keyPem })
+    } catch (error) {
+      if (before === undefined)
+        throw new Error('Cannot use the client certificate: it and its key do not fit', { cause: error })
+      this.#deps.log.warn('a new client certificate does not fit its key yet, the old one stays', { error })
+      this.forget()
+      return before
+    }
+    if (before !== undefined) this.#deps.log.info('there is a new client certificate')
+    this.#current = { certificatePem, keyPem }
+    return this.#current
+  }
+
+  forget(): void {
+    this.#certificate.forget()
+    this.#key.forget()
+  }
+}
+
+type PemText = Pick<KeptFile, 'text' | 'forget'>
+
+function toText(source: PemSource, { files, clock }: CertificateSourceDeps): PemText {
+  if (source.kind === 'file') return new KeptFile(files, source.path, clock)
+  return { text: () => Promise.resolve(source.pem), forget() {} }
+}

@@ -1,0 +1,21 @@
+/** A certificate with its key, in PEM form. */
+export interface ClientCertificate {
+  readonly certificatePem: string
+  readonly keyPem: string
+}
+
+/** Who the client is. */
+export interface Credentials {
+  /** Shown when a connection is made. */
+  readonly certificate: ClientCertificate | undefined
+  /** Shown with each request, such as "authorization". Never logged. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Where credentials come from. A new certificate closes all connections that were made with the old one. */
+export interface CredentialsProvider {
+  /** Asked before every request, so answers from memory are the rule. */
+  current(signal: AbortSignal): Promise<Credentials>
+  /** The server did not know these. Resolves to true when there are others now, and the request is worth repeating. */
+  onUnauthorized(used: Credentials, signal: AbortSignal): Promise<boolean>
+}

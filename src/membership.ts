@@ -1,0 +1,44 @@
+import type { Lookup } from './containers/environment-sources.ts'
+import type { Service } from './model/generated/core-v1.ts'
+import type { ObjectApi } from './objects/object-api.ts'
+import type { RuntimeClasses } from './pods/runtime-classes.ts'
+import type { Logger } from './telemetry/logger.ts'
+import { createLoggedNodeEvents } from './telemetry/node-events.ts'
+import type { NodeEvents } from './telemetry/node-events.ts'
+import { createLoggedPodEvents } from './telemetry/pod-events.ts'
+import type { PodEvents } from './telemetry/pod-events.ts'
+
+/** What the pods of a node get from the cluster that it belongs to. A node that belongs to none has the same, with nobody behind it. */
+export interface Membership {
+  /** Where objects that pods refer to are read; undefined without an API. */
+  readonly objects: ObjectApi | undefined
+  readonly podEvents: PodEvents
+  readonly nodeEvents: NodeEvents
+  readonly runtimeClasses: RuntimeClasses
+  /** Of all namespaces. */
+  readonly services: () => Lookup<readonly Service[]>
+  /** What the node's annotation node.alpha.kubernetes.io/ttl says. */
+  readonly nodeTtlMs: () => number | undefined
+}
+
+/** Runtime classes are objects of an API: without one nobody knows what their names mean. */
+export const noRuntimeClasses: RuntimeClasses = {
+  find: () => ({ kind: 'unavailable', why: 'this node has no API server' }),
+}
+
+/** The membership of a node that belongs to nobody: what would be told to an API is logged. */
+export function createLoneMembership(deps: {
+  readonly objects: ObjectApi | undefined
+  readonly nodeName: string
+  readonly log: Logger
+}): Membership {
+  const { objects, nodeName, log } = deps
+  return {
+    objects,
+    podEvents: createLoggedPodEvents(log),
+    nodeEvents: createLoggedNodeEvents(log, nodeName),
+    runtimeClasses: noRuntimeClasses,
+    services: () => ({ kind: 'found', value: [] }),
+    nodeTtlMs: () => undefined,
+  }
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '../async/clock.ts'
+import type { NodeEvents } from '../telemetry/node-events.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { toApiTime } from './api-time.ts'
+import { computeInitialNode } from './compute-initial-node.ts'
+import { computeNodePatch } from './compute-node-patch.ts'
+import { computeNodeReconciliation } from './compute-node-reconciliation.ts'
+import { computeNodeStatus } from './compute-node-status.ts'
+import { FailureLog } from './failure-log.ts'
+import { isRefusal } from './node-api.ts'
+import type { NodeApi } from './node-api.ts'
+import type { NodeFacts } from './node-facts.ts'
+import type { NodeProfile } from './node-profile.ts'
+import type { OwnNode } from './own-node.ts'
+import { tellNode } from './tell-node.ts'
+
+export interface RegistrationDeps {
+  readonly api: Pick<NodeApi, 'createNode' | 'getNode' | 'patchNodeStatus'>
+  readonly ownNode: OwnNode
+  readonly profile: NodeProfile
+  readonly facts: () => NodeFacts
+  readonly events: NodeEvents
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const FIRST_WAIT_MS = 100
+const LONGEST_WAIT_MS = 7000
+
+/** Makes the Node object, or puts right the one that is there. Tries until it is done. */
+export async function registerNode(deps: RegistrationDeps, signal: AbortSignal): Promise<void> {
+  const { clock, log, profile } = deps
+  const failures = new FailureLog(log, 'register the node')
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+    try {
+      const how = await tryToRegister(deps, signal)
+      log.info('node registered', { node: profile.nodeName, how })
+      return
+    } catch (error) {
+      signal.throwIfAborted()
+      failures.failed(error)
+    }
+    await clock.sleep(waitMs, signal)
+  }
+}
+
+async function tryToRegister(deps: RegistrationDeps, signal: AbortSignal): Promise<'made' | 'found'> {
+  const { api, ownNode, profile, events } = deps
+  const facts = deps.facts()
+  const time = toApiTime(deps.clock.now())
+  const initial = computeNodeStatus(computeInitialNode(profile), { profile, facts, time })
+  try {
+    ownNode.note(await api.createNode(initial.node, signal))
+    tellNode(events, profile.nodeName, initial.events)
+    return 'made'
+  } catch (error) {
+    // Who may not make nodes may still have one that somebody else made.
+    if (!isRefusal(error, 'AlreadyExists') && !isRefusal(error, 'Forbidden')) throw error
+  }
+  const existing = await api.getNode(signal)
+  const patch = computeNodePatch(existing, computeNodeReconciliation(initial.node, existing))
+  ownNode.note(patch === undefined ? existing : await api.patchNodeStatus(patch, signal))
+  return 'found'
+}

@@ -1,0 +1,45 @@
+import { DeadlineError } from '../async/abort-errors.ts'
+import { withDeadline } from '../async/deadline.ts'
+import { waitForShared } from '../async/wait-for-shared.ts'
+import type { PodRuntime } from './pod-runtime.ts'
+import type { PodWorker } from './pod-worker.ts'
+
+/** Why the node takes a pod away. */
+export interface Eviction {
+  readonly reason: string
+  readonly message: string
+  /** Undefined: as long as the pod asks for. */
+  readonly graceSeconds: number | undefined
+}
+
+const LEAST_PATIENCE_MS = 10_000
+const PATIENCE_PER_SECOND_MS = 1500
+const EXCEEDED = {
+  type: 'Warning',
+  reason: 'ExceededGracePeriod',
+  message: 'Container runtime did not kill the pod within specified grace period.',
+} as const
+
+/** Takes a pod away for the sake of the node, and resolves when nothing of it runs any more. Fails when that takes far too long. */
+export async function evictPod(
+  { clock, events }: Pick<PodRuntime, 'clock' | 'events'>,
+  { worker, eviction }: { readonly worker: PodWorker; readonly eviction: Eviction },
+  signal: AbortSignal,
+): Promise<void> {
+  const { reason, message, graceSeconds } = eviction
+  const { pod, uid } = worker
+  if (pod === undefined) return
+  worker.evict({ phase: 'Failed', reason, message, isDisruption: true }, graceSeconds)
+  const grace = graceSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0
+  const ms = Math.max(LEAST_PATIENCE_MS, grace * PATIENCE_PER_SECOND_MS)
+  try {
+    await withDeadline(
+      { clock, ms, what: `the end of pod "${uid}"` },
+      (late) => waitForShared(worker.stopped, late),
+      signal,
+    )
+  } catch (error) {
+    if (error instanceof DeadlineError) events.record(pod, EXCEEDED)
+    throw error
+  }
+}

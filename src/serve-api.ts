@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto'
+import process from 'node:process'
+import { systemClock } from './async/clock.ts'
+import { KUBERNETES_VERSION } from './config/flags/version-flag.ts'
+import { openAppendedFile } from './host/append-file.ts'
+import type { ServedApi } from './standalone/node-deps.ts'
+import { createLogger } from './telemetry/create-logger.ts'
+
+const LOOPBACK = '127.0.0.1'
+
+/** Serves the Kubernetes API of a standalone node, in this process, on loopback. */
+export async function serveApi(api: ServedApi, signal: AbortSignal): Promise<void> {
+  // Loaded only here: the other commands need not spend the time and memory.
+  const { adminIdentity, nodeIdentity, runApiServer } = await import('./api-server/serving/run-api-server.ts')
+  using file = openAppendedFile(api.logFile)
+  const log = createLogger({
+    format: 'text',
+    verbosity: 2,
+    clock: systemClock,
+    pid: process.pid,
+    write: (line) => file.write(line),
+  })
+  await runApiServer(
+    {
+      folder: api.folder,
+      address: LOOPBACK,
+      port: api.port,
+      servingNames: () => [api.nodeName],
+      identities: [adminIdentity(api.adminKubeconfig), nodeIdentity(api.agentKubeconfig, api.nodeName)],
+      nodeName: api.nodeName,
+      version: KUBERNETES_VERSION,
+      clock: systemClock,
+      log,
+      newUid: randomUUID,
+      random: () => Math.random(),
+      onReady: api.onReady,
+    },
+    signal,
+  )
+}

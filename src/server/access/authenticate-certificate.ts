@@ -1,0 +1,71 @@
+import type { X509Certificate } from 'node:crypto'
+import { ABSENT, invalid, valid } from './credential-result.ts'
+import type { CredentialResult } from './credential-result.ts'
+
+/** What a client showed in its handshake, which has proved that it has the key. */
+export interface PresentedCertificate {
+  /** Its own first, then those it sent along, each signed by the next. */
+  readonly chain: readonly X509Certificate[]
+  /** OpenSSL found nothing wrong with the chain at the time of the handshake. */
+  readonly isVerified: boolean
+}
+
+const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
+const ANY_USAGE = '2.5.29.37.0'
+const USER_ID = '1.3.6.1.4.1.57683.2'
+const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
+
+/** Who a client certificate stands for: its common name is the user, its organizations are the groups. */
+export function authenticateCertificate(
+  presented: PresentedCertificate,
+  authorities: readonly X509Certificate[],
+  now: number,
+): CredentialResult {
+  const [own] = presented.chain
+  if (own === undefined) return ABSENT
+  const fault = findFault(presented, authorities, now)
+  if (fault !== undefined) return invalid(`the client certificate ${fault}`)
+  const { CN, O = [], [USER_ID]: uid } = own.toLegacyObject().subject as Readonly<Record<string, unknown>>
+  if (CN === undefined || CN === '') return ABSENT
+  if (typeof CN !== 'string') return invalid('the client certificate has several common names')
+  const fingerprint = own.fingerprint256.replaceAll(':', '').toLowerCase()
+  return valid({
+    name: CN,
+    ...(typeof uid === 'string' && uid !== '' ? { uid } : {}),
+    groups: [O].flat().filter((group): group is string => typeof group === 'string'),
+    extra: { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] },
+  })
+}
+
+/**
+ * Looks at every request anew, since connections outlive both certificates and authorities. What is signed directly by an authority is judged
+ * here; for anything in between the word of OpenSSL is needed too, which knows all that one authority may forbid another.
+ */
+function findFault(
+  { chain, isVerified }: PresentedCertificate,
+  authorities: readonly X509Certificate[],
+  now: number,
+): string | undefined {
+  const signers = chain.map((certificate) => authorities.find((authority) => isIssuedBy(certificate, authority)))
+  const anchor = signers.findIndex((authority) => authority !== undefined)
+  const authority = signers[anchor]
+  if (authority === undefined) return 'is not signed by an authority that is known here'
+  if (anchor > 0 && !isVerified) return 'has a chain that does not hold'
+  const own = chain.slice(0, anchor + 1)
+  if (own.some((certificate, index) => index > 0 && !isIssuedBy(own[index - 1] ?? certificate, certificate)))
+    return 'has a chain that does not hold'
+  for (const certificate of [...own, authority]) {
+    if (now < certificate.validFromDate.getTime()) return 'is not valid yet'
+    if (now > certificate.validToDate.getTime()) return 'has expired'
+  }
+  return own.every(isForClients) ? undefined : 'is not for clients'
+}
+
+function isIssuedBy(certificate: X509Certificate, authority: X509Certificate): boolean {
+  return authority.ca && certificate.checkIssued(authority) && certificate.verify(authority.publicKey)
+}
+
+/** Node's property of this name has the extended usages; who has none may be used for all. */
+function isForClients({ keyUsage }: X509Certificate): boolean {
+  return keyUsage === undefined || keyUsage.includes(CLIENT_AUTH) || keyUsage.includes(ANY_USAGE)
+}

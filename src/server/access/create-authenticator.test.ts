@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
+import { test } from 'node:test'
+import { FakeClock } from '../../../test/fakes/fake-clock.ts'
+import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { createAuthenticator } from './create-authenticator.ts'
+import { invalid, valid } from './credential-result.ts'
+
+const { signal } = new AbortController()
+const TOKEN = `base64url.bearer.authorization.k8s.io.${Buffer.from('good').toString('base64url')}`
+
+function createRequest(headers: Readonly<Record<string, string>>): IncomingMessage {
+  return {
+    headers: { ...headers },
+    rawHeaders: Object.entries(headers).flat(),
+    socket: { remoteAddress: '::1' },
+  } as unknown as IncomingMessage
+}
+
+function create(anonymous: boolean, withTokens = true) {
+  const tokens = {
+    authenticate(token: string) {
+      if (token === 'unknown') return Promise.reject(new Error('the API server is gone'))
+      return Promise.resolve(token === 'good' ? valid({ name: 'bot', groups: [] }) : invalid('no'))
+    },
+  }
+  const deps = { authorities: undefined, clock: new FakeClock(), log: silentLogger, anonymous }
+  return createAuthenticator({ ...deps, tokens: withTokens ? tokens : undefined })
+}
+
+test('createAuthenticator() lets nobody become anonymous by bad credentials', async () => {
+  const rows: readonly (readonly [Readonly<Record<string, string>>, boolean, string | undefined])[] = [
+    [{}, true, 'system:anonymous'],
+    [{}, false, undefined],
+    [{ authorization: 'Bearer good' }, false, 'bot'],
+    [{ authorization: 'Bearer bad' }, true, undefined],
+    [{ authorization: 'Bearer unknown' }, true, undefined],
+    [{ authorization: 'Basic good' }, true, 'system:anonymous'],
+    [{ upgrade: 'websocket', 'sec-websocket-protocol': `x, ${TOKEN}` }, false, 'bot'],
+    [{ upgrade: 'websocket', 'sec-websocket-protocol': TOKEN }, true, undefined],
+  ]
+  for (const [headers, anonymous, name] of rows)
+    assert.equal((await create(anonymous)(createRequest(headers), signal))?.name, name, JSON.stringify(headers))
+})
+
+test('createAuthenticator() does not look at tokens where nobody can be asked about them', async () => {
+  const request = createRequest({ authorization: 'Bearer bad' })
+  assert.equal((await create(true, false)(request, signal))?.name, 'system:anonymous')
+})
+
+test('createAuthenticator() takes the token out of the request', async () => {
+  const protocols = `x, ${TOKEN}`
+  const request = createRequest({
+    Host: 'n',
+    authorization: 'Bearer good',
+    upgrade: 'websocket',
+    'sec-websocket-protocol': protocols,
+  })
+  await create(false)(request, signal)
+  const { headers, rawHeaders } = request
+  assert.deepEqual(headers, { Host: 'n', upgrade: 'websocket', 'sec-websocket-protocol': 'x' })
+  assert.deepEqual(rawHeaders, ['Host', 'n', 'upgrade', 'websocket', 'sec-websocket-protocol', 'x'])
+})

@@ -1,0 +1,17 @@
+import type { IncomingMessage } from 'node:http'
+import type { Answer } from './send-answer.ts'
+import type { Caller } from './route.ts'
+
+/** Whether a request may go on: who asks, or what to answer instead. */
+export type Admission =
+  | { readonly caller: Caller; readonly refusal?: undefined }
+  | { readonly caller?: Caller | undefined; readonly refusal: Answer }
+
+/** Decides about a request. The path has no query, and its parts are decoded. */
+export type Admit = (request: IncomingMessage, path: string, signal: AbortSignal) => Promise<Admission>
+
+/** Who sends no credentials where none are needed. */
+export const ANONYMOUS: Caller = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
+
+/** Lets everybody in: for the ports that ask for no credentials. */
+export const admitAll: Admit = () => Promise.resolve({ caller: ANONYMOUS })

@@ -1,0 +1,59 @@
+import type { Server } from 'node:net'
+import type { Socket } from 'node:net'
+
+/** How many connections there may be. */
+export interface ConnectionLimits {
+  readonly all: number
+  /**
+   * Those in their handshake, and those that have not shown who they are. A newcomer drives out the oldest of them, so that nobody can keep
+   * others out by only sitting there.
+   */
+  readonly strangers: number
+}
+
+// Enough for every client that a node has; each costs some tens of kilobytes.
+export const CONNECTION_LIMITS: ConnectionLimits = { all: 4000, strangers: 1000 }
+
+/** The connections of a server: how many there are, and who may stay. */
+export class Connections {
+  readonly #sockets = new Map<string, Socket>()
+  /** By age. */
+  readonly #strangers = new Map<string, Socket>()
+  readonly #mostStrangers: number
+
+  constructor(server: Server, { all, strangers }: ConnectionLimits) {
+    this.#mostStrangers = strangers
+    server.maxConnections = all
+    server.on('connection', (socket) => this.#add(socket))
+  }
+
+  /** Whoever is at the other end has shown who it is. The socket may be the encrypted one on top. */
+  know(socket: Socket): void {
+    this.#strangers.delete(nameOf(socket))
+  }
+
+  destroyAll(): void {
+    for (const socket of this.#sockets.values()) socket.destroy()
+  }
+
+  #add(socket: Socket): void {
+    const name = nameOf(socket)
+    this.#sockets.set(name, socket)
+    this.#strangers.set(name, socket)
+    socket.once('close', () => {
+      if (this.#sockets.get(name) !== socket) return
+      this.#sockets.delete(name)
+      this.#strangers.delete(name)
+    })
+    if (this.#strangers.size <= this.#mostStrangers) return
+    const [oldest] = this.#strangers
+    if (oldest === undefined) return
+    this.#strangers.delete(oldest[0])
+    oldest[1].destroy()
+  }
+}
+
+/** The two ends of a connection are never the same for two that are open. */
+function nameOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`
+}

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { serveRoutes, told } from '../../../test/fakes/serve-routes.ts'
+import { createWhyRoute } from './why-route.ts'
+
+test('createWhyRoute() tells of all pods, or of the one asked for', async (t) => {
+  const pods = [
+    { namespace: 'default', name: 'a', why: 'x' },
+    { namespace: 'shop', name: 'a', why: 'y' },
+    { namespace: 'shop', name: 'b', why: 'z' },
+  ]
+  const get = await serveRoutes(t, [createWhyRoute(() => pods)])
+  const ask = async (query: string) => {
+    const [status, body] = await told(get(`/why?${query}`))
+    return [
+      status,
+      status === 200 ? (JSON.parse(body) as { pods: { why: string }[] }).pods.map(({ why }) => why).join('') : body,
+    ]
+  }
+  assert.deepEqual(await ask(''), [200, 'xyz'])
+  assert.deepEqual(await ask('pod=a'), [200, 'xy'])
+  assert.deepEqual(await ask('pod=shop/a'), [200, 'y'])
+  assert.deepEqual(await ask('pod=c'), [404, 'no pod "c" here\n'])
+})

@@ -1,0 +1,85 @@
+/** How long tasks waited for something, as the kernel counts it. */
+export interface Pressure {
+  readonly some: PressureLine
+  readonly full: PressureLine
+}
+
+export interface PressureLine {
+  readonly avg10: number
+  readonly avg60: number
+  readonly avg300: number
+  /** In microseconds. */
+  readonly total: number
+}
+
+/** What is wanted besides cpu and memory. */
+export interface SampleWish {
+  readonly details: boolean
+  /** How long tasks waited; only cgroup v2 tells. */
+  readonly pressure: boolean
+}
+
+/** What one cgroup uses. A part whose controller is not there is undefined, and so is a limit that limits nothing. */
+export interface CgroupSample {
+  readonly cpu: { readonly usageNanos: number; readonly pressure: Pressure | undefined } | undefined
+  readonly memory: MemorySample | undefined
+  readonly swap: { readonly usageBytes: number; readonly limitBytes: number | undefined } | undefined
+  readonly ioPressure: Pressure | undefined
+  /** Only read when somebody wants it. */
+  readonly details: CgroupDetails | undefined
+}
+
+export interface MemorySample {
+  readonly usageBytes: number
+  /** What cannot be had back at once: without the files that nobody uses at present. */
+  readonly workingSetBytes: number
+  readonly rssBytes: number
+  readonly cacheBytes: number
+  readonly mappedBytes: number
+  readonly activeFileBytes: number
+  readonly inactiveFileBytes: number
+  readonly pageFaults: number
+  readonly majorPageFaults: number
+  /** Without those of cgroups below it. */
+  readonly ownPageFaults: number
+  readonly ownMajorPageFaults: number
+  readonly limitBytes: number | undefined
+  readonly pressure: Pressure | undefined
+}
+
+export interface CgroupDetails {
+  readonly cpuUserSeconds: number
+  readonly cpuSystemSeconds: number
+  readonly cpuShares: number | undefined
+  /** Undefined without a quota. */
+  readonly throttling: CpuThrottling | undefined
+  readonly memoryMaxUsageBytes: number | undefined
+  readonly memoryFailures: number | undefined
+  readonly memoryKernelBytes: number | undefined
+  readonly memoryReservationBytes: number | undefined
+  /** Together with the memory, on v1; of swap alone on v2. */
+  readonly swapLimitBytes: number | undefined
+  readonly oomKills: number | undefined
+  readonly threads: number | undefined
+  readonly threadsLimit: number | undefined
+  readonly disks: readonly DiskSample[]
+}
+
+export interface CpuThrottling {
+  readonly quotaMicros: number
+  readonly periodMicros: number
+  readonly periods: number
+  readonly throttledPeriods: number
+  readonly throttledSeconds: number
+  readonly burstPeriods: number
+  readonly burstSeconds: number
+}
+
+export interface DiskSample {
+  /** As in 8:0. */
+  readonly device: string
+  readonly readBytes: number
+  readonly writtenBytes: number
+  readonly reads: number
+  readonly writes: number
+}

@@ -1,0 +1,95 @@
+import { nextTurn } from '../async/next-turn.ts'
+import type { FileSystemUsage, TreeUsage } from '../host/file-usage.ts'
+import type { ObservedPod } from '../model/observed-pod.ts'
+import type { PodUid } from '../model/pod.ts'
+import type { StatsDeps } from './stats-deps.ts'
+import type { VolumeFigures } from './stats-snapshot.ts'
+
+/** What pods take on the disk. */
+export interface DiskFigures {
+  readonly imageFs: (FileSystemUsage & { readonly mountPoint: string }) | undefined
+  /** By the id of the container. */
+  readonly rootfs: ReadonlyMap<string, TreeUsage & { readonly time: number }>
+  readonly pods: ReadonlyMap<PodUid, PodDisk>
+}
+
+interface PodDisk {
+  readonly own: TreeUsage
+  /** By the name of the container. */
+  readonly logs: ReadonlyMap<string, TreeUsage>
+  readonly volumes: readonly VolumeFigures[]
+}
+
+type DiskDeps = Pick<StatsDeps, 'calls' | 'files' | 'volumes' | 'rootDirectory' | 'podLogsDirectory' | 'log'>
+
+const NANOS_PER_MS = 1_000_000n
+
+/** Asks the runtime, which counts layers by itself, and lists log folders. What cannot be had is left out. */
+export async function collectDisk(
+  deps: DiskDeps,
+  pods: readonly ObservedPod[],
+  signal: AbortSignal,
+): Promise<DiskFigures> {
+  const orUndefined = async <T>(what: string, work: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work
+    } catch (error) {
+      signal.throwIfAborted()
+      deps.log.warn('cannot measure the disk, going on without', { what, error })
+      return undefined
+    }
+  }
+  const [imageFs, rootfs, byPod] = await Promise.all([
+    orUndefined('images', readImageFs(deps, signal)),
+    orUndefined('containers', readLayers(deps, signal)),
+    readPods(deps, pods, signal),
+  ])
+  return { imageFs, rootfs: rootfs ?? new Map(), pods: byPod }
+}
+
+async function readImageFs({ calls, files }: DiskDeps, signal: AbortSignal): Promise<DiskFigures['imageFs']> {
+  const [first] = (await calls.imageFsInfo({}, signal)).imageFilesystems
+  const mountPoint = first?.fsId?.mountpoint
+  if (mountPoint === undefined || mountPoint === '') return undefined
+  const { device: _, ...whole } = await files.fileSystem(mountPoint)
+  const used = first?.usedBytes === undefined ? {} : { usedBytes: Number(first.usedBytes.value) }
+  const inodes = first?.inodesUsed === undefined ? {} : { inodesUsed: Number(first.inodesUsed.value) }
+  return { ...whole, ...used, ...inodes, mountPoint }
+}
+
+async function readLayers({ calls }: DiskDeps, signal: AbortSignal): Promise<DiskFigures['rootfs']> {
+  const { stats } = await calls.listContainerStats({}, signal)
+  return new Map(
+    stats.flatMap(({ attributes, writableLayer }) => {
+      if (attributes === undefined || writableLayer === undefined) return []
+      const { usedBytes, inodesUsed, timestamp } = writableLayer
+      const usage = { bytes: Number(usedBytes?.value ?? 0n), inodes: Number(inodesUsed?.value ?? 0n) }
+      return [[attributes.id, { ...usage, time: Number(timestamp / NANOS_PER_MS) }]]
+    }),
+  )
+}
+
+async function readPods(
+  deps: DiskDeps,
+  pods: readonly ObservedPod[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<PodUid, PodDisk>> {
+  const volumes = Map.groupBy(deps.volumes(), ({ volume }) => volume.uid)
+  const found = new Map<PodUid, PodDisk>()
+  for (const { uid, name, namespace } of pods) {
+    const logs = await deps.files.folder(`${deps.podLogsDirectory}/${namespace}_${name}_${uid}`)
+    const hosts = await deps.files.file(`${deps.rootDirectory}/pods/${uid}/etc-hosts`)
+    const { bytes, inodes } = logs?.own ?? { bytes: 0, inodes: 0 }
+    found.set(uid, {
+      own: { bytes: bytes + hosts.bytes, inodes: inodes + hosts.inodes },
+      logs: logs?.folders ?? new Map(),
+      volumes: (volumes.get(uid) ?? []).map(({ volume, ...usage }) => {
+        const { name: volumeName, pvcRef, isLocalEphemeral } = volume
+        return { ...usage, name: volumeName, pvcRef, isLocalEphemeral }
+      }),
+    })
+    await nextTurn()
+    signal.throwIfAborted()
+  }
+  return found
+}

@@ -1,0 +1,78 @@
+import type { DiskSample, Pressure, PressureLine } from './cgroup-sample.ts'
+
+// What the kernel writes for "no limit" on v1 is a little below 2^63.
+const NO_LIMIT_FROM = 2 ** 62
+
+/** One number; undefined when there is no file, or something else in it. */
+export function parseNumber(text: string | undefined): number | undefined {
+  const value = Number(text?.trim() || undefined)
+  return Number.isNaN(value) ? undefined : value
+}
+
+/** A limit; undefined when nothing is limited. */
+export function parseLimit(text: string | undefined): number | undefined {
+  const value = parseNumber(text)
+  return value === undefined || value >= NO_LIMIT_FROM ? undefined : value
+}
+
+/** Lines such as "anon 4096"; what is not in the file counts as 0. */
+export function parseFlat(text: string | undefined): (name: string) => number {
+  const values = new Map<string, number>()
+  for (const line of text?.split('\n') ?? []) {
+    const blank = line.indexOf(' ')
+    if (blank !== -1) values.set(line.slice(0, blank), Number(line.slice(blank + 1)))
+  }
+  return (name) => values.get(name) ?? 0
+}
+
+/** A file such as cpu.pressure; undefined on a kernel that does not count. */
+export function parsePressure(text: string | undefined): Pressure | undefined {
+  const lines = new Map((text ?? '').split('\n').map((line) => [line.split(' ', 1)[0], parsePressureLine(line)]))
+  const some = lines.get('some')
+  if (some === undefined) return undefined
+  // Old kernels have no "full" for cpu.
+  return { some, full: lines.get('full') ?? { avg10: 0, avg60: 0, avg300: 0, total: 0 } }
+}
+
+function parsePressureLine(line: string): PressureLine {
+  const values = new Map(line.split(' ').map((part) => part.split('=') as [string, string | undefined]))
+  const [avg10 = 0, avg60 = 0, avg300 = 0, total = 0] = ['avg10', 'avg60', 'avg300', 'total'].map((name) =>
+    Number(values.get(name) ?? 0),
+  )
+  return { avg10, avg60, avg300, total }
+}
+
+/** Lines such as "8:0 rbytes=1 wbytes=2 rios=3 wios=4"; a disk that was never used has no numbers. */
+export function parseIoStat(text: string | undefined): readonly DiskSample[] {
+  return (text ?? '').split('\n').flatMap((line) => {
+    const [device = '', ...parts] = line.trim().split(' ')
+    if (parts.length === 0) return []
+    const values = new Map(parts.map((part) => part.split('=') as [string, string | undefined]))
+    const [readBytes = 0, writtenBytes = 0, reads = 0, writes = 0] = ['rbytes', 'wbytes', 'rios', 'wios'].map((name) =>
+      Number(values.get(name) ?? 0),
+    )
+    return [{ device, readBytes, writtenBytes, reads, writes }]
+  })
+}
+
+/** Lines such as "8:0 Read 4096" of bytes and of operations. */
+export function parseBlkio(bytes: string | undefined, operations: string | undefined): readonly DiskSample[] {
+  const [byBytes, byCount] = [parseBlkioLines(bytes), parseBlkioLines(operations)]
+  return [...new Set([...byBytes.keys(), ...byCount.keys()])].map((device) => ({
+    device,
+    readBytes: byBytes.get(device)?.get('Read') ?? 0,
+    writtenBytes: byBytes.get(device)?.get('Write') ?? 0,
+    reads: byCount.get(device)?.get('Read') ?? 0,
+    writes: byCount.get(device)?.get('Write') ?? 0,
+  }))
+}
+
+function parseBlkioLines(text: string | undefined): ReadonlyMap<string, ReadonlyMap<string, number>> {
+  const devices = new Map<string, Map<string, number>>()
+  for (const line of (text ?? '').split('\n')) {
+    const [device = '', operation = '', value] = line.split(' ')
+    if (value === undefined) continue
+    devices.getOrInsertComputed(device, () => new Map()).set(operation, Number(value))
+  }
+  return devices
+}

@@ -1,0 +1,51 @@
+import type { MetricSet } from './metric-set.ts'
+
+/** What is counted of the runtime. */
+export interface RuntimeMetrics {
+  /** One call to the runtime. */
+  runtimeOperation(operation: string, seconds: number, failed: boolean): void
+  /** One full look at the runtime: how long it took, and when it ended in milliseconds since the epoch. */
+  relist(seconds: number, endedAt?: number): void
+}
+
+const OPERATION_BUCKETS = Array.from({ length: 14 }, (_, index) => 0.005 * 2.5 ** index)
+
+export function createRuntimeMetrics(set: MetricSet): RuntimeMetrics {
+  const labels = ['operation_type'] as const
+  const name = (end: string) => `kubelet_runtime_operations_${end}`
+  const operations = set.counter({ name: name('total'), help: 'Calls to the runtime by operation.', labels })
+  const errors = set.counter({ name: name('errors_total'), help: 'Calls to the runtime that failed.', labels })
+  const durations = set.histogram({
+    name: name('duration_seconds'),
+    help: 'How long calls to the runtime take, by operation.',
+    labels,
+    buckets: OPERATION_BUCKETS,
+  })
+  const relists = set.histogram({
+    name: 'kubelet_pleg_relist_duration_seconds',
+    help: 'How long a full look at the runtime takes.',
+  })
+  const intervals = set.histogram({
+    name: 'kubelet_pleg_relist_interval_seconds',
+    help: 'From the end of one full look at the runtime to the end of the next.',
+  })
+  const lastSeen = set.gauge({
+    name: 'kubelet_pleg_last_seen_seconds',
+    help: 'When the last full look at the runtime ended, in seconds since the epoch.',
+  })
+  let lastEnd: number | undefined
+  return {
+    runtimeOperation(operation, seconds, failed) {
+      operations.inc({ operation_type: operation })
+      durations.observe({ operation_type: operation }, seconds)
+      if (failed) errors.inc({ operation_type: operation })
+    },
+    relist(seconds, endedAt) {
+      relists.observe(seconds)
+      if (endedAt === undefined) return
+      if (lastEnd !== undefined) intervals.observe(Math.max(0, endedAt - lastEnd) / 1000)
+      lastEnd = endedAt
+      lastSeen.set(endedAt / 1000)
+    },
+  }
+}

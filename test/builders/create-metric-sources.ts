@@ -1,0 +1,28 @@
+import type { MetricsSources } from '../../src/telemetry/create-metrics.ts'
+import { createPod } from './create-pod.ts'
+
+/** What metrics read, of a node with one pod and one volume. */
+export function createMetricSources(change: Partial<MetricsSources> = {}): MetricsSources {
+  return {
+    version: 'v1.36.4',
+    startedAt: 5000,
+    loopDelay: { percentile: (percent) => percent / 1000 },
+    usage: () => ({ virtualBytes: 3, openFiles: 4, maxFiles: 5 }),
+    volumes: () => [{ plugin: 'kubernetes.io/empty-dir', desired: 2, actual: 1 }],
+    claimUsages: () => [],
+    node: {
+      name: 'node-1',
+      cgroupVersion: 2,
+      gates: () => [
+        { name: 'A', stage: 'BETA', enabled: true },
+        { name: 'B', stage: '', enabled: false },
+      ],
+      wanted: () => [{ pod: createPod(), status: { phase: 'Running' } }],
+      observed: () => [],
+      worked: () => [{ uid: createPod().metadata.uid, state: 'syncing' }],
+      certificates: () => ({ client: 20_000, server: undefined }),
+      now: () => 12_500,
+    },
+    ...change,
+  }
+}

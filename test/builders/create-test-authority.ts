@@ -1,0 +1,56 @@
+import { webcrypto } from 'node:crypto'
+import 'reflect-metadata'
+import * as x509 from '@peculiar/x509'
+
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+const HOUR_MS = 3_600_000
+
+/** A certificate of a test with its key, which can sign others. */
+export interface TestCertificate {
+  readonly certificate: x509.X509Certificate
+  readonly keys: webcrypto.CryptoKeyPair
+  readonly certificatePem: string
+  readonly keyPem: string
+}
+
+export interface TestCertificateContent {
+  readonly subject?: x509.JsonName
+  /** Signs itself when there is nobody else. */
+  readonly issuer?: TestCertificate | undefined
+  readonly isAuthority?: boolean
+  /** OIDs; undefined leaves the extension out. */
+  readonly usages?: readonly string[] | undefined
+  readonly from?: number
+  readonly until?: number
+}
+
+export const CLIENT_AUTH: string = x509.ExtendedKeyUsage.clientAuth
+export const SERVER_AUTH: string = x509.ExtendedKeyUsage.serverAuth
+
+/** Makes a certificate that is valid now unless told otherwise. */
+export async function createTestCertificate(content: TestCertificateContent): Promise<TestCertificate> {
+  const { subject = [{ CN: ['test'] }], issuer, isAuthority = false, usages, from, until } = content
+  const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
+  const now = Date.now()
+  const certificate = await x509.X509CertificateGenerator.create({
+    subject,
+    issuer: issuer?.certificate.subjectName ?? new x509.Name(subject),
+    notBefore: new Date(from ?? now - HOUR_MS),
+    notAfter: new Date(until ?? now + HOUR_MS),
+    publicKey: keys.publicKey,
+    signingKey: (issuer?.keys ?? keys).privateKey,
+    signingAlgorithm: ALGORITHM,
+    extensions: [
+      new x509.BasicConstraintsExtension(isAuthority, undefined, true),
+      ...(usages === undefined ? [] : [new x509.ExtendedKeyUsageExtension([...usages])]),
+      new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: 'localhost' }]),
+    ],
+  })
+  const key = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)
+  return {
+    certificate,
+    keys,
+    certificatePem: `${certificate.toString('pem')}\n`,
+    keyPem: x509.PemConverter.encode(key, 'PRIVATE KEY'),
+  }
+}

@@ -1,0 +1,141 @@
+import { setImmediate } from 'node:timers/promises'
+import type { TestContext } from 'node:test'
+import { admitChange } from '../../src/api-server/auth/admit-change.ts'
+import { createObjectReader } from '../../src/api-server/auth/object-reader.ts'
+import { createClusterPods } from '../../src/create-cluster-pods.ts'
+import type { ClusterPods } from '../../src/create-cluster-pods.ts'
+import type { Pod as ApiPod, PodSpec, PodStatus } from '../../src/model/generated/core-v1.ts'
+import type { Pod, PodUid } from '../../src/model/pod.ts'
+import type { FollowedObjects } from '../../src/sources/run-api-source.ts'
+import { makeTemporaryFolder } from '../fixtures/make-temporary-folder.ts'
+import { call } from './api-server/api-client.ts'
+import type { CallOptions } from './api-server/api-client.ts'
+import { createTestApi } from './api-server/create-test-api.ts'
+import { startAgent } from './create-agent.ts'
+import type { AgentOptions, World } from './create-agent.ts'
+import { FakeKubeClient } from './fake-kube-client.ts'
+
+const PODS = '/api/v1/namespaces/shop/pods'
+const RETRY_MS = 1000
+const QUIET_TURNS = 3
+
+export type Cluster = Awaited<ReturnType<typeof createCluster>>
+
+/** The real API with one node, "node-1", and the namespace "shop". */
+export async function createCluster(t: TestContext, world: World) {
+  const test = await createTestApi({
+    folder: makeTemporaryFolder(t),
+    clock: world.clock,
+    admit: (user, change, view) => admitChange(user, change, createObjectReader(view)),
+  })
+  t.after(() => test[Symbol.asyncDispose]())
+  const ask = async (method: string, path: string, options: CallOptions = {}) =>
+    await call(test.api, method, path, options)
+  await ask('POST', '/api/v1/namespaces', { body: { metadata: { name: 'shop' } } })
+  const node = await ask('POST', '/api/v1/nodes', { body: { metadata: { name: 'node-1' } } })
+  return {
+    client: new FakeKubeClient(test.api),
+    nodeUid: (node.body as { metadata: { uid: string } }).metadata.uid,
+    ask,
+    /** A pod that the scheduler bound to the node. */
+    async create(name: string, spec: Partial<PodSpec> = {}): Promise<PodUid> {
+      const containers = [{ name: 'main', image: 'registry.test/app:1', imagePullPolicy: 'IfNotPresent' }]
+      const body = {
+        metadata: { name },
+        spec: { nodeName: 'node-1', dnsPolicy: 'Default', automountServiceAccountToken: false, containers, ...spec },
+      }
+      const answer = await ask('POST', PODS, { body })
+      if (answer.status !== 201) throw new Error(`Cannot create the pod: ${JSON.stringify(answer.body)}`)
+      return (answer.body as { metadata: { uid: PodUid } }).metadata.uid
+    },
+    async get(name: string): Promise<(ApiPod & { metadata: Pod['metadata']; status: PodStatus }) | undefined> {
+      const answer = await ask('GET', `${PODS}/${name}`)
+      return answer.status === 200 ? answer.body : undefined
+    },
+    async delete(name: string, options: object = {}): Promise<void> {
+      await ask('DELETE', `${PODS}/${name}`, { body: { apiVersion: 'v1', kind: 'DeleteOptions', ...options } })
+    },
+  }
+}
+
+/** An agent whose pods come from the API too, and whose statuses go there. */
+export async function joinCluster(world: World, cluster: Cluster, options: AgentOptions = {}) {
+  const { clock } = world
+  const { client } = cluster
+  const told: number[] = []
+  const agent = await startAgent(world, {
+    sources: ['file', 'api'],
+    ...options,
+    onStatus: (uid) => pods.onStatus(uid),
+    isUnreadable: (uid) => pods.isUnreadable(uid),
+  })
+  const pods: ClusterPods = createClusterPods({
+    client,
+    nodeName: 'node-1',
+    node: () => ({ name: 'node-1', uid: cluster.nodeUid }),
+    nodeSeen: async () => {},
+    follow: (objects, signal) => follow({ client, clock }, objects, signal),
+    workers: () => agent.workers,
+    allSeen: agent.allSeen,
+    events: agent.recorder,
+    clock,
+    random: () => 0.5,
+    log: agent.log,
+    onTold: (seconds) => void told.push(seconds),
+  })
+  const { writer, mirrors } = pods
+  agent.group.run('api source', (signal) => pods.runSource((set) => agent.setPods(set, 'api'), signal))
+  agent.group.run('cluster pods', (signal) => pods.run(signal))
+  const settle = async () => {
+    let before = ''
+    for (let turns = 0; turns < QUIET_TURNS; turns += 1) {
+      await agent.settle()
+      await setImmediate()
+      const now = `${client.sent.length} ${client.underWay} ${agent.statuses.length} ${world.cri.called.length}`
+      if (now !== before) turns = 0
+      before = now
+    }
+  }
+  return {
+    ...agent,
+    writer,
+    mirrors,
+    /** How many seconds after they were new statuses reached the API. */
+    told,
+    settle,
+    async pass(ms: number, step = 1000) {
+      await settle()
+      for (let left = ms; left > 0; left -= step) {
+        await clock.advance(Math.min(step, left))
+        await settle()
+      }
+    },
+    [Symbol.asyncDispose]: () => agent[Symbol.asyncDispose](),
+  }
+}
+
+/** Lists and watches; whatever breaks is begun anew after a while. */
+async function follow(
+  { client, clock }: Pick<World, 'clock'> & Pick<Cluster, 'client'>,
+  { path, query, onReplace, onEvent }: FollowedObjects,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    try {
+      const list = await client.send<{ items: unknown[]; metadata: { resourceVersion: string } }>(
+        { method: 'GET', path, query },
+        signal,
+      )
+      const { resourceVersion } = list.metadata
+      onReplace(list.items, resourceVersion)
+      for await (const { type, object } of client.watch(
+        { path, query: { ...query, watch: '1', resourceVersion } },
+        signal,
+      ))
+        if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') onEvent({ type, object })
+    } catch {
+      signal.throwIfAborted()
+    }
+    await clock.sleep(RETRY_MS, signal)
+  }
+}

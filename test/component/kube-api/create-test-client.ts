@@ -1,0 +1,63 @@
+import { setImmediate } from 'node:timers/promises'
+import type { TestContext } from 'node:test'
+import type { Clock } from '../../../src/async/clock.ts'
+import { TaskGroup } from '../../../src/async/task-group.ts'
+import { createKubeClient } from '../../../src/kube-api/create-kube-client.ts'
+import type { KubeClientDeps } from '../../../src/kube-api/create-kube-client.ts'
+import { createTransport } from '../../../src/kube-api/transport/create-transport.ts'
+import type { TransportDeps } from '../../../src/kube-api/transport/create-transport.ts'
+import { silentLogger } from '../../fakes/silent-logger.ts'
+import { selfSigned } from '../../fixtures/self-signed.ts'
+
+export interface TestClientOptions
+  extends Partial<Omit<TransportDeps, 'server' | 'clock'>>, Pick<Partial<KubeClientDeps>, 'requestTimeoutMs'> {
+  readonly port: number
+  readonly scheme?: string
+  readonly clock: Clock
+}
+
+/** A client of a server on loopback, until the test ends. */
+export function createTestClient(
+  t: TestContext,
+  { port, scheme = 'https', requestTimeoutMs, ...options }: TestClientOptions,
+) {
+  const { clock } = options
+  const over = new AbortController()
+  const tasks = new TaskGroup(over.signal)
+  t.after(async () => {
+    over.abort(new Error('The test ends'))
+    await tasks.join()
+  })
+  const transport = createTransport({
+    server: new URL(`${scheme}://127.0.0.1:${port}`),
+    serverName: 'nobody.test',
+    readTrust: async () => ({ kind: 'authorities', pem: selfSigned.cert }),
+    proxy: undefined,
+    credentials: { current: async () => ({ certificate: undefined, headers: {} }), onUnauthorized: async () => false },
+    http2: true,
+    tasks,
+    log: silentLogger,
+    ...options,
+  })
+  const attempts: string[] = []
+  const client = createKubeClient({
+    transport,
+    qps: -1,
+    burst: 0,
+    userAgent: 'kubelet/test',
+    metrics: {
+      request: ({ method, code, isRepeat }) => attempts.push(`${method} ${code}${isRepeat ? ' again' : ''}`),
+      waited() {},
+    },
+    clock,
+    random: () => 0.5,
+    log: silentLogger,
+    ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
+  })
+  return { client, transport, attempts, tasks }
+}
+
+/** Waits for what happens over real sockets; only the limit of the test itself ends it otherwise. */
+export async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await setImmediate()
+}

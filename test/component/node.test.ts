@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { systemClock } from '../../src/async/clock.ts'
+import { createNode } from '../../src/create-node.ts'
+import { readMachine } from '../../src/host/read-machine.ts'
+import { KubeApiError } from '../../src/kube-api/kube-client.ts'
+import type { KubeClient } from '../../src/kube-api/kube-client.ts'
+import type { Node } from '../../src/model/generated/core-v1.ts'
+import type { Lease } from '../../src/node/lease.ts'
+import { HEADER, loadSettings } from '../fakes/load-settings.ts'
+import { silentLogger } from '../fakes/silent-logger.ts'
+import { makeTemporaryFolder } from '../fixtures/make-temporary-folder.ts'
+import { startSecuredApi } from './api-server/start-secured-api.ts'
+import type { SecuredApi } from './api-server/start-secured-api.ts'
+
+const NODE = '/api/v1/nodes/node-1'
+const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node-1'
+
+/** The agent's part for the node, as a client of the real API with the rights of a node. */
+async function startNode(t: TestContext, api: SecuredApi, rootDir: string) {
+  const config = `${HEADER}nodeLeaseDurationSeconds: 1\nkubeReserved: {cpu: 100m}\nmaxPods: 17\n`
+  const flags = [`--root-dir=${rootDir}`, '--node-labels=zone=a', '--kubeconfig=/k', '--config=/c']
+  const settings = await loadSettings(flags, { '/c': config })
+  const told: string[] = []
+  const answers: string[] = []
+  let problems: readonly string[] = []
+  let cached: Node | undefined
+  const stop = new AbortController()
+  const node = await createNode(
+    {
+      settings,
+      machine: { ...readMachine(), onlineCpus: [0, 1], memoryBytes: 2n ** 30n },
+      cluster: { client: createClient(api, answers), cachedNode: () => cached, dropConnections: () => {} },
+      calls: {
+        listImages: async () => ({ images: [] }),
+        version: async () => ({
+          version: '0.1.0',
+          runtimeName: 'fake',
+          runtimeVersion: '1.2.3',
+          runtimeApiVersion: 'v1',
+        }),
+        updateRuntimeConfig: async () => ({}),
+      },
+      runtime: { name: 'fake', version: '1.2.3' },
+      abilities: () => ({ handlers: [], features: undefined }),
+      pressures: () => ({ memory: false, disk: false, pid: false }),
+      problems: () => problems,
+      volumesInUse: () => [],
+      events: { record: ({ reason }) => void told.push(reason) },
+      clock: systemClock,
+      log: silentLogger,
+      random: Math.random,
+    },
+    stop.signal,
+  )
+  const running = node.run(stop.signal)
+  const end = async () => {
+    stop.abort(new Error('The test ends'))
+    await running
+  }
+  t.after(end)
+  return {
+    told,
+    answers,
+    end,
+    setProblems: (next: readonly string[]) => {
+      problems = next
+      node.wake()
+    },
+    /** What a watch would bring. */
+    see: (next: Node | undefined) => {
+      cached = next
+      node.wake()
+    },
+  }
+}
+
+/** Keeps a journal of the answers. */
+function createClient(api: SecuredApi, answers: string[]): KubeClient {
+  return {
+    async send<T>({ method, path, body, contentType = 'application/json' }: Parameters<KubeClient['send']>[0]) {
+      const secrets = { ...api.node, headers: { 'content-type': contentType } }
+      const answer = await api.call(secrets, method, path, body as object | undefined)
+      answers.push(`${method} ${path} ${answer.status}`)
+      if (answer.status < 300) return answer.body as T
+      const { message, reason } = answer.body
+      throw new KubeApiError(String(message), { code: answer.status, reason: String(reason) })
+    },
+    watch: () => assert.fail('nobody watches here'),
+  }
+}
+
+async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const found = await look()
+    if (found !== undefined) return found
+    await delay(10)
+  }
+}
+
+describe('the node in its cluster', () => {
+  test('registers, reports, renews its lease, is found again and is not made again', async (t) => {
+    const api = await startSecuredApi(t)
+    const rootDir = makeTemporaryFolder(t)
+    const read = async <T>(path: string) => {
+      const { status, body } = await api.call(api.admin, 'GET', path)
+      return status === 200 ? (body as T) : undefined
+    }
+    const nodeWith = (fits: (node: Node) => boolean) =>
+      until(async () => {
+        const node = await read<Node>(NODE)
+        return node !== undefined && fits(node) ? node : undefined
+      })
+    const ready = ({ status }: Node) => status?.conditions?.find(({ type }) => type === 'Ready')
+    const agent = await startNode(t, api, rootDir)
+
+    const made = await nodeWith(() => true)
+    assert.deepEqual([ready(made)?.status, made.metadata?.labels?.['zone']], ['True', 'a'])
+    assert.deepEqual([made.status?.capacity?.['cpu'], made.status?.allocatable?.['cpu']], ['2', '1900m'])
+    assert.deepEqual(
+      [made.status?.allocatable?.['pods'], made.status?.nodeInfo?.containerRuntimeVersion],
+      ['17', 'fake://1.2.3'],
+    )
+
+    const lease = await until(() => read<Lease>(LEASE))
+    const owner = { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: made.metadata?.uid }
+    assert.deepEqual([lease.metadata?.ownerReferences, lease.spec?.holderIdentity], [[owner], 'node-1'])
+    await until(async () => {
+      const now = await read<Lease>(LEASE)
+      return now?.spec?.renewTime !== lease.spec?.renewTime ? true : undefined
+    })
+
+    agent.setProblems(['container runtime is down'])
+    const broken = await nodeWith((node) => ready(node)?.status === 'False')
+    assert.equal(ready(broken)?.message, 'container runtime is down')
+    await until(async () => agent.told.includes('NodeNotReady') || undefined)
+
+    await agent.end()
+    const patch = { metadata: { labels: { 'kubernetes.io/arch': 'odd', zone: 'b' } } }
+    const type = { 'content-type': 'application/merge-patch+json' }
+    assert.equal((await api.call({ ...api.admin, headers: type }, 'PATCH', NODE, patch)).status, 200)
+    const second = await startNode(t, api, rootDir)
+    const found = await nodeWith((node) => ready(node)?.status === 'True')
+    assert.deepEqual(
+      [found.metadata?.uid, found.metadata?.labels?.['kubernetes.io/arch'] === 'odd', found.metadata?.labels?.['zone']],
+      [made.metadata?.uid, false, 'b'],
+    )
+    await until(async () => second.told.includes('NodeReady') || undefined)
+    assert.deepEqual(
+      second.told.filter((reason) => !reason.startsWith('NodeHas')),
+      ['Starting', 'NodeReady'],
+    )
+
+    assert.equal((await api.call(api.admin, 'DELETE', NODE)).status, 200)
+    second.see(undefined)
+    second.setProblems(['x'])
+    await until(async () => second.answers.includes(`GET ${NODE} 404`) || undefined)
+    assert.equal(await read(NODE), undefined)
+  })
+})

@@ -1,0 +1,155 @@
+import { request as httpsRequest } from 'node:https'
+import type { RequestOptions } from 'node:https'
+import type { TestContext } from 'node:test'
+import { systemClock } from '../../../src/async/clock.ts'
+import { ClientAuthorities } from '../../../src/server/access/client-authorities.ts'
+import { createAdmit } from '../../../src/server/access/create-admit.ts'
+import { createAuthenticator } from '../../../src/server/access/create-authenticator.ts'
+import { createAuthorizer } from '../../../src/server/access/create-authorizer.ts'
+import type { AuditEntry } from '../../../src/server/audit.ts'
+import type { Caller, Route } from '../../../src/server/route.ts'
+import { runKubeletServer } from '../../../src/server/run-kubelet-server.ts'
+import type { KubeletServerDeps, ServingCertificate } from '../../../src/server/run-kubelet-server.ts'
+import type { RequestLabels } from '../../../src/telemetry/create-http-metrics.ts'
+import { SERVER_AUTH, createTestCertificate } from '../../builders/create-test-authority.ts'
+import type { TestCertificate } from '../../builders/create-test-authority.ts'
+import { silentLogger } from '../../fakes/silent-logger.ts'
+
+export interface ServerUnderTest {
+  readonly port: number
+  readonly authority: TestCertificate
+  readonly audits: AuditEntry[]
+  readonly requests: RequestLabels[]
+  readonly inFlight: () => number
+  serveWith(certificate: ServingCertificate | undefined): void
+  trust(pem: string): Promise<void>
+  ask(path: string, options?: Partial<RequestOptions> & { body?: string }): Promise<Reply>
+  readonly running: Promise<void>
+  readonly stop: () => void
+}
+
+interface Reply {
+  readonly status: number
+  readonly body: string
+  readonly headers: Readonly<Record<string, unknown>>
+}
+
+export interface ServerOptions {
+  readonly routes: readonly Route[]
+  /** Whether a caller may do something; everybody may everything when not said. */
+  readonly isAllowed?: (caller: Caller, question: { verb: string; subresource: string }) => boolean
+  readonly anonymous?: boolean
+  readonly tokens?: Parameters<typeof createAuthenticator>[0]['tokens']
+  readonly tls?: Partial<KubeletServerDeps['tls']>
+  readonly withoutCertificate?: boolean
+  readonly limits?: KubeletServerDeps['limits']
+}
+
+/** The kubelet's server on a free port, with real TLS and certificates made for the test. */
+export async function startKubeletServer(t: TestContext, options: ServerOptions): Promise<ServerUnderTest> {
+  const authority = await createTestCertificate({ subject: [{ CN: ['ca'] }], isAuthority: true })
+  let serving: ServingCertificate | undefined = options.withoutCertificate
+    ? undefined
+    : await createTestCertificate({ subject: [{ CN: ['node'] }], issuer: authority, usages: [SERVER_AUTH] })
+  let trusted = authority.certificatePem
+  const listeners = new Set<() => void>()
+  const bells = new Set<() => void>()
+  // Looks at the file of the authorities again when the test says so.
+  const clock = {
+    ...systemClock,
+    sleep: (ms: number, signal: AbortSignal) =>
+      ms === 30_000
+        ? new Promise<void>((resolve, reject) => {
+            bells.add(resolve)
+            signal.addEventListener('abort', () => reject(signal.reason as Error))
+          })
+        : systemClock.sleep(ms, signal),
+  }
+  const authorities = await ClientAuthorities.load({
+    path: '/ca',
+    readFile: () => Promise.resolve(Buffer.from(trusted)),
+    clock,
+    log: silentLogger,
+  })
+  const { isAllowed = () => true, anonymous = false } = options
+  const reviews = {
+    isAllowed: (caller: Caller, question: { verb: string; subresource: string }) =>
+      Promise.resolve(isAllowed(caller, question)),
+  }
+  const authenticate = createAuthenticator({ authorities, tokens: options.tokens, anonymous, clock, log: silentLogger })
+  const audits: AuditEntry[] = []
+  const requests: RequestLabels[] = []
+  let ended = 0
+  const stop = new AbortController()
+  const listening = Promise.withResolvers<number>()
+  const running = runKubeletServer(
+    {
+      address: '127.0.0.1',
+      port: 0,
+      routes: options.routes,
+      admit: createAdmit({ authenticate, authorize: createAuthorizer({ kind: 'Webhook', reviews }, silentLogger) }),
+      certificates: {
+        current: () => serving,
+        onChange: (listener) => {
+          listeners.add(listener)
+          return () => listeners.delete(listener)
+        },
+      },
+      clientCa: authorities,
+      limits: options.limits,
+      tls: { minVersion: 'TLSv1.2', ...options.tls },
+      audit: (entry) => audits.push(entry),
+      metrics: { requestStarted: (labels) => requests.push(labels), requestEnded: () => (ended += 1) },
+      clock,
+      log: silentLogger,
+      onListening: listening.resolve,
+    },
+    stop.signal,
+  )
+  running.catch(listening.reject)
+  const following = authorities.run(stop.signal).catch(() => {})
+  const leave = () => stop.abort(new Error('done'))
+  t.after(async () => {
+    leave()
+    await running
+    await following
+  })
+  const port = await listening.promise
+  return {
+    port,
+    authority,
+    audits,
+    requests,
+    inFlight: () => requests.length - ended,
+    running,
+    stop: leave,
+    serveWith(certificate) {
+      serving = certificate
+      for (const tell of listeners) tell()
+    },
+    async trust(pem) {
+      trusted = pem
+      const changed = new Promise<void>((resolve) => authorities.onChange(resolve))
+      for (const ring of bells) ring()
+      await changed
+    },
+    ask: (path, more = {}) => ask({ port, ca: authority.certificatePem, path, ...more }, more.body),
+  }
+}
+
+function ask(options: RequestOptions, body?: string): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const request = httpsRequest(
+      { host: '127.0.0.1', servername: 'localhost', agent: false, ...options },
+      (response) => {
+        let text = ''
+        response.setEncoding('utf8')
+        response.on('data', (chunk: string) => (text += chunk))
+        response.on('error', reject)
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, body: text, headers: response.headers }))
+      },
+    )
+    request.on('error', reject)
+    request.end(body)
+  })
+}

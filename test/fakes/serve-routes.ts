@@ -1,0 +1,47 @@
+import type { TestContext } from 'node:test'
+import { systemClock } from '../../src/async/clock.ts'
+import type { Route } from '../../src/server/route.ts'
+import { runPlainServer } from '../../src/server/run-plain-server.ts'
+import { silentLogger } from './silent-logger.ts'
+
+interface Ask {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** Serves routes to everybody on a port of loopback for the time of a test; gives a fetch for paths there. */
+export async function serveRoutes(
+  t: TestContext,
+  routes: readonly Route[],
+): Promise<(path: string, init?: Ask) => Promise<Response>> {
+  const stop = new AbortController()
+  const listening = Promise.withResolvers<number>()
+  const running = runPlainServer(
+    {
+      name: 'test',
+      address: '127.0.0.1',
+      port: 0,
+      routes,
+      metrics: { requestStarted() {}, requestEnded() {} },
+      log: silentLogger,
+      clock: systemClock,
+      onListening: listening.resolve,
+    },
+    stop.signal,
+  )
+  t.after(async () => {
+    stop.abort(new Error('done'))
+    await running
+  })
+  const port = await listening.promise
+  // Without a pool: a connection that is kept would keep the server.
+  return (path, init) =>
+    fetch(`http://127.0.0.1:${port}${path}`, { ...init, headers: { connection: 'close', ...init?.headers } })
+}
+
+/** The status and the text of an answer. */
+export async function told(response: Promise<Response>): Promise<readonly [number, string]> {
+  const answer = await response
+  return [answer.status, await answer.text()]
+}
