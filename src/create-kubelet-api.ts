@@ -15,6 +15,7 @@ import type { PodWorkers } from './pods/pod-workers.ts'
 import type { KubeletApiDeps } from './run-kubelet-ports.ts'
 import { createContainerLogsRoute } from './server/container-logs-route.ts'
 import { createStreamRoutes } from './server/stream-routes.ts'
+import { dialStreamServer } from './server/stream-server.ts'
 import type { Verbosity } from './telemetry/create-logger.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
@@ -95,6 +96,7 @@ function createContainerRoutes({ settings, runtime, workers, rootDirectory, cloc
     ...createStreamRoutes({
       ...shared,
       idleMs: config.streamingConnectionIdleTimeout,
+      dial: dialStreamServer,
       webSockets: gates.enabled('ExtendWebSocketsToKubelet'),
       checkpoints: gates.enabled('ContainerCheckpoint')
         ? { checkpointsDirectory: `${rootDirectory}/checkpoints`, makeDirectory: makePrivateDirectory }
