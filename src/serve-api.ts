@@ -15,6 +15,7 @@ export async function serveApi(api: ServedApi, signal: AbortSignal): Promise<voi
   using file = openAppendedFile(api.logFile)
   const log = createLogger({
     format: 'text',
+    program: 'api',
     verbosity: 2,
     clock: systemClock,
     pid: process.pid,
