@@ -28,6 +28,9 @@ export async function serveApi(api: ServedApi, signal: AbortSignal): Promise<voi
       servingNames: () => [api.nodeName],
       identities: [adminIdentity(api.adminKubeconfig), nodeIdentity(api.agentKubeconfig, api.nodeName)],
       nodeName: api.nodeName,
+      // The agent listens nowhere else, whatever address its Node has; its certificate is for its name.
+      kubeletAddress: LOOPBACK,
+      kubeletTrust: () => ({ servername: api.nodeName }),
       version: KUBERNETES_VERSION,
       clock: systemClock,
       log,

@@ -15,6 +15,8 @@ export interface BackendDeps {
   readonly objects: ObjectReader
   readonly clock: Clock
   readonly kubeletTls: () => KubeletTls
+  /** Where kubelets listen; at the address that their Node tells when absent. */
+  readonly kubeletAddress?: string | undefined
 }
 
 /** Knows where requests go that others answer. */
@@ -34,7 +36,7 @@ const NEW_PROTOCOLS = ['v5.channel.k8s.io', 'SPDY/3.1+portforward.k8s.io']
 /** The kubelets and pods that requests to pods and nodes are passed on to. */
 export function createBackends(deps: BackendDeps): Backends {
   const kubelet = (node: string, path: string, isTrusted = false): Backend => {
-    const { address, port } = findKubeletEndpoint(deps.objects, node)
+    const { address, port } = findKubeletEndpoint(deps.objects, node, deps.kubeletAddress)
     const tls = { ...deps.kubeletTls(), ...(isTrusted && { rejectUnauthorized: false }) }
     const host = formatHost(address, port)
     return { host, path, connect: (signal) => dialBackend(deps.clock, { address, port, tls }, signal) }

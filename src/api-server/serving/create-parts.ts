@@ -28,6 +28,7 @@ export interface PartsDeps {
   readonly nodeName: string
   readonly serviceRange?: string
   readonly kubeletTrust?: () => KubeletTrust
+  readonly kubeletAddress?: string
   readonly version: string
   readonly clock: Clock
   readonly log: Logger
@@ -61,7 +62,8 @@ export async function createParts(deps: PartsDeps, pki: Pki, store: ObjectStore)
     certificate: await ensureKubeletClientCertificate(pki, deps),
     trust: deps.kubeletTrust,
   })
-  const backends = createBackends({ objects, clock, kubeletTls: () => kubelets.tls() })
+  const { kubeletAddress } = deps
+  const backends = createBackends({ objects, clock, kubeletTls: () => kubelets.tls(), kubeletAddress })
   const serviceRange = parseServiceRange(deps.serviceRange ?? DEFAULT_SERVICE_RANGE)
   const apiDeps: ApiDeps = {
     ...deps,
