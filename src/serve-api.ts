@@ -30,6 +30,7 @@ export async function serveApi(api: ServedApi, signal: AbortSignal): Promise<voi
       nodeName: api.nodeName,
       // The agent listens nowhere else, whatever address its Node has; its certificate is for its name.
       kubeletAddress: LOOPBACK,
+      mirrorsMayRefer: true,
       kubeletTrust: () => ({ servername: api.nodeName }),
       version: KUBERNETES_VERSION,
       clock: systemClock,

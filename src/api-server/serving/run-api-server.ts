@@ -52,6 +52,8 @@ export interface ApiServerDeps {
   readonly kubeletTrust?: () => KubeletTrust
   /** Where kubelets listen; at the address that their Node tells when absent. */
   readonly kubeletAddress?: string
+  /** Whether static pods may use objects of the API; not when absent. */
+  readonly mirrorsMayRefer?: boolean
   readonly onReady?: (ready: ApiServerReady) => void
 }
 
