@@ -187,7 +187,7 @@ describe('pods of the API', { concurrency: 4 }, () => {
     await node.gone('leaver')
     assert.equal(await readFile(`${path}/all`, 'utf8'), 'hook\nterm\n')
     // The object goes last.
-    assert.deepEqual(await runningOf(metadata.uid), [])
+    assert.deepEqual(await node.running(metadata.uid), [])
   })
 
   test('are ended when they are deleted by force', async () => {
@@ -200,7 +200,7 @@ describe('pods of the API', { concurrency: 4 }, () => {
     const { metadata } = await node.ready('forced')
     await node.kubectl('delete', 'pod', 'forced', '--grace-period=0', '--force')
     assert.equal(await node.get('/api/v1/namespaces/default/pods/forced'), undefined)
-    await node.waitFor('its container to end', async () => (await runningOf(metadata.uid)).length === 0)
+    await node.waitFor('its container to end', async () => (await node.running(metadata.uid)).length === 0)
   })
 
   test('keep the exit codes they ended with', async () => {
@@ -241,7 +241,7 @@ describe('pods of the API', { concurrency: 4 }, () => {
     ] as const) {
       const pod = await node.podIs(name, 'refused', ({ status }) => status?.phase === 'Failed')
       assert.equal(pod.status?.reason, reason)
-      assert.deepEqual(await runningOf(pod.metadata.uid), [])
+      assert.deepEqual(await node.running(pod.metadata.uid), [])
     }
   })
 
@@ -279,10 +279,4 @@ describe('pods of the API', { concurrency: 4 }, () => {
     const open = await node.ready('gated')
     assert.equal(condition(open, type), 'True')
   })
-
-  async function runningOf(uid: string): Promise<readonly string[]> {
-    const ids = await node.lab.containerd.containers({ 'io.kubernetes.pod.uid': uid })
-    const tasks = await node.lab.containerd.tasks()
-    return tasks.flatMap(({ id, status }) => (status === 'RUNNING' && ids.includes(id) ? [id] : []))
-  }
 })
