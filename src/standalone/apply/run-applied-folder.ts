@@ -9,6 +9,7 @@ import { applyObject, deleteObject } from './apply-object.ts'
 import type { AppliedObject, ObjectName } from './applied-object.ts'
 import { formatObjectName } from './applied-object.ts'
 import { ObjectPaths } from './object-paths.ts'
+import type { ObjectPlace } from './object-paths.ts'
 import { parseObjects } from './parse-objects.ts'
 
 export interface AppliedFolderDeps {
@@ -65,6 +66,12 @@ interface FoundFile {
   readonly objects: readonly AppliedObject[]
 }
 
+/** An object with where it comes from and where it goes. */
+interface FoundObject extends ObjectPlace {
+  readonly file: string
+  readonly object: AppliedObject
+}
+
 class AppliedFolder {
   readonly #deps: AppliedFolderDeps
   readonly #paths: ObjectPaths
@@ -79,21 +86,33 @@ class AppliedFolder {
     this.#paths = new ObjectPaths(deps.client)
   }
 
-  /** True when everything is as the files say. */
+  /** True when everything is as the files say. Whatever fails is told and tried again: nothing else of the node depends on it. */
   async look(signal: AbortSignal): Promise<boolean> {
+    const { folder } = this.#deps
+    try {
+      const isWhole = await this.#look(signal)
+      this.#tell(`look at ${folder}`, '')
+      return isWhole
+    } catch (error) {
+      if (signal.aborted) throw error
+      this.#tell(`look at ${folder}`, `Cannot apply "${folder}": ${(error as Error).message}`)
+      return false
+    }
+  }
+
+  async #look(signal: AbortSignal): Promise<boolean> {
     const isRead = await this.#read(signal)
     if (isRead === undefined) return false
-    const objects = [...this.#files.values()].flatMap((file) => file.objects).sort(byOrder)
-    const names: ObjectName[] = []
-    let isWhole = isRead
-    for (const object of objects) {
-      const name = await this.#apply(object, signal)
-      if (name === undefined) isWhole = false
-      else names.push(name)
-    }
-    // While something could not be read or applied nothing is deleted: it may only have moved.
-    if (isWhole) await this.#deleteOthers(names, signal)
-    return isWhole
+    const { objects, isWhole } = await this.#findPlaces(signal)
+    const applied: ObjectName[] = []
+    for (const object of objects) if (await this.#apply(object, signal)) applied.push(object.name)
+    const before = parseRecord(await readTextIfPresent(this.#deps.recordFile))
+    const ours = unite(before, applied)
+    await this.#remember(before, ours)
+    // While a file says nothing that can be understood nothing is deleted: it may only have moved there.
+    const isKnown = isRead && isWhole
+    const names = objects.map(({ name }) => name)
+    return isKnown && (await this.#deleteOthers(ours, names, signal)) && applied.length === objects.length
   }
 
   /** Undefined when the folder cannot be listed, false when a file in it is bad. */
@@ -136,34 +155,78 @@ class AppliedFolder {
     }
   }
 
-  async #apply(object: AppliedObject, signal: AbortSignal): Promise<ObjectName | undefined> {
-    const { say, client, clock } = this.#deps
-    const key = `${object.kind} ${object.metadata.namespace ?? ''}/${object.metadata.name}`
+  /** Where the objects of all files go, those that others refer to first. */
+  async #findPlaces(
+    signal: AbortSignal,
+  ): Promise<{ readonly objects: readonly FoundObject[]; readonly isWhole: boolean }> {
+    const objects: FoundObject[] = []
+    let isWhole = true
+    for (const [file, { objects: wanted }] of this.#files) {
+      for (const object of wanted) {
+        const { apiVersion, kind, metadata } = object
+        const about = `${kind} ${metadata.name} of "${join(this.#deps.folder, file)}"`
+        try {
+          const { namespace, name } = metadata
+          objects.push({ file, object, ...(await this.#paths.find({ apiVersion, kind, namespace, name }, signal)) })
+          this.#tell(about, '')
+        } catch (error) {
+          if (signal.aborted) throw error
+          this.#tell(about, `Cannot apply ${about}: ${(error as Error).message}`)
+          isWhole = false
+        }
+      }
+    }
+    return { objects: objects.sort((left, right) => rank(left.object) - rank(right.object)), isWhole }
+  }
+
+  async #apply({ file, object, ...place }: FoundObject, signal: AbortSignal): Promise<boolean> {
+    const { say, client, clock, folder } = this.#deps
+    const text = formatObjectName(place.name)
     try {
-      const { name, outcome } = await applyObject({ client, clock, paths: this.#paths }, object, signal)
-      if (outcome !== 'unchanged' || !this.#known.has(key)) say(`${formatObjectName(name)} ${outcome}`)
-      this.#known.add(key)
-      this.#tell(key, '')
-      return name
+      const outcome = await applyObject({ client, clock }, { object, place }, signal)
+      if (outcome !== 'unchanged' || !this.#known.has(text)) say(`${text} ${outcome}`)
+      this.#known.add(text)
+      this.#tell(text, '')
+      return true
     } catch (error) {
       if (signal.aborted) throw error
-      this.#tell(key, `Cannot apply ${key}: ${(error as Error).message}`)
-      return undefined
+      this.#tell(text, `Cannot apply ${text} of "${join(folder, file)}": ${(error as Error).message}`)
+      return false
     }
   }
 
-  async #deleteOthers(present: readonly ObjectName[], signal: AbortSignal): Promise<void> {
-    const { recordFile, client, clock, say } = this.#deps
-    const before = parseRecord(await readTextIfPresent(recordFile))
-    const keep = new Set(present.map(keyOf))
-    for (const name of before) {
-      if (keep.has(keyOf(name))) continue
-      await deleteObject({ client, clock, paths: this.#paths }, name, signal)
-      say(`${formatObjectName(name)} deleted`)
+  /** True when there are no others any more. */
+  async #deleteOthers(
+    ours: readonly ObjectName[],
+    wanted: readonly ObjectName[],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const wantedKeys = new Set(wanted.map(keyOf))
+    const left: ObjectName[] = []
+    for (const name of ours) if (wantedKeys.has(keyOf(name)) || !(await this.#delete(name, signal))) left.push(name)
+    await this.#remember(ours, left)
+    return left.every((name) => wantedKeys.has(keyOf(name)))
+  }
+
+  async #delete(name: ObjectName, signal: AbortSignal): Promise<boolean> {
+    const { client, clock, say } = this.#deps
+    const text = formatObjectName(name)
+    try {
+      await deleteObject({ client, clock }, await this.#paths.find(name, signal), signal)
+      say(`${text} deleted`)
+      this.#known.delete(text)
+      this.#tell(text, '')
+      return true
+    } catch (error) {
+      if (signal.aborted) throw error
+      this.#tell(text, `Cannot delete ${text}: ${(error as Error).message}`)
+      return false
     }
-    const text = `${JSON.stringify(present)}\n`
-    if (before.length !== present.length || before.some((name) => !keep.has(keyOf(name))))
-      await writeFileAtomically(recordFile, text)
+  }
+
+  async #remember(before: readonly ObjectName[], names: readonly ObjectName[]): Promise<void> {
+    const text = (list: readonly ObjectName[]) => `${JSON.stringify(list.toSorted(byKey))}\n`
+    if (text(before) !== text(names)) await writeFileAtomically(this.#deps.recordFile, text(names))
   }
 
   #tell(about: string, message: string): void {
@@ -187,8 +250,12 @@ function keyOf({ apiVersion, kind, namespace, name }: ObjectName): string {
   return `${apiVersion}/${kind}/${namespace}/${name}`
 }
 
-function byOrder(left: AppliedObject, right: AppliedObject): number {
-  return rank(left) - rank(right)
+function byKey(left: ObjectName, right: ObjectName): number {
+  return keyOf(left) < keyOf(right) ? -1 : 1
+}
+
+function unite(before: readonly ObjectName[], names: readonly ObjectName[]): readonly ObjectName[] {
+  return [...new Map([...before, ...names].map((name) => [keyOf(name), name])).values()]
 }
 
 function rank({ kind }: AppliedObject): number {

@@ -66,7 +66,7 @@ describe('the node of a machine that is on no network', () => {
     await node.apply(testPod('web'))
     await node.ready('web')
     assert.match(await node.kubectl('logs', 'web'), /^started /)
-    assert.match(await node.kubectl('describe', 'pod', 'web'), /Normal +Started +\S+ +kubelet +/)
+    assert.match(await node.kubectl('describe', 'pod', 'web'), /Normal +Started +\S+ +kubelet/)
     assert.equal(await node.kubectl('exec', 'web', '--', 'echo', 'inside'), 'inside\n')
     assert.equal(await node.kubectl('get', '--raw', `/api/v1/nodes/${name}/proxy/healthz`), 'ok')
   })
