@@ -74,7 +74,7 @@ async function openCertificates(deps: CreateKubeletApiDeps): Promise<ServingCert
     reloads: gates.enabled('ReloadKubeletServerCertificateFile'),
     allowsNamesOnly: gates.enabled('AllowDNSOnlyNodeCSR'),
     nodeIps: ownNode.ips(),
-    nodeAddresses: () => ownNode.node().status?.addresses ?? [],
+    nodeAddresses: () => ownNode.node().status?.addresses ?? [{ type: 'Hostname', address: nodeName }],
     metrics: {
       renewError: () => metrics.certificateRenewalFailed('server'),
       rotated: (seconds) => metrics.serverCertificateRotated(seconds),

@@ -24,12 +24,8 @@ export function createAgentConfig(layout: NodeLayout, record: NodeRecord): strin
     authorization: { mode: 'Webhook' },
     rotateCertificates: true,
     serverTLSBootstrap: true,
-    featureGates: {
-      // The API is as near as the folder of manifests.
-      PreventStaticPodAPIReferences: false,
-      // A machine that is on no network has nothing but its name.
-      AllowDNSOnlyNodeCSR: true,
-    },
+    // A machine may have no address but loopback; the API calls by name.
+    featureGates: { AllowDNSOnlyNodeCSR: true, PreventStaticPodAPIReferences: false },
     failCgroupV1: false,
     failSwapOn: false,
   }

@@ -97,7 +97,11 @@ function isBelow(domain: string, parent: string): boolean {
 }
 
 /** A node may only make pods that mirror its static ones, which need nothing of the API unless they may. */
-function findMirrorFault(node: string, object: ApiObject, { objects, mirrorsMayRefer }: AdmissionView): string | undefined {
+function findMirrorFault(
+  node: string,
+  object: ApiObject,
+  { objects, mirrorsMayRefer }: AdmissionView,
+): string | undefined {
   const pod = object as unknown as Pod & Meta
   if (pod.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] === undefined) return 'may only create mirror pods'
   if (pod.spec?.nodeName !== node) return 'may only create pods that are bound to itself'

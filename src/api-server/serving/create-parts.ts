@@ -28,7 +28,6 @@ export interface PartsDeps {
   readonly nodeName: string
   readonly serviceRange?: string
   readonly kubeletTrust?: () => KubeletTrust
-  readonly kubeletAddress?: string
   readonly mirrorsMayRefer?: boolean
   readonly version: string
   readonly clock: Clock
@@ -63,8 +62,8 @@ export async function createParts(deps: PartsDeps, pki: Pki, store: ObjectStore)
     certificate: await ensureKubeletClientCertificate(pki, deps),
     trust: deps.kubeletTrust,
   })
-  const { kubeletAddress, mirrorsMayRefer = false } = deps
-  const backends = createBackends({ objects, clock, kubeletTls: () => kubelets.tls(), kubeletAddress })
+  const { mirrorsMayRefer = false } = deps
+  const backends = createBackends({ objects, clock, kubeletTls: () => kubelets.tls() })
   const serviceRange = parseServiceRange(deps.serviceRange ?? DEFAULT_SERVICE_RANGE)
   const apiDeps: ApiDeps = {
     ...deps,
