@@ -78,8 +78,21 @@ class AppliedFolder {
     this.#files = new FolderFiles(deps.folder, this.#teller)
   }
 
-  /** True when everything is as the files say. */
+  /** True when everything is as the files say. Whatever fails is told and tried again: the node must not end with it. */
   async look(signal: AbortSignal): Promise<boolean> {
+    const { recordFile } = this.#deps
+    try {
+      const isWhole = await this.#look(signal)
+      this.#teller.tell(recordFile, '')
+      return isWhole
+    } catch (error) {
+      if (signal.aborted) throw error
+      this.#teller.tell(recordFile, `Cannot keep note of what is applied: ${(error as Error).message}`)
+      return false
+    }
+  }
+
+  async #look(signal: AbortSignal): Promise<boolean> {
     const isRead = await this.#files.read(signal)
     if (isRead === undefined) return false
     const record = new Map(this.#record ?? parseRecord(await readTextIfPresent(this.#deps.recordFile)))
@@ -90,8 +103,10 @@ class AppliedFolder {
       if (name === undefined) isWhole = false
       else if (name !== 'twice') record.set(keyOf(name), { ...name, file })
     }
+    const objects = this.#files.objects().map(({ object }) => object)
     for (const [key, recorded] of record) {
-      if (wanted.has(key) || this.#files.isBad(recorded.file)) continue
+      // Not by their places in the API, which the API may not have told just now.
+      if (objects.some((object) => isRecordOf(recorded, object)) || this.#files.isBad(recorded.file)) continue
       if (await this.#delete(recorded, signal)) record.delete(key)
       else isWhole = false
     }
@@ -160,6 +175,12 @@ function parseRecord(text: string | undefined): ReadonlyMap<string, RecordedObje
   } catch {
     return new Map()
   }
+}
+
+function isRecordOf({ apiVersion, kind, namespace, name }: ObjectName, object: AppliedObject): boolean {
+  const { metadata } = object
+  const isThere = namespace === '' || namespace === (metadata.namespace || 'default')
+  return isThere && apiVersion === object.apiVersion && kind === object.kind && name === metadata.name
 }
 
 function keyOf({ apiVersion, kind, namespace, name }: ObjectName): string {
