@@ -28,6 +28,7 @@ export interface PartsDeps {
   readonly nodeName: string
   readonly serviceRange?: string
   readonly kubeletTrust?: () => KubeletTrust
+  readonly kubeletAddress?: string
   readonly mirrorsMayRefer?: boolean
   readonly version: string
   readonly clock: Clock
@@ -62,8 +63,8 @@ export async function createParts(deps: PartsDeps, pki: Pki, store: ObjectStore)
     certificate: await ensureKubeletClientCertificate(pki, deps),
     trust: deps.kubeletTrust,
   })
-  const { mirrorsMayRefer = false } = deps
-  const backends = createBackends({ objects, clock, kubeletTls: () => kubelets.tls() })
+  const { kubeletAddress, mirrorsMayRefer = false } = deps
+  const backends = createBackends({ objects, clock, kubeletTls: () => kubelets.tls(), kubeletAddress })
   const serviceRange = parseServiceRange(deps.serviceRange ?? DEFAULT_SERVICE_RANGE)
   const apiDeps: ApiDeps = {
     ...deps,

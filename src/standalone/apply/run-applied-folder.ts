@@ -78,16 +78,16 @@ class AppliedFolder {
     this.#files = new FolderFiles(deps.folder, this.#teller)
   }
 
-  /** True when everything is as the files say. Whatever fails is told and tried again: the node must not end with it. */
+  /** True when everything is as the files say. Whatever fails is told and tried again: nothing else of the node depends on it. */
   async look(signal: AbortSignal): Promise<boolean> {
-    const { recordFile } = this.#deps
+    const { folder } = this.#deps
     try {
       const isWhole = await this.#look(signal)
-      this.#teller.tell(recordFile, '')
+      this.#teller.tell('', '')
       return isWhole
     } catch (error) {
       if (signal.aborted) throw error
-      this.#teller.tell(recordFile, `Cannot keep note of what is applied: ${(error as Error).message}`)
+      this.#teller.tell('', `Cannot apply "${folder}": ${(error as Error).message}`)
       return false
     }
   }
@@ -121,27 +121,29 @@ class AppliedFolder {
     wanted: Map<string, string>,
     signal: AbortSignal,
   ): Promise<ObjectName | 'twice' | undefined> {
-    const { say, client, clock } = this.#deps
+    const { folder, say, client, clock } = this.#deps
+    let text = formatObjectName({ ...object, ...object.metadata, namespace: object.metadata.namespace ?? '' })
     const about = `${file} ${object.kind} ${object.metadata.namespace ?? ''}/${object.metadata.name}`
     try {
       const { namespace } = object.metadata
-      const { name } = await this.#paths.find({ ...object, namespace, name: object.metadata.name }, signal)
+      const place = await this.#paths.find({ ...object, namespace, name: object.metadata.name }, signal)
+      const { name } = place
+      text = formatObjectName(name)
       const key = keyOf(name)
       const other = wanted.get(key)
       if (other !== undefined) {
-        this.#teller.tell(about, `"${file}" has ${formatObjectName(name)}, as "${other}" has: the latter counts`)
+        this.#teller.tell(about, `"${file}" has ${text}, as "${other}" has: the latter counts`)
         return 'twice'
       }
       wanted.set(key, file)
-      const { outcome } = await applyObject({ client, clock, paths: this.#paths }, object, signal)
-      if (outcome !== 'unchanged' || !this.#known.has(key)) say(`${formatObjectName(name)} ${outcome}`)
+      const outcome = await applyObject({ client, clock }, { object, place }, signal)
+      if (outcome !== 'unchanged' || !this.#known.has(key)) say(`${text} ${outcome}`)
       this.#known.add(key)
       this.#teller.tell(about, '')
       return name
     } catch (error) {
       if (signal.aborted) throw error
-      const text = formatObjectName({ ...object, ...object.metadata, namespace: object.metadata.namespace ?? '' })
-      this.#teller.tell(about, `Cannot apply ${text} of "${file}": ${(error as Error).message}`)
+      this.#teller.tell(about, `Cannot apply ${text} of "${folder}/${file}": ${(error as Error).message}`)
       return undefined
     }
   }
@@ -149,7 +151,7 @@ class AppliedFolder {
   async #delete(name: RecordedObject, signal: AbortSignal): Promise<boolean> {
     const { client, clock, say } = this.#deps
     try {
-      await deleteObject({ client, clock, paths: this.#paths }, name, signal)
+      await deleteObject({ client, clock }, await this.#paths.find(name, signal), signal)
       say(`${formatObjectName(name)} deleted`)
       this.#known.delete(keyOf(name))
       return true

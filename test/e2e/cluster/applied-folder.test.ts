@@ -78,7 +78,7 @@ describe('deckhand up --apply', () => {
     await node.ready('web')
     await write('refused.yaml', configMap('refused', '{a: b}'))
     await node.waitFor('the word about one that the API refuses', async () => {
-      return (await node.output()).includes('Cannot apply ConfigMap refused of "refused.yaml": ')
+      return (await node.output()).includes(`Cannot apply ConfigMap default/refused of "${folder}/refused.yaml": `)
     })
     await rm(`${folder}/good.json`)
     await rm(`${folder}/bad.yaml`)

@@ -29,7 +29,7 @@ describe('the node of a machine that is on no network', () => {
       const found = await node.node()
       return found.status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') && found
     })
-    assert.equal(status?.addresses, undefined)
+    assert.deepEqual(status?.addresses, [{ type: 'Hostname', address: name }])
     assert.equal(metadata?.labels?.['kubernetes.io/hostname'], name)
     const { capacity = {}, allocatable = {}, nodeInfo } = status ?? {}
     for (const resource of ['cpu', 'memory', 'pods', 'ephemeral-storage']) {
