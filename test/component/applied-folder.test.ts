@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../src/async/clock.ts'
+import { KubeUnreachableError } from '../../src/kube-api/kube-client.ts'
 import { runAppliedFolder } from '../../src/standalone/apply/run-applied-folder.ts'
 import { makeTemporaryFolder } from '../fixtures/make-temporary-folder.ts'
 import { call } from './api-server/api-client.ts'
@@ -22,6 +23,7 @@ async function setUp(t: TestContext) {
   const server = await createTestApi({ folder: `${root}/api` })
   t.after(() => server[Symbol.asyncDispose]())
   const said: string[] = []
+  const client = new FakeKubeClient(server.api)
   let stop = new AbortController()
   const start = () => {
     stop = new AbortController()
@@ -29,7 +31,7 @@ async function setUp(t: TestContext) {
       {
         folder,
         recordFile: `${root}/applied.json`,
-        client: new FakeKubeClient(server.api),
+        client,
         clock: systemClock,
         say: (line) => void said.push(line),
       },
@@ -47,6 +49,8 @@ async function setUp(t: TestContext) {
   t.after(leave)
   return {
     said,
+    recordFile: `${root}/applied.json`,
+    client,
     write: (name: string, text: string) => writeFileSync(`${folder}/${name}`, text),
     remove: (name: string) => rmSync(`${folder}/${name}`),
     async restart() {
@@ -123,6 +127,31 @@ describe('runAppliedFolder()', () => {
     node.write('b.yaml', map('b', '1'))
     await until(async () => (await node.value('b')) === '1')
     assert.equal(await node.value('a'), '1')
+  })
+
+  test('deletes nothing of the files because the API did not answer', async (t) => {
+    const node = await setUp(t)
+    node.write('a.yaml', map('a', '1'))
+    await until(async () => (await node.value('a')) === '1')
+    await node.leave()
+    node.client.failure = () => {
+      node.client.failure = undefined
+      return new KubeUnreachableError('Cannot reach the API: connection refused')
+    }
+    await node.restart()
+    await until(() => node.said.some((line) => line.startsWith('Cannot apply ConfigMap a')))
+    node.write('b.yaml', map('b', '1'))
+    await until(() => node.said.includes('ConfigMap default/a unchanged'))
+    assert.ok(!node.said.includes('ConfigMap default/a deleted'))
+  })
+
+  test('goes on when it cannot keep note', async (t) => {
+    const node = await setUp(t)
+    mkdirSync(node.recordFile)
+    node.write('a.yaml', map('a', '1'))
+    await until(() => node.said.some((line) => /^Cannot apply ".*\/objects": EISDIR/.test(line)))
+    rmSync(node.recordFile, { recursive: true })
+    await until(async () => (await node.value('a')) === '1')
   })
 
   test('makes a pod anew that cannot become what is wanted', async (t) => {

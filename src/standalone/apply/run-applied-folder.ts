@@ -103,8 +103,10 @@ class AppliedFolder {
       if (name === undefined) isWhole = false
       else if (name !== 'twice') record.set(keyOf(name), { ...name, file })
     }
+    const objects = this.#files.objects().map(({ object }) => object)
     for (const [key, recorded] of record) {
-      if (wanted.has(key) || this.#files.isBad(recorded.file)) continue
+      // Not by their places in the API, which the API may not have told just now.
+      if (objects.some((object) => isRecordOf(recorded, object)) || this.#files.isBad(recorded.file)) continue
       if (await this.#delete(recorded, signal)) record.delete(key)
       else isWhole = false
     }
@@ -175,6 +177,12 @@ function parseRecord(text: string | undefined): ReadonlyMap<string, RecordedObje
   } catch {
     return new Map()
   }
+}
+
+function isRecordOf({ apiVersion, kind, namespace, name }: ObjectName, object: AppliedObject): boolean {
+  const { metadata } = object
+  const isThere = namespace === '' || namespace === (metadata.namespace || 'default')
+  return isThere && apiVersion === object.apiVersion && kind === object.kind && name === metadata.name
 }
 
 function keyOf({ apiVersion, kind, namespace, name }: ObjectName): string {

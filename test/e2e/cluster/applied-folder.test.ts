@@ -80,7 +80,6 @@ describe('deckhand up --apply', () => {
     await node.waitFor('the word about one that the API refuses', async () => {
       return (await node.output()).includes(`Cannot apply ConfigMap default/refused of "${folder}/refused.yaml": `)
     })
-    // What a bad file says of the others is not known, so nothing is deleted while it is there; and then it is.
     await rm(`${folder}/good.json`)
     await rm(`${folder}/bad.yaml`)
     await node.waitFor('the good one to be gone', async () => (await readMap('good')) === undefined)

@@ -74,6 +74,8 @@ describe('the node of a machine that is on no network', () => {
   test('keeps its lease', async () => {
     const { holderIdentity, leaseDurationSeconds, renewTime } = firstLease!.spec
     assert.deepEqual([holderIdentity, leaseDurationSeconds], [name, 40])
+    // It would also come without, some seconds later.
+    await node.killAgent()
     await node.waitFor('the lease to be renewed', async () => {
       const lease = await readLease()
       return lease !== undefined && lease.spec.renewTime > renewTime

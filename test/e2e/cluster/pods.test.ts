@@ -256,7 +256,8 @@ describe('pods of the API', { concurrency: 4 }, () => {
     assert.match(staticUid ?? '', /^[0-9a-f]{32}$/)
     const text = await node.kubectl('logs', name)
     assert.match(text, /^hello\nstarted /)
-    await node.kubectl('delete', 'pod', name)
+    // The next one may be there before kubectl begins to wait for the end of this one.
+    await node.kubectl('delete', 'pod', name, '--wait=false')
     const next = await node.podIs(name, 'back', (pod) => pod.metadata.uid !== mirror.metadata.uid && isReady(pod))
     assert.equal(container(next).containerID, container(mirror).containerID)
     await node.removeManifest('static')
