@@ -108,10 +108,13 @@ export class Wire {
   readonly #server: Server
   #isDead = false
   #isRefusing = false
+  /** How many there ever were. */
+  connections = 0
   port = 0
 
   constructor(target: () => number) {
     this.#server = createTcpServer((near) => {
+      this.connections += 1
       if (this.#isRefusing) return void near.destroy()
       const far = connect(target(), '127.0.0.1')
       for (const [from, to] of [
