@@ -46,8 +46,9 @@ export function findNodeLocation(
   id: string,
 ): PortLocation | { readonly kind: 'kubelet'; readonly node: string } {
   const { scheme, name, port } = parseId('node', id)
+  if (port === undefined) return { kind: 'kubelet', node: name }
   const { address, port: kubeletPort } = findKubeletEndpoint(objects, name)
-  if (port === undefined || port === kubeletPort) return { kind: 'kubelet', node: name }
+  if (port === kubeletPort) return { kind: 'kubelet', node: name }
   if (isLocal(address)) throw badRequest('address not allowed')
   return { kind: 'port', address, port, isTls: scheme === 'https' }
 }
