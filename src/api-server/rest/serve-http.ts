@@ -90,9 +90,8 @@ async function writeAnswer(
 ): Promise<void> {
   const output: Writable = response
   const isHttp2 = response instanceof Http2ServerResponse
-  // The rest of a body that was refused is not read, so nothing can follow it on this connection, or this stream of it.
-  const leavesBody = !request.complete && request.method !== 'GET'
-  if (leavesBody && !isHttp2) response.setHeader('connection', 'close')
+  // The rest of a body that was refused is not read, so nothing can follow it on this connection.
+  if (!isHttp2 && !request.complete && request.method !== 'GET') response.setHeader('connection', 'close')
   for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value)
   response.statusCode = answer.status
   if (typeof answer.body === 'string') {
@@ -103,8 +102,8 @@ async function writeAnswer(
     else response.flushHeaders()
     await writeChunks(output, answer.body, signal)
   }
-  // Only after all of the answer has gone.
-  if (leavesBody && isHttp2) response.stream.close(constants.NGHTTP2_NO_ERROR)
+  // Here it is thrown away until it ends or its time is over: clients would take a reset for the loss of the answer.
+  if (isHttp2) request.resume()
 }
 
 async function writeChunks(
