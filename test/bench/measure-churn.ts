@@ -19,9 +19,8 @@ const PODS = 300
 const WARM_UP_PODS = 60
 const AT_ONCE = 10
 const DEADLINE_MS = 120_000
-// After so long without work the agent has collected its garbage; the least of some looks is what is really held.
-const SETTLE_MS = 25_000
-const LOOKS = 25
+// After so long without work the agent has collected its garbage.
+const SETTLE_MS = 30_000
 const deckhand = fileURLToPath(new URL('../../bin/deckhand', import.meta.url))
 const NAMESPACE = '/api/v1/namespaces/default'
 
@@ -151,18 +150,15 @@ interface Looked {
   readonly requests: number
 }
 
-/** What the agent holds when it has nothing to do, in megabytes. */
+/** What the agent holds when it has nothing to do, in megabytes. Nobody looks before, as that would be something to do. */
 async function look(lab: Lab, signal: AbortSignal): Promise<Looked> {
-  const requests = sumOf(await readMetrics(lab), 'rest_client_requests_total')
-  const looked: Looked[] = []
-  for (let count = 0; count < LOOKS; count += 1) {
-    await sleep(SETTLE_MS / LOOKS, undefined, { signal })
-    const metrics = await readMetrics(lab)
-    const heap = sumOf(metrics, 'nodejs_heap_size_used_bytes') / 1e6
-    looked.push({ heap, resident: sumOf(metrics, 'process_resident_memory_bytes') / 1e6, requests })
+  await sleep(SETTLE_MS, undefined, { signal })
+  const metrics = await readMetrics(lab)
+  return {
+    heap: sumOf(metrics, 'nodejs_heap_size_used_bytes') / 1e6,
+    resident: sumOf(metrics, 'process_resident_memory_bytes') / 1e6,
+    requests: sumOf(metrics, 'rest_client_requests_total'),
   }
-  const least = (field: 'heap' | 'resident') => Math.min(...looked.map((each) => each[field]))
-  return { heap: least('heap'), resident: least('resident'), requests }
 }
 
 async function readMetrics(lab: Lab): Promise<string> {
