@@ -66,6 +66,6 @@ export const owners: Readonly<Record<string, readonly string[]>> = {
   'node:sqlite': ['api-server'],
   'node:http': ['server', 'sources', 'http-client', 'api-server', 'kube-api', 'streams'],
   'node:https': ['server', 'sources', 'http-client', 'api-server', 'kube-api', 'streams'],
-  'node:http2': ['kube-api'],
+  'node:http2': ['kube-api', 'api-server'],
   'node:tls': ['api-server', 'kube-api', 'server', 'certificates'],
 }
