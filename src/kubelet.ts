@@ -6,11 +6,9 @@ import { computeResolvConfWarnings } from './containers/compute-dns-config.ts'
 import { createPods } from './create-pods.ts'
 import { createNodeRuntime } from './create-node-runtime.ts'
 import { createLoneMembership } from './membership.ts'
-import { createClusterPods } from './create-cluster-pods.ts'
 import { createNode } from './create-node.ts'
-import { createKubeletApi } from './create-kubelet-api.ts'
+import type { ServingCertificates } from './certificates/open-serving-certificates.ts'
 import { readOwnUsage } from './host/own-usage.ts'
-import { joinCluster } from './join-cluster.ts'
 import { toNodeFacts } from './to-node-facts.ts'
 import type { JoinClusterDeps } from './join-cluster.ts'
 import { readNodeIdentity } from './host/read-node-identity.ts'
@@ -84,7 +82,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     observer: () => observer,
     certificates: () => ({
       client: toEnd(clock, cluster?.certificates?.ttlSeconds()),
-      server: toEnd(clock, kubeletApi?.certificates.ttlSeconds()),
+      server: toEnd(clock, serving?.ttlSeconds()),
     }),
   })
   const startedAt = clock.now()
@@ -92,6 +90,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   let lastLookAt = startedAt
   // What the runtime tells before there is anybody to hear it is looked at when there is.
   let isBuilt = false
+  let serving: ServingCertificates | undefined
   const metrics = deferMetrics(async () =>
     (await import('./telemetry/create-metrics.ts')).createMetrics({
       version: settings.version,
@@ -123,7 +122,8 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const { nodeName } = settings
   const cluster = settings.standalone
     ? undefined
-    : await joinCluster({ ...deps, metrics: toClusterMetrics(metrics) }, group)
+    : // Loaded only where there is one: a node of static pods needs none of it.
+      await (await import('./join-cluster.ts')).joinCluster({ ...deps, metrics: toClusterMetrics(metrics) }, group)
   const membership = cluster?.membership ?? createLoneMembership({ objects: deps.objects, nodeName, log })
   // Before anybody is told how the node is, so that it does not seem to falter at each start of the agent.
   await health.check(group.signal)
@@ -189,7 +189,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   })
   const clusterPods =
     cluster &&
-    createClusterPods({
+    (await import('./create-cluster-pods.ts')).createClusterPods({
       ...deps,
       ...cluster,
       nodeName,
@@ -262,23 +262,27 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   )
   const syncLoop = () =>
     clock.now() - lastLookAt > stuckMs ? `no look at the runtime was tried for ${stuckMs / 1000} s` : undefined
-  const kubeletApi = config.enableServer
-    ? await createKubeletApi(
-        {
-          ...deps,
-          identity,
-          runtime,
-          workers,
-          volumes: () => volumeStats.usages(),
-          ownNode,
-          client: cluster?.client,
-          rootDirectory,
-          metrics,
-        },
-        group,
-      )
-    : undefined
-  group.run('servers', (s) => runServers({ settings, workers, metrics, clock, log, syncLoop, api: kubeletApi?.api }, s))
+  const createApi = async () => {
+    // Loaded only now: pods come before those who look at them.
+    const { createKubeletApi } = await import('./create-kubelet-api.ts')
+    const created = await createKubeletApi(
+      {
+        ...deps,
+        identity,
+        runtime,
+        workers,
+        volumes: () => volumeStats.usages(),
+        ownNode,
+        client: cluster?.client,
+        rootDirectory,
+        metrics,
+      },
+      group,
+    )
+    serving = created.certificates
+    return created.api
+  }
+  group.run('servers', (s) => runServers({ settings, workers, metrics, clock, log, syncLoop, createApi }, s))
   await deps.onReady(() => syncLoop() === undefined)
   if (config.runOnce) {
     const once = {
