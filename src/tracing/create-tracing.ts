@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../async/clock.ts'
+import type { TracingMetrics } from '../telemetry/create-tracing-metrics.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { SpanAttributes, Tracer } from '../telemetry/tracer.ts'
 import { OtlpClient } from './otlp-client.ts'
 import { SpanExporter } from './span-exporter.ts'
-import type { TracingMetrics } from './span-exporter.ts'
 import { SpanRecorder } from './span-recorder.ts'
 import { toExportRequest } from './to-export-request.ts'
 
@@ -32,9 +32,9 @@ export function createTracing(deps: TracingDeps): Tracing {
   const exporter = new SpanExporter({
     async send(spans, signal) {
       const { partialSuccess } = await client.send(toExportRequest(deps, spans), signal)
-      if (partialSuccess === undefined || partialSuccess.rejectedSpans === 0n) return
-      metrics.spansDropped(Number(partialSuccess.rejectedSpans))
-      log.warn('the collector did not take all spans', { error: partialSuccess.errorMessage })
+      const rejected = Number(partialSuccess?.rejectedSpans ?? 0)
+      if (rejected > 0) log.warn('the collector did not take all spans', { error: partialSuccess?.errorMessage })
+      return spans.length - rejected
     },
     metrics,
     clock,

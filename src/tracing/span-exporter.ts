@@ -1,18 +1,13 @@
 import type { Clock } from '../async/clock.ts'
 import { withDeadline } from '../async/deadline.ts'
 import { Wakeup } from '../async/wakeup.ts'
+import type { TracingMetrics } from '../telemetry/create-tracing-metrics.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { FinishedSpan } from './finished-span.ts'
 
-/** What is counted of the export. */
-export interface TracingMetrics {
-  spansExported(count: number): void
-  /** Nobody took them: the collector was away, or slower than they came. */
-  spansDropped(count: number): void
-}
-
 export interface SpanExporterDeps {
-  readonly send: (spans: readonly FinishedSpan[], signal: AbortSignal) => Promise<void>
+  /** Gives how many were taken. */
+  readonly send: (spans: readonly FinishedSpan[], signal: AbortSignal) => Promise<number>
   readonly metrics: TracingMetrics
   readonly clock: Clock
   readonly log: Logger
@@ -60,8 +55,9 @@ export class SpanExporter {
     const { send, metrics, clock, log } = this.#deps
     const batch = this.#waiting.splice(0, LARGEST_BATCH)
     try {
-      await withDeadline({ clock, ms, what: 'the export of spans' }, (s) => send(batch, s), signal)
-      metrics.spansExported(batch.length)
+      const taken = await withDeadline({ clock, ms, what: 'the export of spans' }, (s) => send(batch, s), signal)
+      metrics.spansExported(taken)
+      if (taken < batch.length) metrics.spansDropped(batch.length - taken)
       if (this.#isFailing) log.info('spans are exported again')
       this.#isFailing = false
     } catch (error) {

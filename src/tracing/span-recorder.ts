@@ -13,20 +13,37 @@ export interface SpanRecorderDeps {
   readonly onEnd: (span: FinishedSpan) => void
 }
 
+interface UnderWay {
+  readonly context: SpanContext
+  isOver: boolean
+}
+
 /** Keeps what is done as spans, each under the one in which it began. What is not sampled has a context, and nothing else. */
 export class SpanRecorder implements Tracer {
   readonly #deps: SpanRecorderDeps
-  readonly #current = new AsyncLocalStorage<SpanContext>()
+  readonly #current = new AsyncLocalStorage<UnderWay>()
 
   constructor(deps: SpanRecorderDeps) {
     this.#deps = deps
   }
 
   async span<T>(name: string, options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T> {
-    const parent = options.link === undefined ? (options.parent ?? this.#current.getStore()) : undefined
+    const parent = options.link === undefined ? (options.parent ?? this.#findCurrent()) : undefined
     const context = this.#createContext(parent)
-    if (!context.isSampled) return await this.#current.run(context, work, { context, set() {} })
-    return await this.#record({ name, options, parent, context }, work)
+    const current: UnderWay = { context, isOver: false }
+    try {
+      if (!context.isSampled) return await this.#current.run(current, work, { context, set() {} })
+      const inside = (span: Span) => this.#current.run(current, work, span)
+      return await this.#record({ name, options, parent, context }, inside)
+    } finally {
+      current.isOver = true
+    }
+  }
+
+  /** What began in a span and outlives it, such as the probes of a pod, does not belong to it for ever. */
+  #findCurrent(): SpanContext | undefined {
+    const current = this.#current.getStore()
+    return current?.isOver === false ? current.context : undefined
   }
 
   async #record<T>(
@@ -56,7 +73,7 @@ export class SpanRecorder implements Tracer {
         error,
       })
     try {
-      const result = await this.#current.run(context, work, { context, set })
+      const result = await work({ context, set })
       end(undefined)
       return result
     } catch (error) {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { MethodDefinition } from '@grpc/grpc-js'
 import { ShutdownError } from '../../src/async/abort-errors.ts'
+import { systemClock } from '../../src/async/clock.ts'
 import { GrpcChannel } from '../../src/cri/grpc-channel.ts'
 import { toGrpcMethod } from '../../src/cri/grpc-method.ts'
 import { runSocketServer } from '../../src/node-api/run-socket-server.ts'
@@ -16,7 +17,14 @@ export async function serveSocket(t: TestContext, services: readonly SocketServi
   const socketPath = join(folder, 'api', 'api.sock')
   const stop = new AbortController()
   const listening = Promise.withResolvers<void>()
-  const deps = { name: 'test', socketPath, services, log: silentLogger, onListening: listening.resolve }
+  const deps = {
+    name: 'test',
+    socketPath,
+    services,
+    clock: systemClock,
+    log: silentLogger,
+    onListening: listening.resolve,
+  }
   const running = runSocketServer(deps, stop.signal).catch((error: unknown) => {
     listening.reject(error)
     if (error !== stop.signal.reason) throw error
