@@ -204,6 +204,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     deliver: (update) => {
       if (update.operation === 'ADD') for (const { spec } of update.pods) metrics.podSeen(spec.containers.length)
       workers.handle(update)
+      for (const { metadata } of update.pods) podChanges.changed(metadata.uid)
     },
   })
   const clusterPods =
@@ -302,6 +303,19 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     return created.api
   }
   group.run('servers', (s) => runServers({ settings, workers, metrics, tracer, clock, log, syncLoop, createApi }, s))
+  await deps.onReady(() => syncLoop() === undefined)
+  if (config.runOnce) {
+    const once = {
+      views: () => workers.views(),
+      allSeen: () => mux.allSeen(),
+      refused: () => refused,
+      bell: statusBell,
+      clock,
+      deadlineMs: config.runtimeRequestTimeout,
+      write: deps.write,
+    }
+    return await reportRunOnce(once, group.signal)
+  }
   group.run('node API', async (s) => {
     const { runNodeApi } = await import('./run-node-api.ts')
     await runNodeApi({ settings, rootDirectory, workers, changes: podChanges, metrics, clock, log }, s)
@@ -317,19 +331,6 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     })
     await plugins.run(s)
   })
-  await deps.onReady(() => syncLoop() === undefined)
-  if (config.runOnce) {
-    const once = {
-      views: () => workers.views(),
-      allSeen: () => mux.allSeen(),
-      refused: () => refused,
-      bell: statusBell,
-      clock,
-      deadlineMs: config.runtimeRequestTimeout,
-      write: deps.write,
-    }
-    return await reportRunOnce(once, group.signal)
-  }
   await group.join()
   return 0
 }

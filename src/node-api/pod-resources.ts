@@ -1,25 +1,17 @@
 import { status } from '@grpc/grpc-js'
+import type { TokenBucket } from '../async/token-bucket.ts'
 import type { Container } from '../model/generated/core-v1.ts'
 import { isSidecar } from '../model/pod-containers.ts'
 import type { Pod } from '../model/pod.ts'
+import type { NodeApiMetrics } from '../telemetry/create-node-api-metrics.ts'
 import type { AllocatableResourcesResponse, ContainerResources, PodResources } from './generated/pod-resources-v1.ts'
 import { PodResourcesListerDefinition } from './generated/pod-resources-v1.ts'
 import { PodResourcesListerDefinition as OldDefinition } from './generated/pod-resources-v1alpha1.ts'
-import type { TokenBucket } from '../async/token-bucket.ts'
 import type { SocketService } from './run-socket-server.ts'
 import { CallRefusal, toSocketService } from './to-socket-service.ts'
 
 /** What was given to a container alone. */
 export type GivenResources = Omit<ContainerResources, 'name'>
-
-/** What is counted of questions about resources. */
-export interface PodResourcesMetrics {
-  podResourcesRequest(request: {
-    readonly version: 'v1' | 'v1alpha1'
-    readonly method: 'list' | 'get' | 'get_allocatable'
-    readonly failed: boolean
-  }): void
-}
 
 export interface PodResourcesDeps {
   /** Those that were admitted and have not ended. */
@@ -31,7 +23,7 @@ export interface PodResourcesDeps {
   readonly resourcesOf: (pod: Pod, container: Container) => GivenResources
   /** All that could be given to single containers. */
   readonly allocatable: () => AllocatableResourcesResponse
-  readonly metrics: PodResourcesMetrics
+  readonly metrics: NodeApiMetrics
 }
 
 /** What containers have while nothing on the node is given to one of them alone. */
@@ -87,7 +79,7 @@ function toOld({ resourcesOf }: PodResourcesDeps, pod: Pod) {
   return { name, namespace, containers }
 }
 
-type Request = Parameters<PodResourcesMetrics['podResourcesRequest']>[0]
+type Request = Parameters<NodeApiMetrics['podResourcesRequest']>[0]
 
 function counted<Q, A>(
   { metrics }: PodResourcesDeps,
