@@ -284,7 +284,8 @@ export class PodWorker {
     const probes = this.#probing?.probes
     const { pod } = this
     if (pod === undefined || probes === undefined) throw new Error('Cannot sync a pod without a spec')
-    const result = await syncPod({ runtime, settings, memory: this.#memory, probes }, pod, signals)
+    const onStatus = () => this.#deps.onStatus(this)
+    const result = await syncPod({ runtime, settings, memory: this.#memory, probes, onStatus }, pod, signals)
     if (this.#state.kind !== 'syncing') return 0
     if (result.kind === 'finished') {
       await this.#noteEnd()
