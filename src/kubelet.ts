@@ -139,7 +139,9 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const cluster = settings.standalone
     ? undefined
     : // Loaded only where there is one: a node of static pods needs none of it.
-      await (await import('./join-cluster.ts')).joinCluster({ ...deps, metrics: toClusterMetrics(metrics) }, group)
+      await (
+        await import('./join-cluster.ts')
+      ).joinCluster({ ...deps, tracer, metrics: toClusterMetrics(metrics) }, group)
   const membership = cluster?.membership ?? createLoneMembership({ objects: deps.objects, nodeName, log })
   // Before anybody is told how the node is, so that it does not seem to falter at each start of the agent.
   await health.check(group.signal)
