@@ -169,11 +169,14 @@ describe('/containerLogs', () => {
     await new Promise((resolve) => setTimeout(resolve, 100))
     const heldBytes = process.memoryUsage().arrayBuffers - before
     assert.ok(heldBytes < 10_000_000, `${heldBytes} bytes are held of 30 MB`)
-    let output = ''
-    for await (const chunk of response) {
-      output += String(chunk)
-      if (output.endsWith('last\n')) break
+    const expectedBytes = `I am c1\nand complain\n${`${line}\n`.repeat(count)}last\n`.length
+    const chunks: Buffer[] = []
+    let bytes = 0
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes >= expectedBytes) break
     }
-    assert.equal(output, `I am c1\nand complain\n${`${line}\n`.repeat(count)}last\n`)
+    assert.equal(String(Buffer.concat(chunks)), `I am c1\nand complain\n${`${line}\n`.repeat(count)}last\n`)
   })
 })
