@@ -4,6 +4,8 @@ import { cpus, release, totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import process from 'node:process'
 import { startLab } from '../e2e/lab/start-lab.ts'
+import { apiScenario } from './measure-api.ts'
+import { churnScenario } from './measure-churn.ts'
 import { idleScenario } from './measure-idle.ts'
 import { manyPodsScenario } from './measure-many-pods.ts'
 import { onePodScenario } from './measure-one-pod.ts'
@@ -24,6 +26,8 @@ const scenarios: readonly Scenario[] = [
   probesScenario,
   subPathRaceScenario,
   volumeCyclesScenario,
+  apiScenario,
+  churnScenario,
 ]
 
 interface Kubelet {

@@ -3,6 +3,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import { GarbledAnswerError } from '../garbled-answer-error.ts'
 import { KubeApiError } from '../kube-client.ts'
 import type { KubeClient } from '../kube-client.ts'
+import { BrokenConnectionError } from '../transport/transport.ts'
 import { computeReconnectDelay } from './compute-reconnect-delay.ts'
 import type { Breaks } from './compute-reconnect-delay.ts'
 import { followWatch } from './follow-watch.ts'
@@ -93,7 +94,8 @@ class ListWatch<T extends KubeObject> {
     const { breaks, delayMs } = computeReconnectDelay(this.#breaks, clock.monotonic(), random())
     this.#breaks = breaks
     const fields = { path, breaks: breaks.count, delayMs, error }
-    const isWorthALine = breaks.count === BREAKS_WORTH_A_LINE || error instanceof GarbledAnswerError
+    const isWorthALine =
+      (breaks.count === BREAKS_WORTH_A_LINE && !isUnreached(error)) || error instanceof GarbledAnswerError
     if (isWorthALine) log.warn('following the API server broke, it is begun anew', fields)
     else log.debug('following the API server broke, it is begun anew', fields)
     onProblem?.(error)
@@ -104,4 +106,9 @@ class ListWatch<T extends KubeObject> {
 /** Gone (410), or of a server that was set back and does not know the version yet (504). */
 function isHistoryGone(error: unknown): boolean {
   return error instanceof KubeApiError && (error.code === 410 || error.code === 504)
+}
+
+/** The connections themselves say that, once for all who follow something. */
+function isUnreached(error: unknown): boolean {
+  return error instanceof BrokenConnectionError && error.stage === 'connecting'
 }

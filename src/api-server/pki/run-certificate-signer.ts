@@ -1,0 +1,186 @@
+import type { Clock } from '../../async/clock.ts'
+import { Wakeup } from '../../async/wakeup.ts'
+import type { Node } from '../../model/generated/core-v1.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { ApiObject } from '../store/api-object.ts'
+import {
+  CLIENT_SIGNER,
+  computeRequestFault,
+  computeSigningDecision,
+  SERVING_SIGNER,
+} from './compute-signing-decision.ts'
+import { issueCertificate } from '../../certificates/x509/issue-certificate.ts'
+import type { Authority } from '../../certificates/x509/issue-certificate.ts'
+import { normalizeName } from '../../certificates/x509/normalize-name.ts'
+import { parseSigningRequest } from './parse-signing-request.ts'
+import type { ParsedRequest } from './parse-signing-request.ts'
+
+/** The certificate requests of the API, and the nodes that they are for. */
+export interface SigningRequests {
+  list(): readonly ApiObject[]
+  findNode(name: string): ApiObject | undefined
+  /** Calls back after each change of either, until the result is called. */
+  onChange(wake: () => void): () => void
+  writeApproval(request: ApiObject): Promise<void>
+  writeStatus(request: ApiObject): Promise<void>
+  remove(name: string): Promise<void>
+}
+
+export interface SignerDeps {
+  readonly requests: SigningRequests
+  readonly authority: Authority
+  /** The node that this API is for. */
+  readonly nodeName: string
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** A request as far as this signer reads it. */
+interface SigningRequest extends ApiObject {
+  readonly spec: {
+    readonly request: string
+    readonly signerName: string
+    readonly usages?: readonly string[]
+    readonly username?: string
+    readonly groups?: readonly string[]
+    readonly expirationSeconds?: number
+  }
+  readonly status?: {
+    readonly certificate?: string
+    readonly conditions?: readonly Condition[]
+  }
+}
+
+interface Condition {
+  readonly type: string
+  readonly status: string
+  readonly reason?: string
+  readonly message?: string
+  readonly lastTransitionTime?: string
+  readonly lastUpdateTime?: string
+}
+
+const SIGNERS = [CLIENT_SIGNER, SERVING_SIGNER]
+const LOOK_EVERY_MS = 60_000
+const YEAR_SECONDS = 365 * 24 * 3600
+const SHORTEST_SECONDS = 600
+// Parity: the times of the controller that cleans up after signers.
+const DECIDED_MS = 3_600_000
+const PENDING_MS = 24 * 3_600_000
+
+/** Approves or denies certificate requests of kubelets, signs what is approved, and removes requests that are old. */
+export async function runCertificateSigner(deps: SignerDeps, signal: AbortSignal): Promise<void> {
+  const wakeup = new Wakeup()
+  const stop = deps.requests.onChange(() => wakeup.wake())
+  try {
+    for (;;) {
+      for (const request of deps.requests.list() as readonly SigningRequest[]) {
+        try {
+          await handleRequest(deps, request)
+        } catch (error) {
+          deps.log.error('cannot handle a certificate request, will try again', {
+            request: request.metadata.name,
+            error,
+          })
+        }
+        signal.throwIfAborted()
+      }
+      await wakeup.wait({ clock: deps.clock, ms: LOOK_EVERY_MS }, signal)
+    }
+  } finally {
+    stop()
+  }
+}
+
+async function handleRequest(deps: SignerDeps, request: SigningRequest): Promise<void> {
+  const has = (type: string) => request.status?.conditions?.some((each) => each.type === type) === true
+  const isDone = has('Denied') || has('Failed') || Boolean(request.status?.certificate)
+  const age = deps.clock.now() - Date.parse(request.metadata.creationTimestamp ?? '')
+  if (age > (isDone ? DECIDED_MS : PENDING_MS)) return await deps.requests.remove(request.metadata.name ?? '')
+  if (isDone || !SIGNERS.includes(request.spec.signerName)) return
+  await (has('Approved') ? sign(deps, request) : decide(deps, request))
+}
+
+async function decide(deps: SignerDeps, request: SigningRequest): Promise<void> {
+  const { signerName, usages = [], username = '', groups = [] } = request.spec
+  const requested = await parse(request)
+  if (requested instanceof Error) return await fail(deps, request, requested.message)
+  const nodeAddresses = findAddresses(deps, requested)
+  const { nodeName, log } = deps
+  const decision = computeSigningDecision({
+    signerName,
+    usages,
+    userName: username,
+    groups,
+    requested,
+    nodeAddresses,
+    nodeName,
+  })
+  if (decision.kind === 'wait') return
+  const { kind, reason, message } = decision
+  const approved: SigningRequest = withCondition(request, {
+    type: kind === 'approve' ? 'Approved' : 'Denied',
+    status: 'True',
+    reason,
+    message,
+  })
+  await deps.requests.writeApproval(approved)
+  log.info('decided about a certificate request', { request: request.metadata.name, user: username, kind, message })
+}
+
+async function sign(deps: SignerDeps, request: SigningRequest): Promise<void> {
+  const { signerName, usages = [], expirationSeconds = YEAR_SECONDS } = request.spec
+  const parsed = await parse(request)
+  if (parsed instanceof Error) return await fail(deps, request, parsed.message)
+  const fault = computeRequestFault({ signerName, usages, requested: parsed })
+  if (fault !== undefined) return await fail(deps, request, fault)
+  const seconds = Math.max(SHORTEST_SECONDS, Math.min(expirationSeconds, YEAR_SECONDS))
+  const pem = await issueCertificate(
+    deps.authority,
+    {
+      commonName: parsed.commonName ?? '',
+      organizations: parsed.organizations,
+      publicKey: parsed.publicKey,
+      names: [...parsed.dnsNames, ...parsed.addresses],
+      usages: [signerName === CLIENT_SIGNER ? 'client' : 'server'],
+      isForEncipherment: usages.includes('key encipherment'),
+      lifetimeMs: seconds * 1000,
+    },
+    deps.clock.now(),
+  )
+  await deps.requests.writeStatus({
+    ...request,
+    status: { ...request.status, certificate: Buffer.from(pem).toString('base64') },
+  })
+  deps.log.info('signed a certificate', { request: request.metadata.name, for: parsed.commonName, signerName, seconds })
+}
+
+/** The request cannot be signed, whoever approves it; its sender is told. */
+async function fail(deps: SignerDeps, request: SigningRequest, message: string): Promise<void> {
+  await deps.requests.writeStatus(
+    withCondition(request, {
+      type: 'Failed',
+      status: 'True',
+      reason: 'SignerValidationFailure',
+      message: `Cannot sign: ${message}`,
+    }),
+  )
+  deps.log.warn('a certificate request cannot be signed', { request: request.metadata.name, message })
+}
+
+function withCondition(request: SigningRequest, condition: Condition): SigningRequest {
+  return { ...request, status: { ...request.status, conditions: [...(request.status?.conditions ?? []), condition] } }
+}
+
+async function parse({ spec }: SigningRequest): Promise<ParsedRequest | Error> {
+  try {
+    return await parseSigningRequest(Buffer.from(spec.request, 'base64').toString('latin1'))
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+function findAddresses({ requests }: SignerDeps, { commonName = '' }: ParsedRequest): readonly string[] | undefined {
+  const node = requests.findNode(commonName.replace(/^system:node:/, '')) as unknown as Node | undefined
+  return node && (node.status?.addresses ?? []).map(({ address }) => normalizeName(address))
+}
