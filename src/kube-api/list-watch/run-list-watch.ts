@@ -103,12 +103,12 @@ class ListWatch<T extends KubeObject> {
   }
 }
 
-/** Gone (410), or of a server that was set back and does not know the version yet (504). */
-function isHistoryGone(error: unknown): boolean {
-  return error instanceof KubeApiError && (error.code === 410 || error.code === 504)
-}
-
 /** The connections themselves say that, once for all who follow something. */
 function isUnreached(error: unknown): boolean {
   return error instanceof BrokenConnectionError && error.stage === 'connecting'
+}
+
+/** Gone (410), or of a server that was set back and does not know the version yet (504). */
+function isHistoryGone(error: unknown): boolean {
+  return error instanceof KubeApiError && (error.code === 410 || error.code === 504)
 }
