@@ -63,8 +63,8 @@ export interface NodeDeps {
 }
 
 const START_PATIENCE_MS = 500
-// Longer than names are looked up: a node that is told without its address gets pods that do not know it for good.
-const ADDRESS_PATIENCE_MS = 30_000
+// Longer than names are usually looked up: a node that is told without its address gets pods that do not know it for good.
+const ADDRESS_PATIENCE_MS = 12_000
 
 export type OwnNode = Awaited<ReturnType<typeof createNode>>
 
