@@ -1,5 +1,6 @@
 import process from 'node:process'
 import type { Pressures } from './admission/compute-pressure-rejection.ts'
+import { AbortScope } from './async/abort-scope.ts'
 import type { Clock } from './async/clock.ts'
 import { TaskGroup } from './async/task-group.ts'
 import { Wakeup } from './async/wakeup.ts'
@@ -62,6 +63,8 @@ export interface NodeDeps {
 }
 
 const START_PATIENCE_MS = 500
+// Longer than names are usually looked up: a node that is told without its address gets pods that do not know it for good.
+const ADDRESS_PATIENCE_MS = 12_000
 
 export type OwnNode = Awaited<ReturnType<typeof createNode>>
 
@@ -115,7 +118,8 @@ export async function createNode(deps: NodeDeps, signal: AbortSignal) {
       await using group = new TaskGroup(signal)
       group.run('surroundings', (s) => surroundings.run(s))
       group.run('pod addresses', (s) => own.podCidr.run(s))
-      if (cluster !== undefined) runInCluster(deps, cluster, own, group)
+      if (cluster !== undefined)
+        runInCluster(deps, cluster, { ...own, addressSought: surroundings.addressSought }, group)
       else if (settings.config.podCIDR !== '') own.podCidr.set(settings.config.podCIDR)
       await group.join()
     },
@@ -130,7 +134,12 @@ interface OwnParts {
   readonly bell: Wakeup
 }
 
-function runInCluster(deps: NodeDeps, cluster: NodeCluster, own: OwnParts, group: TaskGroup): void {
+function runInCluster(
+  deps: NodeDeps,
+  cluster: NodeCluster,
+  own: OwnParts & { readonly addressSought: Promise<void> },
+  group: TaskGroup,
+): void {
   const { config, nodeName } = deps.settings
   const { dropConnections } = cluster
   const api = createApi(deps, cluster)
@@ -145,8 +154,17 @@ function runInCluster(deps: NodeDeps, cluster: NodeCluster, own: OwnParts, group
     onPodCidr: (cidrs: string) => own.podCidr.set(cidrs),
   }
   const lease = { ...deps, api, nodeName, dropConnections, durationSeconds: config.nodeLeaseDurationSeconds }
-  group.run('node status', (s) => runNodeStatus(status, s))
+  group.run('node status', async (s) => {
+    await waitForAddress(deps.clock, own.addressSought, s)
+    await runNodeStatus(status, s)
+  })
   group.run('node lease', (s) => runLease(lease, s))
+}
+
+async function waitForAddress(clock: Clock, sought: Promise<void>, signal: AbortSignal): Promise<void> {
+  using scope = new AbortScope(signal)
+  await Promise.race([sought, clock.sleep(ADDRESS_PATIENCE_MS, scope.signal)])
+  signal.throwIfAborted()
 }
 
 function createApi({ settings, clock }: NodeDeps, { client }: NodeCluster): NodeApi {

@@ -73,6 +73,26 @@ describe('NodeSurroundings', () => {
     assert.deepEqual(seen(), ['192.0.2.1', 7n, 'containerd://2.1.4', ['i']])
   })
 
+  for (const [name, end] of [
+    ['comes', (late: PromiseWithResolvers<void>) => late.resolve()],
+    ['fails', (late: PromiseWithResolvers<void>) => late.reject(new Error('no'))],
+  ] as const) {
+    test(`has sought the address when the first answer ${name}, however late`, async () => {
+      const { surroundings, answers, clock, seen } = setUp()
+      const late = Promise.withResolvers<void>()
+      answers.address = async () => (await late.promise, { fault: undefined, found: '192.0.2.1' })
+      const told: unknown[] = []
+      void surroundings.addressSought.then(() => told.push(seen()[0]))
+      const refreshed = surroundings.refresh(never)
+      await clock.advance(5000)
+      await refreshed
+      assert.deepEqual(told, [])
+      end(late)
+      await clock.advance(0)
+      assert.deepEqual(told, [name === 'comes' ? '192.0.2.1' : undefined])
+    })
+  }
+
   test('does not wait for long for one that hangs, nor ask it again meanwhile', async () => {
     const { surroundings, answers, clock, seen, asked } = setUp()
     const hanging = Promise.withResolvers<bigint>()

@@ -37,6 +37,7 @@ const PATIENCE_MS = 5000
 export class NodeSurroundings {
   readonly #deps: NodeSurroundingsDeps
   readonly #pieces: readonly Piece[]
+  readonly #addressSought = Promise.withResolvers<void>()
   #address: AddressFacts = { fault: undefined, found: undefined }
   #storageBytes: bigint | undefined
   #runtimeVersion: string
@@ -47,9 +48,13 @@ export class NodeSurroundings {
     this.#runtimeVersion = toRuntimeVersion(deps.runtime)
     this.#pieces = [
       this.#piece('find the address of the node', 0, async () => {
-        const { fault, found } = await deps.readAddress()
-        // A name that is not known for a moment must not move the node to another address.
-        this.#address = { fault, found: found ?? this.#address.found }
+        try {
+          const { fault, found } = await deps.readAddress()
+          // A name that is not known for a moment must not move the node to another address.
+          this.#address = { fault, found: found ?? this.#address.found }
+        } finally {
+          this.#addressSought.resolve()
+        }
       }),
       // Once: on some file systems it changes with every write.
       this.#piece('read the size of the disk', Infinity, async () => {
@@ -66,6 +71,11 @@ export class NodeSurroundings {
 
   get address(): AddressFacts {
     return this.#address
+  }
+
+  /** The first look for the address is over, however long it took and whatever came of it. */
+  get addressSought(): Promise<void> {
+    return this.#addressSought.promise
   }
 
   get storageBytes(): bigint | undefined {

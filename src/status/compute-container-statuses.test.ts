@@ -16,8 +16,8 @@ import type { StatusInput } from './status-input.ts'
 
 /** The statuses of ephemeral containers do not say whether they started. */
 function withoutStarted(status: ContainerStatus): ContainerStatus {
-  const { name, state, ready, restartCount, image, imageID, containerID } = status
-  return { name, state, ready, restartCount, image, imageID, ...(containerID === undefined ? {} : { containerID }) }
+  const { started: _started, ...rest } = status
+  return rest
 }
 
 interface Row {

@@ -142,7 +142,7 @@ function presentStatus(input: StatusInput, present: Present): ContainerStatus {
     image: newest.image,
     imageID: newest.imageRef,
     containerID,
-    ...(kind === 'ephemeral' ? {} : resourcesStatus(input, container, newest)),
+    ...(kind === 'ephemeral' ? { resources: {} } : resourcesStatus(input, container, newest)),
     ...(newest.stopSignal === undefined ? {} : { stopSignal: newest.stopSignal }),
     ...(newest.user === undefined ? {} : { user: { linux: newest.user } }),
     ...volumeMounts(container.volumeMounts, newest.recursiveReadOnly),
