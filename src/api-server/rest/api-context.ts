@@ -82,14 +82,13 @@ export async function changeObjects(
       const changes = new ChangeSet(transaction, changeFacts(deps, request.user))
       const { key, object } = change(changes)
       for (const each of changes.pending) deps.admit(request.user, each, changes.view)
-      const before = changes.pending.find(
-        (each) => each.key.name === key.name && each.key.resource === key.resource,
-      )?.before
+      const made = changes.pending.find((each) => each.key.name === key.name && each.key.resource === key.resource)
       settleChanges(changes)
       const present = changes.get(key)?.object
       const result = { object: present ?? object, isGone: present === undefined }
-      if (request.isDryRun) throw new DryRun({ ...result, object: asBefore(result.object, before) })
-      return result
+      if (!request.isDryRun) return result
+      // What would not change at all is as it is.
+      throw new DryRun(made === undefined ? result : { ...result, object: asBefore(result.object, made.before) })
     })
   } catch (error) {
     if (error instanceof DryRun) return error.result

@@ -93,29 +93,17 @@ export class StandaloneNode implements AsyncDisposable {
     return Number(await readFile(`${this.lab.folder}/agent.pid`, 'utf8'))
   }
 
-  /** SIGKILL; unless it is held another agent starts at once. Resolves when that one is healthy, or this one gone. */
-  async killAgent({ hold = false } = {}): Promise<void> {
+  /** SIGKILL. Resolves when the next agent is started; it is not healthy then. */
+  async killAgent(): Promise<void> {
     const before = await this.agentPid()
-    if (hold) await writeFile(`${this.lab.folder}/agent.hold`, '')
     await this.lab.runInside(['kill', '-KILL', String(before)])
-    if (hold) await this.waitFor('the agent to be gone', async () => !(await this.#isHealthy()))
-    else await this.#nextAgent(before)
+    await this.waitFor('the next agent', async () => (await this.agentPid()) !== before)
   }
 
-  /** Starts an agent after one that was killed and held. */
-  async startAgent(): Promise<void> {
-    const before = await this.agentPid()
-    await rm(`${this.lab.folder}/agent.hold`)
-    await this.#nextAgent(before)
-  }
-
-  async #nextAgent(before: number): Promise<void> {
-    await this.waitFor('the next agent', async () => (await this.agentPid()) !== before && (await this.#isHealthy()))
-  }
-
-  async #isHealthy(): Promise<boolean> {
-    const answer = await this.lab.network.get('http://127.0.0.1:10248/healthz').catch(() => undefined)
-    return answer?.status === 200
+  /** The pods that the agent itself knows. */
+  async agentPods(): Promise<readonly Pod[]> {
+    const { body } = await this.lab.network.get('http://127.0.0.1:10255/pods')
+    return (JSON.parse(body) as { readonly items?: readonly Pod[] | null }).items ?? []
   }
 
   async agentLog(): Promise<readonly string[]> {
@@ -223,6 +211,16 @@ export class StandaloneNode implements AsyncDisposable {
     })
   }
 
+  /** Ids of the containers of a pod that run, by its UID; of all pods without one. */
+  async running(uid?: string): Promise<readonly string[]> {
+    const labels = { 'io.cri-containerd.kind': 'container' }
+    const ids = await this.lab.containerd.containers(
+      uid === undefined ? labels : { ...labels, 'io.kubernetes.pod.uid': uid },
+    )
+    const tasks = await this.lab.containerd.tasks()
+    return tasks.flatMap(({ id, status }) => (status === 'RUNNING' && ids.includes(id) ? [id] : []))
+  }
+
   /** What a program says inside the only container of a pod. */
   async runIn(pod: Pod, ...argv: readonly string[]): Promise<string> {
     const id = (pod.status?.containerStatuses?.[0]?.containerID ?? '').replace('containerd://', '')
@@ -244,7 +242,7 @@ export class StandaloneNode implements AsyncDisposable {
   }
 }
 
-/** An agent that is started again at once, so that tests can kill it more often than "up" would bear; a file holds the next one back. */
+/** An agent that is started again at once, so that tests can kill it more often than "up" would bear. */
 const KEPT_AGENT = `#!/bin/sh
 folder=$(dirname "$0")
 trap 'kill "$child"; wait "$child"; exit 0' TERM
@@ -253,7 +251,6 @@ while :; do
   child=$!
   echo "$child" > "$folder/agent.pid.new" && mv "$folder/agent.pid.new" "$folder/agent.pid"
   wait "$child"
-  while [ -e "$folder/agent.hold" ]; do sleep 0.05; done
 done
 `
 
