@@ -1,6 +1,6 @@
-import { connect as connectTcp } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
+import { PatientSocket } from '../streams/patient-socket.ts'
 
 /** A place from which the runtime streams, as it named it for one use. */
 export interface StreamServer {
@@ -36,7 +36,7 @@ export const dialStreamServer: Dial = async ({ host, port, secure }, signal) => 
   // A runtime that uses TLS makes a certificate for itself; that this is its place we have from itself.
   const socket = secure
     ? connectTls({ host, port, rejectUnauthorized: false })
-    : connectTcp({ host, port, noDelay: true })
+    : new PatientSocket().connect({ host, port }).setNoDelay()
   await new Promise<void>((resolve, reject) => {
     const abort = () => socket.destroy(signal.reason as Error)
     signal.addEventListener('abort', abort, { once: true })

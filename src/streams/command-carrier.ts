@@ -1,4 +1,4 @@
-import { computeCommandStatus } from './compute-command-status.ts'
+import { computeCommandStatus, UNTOLD } from './compute-command-status.ts'
 import type { Directions } from './exchange.ts'
 import type { IdleWatch } from './idle-watch.ts'
 import type { CommandStreams, OpenCommand } from './open-remote-command.ts'
@@ -31,6 +31,8 @@ export class CommandCarrier implements Directions {
   #ended = false
   /** From the beginning, until the streams are accepted. */
   #waiting = true
+  #sends = 0
+  #stuckSend: number | undefined
 
   constructor(client: WebSocketConnection, command: OpenCommand) {
     this.#client = client
@@ -45,6 +47,19 @@ export class CommandCarrier implements Directions {
   /** True while the command does not take what the client has sent. */
   get waiting(): boolean {
     return this.#waiting
+  }
+
+  /**
+   * Breaks off when the command has said all that it ever will, and yet does not take its input, since the last call. Some runtimes (containerd
+   * 1.6) do not notice the end of a command whose input nobody read, and would never tell how it ended.
+   */
+  endIfStuck(): void {
+    const { stdout, stderr } = this.#command.streams
+    const outputs = [stdout, stderr].filter((stream) => stream !== undefined)
+    const isSilent = outputs.length > 0 && outputs.every((stream) => this.#over.has(stream))
+    const send = this.#waiting && isSilent ? this.#sends : undefined
+    if (send !== undefined && send === this.#stuckSend) this.#command.connection.destroy(new Error(UNTOLD))
+    this.#stuckSend = send
   }
 
   fromClient = async (idle: IdleWatch): Promise<void> => {
@@ -123,6 +138,7 @@ export class CommandCarrier implements Directions {
   /** A connection that breaks is found by who reads from it. */
   async #wait(sending: Promise<void>): Promise<void> {
     this.#waiting = true
+    this.#sends += 1
     await sending.catch(() => {})
     this.#waiting = false
   }

@@ -8,11 +8,13 @@ export interface CommandEnd {
   readonly failure?: string | undefined
 }
 
+export const UNTOLD = 'the runtime did not tell how the command ended'
+
 /** What goes to the client on the error channel: a Status of Kubernetes as JSON. */
 export function computeCommandStatus({ version, told, failure }: CommandEnd): string {
   if (version >= 4 && isStatus(told)) return told
   if (failure !== undefined) return failureStatus(failure)
-  if (told === '') return version >= 4 ? failureStatus('the runtime did not tell how the command ended') : SUCCESS
+  if (told === '') return version >= 4 ? failureStatus(UNTOLD) : SUCCESS
   return failureStatus(`error executing remote command: ${told}`)
 }
 

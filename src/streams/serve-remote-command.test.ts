@@ -246,6 +246,35 @@ describe('serveRemoteCommand()', () => {
     })
   }
 
+  test('gives up a command that said all and takes no more input, but not one that is still to speak', async (t) => {
+    for (const isSilent of [true, false]) {
+      const taken = Promise.withResolvers<FakeCommand>()
+      const { client, clock, ended } = await createWorld(t, async (command) => {
+        await start(command)
+        await command.write('stdout', 'first bytes')
+        if (isSilent) await command.finish('stdout', 'stderr')
+        taken.resolve(command)
+      })
+      const command = await taken.promise
+      let sent = 0
+      const sending = (async () => {
+        for (; sent < 64 * 1024 * 1024; sent += 64 * 1024) await client.sendTo(0, Buffer.alloc(64 * 1024))
+      })().catch(() => {})
+      await untilStill(() => sent)
+      await clock.advance(10_000)
+      await clock.advance(10_000)
+      if (!isSilent) {
+        await clock.advance(60_000)
+        await end(command)
+      }
+      const { 1: output, 3: status = '' } = await client.readChannels()
+      assert.equal(output, 'first bytes')
+      assert.match(status, isSilent ? /did not tell how the command ended/ : /"Success"/)
+      client.socket.destroy()
+      await Promise.all([ended, sending])
+    }
+  })
+
   test('closes a client that sends garbage, and leaves the command', async (t) => {
     const left = Promise.withResolvers<void>()
     const { client, ended } = await createWorld(t, async (command) => {

@@ -88,6 +88,7 @@ async function keepAnswering(
 ): Promise<void> {
   for (;;) {
     await clock.sleep(PONG_MS, signal)
+    carrier.endIfStuck()
     if (carrier.waiting) await client.pong()
   }
 }
