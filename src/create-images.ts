@@ -55,7 +55,11 @@ export async function createImages(deps: ImagesDeps, signal: AbortSignal) {
     clock,
     log,
   })
-  return { puller, runGarbageCollection: (s: AbortSignal) => runImageGarbageCollection(garbage, s) }
+  return {
+    puller,
+    collector: garbage.collector,
+    runGarbageCollection: (s: AbortSignal) => runImageGarbageCollection(garbage, s),
+  }
 }
 
 function createCollector({ settings, calls, volumeImages, nodeEvents, clock, log }: ImagesDeps, access: ImageAccess) {

@@ -7,7 +7,10 @@ import { createPods } from './create-pods.ts'
 import { createNodeRuntime } from './create-node-runtime.ts'
 import { createLoneMembership } from './membership.ts'
 import { createClusterPods } from './create-cluster-pods.ts'
+import { createEviction } from './create-eviction.ts'
 import { createNode } from './create-node.ts'
+import { createStats } from './create-stats.ts'
+import { NodePressure } from './eviction/node-pressure.ts'
 import { createKubeletApi } from './create-kubelet-api.ts'
 import { readOwnUsage } from './host/own-usage.ts'
 import { joinCluster } from './join-cluster.ts'
@@ -127,6 +130,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const membership = cluster?.membership ?? createLoneMembership({ objects: deps.objects, nodeName, log })
   // Before anybody is told how the node is, so that it does not seem to falter at each start of the agent.
   await health.check(group.signal)
+  const pressure = new NodePressure(() => ownNode.wake())
   const ownNode = await createNode(
     {
       ...deps,
@@ -138,7 +142,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       calls,
       runtime: runtime.version,
       abilities: () => health.abilities,
-      pressures: () => ({ memory: false, disk: false, pid: false }),
+      pressures: () => pressure.current,
       problems: () => [...computeRelistProblem(clock.now() - lastLookAt), ...health.nodeProblems],
       volumesInUse: () => [],
       events: membership.nodeEvents,
@@ -164,6 +168,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       ownNode,
       guarded,
       metrics,
+      pressures: () => pressure.current,
       onStatus: (uid) => {
         statusBell.wake()
         clusterPods?.onStatus(uid)
@@ -260,16 +265,32 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       s,
     ),
   )
+  const stats = createStats(
+    { ...deps, identity, runtime, volumes: () => volumeStats.usages(), rootDirectory },
+    group.signal,
+  )
+  group.run('stats', (s) => stats.engine.run(s))
+  const eviction = createEviction({
+    ...deps,
+    runtime,
+    workers,
+    collector: images.collector,
+    stats: stats.engine,
+    membership,
+    pressure,
+    metrics,
+  })
+  group.run('eviction', (s) => eviction.run(s))
+  group.run('out of memory', (s) => eviction.runOomWatch(s))
   const syncLoop = () =>
     clock.now() - lastLookAt > stuckMs ? `no look at the runtime was tried for ${stuckMs / 1000} s` : undefined
   const kubeletApi = config.enableServer
     ? await createKubeletApi(
         {
           ...deps,
-          identity,
           runtime,
           workers,
-          volumes: () => volumeStats.usages(),
+          statsRoutes: stats.routes,
           ownNode,
           client: cluster?.client,
           rootDirectory,
