@@ -9,10 +9,11 @@ import { openLogDirectory } from './host/log-directory.ts'
 import { makePrivateDirectory } from './host/make-private-directory.ts'
 import type { KubeClient } from './kube-api/kube-client.ts'
 import type { PodWorkers } from './pods/pod-workers.ts'
-import type { KubeletApiDeps } from './run-servers.ts'
+import type { KubeletApiDeps } from './run-kubelet-ports.ts'
 import { createContainerLogsRoute } from './server/container-logs-route.ts'
 import type { Route } from './server/route.ts'
 import { createStreamRoutes } from './server/stream-routes.ts'
+import { dialStreamServer } from './server/stream-server.ts'
 import type { Verbosity } from './telemetry/create-logger.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
@@ -68,7 +69,7 @@ async function openCertificates(deps: CreateKubeletApiDeps): Promise<ServingCert
     reloads: gates.enabled('ReloadKubeletServerCertificateFile'),
     allowsNamesOnly: gates.enabled('AllowDNSOnlyNodeCSR'),
     nodeIps: ownNode.ips(),
-    nodeAddresses: () => ownNode.node().status?.addresses ?? [],
+    nodeAddresses: () => ownNode.node().status?.addresses ?? [{ type: 'Hostname', address: nodeName }],
     metrics: {
       renewError: () => metrics.certificateRenewalFailed('server'),
       rotated: (seconds) => metrics.serverCertificateRotated(seconds),
@@ -90,6 +91,7 @@ function createContainerRoutes({ settings, runtime, workers, rootDirectory, cloc
     ...createStreamRoutes({
       ...shared,
       idleMs: config.streamingConnectionIdleTimeout,
+      dial: dialStreamServer,
       webSockets: gates.enabled('ExtendWebSocketsToKubelet'),
       checkpoints: gates.enabled('ContainerCheckpoint')
         ? { checkpointsDirectory: `${rootDirectory}/checkpoints`, makeDirectory: makePrivateDirectory }

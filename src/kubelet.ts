@@ -6,14 +6,11 @@ import { computeResolvConfWarnings } from './containers/compute-dns-config.ts'
 import { createPods } from './create-pods.ts'
 import { createNodeRuntime } from './create-node-runtime.ts'
 import { createLoneMembership } from './membership.ts'
-import { createClusterPods } from './create-cluster-pods.ts'
-import { createEviction } from './create-eviction.ts'
 import { createNode } from './create-node.ts'
-import { createStats } from './create-stats.ts'
+import type { CreateStatsDeps } from './create-stats.ts'
 import { NodePressure } from './eviction/node-pressure.ts'
-import { createKubeletApi } from './create-kubelet-api.ts'
+import type { ServingCertificates } from './certificates/open-serving-certificates.ts'
 import { readOwnUsage } from './host/own-usage.ts'
-import { joinCluster } from './join-cluster.ts'
 import { toNodeFacts } from './to-node-facts.ts'
 import type { JoinClusterDeps } from './join-cluster.ts'
 import { readNodeIdentity } from './host/read-node-identity.ts'
@@ -87,7 +84,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     observer: () => observer,
     certificates: () => ({
       client: toEnd(clock, cluster?.certificates?.ttlSeconds()),
-      server: toEnd(clock, kubeletApi?.certificates.ttlSeconds()),
+      server: toEnd(clock, serving?.ttlSeconds()),
     }),
   })
   const startedAt = clock.now()
@@ -95,6 +92,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   let lastLookAt = startedAt
   // What the runtime tells before there is anybody to hear it is looked at when there is.
   let isBuilt = false
+  let serving: ServingCertificates | undefined
   const metrics = deferMetrics(async () =>
     (await import('./telemetry/create-metrics.ts')).createMetrics({
       version: settings.version,
@@ -126,7 +124,8 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const { nodeName } = settings
   const cluster = settings.standalone
     ? undefined
-    : await joinCluster({ ...deps, metrics: toClusterMetrics(metrics) }, group)
+    : // Loaded only where there is one: a node of static pods needs none of it.
+      await (await import('./join-cluster.ts')).joinCluster({ ...deps, metrics: toClusterMetrics(metrics) }, group)
   const membership = cluster?.membership ?? createLoneMembership({ objects: deps.objects, nodeName, log })
   // Before anybody is told how the node is, so that it does not seem to falter at each start of the agent.
   await health.check(group.signal)
@@ -194,7 +193,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   })
   const clusterPods =
     cluster &&
-    createClusterPods({
+    (await import('./create-cluster-pods.ts')).createClusterPods({
       ...deps,
       ...cluster,
       nodeName,
@@ -265,41 +264,37 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       s,
     ),
   )
-  const stats = createStats(
+  const openStats = createStatsOpener(
     { ...deps, identity, runtime, volumes: () => volumeStats.usages(), rootDirectory },
-    group.signal,
+    group,
   )
-  group.run('stats', (s) => stats.engine.run(s))
-  const eviction = createEviction({
-    ...deps,
-    runtime,
-    workers,
-    collector: images.collector,
-    stats: stats.engine,
-    membership,
-    pressure,
-    metrics,
+  group.run('eviction', async (s) => {
+    const [{ runProtection }, stats] = await Promise.all([import('./run-protection.ts'), openStats()])
+    const { collector } = images
+    await runProtection({ ...deps, runtime, workers, collector, stats: stats.engine, membership, pressure, metrics }, s)
   })
-  group.run('eviction', (s) => eviction.run(s))
-  group.run('out of memory', (s) => eviction.runOomWatch(s))
   const syncLoop = () =>
     clock.now() - lastLookAt > stuckMs ? `no look at the runtime was tried for ${stuckMs / 1000} s` : undefined
-  const kubeletApi = config.enableServer
-    ? await createKubeletApi(
-        {
-          ...deps,
-          runtime,
-          workers,
-          statsRoutes: stats.routes,
-          ownNode,
-          client: cluster?.client,
-          rootDirectory,
-          metrics,
-        },
-        group,
-      )
-    : undefined
-  group.run('servers', (s) => runServers({ settings, workers, metrics, clock, log, syncLoop, api: kubeletApi?.api }, s))
+  const createApi = async () => {
+    // Loaded only now: pods come before those who look at them.
+    const { createKubeletApi } = await import('./create-kubelet-api.ts')
+    const created = await createKubeletApi(
+      {
+        ...deps,
+        runtime,
+        workers,
+        statsRoutes: (await openStats()).routes,
+        ownNode,
+        client: cluster?.client,
+        rootDirectory,
+        metrics,
+      },
+      group,
+    )
+    serving = created.certificates
+    return created.api
+  }
+  group.run('servers', (s) => runServers({ settings, workers, metrics, clock, log, syncLoop, createApi }, s))
   await deps.onReady(() => syncLoop() === undefined)
   if (config.runOnce) {
     const once = {
@@ -315,6 +310,18 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   }
   await group.join()
   return 0
+}
+
+/** What the node and its pods use; loaded when somebody wants to know, and once for all. */
+function createStatsOpener(deps: CreateStatsDeps, group: TaskGroup) {
+  const open = async () => {
+    const { createStats } = await import('./create-stats.ts')
+    const stats = createStats(deps, group.signal)
+    group.run('stats', (s) => stats.engine.run(s))
+    return stats
+  }
+  let opening: ReturnType<typeof open> | undefined
+  return () => (opening ??= open())
 }
 
 /** The first look. A pod that cannot be read keeps nobody else waiting: its worker asks again before it does anything. */

@@ -10,7 +10,7 @@ import { loadFields } from '../test/fakes/load-settings.ts'
 import { selfSigned } from '../test/fixtures/self-signed.ts'
 import type { PodWorkers } from './pods/pod-workers.ts'
 import { runServers } from './run-servers.ts'
-import type { KubeletApiDeps } from './run-servers.ts'
+import type { KubeletApiDeps } from './run-kubelet-ports.ts'
 import type { Route } from './server/route.ts'
 import { createVerbosity } from './telemetry/create-logger.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
@@ -27,7 +27,8 @@ async function findPort(): Promise<number> {
 }
 
 async function run(fields: object, problem: () => string | undefined = () => undefined, api?: Partial<KubeletApiDeps>) {
-  const settings = await loadFields({ address: '127.0.0.1', healthzBindAddress: '127.0.0.1', ...fields })
+  const enableServer = api !== undefined
+  const settings = await loadFields({ address: '127.0.0.1', healthzBindAddress: '127.0.0.1', enableServer, ...fields })
   const listening: unknown[] = []
   const say = () => {}
   const log: Logger = {
@@ -66,7 +67,7 @@ async function run(fields: object, problem: () => string | undefined = () => und
     clock: new FakeClock(),
     log,
     syncLoop: problem,
-    api: api === undefined ? undefined : apiDeps,
+    createApi: async () => apiDeps,
   }
   return { running: runServers(deps, stop.signal), listening, leave: () => stop.abort(new Error('leave')) }
 }
@@ -196,7 +197,11 @@ describe('runServers()', () => {
     const { port } = taken.address() as AddressInfo
     try {
       const { running } = await run({ healthzPort: 0, readOnlyPort: port })
-      await assert.rejects(running, (error: Error) => /Cannot serve read-only/.test((error.cause as Error).message))
+      await assert.rejects(running, (error: Error) => {
+        const cause = (error.cause as Error).cause as Error
+        assert.match(cause.message, /Cannot serve read-only/)
+        return true
+      })
     } finally {
       taken.close()
     }

@@ -1,33 +1,13 @@
-import process from 'node:process'
 import type { Clock } from './async/clock.ts'
 import { TaskGroup } from './async/task-group.ts'
-import { toConfigDocument } from './config/kubelet-configuration.ts'
 import type { Settings } from './config/load-configuration.ts'
-import { createAccess } from './create-access.ts'
-import { createHostJournal } from './host/host-journal.ts'
-import { createNodeLogs } from './host/node-logs.ts'
-import type { KubeClient } from './kube-api/kube-client.ts'
-import { listFlagValues } from './list-flag-values.ts'
-import type { ObservedPod } from './model/observed-pod.ts'
 import type { PodWorkers } from './pods/pod-workers.ts'
-import { createAuditLog } from './server/audit.ts'
-import { createKubeletRoutes } from './server/create-kubelet-routes.ts'
-import type { EndpointSwitches } from './server/create-kubelet-routes.ts'
-import { createDisabledDebugRoutes } from './server/endpoints/disabled-routes.ts'
+import type { KubeletApiDeps } from './run-kubelet-ports.ts'
 import { createHealthRoutes } from './server/endpoints/health-routes.ts'
 import type { HealthCheck } from './server/endpoints/health-routes.ts'
-import { createMetricsRoute, createSlisRoute } from './server/endpoints/metrics-routes.ts'
-import { createPodsRoute } from './server/endpoints/pods-routes.ts'
-import { createWhyRoute } from './server/endpoints/why-route.ts'
-import type { Route } from './server/route.ts'
-import { runKubeletServer } from './server/run-kubelet-server.ts'
-import type { Replaceable, ServingCertificate } from './server/run-kubelet-server.ts'
 import { runPlainServer } from './server/run-plain-server.ts'
-import type { Verbosity } from './telemetry/create-logger.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
-import { createProfiler } from './telemetry/profiler.ts'
-import { toTlsSettings } from './to-tls-settings.ts'
 
 export interface RunServersDeps {
   readonly settings: Settings
@@ -36,40 +16,22 @@ export interface RunServersDeps {
   readonly clock: Clock
   readonly log: Logger
   readonly syncLoop: HealthCheck
-  /** What only the kubelet's API on its own port needs; undefined: it is not served. */
-  readonly api?: KubeletApiDeps | undefined
-}
-
-export interface KubeletApiDeps {
-  /** Whom to ask about callers; undefined on a node without an API server. */
-  readonly client: Pick<KubeClient, 'send'> | undefined
-  readonly certificates: Replaceable<ServingCertificate>
-  /** Stats: served on the read-only port too. */
-  readonly open: readonly Route[]
-  /** Logs, exec and the like. */
-  readonly containers: readonly Route[]
-  readonly observed: () => readonly ObservedPod[]
-  readonly verbosity: Verbosity
-  /** Health checks besides the usual ones, by name. */
-  readonly checks?: Readonly<Record<string, HealthCheck>>
-  readonly startedAt: number
-  readonly random: () => number
+  /** What only the kubelet's API on its own port needs. */
+  readonly createApi: () => Promise<KubeletApiDeps>
 }
 
 const HEALTHZ_BIND_RETRY_MS = 5000
-const NODE_LOGS = '/var/log'
 // Whoever watches over the agent asks often, and is not part of its API.
 const UNCOUNTED = { requestStarted() {}, requestEnded() {} }
 
-/** Serves healthz, the read-only port where one is configured, and the kubelet's API. */
+/** Serves healthz at once; then the read-only port where one is configured, and the kubelet's API. */
 export async function runServers(deps: RunServersDeps, signal: AbortSignal): Promise<void> {
-  const { settings, metrics, clock, log, api } = deps
+  const { settings, metrics, clock, log } = deps
   const { config } = settings
   const health = createHealthRoutes({
-    checks: { ping: () => undefined, log: () => undefined, syncloop: deps.syncLoop, ...api?.checks },
+    checks: { ping: () => undefined, log: () => undefined, syncloop: deps.syncLoop },
     onChecked: (name, isHealthy) => metrics.healthChecked(name, isHealthy),
   })
-  const open = [...createOpenRoutes(deps, health), ...(api?.open ?? [])]
   await using group = new TaskGroup(signal)
   if (config.healthzPort !== 0) {
     const server = {
@@ -80,85 +42,12 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
     }
     group.run('healthz', (s) => runPlainServer({ ...server, routes: health, metrics: UNCOUNTED, log, clock }, s))
   }
-  if (config.readOnlyPort !== 0) {
-    const routes = [...open, ...createDisabledDebugRoutes()]
-    const server = { name: 'read-only', address: config.address, port: config.readOnlyPort }
-    group.run('read-only', (s) => runPlainServer({ ...server, routes, metrics, log, clock }, s))
-  }
-  if (config.enableServer && api !== undefined) await runApi({ ...deps, api }, open, group)
-  await group.join()
-}
-
-/** What needs no right beyond seeing: the same on both ports. */
-function createOpenRoutes({ workers, metrics }: RunServersDeps, health: readonly Route[]): readonly Route[] {
-  return [
-    ...health,
-    createPodsRoute(() => workers.views()),
-    createWhyRoute(() => workers.explain()),
-    createMetricsRoute('/metrics', (format) => metrics.render(format)),
-    createMetricsRoute('/metrics/probes', (format) => metrics.renderProbes(format)),
-    createSlisRoute(
-      (format) => metrics.renderHealth(format),
-      () => metrics.resetHealth(),
-    ),
-  ]
-}
-
-async function runApi(
-  { settings, metrics, clock, log, api }: RunServersDeps & { readonly api: KubeletApiDeps },
-  open: readonly Route[],
-  group: TaskGroup,
-): Promise<void> {
-  const { config } = settings
-  const { client, certificates, random, observed, containers, verbosity } = api
-  const access = await createAccess({ settings, client, clock, log, random }, group.signal)
-  const routes = createKubeletRoutes({
-    switches: toSwitches(settings),
-    open,
-    containers,
-    observed,
-    configuration: () => toConfigDocument(config),
-    flags: () => listFlagValues(settings),
-    status: () => ({
-      startedAt: api.startedAt,
-      uptimeSeconds: (clock.now() - api.startedAt) / 1000,
-      platformVersion: `node${process.version}`,
-      version: settings.version,
-      emulatedVersion: settings.version,
-    }),
-    logs: createNodeLogs(NODE_LOGS),
-    journal: createHostJournal({ clock }),
-    verbosity,
-    profiler: createProfiler(clock),
-    commandLine: process.argv,
+  group.run('ports', async (s) => {
+    const api = config.enableServer ? await deps.createApi() : undefined
+    if (api === undefined && config.readOnlyPort === 0) return
+    // Loaded only now: pods come before those who look at them.
+    const { runKubeletPorts } = await import('./run-kubelet-ports.ts')
+    await runKubeletPorts({ ...deps, health, api }, s)
   })
-  const { authorities } = access
-  if (authorities !== undefined) group.run('client authorities', (s) => authorities.run(s))
-  const server = {
-    address: config.address,
-    port: config.port,
-    routes,
-    admit: access.admit,
-    certificates,
-    clientCa: authorities,
-    tls: toTlsSettings(config),
-    audit: createAuditLog(log),
-    metrics,
-    clock,
-    log,
-  }
-  group.run('kubelet server', (s) => runKubeletServer(server, s))
-}
-
-function toSwitches({ config, gates }: Settings): EndpointSwitches {
-  return {
-    debugging: config.enableDebuggingHandlers,
-    systemLogs: config.enableSystemLogHandler,
-    systemLogQuery: config.enableSystemLogQuery,
-    profiling: config.enableProfilingHandler,
-    debugFlags: config.enableDebugFlagsHandler,
-    checkpoint: gates.enabled('ContainerCheckpoint'),
-    flagz: gates.enabled('ComponentFlagz'),
-    statusz: gates.enabled('ComponentStatusz'),
-  }
+  await group.join()
 }

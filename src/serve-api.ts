@@ -15,6 +15,7 @@ export async function serveApi(api: ServedApi, signal: AbortSignal): Promise<voi
   using file = openAppendedFile(api.logFile)
   const log = createLogger({
     format: 'text',
+    program: 'api',
     verbosity: 2,
     clock: systemClock,
     pid: process.pid,
@@ -28,6 +29,8 @@ export async function serveApi(api: ServedApi, signal: AbortSignal): Promise<voi
       servingNames: () => [api.nodeName],
       identities: [adminIdentity(api.adminKubeconfig), nodeIdentity(api.agentKubeconfig, api.nodeName)],
       nodeName: api.nodeName,
+      // The kubelet listens on loopback, with a certificate for the name of its node.
+      kubeletTrust: () => ({ address: LOOPBACK, servername: api.nodeName }),
       version: KUBERNETES_VERSION,
       clock: systemClock,
       log,

@@ -50,6 +50,7 @@ const API_ROOTS = [
   'authorization.v1.SubjectAccessReview',
   'authorization.v1.SelfSubjectAccessReview',
   'authorization.v1.LocalSubjectAccessReview',
+  'authorization.v1.SelfSubjectRulesReview',
 ]
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
 // The specifications have no file for this group.

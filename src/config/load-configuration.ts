@@ -49,7 +49,7 @@ export interface Settings {
   readonly warnings: readonly string[]
 }
 
-const WITHOUT_EFFECT = ['streamingConnectionIdleTimeout', 'iptablesMasqueradeBit', 'iptablesDropBit'] as const
+const WITHOUT_EFFECT = ['iptablesMasqueradeBit', 'iptablesDropBit'] as const
 
 function listConfigWarnings(given: GivenConfiguration, config: KubeletConfiguration): readonly string[] {
   return [

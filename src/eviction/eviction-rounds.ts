@@ -52,6 +52,8 @@ export interface EvictionRoundsDeps {
   readonly log: Logger
 }
 
+const INTERVAL_MS = 10_000
+const LEAST_REST_MS = 1000
 const AT_ONCE_SECONDS = 1
 // Others ask for figures too: what was read a moment ago need not be read again.
 const FRESH_MS = 1000
@@ -82,6 +84,13 @@ export class EvictionRounds {
     // What was read before a pod went says nothing any more.
     this.#maxAgeMs = hasEvicted ? 0 : FRESH_MS
     return hasEvicted
+  }
+
+  /** How long nothing is due: the usual time, or until the node is no longer to say that it is short of something. */
+  get restMs(): number {
+    const now = this.#deps.clock.monotonic()
+    const ends = [...this.#state.lastSeen.values()].map((at) => at + this.#deps.transitionMs - now)
+    return Math.max(LEAST_REST_MS, Math.min(INTERVAL_MS, ...ends.filter((ms) => ms > 0)))
   }
 
   async #look(signal: AbortSignal): Promise<StatsSnapshot> {

@@ -12,7 +12,6 @@ export interface EvictionDeps extends EvictionRoundsDeps {
   readonly log: Logger
 }
 
-const INTERVAL_MS = 10_000
 const QUICK_LOOK_MS = 1000
 
 /** Looks after the node until the signal aborts: every ten seconds, and at once after each eviction, since one may not be enough. */
@@ -31,19 +30,20 @@ export async function runEviction(deps: EvictionDeps, signal: AbortSignal): Prom
       if (!isFailing) log.warn('cannot look after what the node is short of, will try again', { error })
       isFailing = true
     }
-    await rest(deps, signal)
+    await rest(deps, rounds.restMs, signal)
   }
 }
 
 /** Until the next round is due, or memory runs short before. */
 async function rest(
   { thresholds, readMemory, clock }: Pick<EvictionDeps, 'thresholds' | 'readMemory' | 'clock'>,
+  ms: number,
   signal: AbortSignal,
 ): Promise<void> {
-  if (readMemory === undefined) return await clock.sleep(INTERVAL_MS, signal)
+  if (readMemory === undefined) return await clock.sleep(ms, signal)
   // What is short already is seen to at the usual pace.
   let wasShort = true
-  for (let rested = 0; rested < INTERVAL_MS; rested += QUICK_LOOK_MS) {
+  for (let rested = 0; rested < ms; rested += QUICK_LOOK_MS) {
     const isShort = computeMet(thresholds, readMemory(), { withReclaim: false }).length > 0
     if (isShort && !wasShort) return
     wasShort = isShort

@@ -71,3 +71,8 @@ export async function removeLinksInto(links: string, target: string): Promise<vo
     if ((await readlink(path).catch(() => '')).startsWith(`${target}/`)) await unlink(path)
   }
 }
+
+/** Puts a file in the place of another, at once. */
+export async function replaceFile(from: string, to: string): Promise<void> {
+  await rename(from, to)
+}

@@ -54,7 +54,7 @@ function createCommandRoutes(deps: ExecDeps, { name, ask, ttyOf }: CommandEndpoi
       return async (client) => {
         const containerId = await findRunningContainer(deps.calls, pod, request)
         const { url } = await ask(containerId, streams, request)
-        return await serve(deps, client, { streams, server: toStreamServer(url) })
+        return await serve(deps, client, { streams, server: toStreamServer(url, deps.dial) })
       }
     },
   })

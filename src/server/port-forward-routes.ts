@@ -30,7 +30,7 @@ export function createPortForwardRoutes(deps: PortForwardDeps): Route[] {
       return async (client) => {
         const podSandboxId = await findNewestSandbox(deps.calls, pod, request.signal)
         const { url } = await deps.calls.portForward({ podSandboxId, port }, request.signal)
-        const server = toStreamServer(url)
+        const server = toStreamServer(url, deps.dial)
         return tunnels
           ? await serveSpdyTunnel(toProxied(deps, client, server))
           : await proxyToRuntime(deps, client, server)

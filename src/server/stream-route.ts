@@ -6,13 +6,15 @@ import type { ProxyUpgrade } from '../streams/proxy-upgrade.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { HttpError } from './http-error.ts'
 import type { Route, RouteRequest } from './route.ts'
-import type { StreamServer } from './stream-server.ts'
+import type { Dial, StreamServer } from './stream-server.ts'
 import { sendAnswer, toAnswer } from './to-answer.ts'
 
 /** What every streaming endpoint needs. */
 export interface StreamRouteDeps {
   /** Connections on which nothing happens for this long are closed. */
   readonly idleMs: number
+  /** dialStreamServer() */
+  readonly dial: Dial
   readonly clock: Clock
   readonly log: Logger
 }

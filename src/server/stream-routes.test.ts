@@ -16,6 +16,7 @@ import { CriCallError } from '../cri/cri-call-error.ts'
 import type { CriErrorCode } from '../cri/cri-call-error.ts'
 import { Container, ListContainersResponse, ListPodSandboxResponse, PodSandbox } from '../cri/generated/runtime-v1.ts'
 import { createStreamRoutes } from './stream-routes.ts'
+import { dialStreamServer } from './stream-server.ts'
 
 interface Script {
   readonly serve?: (command: FakeCommand) => Promise<void>
@@ -76,6 +77,7 @@ async function createWorld(t: TestContext, { serve = async () => {}, failWith, e
     webSockets: true,
     checkpoints: { checkpointsDirectory: '/var/checkpoints', makeDirectory: async () => {} },
     idleMs: 1000,
+    dial: dialStreamServer,
     clock: new FakeClock(Date.UTC(2026, 0, 2, 3, 4, 5)),
     log: silentLogger,
   })

@@ -9,8 +9,14 @@ export interface StreamServer {
   readonly path: string
 }
 
+/** Opens a connection to a server; TLS where it is secure. */
+export type Dial = (
+  place: { readonly host: string; readonly port: number; readonly secure: boolean },
+  signal: AbortSignal,
+) => Promise<Duplex>
+
 /** From the URL in a reply of the runtime. */
-export function toStreamServer(text: string): StreamServer {
+export function toStreamServer(text: string, dial: Dial): StreamServer {
   const url = new URL(/^[a-z]+:\/\//i.test(text) ? text : `http://${text.replace(/^\/\//, '')}`)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new Error(`Cannot stream from "${url.protocol}//${url.host}": expected http or https`)
@@ -18,16 +24,14 @@ export function toStreamServer(text: string): StreamServer {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port)
   return {
-    connect: (signal) => open({ host, port, secure }, signal),
+    connect: (signal) => dial({ host, port, secure }, signal),
     host: url.host,
     path: `${url.pathname}${url.search}`,
   }
 }
 
-async function open(
-  { host, port, secure }: { readonly host: string; readonly port: number; readonly secure: boolean },
-  signal: AbortSignal,
-): Promise<Duplex> {
+/** Over the network of the node. */
+export const dialStreamServer: Dial = async ({ host, port, secure }, signal) => {
   signal.throwIfAborted()
   // A runtime that uses TLS makes a certificate for itself; that this is its place we have from itself.
   const socket = secure

@@ -24,6 +24,8 @@ export function createAgentConfig(layout: NodeLayout, record: NodeRecord): strin
     authorization: { mode: 'Webhook' },
     rotateCertificates: true,
     serverTLSBootstrap: true,
+    // A machine may have no address but loopback; the API calls by name.
+    featureGates: { AllowDNSOnlyNodeCSR: true, PreventStaticPodAPIReferences: false },
     failCgroupV1: false,
     failSwapOn: false,
     // Shares of a disk that others fill too would keep pods from a machine that has plenty of room for them.

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream'
 import { runExchange } from './exchange.ts'
 import type { Exchange, ExchangeEnd } from './exchange.ts'
 import type { IdleWatch } from './idle-watch.ts'
+import { readChunks } from './read-chunks.ts'
 import { endWriting, writeBytes } from './write-bytes.ts'
 
 /** Two connections whose bytes are exchanged. */
@@ -35,10 +36,10 @@ export async function relay(options: Relay, signal: AbortSignal): Promise<Exchan
 
 /** What can no longer be delivered is read all the same: closing over unread bytes would take from the sender what is on its way to it. */
 async function copyBytes(from: Duplex, to: Duplex, idle: IdleWatch): Promise<void> {
-  for await (const chunk of from.iterator({ destroyOnReturn: false })) {
+  for await (const chunk of readChunks(from)) {
     if (to.destroyed) continue
     idle.touch()
-    await writeBytes(to, chunk as Uint8Array).catch(() => {})
+    await writeBytes(to, chunk).catch(() => {})
     idle.touch()
   }
   await endWriting(to)

@@ -186,11 +186,13 @@ describe('serveRemoteCommand()', () => {
     const { client } = await createWorld(t, async (command) => {
       await start(command)
       command.socket.write(Buffer.concat([encodeSynStream(2, {}, true), encodePing(8)]))
-      while (command.controls.length < 2) await setImmediate()
+      while (command.controls.length < 7) await setImmediate()
       answers.resolve(command.controls)
     })
     await client.send(Buffer.from('hello'), 'ping')
-    assert.deepEqual(await answers.promise, ['3 0000000200000003', '6 00000008'])
+    // Five windows that are as large as they can be: of the connection and of each stream.
+    const windows = [0, 1, 3, 5, 7].map((stream) => `9 0000000${stream}7ffeffff`)
+    assert.deepEqual(await answers.promise, [...windows, '3 0000000200000003', '6 00000008'])
     for await (const event of client.events()) {
       if (event.kind !== 'pong') continue
       assert.equal(event.bytes.toString(), 'hello')

@@ -4,6 +4,7 @@ import { runExchange } from './exchange.ts'
 import type { Directions, ExchangeEnd } from './exchange.ts'
 import { passUpgrade } from './pass-upgrade.ts'
 import type { ProxyUpgrade } from './proxy-upgrade.ts'
+import { readChunks } from './read-chunks.ts'
 import { toForwardedHeaders } from './to-forwarded-headers.ts'
 import { WebSocketConnection } from './websocket-connection.ts'
 import { findHandshakeFault, formatHandshake, listWebSocketProtocols } from './websocket-handshake.ts'
@@ -70,9 +71,9 @@ function createDirections(client: WebSocketConnection, target: Duplex): Directio
     },
     async fromTarget(idle) {
       try {
-        for await (const chunk of target.iterator({ destroyOnReturn: false })) {
+        for await (const chunk of readChunks(target)) {
           idle.touch()
-          await client.send(chunk as Uint8Array)
+          await client.send(chunk)
           idle.touch()
         }
       } finally {

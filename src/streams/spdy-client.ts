@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import { readChunks } from './read-chunks.ts'
 import { SpdyDecoder, SpdyError } from './spdy-decoder.ts'
 import type { SpdyEvent } from './spdy-decoder.ts'
 import {
@@ -19,12 +20,15 @@ export type SpdyStreamEvent =
   | { readonly kind: 'data'; readonly stream: number; readonly bytes: Buffer }
 
 const REFUSED_STREAM = 3
-// Half of what a server may send before it hears of us.
-const ACKNOWLEDGED_BYTES = 32 * 1024
+// The largest window there is, in place of the 64 KiB of the beginning: whoever does not read is left to TCP, and a server that is about to close
+// hears nothing from us that would make it throw away what it has sent.
+const INITIAL_WINDOW = 64 * 1024
+const LARGEST_WINDOW = 2 ** 31 - 1
+const ACKNOWLEDGED_BYTES = 2 ** 30
 
 /**
- * The client's side of a SPDY/3.1 connection, as far as remote commands need it: we open all streams. Windows are opened for the server, but
- * the server's are not kept to: the one that all runtimes use never opens them, and lets TCP hold us back.
+ * The client's side of a SPDY/3.1 connection, as far as remote commands need it: we open all streams. The server's windows are not kept to: the
+ * one that all runtimes use never opens them, and lets TCP hold us back.
  */
 export class SpdyClient {
   readonly #connection: Duplex
@@ -42,7 +46,8 @@ export class SpdyClient {
     const first = this.#lastStream === -1
     this.#lastStream += 2
     const stream = this.#lastStream
-    await writeBytes(this.#connection, encodeSynStream(stream, headers, first))
+    const windows = [...(first ? [0] : []), stream].map((id) => encodeWindowUpdate(id, LARGEST_WINDOW - INITIAL_WINDOW))
+    await writeBytes(this.#connection, encodeSynStream(stream, headers, first), ...windows)
     return stream
   }
 
@@ -57,8 +62,8 @@ export class SpdyClient {
 
   /** Until the server closes the connection. */
   async *events(): AsyncGenerator<SpdyStreamEvent, void> {
-    for await (const chunk of this.#connection.iterator({ destroyOnReturn: false })) {
-      for (const event of this.#decoder.decode(chunk as Buffer)) {
+    for await (const chunk of readChunks(this.#connection)) {
+      for (const event of this.#decoder.decode(chunk)) {
         if (event.kind === 'control') yield* this.#handleControl(event)
         else yield* this.#handleData(event)
       }

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { encodeWebSocketHead } from './encode-websocket-frame.ts'
 import type { WEBSOCKET_OPCODES } from './encode-websocket-frame.ts'
+import { readChunks } from './read-chunks.ts'
 import { WebSocketDecoder, WebSocketError } from './websocket-decoder.ts'
 import type { WebSocketEvent } from './websocket-decoder.ts'
 import { writeBytes } from './write-bytes.ts'
@@ -65,6 +66,6 @@ export class WebSocketConnection {
 
   async *#chunks(): AsyncGenerator<Buffer, void> {
     if (this.#head.length > 0) yield Buffer.from(this.#head)
-    yield* this.socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
+    yield* readChunks(this.socket)
   }
 }

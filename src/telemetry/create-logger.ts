@@ -19,6 +19,8 @@ export interface LoggerOptions {
   readonly clock: Clock
   readonly pid: number
   readonly write: (line: string) => void
+  /** Who logs, in the text form. */
+  readonly program?: string
 }
 
 type Level = 'error' | 'warn' | 'info' | 'debug'
@@ -59,7 +61,12 @@ function toJsonLine({ clock }: LoggerOptions, level: Level, message: string, fie
   return `${JSON.stringify({ ts: clock.now() / 1000, level, msg: message, ...plain }, replaceValue)}\n`
 }
 
-function toTextLine({ clock, pid }: LoggerOptions, level: Level, message: string, fields: LogFields): string {
+function toTextLine(
+  { clock, pid, program = 'kubelet' }: LoggerOptions,
+  level: Level,
+  message: string,
+  fields: LogFields,
+): string {
   const time = new Date(clock.now())
   const two = (number: number) => String(number).padStart(2, '0')
   const date = `${two(time.getMonth() + 1)}${two(time.getDate())}`
@@ -67,7 +74,7 @@ function toTextLine({ clock, pid }: LoggerOptions, level: Level, message: string
   const rest = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => ` ${name}=${toText(toPlain(name, value))}`)
-  return `${level === 'debug' ? 'I' : level.charAt(0).toUpperCase()}${date} ${clockTime} ${String(pid).padStart(7)} kubelet] ${JSON.stringify(message)}${rest.join('')}\n`
+  return `${level === 'debug' ? 'I' : level.charAt(0).toUpperCase()}${date} ${clockTime} ${String(pid).padStart(7)} ${program}] ${JSON.stringify(message)}${rest.join('')}\n`
 }
 
 function toText(value: unknown): string {

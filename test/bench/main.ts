@@ -4,6 +4,7 @@ import { cpus, release, totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import process from 'node:process'
 import { startLab } from '../e2e/lab/start-lab.ts'
+import { apiScenario } from './measure-api.ts'
 import { idleScenario } from './measure-idle.ts'
 import { manyPodsScenario } from './measure-many-pods.ts'
 import { onePodScenario } from './measure-one-pod.ts'
@@ -24,6 +25,7 @@ const scenarios: readonly Scenario[] = [
   probesScenario,
   subPathRaceScenario,
   volumeCyclesScenario,
+  apiScenario,
 ]
 
 interface Kubelet {

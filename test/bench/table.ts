@@ -55,7 +55,7 @@ function pad(cell: string, width: number, right: boolean): string {
 
 function formatValue(value: number | undefined, unit: Row['unit']): string {
   if (value === undefined) return '–'
-  const digits = { s: 3, '%': 2, MB: 1, '': 0 }[unit]
+  const digits = { s: 3, '%': 2, MB: 1, '/s': 0, '': 0 }[unit]
   return `${value.toFixed(digits)}${unit === '' ? '' : ` ${unit}`}`
 }
 

@@ -56,7 +56,7 @@ export class FakeKubeClient implements KubeClient {
     )
     if (typeof answer.body === 'string') throw toError(answer.status, JSON.parse(answer.body))
     for await (const text of answer.body) {
-      for (const line of text.split('\n')) if (line !== '') yield JSON.parse(line) as WatchEvent
+      for (const line of String(text).split('\n')) if (line !== '') yield JSON.parse(line) as WatchEvent
     }
     connection.throwIfAborted()
   }

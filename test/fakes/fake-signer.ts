@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { parseSigningRequest } from '../../src/api-server/certificates/parse-signing-request.ts'
+import { parseSigningRequest } from '../../src/api-server/pki/parse-signing-request.ts'
 import type { Clock } from '../../src/async/clock.ts'
 import { createKeys, parseKeyedCertificate, toKeyPem } from '../../src/certificates/x509/certificate-files.ts'
 import { issueAuthority, issueCertificate } from '../../src/certificates/x509/issue-certificate.ts'

@@ -6,6 +6,7 @@ import { PassThrough } from 'node:stream'
 import type { Duplex } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { createInflate } from 'node:zlib'
+import { readChunks } from '../../src/streams/read-chunks.ts'
 import { SpdyDecoder } from '../../src/streams/spdy-decoder.ts'
 import { encodeDataHead, encodeSynReply, SPDY_FIN, SPDY_TYPES } from '../../src/streams/spdy-frames.ts'
 import { writeBytes } from '../../src/streams/write-bytes.ts'
@@ -54,8 +55,8 @@ export class FakeCommand {
 
   async #read(onOpened: () => void): Promise<void> {
     const decoder = new SpdyDecoder()
-    for await (const chunk of this.socket.iterator({ destroyOnReturn: false })) {
-      for (const event of decoder.decode(chunk as Buffer)) {
+    for await (const chunk of readChunks(this.socket)) {
+      for (const event of decoder.decode(chunk)) {
         if (event.kind === 'data') {
           const input = this.#inputs.get(event.stream)
           if (event.bytes.length > 0 && input !== undefined) await writeBytes(input, Buffer.from(event.bytes))

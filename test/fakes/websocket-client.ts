@@ -7,6 +7,7 @@ import type { Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { encodeWebSocketHead } from '../../src/streams/encode-websocket-frame.ts'
 import type { WEBSOCKET_OPCODES } from '../../src/streams/encode-websocket-frame.ts'
+import { readChunks } from '../../src/streams/read-chunks.ts'
 import { WebSocketDecoder } from '../../src/streams/websocket-decoder.ts'
 import type { WebSocketEvent } from '../../src/streams/websocket-decoder.ts'
 import { computeAcceptKey } from '../../src/streams/websocket-handshake.ts'
@@ -72,8 +73,7 @@ export class WebSocketClient {
 
   /** As they come, until the server closes. */
   async *events(): AsyncGenerator<WebSocketEvent, void> {
-    for await (const chunk of this.socket.iterator({ destroyOnReturn: false }))
-      yield* this.#decoder.decode(chunk as Buffer)
+    for await (const chunk of readChunks(this.socket)) yield* this.#decoder.decode(chunk)
   }
 
   /** All that comes on each channel, to the end. */

@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto'
-import { isIssuedBy } from '../certificates/serving-certificate.ts'
+import { isIssuedBy } from '../pki/is-issued-by.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import { authenticated } from './user-names.ts'
 

@@ -110,10 +110,7 @@ const RESOURCES = [
     [group, plural, ''] as const,
     ...subresources.map(({ name }) => [group, plural, name] as const),
   ]),
-  ...['exec', 'attach', 'portforward', 'proxy', 'log'].map((name) => ['', 'pods', name] as const),
-  ...['proxy', 'log', 'stats', 'metrics', 'configz'].map((name) => ['', 'nodes', name] as const),
-  ['', 'serviceaccounts', 'token'],
-  ['authorization.k8s.io', 'selfsubjectrulesreviews', ''],
+  ...['log', 'stats', 'metrics', 'configz'].map((name) => ['', 'nodes', name] as const),
   ['rbac.authorization.k8s.io', 'clusterroles', ''],
   ['example.com', 'pods', ''],
   ['', '*', ''],
@@ -197,6 +194,8 @@ const READABLE = [
     'services/status',
     'volumeattachments.storage.k8s.io',
   ].map((resource) => `${resource}: get list watch`),
+  'nodes.metrics.k8s.io: get list',
+  'pods.metrics.k8s.io: get list',
 ]
 
 /** Lines of rights together: verbs of one resource in one line. */

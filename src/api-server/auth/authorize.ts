@@ -63,6 +63,7 @@ export const READERS_RULES: readonly ResourceRule[] = [
   { verbs: READ, group: 'certificates.k8s.io', resources: ['certificatesigningrequests'] },
   { verbs: READ, group: 'coordination.k8s.io', resources: ['leases'] },
   { verbs: READ, group: 'events.k8s.io', resources: ['events'] },
+  { verbs: ['get', 'list'], group: 'metrics.k8s.io', resources: ['nodes', 'pods'] },
   { verbs: READ, group: 'node.k8s.io', resources: ['runtimeclasses'] },
   { verbs: READ, group: 'scheduling.k8s.io', resources: ['priorityclasses'] },
   { verbs: READ, group: 'storage.k8s.io', resources: ['csidrivers', 'csinodes', 'volumeattachments'] },

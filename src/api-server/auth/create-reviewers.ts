@@ -13,11 +13,12 @@ export function createReviewers(authenticator: Authenticator, objects: ObjectRea
   return {
     reviewAccess: (question) => Promise.resolve(authorize(toAskedAttributes(question), objects)),
     reviewToken: (token, audiences) => authenticator.reviewToken(token, audiences),
+    reviewRules: computeRulesStatus,
   }
 }
 
 /** The answer of a SelfSubjectRulesReview: what a user may do anywhere. Nodes may more, depending on what is theirs. */
-export function computeRulesStatus(user: RequestUser): object {
+function computeRulesStatus(user: RequestUser): object {
   const { groups } = user
   if (groups.includes(ADMIN_GROUP)) {
     return {

@@ -2,6 +2,7 @@ import type { Node, Pod } from '../../model/generated/core-v1.ts'
 import { dnsLabel, dnsSubdomain } from '../../schema/validation/name-rules.ts'
 import type { NameRule } from '../../schema/validation/problem-list.ts'
 import type { ApiObject } from '../store/api-object.ts'
+import { metricsDefinitions } from '../metrics/metrics-resources.ts'
 import { eventColumns } from './columns/event-columns.ts'
 import { nodeColumns } from './columns/node-columns.ts'
 import * as columns from './columns/other-columns.ts'
@@ -11,11 +12,13 @@ import { persistentVolumeClaimColumns, persistentVolumeColumns } from './columns
 import type { Resource, Subresource } from './resource.ts'
 import { approval, certificateSigningRequestRules } from './rules/certificate-rules.ts'
 import { configMapRules, secretRules } from './rules/config-rules.ts'
-import { namespaceRules, serviceRules } from './rules/core-rules.ts'
+import { finalize, namespaceRules } from './rules/namespace-rules.ts'
 import { eventConversion, eventFields, eventRules } from './rules/event-rules.ts'
 import { leaseRules, nodeRules, priorityClassRules, runtimeClassRules } from './rules/node-rules.ts'
+import { accountToken, nodeProxy, podStreams } from './rules/passed-subresources.ts'
 import { podRules } from './rules/pod-rules.ts'
 import { binding, ephemeralContainers, eviction, resize } from './rules/pod-subresources.ts'
+import { serviceRules } from './rules/service-rules.ts'
 import * as volumes from './rules/volume-rules.ts'
 import { nameAndAge } from './table-columns.ts'
 
@@ -45,6 +48,7 @@ function define(definition: Definition): Resource {
     isNamespaced: false,
     verbs: ALL_VERBS,
     typeName: kind,
+    hasSchema: true,
     storage: group === '' ? plural : `${plural}.${group}`,
     nameRule: dnsSubdomain,
     hasGeneration: false,
@@ -81,6 +85,7 @@ function inside(object: ApiObject, part: string, field: string): string {
 }
 
 const core: readonly Resource[] = [
+  define({ plural: 'bindings', kind: 'Binding', isNamespaced: true, verbs: ['create'] }),
   define({
     plural: 'configmaps',
     kind: 'ConfigMap',
@@ -114,7 +119,7 @@ const core: readonly Resource[] = [
     shortNames: ['ns'],
     verbs: ALL_VERBS.filter((verb) => verb !== 'deletecollection'),
     nameRule: dnsLabel,
-    subresources: [status],
+    subresources: [finalize, status],
     selectableFields: (object) => ({ 'status.phase': inside(object, 'status', 'phase') }),
     columns: columns.namespaceColumns,
     rules: namespaceRules,
@@ -123,7 +128,7 @@ const core: readonly Resource[] = [
     plural: 'nodes',
     kind: 'Node',
     shortNames: ['no'],
-    subresources: [status],
+    subresources: [nodeProxy, status],
     selectableFields: (object) => ({
       'spec.unschedulable': String((object as unknown as Node).spec?.unschedulable === true),
     }),
@@ -154,7 +159,7 @@ const core: readonly Resource[] = [
     categories: ['all'],
     isNamespaced: true,
     hasGeneration: true,
-    subresources: [binding, ephemeralContainers, eviction, resize, status],
+    subresources: [binding, ephemeralContainers, eviction, ...podStreams, resize, status],
     selectableFields: podFields,
     columns: podColumns,
     rules: podRules,
@@ -172,6 +177,7 @@ const core: readonly Resource[] = [
     kind: 'ServiceAccount',
     shortNames: ['sa'],
     isNamespaced: true,
+    subresources: [accountToken],
     columns: columns.serviceAccountColumns,
   }),
   define({
@@ -268,11 +274,12 @@ const reviews: readonly Resource[] = [
   ['authentication.k8s.io', 'tokenreviews', 'TokenReview', false] as const,
   ['authorization.k8s.io', 'localsubjectaccessreviews', 'LocalSubjectAccessReview', true] as const,
   ['authorization.k8s.io', 'selfsubjectaccessreviews', 'SelfSubjectAccessReview', false] as const,
+  ['authorization.k8s.io', 'selfsubjectrulesreviews', 'SelfSubjectRulesReview', false] as const,
   ['authorization.k8s.io', 'subjectaccessreviews', 'SubjectAccessReview', false] as const,
 ].map(([group, plural, kind, isNamespaced]) => define({ group, plural, kind, isNamespaced, verbs: ['create'] }))
 
 /** Every resource of the API; reading this file shows all that is served. */
-export const allResources: readonly Resource[] = [...core, ...reviews, ...others]
+export const allResources: readonly Resource[] = [...core, ...reviews, ...others, ...metricsDefinitions.map(define)]
 
 /** What lies encrypted on the disk. */
 export const SEALED_RESOURCES: readonly string[] = ['secrets']

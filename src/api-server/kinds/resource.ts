@@ -1,6 +1,7 @@
 import type { NameRule, Violation } from '../../schema/validation/problem-list.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import type { StoreView } from '../store/transaction.ts'
+import type { ServiceRange } from './rules/service-range.ts'
 import type { TableColumns } from './table-columns.ts'
 
 /** Who makes a request; found out before it gets here. */
@@ -19,6 +20,9 @@ export interface RuleContext {
   readonly nodeName: string
   readonly user: RequestUser
   readonly view: StoreView
+  readonly serviceRange: ServiceRange
+  /** The end of a name that the server makes up. */
+  readonly nameSuffix: () => string
 }
 
 /** What is special about a resource; what is absent is as for any object. All of it is synchronous and changes nothing. */
@@ -40,6 +44,8 @@ export interface Subresource {
   /** The kind that is sent; the resource's own when absent. */
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string; readonly typeName: string }
   readonly verbs: readonly string[]
+  /** Whether others than the API answer it: a kubelet, or what runs in a pod. */
+  readonly isPassedOn?: boolean
   /** For those that are read and written like the object: what of the new object counts. */
   readonly merge?: (object: ApiObject, before: ApiObject, context: RuleContext) => ApiObject
   readonly validate?: (object: ApiObject, before: ApiObject) => readonly Violation[]
@@ -58,6 +64,8 @@ export interface Resource {
   readonly verbs: readonly string[]
   /** The name of its schema. */
   readonly typeName: string
+  /** Whether there is a schema: what is only read and never sent needs none. */
+  readonly hasSchema: boolean
   /** The name that it is stored under; two groups may share one. */
   readonly storage: string
   /** From and to the form in which it is stored; absent: as it is. */

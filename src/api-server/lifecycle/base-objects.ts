@@ -1,13 +1,23 @@
 import { findResource } from '../kinds/all-resources.ts'
 import { SYSTEM_PRIORITIES } from '../kinds/rules/node-rules.ts'
+import { firstAddress } from '../kinds/rules/service-range.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { ChangeSet, keyOf } from './change-set.ts'
 import type { ChangeFacts } from './change-set.ts'
 import { createObject } from './create-object.ts'
 import { settleChanges } from './settle-changes.ts'
+import { updateObject } from './update-object.ts'
 
+const API_NAME = 'kubernetes'
+const API_LABELS = { component: 'apiserver', provider: 'kubernetes' }
 const NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system']
+
+/** Where the API is reached from pods. */
+export interface ApiEndpoint {
+  readonly address: string
+  readonly port: number
+}
 
 /** Makes what every cluster has from its start, where it is missing. */
 export async function createBaseObjects(store: ObjectStore, facts: ChangeFacts): Promise<void> {
@@ -24,8 +34,41 @@ export async function createBaseObjects(store: ObjectStore, facts: ChangeFacts):
         value,
       })
     }
+    create(changes, '', 'services', apiService(facts))
     settleChanges(changes)
   })
+}
+
+/** The service by whose environment variables pods find the API. */
+function apiService({ serviceRange }: ChangeFacts): ApiObject {
+  const clusterIP = firstAddress(serviceRange)
+  return {
+    kind: 'Service',
+    apiVersion: 'v1',
+    metadata: { name: API_NAME, namespace: 'default', labels: API_LABELS },
+    spec: {
+      type: 'ClusterIP',
+      clusterIP,
+      clusterIPs: [clusterIP],
+      ports: [{ name: 'https', port: 443, protocol: 'TCP' }],
+    },
+  }
+}
+
+/** Says who listens behind the service of the API; that may have moved since the last start. */
+export async function writeApiEndpoint(store: ObjectStore, facts: ChangeFacts, endpoint: ApiEndpoint): Promise<void> {
+  await store.write((transaction) => putEndpoints(new ChangeSet(transaction, facts), endpoint))
+}
+
+function putEndpoints(changes: ChangeSet, { address, port }: ApiEndpoint): void {
+  const resource = findResource('', 'v1', 'endpoints')
+  const subsets = [{ addresses: [{ ip: address }], ports: [{ name: 'https', port, protocol: 'TCP' }] }]
+  const metadata = { name: API_NAME, namespace: 'default', labels: API_LABELS }
+  const object: ApiObject = { kind: 'Endpoints', apiVersion: 'v1', metadata, subsets }
+  if (resource === undefined) return
+  const key = keyOf(resource, object)
+  if (changes.get(key) === undefined) createObject(changes, resource, object)
+  else updateObject(changes, resource, { key, change: (before) => ({ ...before, subsets }) })
 }
 
 function create(changes: ChangeSet, group: string, plural: string, object: ApiObject): void {

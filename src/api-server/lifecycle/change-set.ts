@@ -1,4 +1,5 @@
 import type { RequestUser, Resource, RuleContext } from '../kinds/resource.ts'
+import type { ServiceRange } from '../kinds/rules/service-range.ts'
 import type { ApiObject, ObjectKey, StoredObject } from '../store/api-object.ts'
 import type { StoreTransaction, StoreView } from '../store/transaction.ts'
 
@@ -9,6 +10,8 @@ export interface ChangeFacts {
   /** The node that pods without one are bound to. */
   readonly nodeName: string
   readonly user: RequestUser
+  /** Where services get their addresses from. */
+  readonly serviceRange: ServiceRange
   readonly newUid: () => string
   /** The end of a name that the server makes up. */
   readonly nameSuffix: () => string
@@ -42,8 +45,8 @@ export class ChangeSet {
   }
 
   get ruleContext(): RuleContext {
-    const { now, nodeName, user } = this.facts
-    return { now: formatTime(now), nodeName, user, view: this.#transaction }
+    const { now, newUid: _, ...facts } = this.facts
+    return { ...facts, now: formatTime(now), view: this.#transaction }
   }
 
   /** Writes an object; one that only waited for its last finalizer is removed instead. */

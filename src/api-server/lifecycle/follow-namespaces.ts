@@ -1,21 +1,29 @@
+import type { NamespaceSpec } from '../../model/generated/core-v1.ts'
 import { allResources } from '../kinds/all-resources.ts'
+import type { ObjectKey } from '../store/api-object.ts'
 import { formatTime } from './change-set.ts'
 import type { Change, ChangeSet } from './change-set.ts'
 import { deleteObject } from './delete-object.ts'
 
+const OWN_FINALIZER = 'kubernetes'
+const DEFAULT_ACCOUNT = 'default'
+
 const contained = allResources.filter(
-  ({ isNamespaced, convert, verbs }) => isNamespaced && convert === undefined && verbs.includes('list'),
+  ({ isNamespaced, convert, hasSchema, verbs }) =>
+    isNamespaced && convert === undefined && hasSchema && verbs.includes('list'),
 )
 
 /** A new namespace gets an account for pods that name none; a deleted one goes with the last of what is in it. */
 export function followNamespaces(changes: ChangeSet, { key, before, after }: Change): void {
   if (key.resource !== 'namespaces') {
     if (after === undefined && key.namespace !== '') finishNamespace(changes, key.namespace)
+    if (after === undefined && isDefaultAccount(key)) renewDefaultAccount(changes, key.namespace)
     return
   }
   if (after === undefined) return
   if (before === undefined) createDefaultAccount(changes, key.name)
-  if (after.metadata.deletionTimestamp === undefined || before?.metadata.deletionTimestamp !== undefined) return
+  if (after.metadata.deletionTimestamp === undefined) return
+  if (before?.metadata.deletionTimestamp !== undefined) return finishNamespace(changes, key.name)
   for (const resource of contained) {
     for (const stored of changes.view.list({ resource: resource.storage, namespace: key.name })) {
       deleteObject(changes, resource, stored, {})
@@ -28,13 +36,27 @@ function finishNamespace(changes: ChangeSet, name: string): void {
   const key = { resource: 'namespaces', namespace: '', name }
   const namespace = changes.get(key)?.object
   if (namespace?.metadata.deletionTimestamp === undefined || (namespace.metadata.finalizers?.length ?? 0) > 0) return
+  const { finalizers = [] } = namespace['spec'] as NamespaceSpec
+  // Our own part is to wait until it is empty; who takes that away does not want it to be waited for.
+  if (finalizers.length === 0) return void changes.remove(key)
+  if (finalizers.some((finalizer) => finalizer !== OWN_FINALIZER)) return
   const isEmpty = contained.every(({ storage }) => changes.view.count({ resource: storage, namespace: name }) === 0)
   if (isEmpty) changes.remove(key)
 }
 
+function isDefaultAccount({ resource, name }: ObjectKey): boolean {
+  return resource === 'serviceaccounts' && name === DEFAULT_ACCOUNT
+}
+
+/** Without it no pod could be made that names no account. */
+function renewDefaultAccount(changes: ChangeSet, namespace: string): void {
+  const owner = changes.get({ resource: 'namespaces', namespace: '', name: namespace })?.object
+  if (owner !== undefined && owner.metadata.deletionTimestamp === undefined) createDefaultAccount(changes, namespace)
+}
+
 function createDefaultAccount(changes: ChangeSet, namespace: string): void {
   const { newUid, now } = changes.facts
-  const metadata = { name: 'default', namespace, uid: newUid(), creationTimestamp: formatTime(now) }
-  const key = { resource: 'serviceaccounts', namespace, name: 'default' }
+  const metadata = { name: DEFAULT_ACCOUNT, namespace, uid: newUid(), creationTimestamp: formatTime(now) }
+  const key = { resource: 'serviceaccounts', namespace, name: DEFAULT_ACCOUNT }
   changes.put(key, { kind: 'ServiceAccount', apiVersion: 'v1', metadata })
 }

@@ -30,6 +30,11 @@ export function negotiateForm(header: string | undefined): OutputForm {
   throw notAcceptable()
 }
 
+/** Whether the first media type that is named is a certain one. */
+export function prefers(header: string | undefined, type: string): boolean {
+  return parseAccept(header)[0]?.type === type.toLowerCase()
+}
+
 /** Whether discovery in one piece is asked for before discovery in many. */
 export function wantsAggregatedDiscovery(header: string | undefined): boolean {
   for (const { type, parameters } of parseAccept(header)) {

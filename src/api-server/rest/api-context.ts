@@ -1,10 +1,13 @@
 import type { Clock } from '../../async/clock.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { badRequest } from '../api-error.ts'
+import type { Backends } from '../backends/create-backends.ts'
 import { ChangeSet } from '../lifecycle/change-set.ts'
 import type { Change, ChangeFacts } from '../lifecycle/change-set.ts'
 import { settleChanges } from '../lifecycle/settle-changes.ts'
+import type { ResourceMetrics } from '../metrics/resource-metrics.ts'
 import type { RequestUser } from '../kinds/resource.ts'
+import type { ServiceRange } from '../kinds/rules/service-range.ts'
 import type { ApiObject, ObjectKey } from '../store/api-object.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import type { StoreView } from '../store/transaction.ts'
@@ -17,12 +20,17 @@ export interface ApiDeps {
   readonly log: Logger
   /** The node that pods without one are bound to. */
   readonly nodeName: string
+  /** Where services get their addresses from. */
+  readonly serviceRange: ServiceRange
   /** As in "v1.36.4". */
   readonly version: string
   readonly newUid: () => string
   /** From 0 up to, but not including, 1. */
   readonly random: () => number
   readonly reviewers: Reviewers
+  /** Those who answer what only a kubelet or a pod can. */
+  readonly backends: Backends
+  readonly metrics: ResourceMetrics
   /** Throws an ApiError for a change that the user may not make although the request is allowed. */
   readonly admit: (user: RequestUser, change: Change, view: StoreView) => void
 }
@@ -49,7 +57,7 @@ class DryRun extends Error {
 }
 
 export function changeFacts(
-  deps: Pick<ApiDeps, 'clock' | 'nodeName' | 'newUid' | 'random'>,
+  deps: Pick<ApiDeps, 'clock' | 'nodeName' | 'serviceRange' | 'newUid' | 'random'>,
   user: RequestUser,
 ): ChangeFacts {
   const nameSuffix = () =>
@@ -57,7 +65,8 @@ export function changeFacts(
       { length: SUFFIX_LENGTH },
       () => SUFFIX_CHARACTERS[Math.floor(deps.random() * SUFFIX_CHARACTERS.length)],
     ).join('')
-  return { now: deps.clock.now(), nodeName: deps.nodeName, user, newUid: deps.newUid, nameSuffix }
+  const { clock, nodeName, serviceRange, newUid } = deps
+  return { now: clock.now(), nodeName, serviceRange, user, newUid, nameSuffix }
 }
 
 /**
@@ -73,16 +82,23 @@ export async function changeObjects(
       const changes = new ChangeSet(transaction, changeFacts(deps, request.user))
       const { key, object } = change(changes)
       for (const each of changes.pending) deps.admit(request.user, each, changes.view)
+      const made = changes.pending.find((each) => each.key.name === key.name && each.key.resource === key.resource)
       settleChanges(changes)
       const present = changes.get(key)?.object
       const result = { object: present ?? object, isGone: present === undefined }
-      if (request.isDryRun) throw new DryRun(result)
-      return result
+      if (!request.isDryRun) return result
+      // What would not change at all is as it is.
+      throw new DryRun(made === undefined ? result : { ...result, object: asBefore(result.object, made.before) })
     })
   } catch (error) {
     if (error instanceof DryRun) return error.result
     throw error
   }
+}
+
+/** A dry run makes no version: what it would have changed keeps its old one, and what it would have made has none. */
+function asBefore(object: ApiObject, before: ApiObject | undefined): ApiObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: before?.metadata.resourceVersion } }
 }
 
 /** Whether the request only wants to know what would come of it. */

@@ -10,13 +10,15 @@ export interface ApiRequest {
   readonly user: RequestUser
   /** Rejects with an ApiError when there are more than these many bytes. */
   readonly readBody: (maxBytes: number) => Promise<Uint8Array>
+  /** The body as it comes, for those who pass it on. */
+  readonly body?: AsyncIterable<Uint8Array>
 }
 
 /** An answer: a whole body, or a stream that ends when the reader leaves or its time is over. */
 export interface ApiResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[]>>
-  readonly body: string | AsyncIterable<string>
+  readonly body: string | AsyncIterable<string | Uint8Array>
 }
 
 export const JSON_TYPE = 'application/json'

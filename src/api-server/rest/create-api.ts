@@ -1,15 +1,19 @@
 import { ApiError, internalError, methodNotAllowed, pathNotFound } from '../api-error.ts'
+import { ASKED_V2_TYPE, OPENAPI_V2_TYPE } from '../openapi/encode-openapi-v2.ts'
 import { findResource } from '../kinds/all-resources.ts'
 import { StoreFullError } from '../store/store-errors.ts'
-import { wantsAggregatedDiscovery } from './accept.ts'
+import { METRICS_GROUP } from '../metrics/metrics-resources.ts'
+import { metricsVerb } from '../metrics/metrics-verbs.ts'
+import { prefers, wantsAggregatedDiscovery } from './accept.ts'
 import type { ApiDeps } from './api-context.ts'
 import { jsonResponse, textResponse } from './api-request.ts'
 import type { ApiRequest, ApiResponse } from './api-request.ts'
 import { decodeBody, readDocument } from './decode-body.ts'
 import { bindVerb, deleteCollectionVerb, deleteVerb, evictVerb } from './delete-verbs.ts'
 import { aggregatedDiscovery, groupList, groupOf, legacyVersions, resourceList } from './discovery.ts'
-import { OpenApi } from './openapi.ts'
+import { OpenApi } from '../openapi/openapi.ts'
 import { getVerb, listVerb, watchVerb } from './read-verbs.ts'
+import { passVerb } from './pass-verb.ts'
 import { parseRequestInfo } from './request-info.ts'
 import type { RequestInfo } from './request-info.ts'
 import { answerReview } from './reviews.ts'
@@ -69,6 +73,8 @@ async function handleResource(
   if (info.name === '' && (info.verb === 'update' || info.verb === 'patch')) throw methodNotAllowed()
   const asked: ResourceRequest = { request, info, resource, subresource }
   if (isReview(asked)) return await reviewVerb(deps, asked)
+  if (resource.group === METRICS_GROUP) return await metricsVerb(deps, asked, signal)
+  if (subresource?.isPassedOn === true) return await passVerb(deps.backends, asked, signal)
   switch (info.verb) {
     case 'get':
       return getVerb(deps, asked)
@@ -78,7 +84,8 @@ async function handleResource(
       return watchVerb(deps, asked, signal)
     case 'create':
       if (subresource?.name === 'eviction') return await evictVerb(deps, asked)
-      return await (subresource?.name === 'binding' ? bindVerb(deps, asked) : createVerb(deps, asked))
+      if (subresource?.name === 'binding' || resource.plural === 'bindings') return await bindVerb(deps, asked)
+      return await createVerb(deps, asked)
     case 'update':
       return await updateVerb(deps, asked)
     case 'patch':
@@ -92,8 +99,10 @@ async function handleResource(
   }
 }
 
+const REVIEW_GROUPS = ['authentication.k8s.io', 'authorization.k8s.io']
+
 function isReview({ resource }: ResourceRequest): boolean {
-  return resource.verbs.length === 1
+  return REVIEW_GROUPS.includes(resource.group)
 }
 
 async function reviewVerb(deps: ApiDeps, { request, resource }: ResourceRequest): Promise<ApiResponse> {
@@ -120,8 +129,11 @@ function answerPath(deps: ApiDeps, openApi: OpenApi, request: ApiRequest, path: 
       if (more.length > 0) return undefined
       return json(third === undefined ? groupOf(second) : resourceList(second, third))
     case 'openapi': {
-      if (path === '/openapi/v3') return json(openApi.index())
-      const document = path.startsWith('/openapi/v3/') ? openApi.document(path.slice('/openapi/v3/'.length)) : undefined
+      if (path === '/openapi/v2') return answerV2(openApi, request)
+      if (path === '/openapi/v3') return json(openApi.v3.index())
+      const document = path.startsWith('/openapi/v3/')
+        ? openApi.v3.document(path.slice('/openapi/v3/'.length))
+        : undefined
       return document === undefined ? undefined : textResponse(200, document)
     }
     case 'version':
@@ -133,6 +145,15 @@ function answerPath(deps: ApiDeps, openApi: OpenApi, request: ApiRequest, path: 
     default:
       return undefined
   }
+}
+
+function answerV2(openApi: OpenApi, request: ApiRequest): ApiResponse {
+  if (!prefers(request.headers['accept'], ASKED_V2_TYPE)) return textResponse(200, openApi.v2Text())
+  return { status: 200, headers: { 'content-type': OPENAPI_V2_TYPE }, body: inOnePiece(openApi.v2Bytes()) }
+}
+
+async function* inOnePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(bytes)
 }
 
 function discoveryRoot(request: ApiRequest, isCore: boolean): ApiResponse {

@@ -64,24 +64,25 @@ export async function evictVerb(deps: ApiDeps, asked: ResourceRequest): Promise<
   return jsonResponse(201, SUCCESS)
 }
 
-/** POST to pods/binding: a scheduler's decision. */
+/** POST to pods/binding, or to bindings with the name of the pod: a scheduler's decision. */
 export async function bindVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
-  const { request, info, resource } = asked
+  const { request, info } = asked
   const { object } = decodeBody(await readDocument(request, typeOf(asked)), typeOf(asked))
   const { target } = object as unknown as Binding
+  const podName = info.name || (object.metadata.name ?? '')
   if (!target.name || (target.kind && target.kind !== 'Node'))
     throw badRequest('a pod is bound to a Node, which target.name must name')
   const node = target.name
-  const name = namedIn(resource, info.name)
+  const name = { group: '', resource: 'pods', name: podName }
   await changeObjects(deps, dryRunOf(request, info), (changes) => {
-    const key = keyIn(asked, info.name)
+    const key = { resource: 'pods', namespace: info.namespace, name: podName }
     const pod = changes.get(key)?.object
     if (pod === undefined) throw notFound(name)
     if (pod.metadata.deletionTimestamp !== undefined)
-      throw conflict(name, `pod ${info.name} is being deleted, cannot be assigned to a host`)
+      throw conflict(name, `pod ${podName} is being deleted, cannot be assigned to a host`)
     const spec = pod['spec'] as { nodeName?: string; schedulingGates?: readonly unknown[] }
-    if (spec.nodeName) throw conflict(name, `pod ${info.name} is already assigned to node "${spec.nodeName}"`)
-    if ((spec.schedulingGates?.length ?? 0) > 0) throw conflict(name, `pod ${info.name} has scheduling gates`)
+    if (spec.nodeName) throw conflict(name, `pod ${podName} is already assigned to node "${spec.nodeName}"`)
+    if ((spec.schedulingGates?.length ?? 0) > 0) throw conflict(name, `pod ${podName} has scheduling gates`)
     return { key, object: changes.put(key, bindPod(pod, node, changes.ruleContext.now)) }
   })
   return jsonResponse(201, SUCCESS)

@@ -2,11 +2,15 @@ import type { Resource, Subresource } from '../kinds/resource.ts'
 import { apiVersionOf, resourcesByGroup } from './present.ts'
 
 const groups = resourcesByGroup()
-const VERSION = 'v1'
+
+/** A group has one version here. */
+function versionOf(group: string): string {
+  return groups.get(group)?.[0]?.version ?? ''
+}
 
 /** GET /api: the versions of the core group. */
 export function legacyVersions(): object {
-  return { kind: 'APIVersions', versions: [VERSION], serverAddressByClientCIDRs: [] }
+  return { kind: 'APIVersions', versions: [versionOf('')], serverAddressByClientCIDRs: [] }
 }
 
 /** GET /apis: every other group. */
@@ -22,13 +26,13 @@ export function groupOf(group: string): object | undefined {
 }
 
 function describeGroup(name: string) {
-  const version = { groupVersion: `${name}/${VERSION}`, version: VERSION }
+  const version = { groupVersion: `${name}/${versionOf(name)}`, version: versionOf(name) }
   return { name, versions: [version], preferredVersion: version }
 }
 
 /** GET /api/v1 or /apis/GROUP/VERSION; undefined when there is no such group and version. */
 export function resourceList(group: string, version: string): object | undefined {
-  const resources = version === VERSION ? groups.get(group) : undefined
+  const resources = version === versionOf(group) ? groups.get(group) : undefined
   if (resources?.[0] === undefined) return undefined
   return {
     kind: 'APIResourceList',
@@ -74,7 +78,9 @@ export function aggregatedDiscovery(isCore: boolean): object {
     metadata: {},
     items: names.map((group) => ({
       metadata: { ...(group !== '' && { name: group }), creationTimestamp: null },
-      versions: [{ version: VERSION, freshness: 'Current', resources: (groups.get(group) ?? []).map(aggregated) }],
+      versions: [
+        { version: versionOf(group), freshness: 'Current', resources: (groups.get(group) ?? []).map(aggregated) },
+      ],
     })),
   }
 }

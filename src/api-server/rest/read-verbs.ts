@@ -41,7 +41,8 @@ export function watchVerb(deps: ApiDeps, asked: ResourceRequest, signal: AbortSi
   }
 }
 
-function presentationOf({ request, info, resource }: ResourceRequest) {
+/** How what is read is to be shown. */
+export function presentationOf({ request, info, resource }: ResourceRequest) {
   const includeObject = info.query.get('includeObject') || 'Metadata'
   if (!INCLUDES.includes(includeObject)) {
     throw badRequest(

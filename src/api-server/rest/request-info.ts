@@ -15,6 +15,10 @@ export interface RequestInfo {
   readonly subresource: string
   readonly name: string
   readonly query: URLSearchParams
+  /** The query as it was written. */
+  readonly rawQuery: string
+  /** What follows the path of a proxy, as it was written; empty when nothing does. */
+  readonly rest: string
 }
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -30,19 +34,25 @@ const VERBS: Readonly<Record<string, string>> = {
 export function parseRequestInfo(method: string, target: string): RequestInfo {
   const mark = target.indexOf('?')
   const path = mark < 0 ? target : target.slice(0, mark)
-  const query = new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1))
-  const other = { isResource: false, verb: method.toLowerCase(), path, query, ...NOTHING }
-  const segments = decodeSegments(path)
+  const rawQuery = mark < 0 ? '' : target.slice(mark + 1)
+  const query = new URLSearchParams(rawQuery)
+  const other = { isResource: false, verb: method.toLowerCase(), path, query, rawQuery, ...NOTHING }
+  const [, ownPath = path, rest = ''] = PROXY.exec(path) ?? []
+  const segments = decodeSegments(ownPath)
   const root = segments[0]
   const length = root === 'api' ? 2 : 3
   if ((root !== 'api' && root !== 'apis') || segments.length <= length || segments.includes('')) return other
   const [group = '', version = ''] = root === 'api' ? ['', segments[1]] : [segments[1], segments[2]]
   const place = toPlace(segments.slice(length))
   if (place === undefined) return other
-  return { ...place, isResource: true, group, version, path, query, verb: verbOf(method, place.name, query) }
+  const verb = verbOf(method, place.name, query)
+  return { ...place, isResource: true, group, version, path, query, rawQuery, rest, verb }
 }
 
-const NOTHING = { group: '', version: '', namespace: '', resource: '', subresource: '', name: '' }
+const NOTHING = { group: '', version: '', namespace: '', resource: '', subresource: '', name: '', rest: '' }
+
+// Behind these anything may follow.
+const PROXY = /^(\/api\/v1\/(?:namespaces\/[^/]+\/pods|nodes)\/[^/]+\/proxy)(\/.*)?$/
 
 function decodeSegments(path: string): readonly string[] {
   try {

@@ -26,6 +26,8 @@ export interface TokenAnswer {
 export interface Reviewers {
   readonly reviewAccess: (question: AccessQuestion) => Promise<AccessAnswer>
   readonly reviewToken: (token: string, audiences: readonly string[]) => Promise<TokenAnswer>
+  /** All that someone may do, as the status of a SelfSubjectRulesReview. */
+  readonly reviewRules: (user: RequestUser) => object
 }
 
 type Spec = Readonly<Record<string, unknown>>
@@ -46,6 +48,9 @@ export async function answerReview(
       const answer = await reviewers.reviewToken((spec['token'] as string | undefined) ?? '', audiences)
       return { ...asked, status: { ...answer, user: answer.user && toUserInfo(answer.user) } }
     }
+    case 'SelfSubjectRulesReview':
+      // Rules hold in all namespaces, so nothing that is asked makes a difference.
+      return { ...asked, status: reviewers.reviewRules(user) }
     default: {
       const isSelf = resource.kind === 'SelfSubjectAccessReview'
       return { ...asked, status: await reviewers.reviewAccess(toQuestion(spec, isSelf ? user : toUser(spec))) }

@@ -47,11 +47,16 @@ export async function serveRequest(
 }
 
 function toApiRequest(request: IncomingMessage, user: RequestUser): ApiRequest {
-  const headers = Object.fromEntries(
+  const { method = 'GET', url = '/' } = request
+  const headers = joinHeaders(request)
+  return { method, target: url, headers, user, readBody: (maxBytes) => readBody(request, maxBytes), body: request }
+}
+
+/** The headers of a request by lower case name; several of one name are joined. */
+export function joinHeaders(request: IncomingMessage): ApiRequest['headers'] {
+  return Object.fromEntries(
     Object.entries(request.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
   )
-  const { method = 'GET', url = '/' } = request
-  return { method, target: url, headers, user, readBody: (maxBytes) => readBody(request, maxBytes) }
 }
 
 async function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {

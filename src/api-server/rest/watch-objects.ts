@@ -1,7 +1,8 @@
 import type { Clock } from '../../async/clock.ts'
-import { ApiError, expired, invalid, versionTooLarge } from '../api-error.ts'
+import { expired, invalid, versionTooLarge } from '../api-error.ts'
 import { FieldPath } from '../../schema/field-path.ts'
 import { ProblemList } from '../../schema/validation/problem-list.ts'
+import type { ApiError } from '../api-error.ts'
 import type { ApiObject, StoreEvent } from '../store/api-object.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { CompactedError } from '../store/store-errors.ts'
@@ -49,7 +50,6 @@ export function planWatch({ store, random }: WatchDeps, query: URLSearchParams):
   if (version !== undefined && version > store.version) throw versionTooLarge(version, store.version)
   const sendsPresent = initial === null ? version === undefined || version === 0 : isTrue(initial)
   const from = sendsPresent ? undefined : version === undefined || version === 0 ? store.version : version
-  if (from !== undefined && from < store.compactedVersion) throw tooOld(from, store.compactedVersion)
   return {
     sendsPresent,
     from,
@@ -111,18 +111,10 @@ export async function* watchObjects(
     }
   } catch (error) {
     if (!(error instanceof CompactedError)) throw error
-    yield frames.error(tooOld(Number.NaN, error.oldest))
+    yield frames.error(expired(`too old resource version: ${error.version} (${error.oldest})`))
   } finally {
     stop()
   }
-}
-
-function tooOld(version: number, oldest: number): ApiError {
-  return expired(
-    Number.isNaN(version)
-      ? `too old resource version: the history begins at ${oldest}`
-      : `too old resource version: ${version} (${oldest})`,
-  )
 }
 
 /** What is there now, in parts, so that no large list stands in memory at once. */

@@ -1,4 +1,4 @@
-import type { SigningRequests } from '../certificates/run-certificate-signer.ts'
+import type { SigningRequests } from '../pki/run-certificate-signer.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { Api } from '../rest/create-api.ts'
 import type { ApiObject } from '../store/api-object.ts'

@@ -8,8 +8,8 @@ import { connect } from 'node:tls'
 import { silentLogger } from '../../../test/fakes/silent-logger.ts'
 import { systemClock } from '../../async/clock.ts'
 import { ANONYMOUS } from '../auth/user-names.ts'
-import { openPki } from '../certificates/open-pki.ts'
-import { ensureServingCertificate } from '../certificates/serving-certificate.ts'
+import { openPki } from '../pki/open-pki.ts'
+import { ensureServingCertificate } from '../pki/serving-certificate.ts'
 import { textResponse } from '../rest/api-request.ts'
 import { HttpsListener } from './https-listener.ts'
 
@@ -27,6 +27,7 @@ describe('HttpsListener', () => {
       ...deps,
       api: { handle: () => Promise.resolve(textResponse(200, '{}')) },
       authenticate: () => ANONYMOUS,
+      upgrade: () => Promise.resolve(),
       authorityPem: pki.authority.pem,
       certificate: first,
     })
@@ -52,7 +53,14 @@ describe('HttpsListener', () => {
     const certificate = await ensureServingCertificate(pki, [], deps)
     const api = { handle: () => Promise.resolve(textResponse(200, '{}')) }
     const create = () =>
-      new HttpsListener({ ...deps, api, authenticate: () => ANONYMOUS, authorityPem: pki.authority.pem, certificate })
+      new HttpsListener({
+        ...deps,
+        api,
+        authenticate: () => ANONYMOUS,
+        upgrade: () => Promise.resolve(),
+        authorityPem: pki.authority.pem,
+        certificate,
+      })
     const [one, two] = [create(), create()]
     const port = await one.listen('127.0.0.1', 0)
     t.after(() => one.close())

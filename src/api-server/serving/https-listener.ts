@@ -3,6 +3,7 @@ import { createServer } from 'node:https'
 import type { Server } from 'node:https'
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import type { Clock } from '../../async/clock.ts'
 import { AbortScope } from '../../async/abort-scope.ts'
@@ -12,10 +13,15 @@ import type { KeyedCertificate } from '../../certificates/x509/certificate-files
 import type { RequestUser } from '../kinds/resource.ts'
 import type { Api } from '../rest/create-api.ts'
 import { serveRequest } from '../rest/serve-http.ts'
+import { canUpgrade } from './serve-upgrade.ts'
+import type { UpgradeRequest } from './serve-upgrade.ts'
+import { authorizationOf } from './token-protocol.ts'
 
 export interface ListenerDeps {
   readonly api: Api
   readonly authenticate: (credentials: Credentials) => RequestUser
+  /** Takes requests that ask for another protocol; never rejects. */
+  readonly upgrade: (upgrade: UpgradeRequest) => Promise<void>
   /** Who signs the certificates of clients, in PEM form. */
   readonly authorityPem: string
   readonly certificate: KeyedCertificate
@@ -56,11 +62,15 @@ export class HttpsListener {
         headersTimeout: HEADERS_MS,
         requestTimeout: REQUEST_MS,
         keepAliveTimeout: IDLE_MS,
+        shouldUpgradeCallback: ({ url = '/' }) => canUpgrade(url),
       },
       (request, response) =>
         void serveRequest(deps.api, (each) => deps.authenticate(credentialsOf(each)), request, response),
     )
     this.#server.maxConnections = MAX_CONNECTIONS
+    this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      void deps.upgrade({ request, socket, head, user: deps.authenticate(credentialsOf(request)) })
+    })
     this.#server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
@@ -117,6 +127,6 @@ function credentialsOf(request: IncomingMessage): Credentials {
   return {
     certificate: socket.getPeerX509Certificate(),
     certificateFault: socket.authorized ? undefined : String(socket.authorizationError),
-    authorization: request.headers.authorization,
+    authorization: request.headers.authorization ?? authorizationOf(request.headers['sec-websocket-protocol']),
   }
 }

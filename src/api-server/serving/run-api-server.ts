@@ -2,29 +2,27 @@ import { AbortScope } from '../../async/abort-scope.ts'
 import type { Clock } from '../../async/clock.ts'
 import { TaskGroup } from '../../async/task-group.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { admitChange } from '../auth/admit-change.ts'
-import { createAuthenticator } from '../auth/create-authenticator.ts'
-import { createReviewers } from '../auth/create-reviewers.ts'
-import { TokenSigner } from '../auth/json-web-token.ts'
-import { createObjectReader } from '../auth/object-reader.ts'
 import { ADMIN_GROUP, NODE_GROUP, NODE_PREFIX } from '../auth/user-names.ts'
-import { ensureKubeconfig } from '../certificates/client-kubeconfig.ts'
-import type { ClientIdentity } from '../certificates/client-kubeconfig.ts'
-import { openPki } from '../certificates/open-pki.ts'
-import { runCertificateSigner } from '../certificates/run-certificate-signer.ts'
-import { runRenewal } from '../certificates/run-renewal.ts'
-import { ensureServingCertificate } from '../certificates/serving-certificate.ts'
+import type { KubeletTrust } from '../backends/backend.ts'
+import { ensureKubeconfig } from '../pki/client-kubeconfig.ts'
+import type { ClientIdentity } from '../pki/client-kubeconfig.ts'
+import { openPki } from '../pki/open-pki.ts'
+import { runCertificateSigner } from '../pki/run-certificate-signer.ts'
+import { runRenewal } from '../pki/run-renewal.ts'
+import { ensureServingCertificate } from '../pki/serving-certificate.ts'
 import { SEALED_RESOURCES } from '../kinds/all-resources.ts'
+import { firstAddress } from '../kinds/rules/service-range.ts'
 import type { RequestUser } from '../kinds/resource.ts'
-import { createBaseObjects } from '../lifecycle/base-objects.ts'
+import { createBaseObjects, writeApiEndpoint } from '../lifecycle/base-objects.ts'
 import { runEventExpiry } from '../lifecycle/run-event-expiry.ts'
-import { changeFacts } from '../rest/api-context.ts'
-import type { ApiDeps } from '../rest/api-context.ts'
-import { createApi } from '../rest/create-api.ts'
 import { openObjectStore } from '../store/open-object-store.ts'
+import { runBackups } from '../store/run-backups.ts'
+import { createParts } from './create-parts.ts'
+import type { ApiParts } from './create-parts.ts'
 import { createSigningRequests } from './create-signing-requests.ts'
 import { guardApi } from './guard-api.ts'
 import { HttpsListener } from './https-listener.ts'
+import { serveUpgrade } from './serve-upgrade.ts'
 import { runRootCertificates } from './run-root-certificates.ts'
 
 export interface ApiServerDeps {
@@ -39,6 +37,10 @@ export interface ApiServerDeps {
   readonly identities: readonly ClientIdentity[]
   /** The node that pods without one are bound to. */
   readonly nodeName: string
+  /** Where services get their addresses from, as in "10.96.0.0/12", which it is when absent. */
+  readonly serviceRange?: string
+  /** An address of the machine by which pods can reach the port of the API; none when they cannot. */
+  readonly advertisedAddress?: string
   /** As in "v1.36.4". */
   readonly version: string
   readonly clock: Clock
@@ -46,6 +48,8 @@ export interface ApiServerDeps {
   readonly newUid: () => string
   /** From 0 up to, but not including, 1. */
   readonly random: () => number
+  /** How kubelets prove themselves when the API calls them; by certificates of its own authority for their address when absent. */
+  readonly kubeletTrust?: () => KubeletTrust
   readonly onReady?: (ready: ApiServerReady) => void
 }
 
@@ -71,50 +75,74 @@ export function nodeIdentity(path: string, nodeName: string): ClientIdentity {
 
 /** Serves the Kubernetes API of one node until the signal aborts. */
 export async function runApiServer(deps: ApiServerDeps, signal: AbortSignal): Promise<void> {
-  const { folder, clock, log, newUid } = deps
-  const pki = await openPki(`${folder}/pki`, deps)
-  using store = await openObjectStore({ folder: `${folder}/objects`, sealedResources: SEALED_RESOURCES }, deps)
-  const objects = createObjectReader(store)
-  const signer = new TokenSigner(pki.tokenKey)
-  const authenticator = createAuthenticator({ authority: pki.authority.certificate, signer, objects, clock, log })
-  const apiDeps: ApiDeps = {
-    ...deps,
-    store,
-    reviewers: createReviewers(authenticator, objects),
-    admit: (user, change, view) => admitChange(user, change, createObjectReader(view)),
-  }
-  await createBaseObjects(store, changeFacts(apiDeps, OWN_USER))
-  const api = createApi(apiDeps)
-  // Watches end with it before the connections do.
+  const pki = await openPki(`${deps.folder}/pki`, deps)
+  using store = await openObjectStore({ folder: `${deps.folder}/objects`, sealedResources: SEALED_RESOURCES }, deps)
+  const parts = await createParts(deps, pki, store)
+  await createBaseObjects(store, parts.factsFor(OWN_USER))
+  // Watches and streams end with it before the connections do.
   using stopping = new AbortScope(signal)
-  const listener = new HttpsListener({
-    api: guardApi({ api, objects, signer, clock, newUid }, stopping.signal),
-    authenticate: (credentials) => authenticator.authenticate(credentials),
-    authorityPem: pki.authority.pem,
-    certificate: await ensureServingCertificate(pki, deps.servingNames(), deps),
-    clock,
-    log,
-  })
-  const server = toUrl(deps.address, await listener.listen(deps.address, deps.port))
+  const listener = await createListener(deps, parts, stopping.signal)
+  const port = await listener.listen(deps.address, deps.port)
+  const server = toUrl(deps.address, port)
   try {
+    const address = deps.advertisedAddress
+    if (address !== undefined) await writeApiEndpoint(store, parts.factsFor(OWN_USER), { address, port })
     for (const identity of deps.identities) await ensureKubeconfig(pki, identity, server, deps)
-    await using group = new TaskGroup(signal)
-    group.run('listener', (signal) => listener.run(signal))
-    const onServingCertificate = listener.reload.bind(listener)
-    group.run('renewal', (signal) => runRenewal({ ...deps, pki, server, onServingCertificate }, signal))
-    const requests = createSigningRequests(store, api, OWN_USER)
-    group.run('certificate signer', (signal) =>
-      runCertificateSigner({ ...deps, requests, authority: pki.authority }, signal),
-    )
-    group.run('root certificates', (signal) =>
-      runRootCertificates({ ...deps, store, api, user: OWN_USER, pem: pki.authority.pem }, signal),
-    )
-    group.run('expiry of events', (signal) => runEventExpiry({ store, clock }, signal))
-    deps.onReady?.({ server, authorityPem: pki.authority.pem })
-    await group.join()
+    await runTasks(deps, parts, { listener, server }, signal)
   } finally {
     await listener.close()
   }
+}
+
+async function createListener(deps: ApiServerDeps, parts: ApiParts, stop: AbortSignal): Promise<HttpsListener> {
+  const { clock, log, newUid } = deps
+  const { pki, api, objects, signer, backends, authenticator } = parts
+  return new HttpsListener({
+    api: guardApi({ api, objects, signer, clock, newUid }, stop),
+    authenticate: (credentials) => authenticator.authenticate(credentials),
+    upgrade: (upgrade) => serveUpgrade({ objects, backends, clock, log }, upgrade, stop),
+    authorityPem: pki.authority.pem,
+    certificate: await ensureServingCertificate(pki, namesOf(deps, parts), deps),
+    clock,
+    log,
+  })
+}
+
+/** What the API is reached by: as the caller says, and by the address of its service. */
+function namesOf(deps: ApiServerDeps, { serviceRange }: ApiParts): readonly string[] {
+  return [firstAddress(serviceRange), ...deps.servingNames()]
+}
+
+/** All that goes on while the API is served. */
+async function runTasks(
+  deps: ApiServerDeps,
+  parts: ApiParts,
+  { listener, server }: { readonly listener: HttpsListener; readonly server: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, log } = deps
+  const { pki, store, api, kubelets } = parts
+  const { pem } = pki.authority
+  await using group = new TaskGroup(signal)
+  group.run('listener', (signal) => listener.run(signal))
+  const renewal = {
+    ...deps,
+    pki,
+    server,
+    servingNames: () => namesOf(deps, parts),
+    onServingCertificate: listener.reload.bind(listener),
+    onKubeletClientCertificate: kubelets.reload.bind(kubelets),
+  }
+  group.run('renewal', (signal) => runRenewal(renewal, signal))
+  const requests = createSigningRequests(store, api, OWN_USER)
+  group.run('certificate signer', (signal) =>
+    runCertificateSigner({ ...deps, requests, authority: pki.authority }, signal),
+  )
+  group.run('root certificates', (signal) => runRootCertificates({ ...deps, store, api, user: OWN_USER, pem }, signal))
+  group.run('backups', (signal) => runBackups({ store, clock, log }, signal))
+  group.run('expiry of events', (signal) => runEventExpiry({ store, clock }, signal))
+  deps.onReady?.({ server, authorityPem: pem })
+  await group.join()
 }
 
 /** What clients on the machine connect to. */

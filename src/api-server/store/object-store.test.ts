@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -192,8 +192,53 @@ describe('ObjectStore', () => {
     const store = await open(t, folder)
     await put(store, 's', 'x', 'secrets')
     store[Symbol.dispose]()
+    writeFileSync(join(folder, 'secrets.key'), Buffer.alloc(32, 1), { mode: 0o600 })
+    await assert.rejects(open(t, folder), /sealed with another key than/)
+  })
+
+  test('makes no new key when the one that secrets were sealed with is gone', async (t) => {
+    const folder = folderFor(t)
+    const store = await open(t, folder)
+    await put(store, 's', 'x', 'secrets')
+    store[Symbol.dispose]()
+    const key = readFileSync(join(folder, 'secrets.key'))
     rmSync(join(folder, 'secrets.key'))
     await assert.rejects(open(t, folder), StoreOpenError)
+    assert.equal(readdirSync(folder).includes('secrets.key'), false)
+    writeFileSync(join(folder, 'secrets.key'), key, { mode: 0o600 })
+    assert.equal((await open(t, folder)).list({ resource: 'secrets' }).length, 1)
+  })
+
+  test('goes back to a copy of itself, in which everybody lists anew', async (t) => {
+    const folder = folderFor(t)
+    const store = await open(t, folder)
+    await put(store, 'x', 'kept')
+    const copying = store.backUp()
+    // Others write meanwhile.
+    await put(store, 'y', 'later')
+    await copying
+    await put(store, 'x', 'lost')
+    const { version } = store
+    store[Symbol.dispose]()
+    const path = join(folder, 'objects.db')
+    writeFileSync(path, 'broken')
+    await clock.advance(1000)
+    const told: object[] = []
+    const log = { ...silentLogger, error: (_: string, fields?: object) => void told.push(fields ?? {}) }
+    const empty = await openObjectStore({ folder, sealedResources: ['secrets'] }, { clock, log })
+    assert.deepEqual(names(empty), [])
+    empty[Symbol.dispose]()
+    const [{ backup, restore }] = told as [{ backup: string; restore: string }]
+    assert.ok(restore.endsWith(`&& mv ${backup} ${path}`), restore)
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true })
+    renameSync(backup, path)
+    const restored = await open(t, folder)
+    assert.equal(names(restored)[0], 'x=kept')
+    assert.ok(restored.version > version)
+    assert.throws(() => restored.eventsAfter('configmaps', version, 1), CompactedError)
+    const { version: before } = restored
+    restored[Symbol.dispose]()
+    assert.equal((await open(t, folder)).version, before)
   })
 
   test('tells a second process that the file is in use', async (t) => {

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { ObjectKey, StoredObject, StoreEvent } from './api-object.ts'
+import { backUpDatabase } from './back-up-database.ts'
 import { RecentEvents } from './recent-events.ts'
 import { prepareStatements } from './statements.ts'
 import type { ChangeRow, Statements, VersionRow } from './statements.ts'
@@ -27,6 +28,7 @@ export interface ListPage extends ListScope {
 }
 
 export interface ObjectStoreDeps {
+  readonly backupPath: string
   readonly database: DatabaseSync
   readonly codec: ValueCodec
   readonly limits: StoreLimits
@@ -54,6 +56,7 @@ export class ObjectStore implements Disposable {
   readonly #codec: ValueCodec
   readonly #limits: StoreLimits
   readonly #log: Logger
+  readonly #backupPath: string
   readonly #recent = new Map<string, RecentEvents>()
   readonly #watchers = new Map<string, Set<() => void>>()
   #queue: Operation[] = []
@@ -68,6 +71,7 @@ export class ObjectStore implements Disposable {
     this.#codec = deps.codec
     this.#limits = deps.limits
     this.#log = deps.log
+    this.#backupPath = deps.backupPath
     this.#version = this.#fact('version')
     this.#compacted = this.#fact('compacted')
     for (const { bytes } of this.#statements.history.iterate() as Iterable<{ bytes: number }>)
@@ -142,6 +146,12 @@ export class ObjectStore implements Disposable {
       })
       if (this.#queue.length === 1) setImmediate(() => this.#commit())
     })
+  }
+
+  /** Copies everything to where a lost database is looked for; others read and write meanwhile. */
+  async backUp(): Promise<void> {
+    if (this.#isClosed) throw new Error('Cannot back up: the store is closed')
+    await backUpDatabase(this.#database, this.#backupPath)
   }
 
   [Symbol.dispose](): void {

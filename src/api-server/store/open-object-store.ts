@@ -1,9 +1,11 @@
+import { basename, dirname } from 'node:path'
 import { readOrCreateKey } from '../../host/key-file.ts'
 import { setAside } from '../../host/set-aside.ts'
-import { makeFolder } from '../../host/state-folder.ts'
+import { listFolder, makeFolder, replaceFile } from '../../host/state-folder.ts'
 import type { Clock } from '../../async/clock.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { DatabaseSync } from 'node:sqlite'
+import { backupPathOf } from './back-up-database.ts'
 import { ObjectStore } from './object-store.ts'
 import type { StoreLimits } from './object-store.ts'
 import { CorruptDatabaseError, openDatabase } from './open-database.ts'
@@ -35,14 +37,16 @@ export async function openObjectStore(
   deps: { readonly clock: Clock; readonly log: Logger },
 ): Promise<ObjectStore> {
   const { folder } = options
+  const path = `${folder}/objects.db`
   await makeFolder(folder, FOLDER_MODE)
-  const seal = createValueSeal(await readOrCreateKey(`${folder}/secrets.key`, KEY_BYTES))
-  const database = await openOrSetAside(`${folder}/objects.db`, deps)
+  const database = await openOrSetAside(path, deps)
   try {
     beginFacts(database, deps.clock.now())
+    const seal = createValueSeal(await openKey(database, folder))
     checkKey(database, seal, folder)
     const codec = new ValueCodec(seal, options.sealedResources)
-    return new ObjectStore({ database, codec, limits: { ...LIMITS, ...options.limits }, log: deps.log })
+    const limits = { ...LIMITS, ...options.limits }
+    return new ObjectStore({ database, codec, limits, log: deps.log, backupPath: backupPathOf(path) })
   } catch (error) {
     database.close()
     throw error
@@ -59,27 +63,68 @@ async function openOrSetAside(path: string, deps: { clock: Clock; log: Logger })
     deps.log.error('the database of the API is broken and was set aside; starting with an empty one', {
       database: path,
       setAside: `${path}${suffix}`,
+      ...(await offerBackup(path, suffix)),
       error,
     })
     return openDatabase(path)
   }
 }
 
+/** Brings the last copy out of the way of the next ones, and says how to go back to it. */
+async function offerBackup(path: string, suffix: string): Promise<object> {
+  const backup = backupPathOf(path)
+  if (!(await isFile(backup))) return { backup: 'there is none' }
+  const kept = `${backup}${suffix}`
+  await replaceFile(backup, kept)
+  return { backup: kept, restore: `end the program, then: rm -f ${path} ${path}-wal ${path}-shm && mv ${kept} ${path}` }
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await listFolder(dirname(path))).includes(basename(path))
+}
+
+/** The key that secrets are sealed with. None is made for a database that was sealed with one that is gone. */
+async function openKey(database: DatabaseSync, folder: string): Promise<Uint8Array> {
+  const path = `${folder}/secrets.key`
+  if (readSeal(database) !== undefined && !(await isFile(path))) {
+    throw new StoreOpenError(
+      `Cannot open "${folder}/objects.db": "${path}", which its secrets were sealed with, is gone; put it back, or remove the database to begin anew`,
+    )
+  }
+  return await readOrCreateKey(path, KEY_BYTES)
+}
+
 /** Versions begin at the time of birth in milliseconds, so that they grow even when an older database was lost. */
 function beginFacts(database: DatabaseSync, now: number): void {
   const begin = database.prepare('INSERT OR IGNORE INTO facts (name, value) VALUES (?, ?)')
-  for (const name of ['version', 'compacted']) begin.run(name, Math.max(1, Math.floor(now)))
+  const first = Math.max(1, Math.floor(now))
+  for (const name of ['version', 'compacted']) begin.run(name, first)
+  if (database.prepare("SELECT value FROM facts WHERE name = 'restored'").get() === undefined) return
+  // Versions that were given after the copy was made are not given again, and everybody who knows them lists anew.
+  const restore = database.prepare("UPDATE facts SET value = max(value + 1, ?) WHERE name = 'version'")
+  database.exec('BEGIN IMMEDIATE')
+  restore.run(first)
+  database.exec(`
+    UPDATE facts SET value = (SELECT value FROM facts WHERE name = 'version') WHERE name = 'compacted';
+    DELETE FROM versions WHERE until IS NOT NULL;
+    DELETE FROM facts WHERE name = 'restored';
+    COMMIT`)
+}
+
+function readSeal(database: DatabaseSync): Uint8Array | undefined {
+  const row = database.prepare("SELECT value FROM facts WHERE name = 'seal'").get()
+  return (row as { value: Uint8Array } | undefined)?.value
 }
 
 /** Fails at the start, and not at the first secret, when the key is not the one that the secrets were sealed with. */
 function checkKey(database: DatabaseSync, seal: ValueSeal, folder: string): void {
-  const row = database.prepare("SELECT value FROM facts WHERE name = 'seal'").get() as { value: Uint8Array } | undefined
-  if (row === undefined) {
+  const sealed = readSeal(database)
+  if (sealed === undefined) {
     database.prepare("INSERT INTO facts (name, value) VALUES ('seal', ?)").run(seal.seal(SEAL_PROBE, 'seal'))
     return
   }
   try {
-    seal.open(row.value, 'seal')
+    seal.open(sealed, 'seal')
   } catch (error) {
     throw new StoreOpenError(
       `Cannot open "${folder}/objects.db": its secrets were sealed with another key than "${folder}/secrets.key"; put the old key back, or remove the database to begin anew`,

@@ -1,10 +1,12 @@
 /** The versions asked for are no longer in the history: the reader must list anew. */
 export class CompactedError extends Error {
   override readonly name = 'CompactedError'
+  readonly version: number
   readonly oldest: number
 
   constructor(version: number, oldest: number) {
     super(`Cannot read changes since version ${version}: the history begins at ${oldest}`)
+    this.version = version
     this.oldest = oldest
   }
 }

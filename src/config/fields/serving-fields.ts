@@ -172,7 +172,7 @@ export const servingFields = {
   streamingConnectionIdleTimeout: duration({
     default: '4h',
     flag: 'streaming-connection-idle-timeout',
-    about: 'without effect',
+    about: 'end exec, attach and port-forward after so long without a byte',
   }),
   showHiddenMetricsForVersion: text({ default: '', about: 'show metrics that were hidden since this release' }),
   tracing,

@@ -243,5 +243,10 @@ export const apiSchema: Readonly<Record<string, string>> = {
   SelfSubjectAccessReview: 'apiVersion:string kind:string metadata:ObjectMeta spec!:SelfSubjectAccessReviewSpec status:SubjectAccessReviewStatus',
   SelfSubjectAccessReviewSpec: 'nonResourceAttributes:NonResourceAttributes resourceAttributes:ResourceAttributes',
   LocalSubjectAccessReview: 'apiVersion:string kind:string metadata:ObjectMeta spec!:SubjectAccessReviewSpec status:SubjectAccessReviewStatus',
+  SelfSubjectRulesReview: 'apiVersion:string kind:string metadata:ObjectMeta spec!:SelfSubjectRulesReviewSpec status:SubjectRulesReviewStatus',
+  SelfSubjectRulesReviewSpec: 'namespace:string',
+  SubjectRulesReviewStatus: 'evaluationError:string incomplete!:boolean nonResourceRules!:[NonResourceRule] resourceRules!:[ResourceRule]',
+  NonResourceRule: 'nonResourceURLs:[string] verbs!:[string]',
+  ResourceRule: 'apiGroups:[string] resourceNames:[string] resources:[string] verbs!:[string]',
   PriorityClass: 'apiVersion:string description:string globalDefault:boolean kind:string metadata:ObjectMeta preemptionPolicy:string value!:int32',
 }

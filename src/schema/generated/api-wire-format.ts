@@ -247,5 +247,10 @@ export const apiWireFormat: Readonly<Record<string, string>> = {
   SelfSubjectAccessReview: 'metadata=1? spec=2 status=3?',
   SelfSubjectAccessReviewSpec: 'resourceAttributes=1 nonResourceAttributes=2',
   LocalSubjectAccessReview: 'metadata=1? spec=2 status=3?',
+  SelfSubjectRulesReview: 'metadata=1? spec=2 status=3?',
+  SelfSubjectRulesReviewSpec: 'namespace=1?',
+  SubjectRulesReviewStatus: 'resourceRules=1 nonResourceRules=2 incomplete=3 evaluationError=4?',
+  NonResourceRule: 'verbs=1 nonResourceURLs=2?',
+  ResourceRule: 'verbs=1 apiGroups=2? resources=3? resourceNames=4?',
   PriorityClass: 'metadata=1? value=2 globalDefault=3? description=4? preemptionPolicy=5',
 }

@@ -67,6 +67,6 @@ export async function* watch(api: Api, target: string, signal: AbortSignal): Asy
     return
   }
   for await (const text of answer.body) {
-    for (const line of text.split('\n')) if (line !== '') yield JSON.parse(line) as WatchFrame
+    for (const line of String(text).split('\n')) if (line !== '') yield JSON.parse(line) as WatchFrame
   }
 }

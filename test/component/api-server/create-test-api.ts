@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { createObjectReader } from '../../../src/api-server/auth/object-reader.ts'
+import type { KubeletTls } from '../../../src/api-server/backends/backend.ts'
+import { createBackends } from '../../../src/api-server/backends/create-backends.ts'
 import { systemClock } from '../../../src/async/clock.ts'
 import type { Clock } from '../../../src/async/clock.ts'
 import { createBaseObjects } from '../../../src/api-server/lifecycle/base-objects.ts'
 import { SEALED_RESOURCES } from '../../../src/api-server/kinds/all-resources.ts'
 import type { RequestUser } from '../../../src/api-server/kinds/resource.ts'
+import { ResourceMetrics } from '../../../src/api-server/metrics/resource-metrics.ts'
+import { parseServiceRange } from '../../../src/api-server/kinds/rules/service-range.ts'
 import { changeFacts } from '../../../src/api-server/rest/api-context.ts'
 import type { ApiDeps } from '../../../src/api-server/rest/api-context.ts'
 import { createApi } from '../../../src/api-server/rest/create-api.ts'
@@ -31,6 +36,7 @@ export interface TestApiOptions {
   readonly log?: Logger
   readonly limits?: Partial<StoreLimits>
   readonly port?: number
+  readonly kubeletTls?: KubeletTls
   /** Who may write what; everybody everything unless told. */
   readonly admit?: ApiDeps['admit']
 }
@@ -39,17 +45,28 @@ export interface TestApiOptions {
 export async function createTestApi(options: TestApiOptions): Promise<TestApi> {
   const { folder, clock = systemClock, log = silentLogger, limits = {} } = options
   const store = await openObjectStore({ folder, sealedResources: SEALED_RESOURCES, limits }, { clock, log })
+  const objects = createObjectReader(store)
+  // Connections take real time, whatever the clock of the test says.
+  const backends = createBackends({
+    objects,
+    clock: systemClock,
+    kubeletTls: () => options.kubeletTls ?? { ca: '', cert: '', key: '' },
+  })
   const deps = {
     store,
     clock,
     log,
     nodeName: 'node-1',
+    serviceRange: parseServiceRange('10.96.0.0/12'),
     version: 'v1.36.4',
     newUid: randomUUID,
     random: Math.random,
     admit: options.admit ?? (() => {}),
+    backends,
+    metrics: new ResourceMetrics({ backends, clock }),
     reviewers: {
       reviewAccess: () => Promise.resolve({ allowed: true, reason: 'everybody may' }),
+      reviewRules: () => ({}),
       reviewToken: (token: string) => Promise.resolve({ authenticated: token === 'good', user: admin }),
     },
   }

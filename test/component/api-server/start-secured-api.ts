@@ -40,13 +40,20 @@ export function createFolder(t: TestContext): string {
 
 /** The whole API server with its port on loopback, until the test ends. */
 export async function startSecuredApi(t: TestContext, folder = createFolder(t)): Promise<SecuredApi> {
+  const api = await startApiServer(folder)
+  t.after(() => api.stop())
+  return api
+}
+
+/** The whole API server on loopback, until it is stopped; port 0 takes any that is free. */
+export async function startApiServer(folder: string, port = 0): Promise<SecuredApi> {
   const controller = new AbortController()
   const readiness = Promise.withResolvers<ApiServerReady>()
   const running = runApiServer(
     {
       folder,
       address: '127.0.0.1',
-      port: 0,
+      port,
       servingNames: () => ['node-1'],
       identities: [
         adminIdentity(join(folder, 'admin.kubeconfig')),
@@ -67,7 +74,6 @@ export async function startSecuredApi(t: TestContext, folder = createFolder(t)):
     controller.abort(new Error('The test ends'))
     await running.catch(() => {})
   }
-  t.after(stop)
   const ready = await readiness.promise
   const call = (...[secrets, method, path, body]: Parameters<SecuredApi['call']>) =>
     callServer(ready, secrets, { method, path, body })

@@ -223,6 +223,9 @@ describe('create', () => {
     const { body } = await must('POST', `${MAPS}?dryRun=All`, { metadata: { name: 'a' } })
     assert.equal(body.metadata.name, 'a')
     assert.equal((await call('GET', `${MAPS}/a`)).status, 404)
+    const made = await must('POST', MAPS, { metadata: { name: 'b' }, data: { x: '1' } })
+    const same = await must('PUT', `${MAPS}/b?dryRun=All`, made.body)
+    assert.deepEqual(same.body, made.body)
   })
 
   test('takes YAML, and keys that are called as the prototype', async (t) => {

@@ -10,6 +10,8 @@ import { forbidden } from '../../api-error.ts'
 import type { ApiObject } from '../../store/api-object.ts'
 import type { ResourceRules, RuleContext } from '../resource.ts'
 import { sameValue } from '../same-value.ts'
+import { withDefaultTolerations } from './default-tolerations.ts'
+import { withAccount } from './pod-account.ts'
 import { validatePodUpdate } from './validate-pod-update.ts'
 
 const DEFAULT_SCHEDULER = 'default-scheduler'
@@ -22,10 +24,11 @@ export const podRules: ResourceRules = {
   },
 
   prepareCreate: (object, context) => {
-    const completed = withAccount(
-      withRuntimeClass(withPriority(specOf(object), object, context), object, context),
-      object,
+    const admitted = [withPriority, withRuntimeClass, withAccount].reduce(
+      (spec, complete) => complete(spec, object, context),
+      specOf(object),
     )
+    const completed = withDefaultTolerations(admitted)
     const spec =
       completed.nodeName || !isSchedulable(completed) ? completed : { ...completed, nodeName: context.nodeName }
     const bare: ApiObject = { ...object, spec, status: undefined }
@@ -79,12 +82,6 @@ function scheduledCondition(spec: PodSpec, now: string): PodCondition[] {
   if ((spec.schedulingGates?.length ?? 0) === 0) return []
   const message = 'Scheduling is blocked due to non-empty scheduling gates'
   return [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated', message, lastTransitionTime: now }]
-}
-
-function withAccount(spec: PodSpec, object: ApiObject): PodSpec {
-  const isMirror = object.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined
-  if (isMirror || spec.serviceAccountName) return spec
-  return { ...spec, serviceAccountName: 'default', serviceAccount: 'default' }
 }
 
 /** A class gives the priority; a priority without its class must be what the default class would give. */

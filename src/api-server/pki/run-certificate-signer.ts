@@ -182,5 +182,5 @@ async function parse({ spec }: SigningRequest): Promise<ParsedRequest | Error> {
 
 function findAddresses({ requests }: SignerDeps, { commonName = '' }: ParsedRequest): readonly string[] | undefined {
   const node = requests.findNode(commonName.replace(/^system:node:/, '')) as unknown as Node | undefined
-  return node?.status?.addresses?.map(({ address }) => normalizeName(address))
+  return node && (node.status?.addresses ?? []).map(({ address }) => normalizeName(address))
 }

@@ -3,6 +3,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import type { KeyedCertificate } from '../../certificates/x509/certificate-files.ts'
 import { ensureKubeconfig } from './client-kubeconfig.ts'
 import type { ClientIdentity } from './client-kubeconfig.ts'
+import { ensureKubeletClientCertificate } from './kubelet-client-certificate.ts'
 import type { Pki } from './open-pki.ts'
 import { ensureServingCertificate } from './serving-certificate.ts'
 
@@ -16,6 +17,7 @@ export interface RenewalDeps {
   /** As in "https://127.0.0.1:6443". */
   readonly server: string
   readonly onServingCertificate: (certificate: KeyedCertificate) => void
+  readonly onKubeletClientCertificate: (certificate: KeyedCertificate) => void
 }
 
 // Not a sleep until the end of a certificate: clocks are set, and addresses come and go.
@@ -27,6 +29,7 @@ export async function runRenewal(deps: RenewalDeps, signal: AbortSignal): Promis
     await deps.clock.sleep(LOOK_EVERY_MS, signal)
     try {
       deps.onServingCertificate(await ensureServingCertificate(deps.pki, deps.servingNames(), deps))
+      deps.onKubeletClientCertificate(await ensureKubeletClientCertificate(deps.pki, deps))
       for (const identity of deps.identities) await ensureKubeconfig(deps.pki, identity, deps.server, deps)
     } catch (error) {
       deps.log.error('cannot renew the certificates of the API, will try again', { error })

@@ -6,65 +6,58 @@ import { createKeys, parseKeyedCertificate, toKeyPem } from '../../certificates/
 import type { KeyedCertificate } from '../../certificates/x509/certificate-files.ts'
 import { computeCertificateDue } from './compute-certificate-due.ts'
 import { issueCertificate } from '../../certificates/x509/issue-certificate.ts'
+import type { CertificateContent } from '../../certificates/x509/issue-certificate.ts'
 import { normalizeName } from '../../certificates/x509/normalize-name.ts'
+import { isIssuedBy } from './is-issued-by.ts'
 import type { Pki } from './open-pki.ts'
 
-const FILE = 'serving.pem'
+/** A certificate that the API keeps for itself. */
+export interface OwnCertificate extends Pick<CertificateContent, 'commonName' | 'organizations' | 'names' | 'usages'> {
+  /** In the folder of the authority. */
+  readonly file: string
+}
+
 const YEAR_MS = 365 * 24 * 3_600_000
 
-/** What clients on the machine itself may call it, and the names that pods know it by. */
-const OWN_NAMES = [
-  'localhost',
-  '127.0.0.1',
-  '::1',
-  'kubernetes',
-  'kubernetes.default',
-  'kubernetes.default.svc',
-  'kubernetes.default.svc.cluster.local',
-]
-
-/** The serving certificate for these names besides the usual ones: the one that is there while it is good, or a new one. */
-export async function ensureServingCertificate(
+/** The certificate that is there while it is good, or a new one. */
+export async function ensureOwnCertificate(
   pki: Pki,
-  names: readonly string[],
+  wanted: OwnCertificate,
   deps: { readonly clock: Clock; readonly log: Logger },
 ): Promise<KeyedCertificate> {
-  const wanted = [...new Set([...OWN_NAMES, ...names].map(normalizeName))]
+  const { file, ...content } = wanted
+  const names = [...new Set(wanted.names.map(normalizeName))]
   const now = deps.clock.now()
-  const present = await readPresent(pki, deps)
+  const present = await readPresent(pki, file, deps)
   const why =
-    present === undefined ? 'there is none' : computeCertificateDue(factsOf(pki, present.certificate), wanted, now)
+    present === undefined ? 'there is none' : computeCertificateDue(factsOf(pki, present.certificate), names, now)
   if (present !== undefined && why === undefined) return present
   const keys = createKeys()
-  const content = {
-    commonName: 'deckhand-api',
-    organizations: [],
-    publicKey: keys.publicKey,
-    names: wanted,
-    usages: ['server'] as const,
-  }
-  const pem = await issueCertificate(pki.authority, { ...content, lifetimeMs: YEAR_MS }, now)
+  const pem = await issueCertificate(
+    pki.authority,
+    { ...content, names, publicKey: keys.publicKey, lifetimeMs: YEAR_MS },
+    now,
+  )
   const text = `${pem}${toKeyPem(keys.privateKey)}`
-  await pki.files.write(FILE, text)
-  deps.log.info('made a serving certificate for the API', { why, names: wanted })
+  await pki.files.write(file, text)
+  deps.log.info('made a certificate for the API itself', { file, why, names })
   return parseKeyedCertificate(text)
 }
 
 async function readPresent(
   pki: Pki,
+  file: string,
   { clock, log }: { clock: Clock; log: Logger },
 ): Promise<KeyedCertificate | undefined> {
-  const text = await pki.files.read(FILE)
+  const text = await pki.files.read(file)
   if (text === undefined) return undefined
   try {
     return parseKeyedCertificate(text)
   } catch (error) {
+    const path = `${pki.folder}/${file}`
     const suffix = `.broken-${clock.now()}`
-    await setAside([`${pki.folder}/${FILE}`], suffix)
-    log.error('the serving certificate is broken and was set aside', {
-      setAside: `${pki.folder}/${FILE}${suffix}`,
-      error,
-    })
+    await setAside([path], suffix)
+    log.error('a certificate of the API is broken and was set aside', { setAside: `${path}${suffix}`, error })
     return undefined
   }
 }
@@ -76,11 +69,6 @@ function factsOf({ authority }: Pki, certificate: X509Certificate) {
     isOfAuthority: isIssuedBy(certificate, authority.certificate),
     names: namesOf(certificate),
   }
-}
-
-/** Whether an authority signed a certificate. */
-export function isIssuedBy(certificate: X509Certificate, authority: X509Certificate): boolean {
-  return certificate.checkIssued(authority) && certificate.verify(authority.publicKey)
 }
 
 function namesOf({ subjectAltName = '' }: X509Certificate): readonly string[] {

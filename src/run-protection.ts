@@ -1,4 +1,5 @@
 import type { Clock } from './async/clock.ts'
+import { TaskGroup } from './async/task-group.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
 import { computeMemoryObservations } from './eviction/compute-observations.ts'
@@ -9,6 +10,7 @@ import type { OomKill } from './eviction/oom/parse-oom-kill.ts'
 import { runOomWatch } from './eviction/oom/run-oom-watch.ts'
 import { parseThresholds } from './eviction/parse-thresholds.ts'
 import { runEviction } from './eviction/run-eviction.ts'
+import type { EvictionDeps } from './eviction/run-eviction.ts'
 import { createCgroupReader } from './host/cgroup-reader.ts'
 import { openKernelLog } from './host/kernel-log.ts'
 import type { MachineFacts } from './host/read-machine.ts'
@@ -23,7 +25,7 @@ import type { StatsEngine } from './stats/stats-engine.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
 
-export interface CreateEvictionDeps {
+export interface ProtectionDeps {
   readonly settings: Settings
   readonly machine: MachineFacts
   readonly runtime: Pick<NodeRuntime, 'observer' | 'cgroups'>
@@ -37,15 +39,28 @@ export interface CreateEvictionDeps {
   readonly log: Logger
 }
 
-/** What protects the node when something runs short, and tells what the kernel did when it was too late. */
-export function createEviction(deps: CreateEvictionDeps) {
+const FIRST_LOOK_MS = 1000
+
+/** Protects the node when something runs short, and tells what the kernel did when it was too late. */
+export async function runProtection(deps: ProtectionDeps, signal: AbortSignal): Promise<void> {
+  const { membership, clock } = deps
+  const { nodeEvents } = membership
+  // Pods come first.
+  await clock.sleep(FIRST_LOOK_MS, signal)
+  const oom = { ...deps, openLog: openKernelLog, onKill: (kill: OomKill) => tellVictim(deps, kill), nodeEvents }
+  await using group = new TaskGroup(signal)
+  group.run('eviction', (s) => runEviction(toEvictionDeps(deps), s))
+  group.run('kernel log', (s) => runOomWatch(oom, s))
+  await group.join()
+}
+
+function toEvictionDeps(deps: ProtectionDeps): EvictionDeps {
   const { settings, workers, collector, membership, log } = deps
   const { config } = settings
   const { thresholds, ignored } = parseThresholds(config)
   if (ignored.length > 0)
     log.warn('thresholds are left out: they follow from those of nodefs and imagefs', { signals: ignored })
-  const { podEvents: events, nodeEvents } = membership
-  const eviction = {
+  return {
     ...deps,
     thresholds,
     transitionMs: config.evictionPressureTransitionPeriod,
@@ -53,19 +68,14 @@ export function createEviction(deps: CreateEvictionDeps) {
     localStorage: config.localStorageCapacityIsolation,
     pods: workers,
     images: collector,
-    events,
-    nodeEvents,
+    events: membership.podEvents,
+    nodeEvents: membership.nodeEvents,
     readMemory: config.kernelMemcgNotification ? createMemoryReader(deps) : undefined,
-  }
-  const oom = { ...deps, openLog: openKernelLog, onKill: (kill: OomKill) => tellVictim(deps, kill), nodeEvents }
-  return {
-    run: (signal: AbortSignal) => runEviction(eviction, signal),
-    runOomWatch: (signal: AbortSignal) => runOomWatch(oom, signal),
   }
 }
 
 /** Node cannot wait for what the kernel would tell, so it is looked for (docs/decisions/0014-eviction-notification.md). */
-function createMemoryReader({ machine, runtime }: CreateEvictionDeps): () => Observations {
+function createMemoryReader({ machine, runtime }: ProtectionDeps): () => Observations {
   const reader = createCgroupReader(machine.cgroupVersion)
   const read = reader.version === 2 ? readCgroupV2 : readCgroupV1
   const memoryOf = (path: string) => read(reader, path, { details: false, pressure: false }).memory
@@ -79,7 +89,7 @@ function createMemoryReader({ machine, runtime }: CreateEvictionDeps): () => Obs
 }
 
 /** The pod whose process was killed hears of it, also when it goes on without that process. */
-function tellVictim({ runtime, workers, membership }: CreateEvictionDeps, { cgroup, process, pid }: OomKill): void {
+function tellVictim({ runtime, workers, membership }: ProtectionDeps, { cgroup, process, pid }: OomKill): void {
   const { observer } = runtime
   const observed = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
   const victim = computeOomVictim(cgroup, observed)

@@ -10,7 +10,8 @@ import { silentLogger } from '../../../test/fakes/silent-logger.ts'
 import { ensureKubeconfig } from './client-kubeconfig.ts'
 import { openPki } from './open-pki.ts'
 import { runRenewal } from './run-renewal.ts'
-import { ensureServingCertificate, isIssuedBy } from './serving-certificate.ts'
+import { isIssuedBy } from './is-issued-by.ts'
+import { ensureServingCertificate } from './serving-certificate.ts'
 
 const DAY_MS = 24 * 3_600_000
 
@@ -78,6 +79,7 @@ describe('runRenewal()', () => {
         pki,
         clock,
         log,
+        onKubeletClientCertificate: () => {},
         identities: [identity],
         server: 'https://127.0.0.1:1',
         servingNames: () => names,

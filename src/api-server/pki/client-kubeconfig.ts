@@ -7,8 +7,8 @@ import type { Logger } from '../../telemetry/logger.ts'
 import { createKeys, parseKeyedCertificate, toKeyPem } from '../../certificates/x509/certificate-files.ts'
 import { computeCertificateDue } from './compute-certificate-due.ts'
 import { issueCertificate } from '../../certificates/x509/issue-certificate.ts'
+import { isIssuedBy } from './is-issued-by.ts'
 import type { Pki } from './open-pki.ts'
-import { isIssuedBy } from './serving-certificate.ts'
 
 /** Who a kubeconfig file is for, and where it lies. */
 export interface ClientIdentity {

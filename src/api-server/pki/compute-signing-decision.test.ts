@@ -48,14 +48,23 @@ const decisions: readonly (readonly [name: string, question: SigningQuestion, re
   ['a request of a wrong form is denied', { ...client, usages: ['client auth'] }, /^deny .*usages/],
   ['a node gets a serving certificate for its addresses', serving, /^approve Approved: .*serving certificate/],
   ['a node to be gets no serving certificate', { ...serving, ...bootstrap }, /^deny .*not good for serving/],
-  ['a serving certificate waits until the node has addresses', { ...serving, nodeAddresses: undefined }, /^wait/],
-  ['likewise when it has told none', { ...serving, nodeAddresses: [] }, /^wait/],
+  ['a serving certificate waits until there is the node', { ...serving, nodeAddresses: undefined }, /^wait/],
+  ['likewise until it has told its addresses', { ...serving, nodeAddresses: [] }, /^wait/],
   [
     'an address of others is denied',
     { ...serving, nodeAddresses: ['node-1'] },
     /^deny .*"192.0.2.1" is not an address/,
   ],
-  ['a name of others is denied', { ...serving, nodeAddresses: ['192.0.2.1'] }, /^deny .*"node-1" is not an address/],
+  [
+    'a name of others is denied',
+    { ...serving, requested: { ...serving.requested, dnsNames: ['node-2'] } },
+    /^deny .*"node-2" is not an address/,
+  ],
+  [
+    'its name alone is enough, for a node that has no address',
+    { ...serving, requested: { ...requested, dnsNames: ['node-1'] }, nodeAddresses: [] },
+    /^approve/,
+  ],
 ]
 
 describe('computeSigningDecision()', () => {

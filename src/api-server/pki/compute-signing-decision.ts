@@ -48,10 +48,12 @@ export function computeSigningDecision(question: SigningQuestion): SigningDecisi
   return computeServingDecision(question)
 }
 
-function computeServingDecision({ requested, nodeAddresses = [] }: SigningQuestion): SigningDecision {
-  // The node has not told its addresses yet.
-  if (nodeAddresses.length === 0) return { kind: 'wait' }
-  const foreign = [...requested.dnsNames, ...requested.addresses].find((name) => !nodeAddresses.includes(name))
+function computeServingDecision({ requested, userName, nodeAddresses }: SigningQuestion): SigningDecision {
+  if (nodeAddresses === undefined) return { kind: 'wait' }
+  const own = [userName.slice(NODE_PREFIX.length), ...nodeAddresses]
+  const foreign = [...requested.dnsNames, ...requested.addresses].find((name) => !own.includes(name))
+  // A node that has not told its addresses yet may still tell this one.
+  if (foreign !== undefined && nodeAddresses.length === 0) return { kind: 'wait' }
   if (foreign !== undefined) return deny(`"${foreign}" is not an address of the node`)
   return approve('the request is for the serving certificate of the node, with addresses that are its own')
 }

@@ -1,0 +1,163 @@
+import type { Service, ServicePort, ServiceSpec } from '../../../model/generated/core-v1.ts'
+import { FieldPath } from '../../../schema/field-path.ts'
+import { ProblemList } from '../../../schema/validation/problem-list.ts'
+import { internalError, invalid } from '../../api-error.ts'
+import type { ApiObject } from '../../store/api-object.ts'
+import type { ResourceRules, RuleContext } from '../resource.ts'
+import { sameValue } from '../same-value.ts'
+import { findFreeAddress, isInRange } from './service-range.ts'
+
+const SPEC = FieldPath.root.child('spec')
+const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
+const HEADLESS = 'None'
+const NODE_PORTS = { first: 30_000, last: 32_767 }
+
+/** Services are kept for those who read them: they get an address and ports, and nothing here passes traffic on. */
+export const serviceRules: ResourceRules = {
+  fillDefaults: (object) => {
+    const spec = specOf(object)
+    const type = spec.type || 'ClusterIP'
+    return {
+      ...object,
+      spec: {
+        ...spec,
+        type,
+        sessionAffinity: spec.sessionAffinity || 'None',
+        ...(type !== 'ExternalName' && { internalTrafficPolicy: spec.internalTrafficPolicy ?? 'Cluster' }),
+        ...(hasNodePorts(type) && { externalTrafficPolicy: spec.externalTrafficPolicy ?? 'Cluster' }),
+        ...(type === 'LoadBalancer' && { allocateLoadBalancerNodePorts: spec.allocateLoadBalancerNodePorts ?? true }),
+        ...(spec.ports && {
+          ports: spec.ports.map((port) => ({ ...port, targetPort: port.targetPort ?? port.port })),
+        }),
+      },
+    }
+  },
+  prepareCreate: (object, context) => ({ ...withAllocated(object, context), status: { loadBalancer: {} } }),
+  prepareUpdate: (object, before, context) => withAllocated(keepingAllocated(object, specOf(before)), context),
+  validate: validateService,
+  validateUpdate: (object, before) => {
+    const problems = new ProblemList()
+    const [spec, old] = [specOf(object), specOf(before)]
+    const hadAddress = old.type !== 'ExternalName' && Boolean(old.clusterIP)
+    if (hadAddress && spec.type !== 'ExternalName' && spec.clusterIP !== old.clusterIP) {
+      problems.invalid(SPEC.child('clusterIPs').index(0), spec.clusterIP, 'may not change once set')
+    }
+    return problems.violations
+  },
+}
+
+function specOf(object: ApiObject): ServiceSpec {
+  return object['spec'] ?? {}
+}
+
+function hasNodePorts(type: string | undefined): boolean {
+  return type === 'NodePort' || type === 'LoadBalancer'
+}
+
+/** Who sends a service without what the server gave it does not want to take that away. */
+function keepingAllocated(object: ApiObject, old: ServiceSpec): ApiObject {
+  const spec = specOf(object)
+  if (spec.type === 'ExternalName') return object
+  const { clusterIP, clusterIPs } = old
+  const isKept = !spec.clusterIP && clusterIP
+  const ports = spec.ports?.map((port) => {
+    const same = old.ports?.find((each) => each.port === port.port && each.protocol === port.protocol)
+    return hasNodePorts(spec.type) && !port.nodePort && same?.nodePort ? { ...port, nodePort: same.nodePort } : port
+  })
+  return { ...object, spec: { ...spec, ...(isKept && { clusterIP, clusterIPs }), ...(ports && { ports }) } }
+}
+
+function withAllocated(object: ApiObject, context: RuleContext): ApiObject {
+  const spec = specOf(object)
+  const others = context.view
+    .list({ resource: 'services' })
+    .filter(({ object: { metadata } }) => metadata.uid !== object.metadata.uid)
+    .map(({ object: other }) => specOf(other))
+  if (spec.type === 'ExternalName') {
+    const none = { clusterIP: undefined, clusterIPs: undefined, ipFamilies: undefined, ipFamilyPolicy: undefined }
+    return { ...object, spec: { ...spec, ...none } }
+  }
+  const clusterIP = addressFor(object, spec, others, context)
+  const families = { ipFamilies: ['IPv4'], ipFamilyPolicy: spec.ipFamilyPolicy ?? 'SingleStack' }
+  const ports = portsFor(object, spec, others)
+  return { ...object, spec: { ...spec, clusterIP, clusterIPs: [clusterIP], ...families, ...(ports && { ports }) } }
+}
+
+function addressFor(
+  object: ApiObject,
+  { clusterIP, clusterIPs }: ServiceSpec,
+  others: readonly ServiceSpec[],
+  { serviceRange }: RuleContext,
+): string {
+  const asked = clusterIP || clusterIPs?.[0]
+  if (asked === HEADLESS) return asked
+  const taken = new Set(others.flatMap((other) => other.clusterIP ?? []))
+  if (!asked) {
+    const free = findFreeAddress(serviceRange, taken)
+    if (free === undefined) throw internalError(`failed to allocate a serviceIP: range ${serviceRange.text} is full`)
+    return free
+  }
+  const why = !isInRange(serviceRange, asked)
+    ? `the provided IP (${asked}) is not in the valid range. The range of valid IPs is ${serviceRange.text}`
+    : taken.has(asked)
+      ? 'provided IP is already allocated'
+      : undefined
+  if (why !== undefined) refuse(object, SPEC.child('clusterIPs'), [asked], `failed to allocate IP ${asked}: ${why}`)
+  return asked
+}
+
+function portsFor(
+  object: ApiObject,
+  spec: ServiceSpec,
+  others: readonly ServiceSpec[],
+): readonly ServicePort[] | undefined {
+  const isWanted = hasNodePorts(spec.type) && spec.allocateLoadBalancerNodePorts !== false
+  if (!isWanted) return spec.ports?.map(({ nodePort: _nodePort, ...port }) => port)
+  const taken = new Set(others.flatMap(({ ports = [] }) => ports.map(({ nodePort }) => nodePort)))
+  return spec.ports?.map((port, index) => {
+    const nodePort = port.nodePort || findFreePort(taken)
+    const path = SPEC.child('ports').index(index).child('nodePort')
+    if (nodePort < NODE_PORTS.first || nodePort > NODE_PORTS.last) {
+      refuse(object, path, nodePort, `provided port is not in the valid range. The range of valid ports is 30000-32767`)
+    }
+    if (port.nodePort && taken.has(nodePort)) refuse(object, path, nodePort, 'provided port is already allocated')
+    taken.add(nodePort)
+    return { ...port, nodePort }
+  })
+}
+
+function findFreePort(taken: ReadonlySet<number | undefined>): number {
+  for (let port = NODE_PORTS.first; port <= NODE_PORTS.last; port++) if (!taken.has(port)) return port
+  throw internalError('failed to allocate a nodePort: range is full')
+}
+
+function refuse({ metadata }: ApiObject, path: FieldPath, value: unknown, why: string): never {
+  const problems = new ProblemList()
+  problems.invalid(path, value, why)
+  throw invalid({ group: '', kind: 'Service', name: metadata.name ?? '' }, problems.violations)
+}
+
+function validateService(object: ApiObject) {
+  const problems = new ProblemList()
+  const { spec } = object as unknown as Service
+  problems.oneOf(SPEC.child('type'), spec?.type, TYPES)
+  const { type, clusterIP, clusterIPs, externalName, ports = [] } = spec ?? {}
+  if (type !== 'ExternalName' && clusterIP !== HEADLESS && ports.length === 0) problems.required(SPEC.child('ports'))
+  if (type === 'ExternalName' && !externalName) problems.required(SPEC.child('externalName'))
+  if (hasNodePorts(type) && clusterIP === HEADLESS) {
+    problems.invalid(SPEC.child('clusterIPs').index(0), clusterIP, `may not be set to 'None' for ${type} services`)
+  }
+  if (clusterIPs !== undefined && !sameValue(clusterIPs, [clusterIP])) {
+    problems.invalid(SPEC.child('clusterIPs'), clusterIPs, 'one address, which must be that of clusterIP')
+  }
+  const names = new Set<string>()
+  for (const [index, { name = '', port, protocol }] of ports.entries()) {
+    const path = SPEC.child('ports').index(index)
+    problems.inRange(path.child('port'), port, 1, 65_535)
+    problems.oneOf(path.child('protocol'), protocol, ['SCTP', 'TCP', 'UDP'])
+    if (name === '' && ports.length > 1) problems.required(path.child('name'))
+    if (name !== '' && names.has(name)) problems.duplicate(path.child('name'), name)
+    names.add(name)
+  }
+  return problems.violations
+}

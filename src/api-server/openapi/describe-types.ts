@@ -1,0 +1,85 @@
+import { apiTypes } from '../../schema/api-types.ts'
+import type { Field, ScalarName, ValueType } from '../../schema/object-type.ts'
+import type { Resource } from '../kinds/resource.ts'
+import { descriptions } from './descriptions.ts'
+
+export type Json = Readonly<Record<string, unknown>>
+
+/** What differs between the versions of OpenAPI. */
+export interface Dialect {
+  readonly scalars: Readonly<Record<ScalarName, Json>>
+  readonly reference: (typeName: string) => Json
+}
+
+/** The scalars that all versions of OpenAPI write alike. */
+export const COMMON_SCALARS = {
+  string: { type: 'string' },
+  boolean: { type: 'boolean' },
+  int32: { type: 'integer', format: 'int32' },
+  int64: { type: 'integer', format: 'int64' },
+  number: { type: 'number', format: 'double' },
+  Time: { type: 'string', format: 'date-time' },
+  bytes: { type: 'string', format: 'byte' },
+  any: { type: 'object' },
+} as const
+
+/** The schemas of resources and of all types that they reach, by name. */
+export function describeTypes(resources: readonly Resource[], dialect: Dialect): Readonly<Record<string, Json>> {
+  const schemas = new Map<string, Json>()
+  for (const { typeName, group, version, kind } of resources) {
+    addType(schemas, dialect, typeName)
+    const schema = schemas.get(typeName)
+    schemas.set(typeName, { ...schema, 'x-kubernetes-group-version-kind': [{ group, version, kind }] })
+  }
+  return Object.fromEntries(schemas)
+}
+
+function addType(schemas: Map<string, Json>, dialect: Dialect, typeName: string): void {
+  if (schemas.has(typeName)) return
+  // A type may reach itself.
+  schemas.set(typeName, {})
+  const fields = [...apiTypes.fieldsOf(typeName)]
+  const required = fields.filter(([, field]) => field.isRequired).map(([name]) => name)
+  const own = descriptions[typeName] ?? {}
+  const description = own['']
+  const properties = fields.map(([name, field]) => {
+    const text = own[name] ?? descriptions['*']?.[name]
+    return [name, { ...(text && { description: text }), ...describeField(schemas, dialect, field) }]
+  })
+  schemas.set(typeName, {
+    ...(description && { description }),
+    type: 'object',
+    properties: Object.fromEntries(properties) as Json,
+    ...(required.length > 0 && { required }),
+  })
+}
+
+function describeField(schemas: Map<string, Json>, dialect: Dialect, field: Field): Json {
+  const { type, patch } = field
+  const strategy = [
+    ...(patch === undefined || type.kind !== 'list' ? [] : ['merge']),
+    ...(patch?.retainsKeys === true ? ['retainKeys'] : []),
+  ]
+  return {
+    ...describeType(schemas, dialect, type),
+    ...(field.default !== undefined && { default: field.default }),
+    ...(type.kind === 'list' &&
+      type.keys.length > 0 && { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': type.keys }),
+    ...(patch?.mergeKey !== undefined && { 'x-kubernetes-patch-merge-key': patch.mergeKey }),
+    ...(strategy.length > 0 && { 'x-kubernetes-patch-strategy': strategy.join(',') }),
+  }
+}
+
+function describeType(schemas: Map<string, Json>, dialect: Dialect, type: ValueType): Json {
+  switch (type.kind) {
+    case 'scalar':
+      return dialect.scalars[type.name]
+    case 'list':
+      return { type: 'array', items: describeType(schemas, dialect, type.of) }
+    case 'map':
+      return { type: 'object', additionalProperties: describeType(schemas, dialect, type.of) }
+    case 'object':
+      addType(schemas, dialect, type.name)
+      return dialect.reference(type.name)
+  }
+}

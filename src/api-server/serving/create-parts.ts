@@ -1,0 +1,78 @@
+import type { Clock } from '../../async/clock.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { admitChange } from '../auth/admit-change.ts'
+import { createAuthenticator } from '../auth/create-authenticator.ts'
+import type { Authenticator } from '../auth/create-authenticator.ts'
+import { createReviewers } from '../auth/create-reviewers.ts'
+import { TokenSigner } from '../auth/json-web-token.ts'
+import { createObjectReader } from '../auth/object-reader.ts'
+import type { ObjectReader } from '../auth/object-reader.ts'
+import type { KubeletTrust } from '../backends/backend.ts'
+import { createBackends } from '../backends/create-backends.ts'
+import type { Backends } from '../backends/create-backends.ts'
+import { KubeletCredentials } from '../backends/kubelet-credentials.ts'
+import { DEFAULT_SERVICE_RANGE, parseServiceRange } from '../kinds/rules/service-range.ts'
+import type { ServiceRange } from '../kinds/rules/service-range.ts'
+import type { ChangeFacts } from '../lifecycle/change-set.ts'
+import { ResourceMetrics } from '../metrics/resource-metrics.ts'
+import { ensureKubeletClientCertificate } from '../pki/kubelet-client-certificate.ts'
+import type { Pki } from '../pki/open-pki.ts'
+import { changeFacts } from '../rest/api-context.ts'
+import type { ApiDeps } from '../rest/api-context.ts'
+import { createApi } from '../rest/create-api.ts'
+import type { Api } from '../rest/create-api.ts'
+import type { RequestUser } from '../kinds/resource.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+
+export interface PartsDeps {
+  readonly nodeName: string
+  readonly serviceRange?: string
+  readonly kubeletTrust?: () => KubeletTrust
+  readonly version: string
+  readonly clock: Clock
+  readonly log: Logger
+  readonly newUid: () => string
+  readonly random: () => number
+}
+
+/** What the API server consists of, before it listens. */
+export interface ApiParts {
+  readonly pki: Pki
+  readonly store: ObjectStore
+  readonly objects: ObjectReader
+  readonly signer: TokenSigner
+  readonly authenticator: Authenticator
+  readonly kubelets: KubeletCredentials
+  readonly backends: Backends
+  readonly serviceRange: ServiceRange
+  readonly api: Api
+  /** What a change of the server's own depends on. */
+  readonly factsFor: (user: RequestUser) => ChangeFacts
+}
+
+/** Builds the API over a store: who asks, what they may, what comes of it, and who else is asked. */
+export async function createParts(deps: PartsDeps, pki: Pki, store: ObjectStore): Promise<ApiParts> {
+  const { clock, log } = deps
+  const objects = createObjectReader(store)
+  const signer = new TokenSigner(pki.tokenKey)
+  const authenticator = createAuthenticator({ authority: pki.authority.certificate, signer, objects, clock, log })
+  const kubelets = new KubeletCredentials({
+    authorityPem: pki.authority.pem,
+    certificate: await ensureKubeletClientCertificate(pki, deps),
+    trust: deps.kubeletTrust,
+  })
+  const backends = createBackends({ objects, clock, kubeletTls: () => kubelets.tls() })
+  const serviceRange = parseServiceRange(deps.serviceRange ?? DEFAULT_SERVICE_RANGE)
+  const apiDeps: ApiDeps = {
+    ...deps,
+    store,
+    backends,
+    metrics: new ResourceMetrics({ backends, clock }),
+    serviceRange,
+    reviewers: createReviewers(authenticator, objects),
+    admit: (user, change, view) => admitChange(user, change, createObjectReader(view)),
+  }
+  const factsFor = (user: RequestUser) => changeFacts(apiDeps, user)
+  const api = createApi(apiDeps)
+  return { pki, store, objects, signer, authenticator, kubelets, backends, serviceRange, api, factsFor }
+}

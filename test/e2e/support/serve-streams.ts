@@ -1,0 +1,34 @@
+import type { TestContext } from 'node:test'
+import { systemClock } from '../../../src/async/clock.ts'
+import { openLogDirectory } from '../../../src/host/log-directory.ts'
+import { makePrivateDirectory } from '../../../src/host/make-private-directory.ts'
+import { createContainerLogsRoute } from '../../../src/server/container-logs-route.ts'
+import { createStreamRoutes } from '../../../src/server/stream-routes.ts'
+import { silentLogger } from '../../fakes/silent-logger.ts'
+import { serveRoutes } from '../../fixtures/serve-routes.ts'
+import type { TestNode } from './test-node.ts'
+
+/** The endpoints that reach into containers, on a port of their own, with the pods that the node has now. */
+export async function serveStreams(t: TestContext, node: TestNode): Promise<{ readonly port: number }> {
+  const pods = await node.agent.pods()
+  const common = {
+    views: () => pods.map((pod) => ({ pod, status: pod.status ?? {} })),
+    calls: node.runtime,
+    clock: systemClock,
+    log: silentLogger,
+  }
+  const logs = createContainerLogsRoute({
+    ...common,
+    openDirectory: openLogDirectory,
+    podLogsDirectory: node.podLogs,
+    splitStreams: true,
+  })
+  const streams = createStreamRoutes({
+    ...common,
+    webSockets: true,
+    checkpoints: { checkpointsDirectory: `${node.lab.folder}/checkpoints`, makeDirectory: makePrivateDirectory },
+    idleMs: 60_000,
+    dial: async ({ host, port }) => node.lab.network.connect(host, port),
+  })
+  return await serveRoutes(t, [logs, ...streams])
+}
