@@ -16,21 +16,21 @@ const QUICK_LOOK_MS = 1000
 
 /** Looks after the node until the signal aborts: every ten seconds, and at once after each eviction, since one may not be enough. */
 export async function runEviction(deps: EvictionDeps, signal: AbortSignal): Promise<void> {
-  const { thresholds, localStorage, log } = deps
+  const { thresholds, localStorage, clock, log } = deps
   if (thresholds.length === 0 && !localStorage) return
   const rounds = new EvictionRounds(deps)
   let isFailing = false
   for (;;) {
     try {
-      const hasEvicted = await rounds.round(signal)
+      while (await rounds.round(signal));
       isFailing = false
-      if (hasEvicted) continue
+      await rest(deps, rounds.restMs, signal)
     } catch (error) {
       signal.throwIfAborted()
       if (!isFailing) log.warn('cannot look after what the node is short of, will try again', { error })
       isFailing = true
+      await clock.sleep(rounds.restMs, signal)
     }
-    await rest(deps, rounds.restMs, signal)
   }
 }
 
