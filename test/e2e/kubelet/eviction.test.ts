@@ -27,7 +27,14 @@ function writer(mebibytes: number, emptyDir: object = {}): Partial<PodSpec> {
   }
 }
 
-describe('a node that runs short of disk', () => {
+/** Takes memory until the kernel ends it. */
+const EATER: Partial<PodSpec> = {
+  restartPolicy: 'Never',
+  automountServiceAccountToken: false,
+  containers: [testContainer('main', 'exec tail /dev/zero', { resources: { limits: { memory: '24Mi' } } })],
+}
+
+describe('a node that runs short', () => {
   let lab: Lab
   let agent: LabAgent
 
@@ -38,18 +45,25 @@ describe('a node that runs short of disk', () => {
     return stdout
   }
 
+  async function create(pods: Readonly<Record<string, Partial<PodSpec>>>): Promise<void> {
+    const items = Object.entries(pods).map(([name, spec]) => testPod(name, spec))
+    await kubectl(['create', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))
+  }
+
   async function isTrue<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> {
     return await waitFor(what, ask, {
       ms: 60_000,
-      pollMs: 200,
+      pollMs: 300,
       context: async () => (await agent.log()).slice(-40).join('\n'),
     })
   }
 
   const get = async <T>(...what: readonly string[]) => JSON.parse(await kubectl(['get', ...what, '-o', 'json'])) as T
   const statusOf = async (name: string) => (await get<Pod>('pod', name)).status
-  const pressure = async () =>
-    (await get<Node>('node', NODE_NAME)).status?.conditions?.find(({ type }) => type === 'DiskPressure')?.status
+  const reasonsOf = async (name: string) =>
+    (await get<{ items: Event[] }>('events', '-A')).items.flatMap(({ involvedObject, reason }) =>
+      involvedObject.name === name ? [reason ?? ''] : [],
+    )
 
   before(async () => {
     lab = await startLab()
@@ -76,24 +90,21 @@ describe('a node that runs short of disk', () => {
   })
   after(() => lab[Symbol.asyncDispose]())
 
-  test('evicts who takes too much, nobody else, and says so while it is', async () => {
-    const pods = {
+  test('of disk evicts who takes too much, nobody else, and says so while it is', async () => {
+    await create({
+      eater: EATER,
       innocent: writer(4, { sizeLimit: '8Mi' }),
       greedy: writer(20, { sizeLimit: '8Mi' }),
       filler: writer(DISK_MIB - LEFT_MIB),
-    }
-    for (const [name, spec] of Object.entries(pods))
-      await kubectl(['create', '-f', '-'], JSON.stringify(testPod(name, spec)))
-    const seen = isTrue('disk pressure', async () => (await pressure()) === 'True')
+    })
     const [greedy, filler] = await Promise.all(
       ['greedy', 'filler'].map((name) =>
         isTrue(`${name} to be evicted`, async () => {
-          const status = await statusOf(name)
+          const { status } = (await agent.pod(name)) ?? {}
           return status?.phase === 'Failed' && status
         }),
       ),
     )
-    await seen
     assert.equal(greedy?.reason, 'Evicted')
     assert.equal(greedy?.message, 'Usage of EmptyDir volume "data" exceeds the limit "8Mi". ')
     assert.equal(
@@ -108,14 +119,33 @@ describe('a node that runs short of disk', () => {
     const disruption = filler?.conditions?.find(({ type }) => type === 'DisruptionTarget')
     assert.deepEqual([disruption?.status, disruption?.reason], ['True', 'TerminationByKubelet'])
 
-    await isTrue('the end of disk pressure', async () => (await pressure()) === 'False')
+    // It was told when it began, so this is its end.
+    await isTrue('disk pressure', async () => (await reasonsOf(NODE_NAME)).includes('NodeHasDiskPressure'))
+    await isTrue('the end of disk pressure', async () => {
+      const { status } = await get<Node>('node', NODE_NAME)
+      return status?.conditions?.some((each) => each.type === 'DiskPressure' && each.status === 'False')
+    })
     assert.equal((await statusOf('innocent'))?.phase, 'Running')
-    const { items } = await get<{ items: Event[] }>('events', '-A')
-    const reasons = new Set(items.map(({ involvedObject, reason }) => `${involvedObject.name} ${reason}`))
-    for (const reason of ['greedy Evicted', 'filler Evicted', `${NODE_NAME} EvictionThresholdMet`])
-      assert.ok(reasons.has(reason), `${reason} in ${[...reasons].join(', ')}`)
-    assert.ok(!reasons.has('innocent Evicted'))
-    await kubectl(['create', '-f', '-'], JSON.stringify(testPod('late', writer(1))))
+    assert.equal((await statusOf('greedy'))?.reason, 'Evicted')
+    assert.equal((await statusOf('filler'))?.reason, 'Evicted')
+    assert.ok((await reasonsOf(NODE_NAME)).includes('EvictionThresholdMet'))
+    assert.ok((await reasonsOf('filler')).includes('Evicted'))
+    assert.ok(!(await reasonsOf('innocent')).includes('Evicted'))
+    await create({ late: writer(1) })
     await isTrue('a pod to be let in again', async () => (await statusOf('late'))?.phase === 'Running')
+  })
+
+  test('tells whose process the kernel killed for want of memory', async () => {
+    const status = await isTrue('the eater to end', async () => {
+      const { phase, containerStatuses } = (await statusOf('eater')) ?? {}
+      return phase === 'Failed' && containerStatuses?.[0]
+    })
+    assert.equal(status.state?.terminated?.reason, 'OOMKilled')
+    const told = await isTrue('an event about it', async () => {
+      const { items } = await get<{ items: Event[] }>('events')
+      return items.find(({ involvedObject, reason }) => involvedObject.name === 'eater' && reason === 'OOMKilling')
+    })
+    assert.match(told.message ?? '', /^Container main ran out of memory, victim process: tail, pid: \d+$/)
+    assert.equal(told.involvedObject.fieldPath, 'spec.containers{main}')
   })
 })
