@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { createContainer, createPod } from '../../test/builders/create-pod.ts'
 import { createPodFigures } from '../../test/builders/create-stats-snapshot.ts'
 import type { PodUse } from '../../test/builders/create-stats-snapshot.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { createStatsSnapshot } from '../../test/builders/create-stats-snapshot.ts'
 import type { NodeUse } from '../../test/builders/create-stats-snapshot.ts'
 import { parseQuantity } from '../model/quantity.ts'

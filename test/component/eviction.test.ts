@@ -35,12 +35,20 @@ function protect(agent: Agent, use: () => NodeUse): { readonly counted: string[]
   })
   const { clock, log, recorder: events, workers: pods } = agent
   const deps = {
-    ...{ thresholds, transitionMs: 300_000, maxGraceSeconds: 0, localStorage: true, readMemory: undefined },
+    thresholds,
+    transitionMs: 300_000,
+    maxGraceSeconds: 0,
+    localStorage: true,
+    readMemory: undefined,
     stats: { ask: async () => createStatsSnapshot({ ...use(), time: clock.now() }) },
     images: { collectUnused: async () => {} },
     nodeEvents: { record: () => {} },
     metrics: { eviction: (signal: string) => void counted.push(signal), evictionStatsAge: () => {} },
-    ...{ pods, pressure, events, clock, log },
+    pods,
+    pressure,
+    events,
+    clock,
+    log,
   }
   agent.group.run('eviction', (signal) => runEviction(deps, signal))
   return { counted, pressure }
