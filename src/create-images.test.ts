@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { noTracer } from './telemetry/tracer.ts'
 import { FakeClock } from '../test/fakes/fake-clock.ts'
 import { FakeCri } from '../test/fakes/fake-cri.ts'
 import { loadSettings } from '../test/fakes/load-settings.ts'
@@ -29,6 +30,7 @@ test('createImages() refuses a credential plugin that is not there', async () =>
     workingDirectory: '/',
     findSecret: async () => undefined,
     volumeImages: () => [],
+    tracer: noTracer,
     clock,
     log: silentLogger,
   }

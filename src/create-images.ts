@@ -17,6 +17,7 @@ import { runImageGarbageCollection } from './images/run-image-garbage-collection
 import type { Logger } from './telemetry/logger.ts'
 import type { NodeEvents } from './telemetry/node-events.ts'
 import type { PodEvents } from './telemetry/pod-events.ts'
+import type { Tracer } from './telemetry/tracer.ts'
 
 export interface ImagesDeps {
   readonly settings: Settings
@@ -28,6 +29,7 @@ export interface ImagesDeps {
   readonly findSecret: FindSecret
   /** Images that volumes of pods name. */
   readonly volumeImages: () => readonly string[]
+  readonly tracer: Tracer
   readonly clock: Clock
   readonly log: Logger
 }
@@ -62,7 +64,10 @@ export async function createImages(deps: ImagesDeps, signal: AbortSignal) {
   }
 }
 
-function createCollector({ settings, calls, volumeImages, nodeEvents, clock, log }: ImagesDeps, access: ImageAccess) {
+function createCollector(
+  { settings, calls, volumeImages, nodeEvents, tracer, clock, log }: ImagesDeps,
+  access: ImageAccess,
+) {
   const { config } = settings
   const policy = {
     highPercent: config.imageGCHighThresholdPercent,
@@ -73,7 +78,7 @@ function createCollector({ settings, calls, volumeImages, nodeEvents, clock, log
   const shared = { policy, events: nodeEvents, clock, log }
   const onRemaining = (refs: ReadonlySet<string>, passBeganAt: number) => access.prune(refs, passBeganAt)
   const collector = new ImageCollector({ ...shared, calls, volumeImages, readSpace: readFileSystemSpace, onRemaining })
-  return { ...shared, collector }
+  return { ...shared, collector, tracer }
 }
 
 function createAccess({ settings, clock, log }: ImagesDeps): ImageAccess {

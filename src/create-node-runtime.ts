@@ -14,10 +14,12 @@ import { RuntimeHealth } from './observe/runtime-health.ts'
 import { findCgroupDriver, startRuntime } from './start-runtime.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
+import type { Tracer } from './telemetry/tracer.ts'
 
 export interface NodeRuntimeDeps {
   readonly settings: Settings
   readonly metrics: AgentMetrics
+  readonly tracer: Tracer | undefined
   readonly clock: Clock
   readonly log: Logger
   /** What the runtime has of this pod changed. */
@@ -49,6 +51,7 @@ export async function createNodeRuntime(deps: NodeRuntimeDeps, group: TaskGroup)
       runtimeEndpoint: config.containerRuntimeEndpoint,
       imageEndpoint: settings.imageServiceEndpoint,
       requestTimeoutMs: config.runtimeRequestTimeout,
+      tracer: deps.tracer,
       clock,
       log,
     }),

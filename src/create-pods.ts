@@ -33,6 +33,7 @@ import { readEnvironment } from './read-environment.ts'
 import { createPodCgroups } from './resources/pod-cgroups.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
+import type { Tracer } from './telemetry/tracer.ts'
 import { readEnvFile } from './volumes/read-env-file.ts'
 import { VolumeStats } from './volumes/volume-stats.ts'
 
@@ -56,6 +57,7 @@ export interface CreatePodsDeps {
   readonly onStatus: (uid: PodUid) => void
   /** Does the API have this pod although it could not be read? */
   readonly isUnreadable: (uid: PodUid) => boolean
+  readonly tracer: Tracer
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number
@@ -137,6 +139,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       environment: deps.environment,
       workingDirectory: deps.workingDirectory,
       findSecret: (key, signal) => findPullSecret({ objects, log }, key, signal),
+      tracer: deps.tracer,
       volumeImages: () => workers.views().flatMap(({ pod }) => listVolumeImages(pod)),
       clock,
       log,
@@ -188,6 +191,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         node: deps.node,
         metrics,
         noteStep: (_, work) => work(),
+        tracer: deps.tracer,
         clock,
         log,
         random,

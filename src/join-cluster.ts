@@ -18,12 +18,14 @@ import { createClusterTransport } from './kube-api/kubeconfig/create-cluster-tra
 import { loadKubeconfig } from './kube-api/kubeconfig/load-kubeconfig.ts'
 import { runListWatch } from './kube-api/list-watch/run-list-watch.ts'
 import type { CredentialsProvider } from './kube-api/transport/credentials.ts'
+import { traceTransport } from './kube-api/transport/trace-transport.ts'
 import type { Transport } from './kube-api/transport/transport.ts'
 import type { Membership } from './membership.ts'
 import type { Node } from './model/generated/core-v1.ts'
 import { createKubeObjectApi } from './objects/create-kube-object-api.ts'
 import type { FollowedObjects } from './sources/run-api-source.ts'
 import type { Logger } from './telemetry/logger.ts'
+import type { Tracer } from './telemetry/tracer.ts'
 
 export interface JoinClusterDeps {
   readonly settings: Settings
@@ -31,6 +33,8 @@ export interface JoinClusterDeps {
   readonly metrics: { readonly client: KubeClientMetrics; readonly certificate: CertificateMetrics }
   /** There is no way on without a new start. */
   readonly giveUp: (error: Error) => void
+  /** Undefined: nothing is traced. */
+  readonly tracer: Tracer | undefined
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number
@@ -95,7 +99,8 @@ export async function joinCluster(deps: JoinClusterDeps, group: TaskGroup): Prom
   }
 }
 
-function createLimits({ settings, metrics, clock, random, log }: JoinClusterDeps, transport: Transport) {
+function createLimits({ settings, metrics, tracer, clock, random, log }: JoinClusterDeps, connections: Transport) {
+  const transport = tracer === undefined ? connections : traceTransport(connections, tracer)
   const shared = { transport, userAgent: `kubelet/${settings.version} (deckhand)`, metrics: metrics.client }
   return (limits: { readonly qps: number; readonly burst: number }): KubeClient =>
     createKubeClient({ ...shared, ...limits, clock, random, log })

@@ -9,6 +9,10 @@ import { createLoneMembership } from './membership.ts'
 import { createNode } from './create-node.ts'
 import type { CreateStatsDeps } from './create-stats.ts'
 import { NodePressure } from './eviction/node-pressure.ts'
+import { createNodeTracing } from './create-node-tracing.ts'
+import { PodChanges } from './node-api/pod-changes.ts'
+import type { PluginRegistrations } from './plugins/plugin-registrations.ts'
+import { noTracer } from './telemetry/tracer.ts'
 import type { ServingCertificates } from './certificates/open-serving-certificates.ts'
 import { readOwnUsage } from './host/own-usage.ts'
 import { toNodeFacts } from './to-node-facts.ts'
@@ -73,7 +77,16 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const { settings, machine, clock, log } = deps
   const { config } = settings
   using guarded = createGuardedFiles({ clock, log })
+  using tracing = await createNodeTracing({
+    ...deps,
+    metrics: {
+      spansExported: (count) => metrics.spansExported(count),
+      spansDropped: (count) => metrics.spansDropped(count),
+    },
+  })
+  const tracer = tracing?.tracer
   await using group = new TaskGroup(signal)
+  if (tracing !== undefined) group.run('tracing', (s) => tracing.run(s))
   const identity = readNodeIdentity({
     machineIdFiles: settings.flags.machineIdFile,
     bootIdFiles: settings.flags.bootIdFile,
@@ -93,6 +106,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   // What the runtime tells before there is anybody to hear it is looked at when there is.
   let isBuilt = false
   let serving: ServingCertificates | undefined
+  let plugins: PluginRegistrations | undefined
   const metrics = deferMetrics(async () =>
     (await import('./telemetry/create-metrics.ts')).createMetrics({
       version: settings.version,
@@ -101,6 +115,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       usage: readOwnUsage,
       volumes: () => volumes.counts(),
       claimUsages: () => volumeStats.claimUsages(),
+      plugins: () => plugins?.plugins() ?? [],
       loopDelay,
     }),
   )
@@ -108,6 +123,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     {
       settings,
       metrics,
+      tracer,
       clock,
       log,
       onPod: (uid) => isBuilt && workers.observed(uid),
@@ -125,7 +141,9 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const cluster = settings.standalone
     ? undefined
     : // Loaded only where there is one: a node of static pods needs none of it.
-      await (await import('./join-cluster.ts')).joinCluster({ ...deps, metrics: toClusterMetrics(metrics) }, group)
+      await (
+        await import('./join-cluster.ts')
+      ).joinCluster({ ...deps, tracer, metrics: toClusterMetrics(metrics) }, group)
   const membership = cluster?.membership ?? createLoneMembership({ objects: deps.objects, nodeName, log })
   // Before anybody is told how the node is, so that it does not seem to falter at each start of the agent.
   await health.check(group.signal)
@@ -157,6 +175,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   })
   tellResolverLimits(node.sandbox.dns, membership.nodeEvents)
   const statusBell = new Wakeup()
+  const podChanges = new PodChanges()
   const pods = await createPods(
     {
       ...deps,
@@ -168,8 +187,10 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       guarded,
       metrics,
       pressures: () => pressure.current,
+      tracer: tracer ?? noTracer,
       onStatus: (uid) => {
         statusBell.wake()
+        podChanges.changed(uid)
         clusterPods?.onStatus(uid)
       },
       isUnreadable: (uid) => clusterPods?.isUnreadable(uid) === true,
@@ -189,6 +210,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     deliver: (update) => {
       if (update.operation === 'ADD') for (const { spec } of update.pods) metrics.podSeen(spec.containers.length)
       workers.handle(update)
+      for (const { metadata } of update.pods) podChanges.changed(metadata.uid)
     },
   })
   const clusterPods =
@@ -294,7 +316,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     serving = created.certificates
     return created.api
   }
-  group.run('servers', (s) => runServers({ settings, workers, metrics, clock, log, syncLoop, createApi }, s))
+  group.run('servers', (s) => runServers({ settings, workers, metrics, tracer, clock, log, syncLoop, createApi }, s))
   await deps.onReady(() => syncLoop() === undefined)
   if (config.runOnce) {
     const once = {
@@ -308,6 +330,21 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     }
     return await reportRunOnce(once, group.signal)
   }
+  group.run('node API', async (s) => {
+    const { runNodeApi } = await import('./run-node-api.ts')
+    await runNodeApi({ settings, rootDirectory, workers, changes: podChanges, metrics, clock, log }, s)
+  })
+  group.run('plugins', async (s) => {
+    const { PluginRegistrations } = await import('./plugins/plugin-registrations.ts')
+    // Nobody here makes use of plugins yet; each is told so.
+    plugins = new PluginRegistrations({
+      directory: `${rootDirectory}/plugins_registry`,
+      handlers: new Map(),
+      clock,
+      log,
+    })
+    await plugins.run(s)
+  })
   await group.join()
   return 0
 }

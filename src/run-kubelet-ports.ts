@@ -24,6 +24,7 @@ import { runPlainServer } from './server/run-plain-server.ts'
 import type { Verbosity } from './telemetry/create-logger.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
+import type { Tracer } from './telemetry/tracer.ts'
 import { createProfiler } from './telemetry/profiler.ts'
 import { toTlsSettings } from './to-tls-settings.ts'
 
@@ -31,6 +32,7 @@ export interface KubeletPortsDeps {
   readonly settings: Settings
   readonly workers: PodWorkers
   readonly metrics: AgentMetrics
+  readonly tracer: Tracer | undefined
   readonly health: readonly Route[]
   readonly clock: Clock
   readonly log: Logger
@@ -56,14 +58,14 @@ const NODE_LOGS = '/var/log'
 
 /** Serves the read-only port where one is configured, and the kubelet's API. */
 export async function runKubeletPorts(deps: KubeletPortsDeps, signal: AbortSignal): Promise<void> {
-  const { settings, metrics, clock, log, api } = deps
+  const { settings, metrics, tracer, clock, log, api } = deps
   const { config } = settings
   const open = [...createOpenRoutes(deps), ...(api?.open ?? [])]
   await using group = new TaskGroup(signal)
   if (config.readOnlyPort !== 0) {
     const routes = [...open, ...createDisabledDebugRoutes()]
     const server = { name: 'read-only', address: config.address, port: config.readOnlyPort }
-    group.run('read-only', (s) => runPlainServer({ ...server, routes, metrics, log, clock }, s))
+    group.run('read-only', (s) => runPlainServer({ ...server, routes, metrics, tracer, log, clock }, s))
   }
   if (api !== undefined) await runApi({ ...deps, api }, open, group)
   await group.join()
@@ -85,7 +87,7 @@ function createOpenRoutes({ workers, metrics, health }: KubeletPortsDeps): reado
 }
 
 async function runApi(
-  { settings, metrics, clock, log, api }: KubeletPortsDeps & { readonly api: KubeletApiDeps },
+  { settings, metrics, tracer, clock, log, api }: KubeletPortsDeps & { readonly api: KubeletApiDeps },
   open: readonly Route[],
   group: TaskGroup,
 ): Promise<void> {
@@ -124,6 +126,7 @@ async function runApi(
     tls: toTlsSettings(config),
     audit: createAuditLog(log),
     metrics,
+    tracer,
     clock,
     log,
   }

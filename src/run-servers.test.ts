@@ -64,6 +64,7 @@ async function run(fields: object, problem: () => string | undefined = () => und
     settings,
     workers,
     metrics,
+    tracer: undefined,
     clock: new FakeClock(),
     log,
     syncLoop: problem,

@@ -8,11 +8,13 @@ import type { HealthCheck } from './server/endpoints/health-routes.ts'
 import { runPlainServer } from './server/run-plain-server.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
+import type { Tracer } from './telemetry/tracer.ts'
 
 export interface RunServersDeps {
   readonly settings: Settings
   readonly workers: PodWorkers
   readonly metrics: AgentMetrics
+  readonly tracer: Tracer | undefined
   readonly clock: Clock
   readonly log: Logger
   readonly syncLoop: HealthCheck

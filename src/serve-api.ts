@@ -29,8 +29,10 @@ export async function serveApi(api: ServedApi, signal: AbortSignal): Promise<voi
       servingNames: () => [api.nodeName],
       identities: [adminIdentity(api.adminKubeconfig), nodeIdentity(api.agentKubeconfig, api.nodeName)],
       nodeName: api.nodeName,
-      // The kubelet listens on loopback, with a certificate for the name of its node.
-      kubeletTrust: () => ({ address: LOOPBACK, servername: api.nodeName }),
+      // The agent listens nowhere else, whatever address its Node has; its certificate is for its name.
+      kubeletAddress: LOOPBACK,
+      mirrorsMayRefer: true,
+      kubeletTrust: () => ({ servername: api.nodeName }),
       version: KUBERNETES_VERSION,
       clock: systemClock,
       log,

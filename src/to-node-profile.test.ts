@@ -31,7 +31,7 @@ localStorageCapacityIsolation: false
     controllerAttachDetach: false,
     nodeIps: ['fd00::1'],
     maxImages: 7,
-    declaredFeatures: ['RestartAllContainersOnContainerExits', 'ExtendWebSocketsToKubelet'],
+    declaredFeatures: ['ExtendWebSocketsToKubelet', 'RestartAllContainersOnContainerExits'],
     resources: {
       maxPods: 20,
       podsPerCore: 4,

@@ -3,8 +3,8 @@ import { toCanonicalIp } from './host/read-node-address.ts'
 import type { NodeProfile } from './node/node-profile.ts'
 import { toGoArchitecture } from './node/to-go-architecture.ts'
 
-/** What the node says that it can do; only what really works. */
-const DECLARED_FEATURES = ['RestartAllContainersOnContainerExits', 'ExtendWebSocketsToKubelet'] as const
+/** What the node says that it can do; only what really works. The API takes it in alphabetical order alone. */
+const DECLARED_FEATURES = ['ExtendWebSocketsToKubelet', 'RestartAllContainersOnContainerExits'] as const
 
 /** What the configuration means for the Node object. */
 export function toNodeProfile(settings: Settings, architecture: string): NodeProfile {

@@ -46,15 +46,18 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'http-client',
     'probes',
   ],
+  plugins: ['async', 'telemetry', 'host', 'cri'],
+  'node-api': ['model', 'async', 'telemetry', 'host', 'schema', 'cri'],
+  tracing: ['async', 'telemetry', 'cri'],
   server: ['model', 'async', 'telemetry', 'host', 'cri', 'kube-api', 'logs', 'stats', 'streams'],
   standalone: ['model', 'async', 'document', 'telemetry', 'host', 'config', 'kube-api'],
 }
 
 /** npm packages and Node modules that belong to some folders alone. */
 export const owners: Readonly<Record<string, readonly string[]>> = {
-  '@grpc/grpc-js': ['cri'],
-  '@bufbuild/protobuf': ['cri'],
-  '@bufbuild/protobuf/wire': ['cri'],
+  '@grpc/grpc-js': ['cri', 'node-api', 'plugins', 'tracing'],
+  '@bufbuild/protobuf': ['cri', 'node-api', 'plugins', 'tracing'],
+  '@bufbuild/protobuf/wire': ['cri', 'node-api', 'plugins', 'tracing'],
   '@peculiar/x509': ['certificates'],
   'reflect-metadata': ['certificates'],
   yaml: ['document'],
@@ -67,6 +70,6 @@ export const owners: Readonly<Record<string, readonly string[]>> = {
   'node:sqlite': ['api-server'],
   'node:http': ['server', 'sources', 'http-client', 'api-server', 'kube-api', 'streams'],
   'node:https': ['server', 'sources', 'http-client', 'api-server', 'kube-api', 'streams'],
-  'node:http2': ['kube-api'],
+  'node:http2': ['kube-api', 'api-server'],
   'node:tls': ['api-server', 'kube-api', 'server', 'certificates'],
 }

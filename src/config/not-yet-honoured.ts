@@ -11,7 +11,6 @@ const NOT_YET_HONOURED: readonly (keyof GivenConfiguration)[] = [
   // The API on port 10250.
   'enableContentionProfiling',
   'showHiddenMetricsForVersion',
-  'tracing',
   // Volumes.
   'volumePluginDir',
   // The node protects itself and its pods.

@@ -95,7 +95,7 @@ describe('computeContainerConfig()', () => {
         { key: 'IP', value: bytes('10.1.0.2') },
       ],
       mounts: [
-        { ...ownMount, containerPath: '/etc/hosts', hostPath: '/r/pods/u-1/etc-hosts', selinuxRelabel: true },
+        { ...ownMount, containerPath: '/etc/hosts', hostPath: '/r/pods/u-1/etc-hosts', selinuxRelabel: false },
         {
           ...ownMount,
           containerPath: '/dev/termination-log',

@@ -26,7 +26,7 @@ const plain: Mount = {
   image: undefined,
   imageSubPath: '',
 }
-const hosts: Mount = { ...plain, containerPath: '/etc/hosts', hostPath: '/r/etc-hosts', selinuxRelabel: true }
+const hosts: Mount = { ...plain, containerPath: '/etc/hosts', hostPath: '/r/etc-hosts' }
 const log: Mount = { ...plain, containerPath: '/dev/termination-log', hostPath: '/r/containers/main/0000002a' }
 
 const compute = (changes: Partial<MountsInput>) =>
@@ -60,8 +60,15 @@ describe('computeMounts()', () => {
     assert.deepEqual(compute({ mounts, podIps: ['10.1.0.2'] }), [{ ...plain, containerPath: '/etc/hosts' }])
   })
 
-  test('the termination log is relabelled where SELinux is on', () => {
-    assert.deepEqual(compute({ terminationLog, selinuxEnabled: true }), [{ ...log, selinuxRelabel: true }])
+  test('what may be relabelled is where SELinux is on', () => {
+    const mounts = [volume, { ...volume, selinuxRelabel: true }]
+    assert.deepEqual(compute({ mounts, podIps: ['10.1.0.2'], terminationLog, selinuxEnabled: true }), [
+      plain,
+      { ...plain, selinuxRelabel: true },
+      { ...hosts, selinuxRelabel: true },
+      { ...log, selinuxRelabel: true },
+    ])
+    assert.deepEqual(compute({ mounts }), [plain, plain])
   })
 
   test('every mount of a pod with its own users is mapped', () => {
@@ -78,12 +85,12 @@ describe('computeMounts()', () => {
 
   test('flags and propagation are passed on', () => {
     const mounts: ContainerMount[] = [
-      { ...volume, readOnly: true, recursiveReadOnly: true, selinuxRelabel: true },
+      { ...volume, readOnly: true, recursiveReadOnly: true },
       { ...volume, propagation: 'HostToContainer' },
       { ...volume, propagation: 'Bidirectional' },
     ]
     assert.deepEqual(compute({ mounts }), [
-      { ...plain, readonly: true, recursiveReadOnly: true, selinuxRelabel: true },
+      { ...plain, readonly: true, recursiveReadOnly: true },
       { ...plain, propagation: MountPropagation.PROPAGATION_HOST_TO_CONTAINER },
       { ...plain, propagation: MountPropagation.PROPAGATION_BIDIRECTIONAL },
     ])

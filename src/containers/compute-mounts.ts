@@ -40,16 +40,19 @@ export function computeMounts(input: MountsInput): Mount[] {
   const etcHosts = { hostPath: input.etcHostsPath, containerPath: '/etc/hosts' }
   return [
     ...mounts,
-    ...(wantsEtcHosts(pod, mounts, podIps) ? [ownFile(etcHosts, true)] : []),
-    ...(terminationLog === undefined ? [] : [ownFile(terminationLog, input.selinuxEnabled)]),
-  ].map((mount) => toMount(mount, input.userNamespace))
+    ...(wantsEtcHosts(pod, mounts, podIps) ? [ownFile(etcHosts)] : []),
+    ...(terminationLog === undefined ? [] : [ownFile(terminationLog)]),
+  ].map((mount) => toMount(mount, input))
 }
 
-function ownFile(paths: Pick<ContainerMount, 'hostPath' | 'containerPath'>, selinuxRelabel: boolean): ContainerMount {
-  return { ...paths, readOnly: false, recursiveReadOnly: false, propagation: 'None', selinuxRelabel }
+function ownFile(paths: Pick<ContainerMount, 'hostPath' | 'containerPath'>): ContainerMount {
+  return { ...paths, readOnly: false, recursiveReadOnly: false, propagation: 'None', selinuxRelabel: true }
 }
 
-function toMount(mount: ContainerMount, mapping: UserNamespaceMapping | undefined): Mount {
+function toMount(
+  mount: ContainerMount,
+  { selinuxEnabled, userNamespace: mapping }: Pick<MountsInput, 'selinuxEnabled' | 'userNamespace'>,
+): Mount {
   const { containerPath, hostPath, readOnly, recursiveReadOnly, propagation, selinuxRelabel, image } = mount
   return {
     containerPath,
@@ -57,7 +60,7 @@ function toMount(mount: ContainerMount, mapping: UserNamespaceMapping | undefine
     readonly: readOnly,
     recursiveReadOnly,
     propagation: PROPAGATIONS[propagation],
-    selinuxRelabel,
+    selinuxRelabel: selinuxRelabel && selinuxEnabled,
     uidMappings: mapping?.uids ?? [],
     gidMappings: mapping?.gids ?? [],
     image: image?.spec,

@@ -15,7 +15,8 @@ const CHANNEL_OPTIONS = {
   'grpc.enable_channelz': 0,
 }
 
-interface CallHeaders {
+/** What goes with a call besides its request. */
+export interface CallHeaders {
   readonly headers?: Readonly<Record<string, string>>
 }
 

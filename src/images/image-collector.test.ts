@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
+import { noTracer } from '../telemetry/tracer.ts'
 import { FakeClock } from '../../test/fakes/fake-clock.ts'
 import { FakeCriImages } from '../../test/fakes/fake-cri-images.ts'
 import { silentLogger } from '../../test/fakes/silent-logger.ts'
@@ -189,6 +190,7 @@ describe('runImageGarbageCollection()', () => {
         collector: { look: act('look'), collect: act('collect') },
         policy: { ...policy, ...policyFields },
         events: { record: ({ reason }) => void events.push(`${passes.length} ${reason}`) },
+        tracer: noTracer,
         clock,
         log: silentLogger,
       },

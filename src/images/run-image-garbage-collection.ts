@@ -1,6 +1,7 @@
 import type { Clock } from '../async/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { NodeEvents } from '../telemetry/node-events.ts'
+import type { Tracer } from '../telemetry/tracer.ts'
 import { isCollecting } from './compute-image-garbage.ts'
 import type { GarbagePolicy } from './compute-image-garbage.ts'
 import type { ImageCollector } from './image-collector.ts'
@@ -9,6 +10,7 @@ export interface ImageGarbageDeps {
   readonly collector: Pick<ImageCollector, 'look' | 'collect'>
   readonly policy: GarbagePolicy
   readonly events: NodeEvents
+  readonly tracer: Tracer
   readonly clock: Clock
   readonly log: Logger
 }
@@ -17,12 +19,14 @@ const INTERVAL_MS = 300_000
 
 /** Collects images every five minutes until the signal aborts. Where none is ever to go by itself, it only looks: a node may run short. */
 export async function runImageGarbageCollection(deps: ImageGarbageDeps, signal: AbortSignal): Promise<void> {
-  const { collector, policy, events, clock, log } = deps
+  const { collector, policy, events, tracer, clock, log } = deps
   let failures = 0
   for (let pass = 0; ; pass += 1) {
     try {
       // What is there at the start is seen then, and no younger than the agent.
-      await (pass === 0 || !isCollecting(policy) ? collector.look(signal) : collector.collect(signal))
+      await (pass === 0 || !isCollecting(policy)
+        ? collector.look(signal)
+        : tracer.span('Images/GarbageCollect', {}, () => collector.collect(signal)))
       failures = 0
     } catch (error) {
       signal.throwIfAborted()

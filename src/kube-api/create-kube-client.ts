@@ -13,7 +13,7 @@ import { parseWatchEvent } from './parse-watch-event.ts'
 import { readLines, readText } from './read-body.ts'
 import { RequestBudget } from './request-budget.ts'
 import { toApiError } from './to-api-error.ts'
-import { BrokenConnectionError } from './transport/transport.ts'
+import { BrokenConnectionError, RetiredConnectionError } from './transport/transport.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport/transport.ts'
 
 export interface KubeClientDeps {
@@ -68,7 +68,12 @@ class RateLimitedClient implements KubeClient {
     const response = await toClientErrors(what, scope, signal, () =>
       this.#repeat('GET', what, scope.signal, (ask) => this.#begin(request, what, ask, scope)),
     )
-    for await (const line of readLines(response.body)) yield parseWatchEvent(line)
+    try {
+      for await (const line of readLines(response.body)) yield parseWatchEvent(line)
+    } catch (error) {
+      // An end like any other: whoever wants more asks for it.
+      if (!(error instanceof RetiredConnectionError)) throw error
+    }
   }
 
   /** Attempts until one succeeds or is not worth repeating, each in its turn. */
@@ -92,7 +97,7 @@ class RateLimitedClient implements KubeClient {
     using scope = new AbortScope(signal)
     using _timer = this.#abortAfter(ATTEMPT_MS, what, scope)
     return await toClientErrors(what, scope, signal, async () => {
-      const response = await ask(this.#toOutgoing(request), scope.signal)
+      const response = await ask(this.#toOutgoing(request, false), scope.signal)
       const text = await readText(response.body)
       if (!isSuccess(response)) throw toApiError({ what, code: response.status, text, retryAfter: response.retryAfter })
       return parseAnswer(text, what) as T
@@ -102,13 +107,14 @@ class RateLimitedClient implements KubeClient {
   /** The beginning of a watch: only that has a limit of time. */
   async #begin(request: KubeRequest, what: string, ask: Ask, scope: AbortScope): Promise<TransportResponse> {
     using _timer = this.#abortAfter(ATTEMPT_MS, what, scope)
-    const response = await ask(this.#toOutgoing(request), scope.signal)
+    const response = await ask(this.#toOutgoing(request, true), scope.signal)
     if (isSuccess(response)) return response
     const text = await readText(response.body)
     throw toApiError({ what, code: response.status, text, retryAfter: response.retryAfter })
   }
 
-  #toOutgoing({ method, path, query = {}, body, contentType = 'application/json' }: KubeRequest): TransportRequest {
+  #toOutgoing(request: KubeRequest, isWatch: boolean): TransportRequest {
+    const { method, path, query = {}, body, contentType = 'application/json' } = request
     const search = new URLSearchParams(query).toString()
     return {
       method,
@@ -119,6 +125,7 @@ class RateLimitedClient implements KubeClient {
         ...(body !== undefined && { 'content-type': contentType }),
       },
       body: body === undefined ? undefined : Buffer.from(formatExactJson(body)),
+      isWatch,
     }
   }
 

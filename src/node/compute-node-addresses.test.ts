@@ -41,7 +41,17 @@ describe('computeNodeAddresses()', () => {
       expected: { addresses: [internal('2001:db8::1'), HOSTNAME], annotations: {} },
     },
     {
-      name: 'none at all',
+      name: 'only the name of a node that is on no network',
+      expected: { addresses: [HOSTNAME], annotations: {} },
+    },
+    {
+      name: 'only the name still',
+      before: [HOSTNAME],
+      expected: { addresses: [HOSTNAME], annotations: {} },
+    },
+    {
+      name: 'none any more',
+      before: [internal('192.0.2.1'), HOSTNAME],
       expected: 'Cannot find the address of node "node-1": expected one that is not only local',
     },
     {

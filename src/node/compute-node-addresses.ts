@@ -11,7 +11,7 @@ export interface Reachability {
   readonly annotations: Readonly<Record<string, string>>
 }
 
-/** How the node is reached; or a sentence why that cannot be said, and then nothing changes. */
+/** How the node is reached; or a sentence why that cannot be said, and then nothing changes. A node on no network has its name at least. */
 export function computeNodeAddresses(
   before: Reachability,
   profile: Pick<NodeProfile, 'nodeName' | 'nodeIps' | 'externalCloud'>,
@@ -26,7 +26,9 @@ export function computeNodeAddresses(
   const hostname: NodeAddress = { type: 'Hostname', address: nodeName }
   if (externalCloud && nodeIps.length === 0) return { addresses: [hostname], annotations }
   const ips = given.length > 0 ? given : facts.found === undefined ? [] : [facts.found]
-  if (ips.length === 0) return `Cannot find the address of node "${nodeName}": expected one that is not only local`
+  const hadAddress = before.addresses.some(({ type }) => type !== 'Hostname')
+  if (ips.length === 0 && hadAddress)
+    return `Cannot find the address of node "${nodeName}": expected one that is not only local`
   return { addresses: [...ips.map((address) => ({ type: 'InternalIP', address })), hostname], annotations }
 }
 

@@ -16,6 +16,7 @@ import type { UserNamespaceMapping } from '../model/user-namespace.ts'
 import type { ProbeDeps } from '../probes/probe-deps.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { PodEvents } from '../telemetry/pod-events.ts'
+import type { Tracer } from '../telemetry/tracer.ts'
 import type { ExitJournal } from './exit-journal.ts'
 import type { PodFiles } from './pod-files.ts'
 import type { RuntimeClasses } from './runtime-classes.ts'
@@ -157,6 +158,7 @@ export interface PodRuntime {
   readonly node: NodeSettings
   /** Work that nothing else here would show, under its name. */
   readonly noteStep: NoteStep
+  readonly tracer: Tracer
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number

@@ -50,6 +50,9 @@ export type PodSubject =
   | { readonly kind: 'pod'; readonly pod: Pod }
   | { readonly kind: 'orphan'; readonly observed: ObservedPod }
 
+/** As the Go kubelet calls these steps in its traces. */
+const SPANS = { syncing: 'syncPod', terminating: 'syncTerminatingPod', terminated: 'syncTerminatedPod' } as const
+
 const AWAY_RETRY_MS = 1000
 const FAILURE_RETRY_MS = 10_000
 // Log collectors get a moment to read the last lines before the files go.
@@ -237,7 +240,7 @@ export class PodWorker {
     this.#pass = pass
     this.#seen = runtime.observer.get(this.uid)
     try {
-      return await this.#step({ shutdown, superseded: pass.signal })
+      return await this.#traced(() => this.#step({ shutdown, superseded: pass.signal }))
     } catch (error) {
       // Whatever broke while the agent leaves broke because it leaves.
       if (shutdown.aborted) throw shutdown.reason
@@ -247,6 +250,19 @@ export class PodWorker {
       this.#pass = undefined
       this.#deps.onStatus(this)
     }
+  }
+
+  #traced<T>(step: () => Promise<T>): Promise<T> {
+    const { kind } = this.#state
+    if (kind === 'waiting' || kind === 'gone') return step()
+    const { namespace, name } = this.#subject.kind === 'pod' ? this.#subject.pod.metadata : this.#subject.observed
+    const attributes = {
+      'k8s.pod.uid': this.uid,
+      'k8s.pod': `${namespace}/${name}`,
+      'k8s.pod.name': name,
+      'k8s.namespace.name': namespace,
+    }
+    return this.#deps.runtime.tracer.span(SPANS[kind], { attributes }, step)
   }
 
   /** Says what went wrong and returns when to try again. Only what no runtime did is a matter for the people who run the node. */
@@ -278,7 +294,8 @@ export class PodWorker {
     const probes = this.#probing?.probes
     const { pod } = this
     if (pod === undefined || probes === undefined) throw new Error('Cannot sync a pod without a spec')
-    const result = await syncPod({ runtime, settings, memory: this.#memory, probes }, pod, signals)
+    const onStatus = () => this.#deps.onStatus(this)
+    const result = await syncPod({ runtime, settings, memory: this.#memory, probes, onStatus }, pod, signals)
     if (this.#state.kind !== 'syncing') return 0
     if (result.kind === 'finished') {
       await this.#noteEnd()

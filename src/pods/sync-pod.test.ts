@@ -43,9 +43,11 @@ async function setUp(spec: Partial<PodSpec> = {}, answers: Partial<PodRuntime['c
     },
     never,
   )
+  const told: (string | undefined)[] = []
+  const onStatus = () => void told.push(memory.status?.containerStatuses?.[0]?.state?.waiting?.reason)
   const sync = (signals = { shutdown: never, superseded: never }) =>
-    syncPod({ runtime: { ...made.runtime, observer }, settings, memory, probes }, pod, signals)
-  return { ...made, observer, memory, sync, setNetwork: (problem: string | undefined) => (network = problem) }
+    syncPod({ runtime: { ...made.runtime, observer }, settings, memory, probes, onStatus }, pod, signals)
+  return { ...made, observer, memory, sync, told, setNetwork: (problem: string | undefined) => (network = problem) }
 }
 
 function seen(...containers: readonly Partial<ObservedContainer>[]) {
@@ -70,6 +72,14 @@ describe('syncPod()', () => {
     assert.equal(memory.status?.phase, 'Running')
     assert.equal(journal.at(-1), 'refresh')
     assert.equal(memory.unsure, false)
+  })
+
+  test('says what is true before it does what may take long, and only then', async () => {
+    const { sync, observe, told } = await setUp({}, { startContainer: async () => (observe(seen({})), {}) })
+    await sync()
+    assert.deepEqual(told, ['ContainerCreating'])
+    await sync()
+    assert.deepEqual(told, ['ContainerCreating'])
   })
 
   test('does not repeat at once what changed nothing', async () => {

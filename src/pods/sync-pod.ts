@@ -33,6 +33,8 @@ export interface SyncContext {
   readonly settings: SyncSettings
   readonly memory: PodMemory
   readonly probes: Pick<PodProbes, 'sync' | 'status' | 'remember' | 'verdicts'>
+  /** The status has changed, and the pass goes on with something that may take long. */
+  readonly onStatus: () => void
 }
 
 /** What comes after a pass: look again at once, after a while, or never because the pod is over. */
@@ -99,6 +101,8 @@ async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Prom
       ? memory.lastSandboxAt + SANDBOX_PAUSE_MS - runtime.clock.monotonic()
       : 0
   if (pause > 0) return wait(context, pod, { ms: pause, seen })
+  // Volumes and images may take long, and somebody wants to know that the node has the pod.
+  if (actions.createSandbox || actions.start.length > 0) context.onStatus()
   const volumes = await bringVolumes(context, { pod, actions }, signals)
   if (volumes === 'changed') return { kind: 'again' }
   if (volumes === 'missing') return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })

@@ -18,10 +18,11 @@ import type { Destination } from './route-table.ts'
 import { sendAnswer } from './send-answer.ts'
 import type { Answer } from './send-answer.ts'
 import { toRequestLabels } from './to-request-labels.ts'
+import { traceRequest } from './trace-request.ts'
+import type { TraceRequestDeps } from './trace-request.ts'
 import { watchStatus } from './watch-status.ts'
 
-export interface RequestServerDeps {
-  readonly type: 'readonly' | 'readwrite'
+export interface RequestServerDeps extends TraceRequestDeps {
   readonly routes: readonly Route[]
   readonly admit: Admit
   readonly audit: Audit
@@ -75,7 +76,9 @@ export class RequestServer {
     await this.#measured(visit, code, async () => {
       const passed = await this.#pass(visit, scope.signal)
       if ('status' in passed) return refuse(request, response, passed)
-      await this.#answer(visit, passed, response, scope.signal)
+      await traceRequest(this.#deps, { request, route: passed.route, code }, () =>
+        this.#answer(visit, passed, response, scope.signal),
+      )
     })
   }
 
@@ -86,16 +89,18 @@ export class RequestServer {
     socket.once('close', () => scope.abort(new Error('Client left')))
     socket.on('error', () => {}) // It is closed next.
     const status = watchStatus(socket)
-    await this.#measured(
-      visit,
-      () => status() ?? CLIENT_LEFT,
-      async () => {
-        const passed = await this.#pass(visit, scope.signal)
-        const refusal = 'status' in passed ? passed : await this.#switch(visit, passed, { socket, head }, scope.signal)
-        if (refusal !== undefined && status() === undefined) refuseUpgrade(request, socket, refusal)
-        else socket.end()
-      },
-    )
+    const code = () => status() ?? CLIENT_LEFT
+    await this.#measured(visit, code, async () => {
+      const passed = await this.#pass(visit, scope.signal)
+      const refusal =
+        'status' in passed
+          ? passed
+          : await traceRequest(this.#deps, { request, route: passed.route, code }, () =>
+              this.#switch(visit, passed, { socket, head }, scope.signal),
+            )
+      if (refusal !== undefined && status() === undefined) refuseUpgrade(request, socket, refusal)
+      else socket.end()
+    })
   }
 
   #visit(request: IncomingMessage): Visit {

@@ -8,7 +8,8 @@ import { RequestServer } from './request-server.ts'
 import type { RequestServerDeps } from './request-server.ts'
 import { serveRequests } from './serve-requests.ts'
 
-export interface PlainServerDeps extends Pick<RequestServerDeps, 'routes' | 'metrics' | 'log'>, ListenOptions {
+export interface PlainServerDeps
+  extends Pick<RequestServerDeps, 'routes' | 'metrics' | 'tracer' | 'log'>, ListenOptions {
   readonly clock: Clock
   /** How often to try again when the port is taken; undefined: a taken port is an error. */
   readonly bindRetryMs?: number

@@ -31,6 +31,8 @@ interface Trouble {
 
 // Nothing is asked of the API for this: it only looks whether something was missed.
 const LOOK_MS = 10_000
+// Whoever deletes one looks for its end: kubectl waits for ever when another has its name before it has looked.
+const ABSENCE_MS = 1000
 const FIRST_RETRY_MS = 1000
 const LONGEST_RETRY_MS = 300_000
 
@@ -42,6 +44,8 @@ export class MirrorPods {
   readonly #deps: MirrorPodsDeps
   readonly #bell = new Wakeup()
   readonly #troubles = new Map<string, Trouble>()
+  /** On the monotonic clock, by full name: until when a mirror that went stays away. */
+  readonly #absences = new Map<string, number>()
   /** By full name. */
   #mirrors: ReadonlyMap<string, Pod> = new Map()
   #isListed = false
@@ -53,7 +57,9 @@ export class MirrorPods {
   /** The complete set of what the API has of mirror pods for this node. */
   see(mirrors: readonly Pod[]): void {
     this.#isListed = true
-    this.#mirrors = new Map(mirrors.map((mirror) => [podFullName(mirror), mirror]))
+    const now = new Map(mirrors.map((mirror) => [podFullName(mirror), mirror]))
+    for (const name of this.#mirrors.keys()) if (!now.has(name)) this.#noteAbsence(name)
+    this.#mirrors = now
     this.#bell.wake()
   }
 
@@ -84,13 +90,17 @@ export class MirrorPods {
     const actions = computeMirrorActions({ staticPods: staticPods(), mirrors, allSeen: allSeen(), node: node() })
     const names = new Set(actions.map(({ fullName }) => fullName))
     for (const name of this.#troubles.keys()) if (!names.has(name)) this.#troubles.delete(name)
+    for (const name of this.#absences.keys()) if (!names.has(name)) this.#absences.delete(name)
     for (const action of actions) await this.#apply(action, signal)
   }
 
   async #apply(action: MirrorAction, signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps
     const { fullName } = action
-    if ((this.#troubles.get(fullName)?.retryAt ?? 0) > clock.monotonic()) return
+    const now = clock.monotonic()
+    if (action.kind === 'create' && (this.#absences.get(fullName) ?? 0) > now) return
+    this.#absences.delete(fullName)
+    if ((this.#troubles.get(fullName)?.retryAt ?? 0) > now) return
     try {
       if (action.kind === 'delete') await this.#delete(action.mirror, signal)
       else await this.#create(fullName, action.body, signal)
@@ -137,7 +147,12 @@ export class MirrorPods {
     const fullName = podFullName(mirror)
     if (this.#mirrors.get(fullName)?.metadata.uid !== mirror.metadata.uid) return
     this.#mirrors = new Map([...this.#mirrors].filter(([name]) => name !== fullName))
+    this.#noteAbsence(fullName)
     this.#bell.wake()
+  }
+
+  #noteAbsence(fullName: string): void {
+    this.#absences.set(fullName, this.#deps.clock.monotonic() + ABSENCE_MS)
   }
 
   #noteTrouble({ kind, fullName }: MirrorAction, error: unknown): void {
@@ -152,7 +167,8 @@ export class MirrorPods {
 
   #nextLookMs(): number {
     const now = this.#deps.clock.monotonic()
-    const due = [...this.#troubles.values()].map(({ retryAt }) => Math.max(0, retryAt - now))
+    const times = [...[...this.#troubles.values()].map(({ retryAt }) => retryAt), ...this.#absences.values()]
+    const due = times.map((at) => Math.max(0, at - now))
     return Math.min(LOOK_MS, ...due)
   }
 }

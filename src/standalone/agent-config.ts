@@ -24,8 +24,12 @@ export function createAgentConfig(layout: NodeLayout, record: NodeRecord): strin
     authorization: { mode: 'Webhook' },
     rotateCertificates: true,
     serverTLSBootstrap: true,
-    // A machine may have no address but loopback; the API calls by name.
-    featureGates: { AllowDNSOnlyNodeCSR: true, PreventStaticPodAPIReferences: false },
+    featureGates: {
+      // The API is as near as the folder of manifests.
+      PreventStaticPodAPIReferences: false,
+      // A machine that is on no network has nothing but its name.
+      AllowDNSOnlyNodeCSR: true,
+    },
     failCgroupV1: false,
     failSwapOn: false,
     // Shares of a disk that others fill too would keep pods from a machine that has plenty of room for them.

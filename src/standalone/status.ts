@@ -3,12 +3,12 @@ import { addExplanations, explainPods, isHealthy, listPods } from './agent-clien
 import type { PodSummary } from './agent-client.ts'
 import { knownAgent } from './agent-process.ts'
 import { findContainerd } from './containerd.ts'
-import { findProcess } from './known-process.ts'
+import { findNoted, findProcess } from './known-process.ts'
 import type { NodeDeps } from './node-deps.ts'
 import { computeNodeLayout } from './node-layout.ts'
 import { readNodeRecord } from './node-record.ts'
 
-/** Says what runs; true when the agent does and is healthy. */
+/** Says what runs; true when all of it does and the agent is healthy. */
 export async function runStatus(deps: NodeDeps, state: string, signal: AbortSignal): Promise<boolean> {
   const layout = computeNodeLayout(await realFolder(state))
   const record = await readNodeRecord(layout.record)
@@ -23,13 +23,18 @@ export async function runStatus(deps: NodeDeps, state: string, signal: AbortSign
   deps.say(`agent      ${agentState}`)
   deps.say(`runtime    ${record.runtime ?? (containerd === undefined ? 'stopped' : `containerd (pid ${containerd})`)}`)
   deps.say(`manifests  ${record.manifests}`)
-  deps.say(`kubectl    kubectl --kubeconfig ${layout.adminKubeconfig} get pods -A`)
+  const isUp = (await findNoted(layout.upIdentity)) !== undefined
+  deps.say(
+    isUp
+      ? `kubectl    kubectl --kubeconfig ${layout.adminKubeconfig} get pods -A`
+      : 'kubectl    nobody serves the Kubernetes API: "deckhand up" does not run',
+  )
   if (!healthy) return false
   deps.say('')
   // In this order: a pod that came in between must not look like one that is being ended.
   const explained = await explainPods(record.ports, signal)
   deps.say(formatPods(addExplanations(await listPods(record.ports, signal), explained)))
-  return true
+  return isUp
 }
 
 // A name may have 253 characters, and a table is for looking at.

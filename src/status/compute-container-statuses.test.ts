@@ -62,12 +62,6 @@ const exit = (exitCode: number, id = 'main-0') => ({
     containerID: `containerd://${id}`,
   },
 })
-const neverStarted = {
-  exitCode: 128,
-  reason: 'Error',
-  finishedAt: '2026-01-01T00:00:01Z',
-  containerID: 'containerd://main-0',
-}
 const exited = (exitCode: number, parts: Partial<ObservedContainer> = {}) =>
   instance({ state: 'exited', exitCode, ...AT, ...parts })
 const lost = (message: string) => ({ terminated: { exitCode: 137, reason: 'ContainerStatusUnknown', message } })
@@ -160,7 +154,7 @@ const presentRows: Readonly<Record<string, Row>> = {
     has: [exited(128, { startedAt: 0 })],
     expected: {
       ...present,
-      state: { terminated: neverStarted },
+      state: { terminated: { ...exit(128).terminated, startedAt: '1970-01-01T00:00:00Z' } },
     },
   },
   'unknown and told as running before': {

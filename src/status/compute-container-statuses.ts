@@ -193,7 +193,8 @@ function toState(input: StatusInput, instance: ObservedContainer): ContainerStat
           exitCode: instance.exitCode,
           reason: instance.reason,
           ...(message === '' ? {} : { message }),
-          ...(instance.startedAt === 0 ? {} : { startedAt: toApiTime(instance.startedAt) }),
+          // One that never began has the first moment of all, as the runtime has it.
+          startedAt: toApiTime(instance.startedAt),
           finishedAt: toApiTime(instance.finishedAt),
           containerID: `${input.runtimeName}://${instance.id}`,
         },

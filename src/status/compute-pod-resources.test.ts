@@ -4,8 +4,8 @@ import { createContainer, createPod } from '../../test/builders/create-pod.ts'
 import { computePodResources } from './compute-pod-resources.ts'
 
 describe('computePodResources()', () => {
-  test('says nothing of a pod that asks for nothing', () => {
-    assert.deepEqual(computePodResources(createPod()), {})
+  test('says of a pod that asks for nothing that it has nothing', () => {
+    assert.deepEqual(computePodResources(createPod()), { resources: {} })
   })
 
   test('sums up containers and overhead', () => {

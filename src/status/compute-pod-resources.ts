@@ -9,10 +9,7 @@ export function computePodResources(pod: Pod): Pick<PodStatus, 'allocatedResourc
   const requests = toTexts(computePodRequests(pod, { overhead: true }))
   const limits = toTexts(computePodLimits(pod, { overhead: true }))
   const resources = { ...(limits === undefined ? {} : { limits }), ...(requests === undefined ? {} : { requests }) }
-  return {
-    ...(requests === undefined ? {} : { allocatedResources: requests }),
-    ...(Object.keys(resources).length === 0 ? {} : { resources }),
-  }
+  return { ...(requests === undefined ? {} : { allocatedResources: requests }), resources }
 }
 
 function toTexts(amounts: ResourceAmounts): Readonly<Record<string, string>> | undefined {

@@ -42,6 +42,7 @@ describe('computePodStatus()', () => {
       hostIPs: [{ ip: '192.168.0.1' }],
       podIP: '10.0.0.2',
       podIPs: [{ ip: '10.0.0.2' }],
+      resources: {},
       startTime: '1970-01-01T00:00:00Z',
       containerStatuses: [
         {

@@ -52,6 +52,12 @@ function countEverything(metrics: AgentMetrics): void {
   metrics.certificateRenewalFailed('client')
   metrics.certificateRenewalFailed('server')
   metrics.probe(series, 'successful', 0.02)
+  for (const method of ['list', 'get', 'get_allocatable'] as const)
+    metrics.podResourcesRequest({ version: 'v1', method, failed: true })
+  metrics.eviction('memory.available')
+  metrics.evictionStatsAge('memory.available', 0.1)
+  metrics.spansExported(2)
+  metrics.spansDropped(1)
   metrics.healthChecked('ping', true)
 }
 
@@ -82,13 +88,13 @@ describe('createMetrics() and the metrics of the Go kubelet', () => {
     })
   }
 
-  test('what only we have is about the process', async () => {
+  test('what only we have is about the process, or under our own name', async () => {
     const metrics = create()
     countEverything(metrics)
     const known = new Set(MAIN_METRICS.map(([name]) => name))
     const own = parsePrometheus((await metrics.render('text')).body).filter(({ name }) => !known.has(name))
     assert.deepEqual(
-      own.map(({ name }) => name).filter((name) => !/^(?:process|nodejs)_/.test(name)),
+      own.map(({ name }) => name).filter((name) => !/^(?:process|nodejs|deckhand)_/.test(name)),
       [],
     )
   })

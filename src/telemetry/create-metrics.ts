@@ -13,12 +13,16 @@ import { createHealthMetrics } from './create-health-metrics.ts'
 import type { HealthMetrics } from './create-health-metrics.ts'
 import { createHttpMetrics } from './create-http-metrics.ts'
 import type { HttpMetrics } from './create-http-metrics.ts'
+import { createNodeApiMetrics } from './create-node-api-metrics.ts'
+import type { NodeApiMetrics } from './create-node-api-metrics.ts'
 import { createProbeMetrics } from './create-probe-metrics.ts'
 import type { ProbeMetrics } from './create-probe-metrics.ts'
 import { createRuntimeMetrics } from './create-runtime-metrics.ts'
 import type { RuntimeMetrics } from './create-runtime-metrics.ts'
 import { createStartMetrics } from './create-start-metrics.ts'
 import type { StartMetrics } from './create-start-metrics.ts'
+import { createTracingMetrics } from './create-tracing-metrics.ts'
+import type { TracingMetrics } from './create-tracing-metrics.ts'
 import { createVolumeMetrics } from './create-volume-metrics.ts'
 import type { VolumeCount, VolumeMetrics } from './create-volume-metrics.ts'
 import type { MetricsFormat } from './format-metrics.ts'
@@ -33,7 +37,9 @@ export type AgentCounts = RuntimeMetrics &
   EvictionMetrics &
   HttpMetrics &
   HealthMetrics &
-  ClientMetrics & {
+  ClientMetrics &
+  NodeApiMetrics &
+  TracingMetrics & {
     /** Forgets how the health checks went. */
     resetHealth(): void
   }
@@ -54,6 +60,7 @@ export interface MetricsSources extends ProcessSources {
   readonly volumes: () => readonly VolumeCount[]
   readonly claimUsages: () => readonly ClaimUsage[]
   readonly node: NodeFacts
+  readonly plugins: Parameters<typeof createNodeApiMetrics>[1]
 }
 
 export function createMetrics(sources: MetricsSources): AgentMetrics {
@@ -70,6 +77,8 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     ...createEvictionMetrics(main),
     ...createHttpMetrics(main),
     ...createClientMetrics(main),
+    ...createNodeApiMetrics(main, sources.plugins),
+    ...createTracingMetrics(main),
     ...createProbeMetrics(probes),
     ...createHealthMetrics(health),
     resetHealth: () => health.reset(),

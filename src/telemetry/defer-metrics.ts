@@ -30,6 +30,9 @@ const COUNTS: Readonly<Record<keyof AgentCounts, true>> = {
   clientWait: true,
   serverCertificateRotated: true,
   certificateRenewalFailed: true,
+  podResourcesRequest: true,
+  spansExported: true,
+  spansDropped: true,
   resetHealth: true,
 }
 

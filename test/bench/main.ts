@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import process from 'node:process'
 import { startLab } from '../e2e/lab/start-lab.ts'
 import { apiScenario } from './measure-api.ts'
+import { churnScenario } from './measure-churn.ts'
 import { idleScenario } from './measure-idle.ts'
 import { manyPodsScenario } from './measure-many-pods.ts'
 import { onePodScenario } from './measure-one-pod.ts'
@@ -26,6 +27,7 @@ const scenarios: readonly Scenario[] = [
   subPathRaceScenario,
   volumeCyclesScenario,
   apiScenario,
+  churnScenario,
 ]
 
 interface Kubelet {

@@ -30,6 +30,8 @@ import { runProbe } from '../../src/probes/run-probe.ts'
 import { UserNamespaces } from '../../src/resources/user-namespaces.ts'
 import { PodConfigMux } from '../../src/sources/pod-config-mux.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
+import { noTracer } from '../../src/telemetry/tracer.ts'
+import type { Tracer } from '../../src/telemetry/tracer.ts'
 import type { PodEvent } from '../../src/telemetry/pod-events.ts'
 import { openImages } from '../fakes/open-images.ts'
 import type { FakeClock } from '../fakes/fake-clock.ts'
@@ -60,6 +62,7 @@ export interface AgentOptions {
   /** What the node has for pods; plenty when nothing is said. */
   readonly allocatable?: Readonly<Record<string, string>>
   readonly runtimeClasses?: RuntimeClasses
+  readonly tracer?: Tracer
   /** The status of a pod may have changed. */
   readonly onStatus?: (uid: PodUid) => void
   readonly isUnreadable?: (uid: PodUid) => boolean
@@ -110,7 +113,13 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const log = createRecordingLogger(lines)
   const stop = new AbortController()
   const group = new TaskGroup(stop.signal)
-  const client = createCriClient({ runtimeEndpoint: cri.endpoint, requestTimeoutMs: REQUEST_TIMEOUT_MS, clock, log })
+  const client = createCriClient({
+    runtimeEndpoint: cri.endpoint,
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    tracer: options.tracer,
+    clock,
+    log,
+  })
   const underWay = new Set<object>()
   const calls = trackCalls(client, underWay)
   const recorder = { record: (pod: Pod, event: PodEvent) => void events.push({ uid: pod.metadata.uid, ...event }) }
@@ -193,6 +202,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
           podStart: (seconds) => void counted.push(`pod ${seconds}`),
         },
         noteStep: (_, work) => work(),
+        tracer: options.tracer ?? noTracer,
         clock,
         log,
         // Small, so that waits are hardly longer than their base, and never the same twice.

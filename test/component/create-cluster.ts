@@ -26,7 +26,8 @@ export async function createCluster(t: TestContext, world: World) {
   const test = await createTestApi({
     folder: makeTemporaryFolder(t),
     clock: world.clock,
-    admit: (user, change, view) => admitChange(user, change, createObjectReader(view)),
+    admit: (user, change, view) =>
+      admitChange(user, change, { objects: createObjectReader(view), mirrorsMayRefer: false }),
   })
   t.after(() => test[Symbol.asyncDispose]())
   const ask = async (method: string, path: string, options: CallOptions = {}) =>

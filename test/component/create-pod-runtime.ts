@@ -12,6 +12,7 @@ import { Volumes } from '../../src/volumes/volumes.ts'
 import { ExitJournal } from '../../src/pods/exit-journal.ts'
 import type { PodRuntime } from '../../src/pods/pod-runtime.ts'
 import type { LogFields, Logger } from '../../src/telemetry/logger.ts'
+import { noTracer } from '../../src/telemetry/tracer.ts'
 import type { PodEvents } from '../../src/telemetry/pod-events.ts'
 import { FakeVolumeNode } from '../fakes/fake-volume-node.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
@@ -88,6 +89,7 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
     node: await createNodeSettings(),
     metrics: { containerStart: () => {}, sandboxStart: () => {}, podStart: () => {} },
     noteStep: (_, work) => work(),
+    tracer: noTracer,
     clock,
     log,
     random: () => 0,

@@ -5,7 +5,7 @@ import type { Server as SocketServer, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
-import type { MethodDefinition, sendUnaryData, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js'
+import type { Metadata, MethodDefinition, sendUnaryData, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js'
 import { systemClock } from '../../src/async/clock.ts'
 import type { Clock } from '../../src/async/clock.ts'
 import { criServices } from '../../src/cri/cri-methods.ts'
@@ -44,6 +44,7 @@ export interface FakeCriOptions {
 }
 
 interface IncomingCall {
+  readonly metadata: Metadata
   readonly request: object
   on(event: 'cancelled', listener: () => void): unknown
 }
@@ -59,6 +60,8 @@ export class FakeCri implements AsyncDisposable {
   readonly script: FakeCriScript
   /** Every call that arrived, in order. */
   readonly called: { readonly method: CriMethod | 'containerdEvents'; readonly request: object }[] = []
+  /** To which spans of traces the calls belong, by what came with them. */
+  readonly traceparents: { readonly method: CriMethod; readonly traceparent: string }[] = []
   readonly #folder = mkdtempSync(join(tmpdir(), 'fake-cri-'))
   readonly #ended = new AbortController()
   readonly #state: FakeCriState
@@ -200,6 +203,8 @@ export class FakeCri implements AsyncDisposable {
 
   async #answer(method: CriMethod, call: IncomingCall): Promise<object> {
     this.called.push({ method, request: call.request })
+    const [traceparent] = call.metadata.get('traceparent')
+    if (traceparent !== undefined) this.traceparents.push({ method, traceparent: String(traceparent) })
     const cancel = new AbortController()
     call.on('cancelled', () => cancel.abort())
     await this.script.before(method, cancel.signal)

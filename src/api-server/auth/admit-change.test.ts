@@ -13,12 +13,13 @@ function judge(
   resource: string,
   before: object | undefined,
   after: object | undefined,
-  user = node,
+  { user = node, mirrorsMayRefer = false } = {},
 ): string | undefined {
   const { metadata } = (after ?? before) as ApiObject
   const key = { resource, namespace: metadata.namespace ?? '', name: metadata.name ?? '' }
   try {
-    admitChange(user, { key, before: before as ApiObject | undefined, after: after as ApiObject | undefined }, objects)
+    const change = { key, before: before as ApiObject | undefined, after: after as ApiObject | undefined }
+    admitChange(user, change, { objects, mirrorsMayRefer })
     return undefined
   } catch (error) {
     assert.ok(error instanceof ApiError)
@@ -158,6 +159,16 @@ describe('admitChange()', () => {
       /imagePullSecrets/,
     ],
     [
+      'a mirror pod with a secret, where that is allowed',
+      judge(
+        'pods',
+        undefined,
+        { ...mirror, spec: { ...mirror.spec, imagePullSecrets: [{ name: 's' }] } },
+        { mirrorsMayRefer: true },
+      ),
+      undefined,
+    ],
+    [
       'a mirror pod with an account',
       judge('pods', undefined, { ...mirror, spec: { ...mirror.spec, serviceAccountName: 's' } }),
       /serviceAccountName/,
@@ -182,7 +193,7 @@ describe('admitChange()', () => {
     ['an event is written', judge('events', undefined, { metadata: { name: 'e' } }), undefined],
     [
       'others than nodes do as they like',
-      judge('nodes', nodeOf({ spec: { taints } }), nodeOf({}), { name: 'jane', groups: [] }),
+      judge('nodes', nodeOf({ spec: { taints } }), nodeOf({}), { user: { name: 'jane', groups: [] } }),
       undefined,
     ],
   ]

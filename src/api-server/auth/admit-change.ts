@@ -29,18 +29,25 @@ const OWN_LABELS = [
 const OWN_DOMAINS = ['kubelet.kubernetes.io', 'node.kubernetes.io']
 const KUBERNETES_DOMAINS = ['kubernetes.io', 'k8s.io']
 
+/** What a change is judged by. */
+export interface AdmissionView {
+  readonly objects: ObjectReader
+  /** Static pods may use objects of the API: whoever writes manifests on the node may see all objects anyway. */
+  readonly mirrorsMayRefer: boolean
+}
+
 /** Refuses what a node may not write although it may write such objects. Throws an ApiError; others than nodes pass. */
-export function admitChange(user: RequestUser, change: Change, objects: ObjectReader): void {
+export function admitChange(user: RequestUser, change: Change, view: AdmissionView): void {
   const node = nodeNameOf(user)
   if (node === undefined || user.groups.includes(ADMIN_GROUP)) return
-  const fault = findFault(node, change, objects)
+  const fault = findFault(node, change, view)
   if (fault === undefined) return
   const resource = resourceOfStorage(change.key.resource)
   const { plural = change.key.resource, group = '' } = resource ?? {}
   throw forbidden({ group, resource: plural, name: change.key.name }, `node "${node}" ${fault}`)
 }
 
-function findFault(node: string, { key, before, after }: Change, objects: ObjectReader): string | undefined {
+function findFault(node: string, { key, before, after }: Change, view: AdmissionView): string | undefined {
   if (after === undefined) return undefined
   switch (key.resource) {
     case 'nodes':
@@ -49,7 +56,7 @@ function findFault(node: string, { key, before, after }: Change, objects: Object
     case 'csinodes.storage.k8s.io':
       return key.name === node ? undefined : 'may only use the one of its own name'
     case 'pods':
-      return before === undefined ? findMirrorFault(node, after, objects) : findPodFault(after, before)
+      return before === undefined ? findMirrorFault(node, after, view) : findPodFault(after, before)
     default:
       return undefined
   }
@@ -89,8 +96,12 @@ function isBelow(domain: string, parent: string): boolean {
   return domain === parent || domain.endsWith(`.${parent}`)
 }
 
-/** A node may only make pods that mirror its static ones, which need nothing of the API. */
-function findMirrorFault(node: string, object: ApiObject, objects: ObjectReader): string | undefined {
+/** A node may only make pods that mirror its static ones, which need nothing of the API unless they may. */
+function findMirrorFault(
+  node: string,
+  object: ApiObject,
+  { objects, mirrorsMayRefer }: AdmissionView,
+): string | undefined {
   const pod = object as unknown as Pod & Meta
   if (pod.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] === undefined) return 'may only create mirror pods'
   if (pod.spec?.nodeName !== node) return 'may only create pods that are bound to itself'
@@ -100,7 +111,7 @@ function findMirrorFault(node: string, object: ApiObject, objects: ObjectReader)
   if (!isOwn || others.length > 0 || owner.controller !== true || owner.blockOwnerDeletion === true) {
     return 'may only create pods with its Node as their one owner and controller'
   }
-  const [reference] = findApiReferences(pod.spec)
+  const [reference] = mirrorsMayRefer ? [] : findApiReferences(pod.spec)
   return reference === undefined ? undefined : `may not create a mirror pod with "${reference.path.toString()}"`
 }
 

@@ -16,8 +16,6 @@ export interface KubeletTrust {
   readonly ca?: string
   /** The name that the certificate must have; the address that is called when absent. */
   readonly servername?: string
-  /** Where to call it instead of at the address of its Node. */
-  readonly address?: string
   /** False takes any certificate. */
   readonly rejectUnauthorized?: boolean
 }

@@ -15,6 +15,8 @@ export interface BackendDeps {
   readonly objects: ObjectReader
   readonly clock: Clock
   readonly kubeletTls: () => KubeletTls
+  /** Where kubelets listen; at the address that their Node tells when absent. */
+  readonly kubeletAddress?: string | undefined
 }
 
 /** Knows where requests go that others answer. */
@@ -34,8 +36,8 @@ const NEW_PROTOCOLS = ['v5.channel.k8s.io', 'SPDY/3.1+portforward.k8s.io']
 /** The kubelets and pods that requests to pods and nodes are passed on to. */
 export function createBackends(deps: BackendDeps): Backends {
   const kubelet = (node: string, path: string, isTrusted = false): Backend => {
+    const { address, port } = findKubeletEndpoint(deps.objects, node, deps.kubeletAddress)
     const tls = { ...deps.kubeletTls(), ...(isTrusted && { rejectUnauthorized: false }) }
-    const { address, port } = findKubeletEndpoint(deps.objects, node, tls.address)
     const host = formatHost(address, port)
     return { host, path, connect: (signal) => dialBackend(deps.clock, { address, port, tls }, signal) }
   }
@@ -87,7 +89,7 @@ function at(path: string, query: URLSearchParams): string {
 function refuseUnknownProtocols(objects: ObjectReader, node: string, headers: RequestHeaders): void {
   const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((each) => each.trim())
   const wanted = NEW_PROTOCOLS.find((protocol) => offered.includes(protocol))
-  if (wanted === undefined || findKubeletEndpoint(objects, node, '').speaksWebSocket) return
+  if (wanted === undefined || findKubeletEndpoint(objects, node).speaksWebSocket) return
   throw badRequest(`the kubelet of node "${node}" does not speak ${wanted} over WebSocket: use SPDY`)
 }
 

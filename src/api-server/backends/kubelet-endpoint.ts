@@ -14,13 +14,16 @@ const USUAL_PORT = 10_250
 const ADDRESS_TYPES = ['InternalIP', 'Hostname', 'InternalDNS', 'ExternalIP', 'ExternalDNS']
 const WEB_SOCKET_FEATURE = 'ExtendWebSocketsToKubelet'
 
-/** What the Node of a name says about its kubelet; it may be called at another address instead. Throws an ApiError when there is none, or it has no address. */
-export function findKubeletEndpoint(objects: ObjectReader, name: string, instead?: string): KubeletEndpoint {
+/**
+ * What the Node of a name says about its kubelet; the address may be known better. Throws an ApiError when there is no such Node, or it has
+ * no address.
+ */
+export function findKubeletEndpoint(objects: ObjectReader, name: string, knownAddress?: string): KubeletEndpoint {
   const node = objects.get({ resource: 'nodes', namespace: '', name }) as Node | undefined
   if (node === undefined) throw notFound({ group: '', resource: 'nodes', name })
   const { addresses = [], daemonEndpoints, declaredFeatures = [] } = node.status ?? {}
-  const address =
-    instead ?? ADDRESS_TYPES.map((type) => addresses.find((each) => each.type === type)?.address).find(Boolean)
+  const told = ADDRESS_TYPES.map((type) => addresses.find((each) => each.type === type)?.address).find(Boolean)
+  const address = knownAddress ?? told
   if (address === undefined) {
     const known = addresses.map((each) => `${each.type}=${each.address}`).join(' ')
     throw internalError(`no preferred addresses found for node "${name}"; known addresses: [${known}]`)

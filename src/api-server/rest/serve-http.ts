@@ -1,13 +1,19 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { constants, Http2ServerResponse } from 'node:http2'
+import type { Http2ServerRequest } from 'node:http2'
+import type { Writable } from 'node:stream'
 import { once } from 'node:events'
 import { tooLarge } from '../api-error.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { ApiRequest, ApiResponse } from './api-request.ts'
 import type { Api } from './create-api.ts'
 
+export type ServedRequest = IncomingMessage | Http2ServerRequest
+export type ServedResponse = ServerResponse | Http2ServerResponse
+
 /** Who is at the other end of a connection. */
-export type Authenticate = (request: IncomingMessage) => RequestUser
+export type Authenticate = (request: ServedRequest) => RequestUser
 
 const MAX_HEADER_BYTES = 16 * 1024
 const MAX_CONNECTIONS = 1000
@@ -31,8 +37,8 @@ export function createHttpServer(api: Api, authenticate: Authenticate): Server {
 export async function serveRequest(
   api: Api,
   authenticate: Authenticate,
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: ServedRequest,
+  response: ServedResponse,
 ): Promise<void> {
   const gone = new AbortController()
   response.once('close', () => gone.abort(new Error('The reader has left')))
@@ -41,25 +47,29 @@ export async function serveRequest(
     const answer = await api.handle(toApiRequest(request, authenticate(request)), gone.signal)
     await writeAnswer(request, response, answer, gone.signal)
   } catch {
-    // The reader has left, or a stream broke: there is nobody to tell.
-    response.destroy()
+    // The reader has left, or a stream broke: what was said is not to look whole.
+    if (response instanceof Http2ServerResponse) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+    else response.destroy()
   }
 }
 
-function toApiRequest(request: IncomingMessage, user: RequestUser): ApiRequest {
+function toApiRequest(request: ServedRequest, user: RequestUser): ApiRequest {
   const { method = 'GET', url = '/' } = request
   const headers = joinHeaders(request)
   return { method, target: url, headers, user, readBody: (maxBytes) => readBody(request, maxBytes), body: request }
 }
 
 /** The headers of a request by lower case name; several of one name are joined. */
-export function joinHeaders(request: IncomingMessage): ApiRequest['headers'] {
-  return Object.fromEntries(
-    Object.entries(request.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
-  )
+export function joinHeaders({ headers }: ServedRequest): ApiRequest['headers'] {
+  const { ':authority': host, ...others } = headers
+  const named = Object.entries(others).filter(([name]) => !name.startsWith(':'))
+  return {
+    ...(typeof host === 'string' && { host }),
+    ...Object.fromEntries(named.map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value])),
+  }
 }
 
-async function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+async function readBody(request: ServedRequest, maxBytes: number): Promise<Uint8Array> {
   const chunks: Buffer[] = []
   let length = 0
   // A body that is somewhat too large is read to its end and forgotten: most clients look for an answer only then.
@@ -73,24 +83,37 @@ async function readBody(request: IncomingMessage, maxBytes: number): Promise<Uin
 }
 
 async function writeAnswer(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: ServedRequest,
+  response: ServedResponse,
   answer: ApiResponse,
   signal: AbortSignal,
 ): Promise<void> {
+  const output: Writable = response
+  const isHttp2 = response instanceof Http2ServerResponse
   // The rest of a body that was refused is not read, so nothing can follow it on this connection.
-  if (!request.complete && request.method !== 'GET') response.setHeader('connection', 'close')
+  if (!isHttp2 && !request.complete && request.method !== 'GET') response.setHeader('connection', 'close')
   for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value)
   response.statusCode = answer.status
   if (typeof answer.body === 'string') {
     response.setHeader('content-length', Buffer.byteLength(answer.body))
-    response.end(request.method === 'HEAD' ? undefined : answer.body)
-    return
+    output.end(request.method === 'HEAD' ? undefined : answer.body)
+  } else {
+    if (isHttp2) response.writeHead(answer.status)
+    else response.flushHeaders()
+    await writeChunks(output, answer.body, signal)
   }
-  response.flushHeaders()
-  for await (const text of answer.body) {
+  // Here it is thrown away until it ends or its time is over: clients would take a reset for the loss of the answer.
+  if (isHttp2) request.resume()
+}
+
+async function writeChunks(
+  output: Writable,
+  chunks: AsyncIterable<string | Uint8Array>,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const chunk of chunks) {
     if (signal.aborted) break
-    if (!response.write(text)) await once(response, 'drain', { signal })
+    if (!output.write(chunk)) await once(output, 'drain', { signal })
   }
-  response.end()
+  output.end()
 }

@@ -28,6 +28,8 @@ export interface PartsDeps {
   readonly nodeName: string
   readonly serviceRange?: string
   readonly kubeletTrust?: () => KubeletTrust
+  readonly kubeletAddress?: string
+  readonly mirrorsMayRefer?: boolean
   readonly version: string
   readonly clock: Clock
   readonly log: Logger
@@ -61,7 +63,8 @@ export async function createParts(deps: PartsDeps, pki: Pki, store: ObjectStore)
     certificate: await ensureKubeletClientCertificate(pki, deps),
     trust: deps.kubeletTrust,
   })
-  const backends = createBackends({ objects, clock, kubeletTls: () => kubelets.tls() })
+  const { kubeletAddress, mirrorsMayRefer = false } = deps
+  const backends = createBackends({ objects, clock, kubeletTls: () => kubelets.tls(), kubeletAddress })
   const serviceRange = parseServiceRange(deps.serviceRange ?? DEFAULT_SERVICE_RANGE)
   const apiDeps: ApiDeps = {
     ...deps,
@@ -70,7 +73,7 @@ export async function createParts(deps: PartsDeps, pki: Pki, store: ObjectStore)
     metrics: new ResourceMetrics({ backends, clock }),
     serviceRange,
     reviewers: createReviewers(authenticator, objects),
-    admit: (user, change, view) => admitChange(user, change, createObjectReader(view)),
+    admit: (user, change, view) => admitChange(user, change, { objects: createObjectReader(view), mirrorsMayRefer }),
   }
   const factsFor = (user: RequestUser) => changeFacts(apiDeps, user)
   const api = createApi(apiDeps)

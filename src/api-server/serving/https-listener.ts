@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { createServer } from 'node:https'
-import type { Server } from 'node:https'
+import type { Http2SecureServer } from 'node:http2'
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -13,7 +12,8 @@ import type { KeyedCertificate } from '../../certificates/x509/certificate-files
 import type { RequestUser } from '../kinds/resource.ts'
 import type { Api } from '../rest/create-api.ts'
 import { serveRequest } from '../rest/serve-http.ts'
-import { canUpgrade } from './serve-upgrade.ts'
+import type { ServedRequest, ServedResponse } from '../rest/serve-http.ts'
+import { createSecureServer } from './create-secure-server.ts'
 import type { UpgradeRequest } from './serve-upgrade.ts'
 import { authorizationOf } from './token-protocol.ts'
 
@@ -29,45 +29,25 @@ export interface ListenerDeps {
   readonly log: Logger
 }
 
-const MAX_HEADER_BYTES = 32 * 1024
-const MAX_CONNECTIONS = 500
-const HANDSHAKE_MS = 10_000
-const HEADERS_MS = 15_000
-// A body must come within this; watches are answers and may take longer.
-const REQUEST_MS = 60_000
-const IDLE_MS = 90_000
 // What is being answered gets this long when the server ends.
 const STOP_MS = 700
 
-/** The port of the API: HTTPS, with certificates of clients asked for and not demanded. */
+/** The port of the API: HTTPS, by HTTP/2 or HTTP/1.1, with certificates of clients asked for and not demanded. */
 export class HttpsListener {
   readonly #deps: ListenerDeps
-  readonly #server: Server
+  readonly #server: Http2SecureServer
   readonly #sockets = new Set<Socket>()
   #certificatePem: string
+  #isClosing = false
 
   constructor(deps: ListenerDeps) {
     this.#deps = deps
     this.#certificatePem = deps.certificate.certificatePem
-    this.#server = createServer(
-      {
-        ...secretsOf(deps, deps.certificate),
-        minVersion: 'TLSv1.2',
-        ALPNProtocols: ['http/1.1'],
-        requestCert: true,
-        // Who has none, or a bad one, may still have a token.
-        rejectUnauthorized: false,
-        handshakeTimeout: HANDSHAKE_MS,
-        maxHeaderSize: MAX_HEADER_BYTES,
-        headersTimeout: HEADERS_MS,
-        requestTimeout: REQUEST_MS,
-        keepAliveTimeout: IDLE_MS,
-        shouldUpgradeCallback: ({ url = '/' }) => canUpgrade(url),
-      },
-      (request, response) =>
-        void serveRequest(deps.api, (each) => deps.authenticate(credentialsOf(each)), request, response),
-    )
-    this.#server.maxConnections = MAX_CONNECTIONS
+    this.#server = createSecureServer({ secrets: secretsOf(deps, deps.certificate), clock: deps.clock })
+    this.#server.on('request', (request: ServedRequest, response: ServedResponse) => {
+      if (this.#isClosing && request.httpVersionMajor === 1) response.setHeader('connection', 'close')
+      void serveRequest(deps.api, (each) => deps.authenticate(credentialsOf(each)), request, response)
+    })
     this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       void deps.upgrade({ request, socket, head, user: deps.authenticate(credentialsOf(request)) })
     })
@@ -107,10 +87,10 @@ export class HttpsListener {
 
   async close(): Promise<void> {
     if (!this.#server.listening) return
+    this.#isClosing = true
     using scope = new AbortScope(new AbortController().signal)
     const closed = once(this.#server, 'close')
     this.#server.close()
-    this.#server.closeIdleConnections()
     await Promise.race([closed, this.#deps.clock.sleep(STOP_MS, scope.signal)])
     // Also those that are in their handshake, which the server itself does not know yet.
     for (const socket of this.#sockets) socket.destroy()
@@ -122,7 +102,7 @@ function secretsOf({ authorityPem }: ListenerDeps, { certificatePem, keyPem }: K
   return { cert: certificatePem, key: keyPem, ca: authorityPem }
 }
 
-function credentialsOf(request: IncomingMessage): Credentials {
+function credentialsOf(request: ServedRequest): Credentials {
   const socket = request.socket as TLSSocket
   return {
     certificate: socket.getPeerX509Certificate(),

@@ -50,6 +50,10 @@ export interface ApiServerDeps {
   readonly random: () => number
   /** How kubelets prove themselves when the API calls them; by certificates of its own authority for their address when absent. */
   readonly kubeletTrust?: () => KubeletTrust
+  /** Where kubelets listen; at the address that their Node tells when absent. */
+  readonly kubeletAddress?: string
+  /** Whether static pods may use objects of the API; not when absent. */
+  readonly mirrorsMayRefer?: boolean
   readonly onReady?: (ready: ApiServerReady) => void
 }
 

@@ -6,8 +6,8 @@ export interface Breaks {
 
 const FIRST_DELAY_MS = 800
 const LONGEST_DELAY_MS = 30_000
-// After so long without a break the next one is the first.
-const PEACE_MS = 120_000
+// After so long without a break the next one is the first: longer than the longest wait and a try that finds nobody.
+const PEACE_MS = 60_000
 
 /** One more break: how often that was, and how long to wait; chance (0 to 1) spreads those that broke together. */
 export function computeReconnectDelay(

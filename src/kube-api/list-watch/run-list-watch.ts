@@ -2,6 +2,7 @@ import type { Clock } from '../../async/clock.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { GarbledAnswerError } from '../garbled-answer-error.ts'
 import type { KubeClient } from '../kube-client.ts'
+import { BrokenConnectionError } from '../transport/transport.ts'
 import { computeReconnectDelay } from './compute-reconnect-delay.ts'
 import type { Breaks } from './compute-reconnect-delay.ts'
 import { followWatch } from './follow-watch.ts'
@@ -85,10 +86,16 @@ class ListWatch<T extends KubeObject> {
     const { breaks, delayMs } = computeReconnectDelay(this.#breaks, clock.monotonic(), random())
     this.#breaks = breaks
     const fields = { path, breaks: breaks.count, delayMs, error }
-    const isWorthALine = breaks.count === BREAKS_WORTH_A_LINE || error instanceof GarbledAnswerError
+    const isWorthALine =
+      (breaks.count === BREAKS_WORTH_A_LINE && !isUnreached(error)) || error instanceof GarbledAnswerError
     if (isWorthALine) log.warn('following the API server broke, it is begun anew', fields)
     else log.debug('following the API server broke, it is begun anew', fields)
     onProblem?.(error)
     await clock.sleep(delayMs, signal)
   }
+}
+
+/** The connections themselves say that, once for all who follow something. */
+function isUnreached(error: unknown): boolean {
+  return error instanceof BrokenConnectionError && error.stage === 'connecting'
 }

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { Clock } from '../../async/clock.ts'
 import type { TaskGroup } from '../../async/task-group.ts'
 import { withDeadline } from '../../async/deadline.ts'
@@ -5,8 +6,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import { Connector } from './connector.ts'
 import type { ConnectorDeps } from './connector.ts'
 import type { ClientCertificate, Credentials, CredentialsProvider } from './credentials.ts'
-import { Http1Connections } from './http1-connections.ts'
-import { Http2Connections } from './http2-connections.ts'
+import { Connections } from './connections.ts'
 import { BrokenConnectionError } from './transport.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
 
@@ -30,27 +30,18 @@ export function createTransport(deps: TransportDeps): Transport {
 
 class NegotiatedTransport implements Transport {
   readonly #deps: TransportDeps
-  readonly #http1: Http1Connections
-  readonly #http2: Http2Connections
-  readonly #isHttp1Only: boolean
+  readonly #connector: Connector
+  readonly #retired = new Set<Connections>()
+  #current: Connections
   #certificate: ClientCertificate | undefined
+  /** Since when no connection could be made. */
+  #lostAt: number | undefined
 
   constructor(deps: TransportDeps) {
-    const { server, tasks, clock } = deps
     this.#deps = deps
-    const connector = new Connector(deps)
-    this.#isHttp1Only = connector.isPlain || !deps.http2
-    const connect = (protocols: readonly ('h2' | 'http/1.1')[]) =>
-      connector.connect({ certificate: this.#certificate, protocols }, tasks.signal)
-    this.#http1 = new Http1Connections({ connect: () => connect(['http/1.1']) })
-    this.#http2 = new Http2Connections({
-      origin: server.origin,
-      connect: () => connect(['h2', 'http/1.1']),
-      onHttp1: (socket) => this.#http1.adopt(socket),
-      tasks,
-      clock,
-    })
-    tasks.signal.addEventListener('abort', () => this.#destroyAll('the client ends'), { once: true })
+    this.#connector = new Connector(deps)
+    this.#current = this.#createConnections(undefined)
+    deps.tasks.signal.addEventListener('abort', () => this.#destroyAll('the client ends'), { once: true })
   }
 
   get host(): string {
@@ -87,28 +78,60 @@ class NegotiatedTransport implements Transport {
 
   async #send(request: TransportRequest, used: Credentials, signal: AbortSignal): Promise<TransportResponse> {
     this.#useCertificate(used.certificate)
-    const { server } = this.#deps
-    const target = `${server.pathname.replace(/\/$/, '')}${request.target}`
-    const outgoing = { ...request, target }
-    const headers = { ...request.headers, ...used.headers }
-    // As long as there is a connection to a server that speaks HTTP/1.1, it is not asked again.
-    if (!this.#isHttp1Only && this.#http1.size === 0) {
-      const connection = await this.#http2.acquire(signal)
-      if (connection !== undefined) return await connection.request(outgoing, headers, signal)
-    }
-    return await this.#http1.request(outgoing, { ...headers, host: server.host }, signal)
+    const target = `${this.#deps.server.pathname.replace(/\/$/, '')}${request.target}`
+    return await this.#current.request({ ...request, target }, { ...request.headers, ...used.headers }, signal)
   }
 
-  /** Whoever has a new certificate is to be known by it everywhere. */
+  /** Whoever has a new certificate is to be known by it everywhere, soon: what is under way may end as it began. */
   #useCertificate(certificate: ClientCertificate | undefined): void {
     const before = this.#certificate
-    this.#certificate = certificate
     const isSame = before?.certificatePem === certificate?.certificatePem && before?.keyPem === certificate?.keyPem
-    if (before !== undefined && !isSame) this.closeAll('the client has a new certificate')
+    if (isSame) return
+    this.#certificate = certificate
+    const old = this.#current
+    this.#current = this.#createConnections(certificate)
+    const why = 'the client has a new certificate'
+    if (before !== undefined) this.#deps.log.info('connections to the API server are made anew', { why })
+    this.#retired.add(old)
+    this.#deps.tasks.run('old connections to the API server', async (signal) => {
+      await old.retire(why, signal)
+      this.#retired.delete(old)
+    })
+  }
+
+  #createConnections(certificate: ClientCertificate | undefined): Connections {
+    const { http2, server, tasks, clock } = this.#deps
+    const connector = this.#connector
+    return new Connections({
+      server,
+      isHttp1Only: connector.isPlain || !http2,
+      connect: (protocols) => this.#observe(connector.connect({ certificate, protocols }, tasks.signal)),
+      tasks,
+      clock,
+    })
+  }
+
+  /** Says once that the server is away, and once that it is back, however many ask for it. */
+  async #observe(connecting: Promise<Socket>): Promise<Socket> {
+    const { log, clock } = this.#deps
+    try {
+      const socket = await connecting
+      if (this.#lostAt !== undefined) {
+        const seconds = Math.round((clock.monotonic() - this.#lostAt) / 1000)
+        log.info('the API server is reached again', { host: this.host, seconds })
+      }
+      this.#lostAt = undefined
+      return socket
+    } catch (error) {
+      if (this.#lostAt === undefined && error instanceof BrokenConnectionError) {
+        this.#lostAt = clock.monotonic()
+        log.warn('the API server is not reached, it is tried again', { host: this.host, error })
+      }
+      throw error
+    }
   }
 
   #destroyAll(why: string): void {
-    this.#http1.destroyAll(why)
-    this.#http2.destroyAll(why)
+    for (const connections of [this.#current, ...this.#retired]) connections.destroyAll(why)
   }
 }

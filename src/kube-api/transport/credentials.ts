@@ -12,7 +12,7 @@ export interface Credentials {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Where credentials come from. A new certificate closes all connections that were made with the old one. */
+/** Where credentials come from. A new certificate retires all connections that were made with the old one. */
 export interface CredentialsProvider {
   /** Asked before every request, so answers from memory are the rule. */
   current(signal: AbortSignal): Promise<Credentials>

@@ -7,6 +7,8 @@ export interface TransportRequest {
   readonly target: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array | undefined
+  /** Its answer does not end by itself for a long time, and may be ended and asked for anew. */
+  readonly isWatch: boolean
 }
 
 export interface TransportResponse {
@@ -34,5 +36,12 @@ export class BrokenConnectionError extends KubeUnreachableError {
   constructor(message: string, stage: BrokenConnectionError['stage'], options?: ErrorOptions) {
     super(message, options)
     this.stage = stage
+  }
+}
+
+/** The connection is not to be used any more; what asks again gets another. */
+export class RetiredConnectionError extends BrokenConnectionError {
+  constructor(message: string) {
+    super(message, 'refused')
   }
 }

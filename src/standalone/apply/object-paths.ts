@@ -8,6 +8,13 @@ interface DiscoveredResource {
   readonly namespaced: boolean
 }
 
+/** Where an object is, or is to be. */
+export interface ObjectPlace {
+  /** The path of the collection that it is in. */
+  readonly collection: string
+  readonly name: ObjectName
+}
+
 /** Where objects of each kind are, as the API itself tells. */
 export class ObjectPaths {
   readonly #client: KubeClient
@@ -17,17 +24,17 @@ export class ObjectPaths {
     this.#client = client
   }
 
-  /** The path of the collection that the object is in, and its name in full; fails for a kind that the API does not have. */
+  /** Fails for a kind that the API does not have. */
   async find(
     object: Pick<ObjectName, 'apiVersion' | 'kind' | 'name'> & { readonly namespace: string | undefined },
     signal: AbortSignal,
-  ): Promise<{ readonly collection: string; readonly name: ObjectName }> {
+  ): Promise<ObjectPlace> {
     const { apiVersion, kind } = object
     const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
     const resources = await this.#discover(root, signal)
     const found = resources.find((resource) => resource.kind === kind && !resource.name.includes('/'))
     if (found === undefined) throw new Error(`the API has no ${kind} in ${apiVersion}`)
-    const namespace = found.namespaced ? (object.namespace ?? 'default') : ''
+    const namespace = found.namespaced ? object.namespace || 'default' : ''
     const scope = namespace === '' ? '' : `/namespaces/${encodeURIComponent(namespace)}`
     return {
       collection: `${root}${scope}/${found.name}`,

@@ -1,33 +1,35 @@
-import { join } from 'node:path'
 import type { Clock } from '../../async/clock.ts'
 import { Wakeup } from '../../async/wakeup.ts'
-import { inspectPath, listNames, readManifestFile } from '../../host/read-manifest-file.ts'
 import { readTextIfPresent, writeFileAtomically } from '../../host/state-folder.ts'
 import { watchDirectory } from '../../host/watch-directory.ts'
 import type { KubeClient } from '../../kube-api/kube-client.ts'
 import { applyObject, deleteObject } from './apply-object.ts'
 import type { AppliedObject, ObjectName } from './applied-object.ts'
 import { formatObjectName } from './applied-object.ts'
+import { FolderFiles } from './folder-files.ts'
 import { ObjectPaths } from './object-paths.ts'
-import { parseObjects } from './parse-objects.ts'
+import { Teller } from './teller.ts'
 
 export interface AppliedFolderDeps {
   readonly folder: string
-  /** Remembers what came from the folder, so that what leaves it is deleted, also after a restart. */
+  /** Remembers what came from which file, so that what leaves the folder is deleted, also after a restart. */
   readonly recordFile: string
   readonly client: KubeClient
   readonly clock: Clock
   readonly say: (line: string) => void
 }
 
+/** An object that came from the folder. */
+interface RecordedObject extends ObjectName {
+  readonly file: string
+}
+
 const CHECK_MS = 20_000
 const RETRY_MS = 2000
 // One save of an editor is several events.
 const COALESCE_MS = 50
-const MAX_FILE_BYTES = 10 * 1024 * 1024
-const FILES = /\.(?:ya?ml|json)$/
 // What others refer to comes first.
-const ORDER = [
+const FIRST = [
   'Namespace',
   'PriorityClass',
   'RuntimeClass',
@@ -60,138 +62,134 @@ function startWatch({ folder }: AppliedFolderDeps, bell: Wakeup): Disposable & {
   }
 }
 
-interface FoundFile {
-  readonly stamp: string
-  readonly objects: readonly AppliedObject[]
-}
-
 class AppliedFolder {
   readonly #deps: AppliedFolderDeps
   readonly #paths: ObjectPaths
-  readonly #files = new Map<string, FoundFile>()
-  /** What was said of a file or an object last, so that it is said once. */
-  readonly #told = new Map<string, string>()
+  readonly #teller: Teller
+  readonly #files: FolderFiles
   /** Applied once, and so worth no word while they stay as they are. */
   readonly #known = new Set<string>()
+  #record: ReadonlyMap<string, RecordedObject> | undefined
 
   constructor(deps: AppliedFolderDeps) {
     this.#deps = deps
     this.#paths = new ObjectPaths(deps.client)
+    this.#teller = new Teller(deps.say)
+    this.#files = new FolderFiles(deps.folder, this.#teller)
   }
 
-  /** True when everything is as the files say. */
+  /** True when everything is as the files say. Whatever fails is told and tried again: nothing else of the node depends on it. */
   async look(signal: AbortSignal): Promise<boolean> {
-    const isRead = await this.#read(signal)
-    if (isRead === undefined) return false
-    const objects = [...this.#files.values()].flatMap((file) => file.objects).sort(byOrder)
-    const names: ObjectName[] = []
-    let isWhole = isRead
-    for (const object of objects) {
-      const name = await this.#apply(object, signal)
-      if (name === undefined) isWhole = false
-      else names.push(name)
-    }
-    // While something could not be read or applied nothing is deleted: it may only have moved.
-    if (isWhole) await this.#deleteOthers(names, signal)
-    return isWhole
-  }
-
-  /** Undefined when the folder cannot be listed, false when a file in it is bad. */
-  async #read(signal: AbortSignal): Promise<boolean | undefined> {
     const { folder } = this.#deps
-    let names: readonly string[]
     try {
-      names = (await listNames(folder)).filter((name) => FILES.test(name) && !name.startsWith('.'))
-      this.#tell(folder, '')
+      const isWhole = await this.#look(signal)
+      this.#teller.tell('', '')
+      return isWhole
     } catch (error) {
-      this.#tell(folder, `Cannot apply "${folder}": ${(error as Error).message}`)
-      return undefined
-    }
-    for (const known of this.#files.keys()) if (!names.includes(known)) this.#files.delete(known)
-    let isGood = true
-    for (const name of names) {
-      signal.throwIfAborted()
-      if (!(await this.#readFile(name))) isGood = false
-    }
-    return isGood
-  }
-
-  /** A file that became bad keeps what it said before. */
-  async #readFile(name: string): Promise<boolean> {
-    const path = join(this.#deps.folder, name)
-    const found = await inspectPath(path)
-    if (found.kind !== 'file') return found.kind === 'directory' || found.kind === 'missing'
-    const known = this.#files.get(name)
-    if (known?.stamp === found.stamp) return this.#told.get(path) === undefined
-    const content = await readManifestFile(path, MAX_FILE_BYTES)
-    try {
-      if (content.kind === 'unusable') throw new Error(content.reason)
-      this.#files.set(name, { stamp: found.stamp, objects: parseObjects(content.bytes) })
-      this.#tell(path, '')
-      return true
-    } catch (error) {
-      this.#files.set(name, { stamp: found.stamp, objects: known?.objects ?? [] })
-      this.#tell(path, `Cannot apply "${path}": ${(error as Error).message}`)
+      if (signal.aborted) throw error
+      this.#teller.tell('', `Cannot apply "${folder}": ${(error as Error).message}`)
       return false
     }
   }
 
-  async #apply(object: AppliedObject, signal: AbortSignal): Promise<ObjectName | undefined> {
-    const { say, client, clock } = this.#deps
-    const key = `${object.kind} ${object.metadata.namespace ?? ''}/${object.metadata.name}`
+  async #look(signal: AbortSignal): Promise<boolean> {
+    const isRead = await this.#files.read(signal)
+    if (isRead === undefined) return false
+    const record = new Map(this.#record ?? parseRecord(await readTextIfPresent(this.#deps.recordFile)))
+    const wanted = new Map<string, string>()
+    let isWhole = isRead
+    for (const { file, object } of this.#files.objects().sort((a, b) => rank(a.object) - rank(b.object))) {
+      const name = await this.#apply(file, object, wanted, signal)
+      if (name === undefined) isWhole = false
+      else if (name !== 'twice') record.set(keyOf(name), { ...name, file })
+    }
+    const objects = this.#files.objects().map(({ object }) => object)
+    for (const [key, recorded] of record) {
+      // Not by their places in the API, which the API may not have told just now.
+      if (objects.some((object) => isRecordOf(recorded, object)) || this.#files.isBad(recorded.file)) continue
+      if (await this.#delete(recorded, signal)) record.delete(key)
+      else isWhole = false
+    }
+    await this.#keep(record)
+    return isWhole
+  }
+
+  /** Undefined when it failed. Of two files with one object the first counts. */
+  async #apply(
+    file: string,
+    object: AppliedObject,
+    wanted: Map<string, string>,
+    signal: AbortSignal,
+  ): Promise<ObjectName | 'twice' | undefined> {
+    const { folder, say, client, clock } = this.#deps
+    let text = formatObjectName({ ...object, ...object.metadata, namespace: object.metadata.namespace ?? '' })
+    const about = `${file} ${object.kind} ${object.metadata.namespace ?? ''}/${object.metadata.name}`
     try {
-      const { name, outcome } = await applyObject({ client, clock, paths: this.#paths }, object, signal)
-      if (outcome !== 'unchanged' || !this.#known.has(key)) say(`${formatObjectName(name)} ${outcome}`)
+      const { namespace } = object.metadata
+      const place = await this.#paths.find({ ...object, namespace, name: object.metadata.name }, signal)
+      const { name } = place
+      text = formatObjectName(name)
+      const key = keyOf(name)
+      const other = wanted.get(key)
+      if (other !== undefined) {
+        this.#teller.tell(about, `"${file}" has ${text}, as "${other}" has: the latter counts`)
+        return 'twice'
+      }
+      wanted.set(key, file)
+      const outcome = await applyObject({ client, clock }, { object, place }, signal)
+      if (outcome !== 'unchanged' || !this.#known.has(key)) say(`${text} ${outcome}`)
       this.#known.add(key)
-      this.#tell(key, '')
+      this.#teller.tell(about, '')
       return name
     } catch (error) {
       if (signal.aborted) throw error
-      this.#tell(key, `Cannot apply ${key}: ${(error as Error).message}`)
+      this.#teller.tell(about, `Cannot apply ${text} of "${folder}/${file}": ${(error as Error).message}`)
       return undefined
     }
   }
 
-  async #deleteOthers(present: readonly ObjectName[], signal: AbortSignal): Promise<void> {
-    const { recordFile, client, clock, say } = this.#deps
-    const before = parseRecord(await readTextIfPresent(recordFile))
-    const keep = new Set(present.map(keyOf))
-    for (const name of before) {
-      if (keep.has(keyOf(name))) continue
-      await deleteObject({ client, clock, paths: this.#paths }, name, signal)
+  async #delete(name: RecordedObject, signal: AbortSignal): Promise<boolean> {
+    const { client, clock, say } = this.#deps
+    try {
+      await deleteObject({ client, clock }, await this.#paths.find(name, signal), signal)
       say(`${formatObjectName(name)} deleted`)
+      this.#known.delete(keyOf(name))
+      return true
+    } catch (error) {
+      if (signal.aborted) throw error
+      this.#teller.tell(keyOf(name), `Cannot delete ${formatObjectName(name)}: ${(error as Error).message}`)
+      return false
     }
-    const text = `${JSON.stringify(present)}\n`
-    if (before.length !== present.length || before.some((name) => !keep.has(keyOf(name))))
-      await writeFileAtomically(recordFile, text)
   }
 
-  #tell(about: string, message: string): void {
-    if (message === '') this.#told.delete(about)
-    else if (this.#told.get(about) !== message) {
-      this.#told.set(about, message)
-      this.#deps.say(message)
-    }
+  async #keep(record: ReadonlyMap<string, RecordedObject>): Promise<void> {
+    const text = (map: ReadonlyMap<string, RecordedObject>) => `${JSON.stringify([...map.values()])}\n`
+    const isSame = this.#record !== undefined && text(this.#record) === text(record)
+    if (!isSame) await writeFileAtomically(this.#deps.recordFile, text(record))
+    this.#record = record
   }
 }
 
-function parseRecord(text: string | undefined): readonly ObjectName[] {
+function parseRecord(text: string | undefined): ReadonlyMap<string, RecordedObject> {
   try {
-    return text === undefined ? [] : (JSON.parse(text) as readonly ObjectName[])
+    const objects = text === undefined ? [] : (JSON.parse(text) as readonly RecordedObject[])
+    return new Map(objects.map((object) => [keyOf(object), object]))
   } catch {
-    return []
+    return new Map()
   }
+}
+
+function isRecordOf({ apiVersion, kind, namespace, name }: ObjectName, object: AppliedObject): boolean {
+  const { metadata } = object
+  const isThere = namespace === '' || namespace === (metadata.namespace || 'default')
+  return isThere && apiVersion === object.apiVersion && kind === object.kind && name === metadata.name
 }
 
 function keyOf({ apiVersion, kind, namespace, name }: ObjectName): string {
   return `${apiVersion}/${kind}/${namespace}/${name}`
 }
 
-function byOrder(left: AppliedObject, right: AppliedObject): number {
-  return rank(left) - rank(right)
-}
-
 function rank({ kind }: AppliedObject): number {
-  const first = ORDER.indexOf(kind)
-  return first >= 0 ? first : ORDER.length + 1 + LAST.indexOf(kind)
+  const first = FIRST.indexOf(kind)
+  return first >= 0 ? first : FIRST.length + 1 + LAST.indexOf(kind)
 }

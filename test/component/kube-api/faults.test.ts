@@ -8,6 +8,7 @@ import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import type { WatchEvent } from '../../../src/kube-api/kube-client.ts'
 import { FakeClock } from '../../fakes/fake-clock.ts'
+import { silentLogger } from '../../fakes/silent-logger.ts'
 import { selfSigned } from '../../fixtures/self-signed.ts'
 import { createTestClient, until } from './create-test-client.ts'
 import type { TestClientOptions } from './create-test-client.ts'
@@ -378,22 +379,74 @@ describe('credentials', () => {
     await assert.rejects(client.send(post, never), { name: 'KubeApiError', code: 401, reason: 'Unauthorized' })
   })
 
-  test('with a new certificate close all connections that showed the old one', async (t) => {
+  /** A client that is given another certificate in the middle of a watch and a request. */
+  async function changeCertificate(t: TestContext) {
     let certificate = { certificatePem: selfSigned.cert, keyPem: selfSigned.key }
-    const { server, client, attempts } = await setUp(t, {
+    const set = await setUp(t, {
       client: {
         credentials: { current: async () => ({ certificate, headers: {} }), onUnauthorized: async () => false },
       },
     })
-    server.answers.push(beginWatch(() => {}))
+    const { server, client, attempts } = set
+    const [watched, asked] = [Promise.withResolvers<ServerHttp2Stream>(), Promise.withResolvers<ServerHttp2Stream>()]
+    server.answers.push(beginWatch(watched.resolve), asked.resolve)
     const watch = follow(client.watch({ path: '/api/v1/pods' }, never))
     await until(() => attempts.length === 1)
-    await client.send(get, never)
-    assert.equal(server.connections, 1)
+    const sent = client.send<object>(post, never)
+    const streams = { watch: await watched.promise, request: await asked.promise }
     certificate = { ...certificate, certificatePem: `${selfSigned.cert}\n` }
     await client.send(get, never)
-    await assert.rejects(watch.end, { ...unreachable, message: /the client has a new certificate/ })
-    assert.equal(server.connections, 2)
-    assert.deepEqual(server.subjects, ['CN=nobody.test', 'CN=nobody.test'])
+    assert.deepEqual([server.connections, server.sessions.size], [2, 2])
+    return { ...set, watch, sent, streams }
+  }
+
+  test('with a new certificate let requests end on the old connection; watches end soon, as if by the server', async (t) => {
+    const { server, clock, client, watch, sent, streams } = await changeCertificate(t)
+    await clock.advance(1999)
+    streams.watch.write('{"type":"ADDED","object":{}}\n{"type":"ADD')
+    await until(() => watch.heard.length === 1)
+    await clock.advance(1)
+    await watch.end
+    json(200, { done: true })(streams.request, server.seen[1] ?? assert.fail())
+    assert.deepEqual(await sent, { done: true })
+    await until(() => server.sessions.size === 1)
+    assert.deepEqual(await client.send(get, never), {})
+    assert.deepEqual([server.connections, server.subjects], [2, ['CN=nobody.test', 'CN=nobody.test']])
+    assert.equal(clock.sleeping, 1, 'only the pings of the new connection')
   })
+
+  test('with a new certificate cut what is on the old connection after ten seconds', async (t) => {
+    const { server, clock, watch, sent } = await changeCertificate(t)
+    const cut = assert.rejects(sent, { ...unreachable, message: /the client has a new certificate/ })
+    await clock.advance(9999)
+    await watch.end
+    assert.equal(server.sessions.size, 2)
+    await clock.advance(1)
+    await cut
+    await until(() => server.sessions.size === 1)
+  })
+
+  test('with a new certificate do not keep dead connections alive', async (t) => {
+    const { server, transport, watch, sent } = await changeCertificate(t)
+    transport.closeAll('the API is silent')
+    const silent = { ...unreachable, message: /the API is silent/ }
+    await Promise.all([assert.rejects(watch.end, silent), assert.rejects(sent, silent)])
+    await until(() => server.sessions.size === 0)
+  })
+})
+
+test('a server that is away is told once, and that it is back, however many ask', async (t) => {
+  const server = new ScriptedServer({})
+  await server.listen(t)
+  const wire = new Wire(() => server.port)
+  await wire.listen(t)
+  const clock = new FakeClock()
+  const lines: string[] = []
+  const note = (message: string) => lines.push(message)
+  const { client } = createTestClient(t, { port: wire.port, clock, log: { ...silentLogger, info: note, warn: note } })
+  wire.refuse()
+  for (let attempt = 0; attempt < 3; attempt += 1) await assert.rejects(client.send(get, never), unreachable)
+  wire.mend()
+  for (let attempt = 0; attempt < 3; attempt += 1) await client.send(get, never)
+  assert.deepEqual(lines, ['the API server is not reached, it is tried again', 'the API server is reached again'])
 })

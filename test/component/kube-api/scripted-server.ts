@@ -107,10 +107,15 @@ export class Wire {
   readonly #sockets = new Set<Socket>()
   readonly #server: Server
   #isDead = false
+  #isRefusing = false
+  /** How many there ever were. */
+  connections = 0
   port = 0
 
   constructor(target: () => number) {
     this.#server = createTcpServer((near) => {
+      this.connections += 1
+      if (this.#isRefusing) return void near.destroy()
       const far = connect(target(), '127.0.0.1')
       for (const [from, to] of [
         [near, far],
@@ -139,7 +144,13 @@ export class Wire {
     this.#isDead = true
   }
 
+  /** Nobody is at the other end for who comes now. */
+  refuse(): void {
+    this.#isRefusing = true
+  }
+
   mend(): void {
+    this.#isRefusing = false
     // What was cut stays dead, as after a changed route.
     for (const socket of this.#sockets) socket.removeAllListeners('data')
     this.#isDead = false

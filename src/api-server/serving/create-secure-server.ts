@@ -1,0 +1,86 @@
+import { constants, createSecureServer as createServer } from 'node:http2'
+import type { Http2SecureServer, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
+import type { IncomingMessage } from 'node:http'
+import { AbortScope } from '../../async/abort-scope.ts'
+import type { Clock } from '../../async/clock.ts'
+import { canUpgrade } from './serve-upgrade.ts'
+
+export interface SecureServerDeps {
+  readonly secrets: { readonly cert: string; readonly key: string; readonly ca: string }
+  readonly clock: Clock
+}
+
+const MAX_HEADER_BYTES = 32 * 1024
+const MAX_CONNECTIONS = 500
+const HANDSHAKE_MS = 10_000
+const HEADERS_MS = 15_000
+// A body must come within this; watches are answers and may take longer.
+const REQUEST_MS = 60_000
+const IDLE_MS = 90_000
+// The types do not know all of them yet.
+const HTTP1 = {
+  maxHeaderSize: MAX_HEADER_BYTES,
+  headersTimeout: HEADERS_MS,
+  requestTimeout: REQUEST_MS,
+  http1Options: { keepAliveTimeout: IDLE_MS },
+}
+// Parity: so many of an API server for one connection; a node's watches fit into a few.
+const MAX_STREAMS = 250
+const MAX_HEADERS = 200
+// Also holds what waits to be sent, such as a list of many megabytes.
+const MAX_SESSION_MEGABYTES = 32
+// A client in its right mind sends none, and is refused few: it knows the limit of streams.
+const MAX_INVALID_FRAMES = 50
+const MAX_REJECTED_STREAMS = 100
+// Whoever follows hundreds of objects may leave them all at once, but not again and again.
+const RESETS = { streamResetBurst: 1000, streamResetRate: 33 }
+
+/** A TLS server that speaks HTTP/2 with those who can, and HTTP/1.1 with all others and for upgrades. */
+export function createSecureServer({ secrets, clock }: SecureServerDeps): Http2SecureServer {
+  const server = createServer({
+    ...secrets,
+    minVersion: 'TLSv1.2',
+    requestCert: true,
+    // Who has none, or a bad one, may still have a token.
+    rejectUnauthorized: false,
+    handshakeTimeout: HANDSHAKE_MS,
+    allowHTTP1: true,
+    ...HTTP1,
+    settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: MAX_HEADER_BYTES, enablePush: false },
+    maxHeaderListPairs: MAX_HEADERS,
+    maxSessionMemory: MAX_SESSION_MEGABYTES,
+    maxSessionInvalidFrames: MAX_INVALID_FRAMES,
+    maxSessionRejectedStreams: MAX_REJECTED_STREAMS,
+    ...RESETS,
+  })
+  server.maxConnections = MAX_CONNECTIONS
+  // As of a server of HTTP/1.1 alone, where it is an option.
+  Object.assign(server, { shouldUpgradeCallback: ({ url = '/' }: IncomingMessage) => canUpgrade(url) })
+  server.on('session', (session) => limitSession(session, clock))
+  return server
+}
+
+/** What a server of HTTP/1.1 does by itself: ends connections that nobody uses and bodies that do not come. */
+function limitSession(session: ServerHttp2Session, clock: Clock): void {
+  let streams = 0
+  // Everything on it hears of it too.
+  session.on('error', () => {})
+  session.setTimeout(IDLE_MS, () => {
+    if (streams === 0) session.close()
+  })
+  session.on('stream', (stream) => {
+    streams += 1
+    stream.once('close', () => (streams -= 1))
+    if (!stream.endAfterHeaders) limitBody(stream, clock)
+  })
+}
+
+function limitBody(stream: ServerHttp2Stream, clock: Clock): void {
+  const scope = new AbortScope(new AbortController().signal)
+  const release = () => scope[Symbol.dispose]()
+  stream.once('end', release)
+  stream.once('close', release)
+  const cut = () => stream.close(constants.NGHTTP2_CANCEL)
+  // Rejects when the body came in time.
+  clock.sleep(REQUEST_MS, scope.signal).then(cut, () => {})
+}

@@ -1,0 +1,20 @@
+/** A plugin of this node, as it presented itself. */
+export interface Plugin {
+  /** What it is for, such as CSIPlugin. */
+  readonly type: string
+  readonly name: string
+  /** The socket at which it serves. */
+  readonly endpoint: string
+  readonly versions: readonly string[]
+}
+
+/** Who makes use of the plugins of one type. */
+export interface PluginHandler {
+  /** Takes a plugin into use; what it fails with is told to the plugin, and it is tried again. */
+  register(plugin: Plugin, signal: AbortSignal): Promise<void>
+  /** The plugin went away. */
+  deregister(plugin: Plugin): Promise<void>
+}
+
+/** By type. */
+export type PluginHandlers = ReadonlyMap<string, PluginHandler>

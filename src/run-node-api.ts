@@ -1,0 +1,69 @@
+import type { Clock } from './async/clock.ts'
+import { TaskGroup } from './async/task-group.ts'
+import { TokenBucket } from './async/token-bucket.ts'
+import type { Settings } from './config/load-configuration.ts'
+import type { PodChanges } from './node-api/pod-changes.ts'
+import { createPodResourcesServices, NOTHING_GIVEN } from './node-api/pod-resources.ts'
+import type { PodResourcesDeps } from './node-api/pod-resources.ts'
+import { runSocketServer } from './node-api/run-socket-server.ts'
+import type { PodWorkers } from './pods/pod-workers.ts'
+import type { Logger } from './telemetry/logger.ts'
+
+export interface RunNodeApiDeps {
+  readonly settings: Pick<Settings, 'gates'>
+  readonly rootDirectory: string
+  readonly workers: Pick<PodWorkers, 'activePods' | 'views' | 'view'>
+  /** Told by whoever hears of changes of pods. */
+  readonly changes: PodChanges
+  readonly metrics: PodResourcesDeps['metrics']
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+// As in the Go kubelet: enough for agents that poll, too little to keep the node busy.
+const LIMIT = { perSecond: 100, burst: 10 }
+
+/** What agents of this node may ask over its sockets, until the signal aborts. */
+export async function runNodeApi(deps: RunNodeApiDeps, signal: AbortSignal): Promise<void> {
+  const { settings, rootDirectory, workers, changes, metrics, clock, log } = deps
+  const { gates } = settings
+  await using group = new TaskGroup(signal)
+  const resources = createPodResourcesServices(
+    {
+      activePods: () => workers.activePods(),
+      pods: () => workers.views().map(({ pod }) => pod),
+      listsActivePods: gates.enabled('KubeletPodResourcesListUseActivePods'),
+      // Nothing on this node is given to single containers: neither cores, memory nor devices.
+      resourcesOf: () => NOTHING_GIVEN,
+      allocatable: () => ({ devices: [], cpuIds: [], memory: [] }),
+      metrics,
+    },
+    new TokenBucket({ ...LIMIT, clock }),
+  )
+  const serve = { clock, log }
+  group.run('pod resources', (s) =>
+    runSocketServer(
+      {
+        ...serve,
+        name: 'pod resources',
+        socketPath: `${rootDirectory}/pod-resources/kubelet.sock`,
+        services: resources,
+      },
+      s,
+    ),
+  )
+  if (gates.enabled('PodsAPI')) {
+    const { createPodsService } = await import('./node-api/pods-service.ts')
+    const service = createPodsService(
+      { pods: () => workers.views(), find: (uid) => workers.view(uid), changes },
+      new TokenBucket({ ...LIMIT, clock }),
+    )
+    group.run('pods API', (s) =>
+      runSocketServer(
+        { ...serve, name: 'pods', socketPath: `${rootDirectory}/pods-api/pods-api.sock`, services: [service] },
+        s,
+      ),
+    )
+  }
+  await group.join()
+}

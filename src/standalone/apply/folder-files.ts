@@ -1,0 +1,79 @@
+import { join } from 'node:path'
+import { inspectPath, listNames, readManifestFile } from '../../host/read-manifest-file.ts'
+import type { AppliedObject } from './applied-object.ts'
+import { parseObjects } from './parse-objects.ts'
+import type { Teller } from './teller.ts'
+
+interface KnownFile {
+  readonly stamp: string
+  readonly objects: readonly AppliedObject[]
+  /** What it has now cannot be used; the objects are those of its last good version. */
+  readonly isBad: boolean
+}
+
+const MAX_FILE_BYTES = 10 * 1024 * 1024
+const FILES = /\.(?:ya?ml|json)$/
+
+/** The objects in the files of a folder, as the files last said it. */
+export class FolderFiles {
+  readonly #folder: string
+  readonly #teller: Teller
+  readonly #files = new Map<string, KnownFile>()
+
+  constructor(folder: string, teller: Teller) {
+    this.#folder = folder
+    this.#teller = teller
+  }
+
+  /** In the order of the files' names. */
+  objects(): { readonly file: string; readonly object: AppliedObject }[] {
+    return [...this.#files.keys()]
+      .sort()
+      .flatMap((file) => (this.#files.get(file)?.objects ?? []).map((object) => ({ file, object })))
+  }
+
+  /** True for a file that is there and cannot be used: nobody knows what it should say. */
+  isBad(file: string): boolean {
+    return this.#files.get(file)?.isBad === true
+  }
+
+  /** Reads what is new. Undefined when the folder cannot be listed, false when a file in it is bad. */
+  async read(signal: AbortSignal): Promise<boolean | undefined> {
+    let names: readonly string[]
+    try {
+      names = (await listNames(this.#folder)).filter((name) => FILES.test(name) && !name.startsWith('.'))
+      this.#teller.tell(this.#folder, '')
+    } catch (error) {
+      this.#teller.tell(this.#folder, `Cannot apply "${this.#folder}": ${(error as Error).message}`)
+      return undefined
+    }
+    for (const known of this.#files.keys()) if (!names.includes(known)) this.#files.delete(known)
+    for (const name of names) {
+      signal.throwIfAborted()
+      await this.#readFile(name)
+    }
+    return ![...this.#files.values()].some(({ isBad }) => isBad)
+  }
+
+  async #readFile(name: string): Promise<void> {
+    const path = join(this.#folder, name)
+    const found = await inspectPath(path)
+    if (found.kind === 'directory' || found.kind === 'missing') return
+    const known = this.#files.get(name)
+    if (found.kind !== 'file') return this.#refuse(path, name, found.reason, found.kind)
+    if (known?.stamp === found.stamp) return
+    const content = await readManifestFile(path, MAX_FILE_BYTES)
+    try {
+      if (content.kind === 'unusable') throw new Error(content.reason)
+      this.#files.set(name, { stamp: found.stamp, objects: parseObjects(content.bytes), isBad: false })
+      this.#teller.tell(path, '')
+    } catch (error) {
+      this.#refuse(path, name, (error as Error).message, found.stamp)
+    }
+  }
+
+  #refuse(path: string, name: string, why: string, stamp: string): void {
+    this.#files.set(name, { stamp, objects: this.#files.get(name)?.objects ?? [], isBad: true })
+    this.#teller.tell(path, `Cannot apply "${path}": ${why}`)
+  }
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { ShutdownError } from '../../src/async/abort-errors.ts'
+import { systemClock } from '../../src/async/clock.ts'
+import { GrpcChannel } from '../../src/cri/grpc-channel.ts'
+import { waitForReady } from '../../src/cri/runtime-connection.ts'
+import { PodResourcesListerDefinition } from '../../src/node-api/generated/pod-resources-v1.ts'
+import { EventType, PodsDefinition } from '../../src/node-api/generated/pods-v1alpha1.ts'
+import type { WatchPodsEvent } from '../../src/node-api/generated/pods-v1alpha1.ts'
+import { PodChanges } from '../../src/node-api/pod-changes.ts'
+import { runNodeApi } from '../../src/run-node-api.ts'
+import { decodeProtobuf } from '../../src/schema/decode-protobuf.ts'
+import { loadSettings } from '../fakes/load-settings.ts'
+import { toMethod } from '../fakes/serve-socket.ts'
+import { silentLogger } from '../fakes/silent-logger.ts'
+import { startAgent, until } from './create-agent.ts'
+import type { Agent } from './create-agent.ts'
+import { createWantedPod, createWorld } from './create-world.ts'
+
+const { signal } = new AbortController()
+
+async function serve(agent: Agent, changes: PodChanges, flags: readonly string[]) {
+  const rootDirectory = mkdtempSync(join(tmpdir(), 'node-api-'))
+  const stop = new AbortController()
+  const settings = await loadSettings(flags)
+  const metrics = { podResourcesRequest() {} }
+  const deps = {
+    settings,
+    rootDirectory,
+    workers: agent.workers,
+    changes,
+    metrics,
+    clock: systemClock,
+    log: silentLogger,
+  }
+  const running = runNodeApi(deps, stop.signal)
+  const channels: GrpcChannel[] = []
+  return {
+    async connect(socket: string) {
+      const channel = new GrpcChannel({ socketPath: join(rootDirectory, socket), bare: false })
+      channels.push(channel)
+      await waitForReady(channel, signal)
+      return channel
+    },
+    async [Symbol.asyncDispose]() {
+      for (const channel of channels) channel.close()
+      stop.abort(new ShutdownError())
+      await running.catch((error: unknown) => assert.equal(error, stop.signal.reason))
+      rmSync(rootDirectory, { recursive: true })
+    },
+  }
+}
+
+describe("the node's own sockets", () => {
+  test('tell of pods from their coming to their going', async () => {
+    const changes = new PodChanges()
+    await using world = await createWorld()
+    await using agent = await startAgent(world, { onStatus: (uid) => changes.changed(uid) })
+    await using api = await serve(agent, changes, ['--feature-gates=PodsAPI=true'])
+    const channel = await api.connect('pods-api/pods-api.sock')
+    const seen: string[] = []
+    const leave = new AbortController()
+    const events = channel.stream(toMethod(PodsDefinition, 'watchPods'), {}, {}, leave.signal)
+    const watching = (async () => {
+      for await (const { type, pod } of events as AsyncIterable<WatchPodsEvent>) {
+        const { metadata, status } = decodeProtobuf(pod, 'Pod') as Record<string, Record<string, string> | undefined>
+        seen.push(`${Object.keys(EventType)[type]} ${metadata?.['name'] ?? ''} ${status?.['phase'] ?? ''}`.trim())
+      }
+    })().catch(() => {})
+    await until(() => seen.length === 1, 'the end of what is there')
+    const pod = createWantedPod()
+    agent.setPods([pod])
+    changes.changed(pod.metadata.uid)
+    await until(() => seen.includes('MODIFIED pod-u-1 Running'), 'the pod runs')
+    agent.setPods([])
+    await until(() => seen.at(-1) === 'DELETED pod-u-1', 'the pod is gone')
+    assert.deepEqual(seen.slice(0, 2), ['INITIAL_SYNC_COMPLETE', 'ADDED pod-u-1 Pending'])
+    leave.abort(new Error('seen enough'))
+    await watching
+  })
+
+  test('tell of the resources of containers, and not of pods where the gate is off', async () => {
+    await using world = await createWorld()
+    await using agent = await startAgent(world)
+    await using api = await serve(agent, new PodChanges(), [])
+    agent.setPods([createWantedPod()])
+    await agent.settle()
+    const channel = await api.connect('pod-resources/kubelet.sock')
+    const list = await channel.unary(toMethod(PodResourcesListerDefinition, 'list'), {}, {}, signal)
+    const main = { name: 'main', devices: [], cpuIds: [], memory: [], dynamicResources: [] }
+    assert.deepEqual(list, { podResources: [{ name: 'pod-u-1', namespace: 'shop', containers: [main] }] })
+    await assert.rejects(channel.unary(toMethod(PodsDefinition, 'listPods'), {}, {}, signal), { code: 12 })
+  })
+})

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Pod } from '../../../src/model/pod.ts'
+import { StandaloneNode } from '../support/standalone-node.ts'
+import { isReady } from '../support/test-node.ts'
+import { testContainer, testPod } from '../support/test-pod.ts'
+
+const PODS = 10
+const KILLS = 20
+// The last of them hit an agent that has started, the first one that has hardly begun.
+const LATEST_KILL_MS = 800
+
+describe('a node', () => {
+  let node: StandaloneNode
+  let files = ''
+  before(async () => {
+    node = await StandaloneNode.start()
+    files = `${node.lab.folder}/files`
+    await mkdir(files)
+  })
+  after(async () => await node[Symbol.asyncDispose]())
+
+  /** A pod that ends with this code as soon as there is a file of its name. */
+  const endingPod = (name: string, code: number) => {
+    const script = `until [ -e /files/${name} ]; do sleep 0.05; done; exit ${code}`
+    const containers = [testContainer('main', script, { volumeMounts: [{ name: 'files', mountPath: '/files' }] })]
+    return testPod(name, {
+      restartPolicy: 'Never',
+      volumes: [{ name: 'files', hostPath: { path: files } }],
+      containers,
+    })
+  }
+  const endPod = async (name: string) => await writeFile(`${files}/${name}`, '')
+  const exitCode = ({ status }: Pod) => status?.containerStatuses?.[0]?.state?.terminated?.exitCode
+
+  test(`whose agent is killed ${KILLS} times restarts nothing, and no pod flaps`, async () => {
+    const names = Array.from({ length: PODS }, (_, index) => `steady-${index}`)
+    await node.apply(...names.map((name) => testPod(name)))
+    const look = async () => ({
+      pods: (await node.pods()).map(({ metadata: { uid, name }, status }) => ({
+        uid,
+        name,
+        containers: status?.containerStatuses?.map(({ containerID, restartCount }) => [containerID, restartCount]),
+        ready: status?.conditions?.map(({ type, status: value, lastTransitionTime }) => [
+          type,
+          value,
+          lastTransitionTime,
+        ]),
+      })),
+      node: (await node.node()).status?.conditions?.map(({ type, status, lastTransitionTime }) => [
+        type,
+        status,
+        lastTransitionTime,
+      ]),
+      running: (await node.running()).toSorted(),
+      sandboxes: (await node.lab.containerd.containers({ 'io.cri-containerd.kind': 'sandbox' })).toSorted(),
+    })
+    await node.waitFor('the pods to be ready', async () => (await node.pods()).filter(isReady).length === PODS)
+    const expected = await look()
+    assert.equal(expected.running.length, PODS)
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      await sleep((kill / KILLS) * LATEST_KILL_MS)
+      await node.killAgent()
+    }
+    await node.waitFor(
+      'the last agent to know all',
+      async () => (await node.agentPods()).filter(isReady).length === PODS,
+    )
+    // What an agent does wrong it does before it takes another change.
+    await node.apply(testPod('next'))
+    const { metadata } = await node.ready('next')
+    await node.kubectl('delete', 'pod', 'next')
+    const sandboxes = await node.lab.containerd.containers({ 'io.kubernetes.pod.uid': metadata.uid })
+    const found = await look()
+    assert.deepEqual({ ...found, sandboxes: found.sandboxes.filter((id) => !sandboxes.includes(id)) }, expected)
+    await node.kubectl('delete', 'pod', ...names, '--grace-period=1')
+  })
+
+  test('goes on without its API, and tells it afterwards', async () => {
+    await node.apply(endingPod('ends-alone', 7), testPod('stays'))
+    await node.writeManifest('leaves', testPod('leaves'))
+    const ending = await node.podIs('ends-alone', 'running', isReady)
+    const staying = await node.ready('stays')
+    const { metadata } = await node.waitFor('the mirror pod', async () => {
+      return (await node.pods()).find((pod) => pod.metadata.name.startsWith('leaves-') && isReady(pod))
+    })
+    const staticUid = metadata.annotations?.['kubernetes.io/config.mirror']
+    await node.endUp('SIGKILL')
+    await endPod('ends-alone')
+    await node.removeManifest('leaves')
+    await node.waitFor('both to end', async () => {
+      const running = [...(await node.running(ending.metadata.uid)), ...(await node.running(staticUid))]
+      return running.length === 0
+    })
+    await node.up()
+    const ended = await node.podIs('ends-alone', 'ended', ({ status }) => status?.phase === 'Failed')
+    assert.equal(exitCode(ended), 7)
+    await node.gone(metadata.name)
+    const stayed = await node.ready('stays')
+    assert.deepEqual(stayed.status?.containerStatuses, staying.status?.containerStatuses)
+  })
+
+  test('finds back to an API whose packets were lost', async () => {
+    await node.apply(endingPod('ends-cut-off', 5))
+    const ending = await node.podIs('ends-cut-off', 'running', isReady)
+    const rule = ['INPUT', '-i', 'lo', '-p', 'tcp', '--dport', '6443', '-j', 'DROP']
+    assert.equal((await node.lab.runInside(['iptables', '-I', ...rule])).exitCode, 0)
+    await endPod('ends-cut-off')
+    await node.writeManifest('comes', testPod('comes'))
+    await node.waitFor('what happens meanwhile', async () => {
+      const comes = (await node.agentPods()).find(({ metadata }) => metadata.name.startsWith('comes-'))
+      return comes !== undefined && isReady(comes) && (await node.running(ending.metadata.uid)).length === 0
+    })
+    assert.equal((await node.lab.runInside(['iptables', '-D', ...rule])).exitCode, 0)
+    const ended = await node.podIs('ends-cut-off', 'ended', ({ status }) => status?.phase === 'Failed')
+    assert.equal(exitCode(ended), 5)
+    await node.waitFor('the mirror pod', async () => {
+      return (await node.pods()).find(({ metadata }) => metadata.name.startsWith('comes-'))
+    })
+    await node.apply(testPod('after'))
+    await node.ready('after')
+  })
+})

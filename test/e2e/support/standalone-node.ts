@@ -1,0 +1,268 @@
+import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import type { Event, Node } from '../../../src/model/generated/core-v1.ts'
+import type { ProcessResult } from '../../../src/host/run-process.ts'
+import type { StartedProcess } from '../../../src/host/start-process.ts'
+import type { Pod } from '../../../src/model/pod.ts'
+import { childPid } from '../lab/lab-namespaces.ts'
+import { startLab } from '../lab/start-lab.ts'
+import type { Lab } from '../lab/start-lab.ts'
+import { isReady } from './test-node.ts'
+import { waitFor } from './wait-for.ts'
+
+const deckhand = fileURLToPath(new URL('../../../bin/deckhand', import.meta.url))
+const kubelet = fileURLToPath(new URL('../../../bin/kubelet', import.meta.url))
+const LOG_LINES_SHOWN = 30
+// Only what never comes should run into it.
+const PATIENCE_MS = 60_000
+
+export interface StandaloneOptions {
+  /** Arguments of "deckhand up" besides the state folder, the runtime and the cgroup. */
+  readonly flags?: readonly string[]
+  /** An address that others could reach; without, the machine has its loopback only. */
+  readonly hasAddress?: boolean
+}
+
+/** A standalone node in a lab, on the lab's containerd, driven by a real kubectl. */
+export class StandaloneNode implements AsyncDisposable {
+  readonly lab: Lab
+  readonly state: string
+  readonly #flags: readonly string[]
+  #up: StartedProcess | undefined
+  #ups = 0
+
+  private constructor(lab: Lab, { flags = [] }: StandaloneOptions) {
+    this.lab = lab
+    this.state = `${lab.folder}/state`
+    this.#flags = flags
+  }
+
+  static async start(options: StandaloneOptions | ((lab: Lab) => StandaloneOptions) = {}): Promise<StandaloneNode> {
+    await using cleanup = new AsyncDisposableStack()
+    const lab = cleanup.use(await startLab())
+    const node = new StandaloneNode(lab, typeof options === 'function' ? options(lab) : options)
+    if (typeof options !== 'function' && options.hasAddress === true) await addAddress(lab)
+    await writeFile(`${lab.folder}/agent`, KEPT_AGENT)
+    await chmod(`${lab.folder}/agent`, 0o755)
+    await node.up()
+    cleanup.move()
+    return node
+  }
+
+  /** Starts "deckhand up" and waits until it says that the node is up. */
+  async up(): Promise<void> {
+    this.#ups += 1
+    const argv = [deckhand, 'up', '--state', this.state, '--runtime', this.lab.containerd.endpoint]
+    const cgroup = ['--cgroup-root', `${this.lab.cgroupRoot}/node`]
+    const agent = ['--kubelet', `${this.lab.folder}/agent`]
+    const started = await this.lab.startInside([...argv, ...cgroup, ...agent, ...this.#flags], this.#upLog)
+    this.#up = started
+    let ended = false
+    void started.exited.then(() => (ended = true))
+    await waitFor('the node to be up', async () => ended || (await this.output()).includes('stop all'), {
+      ms: PATIENCE_MS,
+      context: () => this.output(),
+    })
+    if (ended) throw new Error(`Cannot bring the node up: ${await this.output()}`)
+  }
+
+  /** What this "deckhand up" has said so far. */
+  async output(): Promise<string> {
+    return await readFile(this.#upLog, 'utf8').catch(() => '')
+  }
+
+  get #upLog(): string {
+    return `${this.lab.folder}/up-${this.#ups}.log`
+  }
+
+  /** Ends "deckhand up", and with it the API; after SIGKILL the agent goes on alone. */
+  async endUp(signal: NodeJS.Signals): Promise<void> {
+    if (this.#up === undefined) return
+    process.kill((await childPid(this.#up.pid)) ?? 0, signal)
+    await this.#up.exited
+    this.#up = undefined
+  }
+
+  /** Runs another command of deckhand on this node. */
+  async deckhand(command: string, ...args: readonly string[]): Promise<ProcessResult> {
+    return await this.lab.runInside([deckhand, command, ...args, '--state', this.state], { deadlineMs: PATIENCE_MS })
+  }
+
+  /** The pid of the agent as the lab counts. */
+  async agentPid(): Promise<number> {
+    return Number(await readFile(`${this.lab.folder}/agent.pid`, 'utf8'))
+  }
+
+  /** SIGKILL. Resolves when the next agent is started; it is not healthy then. */
+  async killAgent(): Promise<void> {
+    const before = await this.agentPid()
+    await this.lab.runInside(['kill', '-KILL', String(before)])
+    await this.waitFor('the next agent', async () => (await this.agentPid()) !== before)
+  }
+
+  /** The pods that the agent itself knows. */
+  async agentPods(): Promise<readonly Pod[]> {
+    const { body } = await this.lab.network.get('http://127.0.0.1:10255/pods')
+    return (JSON.parse(body) as { readonly items?: readonly Pod[] | null }).items ?? []
+  }
+
+  async agentLog(): Promise<readonly string[]> {
+    return (await readFile(`${this.state}/logs/kubelet.log`, 'utf8')).trimEnd().split('\n')
+  }
+
+  /** Runs kubectl to its end, whatever its exit code. */
+  async tryKubectl(args: readonly string[], stdin?: string): Promise<ProcessResult> {
+    const settings = ['--kubeconfig', `${this.state}/admin.kubeconfig`, '--cache-dir', `${this.lab.folder}/kubectl`]
+    return await this.lab.runInside(['kubectl', ...settings, ...args], {
+      deadlineMs: PATIENCE_MS,
+      ...(stdin === undefined ? {} : { stdin }),
+    })
+  }
+
+  /** What kubectl printed; fails when it fails. */
+  async kubectl(...args: readonly string[]): Promise<string> {
+    return await this.#kubectl(args)
+  }
+
+  async #kubectl(args: readonly string[], stdin?: string): Promise<string> {
+    const { exitCode, stdout, stderr } = await this.tryKubectl(args, stdin)
+    if (exitCode !== 0) throw new Error(`Cannot run kubectl ${args.join(' ')}: exit code ${exitCode}: ${stderr}`)
+    return stdout
+  }
+
+  async apply(...objects: readonly object[]): Promise<void> {
+    await this.#kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }))
+  }
+
+  /** Creates an object at a path of the API and gives what came of it. */
+  async create<T>(path: string, object: object): Promise<T> {
+    return JSON.parse(await this.#kubectl(['create', '--raw', path, '-f', '-'], JSON.stringify(object))) as T
+  }
+
+  /** Puts an object in the place of the one at a path of the API. */
+  async replace(path: string, object: object): Promise<void> {
+    await this.#kubectl(['replace', '--raw', path, '-f', '-'], JSON.stringify(object))
+  }
+
+  /** Puts a static pod into the folder of manifests at once. */
+  async writeManifest(name: string, pod: object): Promise<void> {
+    const draft = `${this.lab.folder}/${name}.draft`
+    await writeFile(draft, JSON.stringify(pod))
+    await rename(draft, `${this.state}/manifests/${name}.json`)
+  }
+
+  async removeManifest(name: string): Promise<void> {
+    await rm(`${this.state}/manifests/${name}.json`)
+  }
+
+  /** What the API answers to a GET; undefined when there is no such thing. */
+  async get<T>(path: string): Promise<T | undefined> {
+    const { exitCode, stdout, stderr } = await this.tryKubectl(['get', '--raw', path])
+    if (exitCode === 0) return JSON.parse(stdout) as T
+    if (stderr.includes('NotFound')) return undefined
+    throw new Error(`Cannot read ${path}: ${stderr}`)
+  }
+
+  /** All pods of the API. */
+  async pods(): Promise<readonly Pod[]> {
+    return (await this.get<{ readonly items: readonly Pod[] }>('/api/v1/pods'))?.items ?? []
+  }
+
+  async node(): Promise<Node> {
+    const list = await this.get<{ readonly items: readonly Node[] }>('/api/v1/nodes')
+    const [node] = list?.items ?? []
+    if (node === undefined) throw new Error('Cannot read the node: the API has none')
+    return node
+  }
+
+  /** The events about an object, by its name. */
+  async events(name: string): Promise<readonly Event[]> {
+    const selector = encodeURIComponent(`involvedObject.name=${name}`)
+    return (
+      (await this.get<{ readonly items: readonly Event[] }>(`/api/v1/events?fieldSelector=${selector}`))?.items ?? []
+    )
+  }
+
+  async waitFor<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> {
+    const context = async () =>
+      [
+        (await this.tryKubectl(['get', 'pods', '-A', '-o', 'wide'])).stdout,
+        ...(await this.agentLog()).slice(-LOG_LINES_SHOWN),
+        await this.output(),
+      ].join('\n')
+    return await waitFor(what, ask, { ms: PATIENCE_MS, context })
+  }
+
+  /** The pod of the API, once it is as wanted. */
+  async podIs(name: string, what: string, isWanted: (pod: Pod) => boolean): Promise<Pod> {
+    return await this.waitFor(`pod "${name}" to be ${what}`, async () => {
+      const pod = await this.get<Pod>(`/api/v1/namespaces/default/pods/${name}`)
+      return pod !== undefined && isWanted(pod) && pod
+    })
+  }
+
+  async ready(name: string): Promise<Pod> {
+    return await this.podIs(name, 'ready', isReady)
+  }
+
+  async gone(name: string): Promise<void> {
+    await this.waitFor(`pod "${name}" to be gone`, async () => {
+      return (await this.get(`/api/v1/namespaces/default/pods/${name}`)) === undefined
+    })
+  }
+
+  /** Ids of the containers of a pod that run, by its UID; of all pods without one. */
+  async running(uid?: string): Promise<readonly string[]> {
+    const labels = { 'io.cri-containerd.kind': 'container' }
+    const ids = await this.lab.containerd.containers(
+      uid === undefined ? labels : { ...labels, 'io.kubernetes.pod.uid': uid },
+    )
+    const tasks = await this.lab.containerd.tasks()
+    return tasks.flatMap(({ id, status }) => (status === 'RUNNING' && ids.includes(id) ? [id] : []))
+  }
+
+  /** What a program says inside the only container of a pod. */
+  async runIn(pod: Pod, ...argv: readonly string[]): Promise<string> {
+    const id = (pod.status?.containerStatuses?.[0]?.containerID ?? '').replace('containerd://', '')
+    this.#execs += 1
+    return await this.lab.containerd.ctr('tasks', 'exec', '--exec-id', `test-${this.#execs}`, id, ...argv)
+  }
+  #execs = 0
+
+  /** The text lines that the only container of a pod wrote. */
+  async logLines(pod: Pod, container = 'main'): Promise<readonly string[]> {
+    const { namespace, name, uid } = pod.metadata
+    const file = `${this.state}/logs/pods/${namespace}_${name}_${uid}/${container}/0.log`
+    const text = await readFile(file, 'utf8')
+    return text.split('\n').flatMap((line) => (line === '' ? [] : [line.split(' ').slice(3).join(' ')]))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.lab[Symbol.asyncDispose]()
+  }
+}
+
+/** An agent that is started again at once, so that tests can kill it more often than "up" would bear. */
+const KEPT_AGENT = `#!/bin/sh
+folder=$(dirname "$0")
+trap 'kill "$child"; wait "$child"; exit 0' TERM
+while :; do
+  ${kubelet} "$@" &
+  child=$!
+  echo "$child" > "$folder/agent.pid.new" && mv "$folder/agent.pid.new" "$folder/agent.pid"
+  wait "$child"
+done
+`
+
+async function addAddress(lab: Lab): Promise<void> {
+  for (const command of [
+    'ip link add node0 type veth peer name node1',
+    'ip addr add 10.99.0.1/24 dev node0',
+    'ip link set node0 up',
+    'ip link set node1 up',
+    'ip route add default via 10.99.0.254 dev node0',
+  ]) {
+    const { exitCode, stderr } = await lab.runInside(command.split(' '))
+    if (exitCode !== 0) throw new Error(`Cannot give the lab an address: ${stderr}`)
+  }
+}

@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import type { MethodDefinition } from '@grpc/grpc-js'
+import { ShutdownError } from '../../src/async/abort-errors.ts'
+import { systemClock } from '../../src/async/clock.ts'
+import { GrpcChannel } from '../../src/cri/grpc-channel.ts'
+import { toGrpcMethod } from '../../src/cri/grpc-method.ts'
+import { runSocketServer } from '../../src/node-api/run-socket-server.ts'
+import type { SocketService } from '../../src/node-api/run-socket-server.ts'
+import { silentLogger } from './silent-logger.ts'
+
+/** Serves gRPC on a socket of its own for a test, and gives a client connected to it. */
+export async function serveSocket(t: TestContext, services: readonly SocketService[]) {
+  const folder = mkdtempSync(join(tmpdir(), 'serve-socket-'))
+  const socketPath = join(folder, 'api', 'api.sock')
+  const stop = new AbortController()
+  const listening = Promise.withResolvers<void>()
+  const deps = {
+    name: 'test',
+    socketPath,
+    services,
+    clock: systemClock,
+    log: silentLogger,
+    onListening: listening.resolve,
+  }
+  const running = runSocketServer(deps, stop.signal).catch((error: unknown) => {
+    listening.reject(error)
+    if (error !== stop.signal.reason) throw error
+  })
+  await listening.promise
+  const channel = new GrpcChannel({ socketPath, bare: false })
+  t.after(async () => {
+    channel.close()
+    stop.abort(new ShutdownError())
+    await running
+    rmSync(folder, { recursive: true })
+  })
+  return { channel, socketPath }
+}
+
+interface Described {
+  readonly fullName: string
+  readonly methods: Readonly<Record<string, unknown>>
+}
+
+/** A method of a generated service in the form that a client takes; what goes and comes is the test's to know. */
+export function toMethod<S extends Described>(service: S, name: keyof S['methods']): MethodDefinition<object, object> {
+  return toGrpcMethod<object, object>(service.fullName, service.methods[String(name)] as never)
+}
