@@ -1,4 +1,4 @@
-import { computeAdmission, isOnlyAgainstLabels } from './admission/compute-admission.ts'
+import { computeAdmission, isOnlyAgainstMarks } from './admission/compute-admission.ts'
 import type { AdmissionFacts } from './admission/compute-admission.ts'
 import type { Pressures } from './admission/compute-pressure-rejection.ts'
 import { computeSafeSysctls } from './admission/compute-safe-sysctls.ts'
@@ -87,8 +87,8 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
       return undefined
     },
 
-    /** True for a pod that only labels of the node are against: ask the API for the Node before such a pod is refused for good. */
-    wantsFreshNode: (pod: Pod): boolean => isOnlyAgainstLabels(pod, readFacts(pod)),
+    /** True for a pod that only labels or taints of the node are against: ask the API for the Node before such a pod is refused for good. */
+    wantsFreshNode: (pod: Pod): boolean => isOnlyAgainstMarks(pod, readFacts(pod)),
   }
 }
 

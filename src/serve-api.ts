@@ -11,7 +11,8 @@ const LOOPBACK = '127.0.0.1'
 /** Serves the Kubernetes API of a standalone node, in this process, on loopback. */
 export async function serveApi(api: ServedApi, signal: AbortSignal): Promise<void> {
   // Loaded only here: the other commands need not spend the time and memory.
-  const { adminIdentity, nodeIdentity, runApiServer } = await import('./api-server/serving/run-api-server.ts')
+  const { adminIdentity, nodeIdentity, readerIdentity, runApiServer } =
+    await import('./api-server/serving/run-api-server.ts')
   using file = openAppendedFile(api.logFile)
   const log = createLogger({
     format: 'text',
@@ -27,7 +28,11 @@ export async function serveApi(api: ServedApi, signal: AbortSignal): Promise<voi
       address: LOOPBACK,
       port: api.port,
       servingNames: () => [api.nodeName],
-      identities: [adminIdentity(api.adminKubeconfig), nodeIdentity(api.agentKubeconfig, api.nodeName)],
+      identities: [
+        adminIdentity(api.adminKubeconfig),
+        readerIdentity(api.readerKubeconfig),
+        nodeIdentity(api.agentKubeconfig, api.nodeName),
+      ],
       nodeName: api.nodeName,
       // The agent listens nowhere else, whatever address its Node has; its certificate is for its name.
       kubeletAddress: LOOPBACK,

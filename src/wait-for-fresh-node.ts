@@ -9,8 +9,8 @@ export interface FreshNodeDeps {
 }
 
 /**
- * Hands sets of pods on, each after the other. A pod may be bound here because of a label that the watch of the Node has not brought yet, and
- * a refusal is for good: so the Node is asked for first. Of the sets that come meanwhile only the last counts.
+ * Hands sets of pods on, each after the other. A pod may be bound here because of a label, or the end of a taint, that the watch of the Node
+ * has not brought yet, and a refusal is for good: so the Node is asked for first. Of the sets that come meanwhile only the last counts.
  */
 export function waitForFreshNode({ wantsFreshNode, refresh, emit }: FreshNodeDeps): (pods: readonly Pod[]) => void {
   let newest: readonly Pod[] | undefined

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { createContainer, createPod } from '../../test/builders/create-pod.ts'
 import type { PodParts } from '../../test/builders/create-pod.ts'
 import { parseAmounts } from '../model/compute-pod-requests.ts'
-import { computeAdmission, isOnlyAgainstLabels } from './compute-admission.ts'
+import { computeAdmission, isOnlyAgainstMarks } from './compute-admission.ts'
 import type { AdmissionFacts } from './compute-admission.ts'
 
 const PLAIN: AdmissionFacts = {
@@ -122,7 +122,8 @@ describe('computeAdmission()', () => {
   })
 })
 
-describe('isOnlyAgainstLabels()', () => {
+describe('isOnlyAgainstMarks()', () => {
+  const tainted = { node: { ...PLAIN.node, spec: { taints: [{ key: 'k', effect: 'NoExecute' }] } } }
   const rows: readonly (readonly [PodParts, Partial<AdmissionFacts>, boolean])[] = [
     [{}, {}, false],
     [{ spec: { nodeSelector: { a: 'b' } } }, {}, true],
@@ -130,10 +131,13 @@ describe('isOnlyAgainstLabels()', () => {
     [{ spec: { nodeSelector: { a: 'b' }, nodeName: 'other' } }, {}, false],
     [{ spec: { nodeSelector: { a: 'b' }, containers: asking('2') } }, {}, false],
     [{ spec: { nodeName: 'other' } }, {}, false],
+    [{}, tainted, true],
+    [{ spec: { nodeSelector: { a: 'b' } } }, tainted, true],
+    [{ spec: { nodeName: 'other' } }, tainted, false],
   ]
   for (const [parts, facts, expected] of rows) {
     test(`${JSON.stringify(parts)} on ${JSON.stringify(facts)}: ${expected}`, () => {
-      assert.equal(isOnlyAgainstLabels(createPod(parts), { ...PLAIN, ...facts }), expected)
+      assert.equal(isOnlyAgainstMarks(createPod(parts), { ...PLAIN, ...facts }), expected)
     })
   }
 })

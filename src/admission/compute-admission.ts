@@ -33,6 +33,8 @@ export type AdmissionDecision =
   | { readonly kind: 'preempt'; readonly victims: readonly Pod[] }
 
 const OS_LABEL = 'kubernetes.io/os'
+/** Against labels, and against taints. */
+const MARKS: ReadonlySet<string> = new Set(['NodeAffinity', 'TaintToleration'])
 
 /** May this pod run here? The first reason against it, in the order of the Go kubelet; nobody is driven away for a pod that is refused. */
 export function computeAdmission(pod: Pod, facts: AdmissionFacts): AdmissionDecision {
@@ -54,11 +56,11 @@ export function computeAdmission(pod: Pod, facts: AdmissionFacts): AdmissionDeci
   return { kind: 'reject', rejection: { reason: 'UnexpectedAdmissionError', message } }
 }
 
-/** True when labels of the node are all that is against the pod: then they may be outdated, and are worth a second look. */
-export function isOnlyAgainstLabels(pod: Pod, facts: AdmissionFacts): boolean {
+/** True when what others write on the node is all that is against the pod: then it may be outdated, and is worth a second look. */
+export function isOnlyAgainstMarks(pod: Pod, facts: AdmissionFacts): boolean {
   if (facts.node === undefined || computeShortages(pod, facts).length > 0) return false
   const mismatches = computeMismatches(pod, { ...facts, node: facts.node })
-  return mismatches.length === 1 && mismatches[0]?.reason === 'NodeAffinity'
+  return mismatches.length > 0 && mismatches.every(({ reason }) => MARKS.has(reason))
 }
 
 /** What no preemption could help. */

@@ -35,6 +35,8 @@ type Ask = Transport['request']
 
 // An API server ends a request after a minute itself.
 const ATTEMPT_MS = 70_000
+// A watch has begun before anything has happened: one that does not begin for so long goes to nobody.
+const WATCH_BEGIN_MS = 30_000
 const LONG_WAIT_SECONDS = 1
 
 /** A client with a rate of its own. */
@@ -106,7 +108,7 @@ class RateLimitedClient implements KubeClient {
 
   /** The beginning of a watch: only that has a limit of time. */
   async #begin(request: KubeRequest, what: string, ask: Ask, scope: AbortScope): Promise<TransportResponse> {
-    using _timer = this.#abortAfter(ATTEMPT_MS, what, scope)
+    using _timer = this.#abortAfter(WATCH_BEGIN_MS, what, scope)
     const response = await ask(this.#toOutgoing(request, true), scope.signal)
     if (isSuccess(response)) return response
     const text = await readText(response.body)

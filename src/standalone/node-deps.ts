@@ -8,6 +8,7 @@ export interface ServedApi {
   readonly port: number
   readonly nodeName: string
   readonly adminKubeconfig: string
+  readonly readerKubeconfig: string
   readonly agentKubeconfig: string
   readonly logFile: string
   /** Clients may come. */

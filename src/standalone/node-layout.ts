@@ -18,6 +18,8 @@ export interface NodeLayout {
   readonly adminKubeconfig: string
   /** What came from the folder of --apply. */
   readonly applied: string
+  /** For those who may only look, secrets excepted. */
+  readonly readerKubeconfig: string
   /** For the agent. */
   readonly agentKubeconfig: string
   readonly agentLog: string
@@ -49,6 +51,7 @@ export function computeNodeLayout(state: string): NodeLayout {
     apiLog: `${state}/logs/api.log`,
     applied: `${state}/applied.json`,
     adminKubeconfig: `${state}/admin.kubeconfig`,
+    readerKubeconfig: `${state}/reader.kubeconfig`,
     agentKubeconfig: `${state}/kubelet.kubeconfig`,
     agentLog: `${state}/logs/kubelet.log`,
     podLogs: `${state}/logs/pods`,
@@ -65,12 +68,13 @@ export function computeNodeLayout(state: string): NodeLayout {
 /** Everything that a node makes in its state folder; the record last, since a folder without it is no node's. */
 export function ownPaths(layout: NodeLayout): readonly string[] {
   const { containerd, manifests, agentConfig, agentRoot, certificates, podLogs, upIdentity, agentIdentity } = layout
-  const { api, adminKubeconfig, agentKubeconfig } = layout
+  const { api, adminKubeconfig, readerKubeconfig, agentKubeconfig } = layout
   const folders = [containerd.folder, manifests, agentRoot, certificates, api, dirname(podLogs)]
   const files = [
     agentConfig,
     layout.applied,
     adminKubeconfig,
+    readerKubeconfig,
     agentKubeconfig,
     upIdentity,
     agentIdentity,

@@ -1,4 +1,5 @@
 import { readTextIfPresent } from '../host/state-folder.ts'
+import { exitCodes, NodeError } from './node-error.ts'
 import type { NodePorts } from './arguments.ts'
 
 /** What "up" leaves in the state folder for the other commands; a folder without it is not a node's. */
@@ -19,7 +20,9 @@ export async function readNodeRecord(file: string): Promise<NodeRecord | undefin
   try {
     return parseNodeRecord(JSON.parse(text))
   } catch (cause) {
-    throw new Error(`Cannot read "${file}": expected what "deckhand up" wrote there`, { cause })
+    const advice = 'remove it, and "deckhand up" with the same options writes it anew'
+    const message = `Cannot read "${file}": expected what "deckhand up" wrote there; ${advice}`
+    throw new NodeError(message, exitCodes.failed, { cause })
   }
 }
 

@@ -19,6 +19,7 @@ export async function startNodeApi(
     port: record.ports.kubernetes,
     nodeName: record.nodeName,
     adminKubeconfig: layout.adminKubeconfig,
+    readerKubeconfig: layout.readerKubeconfig,
     agentKubeconfig: layout.agentKubeconfig,
     logFile: layout.apiLog,
   }

@@ -121,6 +121,7 @@ describe('StatusWriter', () => {
         path: '/api/v1/namespaces/shop/pods/u-1/status',
         contentType: 'application/strategic-merge-patch+json',
         body: { metadata: { uid: 'u-1', resourceVersion: '2' }, status: { phase: 'Running', podIP: '192.0.2.1' } },
+        timeoutMs: 15_000,
       },
     ])
     await end()

@@ -16,6 +16,9 @@ export interface TellDeps {
   readonly decode: (object: unknown) => Pod
 }
 
+// While the API is in trouble one request at a time finds out whether it still is: whoever waits for that one waits for all.
+const REQUEST_MS = 15_000
+
 /** What was told of one pod so far. */
 export interface TellMemory {
   /** Of the object that was told: a static pod may have one mirror after another. */
@@ -85,6 +88,7 @@ function patchRequest({ metadata }: Pod, status: StatusPatch) {
     path: `${podPath(metadata)}/status`,
     contentType: 'application/strategic-merge-patch+json',
     body: { metadata: guard, status },
+    timeoutMs: REQUEST_MS,
   } as const
 }
 
@@ -107,6 +111,7 @@ async function endObject(
         method: 'DELETE',
         path: podPath(object.metadata),
         body: { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, preconditions: { uid } },
+        timeoutMs: REQUEST_MS,
       },
       signal,
     )
@@ -135,7 +140,7 @@ async function lookAgain(
   signal: AbortSignal,
 ): Promise<TellResult> {
   try {
-    const current = decode(await client.send({ method: 'GET', path: podPath(metadata) }, signal))
+    const current = decode(await client.send({ method: 'GET', path: podPath(metadata), timeoutMs: REQUEST_MS }, signal))
     if (current.metadata.uid !== metadata.uid) return 'missing'
     objects.answer(current)
     return 'stale'

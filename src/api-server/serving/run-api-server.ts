@@ -2,7 +2,7 @@ import { AbortScope } from '../../async/abort-scope.ts'
 import type { Clock } from '../../async/clock.ts'
 import { TaskGroup } from '../../async/task-group.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { ADMIN_GROUP, NODE_GROUP, NODE_PREFIX } from '../auth/user-names.ts'
+import { ADMIN_GROUP, NODE_GROUP, NODE_PREFIX, READER_GROUP } from '../auth/user-names.ts'
 import type { KubeletTrust } from '../backends/backend.ts'
 import { ensureKubeconfig } from '../pki/client-kubeconfig.ts'
 import type { ClientIdentity } from '../pki/client-kubeconfig.ts'
@@ -70,6 +70,11 @@ const OWN_USER: RequestUser = { name: 'system:deckhand', groups: [ADMIN_GROUP] }
 /** An administrator's kubeconfig file. */
 export function adminIdentity(path: string): ClientIdentity {
   return { path, user: 'kubernetes-admin', groups: [ADMIN_GROUP] }
+}
+
+/** The kubeconfig file of somebody who may look at everything but secrets. */
+export function readerIdentity(path: string): ClientIdentity {
+  return { path, user: 'reader', groups: [READER_GROUP] }
 }
 
 /** The kubeconfig file of a node. */

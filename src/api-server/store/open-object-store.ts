@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path'
 import { readOrCreateKey } from '../../host/key-file.ts'
 import { setAside } from '../../host/set-aside.ts'
-import { listFolder, makeFolder, replaceFile } from '../../host/state-folder.ts'
+import { listFolder, makeFolder, readTextIfPresent, removeTree, writeFileAtomically } from '../../host/state-folder.ts'
 import type { Clock } from '../../async/clock.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { DatabaseSync } from 'node:sqlite'
@@ -31,7 +31,7 @@ const LIMITS: StoreLimits = {
   maxBytes: 1024 * 1024 * 1024,
 }
 
-/** Opens the store of a folder. A broken database is set aside with a loud message, and an empty one takes its place. */
+/** Opens the store of a folder. A broken database is set aside, and it fails until somebody has decided what takes its place. */
 export async function openObjectStore(
   options: OpenStoreOptions,
   deps: { readonly clock: Clock; readonly log: Logger },
@@ -54,29 +54,34 @@ export async function openObjectStore(
 }
 
 async function openOrSetAside(path: string, deps: { clock: Clock; log: Logger }): Promise<DatabaseSync> {
+  const lost = `${path}.lost`
+  if (!(await isFile(path))) {
+    const undecided = await readTextIfPresent(lost)
+    if (undecided !== undefined) throw new StoreOpenError(undecided.trimEnd())
+  }
   try {
-    return openDatabase(path)
+    const database = openDatabase(path)
+    await removeTree(lost)
+    return database
   } catch (error) {
     if (!(error instanceof CorruptDatabaseError)) throw error
     const suffix = `.corrupt-${new Date(deps.clock.now()).toISOString().replaceAll(/[:.]/g, '-')}`
+    const message = `${error.message}; it is broken and was set aside as "${path}${suffix}". ${await offer(path, lost)}`
+    // First: whoever finds no database and no word would begin with an empty one.
+    await writeFileAtomically(lost, `${message}\n`)
     await setAside([path, `${path}-wal`, `${path}-shm`], suffix)
-    deps.log.error('the database of the API is broken and was set aside; starting with an empty one', {
-      database: path,
-      setAside: `${path}${suffix}`,
-      ...(await offerBackup(path, suffix)),
-      error,
-    })
-    return openDatabase(path)
+    deps.log.error('the database of the API is broken and was set aside', { database: path, error })
+    throw new StoreOpenError(message, { cause: error })
   }
 }
 
-/** Brings the last copy out of the way of the next ones, and says how to go back to it. */
-async function offerBackup(path: string, suffix: string): Promise<object> {
+/** What can be done: nothing of it happens by itself, since an empty API ends all pods that only the lost one knew. */
+async function offer(path: string, lost: string): Promise<string> {
   const backup = backupPathOf(path)
-  if (!(await isFile(backup))) return { backup: 'there is none' }
-  const kept = `${backup}${suffix}`
-  await replaceFile(backup, kept)
-  return { backup: kept, restore: `end the program, then: rm -f ${path} ${path}-wal ${path}-shm && mv ${kept} ${path}` }
+  const restore = (await isFile(backup))
+    ? `To go on with the copy that was made at most an hour before: mv ${backup} ${path}`
+    : 'There is no copy of it'
+  return `${restore}. To begin with an empty API, which ends the pods that only the lost one knew: rm ${lost}`
 }
 
 async function isFile(path: string): Promise<boolean> {

@@ -128,6 +128,22 @@ describe('runListWatch()', () => {
     await finish(running)
   })
 
+  test('lists at once when it hears that the history is gone, but not again and again', async () => {
+    const { server, clock, problems, start, finish } = setUp()
+    const running = start()
+    await clock.advance(0)
+    server.fail('expire')
+    await clock.advance(0)
+    assert.deepEqual(server.requests, ['list 0', 'watch 10', 'list', 'watch 10'])
+    server.fail('expire')
+    await clock.advance(599)
+    assert.equal(server.requests.length, 4)
+    await clock.advance(1)
+    assert.deepEqual(server.requests.slice(4), ['list', 'watch 10'])
+    assert.equal(problems.length, 2)
+    await finish(running)
+  })
+
   test('reads a list at once when its parts are gone before they are read', async () => {
     const { server, clock, told, start, finish } = setUp()
     for (const name of ['a', 'b', 'c', 'd', 'e']) server.put(name)

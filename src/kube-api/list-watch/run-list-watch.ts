@@ -1,6 +1,7 @@
 import type { Clock } from '../../async/clock.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { GarbledAnswerError } from '../garbled-answer-error.ts'
+import { KubeApiError } from '../kube-client.ts'
 import type { KubeClient } from '../kube-client.ts'
 import { BrokenConnectionError } from '../transport/transport.ts'
 import { computeReconnectDelay } from './compute-reconnect-delay.ts'
@@ -48,6 +49,8 @@ class ListWatch<T extends KubeObject> {
   #version: string | undefined
   #wasListed = false
   #breaks: Breaks | undefined
+  /** The last loss was not waited for. */
+  #wasHasty = false
 
   constructor(deps: ListWatchDeps<T>) {
     this.#deps = deps
@@ -77,7 +80,12 @@ class ListWatch<T extends KubeObject> {
     const seconds = Math.round(watchSeconds * (1 + random()))
     const end = await followWatch<T>({ ...this.#deps, query, seconds }, this.#version ?? '', signal)
     this.#version = end.isLost ? undefined : end.version
-    if (end.error !== undefined) await this.#pause(end.error, signal)
+    if (end.error === undefined) return
+    // The server is there, and only a list helps: whoever waited through its outage waits no more. Once, lest a confused one be besieged.
+    const isHasty = !this.#wasHasty && isHistoryGone(end.error)
+    this.#wasHasty = isHasty
+    if (isHasty) this.#deps.onProblem?.(end.error)
+    else await this.#pause(end.error, signal)
   }
 
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {
@@ -98,4 +106,9 @@ class ListWatch<T extends KubeObject> {
 /** The connections themselves say that, once for all who follow something. */
 function isUnreached(error: unknown): boolean {
   return error instanceof BrokenConnectionError && error.stage === 'connecting'
+}
+
+/** Gone (410), or of a server that was set back and does not know the version yet (504). */
+function isHistoryGone(error: unknown): boolean {
+  return error instanceof KubeApiError && (error.code === 410 || error.code === 504)
 }

@@ -27,7 +27,13 @@ test('traceTransport() shows each request, and tells the server of the trace', a
     },
   }
   const traced = traceTransport(transport, tracer)
-  const request = { method: 'POST', target: '/api/v1/nodes?dryRun=All', headers: { accept: 'x' }, body: undefined }
+  const request = {
+    method: 'POST',
+    target: '/api/v1/nodes?dryRun=All',
+    headers: { accept: 'x' },
+    body: undefined,
+    isWatch: false,
+  }
   const { status } = await traced.request(request, new AbortController().signal)
   traced.closeAll('over')
   assert.equal(status, 201)

@@ -326,6 +326,18 @@ describe('a watch', () => {
     await assert.rejects(end, { name: 'KubeApiError', code: 410, reason: 'Expired', message: 'too old' })
   })
 
+  test('that does not begin is given up', async (t) => {
+    const { server, clock, client } = await setUp(t)
+    server.answers.push(() => {})
+    const { end } = follow(client.watch({ path: '/api/v1/pods' }, never))
+    await until(() => server.seen.length === 1)
+    for (let ms = 0; ms < 30_000; ms += 5000) {
+      await server.exchangePing()
+      await clock.advance(5000)
+    }
+    await assert.rejects(end, { ...unreachable, message: /no answer after 30000 ms/ })
+  })
+
   test('that nobody hears any more is closed', async (t) => {
     const { server, client } = await setUp(t)
     const opened = Promise.withResolvers<ServerHttp2Stream>()
