@@ -1,4 +1,4 @@
-/** The Kubernetes API of a standalone node, alone: FOLDER has its objects and the kubeconfig files "admin" and "agent". */
+/** The Kubernetes API of a standalone node, alone: FOLDER has its objects and the kubeconfig files "admin", "agent" and "reader". */
 import process from 'node:process'
 import { serveApi } from '../../../src/serve-api.ts'
 import { NODE_NAME } from '../lab/lab-agent.ts'
@@ -11,6 +11,7 @@ await serveApi(
     nodeName: NODE_NAME,
     adminKubeconfig: `${folder}/admin`,
     agentKubeconfig: `${folder}/agent`,
+    readerKubeconfig: `${folder}/reader`,
     logFile: `${folder}/api.log`,
     onReady: () => console.log('ready'),
   },
