@@ -57,7 +57,11 @@ export async function createImages(deps: ImagesDeps, signal: AbortSignal) {
     clock,
     log,
   })
-  return { puller, runGarbageCollection: (s: AbortSignal) => runImageGarbageCollection(garbage, s) }
+  return {
+    puller,
+    collector: garbage.collector,
+    runGarbageCollection: (s: AbortSignal) => runImageGarbageCollection(garbage, s),
+  }
 }
 
 function createCollector(

@@ -5,15 +5,13 @@ import type { ServingCertificates } from './certificates/open-serving-certificat
 import type { Settings } from './config/load-configuration.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
 import type { OwnNode } from './create-node.ts'
-import { createStats } from './create-stats.ts'
-import type { CreateStatsDeps } from './create-stats.ts'
 import { openLogDirectory } from './host/log-directory.ts'
 import { makePrivateDirectory } from './host/make-private-directory.ts'
-import type { MachineFacts } from './host/read-machine.ts'
 import type { KubeClient } from './kube-api/kube-client.ts'
 import type { PodWorkers } from './pods/pod-workers.ts'
 import type { KubeletApiDeps } from './run-kubelet-ports.ts'
 import { createContainerLogsRoute } from './server/container-logs-route.ts'
+import type { Route } from './server/route.ts'
 import { createStreamRoutes } from './server/stream-routes.ts'
 import { dialStreamServer } from './server/stream-server.ts'
 import type { Verbosity } from './telemetry/create-logger.ts'
@@ -22,11 +20,10 @@ import type { Logger } from './telemetry/logger.ts'
 
 export interface CreateKubeletApiDeps {
   readonly settings: Settings
-  readonly machine: MachineFacts
-  readonly identity: CreateStatsDeps['identity']
   readonly runtime: NodeRuntime
   readonly workers: PodWorkers
-  readonly volumes: CreateStatsDeps['volumes']
+  /** Where figures are served. */
+  readonly statsRoutes: readonly Route[]
   readonly ownNode: Pick<OwnNode, 'node' | 'ips'>
   /** Undefined on a node without an API server. */
   readonly client: KubeClient | undefined
@@ -45,13 +42,11 @@ export async function createKubeletApi(
 ): Promise<{ readonly api: KubeletApiDeps; readonly certificates: ServingCertificates }> {
   const { runtime, client, clock, random, verbosity } = deps
   const certificates = await openCertificates(deps)
-  const stats = createStats(deps, group.signal)
-  group.run('stats', (s) => stats.engine.run(s))
   group.run('serving certificate', (s) => certificates.run(s))
   const api = {
     client,
     certificates,
-    open: stats.routes,
+    open: deps.statsRoutes,
     containers: createContainerRoutes(deps),
     observed: () => runtime.observer.uids().flatMap((uid) => runtime.observer.get(uid) ?? []),
     verbosity,

@@ -1,3 +1,4 @@
+import type { Pressures } from './admission/compute-pressure-rejection.ts'
 import type { Clock } from './async/clock.ts'
 import type { TaskGroup } from './async/task-group.ts'
 import { Turnstile } from './async/turnstile.ts'
@@ -50,6 +51,8 @@ export interface CreatePodsDeps {
   /** For everything that pods control. */
   readonly guarded: GuardedFiles
   readonly metrics: AgentMetrics
+  /** What the node is short of. */
+  readonly pressures: () => Pressures
   /** The status of a pod may have changed. */
   readonly onStatus: (uid: PodUid) => void
   /** Does the API have this pod although it could not be read? */
@@ -63,7 +66,6 @@ export interface CreatePodsDeps {
 // On small machines two starts at a time are faster for all than many (docs/decisions/0005-turnstile.md).
 const LEAST_PARALLEL_STARTS = 2
 const START_PATIENCE_MS = 5000
-const NO_PRESSURE = { memory: false, disk: false, pid: false }
 
 /** The pods of this node: their workers, and everything that a worker acts through. */
 export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
@@ -155,7 +157,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     node: () => deps.ownNode.node(),
     allocatable: () => deps.ownNode.allocatable(),
     activePods: () => workers.activePods(),
-    pressures: () => NO_PRESSURE,
+    pressures: deps.pressures,
     declaredFeatures: deps.ownNode.declaredFeatures,
     evict: (pod, { reason, message }) =>
       group.run(`eviction of ${podLogName(pod)}`, (s) =>

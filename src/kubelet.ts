@@ -7,6 +7,8 @@ import { createPods } from './create-pods.ts'
 import { createNodeRuntime } from './create-node-runtime.ts'
 import { createLoneMembership } from './membership.ts'
 import { createNode } from './create-node.ts'
+import type { CreateStatsDeps } from './create-stats.ts'
+import { NodePressure } from './eviction/node-pressure.ts'
 import { createNodeTracing } from './create-node-tracing.ts'
 import { PodChanges } from './node-api/pod-changes.ts'
 import type { PluginRegistrations } from './plugins/plugin-registrations.ts'
@@ -145,6 +147,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const membership = cluster?.membership ?? createLoneMembership({ objects: deps.objects, nodeName, log })
   // Before anybody is told how the node is, so that it does not seem to falter at each start of the agent.
   await health.check(group.signal)
+  const pressure = new NodePressure(() => ownNode.wake())
   const ownNode = await createNode(
     {
       ...deps,
@@ -156,7 +159,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       calls,
       runtime: runtime.version,
       abilities: () => health.abilities,
-      pressures: () => ({ memory: false, disk: false, pid: false }),
+      pressures: () => pressure.current,
       problems: () => [...computeRelistProblem(clock.now() - lastLookAt), ...health.nodeProblems],
       volumesInUse: () => [],
       events: membership.nodeEvents,
@@ -183,6 +186,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       ownNode,
       guarded,
       metrics,
+      pressures: () => pressure.current,
       tracer: tracer ?? noTracer,
       onStatus: (uid) => {
         statusBell.wake()
@@ -282,6 +286,15 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       s,
     ),
   )
+  const openStats = createStatsOpener(
+    { ...deps, identity, runtime, volumes: () => volumeStats.usages(), rootDirectory },
+    group,
+  )
+  group.run('eviction', async (s) => {
+    const [{ runProtection }, stats] = await Promise.all([import('./run-protection.ts'), openStats()])
+    const { collector } = images
+    await runProtection({ ...deps, runtime, workers, collector, stats: stats.engine, membership, pressure, metrics }, s)
+  })
   const syncLoop = () =>
     clock.now() - lastLookAt > stuckMs ? `no look at the runtime was tried for ${stuckMs / 1000} s` : undefined
   const createApi = async () => {
@@ -290,10 +303,9 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     const created = await createKubeletApi(
       {
         ...deps,
-        identity,
         runtime,
         workers,
-        volumes: () => volumeStats.usages(),
+        statsRoutes: (await openStats()).routes,
         ownNode,
         client: cluster?.client,
         rootDirectory,
@@ -335,6 +347,18 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   })
   await group.join()
   return 0
+}
+
+/** What the node and its pods use; loaded when somebody wants to know, and once for all. */
+function createStatsOpener(deps: CreateStatsDeps, group: TaskGroup) {
+  const open = async () => {
+    const { createStats } = await import('./create-stats.ts')
+    const stats = createStats(deps, group.signal)
+    group.run('stats', (s) => stats.engine.run(s))
+    return stats
+  }
+  let opening: ReturnType<typeof open> | undefined
+  return () => (opening ??= open())
 }
 
 /** The first look. A pod that cannot be read keeps nobody else waiting: its worker asks again before it does anything. */

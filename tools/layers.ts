@@ -30,6 +30,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   status: ['model', 'async', 'telemetry', 'kube-api'],
   node: ['model', 'async', 'telemetry', 'host', 'cri', 'kube-api'],
   stats: ['model', 'async', 'telemetry', 'host', 'cri', 'observe'],
+  eviction: ['model', 'async', 'telemetry', 'host', 'config', 'admission', 'stats'],
   pods: [
     'model',
     'async',

@@ -8,7 +8,7 @@ test('settings name the fields that were set and have no effect yet', async () =
     evictionHard: { 'memory.available': '1%' },
     syncFrequency: '2m',
   })
-  assert.deepEqual(notYetHonoured, ['podPidsLimit', 'evictionHard'])
+  assert.deepEqual(notYetHonoured, ['podPidsLimit'])
 })
 
 test('settings name nothing where nothing was set', async () => {

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import { DEFAULT_EVICTION_HARD } from './rules/eviction-rules.ts'
 import { FLAG_FIELDS, type KubeletFlags } from './flags/kubelet-flags.ts'
 import { object } from './kinds/collection-kinds.ts'
 import { CONFIGURATION, type GivenConfiguration } from './kubelet-configuration.ts'
@@ -33,17 +32,8 @@ const NOT_YET_HONOURED: readonly (keyof GivenConfiguration)[] = [
   'topologyManagerPolicy',
   'topologyManagerScope',
   'topologyManagerPolicyOptions',
-  'evictionHard',
-  'evictionSoft',
-  'evictionSoftGracePeriod',
-  'evictionPressureTransitionPeriod',
-  'evictionMaxPodGracePeriod',
-  'evictionMinimumReclaim',
-  'mergeDefaultEvictionSettings',
-  'kernelMemcgNotification',
   'memoryThrottlingFactor',
   'memoryReservationPolicy',
-  'localStorageCapacityIsolation',
   'protectKernelDefaults',
   'makeIPTablesUtilChains',
   'hairpinMode',
@@ -61,10 +51,7 @@ const NOT_YET_HONOURED_FLAGS: readonly (keyof KubeletFlags)[] = [
 
 /** Those of them that were set to something else than what they are by themselves. */
 export function listNotYetHonoured(given: GivenConfiguration, flags: KubeletFlags): string[] {
-  const usual = { ...CONFIGURATION.unset, evictionHard: DEFAULT_EVICTION_HARD }
-  const fields = NOT_YET_HONOURED.filter(
-    (name) => ![usual[name], CONFIGURATION.unset[name]].some((value) => isDeepStrictEqual(given[name], value)),
-  )
+  const fields = NOT_YET_HONOURED.filter((name) => !isDeepStrictEqual(given[name], CONFIGURATION.unset[name]))
   const unset = object(FLAG_FIELDS, { about: '' }).unset
   const names = NOT_YET_HONOURED_FLAGS.filter((name) => !isDeepStrictEqual(flags[name], unset[name])).map(
     (name) => `--${FLAG_FIELDS[name].flag?.name ?? name}`,

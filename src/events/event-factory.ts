@@ -3,7 +3,11 @@ import type { Event, ObjectReference } from '../model/generated/core-v1.ts'
 
 /** An event with everything that its key and its place in the API are made of. */
 export interface NamedEvent extends Event {
-  readonly metadata: { readonly name: string; readonly namespace: string }
+  readonly metadata: {
+    readonly name: string
+    readonly namespace: string
+    readonly annotations?: Readonly<Record<string, string>>
+  }
   readonly source: { readonly component: string; readonly host: string }
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
@@ -14,7 +18,8 @@ export interface NamedEvent extends Event {
 }
 
 /** What happened, and to what. */
-export type Happening = Pick<NamedEvent, 'involvedObject' | 'type' | 'reason' | 'message'>
+export type Happening = Pick<NamedEvent, 'involvedObject' | 'type' | 'reason' | 'message'> &
+  Pick<NamedEvent['metadata'], 'annotations'>
 
 export interface EventFactoryDeps {
   readonly nodeName: string
@@ -38,13 +43,17 @@ export class EventFactory {
     this.#deps = deps
   }
 
-  create({ involvedObject, type, reason, message }: Happening): NamedEvent {
+  create({ involvedObject, type, reason, message, annotations }: Happening): NamedEvent {
     const { nodeName, clock } = this.#deps
     const time = toTimestamp(clock.now())
     return {
       apiVersion: 'v1',
       kind: 'Event',
-      metadata: { name: this.#nameFor(involvedObject), namespace: involvedObject.namespace ?? 'default' },
+      metadata: {
+        name: this.#nameFor(involvedObject),
+        namespace: involvedObject.namespace ?? 'default',
+        ...(annotations !== undefined && { annotations }),
+      },
       involvedObject,
       reason,
       message: message.slice(0, LONGEST_MESSAGE),

@@ -155,6 +155,18 @@ describe('ImageCollector', () => {
     assert.deepEqual(tags(), ['a', 'b'])
   })
 
+  test('removes all that nobody uses when the node is short, however much room there is', async () => {
+    space = { capacityBytes: 1000, availableBytes: 900 }
+    used = ['b']
+    const collector = makeCollector()
+    await collector.look(never)
+    await clock.advance(120_000)
+    images.add('r.example/new:1', { size: 100n })
+    await collector.collectUnused(never)
+    assert.deepEqual(tags().sort(), ['b', 'new'])
+    assert.equal(remaining.at(-1)?.length, 2)
+  })
+
   test('says when the runtime’s disk has no size', async () => {
     space = { capacityBytes: 0, availableBytes: 0 }
     await assert.rejects(makeCollector().collect(never), { message: 'invalid capacity 0 on image filesystem' })
@@ -202,8 +214,9 @@ describe('runImageGarbageCollection()', () => {
     assert.deepEqual((await run({}, '+-+--+')).events, ['5 ImageGCFailed'])
   })
 
-  test('never begins when nothing could be removed, but does for age alone', async () => {
-    assert.deepEqual((await run({ highPercent: 100 }, '')).passes, [])
-    assert.equal((await run({ highPercent: 100, maximumAgeMs: 1 }, '')).passes.length, 6)
+  test('only looks when none is to go by itself, and collects for age alone', async () => {
+    const looks = (await run({ highPercent: 100 }, '')).passes
+    assert.deepEqual(looks, ['look 0', 'look 300', 'look 600', 'look 900', 'look 1200', 'look 1500'])
+    assert.equal((await run({ highPercent: 100, maximumAgeMs: 1 }, '')).passes.at(-1), 'collect 1500')
   })
 })

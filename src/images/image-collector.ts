@@ -3,13 +3,7 @@ import type { CriCalls } from '../cri/cri-calls.ts'
 import type { FileSystemSpace } from '../host/file-system-space.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { NodeEvents } from '../telemetry/node-events.ts'
-import {
-  computeBytesToFree,
-  computeExpired,
-  computeRemovable,
-  computeUsagePercent,
-  isCollecting,
-} from './compute-image-garbage.ts'
+import { computeBytesToFree, computeExpired, computeRemovable, computeUsagePercent } from './compute-image-garbage.ts'
 import type { GarbagePolicy, KnownImage } from './compute-image-garbage.ts'
 import { ImageUses } from './image-uses.ts'
 import type { ImageUsesDeps } from './image-uses.ts'
@@ -44,8 +38,7 @@ export class ImageCollector {
 
   /** A pod is about to use this image. */
   note(ref: string): void {
-    // Without a pass nothing would ever be forgotten again.
-    if (isCollecting(this.#deps.policy)) this.#uses.note(ref, this.#deps.clock.now())
+    this.#uses.note(ref, this.#deps.clock.now())
   }
 
   /** Takes in which images there are, and removes none. */
@@ -66,6 +59,16 @@ export class ImageCollector {
     } finally {
       await onRemaining(new Set(images.keys()), now)
     }
+  }
+
+  /** Removes all that nobody uses, however much room there is: the node is short of it. Those that just came may be about to be used. */
+  async collectUnused(signal: AbortSignal): Promise<void> {
+    const { policy, clock, onRemaining } = this.#deps
+    const now = clock.now()
+    const images = new Map((await this.#uses.look(now, signal)).map((image) => [image.id, image]))
+    for (const image of computeRemovable([...images.values()], policy.minimumAgeMs, now))
+      await this.#remove(images, image, now, signal)
+    await onRemaining(new Set(images.keys()), now)
   }
 
   async #makeRoom(

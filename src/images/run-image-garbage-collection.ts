@@ -17,15 +17,14 @@ export interface ImageGarbageDeps {
 
 const INTERVAL_MS = 300_000
 
-/** Collects images every five minutes until the signal aborts; not at all when nothing could ever be removed. */
+/** Collects images every five minutes until the signal aborts. Where none is ever to go by itself, it only looks: a node may run short. */
 export async function runImageGarbageCollection(deps: ImageGarbageDeps, signal: AbortSignal): Promise<void> {
   const { collector, policy, events, tracer, clock, log } = deps
-  if (!isCollecting(policy)) return
   let failures = 0
   for (let pass = 0; ; pass += 1) {
     try {
       // What is there at the start is seen then, and no younger than the agent.
-      await (pass === 0
+      await (pass === 0 || !isCollecting(policy)
         ? collector.look(signal)
         : tracer.span('Images/GarbageCollect', {}, () => collector.collect(signal)))
       failures = 0

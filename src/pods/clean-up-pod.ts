@@ -13,6 +13,8 @@ export interface EndedPod extends EndingPod {
   readonly wanted: boolean
   /** On the monotonic clock: until then readers may still come for what is left of it. */
   readonly keepUntil: number
+  /** What is left of it may still be read; false when the node needs the room. */
+  readonly keepsRemains: boolean
   /** All but what its readers may want went already. */
   readonly isFinished: boolean
 }
@@ -44,7 +46,9 @@ export async function cleanUpPod(runtime: PodRuntime, ended: EndedPod, shutdown:
   if (!(await releaseVolumes(runtime, observed, shutdown)))
     return { kind: 'wait', ms: RETRY_MS, seen: known, isFinished: false }
   if (ended.wanted) {
-    await removeLeftovers(runtime, observed, computeLeftovers(observed, runtime.node.deadInstancesKept), shutdown)
+    const { deadInstancesKept } = runtime.node
+    const leftovers = ended.keepsRemains ? computeLeftovers(observed, deadInstancesKept) : observed
+    await removeLeftovers(runtime, observed, leftovers, shutdown)
     if (!ended.isFinished) await runtime.cgroups.remove(uid)
     return { kind: 'wait', ms: undefined, seen: known, isFinished: true }
   }

@@ -10,6 +10,8 @@ export interface Eviction {
   readonly message: string
   /** Undefined: as long as the pod asks for. */
   readonly graceSeconds: number | undefined
+  /** False for a pod that broke a rule of its own: nobody else gains by its end. True when nothing is said. */
+  readonly isDisruption?: boolean
 }
 
 const LEAST_PATIENCE_MS = 10_000
@@ -26,10 +28,10 @@ export async function evictPod(
   { worker, eviction }: { readonly worker: PodWorker; readonly eviction: Eviction },
   signal: AbortSignal,
 ): Promise<void> {
-  const { reason, message, graceSeconds } = eviction
+  const { reason, message, graceSeconds, isDisruption = true } = eviction
   const { pod, uid } = worker
   if (pod === undefined) return
-  worker.evict({ phase: 'Failed', reason, message, isDisruption: true }, graceSeconds)
+  worker.evict({ phase: 'Failed', reason, message, isDisruption }, graceSeconds)
   const grace = graceSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0
   const ms = Math.max(LEAST_PATIENCE_MS, grace * PATIENCE_PER_SECOND_MS)
   try {

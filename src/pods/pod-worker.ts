@@ -77,6 +77,8 @@ export class PodWorker {
   #seen: ObservedPod | undefined
   #probing: PodProbing | undefined
   #isFinished = false
+  #keepsRemains = true
+  readonly #cleared = Promise.withResolvers<void>()
   readonly #stopped = Promise.withResolvers<void>()
 
   constructor(deps: PodWorkerDeps, subject: PodSubject, state: PodState) {
@@ -110,6 +112,13 @@ export class PodWorker {
   /** Nothing of the pod runs any more. */
   get stopped(): Promise<void> {
     return this.#stopped.promise
+  }
+
+  /** The node needs the room of what is left of the pod when it has ended. Resolves when that is gone. */
+  dropRemains(): Promise<void> {
+    this.#keepsRemains = false
+    this.wake()
+    return this.#cleared.promise
   }
 
   /** What the API may be told; undefined for a pod that it has no more. */
@@ -220,6 +229,7 @@ export class PodWorker {
       this.#nextLookAt = undefined
     }
     this.#stopped.resolve()
+    this.#cleared.resolve()
     await this.#deps.runtime.journal.forget(this.uid)
   }
 
@@ -348,13 +358,19 @@ export class PodWorker {
   }
 
   async #cleanUp(endedAt: number, shutdown: AbortSignal): Promise<number | undefined> {
-    const isFinished = this.#isFinished
-    const ended = { ...this.#ending(), wanted: this.#wanted, keepUntil: endedAt + this.#lingerMs, isFinished }
+    const ended = {
+      ...this.#ending(),
+      wanted: this.#wanted,
+      keepUntil: endedAt + this.#lingerMs,
+      keepsRemains: this.#keepsRemains,
+      isFinished: this.#isFinished,
+    }
     const result = await cleanUpPod(this.#deps.runtime, ended, shutdown)
     if (result.kind === 'gone') {
       this.#state = { kind: 'gone' }
       return undefined
     }
+    if (result.isFinished && !ended.keepsRemains) this.#cleared.resolve()
     this.#seen = result.seen
     this.#isFinished = result.isFinished
     return result.ms

@@ -1,3 +1,4 @@
+import { waitForShared } from '../async/wait-for-shared.ts'
 import type { TaskGroup } from '../async/task-group.ts'
 import { computeQosClass } from '../model/compute-qos-class.ts'
 import type { PodStatus } from '../model/generated/core-v1.ts'
@@ -119,6 +120,14 @@ export class PodWorkers {
   async evict(uid: PodUid, eviction: Eviction, signal: AbortSignal): Promise<void> {
     const worker = this.#workers.get(uid)
     if (worker !== undefined) await evictPod(this.#deps.runtime, { worker, eviction }, signal)
+  }
+
+  /** Removes what is left of a pod that has ended, or of all that have: the node needs the room. Resolves when it is gone. */
+  async dropRemains(uid: PodUid | undefined, signal: AbortSignal): Promise<void> {
+    const ended = [...this.#workers.values()].filter(
+      (worker) => (uid === undefined || worker.uid === uid) && worker.state.kind === 'terminated',
+    )
+    await Promise.all(ended.map((worker) => waitForShared(worker.dropRemains(), signal)))
   }
 
   /** The pods that were admitted and have not ended: what they ask for is taken. */

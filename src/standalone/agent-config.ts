@@ -32,6 +32,14 @@ export function createAgentConfig(layout: NodeLayout, record: NodeRecord): strin
     },
     failCgroupV1: false,
     failSwapOn: false,
+    // Shares of a disk that others fill too would keep pods from a machine that has plenty of room for them.
+    evictionHard: {
+      'memory.available': '100Mi',
+      'nodefs.available': '1Gi',
+      'nodefs.inodesFree': '1%',
+      'imagefs.available': '1Gi',
+      'imagefs.inodesFree': '1%',
+    },
   }
   return `${JSON.stringify(config, undefined, 2)}\n`
 }

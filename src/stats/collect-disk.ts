@@ -1,13 +1,19 @@
 import { nextTurn } from '../async/next-turn.ts'
-import type { FileSystemUsage, TreeUsage } from '../host/file-usage.ts'
+import type { FilesystemUsage } from '../cri/generated/runtime-v1.ts'
+import type { TreeUsage } from '../host/file-usage.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import type { PodUid } from '../model/pod.ts'
 import type { StatsDeps } from './stats-deps.ts'
-import type { VolumeFigures } from './stats-snapshot.ts'
+import type { RuntimeFileSystem, VolumeFigures } from './stats-snapshot.ts'
+
+/** Undefined where the runtime does not tell. */
+export interface RuntimeFileSystems {
+  readonly imageFs: RuntimeFileSystem | undefined
+  readonly containerFs: RuntimeFileSystem | undefined
+}
 
 /** What pods take on the disk. */
 export interface DiskFigures {
-  readonly imageFs: (FileSystemUsage & { readonly mountPoint: string }) | undefined
   /** By the id of the container. */
   readonly rootfs: ReadonlyMap<string, TreeUsage & { readonly time: number }>
   readonly pods: ReadonlyMap<PodUid, PodDisk>
@@ -30,30 +36,57 @@ export async function collectDisk(
   pods: readonly ObservedPod[],
   signal: AbortSignal,
 ): Promise<DiskFigures> {
-  const orUndefined = async <T>(what: string, work: Promise<T>): Promise<T | undefined> => {
-    try {
-      return await work
-    } catch (error) {
-      signal.throwIfAborted()
-      deps.log.warn('cannot measure the disk, going on without', { what, error })
-      return undefined
-    }
-  }
-  const [imageFs, rootfs, byPod] = await Promise.all([
-    orUndefined('images', readImageFs(deps, signal)),
-    orUndefined('containers', readLayers(deps, signal)),
+  const [rootfs, byPod] = await Promise.all([
+    unlessFailed(deps, 'containers', readLayers(deps, signal), signal),
     readPods(deps, pods, signal),
   ])
-  return { imageFs, rootfs: rootfs ?? new Map(), pods: byPod }
+  return { rootfs: rootfs ?? new Map(), pods: byPod }
 }
 
-async function readImageFs({ calls, files }: DiskDeps, signal: AbortSignal): Promise<DiskFigures['imageFs']> {
-  const [first] = (await calls.imageFsInfo({}, signal)).imageFilesystems
-  const mountPoint = first?.fsId?.mountpoint
+/** The file systems that the runtime uses, as far as it tells. */
+export async function collectFileSystems(
+  deps: Pick<DiskDeps, 'calls' | 'files' | 'log'>,
+  signal: AbortSignal,
+): Promise<RuntimeFileSystems> {
+  const found = await unlessFailed(deps, 'images', readFileSystems(deps, signal), signal)
+  return found ?? { imageFs: undefined, containerFs: undefined }
+}
+
+async function unlessFailed<T>(
+  { log }: Pick<DiskDeps, 'log'>,
+  what: string,
+  work: Promise<T>,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    signal.throwIfAborted()
+    log.warn('cannot measure the disk, going on without', { what, error })
+    return undefined
+  }
+}
+
+async function readFileSystems(
+  { calls, files }: Pick<DiskDeps, 'calls' | 'files'>,
+  signal: AbortSignal,
+): Promise<RuntimeFileSystems> {
+  const { imageFilesystems, containerFilesystems } = await calls.imageFsInfo({}, signal)
+  return {
+    imageFs: await readFileSystem(files, imageFilesystems[0]),
+    containerFs: await readFileSystem(files, containerFilesystems[0]),
+  }
+}
+
+async function readFileSystem(
+  files: DiskDeps['files'],
+  told: FilesystemUsage | undefined,
+): Promise<RuntimeFileSystem | undefined> {
+  const mountPoint = told?.fsId?.mountpoint
   if (mountPoint === undefined || mountPoint === '') return undefined
-  const { device: _, ...whole } = await files.fileSystem(mountPoint)
-  const used = first?.usedBytes === undefined ? {} : { usedBytes: Number(first.usedBytes.value) }
-  const inodes = first?.inodesUsed === undefined ? {} : { inodesUsed: Number(first.inodesUsed.value) }
+  const whole = await files.fileSystem(mountPoint)
+  const used = told?.usedBytes === undefined ? {} : { usedBytes: Number(told.usedBytes.value) }
+  const inodes = told?.inodesUsed === undefined ? {} : { inodesUsed: Number(told.inodesUsed.value) }
   return { ...whole, ...used, ...inodes, mountPoint }
 }
 

@@ -1,6 +1,6 @@
 import { qosCgroupPaths } from '../model/cgroup-names.ts'
 import type { CgroupSampler } from './cgroup-sampler.ts'
-import type { DiskFigures } from './collect-disk.ts'
+import type { RuntimeFileSystems } from './collect-disk.ts'
 import { parseNumber } from './parse-cgroup-text.ts'
 import { parseNetDev } from './parse-net-dev.ts'
 import type { StatsDeps } from './stats-deps.ts'
@@ -13,13 +13,13 @@ export interface NodeLook {
   readonly deps: NodeDeps
   readonly sampler: CgroupSampler
   readonly parts: ReadonlySet<StatsPart>
-  readonly disk: DiskFigures | undefined
+  readonly fileSystems: RuntimeFileSystems | undefined
 }
 
 const ROOT = '/'
 
 /** Reads what the machine and its own programs use. */
-export async function collectNode({ deps, sampler, parts, disk }: NodeLook): Promise<NodeFigures> {
+export async function collectNode({ deps, sampler, parts, fileSystems }: NodeLook): Promise<NodeFigures> {
   const { files, layout, systemCgroups, machine, rootDirectory, pressure } = deps
   const wish = { details: parts.has('details'), pressure }
   const sample = (path: string) => sampler.sample(path, wish)
@@ -42,7 +42,8 @@ export async function collectNode({ deps, sampler, parts, disk }: NodeLook): Pro
     qos: qos.flatMap((path) => sample(path) ?? []),
     interfaces: parseNetDev(files.kernelFile('/proc/self/net/dev') ?? ''),
     fs: await files.fileSystem(rootDirectory),
-    imageFs: disk?.imageFs,
+    imageFs: fileSystems?.imageFs,
+    containerFs: fileSystems?.containerFs,
     processes: readProcesses(files),
     disks: parts.has('details') ? parsePartitions(files.kernelFile('/proc/partitions')) : new Map(),
   }

@@ -45,8 +45,10 @@ function computeNodeStats({ snapshot, onlyCpuAndMemory }: Context, nodeName: str
       : {
           network: computeNetworkStats(node.interfaces, time),
           fs: toFs(node.fs, time),
-          // The runtime tells of one file system for both.
-          runtime: { imageFs, containerFs: imageFs },
+          runtime: {
+            imageFs,
+            containerFs: node.containerFs === undefined ? imageFs : toFs(node.containerFs, time),
+          },
           rlimit: { time, maxpid: node.processes.limit, curproc: node.processes.count },
         }),
   }

@@ -3,7 +3,7 @@ import { waitForShared } from '../async/wait-for-shared.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import { CgroupFinder } from './cgroup-finder.ts'
 import { CgroupSampler } from './cgroup-sampler.ts'
-import { collectDisk } from './collect-disk.ts'
+import { collectDisk, collectFileSystems } from './collect-disk.ts'
 import { collectNode } from './collect-node.ts'
 import { collectPods } from './collect-pods.ts'
 import { RuntimePids } from './runtime-pids.ts'
@@ -114,11 +114,14 @@ export class StatsEngine {
     const { observed, clock } = this.#deps
     const at = clock.monotonic()
     const pods = observed.uids().flatMap((uid) => observed.get(uid) ?? [])
-    const disk = parts.has('disk') ? await collectDisk(this.#deps, pods, this.#signal) : undefined
+    const [disk, fileSystems] = await Promise.all([
+      parts.has('disk') ? collectDisk(this.#deps, pods, this.#signal) : undefined,
+      parts.has('disk') || parts.has('fileSystems') ? collectFileSystems(this.#deps, this.#signal) : undefined,
+    ])
     this.#sampler.beginLook()
-    const common = { deps: this.#deps, sampler: this.#sampler, parts, disk }
-    const node = await collectNode(common)
-    const podLook = { ...common, finder: this.#finder, pids: this.#pids }
+    const common = { deps: this.#deps, sampler: this.#sampler, parts }
+    const node = await collectNode({ ...common, fileSystems })
+    const podLook = { ...common, disk, finder: this.#finder, pids: this.#pids }
     const figures = await collectPods(podLook, pods, this.#signal)
     this.#sampler.endLook()
     this.#forget(pods)
@@ -135,5 +138,5 @@ export class StatsEngine {
 }
 
 function hasAll(had: ReadonlySet<StatsPart>, wanted: readonly StatsPart[]): boolean {
-  return wanted.every((part) => had.has(part))
+  return wanted.every((part) => had.has(part) || (part === 'fileSystems' && had.has('disk')))
 }

@@ -5,9 +5,9 @@ import type { InterfaceCounters } from './parse-net-dev.ts'
 
 /**
  * What can be wanted of a look at the node. Usage: cpu and memory of every cgroup. Details: the rest of what cgroups count. Network: the
- * interfaces of pods. Disk: what containers, logs and volumes take.
+ * interfaces of pods. FileSystems: those that the runtime uses. Disk: these too, and what containers, logs and volumes take.
  */
-export type StatsPart = 'usage' | 'details' | 'network' | 'disk'
+export type StatsPart = 'usage' | 'details' | 'network' | 'fileSystems' | 'disk'
 
 /** One look at the whole node. Times are milliseconds since the epoch. */
 export interface StatsSnapshot {
@@ -39,10 +39,18 @@ export interface NodeFigures {
   /** The file system of the agent's root directory. */
   readonly fs: FileSystemUsage & { readonly device: string }
   /** Undefined when the runtime did not tell, or the disk was not looked at. */
-  readonly imageFs: (FileSystemUsage & { readonly mountPoint: string }) | undefined
+  readonly imageFs: RuntimeFileSystem | undefined
+  /** Where containers write, when the runtime tells of it apart from images. */
+  readonly containerFs: RuntimeFileSystem | undefined
   readonly processes: { readonly limit: number; readonly count: number }
   /** Names of disks by their numbers: vda by 253:0. */
   readonly disks: ReadonlyMap<string, string>
+}
+
+/** A file system that the runtime uses. */
+export interface RuntimeFileSystem extends FileSystemUsage {
+  readonly mountPoint: string
+  readonly device: string
 }
 
 export type SystemContainer = 'kubelet' | 'runtime' | 'misc' | 'pods'

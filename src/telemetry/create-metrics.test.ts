@@ -54,6 +54,8 @@ function countEverything(metrics: AgentMetrics): void {
   metrics.probe(series, 'successful', 0.02)
   for (const method of ['list', 'get', 'get_allocatable'] as const)
     metrics.podResourcesRequest({ version: 'v1', method, failed: true })
+  metrics.eviction('memory.available')
+  metrics.evictionStatsAge('memory.available', 0.1)
   metrics.spansExported(2)
   metrics.spansDropped(1)
   metrics.healthChecked('ping', true)

@@ -7,6 +7,8 @@ import { addClaimMetrics } from './add-claim-metrics.ts'
 import type { ClaimMetrics, ClaimUsage } from './add-claim-metrics.ts'
 import { createClientMetrics } from './create-client-metrics.ts'
 import type { ClientMetrics } from './create-client-metrics.ts'
+import { createEvictionMetrics } from './create-eviction-metrics.ts'
+import type { EvictionMetrics } from './create-eviction-metrics.ts'
 import { createHealthMetrics } from './create-health-metrics.ts'
 import type { HealthMetrics } from './create-health-metrics.ts'
 import { createHttpMetrics } from './create-http-metrics.ts'
@@ -32,6 +34,7 @@ export type AgentCounts = RuntimeMetrics &
   VolumeMetrics &
   ClaimMetrics &
   ProbeMetrics &
+  EvictionMetrics &
   HttpMetrics &
   HealthMetrics &
   ClientMetrics &
@@ -71,6 +74,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     ...createStartMetrics(main),
     ...createVolumeMetrics(main, sources.volumes),
     ...addClaimMetrics(main, sources.claimUsages),
+    ...createEvictionMetrics(main),
     ...createHttpMetrics(main),
     ...createClientMetrics(main),
     ...createNodeApiMetrics(main, sources.plugins),

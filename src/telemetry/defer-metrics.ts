@@ -20,6 +20,8 @@ const COUNTS: Readonly<Record<keyof AgentCounts, true>> = {
   volumeMeasured: true,
   probe: true,
   probeEnded: true,
+  eviction: true,
+  evictionStatsAge: true,
   requestStarted: true,
   requestEnded: true,
   healthChecked: true,

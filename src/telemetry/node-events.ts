@@ -2,7 +2,7 @@ import type { Logger } from './logger.ts'
 import type { PodEvent } from './pod-events.ts'
 
 /** What is told to those who look after the node, in Kubernetes' own reasons. */
-type NodeEvent = Omit<PodEvent, 'fieldPath'>
+type NodeEvent = Omit<PodEvent, 'fieldPath' | 'annotations'>
 
 /** Where events about the node go. */
 export interface NodeEvents {

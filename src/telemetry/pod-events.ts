@@ -9,6 +9,8 @@ export interface PodEvent {
   readonly message: string
   /** The part of the spec it is about, such as spec.containers{web}. */
   readonly fieldPath?: string
+  /** What programs want to know of it. */
+  readonly annotations?: Readonly<Record<string, string>>
 }
 
 /** Where events go. */

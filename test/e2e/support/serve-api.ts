@@ -1,0 +1,19 @@
+/** The Kubernetes API of a standalone node, alone: FOLDER has its objects and the kubeconfig files "admin", "agent" and "reader". */
+import process from 'node:process'
+import { serveApi } from '../../../src/serve-api.ts'
+import { NODE_NAME } from '../lab/lab-agent.ts'
+
+const [folder = ''] = process.argv.slice(2)
+await serveApi(
+  {
+    folder: `${folder}/objects`,
+    port: 6443,
+    nodeName: NODE_NAME,
+    adminKubeconfig: `${folder}/admin`,
+    agentKubeconfig: `${folder}/agent`,
+    readerKubeconfig: `${folder}/reader`,
+    logFile: `${folder}/api.log`,
+    onReady: () => console.log('ready'),
+  },
+  new AbortController().signal,
+)
