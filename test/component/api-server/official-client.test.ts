@@ -1,38 +1,16 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
-import { CoreV1Api, KubeConfig, ListWatch, Watch } from '@kubernetes/client-node'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CoreV1Api, KubeConfig } from '@kubernetes/client-node'
 import type { V1ConfigMap } from '@kubernetes/client-node'
+import { followConfigMaps } from './official-informer.ts'
 import { createFolder, startApiServer } from './start-secured-api.ts'
 
 const namespace = 'default'
 const NAMES = 15
 const CHANGES = 40
 const RUNS = 3
-const PATH = `/api/v1/namespaces/${namespace}/configmaps`
-
-/** What an informer of the official client knows; it begins anew when it lost its server, as its authors advise. */
-function follow(config: KubeConfig, core: CoreV1Api) {
-  const listAll = () => core.listNamespacedConfigMap({ namespace })
-  const lost: unknown[] = []
-  const informer = new ListWatch<V1ConfigMap>(PATH, new Watch(config), listAll, false, undefined, undefined, {
-    delayFn: () => setImmediate(),
-  })
-  let isOver = false
-  informer.on('error', (error) => {
-    lost.push(error)
-    if (!isOver) void sleep(20).then(() => informer.start())
-  })
-  return {
-    informer,
-    lost,
-    async stop() {
-      isOver = true
-      await informer.stop()
-    },
-  }
-}
 
 async function change(core: CoreV1Api, present: Set<string>, count: number): Promise<void> {
   const name = `c${(count * 7) % NAMES}`
@@ -59,7 +37,7 @@ describe('the official JavaScript client', () => {
     const config = new KubeConfig()
     config.loadFromFile(join(folder, 'admin.kubeconfig'))
     const core = config.makeApiClient(CoreV1Api)
-    const follower = follow(config, core)
+    const follower = followConfigMaps(config, namespace)
     t.after(() => follower.stop())
     await follower.informer.start()
     const present = new Set<string>()
