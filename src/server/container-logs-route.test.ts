@@ -146,8 +146,10 @@ describe('/containerLogs', () => {
 
   test('says at once that it follows, tells what is printed, and ends with the container', async (t) => {
     const { logs, world, open } = await createWorld(t)
-    const response = await open('shop/web/main?follow=true&tailLines=0')
+    const response = await open('shop/web/main?follow=true&tailLines=1')
     assert.deepEqual([response.statusCode, response.headers['transfer-encoding']], [200, 'chunked'])
+    // It has begun to read when there is something, and what is printed then is news.
+    assert.equal(String((await once(response, 'data'))[0]), 'and complain\n')
     logs.get('c1')?.print('news')
     assert.equal(String((await once(response, 'data'))[0]), 'news\n')
     world.status = { containerStatuses: [containerStatus('main', ended('c1'), {}, 'c1')] }
