@@ -72,6 +72,8 @@ export class RequestServer {
     using scope = new AbortScope(signal)
     response.once('close', () => scope.abort(new Error('Client left')))
     response.on('error', () => {}) // Whoever left does not hear the rest.
+    // Node reads nothing more after a request for another protocol, also when it is answered like any other.
+    if (request.headers.upgrade !== undefined) response.setHeader('connection', 'close')
     const code = () => (response.headersSent ? response.statusCode : CLIENT_LEFT)
     await this.#measured(visit, code, async () => {
       const passed = await this.#pass(visit, scope.signal)

@@ -62,6 +62,14 @@ describe('hostile traffic', () => {
     assert.equal((await server.ask('/pods', credentials)).status, 200)
   })
 
+  test('a request for a protocol that the endpoint does not speak is answered, and ends its connection', async (t) => {
+    const server = await startKubeletServer(t, { routes })
+    const credentials = await createCredentials(server)
+    const asking = 'GET /pods HTTP/1.1\r\nHost: n\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+    assert.deepEqual(await statusesOf(server, asking + LAST, credentials), [200])
+    assert.deepEqual(await statusesOf(server, asking + LAST), [401])
+  })
+
   const smuggled = `GET /pods HTTP/1.1\r\nHost: n\r\n\r\n${LAST}`
   const attempts: readonly (readonly [name: string, text: string])[] = [
     ['two lengths', 'POST /pods HTTP/1.1\r\nHost: n\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nabcde'],
