@@ -9,9 +9,8 @@ import { openLogDirectory } from './host/log-directory.ts'
 import { makePrivateDirectory } from './host/make-private-directory.ts'
 import type { KubeClient } from './kube-api/kube-client.ts'
 import type { PodWorkers } from './pods/pod-workers.ts'
-import type { KubeletApiDeps } from './run-kubelet-ports.ts'
+import type { KubeletApiDeps } from './run-kubelet-api.ts'
 import { createContainerLogsRoute } from './server/container-logs-route.ts'
-import type { Route } from './server/route.ts'
 import { createStreamRoutes } from './server/stream-routes.ts'
 import { dialStreamServer } from './server/stream-server.ts'
 import type { Verbosity } from './telemetry/create-logger.ts'
@@ -22,8 +21,6 @@ export interface CreateKubeletApiDeps {
   readonly settings: Settings
   readonly runtime: NodeRuntime
   readonly workers: PodWorkers
-  /** Where figures are served. */
-  readonly statsRoutes: readonly Route[]
   readonly ownNode: Pick<OwnNode, 'node' | 'ips'>
   /** Undefined on a node without an API server. */
   readonly client: KubeClient | undefined
@@ -46,7 +43,6 @@ export async function createKubeletApi(
   const api = {
     client,
     certificates,
-    open: deps.statsRoutes,
     containers: createContainerRoutes(deps),
     observed: () => runtime.observer.uids().flatMap((uid) => runtime.observer.get(uid) ?? []),
     verbosity,

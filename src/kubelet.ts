@@ -305,7 +305,6 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
         ...deps,
         runtime,
         workers,
-        statsRoutes: (await openStats()).routes,
         ownNode,
         client: cluster?.client,
         rootDirectory,
@@ -316,7 +315,9 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     serving = created.certificates
     return created.api
   }
-  group.run('servers', (s) => runServers({ settings, workers, metrics, tracer, clock, log, syncLoop, createApi }, s))
+  const statsRoutes = async () => (await openStats()).routes
+  const ports = { settings, workers, metrics, tracer, clock, log, syncLoop, statsRoutes, createApi }
+  group.run('servers', (s) => runServers(ports, s))
   await deps.onReady(() => syncLoop() === undefined)
   if (config.runOnce) {
     const once = {

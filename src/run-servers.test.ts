@@ -10,7 +10,7 @@ import { loadFields } from '../test/fakes/load-settings.ts'
 import { selfSigned } from '../test/fixtures/self-signed.ts'
 import type { PodWorkers } from './pods/pod-workers.ts'
 import { runServers } from './run-servers.ts'
-import type { KubeletApiDeps } from './run-kubelet-ports.ts'
+import type { KubeletApiDeps } from './run-kubelet-api.ts'
 import type { Route } from './server/route.ts'
 import { createVerbosity } from './telemetry/create-logger.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
@@ -26,7 +26,12 @@ async function findPort(): Promise<number> {
   return port
 }
 
-async function run(fields: object, problem: () => string | undefined = () => undefined, api?: Partial<KubeletApiDeps>) {
+async function run(
+  fields: object,
+  problem: () => string | undefined = () => undefined,
+  api?: Partial<KubeletApiDeps>,
+  stats: readonly Route[] = [],
+) {
   const enableServer = api !== undefined
   const settings = await loadFields({ address: '127.0.0.1', healthzBindAddress: '127.0.0.1', enableServer, ...fields })
   const listening: unknown[] = []
@@ -52,7 +57,6 @@ async function run(fields: object, problem: () => string | undefined = () => und
       current: () => ({ certificatePem: selfSigned.cert, keyPem: selfSigned.key }),
       onChange: () => () => {},
     },
-    open: [],
     containers: [],
     observed: () => [],
     verbosity: createVerbosity(0),
@@ -68,6 +72,7 @@ async function run(fields: object, problem: () => string | undefined = () => und
     clock: new FakeClock(),
     log,
     syncLoop: problem,
+    statsRoutes: async () => stats,
     createApi: async () => apiDeps,
   }
   return { running: runServers(deps, stop.signal), listening, leave: () => stop.abort(new Error('leave')) }
@@ -133,13 +138,13 @@ describe('runServers()', () => {
   test('serves the API over TLS, with all that others bring, and the read-only part of it in the clear', async () => {
     const [port, readOnlyPort] = [await findPort(), await findPort()]
     const handle: Route['handle'] = async (_, response) => void response.end('here')
-    const servers = await run({ ...OPEN, port, readOnlyPort, healthzPort: 0 }, () => undefined, {
-      open: [{ path: '/stats/summary', methods: ['GET'], handle }],
-      containers: [
-        { path: '/exec/:namespace/:pod/:container', methods: ['GET'], handle },
-        { path: '/checkpoint/:namespace/:pod/:container', methods: ['GET'], handle },
-      ],
-    })
+    const containers: readonly Route[] = [
+      { path: '/exec/:namespace/:pod/:container', methods: ['GET'], handle },
+      { path: '/checkpoint/:namespace/:pod/:container', methods: ['GET'], handle },
+    ]
+    const stats: readonly Route[] = [{ path: '/stats/summary', methods: ['GET'], handle }]
+    const fields = { ...OPEN, port, readOnlyPort, healthzPort: 0 }
+    const servers = await run(fields, () => undefined, { containers }, stats)
     await untilListening(servers, 2)
     const rows: readonly (readonly [string, number, number])[] = [
       ['/healthz', 200, 200],
@@ -199,7 +204,7 @@ describe('runServers()', () => {
     try {
       const { running } = await run({ healthzPort: 0, readOnlyPort: port })
       await assert.rejects(running, (error: Error) => {
-        const cause = (error.cause as Error).cause as Error
+        const cause = error.cause as Error
         assert.match(cause.message, /Cannot serve read-only/)
         return true
       })

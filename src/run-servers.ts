@@ -2,9 +2,15 @@ import type { Clock } from './async/clock.ts'
 import { TaskGroup } from './async/task-group.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { PodWorkers } from './pods/pod-workers.ts'
-import type { KubeletApiDeps } from './run-kubelet-ports.ts'
+import type { KubeletApiDeps } from './run-kubelet-api.ts'
+import { createDisabledDebugRoutes } from './server/endpoints/disabled-routes.ts'
 import { createHealthRoutes } from './server/endpoints/health-routes.ts'
 import type { HealthCheck } from './server/endpoints/health-routes.ts'
+import { createMetricsRoute, createSlisRoute } from './server/endpoints/metrics-routes.ts'
+import { createPodsRoute } from './server/endpoints/pods-routes.ts'
+import { createWhyRoute } from './server/endpoints/why-route.ts'
+import { createLazyRoutes } from './server/lazy-routes.ts'
+import type { Route } from './server/route.ts'
 import { runPlainServer } from './server/run-plain-server.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
@@ -18,17 +24,24 @@ export interface RunServersDeps {
   readonly clock: Clock
   readonly log: Logger
   readonly syncLoop: HealthCheck
+  /** What the node and its pods use: made when somebody asks. */
+  readonly statsRoutes: () => Promise<readonly Route[]>
   /** What only the kubelet's API on its own port needs. */
   readonly createApi: () => Promise<KubeletApiDeps>
 }
 
 const HEALTHZ_BIND_RETRY_MS = 5000
+const STATS = [
+  { path: '/stats/summary', methods: ['GET', 'POST'] },
+  { path: '/metrics/resource', methods: 'any' },
+  { path: '/metrics/cadvisor', methods: 'any' },
+] as const
 // Whoever watches over the agent asks often, and is not part of its API.
 const UNCOUNTED = { requestStarted() {}, requestEnded() {} }
 
-/** Serves healthz at once; then the read-only port where one is configured, and the kubelet's API. */
+/** Serves healthz and the read-only port where one is configured; then the kubelet's API. */
 export async function runServers(deps: RunServersDeps, signal: AbortSignal): Promise<void> {
-  const { settings, metrics, clock, log } = deps
+  const { settings, metrics, tracer, clock, log } = deps
   const { config } = settings
   const health = createHealthRoutes({
     // Nothing here flushes a log later, or lets device plugins in; whoever asks for those checks finds them passed.
@@ -50,12 +63,33 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
     }
     group.run('healthz', (s) => runPlainServer({ ...server, routes: health, metrics: UNCOUNTED, log, clock }, s))
   }
-  group.run('ports', async (s) => {
-    const api = config.enableServer ? await deps.createApi() : undefined
-    if (api === undefined && config.readOnlyPort === 0) return
-    // Loaded only now: pods come before those who look at them.
-    const { runKubeletPorts } = await import('./run-kubelet-ports.ts')
-    await runKubeletPorts({ ...deps, health, api }, s)
-  })
+  const open = [...createOpenRoutes(deps, health), ...createLazyRoutes(STATS, deps.statsRoutes)]
+  if (config.readOnlyPort !== 0) {
+    const routes = [...open, ...createDisabledDebugRoutes()]
+    const server = { name: 'read-only', address: config.address, port: config.readOnlyPort }
+    group.run('read-only', (s) => runPlainServer({ ...server, routes, metrics, tracer, log, clock }, s))
+  }
+  if (config.enableServer) {
+    group.run('kubelet API', async (s) => {
+      // Loaded only now: pods come before those who look at them.
+      const [{ runKubeletApi }, api] = await Promise.all([import('./run-kubelet-api.ts'), deps.createApi()])
+      await runKubeletApi({ ...deps, open, api }, s)
+    })
+  }
   await group.join()
+}
+
+/** What needs no right beyond seeing: the same on both ports. */
+function createOpenRoutes({ workers, metrics }: RunServersDeps, health: readonly Route[]): readonly Route[] {
+  return [
+    ...health,
+    createPodsRoute(() => workers.views()),
+    createWhyRoute(() => workers.explain()),
+    createMetricsRoute('/metrics', (format) => metrics.render(format)),
+    createMetricsRoute('/metrics/probes', (format) => metrics.renderProbes(format)),
+    createSlisRoute(
+      (format) => metrics.renderHealth(format),
+      () => metrics.resetHealth(),
+    ),
+  ]
 }
