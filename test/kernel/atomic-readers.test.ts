@@ -25,13 +25,14 @@ test(`a reader sees the old or the new version, never a mixture, over ${UPDATES}
   const reader = spawn(process.execPath, [fileURLToPath(import.meta.resolve('./version-reader.ts')), directory], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  const exited = once(reader, 'exit')
+  // Not its exit: what it said last may come after that.
+  const closed = once(reader, 'close')
   let said = ''
   reader.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
   await once(reader.stdout, 'data')
   for (let version = 1; version <= UPDATES; version += 1) await write(version)
   reader.stdin.end()
-  await exited
+  await closed
   const { reads = 0, versions = 0, mixed } = JSON.parse(said.split('\n')[1] ?? '') as Record<string, number>
   assert.equal(mixed, 0)
   assert.ok(versions > 10 && reads > 10, said)

@@ -41,7 +41,7 @@ test('an agent that was killed finds its pods again', async () => {
   }
   const restarted = await node.podIs('victim', 'restarted', (pod) => isReady(pod) && mainOf(pod)?.restartCount === 1)
   assert.equal(mainOf(restarted)?.lastState?.terminated?.exitCode, 137)
-  assert.equal(await node.starts('victim'), 2)
+  await node.waitFor('its second start to be in the log', async () => (await node.starts('victim')) === 2)
   await node.waitFor('the orphan to end', async () => (await node.running('orphan')).length === 0)
   await node.waitFor('the orphan to be removed', async () => (await node.containers('orphan')).length === 0)
   const done = await node.podIs('done', 'Failed', ({ status }) => status?.phase === 'Failed')
