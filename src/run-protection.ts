@@ -45,11 +45,13 @@ const FIRST_LOOK_MS = 1000
 export async function runProtection(deps: ProtectionDeps, signal: AbortSignal): Promise<void> {
   const { membership, clock } = deps
   const { nodeEvents } = membership
-  // Pods come first.
-  await clock.sleep(FIRST_LOOK_MS, signal)
   const oom = { ...deps, openLog: openKernelLog, onKill: (kill: OomKill) => tellVictim(deps, kill), nodeEvents }
   await using group = new TaskGroup(signal)
-  group.run('eviction', (s) => runEviction(toEvictionDeps(deps), s))
+  group.run('eviction', async (s) => {
+    // Pods come first.
+    await clock.sleep(FIRST_LOOK_MS, s)
+    await runEviction(toEvictionDeps(deps), s)
+  })
   group.run('kernel log', (s) => runOomWatch(oom, s))
   await group.join()
 }
