@@ -31,7 +31,7 @@ function writer(mebibytes: number, emptyDir: object = {}): Partial<PodSpec> {
 const EATER: Partial<PodSpec> = {
   restartPolicy: 'Never',
   automountServiceAccountToken: false,
-  containers: [testContainer('main', 'exec tail /dev/zero', { resources: { limits: { memory: '24Mi' } } })],
+  containers: [testContainer('main', 'sleep 2; exec tail /dev/zero', { resources: { limits: { memory: '24Mi' } } })],
 }
 
 describe('a node that runs short', () => {
