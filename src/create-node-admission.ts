@@ -72,7 +72,7 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
     }
   }
   return {
-    capabilities: () => new Set<PodCapability>([...listCapabilities(deps), 'admission']),
+    capabilities: () => listCapabilities(deps),
 
     /** Says why the pod may not run here; others may have to leave for one that may. */
     admit(pod: Pod): Rejection | undefined {

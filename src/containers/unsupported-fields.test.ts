@@ -14,13 +14,6 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  { capability: 'admission', spec: { os: { name: 'windows' } }, expected: ['refuse spec.os.name'] },
-  { capability: 'admission', spec: { os: { name: 'linux' } }, expected: [] },
-  {
-    capability: 'admission',
-    spec: { nodeSelector: { a: 'b' }, affinity: { nodeAffinity: {} } },
-    expected: ['warn spec.nodeSelector', 'warn spec.affinity.nodeAffinity'],
-  },
   { capability: 'podResources', spec: { resources: { limits: { cpu: '1' } } }, expected: ['warn spec.resources'] },
   {
     capability: 'imageVolumes',

@@ -3,7 +3,6 @@ import type { Pod } from '../model/pod.ts'
 
 /** Things that a pod can ask for and that not every agent, node or runtime can do. */
 export type PodCapability =
-  | 'admission'
   | 'imageSubPaths'
   | 'imageVolumes'
   | 'podResources'
@@ -32,21 +31,6 @@ interface Row {
 }
 
 const ROWS: readonly Row[] = [
-  {
-    capability: 'admission',
-    effect: 'refuse',
-    reason: 'this node runs Linux',
-    find: (pod) => pathIf(pod, 'spec.os.name', ({ spec }) => spec.os !== undefined && spec.os.name !== 'linux'),
-  },
-  {
-    capability: 'admission',
-    effect: 'warn',
-    reason: 'the node does not check it yet: the pod runs whatever the labels of the node are',
-    find: (pod) => [
-      ...pathIf(pod, 'spec.nodeSelector', ({ spec }) => Object.keys(spec.nodeSelector ?? {}).length > 0),
-      ...pathIf(pod, 'spec.affinity.nodeAffinity', ({ spec }) => spec.affinity?.nodeAffinity !== undefined),
-    ],
-  },
   {
     capability: 'podResources',
     effect: 'warn',

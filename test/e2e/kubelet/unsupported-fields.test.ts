@@ -8,6 +8,7 @@ test('a field that is not honoured is told, and refuses the pod where ignoring i
   const { manifests } = node.lab
   await manifests.write('mapped', testPod('mapped', { hostUsers: false }))
   await manifests.write('choosy', testPod('choosy', { nodeSelector: { disk: 'fast' } }))
+  await manifests.write('bounded', testPod('bounded', { resources: { limits: { cpu: '1' } } }))
 
   const refused = await node.podIs('mapped', 'Failed', ({ status }) => status?.phase === 'Failed')
   assert.equal(refused.status?.reason, 'UnsupportedField')
@@ -16,8 +17,10 @@ test('a field that is not honoured is told, and refuses the pod where ignoring i
     /^Pod was rejected: spec\.hostUsers: the container runtime does not support user namespaces/,
   )
   await node.logged('"event"', 'default/mapped-lab', 'reason="UnsupportedField"', 'Refused spec.hostUsers')
-  await node.ready('choosy')
-  await node.logged('default/choosy-lab', 'reason="UnsupportedField"', 'Ignored spec.nodeSelector')
+  await node.ready('bounded')
+  await node.logged('default/bounded-lab', 'reason="UnsupportedField"', 'Ignored spec.resources')
+  const choosy = await node.podIs('choosy', 'Failed', ({ status }) => status?.phase === 'Failed')
+  assert.equal(choosy.status?.reason, 'NodeAffinity')
   assert.deepEqual(await node.containers('mapped'), [])
 
   // Corrected in the same file, it runs.
