@@ -123,12 +123,12 @@ describe('PodWorkers', () => {
 
   test('says what it ignores and refuses, and shows a refused pod as failed', async () => {
     const { workers, events, end } = await setUp()
-    const pod = createPod({ spec: { hostUsers: false, nodeSelector: { disk: 'fast' } } })
+    const pod = createPod({ spec: { hostUsers: false, resources: { limits: { cpu: '1' } } } })
     workers.handle({ operation: 'ADD', pods: [pod] })
     assert.equal(workers.size, 0)
     assert.deepEqual(
       events.map((event) => event.split(':')[0]),
-      ['Warning UnsupportedField Ignored spec.nodeSelector', 'Warning UnsupportedField Refused spec.hostUsers'],
+      ['Warning UnsupportedField Ignored spec.resources', 'Warning UnsupportedField Refused spec.hostUsers'],
     )
     const [view] = workers.views()
     assert.deepEqual([view?.status.phase, view?.status.reason], ['Failed', 'UnsupportedField'])
