@@ -234,13 +234,15 @@ describe('kubectl reaches into containers', { concurrency: 3, timeout: 90_000 },
     assert.ok(items.some(({ metadata }) => metadata.name === 'web'))
     const { kubeletconfig } = JSON.parse(await raw('/configz')) as { kubeletconfig: { kind: string; port: number } }
     assert.equal(kubeletconfig.port, 10_250)
-    const summary = JSON.parse(await raw('/stats/summary')) as {
-      node: { nodeName: string }
-      pods: { podRef: { uid: string }; containers: { name: string; memory: { workingSetBytes: number } }[] }[]
-    }
-    assert.equal(summary.node.nodeName, nodeName)
-    const figures = summary.pods.find(({ podRef }) => podRef.uid === pod.metadata.uid)
-    assert.deepEqual(figures?.containers.map(({ name }) => name).toSorted(), CONTAINERS)
+    const figures = await node.waitFor('the figures of the pod', async () => {
+      const summary = JSON.parse(await raw('/stats/summary')) as {
+        node: { nodeName: string }
+        pods: { podRef: { uid: string }; containers: { name: string; memory: { workingSetBytes: number } }[] }[]
+      }
+      assert.equal(summary.node.nodeName, nodeName)
+      return summary.pods.find(({ podRef }) => podRef.uid === pod.metadata.uid)
+    })
+    assert.deepEqual(figures.containers.map(({ name }) => name).toSorted(), CONTAINERS)
     assert.ok(figures.containers.every(({ memory }) => memory.workingSetBytes > 0))
     for (const path of ['/metrics', '/metrics/probes', '/metrics/slis'])
       assert.ok(parsePrometheus(await raw(path)).length > 0, path)
@@ -248,7 +250,12 @@ describe('kubectl reaches into containers', { concurrency: 3, timeout: 90_000 },
 
   test('what metrics-server needs: every container has its figures, with their times', async () => {
     const pod = await node.ready('web')
-    const families = parseExposition(await raw('/metrics/resource'))
+    // A look that failed tells of an error and no figures, and the next one has them.
+    const families = await node.waitFor('the figures of all', async () => {
+      const found = parseExposition(await raw('/metrics/resource'))
+      const samples = samplesOf(found, 'container_cpu_usage_seconds_total', pod.metadata.name)
+      return samples.length === CONTAINERS.length && found
+    })
     for (const name of ['container_cpu_usage_seconds_total', 'container_memory_working_set_bytes']) {
       const samples = samplesOf(families, name, pod.metadata.name)
       assert.deepEqual(new Set(samples.map(({ labels }) => labels['container'])), new Set(CONTAINERS))
