@@ -42,7 +42,7 @@ const NOT_YET_HONOURED: readonly (keyof GivenConfiguration)[] = [
   'shutdownGracePeriodByPodPriority',
 ]
 
-/** The same for flags that have no field. (--cert-dir is where certificates will go; nothing is ever wrong with naming it.) */
+/** The same for flags that have no field. */
 const NOT_YET_HONOURED_FLAGS: readonly (keyof KubeletFlags)[] = [
   'minimumContainerTtlDuration',
   'maximumDeadContainers',
