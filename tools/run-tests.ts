@@ -16,9 +16,10 @@ process.exitCode =
         'test/bench/**/*.test.ts',
       ],
       timeoutMs: 120_000,
+      confirm: true,
     },
     // Most of them wait most of the time, each in namespaces of its own.
-    { name: 'e2e', globs: ['test/e2e/**/*.test.ts'], concurrency: 2, timeoutMs: 300_000 },
+    { name: 'e2e', globs: ['test/e2e/**/*.test.ts'], concurrency: 2, timeoutMs: 300_000, confirm: true },
   ]))
     ? 0
     : 1
