@@ -102,7 +102,8 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   })
   const startedAt = clock.now()
   const loopDelay = measureLoopDelay()
-  let lastLookAt = startedAt
+  // Counted by a clock that nobody sets: the node must not falter because its time was put right.
+  let lastLookAt = clock.monotonic()
   // What the runtime tells before there is anybody to hear it is looked at when there is.
   let isBuilt = false
   let serving: ServingCertificates | undefined
@@ -160,7 +161,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       runtime: runtime.version,
       abilities: () => health.abilities,
       pressures: () => pressure.current,
-      problems: () => [...computeRelistProblem(clock.now() - lastLookAt), ...health.nodeProblems],
+      problems: () => [...computeRelistProblem(clock.monotonic() - lastLookAt), ...health.nodeProblems],
       volumesInUse: () => [],
       events: membership.nodeEvents,
     },
@@ -251,8 +252,8 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const stuckMs = Math.max(STUCK_MS, 2 * config.syncFrequency)
   let blind = false
   const onRelist = ({ ms, error }: { readonly ms: number; readonly error?: unknown }) => {
-    lastLookAt = clock.now()
-    if (error === undefined) metrics.relist(ms / 1000, lastLookAt)
+    lastLookAt = clock.monotonic()
+    if (error === undefined) metrics.relist(ms / 1000, clock.now())
     else if (!blind) log.warn('cannot look at the runtime, will try again', { error })
     blind = error !== undefined
   }
@@ -296,7 +297,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     await runProtection({ ...deps, runtime, workers, collector, stats: stats.engine, membership, pressure, metrics }, s)
   })
   const syncLoop = () =>
-    clock.now() - lastLookAt > stuckMs ? `no look at the runtime was tried for ${stuckMs / 1000} s` : undefined
+    clock.monotonic() - lastLookAt > stuckMs ? `no look at the runtime was tried for ${stuckMs / 1000} s` : undefined
   const createApi = async () => {
     // Loaded only now: pods come before those who look at them.
     const { createKubeletApi } = await import('./create-kubelet-api.ts')
