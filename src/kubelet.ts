@@ -224,6 +224,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       workers: () => workers,
       allSeen: () => mux.allSeen(),
       events: membership.podEvents,
+      onTold: (seconds) => metrics.podStatusTold(seconds),
     })
   cluster?.onNode(() => {
     ownNode.wake()
@@ -398,7 +399,9 @@ function toClusterMetrics(metrics: AgentMetrics): JoinClusterDeps['metrics'] {
         if (isRepeat) metrics.clientRetry({ host, verb, code })
       },
       waited: ({ method: verb, host, seconds }) => metrics.clientWait({ host, verb, seconds }),
+      sized: ({ method: verb, ...sizes }) => metrics.clientSize({ verb, ...sizes }),
     },
+    pluginCall: (call) => metrics.credentialPluginCall(call),
     certificate: { renewError: () => metrics.certificateRenewalFailed('client'), rotated() {} },
   }
 }

@@ -62,7 +62,7 @@ async function joinAs(t: TestContext, api: SecuredApi, options: { user: object; 
     {
       settings,
       environment: process.env,
-      metrics: { client: { request() {}, waited() {} }, certificate },
+      metrics: { client: { request() {}, waited() {}, sized() {} }, certificate, pluginCall() {} },
       giveUp: (error) => assert.fail(error),
       tracer: undefined,
       clock: systemClock,
