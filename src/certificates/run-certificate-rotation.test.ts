@@ -98,6 +98,19 @@ describe('runCertificateRotation()', () => {
     )
   })
 
+  test('asks seldom for an approval that takes long, when the server has no watches for it', async (t) => {
+    const { clock, signer, seen } = await start(t, 'wait')
+    signer.refusesWatches = true
+    await until(() => signer.requests.length === 1)
+    await clock.advance(10 * 60_000)
+    assert.ok(signer.reads > 15 && signer.reads <= 25, `${signer.reads} times in ten minutes`)
+    signer.policy = 'sign'
+    await signer.decide()
+    await clock.advance(30_000)
+    await until(() => seen.changes === 1)
+    assert.equal(signer.requests.length, 1)
+  })
+
   test('waits for approval; a watch that tells of it is enough', async (t) => {
     const { clock, signer, seen } = await start(t, 'wait')
     await until(() => signer.requests.length === 1)
