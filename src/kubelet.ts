@@ -2,7 +2,7 @@ import type { Clock } from './async/clock.ts'
 import { TaskGroup } from './async/task-group.ts'
 import { Wakeup } from './async/wakeup.ts'
 import type { Settings } from './config/load-configuration.ts'
-import { computeResolvConfWarnings } from './containers/compute-dns-config.ts'
+import { computeNodeDnsWarnings } from './containers/compute-dns-config.ts'
 import { createPods } from './create-pods.ts'
 import { createNodeRuntime } from './create-node-runtime.ts'
 import { createLoneMembership } from './membership.ts'
@@ -174,7 +174,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     cgroups: runtime.cgroups,
     resolvConf: deps.resolvConf,
   })
-  tellResolverLimits(node.sandbox.dns, membership.nodeEvents)
+  tellResolverFaults(node.sandbox.dns, membership.nodeEvents)
   const statusBell = new Wakeup()
   const podChanges = new PodChanges()
   const pods = await createPods(
@@ -374,10 +374,9 @@ async function lookAround(observer: Observer, log: Logger): Promise<void> {
   }
 }
 
-/** A resolver file that no pod can have whole is the node's to mend. */
-function tellResolverLimits({ host, clusterDomain }: DnsSettings, events: NodeEvents): void {
-  const messages = host === undefined ? [] : computeResolvConfWarnings(host, clusterDomain)
-  for (const message of messages) events.record({ type: 'Warning', reason: 'CheckLimitsForResolvConf', message })
+/** What is wrong with the resolver of all pods is the node's to mend. */
+function tellResolverFaults(settings: DnsSettings, events: NodeEvents): void {
+  for (const warning of computeNodeDnsWarnings(settings)) events.record({ type: 'Warning', ...warning })
 }
 
 /** Who owns mirror pods; nobody while the Node object is not there or leaves. */

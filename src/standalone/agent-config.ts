@@ -27,8 +27,6 @@ export function createAgentConfig(layout: NodeLayout, record: NodeRecord): strin
     featureGates: {
       // The API is as near as the folder of manifests.
       PreventStaticPodAPIReferences: false,
-      // A machine that is on no network has nothing but its name.
-      AllowDNSOnlyNodeCSR: true,
     },
     failCgroupV1: false,
     failSwapOn: false,
