@@ -100,10 +100,10 @@ export class StandaloneNode implements AsyncDisposable {
     await this.waitFor('the next agent', async () => (await this.agentPid()) !== before)
   }
 
-  /** Kills the agent; the next ones have these flags beside their own, and this module loaded before them. */
-  async changeAgent({ flags, module }: { readonly flags: readonly string[]; readonly module: string }): Promise<void> {
+  /** Kills the agent; the next ones have these flags beside their own, and this module, if any, loaded before them. */
+  async changeAgent({ flags, module }: { readonly flags: readonly string[]; readonly module?: string }): Promise<void> {
     await writeFile(`${this.lab.folder}/agent.flags`, flags.join(' '))
-    await writeFile(`${this.lab.folder}/agent.options`, `--import=${module}`)
+    if (module !== undefined) await writeFile(`${this.lab.folder}/agent.options`, `--import=${module}`)
     await this.killAgent()
   }
 
