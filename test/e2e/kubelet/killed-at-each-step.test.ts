@@ -95,7 +95,7 @@ async function live(mortal: MortalNode, life: PodLife, name: string): Promise<vo
 
 test(
   'the agent may be killed at every call of a pod’s life, and each pod gets what it should',
-  { timeout: 180_000 },
+  { timeout: 280_000 },
   async (t) => {
     await using mortal = await MortalNode.start('kill-switch.ts', {
       config: { crashLoopBackOff: { maxContainerRestartPeriod: '1s' } },
