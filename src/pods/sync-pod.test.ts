@@ -141,6 +141,18 @@ describe('syncPod()', () => {
     assert.deepEqual(journal, ['refresh'], 'nothing is made a second time')
   })
 
+  test('tells the users of a pod about which the runtime says nothing, but not that the runtime is away', async () => {
+    for (const [code, told] of [
+      ['Unknown', /^Warning FailedSync error determining status: Cannot call /],
+      ['Unavailable', /^undefined$/],
+    ] as const) {
+      const { sync, observer, events } = await setUp()
+      observer.refresh = failing(code)
+      await sync()
+      assert.match(String(events[0]), told)
+    }
+  })
+
   test('asks whether a container that was made has been started since, before it makes way for another', async () => {
     const { sync, observer, observe, journal } = await setUp()
     observe(seen({ state: 'created' }))

@@ -152,9 +152,18 @@ async function look(context: SyncContext, pod: Pod): Promise<ObservedPod | undef
 }
 
 async function lookAnew({ runtime, memory }: SyncContext, pod: Pod): Promise<ObservedPod | undefined> {
-  const fresh = await runtime.observer.refresh(pod.metadata.uid)
-  memory.unsure = false
-  return fresh
+  try {
+    const fresh = await runtime.observer.refresh(pod.metadata.uid)
+    memory.unsure = false
+    return fresh
+  } catch (error) {
+    // A runtime that is away is a matter of the node; one that cannot say how this pod is, one of the pod.
+    if (error instanceof CriCallError && !['Unavailable', 'Cancelled'].includes(error.code)) {
+      const message = `error determining status: ${error.message}`
+      runtime.events.record(pod, { type: 'Warning', reason: 'FailedSync', message })
+    }
+    throw error
+  }
 }
 
 async function tell(
