@@ -67,7 +67,10 @@ async function serve(
 ): Promise<string> {
   const { request, socket, head } = client
   const offered = listWebSocketProtocols(request.raw.headers) ?? []
-  if (!deps.webSockets || !offered.includes(REMOTE_COMMAND_PROTOCOL)) return await proxyToRuntime(deps, client, server)
+  if (!deps.webSockets || !offered.includes(REMOTE_COMMAND_PROTOCOL)) {
+    const outputs = Number(streams.stdout) + Number(streams.stderr)
+    return await proxyToRuntime(deps, client, server, { outputs })
+  }
   const { idleMs, clock } = deps
   const { raw, signal } = request
   return await serveRemoteCommand({ request: raw, socket, head, server, streams, idleMs, clock, signal })

@@ -81,6 +81,7 @@ export async function proxyToRuntime(
   deps: StreamRouteDeps,
   client: StreamClient,
   server: StreamServer,
+  command: Pick<ProxyUpgrade, 'outputs'> = {},
 ): Promise<string> {
-  return await proxyUpgrade(toProxied(deps, client, server))
+  return await proxyUpgrade({ ...toProxied(deps, client, server), ...command })
 }
