@@ -119,13 +119,9 @@ describe('relaySpdy()', () => {
     client.destroy()
     const began = clock.monotonic()
     let end: unknown
-    ended.then(
-      (value) => (end = value),
-      () => {},
-    )
     while (end === undefined) {
       await clock.advance(10_000)
-      await sleep(5)
+      end = await Promise.race([ended, sleep(5)])
     }
     assert.equal(end, 'broken')
     assert.ok(clock.monotonic() - began < IDLE_MS)
