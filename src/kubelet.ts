@@ -256,7 +256,11 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     else if (!blind) log.warn('cannot look at the runtime, will try again', { error })
     blind = error !== undefined
   }
-  group.run('observer', (s) => runObserver({ observer, client: calls, clock, log, onRelist }, s))
+  const runtimeEvents = {
+    onStream: metrics.runtimeEventsOpened,
+    onEvent: (happenedAt: number) => metrics.runtimeEvent(Math.max(0, clock.now() - happenedAt) / 1000),
+  }
+  group.run('observer', (s) => runObserver({ observer, client: calls, clock, log, onRelist, ...runtimeEvents }, s))
   group.run('memory', (s) => runMemoryTrim({ clock, work: runtime.callsMade, collect: deps.collectGarbage }, s))
   group.run('runtime health', (s) => health.run(s))
   let refused = 0

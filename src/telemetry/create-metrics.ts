@@ -13,8 +13,12 @@ import { createHealthMetrics } from './create-health-metrics.ts'
 import type { HealthMetrics } from './create-health-metrics.ts'
 import { createHttpMetrics } from './create-http-metrics.ts'
 import type { HttpMetrics } from './create-http-metrics.ts'
+import { createImageMetrics } from './create-image-metrics.ts'
+import type { ImageMetrics } from './create-image-metrics.ts'
 import { createNodeApiMetrics } from './create-node-api-metrics.ts'
 import type { NodeApiMetrics } from './create-node-api-metrics.ts'
+import { createPodLifeMetrics } from './create-pod-metrics.ts'
+import type { PodLifeMetrics } from './create-pod-metrics.ts'
 import { createProbeMetrics } from './create-probe-metrics.ts'
 import type { ProbeMetrics } from './create-probe-metrics.ts'
 import { createRuntimeMetrics } from './create-runtime-metrics.ts'
@@ -31,6 +35,8 @@ import { MetricSet } from './metric-set.ts'
 /** What the agent counts. */
 export type AgentCounts = RuntimeMetrics &
   StartMetrics &
+  PodLifeMetrics &
+  ImageMetrics &
   VolumeMetrics &
   ClaimMetrics &
   ProbeMetrics &
@@ -72,6 +78,8 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
   return {
     ...createRuntimeMetrics(main),
     ...createStartMetrics(main),
+    ...createPodLifeMetrics(main),
+    ...createImageMetrics(main),
     ...createVolumeMetrics(main, sources.volumes),
     ...addClaimMetrics(main, sources.claimUsages),
     ...createEvictionMetrics(main),

@@ -3,7 +3,7 @@ import { formatMetrics } from './format-metrics.ts'
 import type { MetricFamily, MetricsFormat } from './format-metrics.ts'
 
 /** How much others may rely on a metric; shown at the beginning of its help. */
-export type Stability = 'STABLE' | 'BETA' | 'ALPHA'
+export type Stability = 'STABLE' | 'BETA' | 'ALPHA' | 'INTERNAL'
 
 /** What all kinds of metrics have. */
 export interface MetricDefinition<Label extends string> {
