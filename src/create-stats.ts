@@ -28,10 +28,12 @@ export interface CreateStatsDeps {
 const LEAST_INTERVAL_MS = 1000
 
 /** What the node and its pods use, and where that is served. */
-export function createStats(
-  deps: CreateStatsDeps,
-  signal: AbortSignal,
-): { readonly engine: StatsEngine; readonly routes: readonly Route[] } {
+export interface Stats {
+  readonly engine: StatsEngine
+  readonly routes: readonly Route[]
+}
+
+export function createStats(deps: CreateStatsDeps, signal: AbortSignal): Stats {
   const { settings, machine, runtime, log } = deps
   const { config, flags, gates, nodeName } = settings
   const engine = new StatsEngine(

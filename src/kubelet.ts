@@ -7,7 +7,8 @@ import { createPods } from './create-pods.ts'
 import { createNodeRuntime } from './create-node-runtime.ts'
 import { createLoneMembership } from './membership.ts'
 import { createNode } from './create-node.ts'
-import type { CreateStatsDeps } from './create-stats.ts'
+import type { CreateStatsDeps, Stats } from './create-stats.ts'
+import { listLogUsages } from './stats/list-log-usages.ts'
 import { NodePressure } from './eviction/node-pressure.ts'
 import { createNodeTracing } from './create-node-tracing.ts'
 import { PodChanges } from './node-api/pod-changes.ts'
@@ -22,6 +23,8 @@ import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Verbosity } from './telemetry/create-logger.ts'
 import { prepareRoot } from './host/prepare-root.ts'
 import { waitForFreshNode } from './wait-for-fresh-node.ts'
+import { NodeStartup } from './node/node-startup.ts'
+import { readBootTime } from './host/read-boot-time.ts'
 import { computeRelistProblem } from './node/compute-relist-problem.ts'
 import type { Node } from './model/generated/core-v1.ts'
 import type { DnsSettings } from './containers/compute-dns-config.ts'
@@ -107,6 +110,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   let isBuilt = false
   let serving: ServingCertificates | undefined
   let plugins: PluginRegistrations | undefined
+  let stats: Stats | undefined
   const metrics = deferMetrics(async () =>
     (await import('./telemetry/create-metrics.ts')).createMetrics({
       version: settings.version,
@@ -115,6 +119,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       usage: readOwnUsage,
       volumes: () => volumes.counts(),
       claimUsages: () => volumeStats.claimUsages(),
+      logUsages: () => listLogUsages(stats?.engine.snapshot()),
       plugins: () => plugins?.plugins() ?? [],
       loopDelay,
     }),
@@ -163,6 +168,12 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       problems: () => [...computeRelistProblem(clock.now() - lastLookAt), ...health.nodeProblems],
       volumesInUse: () => [],
       events: membership.nodeEvents,
+      startup: new NodeStartup({
+        bootedAt: readBootTime(),
+        startedAt,
+        onStep: (step, seconds) => metrics.nodeStartup(step, seconds),
+        clock,
+      }),
     },
     group.signal,
   )
@@ -257,7 +268,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     blind = error !== undefined
   }
   const runtimeEvents = {
-    onStream: metrics.runtimeEventsOpened,
+    onStream: (failed: boolean) => metrics.runtimeEventsOpened(failed),
     onEvent: (happenedAt: number) => metrics.runtimeEvent(Math.max(0, clock.now() - happenedAt) / 1000),
   }
   group.run('observer', (s) => runObserver({ observer, client: calls, clock, log, onRelist, ...runtimeEvents }, s))
@@ -293,6 +304,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const openStats = createStatsOpener(
     { ...deps, identity, runtime, volumes: () => volumeStats.usages(), rootDirectory },
     group,
+    (opened) => (stats = opened),
   )
   group.run('eviction', async (s) => {
     const [{ runProtection }, stats] = await Promise.all([import('./run-protection.ts'), openStats()])
@@ -355,10 +367,11 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
 }
 
 /** What the node and its pods use; loaded when somebody wants to know, and once for all. */
-function createStatsOpener(deps: CreateStatsDeps, group: TaskGroup) {
+function createStatsOpener(deps: CreateStatsDeps, group: TaskGroup, onOpened: (stats: Stats) => void) {
   const open = async () => {
     const { createStats } = await import('./create-stats.ts')
     const stats = createStats(deps, group.signal)
+    onOpened(stats)
     group.run('stats', (s) => stats.engine.run(s))
     return stats
   }

@@ -56,6 +56,9 @@ function countEverything(metrics: AgentMetrics): void {
   metrics.volumeMeasured('du', 0.2)
   metrics.requestStarted(request)
   metrics.requestEnded(request, 0.1)
+  metrics.webSocketRequest('exec')
+  for (const step of ['pre_kubelet', 'pre_registration', 'registration', 'post_registration', 'whole'] as const)
+    metrics.nodeStartup(step, 1)
   metrics.clientRequest({
     host: 'a:6443',
     method: 'GET',

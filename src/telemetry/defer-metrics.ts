@@ -41,6 +41,8 @@ const COUNTS: Readonly<Record<keyof AgentCounts, true>> = {
   evictionStatsAge: true,
   requestStarted: true,
   requestEnded: true,
+  webSocketRequest: true,
+  nodeStartup: true,
   healthChecked: true,
   clientRequest: true,
   clientRetry: true,

@@ -66,12 +66,19 @@ export class MetricSet {
 
   /** The same for one that only ever grows. */
   readCounter(definition: MetricDefinition<never>, read: () => number): void {
+    this.readCounters(definition, () => [{ labels: {}, value: read() }])
+  }
+
+  readCounters<Label extends string = never>(
+    definition: MetricDefinition<Label>,
+    read: () => readonly MetricRow<Label>[],
+  ): void {
     // Nothing else refers to it: it lives in its registry.
     void new Counter({
       ...this.#options(definition),
       collect() {
         this.reset()
-        this.inc(read())
+        for (const { labels, value } of read()) this.inc(labels, value)
       },
     })
   }
