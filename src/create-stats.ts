@@ -53,7 +53,9 @@ export function createStats(deps: CreateStatsDeps, signal: AbortSignal): Stats {
   )
   const memory = { memoryBytes: Number(machine.memoryBytes), swapBytes: Number(machine.swapBytes) }
   const identity = { ...deps.identity, ...readCpuTopology(), ...memory }
-  return { engine, routes: createStatsRoutes({ engine, nodeName, machine: identity, log }) }
+  // Which version is named does not matter: all that is hidden was hidden by the one before.
+  const showHidden = config.showHiddenMetricsForVersion !== ''
+  return { engine, routes: createStatsRoutes({ engine, nodeName, showHidden, machine: identity, log }) }
 }
 
 /** The agent's own is where it is, whatever is wished. The root is nobody's own. */

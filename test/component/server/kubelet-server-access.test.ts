@@ -34,6 +34,7 @@ function createRoutes(): readonly Route[] {
       systemLogs: true,
       systemLogQuery: true,
       profiling: true,
+      contention: true,
       debugFlags: true,
       checkpoint: true,
       flagz: true,
@@ -67,6 +68,7 @@ function createRoutes(): readonly Route[] {
     journal: { units: () => Promise.resolve(undefined), write: () => Promise.resolve(undefined) },
     verbosity: { get: () => 0, set() {} },
     profiler: { cpu: () => Promise.resolve('{}'), heap: () => Promise.resolve('{}') },
+    block: () => Promise.resolve('{}'),
     commandLine: [],
   })
 }
