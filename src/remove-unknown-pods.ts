@@ -3,7 +3,7 @@ import type { createPodFiles } from './host/pod-files.ts'
 import { isPodUid } from './model/pod.ts'
 import type { PodUid } from './model/pod.ts'
 import type { ExitJournal } from './pods/exit-journal.ts'
-import type { createPodCgroups } from './resources/pod-cgroups.ts'
+import type { PodCgroups } from './resources/pod-cgroups.ts'
 import type { VolumeMetrics } from './telemetry/create-volume-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
 import type { Volumes } from './volumes/volumes.ts'
@@ -11,7 +11,7 @@ import type { Volumes } from './volumes/volumes.ts'
 export interface RemoveUnknownPodsDeps {
   readonly files: ReturnType<typeof createPodFiles>
   readonly volumes: Pick<Volumes, 'has' | 'release'>
-  readonly cgroups: Pick<ReturnType<typeof createPodCgroups>, 'list' | 'remove'>
+  readonly cgroups: Pick<PodCgroups, 'list' | 'calm' | 'remove'>
   readonly journal: Pick<ExitJournal, 'uids' | 'forget'>
   /** Is this pod wanted here, or still being ended? */
   readonly knows: (uid: PodUid) => boolean
@@ -67,6 +67,8 @@ async function removePod({ files, volumes }: RemoveUnknownPodsDeps, uid: PodUid)
 /** Nothing is taken from what runs, whoever knows it. */
 async function removeVolumes(deps: RemoveUnknownPodsDeps, uid: PodUid, signal: AbortSignal): Promise<void> {
   if (await deps.isInRuntime(uid)) throw new Error('The runtime has the pod')
+  // Volumes may take long to go, and what runs in the pod's cgroup meanwhile is nobody's.
+  await deps.cgroups.calm(uid)
   if (!deps.knows(uid)) await deps.volumes.release({ uid, noteStep: (_, work) => work() }, signal)
 }
 

@@ -5,7 +5,6 @@ import type { Pod } from '../model/pod.ts'
 export type PodCapability =
   | 'imageSubPaths'
   | 'imageVolumes'
-  | 'podResources'
   | 'resourceClaims'
   | 'stopSignals'
   | 'userNamespaces'
@@ -31,12 +30,6 @@ interface Row {
 }
 
 const ROWS: readonly Row[] = [
-  {
-    capability: 'podResources',
-    effect: 'warn',
-    reason: 'limits of whole pods are not enforced yet, only those of containers',
-    find: (pod) => pathIf(pod, 'spec.resources', ({ spec }) => spec.resources?.limits !== undefined),
-  },
   {
     capability: 'imageVolumes',
     effect: 'refuse',

@@ -40,6 +40,7 @@ import type { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
 import type { FakeVolumeNode } from '../fakes/fake-volume-node.ts'
 import type { FakeUserNamespaceRecords } from '../fakes/fake-user-namespace-records.ts'
 import { loadSettings } from '../fakes/load-settings.ts'
+import { noCgroups } from '../fakes/no-cgroups.ts'
 import { FakePodFiles } from './fake-pod-files.ts'
 
 /** What outlives an agent: the machine with its runtime and its disk. */
@@ -178,7 +179,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         userNamespaces,
         httpGet,
         files,
-        cgroups: { remove: async (uid) => void cgroupsRemoved.push(uid), killContainer: async () => {} },
+        cgroups: { ...noCgroups, remove: async (uid) => void cgroupsRemoved.push(uid) },
         journal: await ExitJournal.load({ files: world.journalFiles, log }),
         readEnvironment: async () => createEnvironmentSources(),
         events: recorder,
