@@ -49,9 +49,14 @@ export async function removeUnknownPods(deps: RemoveUnknownPodsDeps, signal: Abo
   return failed
 }
 
-/** False while its volumes are there: then its directory stays too. */
+/**
+ * False while its volumes are there: then its directory stays too, and its cgroup, which counts the memory of volumes. Volumes may take long to
+ * go, and whatever runs in that cgroup meanwhile is nobody's.
+ */
 async function removeWithVolumes(deps: RemoveUnknownPodsDeps, uid: string, signal: AbortSignal): Promise<boolean> {
+  await tryTo(deps, { uid, remove: (known) => deps.cgroups.calm(known) })
   if (!(await tryTo(deps, { uid, remove: (known) => removeVolumes(deps, known, signal) }))) return false
+  await tryTo(deps, { uid, remove: (known) => deps.cgroups.remove(known) })
   await tryTo(deps, { uid, remove: (known) => removePod(deps, known) })
   return true
 }
@@ -67,16 +72,16 @@ async function removePod({ files, volumes }: RemoveUnknownPodsDeps, uid: PodUid)
 /** Nothing is taken from what runs, whoever knows it. */
 async function removeVolumes(deps: RemoveUnknownPodsDeps, uid: PodUid, signal: AbortSignal): Promise<void> {
   if (await deps.isInRuntime(uid)) throw new Error('The runtime has the pod')
-  // Volumes may take long to go, and what runs in the pod's cgroup meanwhile is nobody's.
-  await deps.cgroups.calm(uid)
   if (!deps.knows(uid)) await deps.volumes.release({ uid, noteStep: (_, work) => work() }, signal)
 }
 
 async function listRemovals(deps: RemoveUnknownPodsDeps, uids: readonly string[]): Promise<readonly Removal[]> {
-  const { files, cgroups, journal, podLogsDirectory } = deps
+  const { files, volumes, cgroups, journal, podLogsDirectory } = deps
   return [
     ...uids.map((uid) => ({ uid, remove: (known: PodUid) => removePod(deps, known) })),
-    ...(await orNothing(deps, cgroups.list())).map((uid) => ({ uid, remove: () => cgroups.remove(uid) })),
+    ...(await orNothing(deps, cgroups.list()))
+      .filter((uid) => !volumes.has(uid))
+      .map((uid) => ({ uid, remove: () => cgroups.remove(uid) })),
     ...(await orNothing(deps, files.listLogDirectories(podLogsDirectory))).map(({ uid, path }) => ({
       uid,
       remove: () => files.removeLogDirectory(path),

@@ -34,7 +34,7 @@ describe('computeMemoryQos()', () => {
       expected: { ...unprotected, 'memory.high': '954204160' },
     },
     { name: 'in whole pages', request: '1', limit: '10000', expected: { ...unprotected, 'memory.high': '8192' } },
-    { name: 'not at all when that is less than asked for', request: '4095', limit: '4100', expected: unprotected },
+    { name: 'not at all when that is less than asked for', request: '4097', limit: '4100', expected: unprotected },
     { name: 'not at all when nothing lies between', request: '100Mi', limit: '100Mi', expected: unprotected },
     {
       name: 'not at all when nobody knows what pods may have',

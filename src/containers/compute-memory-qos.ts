@@ -23,7 +23,8 @@ export function computeMemoryQos(
 ): Readonly<Record<string, string>> {
   const request = bytesOf(requests)
   const limit = bytesOf(limits)
-  const high = request === limit ? 0n : throttleFrom(request, limit === 0n ? settings.allocatableBytes : limit, settings)
+  const high =
+    request === limit ? 0n : throttleFrom(request, limit === 0n ? settings.allocatableBytes : limit, settings)
   return {
     ...protection(pod, request, settings),
     ...(high > request ? { 'memory.high': String(high) } : {}),
@@ -31,7 +32,11 @@ export function computeMemoryQos(
 }
 
 /** Named also when there is none: what was protected once must not stay so. */
-function protection(pod: Pod, request: bigint, { protectsMemory }: MemoryQosSettings): Readonly<Record<string, string>> {
+function protection(
+  pod: Pod,
+  request: bigint,
+  { protectsMemory }: MemoryQosSettings,
+): Readonly<Record<string, string>> {
   if (!protectsMemory || request === 0n) return { 'memory.min': '0', 'memory.low': '0' }
   return { [computeQosClass(pod) === 'Guaranteed' ? 'memory.min' : 'memory.low']: String(request) }
 }

@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises'
-import { createCgroupFilesV1 } from './cgroup-files-v1.ts'
-import { createCgroupFilesV2 } from './cgroup-files-v2.ts'
+import { createCgroupFoldersV1 } from './cgroup-folders-v1.ts'
+import { createCgroupFoldersV2 } from './cgroup-folders-v2.ts'
+import type { CgroupFolders } from './cgroup-folders.ts'
 import { hasCode } from './error-codes.ts'
-import { writeKernelFile } from './write-kernel-file.ts'
+import { toWriteError, writeKernelFile } from './write-kernel-file.ts'
 
 /** One value for one file of a cgroup. */
 export interface CgroupWrite {
@@ -11,23 +12,6 @@ export interface CgroupWrite {
   readonly text: string
   /** Not every kernel has it, and nothing is lost without. */
   readonly optional?: boolean
-}
-
-/** How the folders of cgroups lie on a machine: the part in which the two versions differ. */
-export interface CgroupFolders {
-  readonly version: 1 | 2
-  /** What the kernel can control here. */
-  readonly controllers: ReadonlySet<string>
-  /** Is there such a cgroup? It may lack controllers. */
-  exists(cgroup: string): boolean
-  /** The controllers that pods need and that this cgroup does not have; all of them when there is no such cgroup. */
-  missing(cgroup: string): readonly string[]
-  /** Makes it, and those above it; what is there stays. */
-  make(cgroup: string): void
-  /** Where the files of one controller are. */
-  folderOf(controller: string, cgroup: string): string
-  /** Every folder that is this cgroup. */
-  folders(cgroup: string): readonly string[]
 }
 
 /** Makes cgroups and writes their files. What is new is written at once: the kernel does that in memory, and nobody is in it yet. */
@@ -40,10 +24,13 @@ export interface CgroupFiles extends CgroupFolders {
 
 /** The cgroups of this machine, or of a tree with the same files. Looks once at what there is. */
 export function openCgroupFiles(version: 1 | 2, mount = '/sys/fs/cgroup'): CgroupFiles {
-  const folders = version === 2 ? createCgroupFilesV2(mount) : createCgroupFilesV1(mount)
+  const folders = version === 2 ? createCgroupFoldersV2(mount) : createCgroupFoldersV1(mount)
   const pathsOf = (cgroup: string, writes: readonly CgroupWrite[]) =>
-    writes.filter((write) => isThere(folders, cgroup, write)).map((write) => ({ ...write, path: toPath(cgroup, write) }))
-  const toPath = (cgroup: string, { controller, file }: CgroupWrite) => `${folders.folderOf(controller, cgroup)}/${file}`
+    writes
+      .filter((write) => isThere(folders, cgroup, write))
+      .map((write) => ({ ...write, path: toPath(cgroup, write) }))
+  const toPath = (cgroup: string, { controller, file }: CgroupWrite) =>
+    `${folders.folderOf(controller, cgroup)}/${file}`
   return {
     ...folders,
     write(cgroup, writes) {
@@ -56,7 +43,7 @@ export function openCgroupFiles(version: 1 | 2, mount = '/sys/fs/cgroup'): Cgrou
         try {
           await writeFile(path, text, { flag: 'r+' })
         } catch (cause) {
-          if (!optional || !hasCode(cause, 'ENOENT')) throw refuse(path, text, cause)
+          if (!optional || !hasCode(cause, 'ENOENT')) throw toWriteError(path, text, cause)
         }
       }
     },
@@ -79,8 +66,4 @@ function unlessOptional(optional: boolean, write: () => void): void {
   } catch (error) {
     if (!optional || !Error.isError(error) || !hasCode(error.cause, 'ENOENT')) throw error
   }
-}
-
-function refuse(path: string, text: string, cause: unknown): Error {
-  return new Error(`Cannot write "${text}" to "${path}"`, { cause })
 }

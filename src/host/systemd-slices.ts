@@ -85,7 +85,9 @@ class BusSlices implements SystemdSlices, Disposable {
   async #open(signal: AbortSignal): Promise<DbusConnection> {
     const connection = await openDbus(this.#options, signal)
     const removed = { sender: SYSTEMD, path: MANAGER.path, interface: MANAGER.interface, member: 'JobRemoved' }
-    const onRemoved = ([, , unit, result]: readonly DbusValue[]) => this.#jobs.get(String(unit))?.(String(result))
+    const onRemoved = ([, , unit, result]: readonly DbusValue[]) => {
+      if (typeof unit === 'string' && typeof result === 'string') this.#jobs.get(unit)?.(result)
+    }
     await connection.onSignal(removed, onRemoved, signal)
     void connection.closed.then(() => (this.#connection = undefined)) // Never rejects.
     return connection

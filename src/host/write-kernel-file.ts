@@ -5,7 +5,12 @@ export function writeKernelFile(path: string, text: string): void {
   try {
     writeFileSync(path, text, { flag: 'r+' })
   } catch (cause) {
-    const why = Error.isError(cause) && 'code' in cause ? String(cause.code) : 'unknown'
-    throw new Error(`Cannot write "${text}" to "${path}": ${why}`, { cause })
+    throw toWriteError(path, text, cause)
   }
+}
+
+/** The kernel says why in one word; the words around it say what was to be done. */
+export function toWriteError(path: string, text: string, cause: unknown): Error {
+  const why = Error.isError(cause) && 'code' in cause ? String(cause.code) : String(cause)
+  return new Error(`Cannot write "${text}" to "${path}": ${why}`, { cause })
 }

@@ -37,7 +37,10 @@ export async function bringCgroup(
     runtime.log.warn('cannot make the cgroup of a pod, will try again', { pod: podLogName(pod), uid, error })
     return 'missing'
   }
-  runtime.log.warn('the cgroup of a pod was gone while it ran, stopping what runs without', { pod: podLogName(pod), uid })
+  runtime.log.warn('the cgroup of a pod was gone while it ran, stopping what runs without', {
+    pod: podLogName(pod),
+    uid,
+  })
   memory.unsure = true
   using grace = new Grace({ clock: runtime.clock, seconds: computeContainerGrace(pod), among: memory.graces })
   await stopPod(runtime, { pod, observed, grace }, signals.shutdown)

@@ -9,7 +9,11 @@ export function computeCgroupWrites(version: 1 | 2, values: CgroupValues): reado
     ...(cpuShares === undefined ? [] : [version === 2 ? weight(cpuShares) : shares(cpuShares)]),
     ...(version === 2 ? quotaV2(values) : quotaV1(values)),
     ...(version === 2 ? protection(values) : []),
-    ...text('memory', version === 2 ? 'memory.max' : 'memory.limit_in_bytes', memoryLimitBytes && limit(memoryLimitBytes)),
+    ...text(
+      'memory',
+      version === 2 ? 'memory.max' : 'memory.limit_in_bytes',
+      memoryLimitBytes && limit(memoryLimitBytes),
+    ),
     ...text('pids', 'pids.max', pidsLimit && (pidsLimit < 0n ? 'max' : String(pidsLimit))),
     ...[...(hugepageLimits ?? [])].flatMap(([size, bytes]) => hugepages(version, size, bytes)),
     ...text('cpuset', 'cpuset.cpus', cpus),

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { CgroupFolders } from './cgroup-files.ts'
+import type { CgroupFolders } from './cgroup-folders.ts'
 import { writeKernelFile } from './write-kernel-file.ts'
 
 // Every hierarchy that counts when it is asked whether a pod has its cgroup. The last one belongs to systemd and controls nothing.
@@ -8,11 +8,13 @@ const HIERARCHIES = ['cpu', 'cpuacct', 'cpuset', 'memory', 'pids', 'hugetlb', 's
 const NEEDED = ['cpu', 'cpuacct', 'cpuset', 'memory'] as const
 
 /** Version 1: a tree of folders for each controller, or for several together under one of two names. */
-export function createCgroupFilesV1(mount: string): CgroupFolders {
+export function createCgroupFoldersV1(mount: string): CgroupFolders {
   const mounted = HIERARCHIES.filter((name) => existsSync(`${mount}/${name}`))
   const absent = NEEDED.filter((name) => !mounted.includes(name))
   if (absent.length > 0) {
-    throw new Error(`Cannot use the cgroups in "${mount}": ${absent.join(', ')} not mounted, expected ${NEEDED.join(', ')}`)
+    throw new Error(
+      `Cannot use the cgroups in "${mount}": ${absent.join(', ')} not mounted, expected ${NEEDED.join(', ')}`,
+    )
   }
   // cpu and cpuacct are often links to one folder, which is made once.
   const roots = [...new Set(mounted.map((name) => realpathSync(`${mount}/${name}`)))]

@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync } from 'node:fs'
-import type { CgroupFolders } from './cgroup-files.ts'
+import type { CgroupFolders } from './cgroup-folders.ts'
 import { hasCode } from './error-codes.ts'
 import { writeKernelFile } from './write-kernel-file.ts'
 
 const WANTED = ['cpu', 'cpuset', 'memory', 'hugetlb', 'pids'] as const
 
 /** Version 2: one tree. A controller works in a cgroup only when every one above passes it on. */
-export function createCgroupFilesV2(mount: string): CgroupFolders {
+export function createCgroupFoldersV2(mount: string): CgroupFolders {
   const available = readControllers(`${mount}/cgroup.controllers`) ?? []
   const needed = WANTED.filter((name) => available.includes(name))
   const missing = (cgroup: string) => {
