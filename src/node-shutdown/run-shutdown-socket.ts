@@ -61,7 +61,9 @@ function serve({ shutdown, log }: ShutdownSocketDeps, socket: Socket): void {
     if (command === 'cancel') return shutdown.cancel() ? 'done' : 'nothing'
     return 'unknown'
   }
-  createInterface(socket).once('line', (command) => {
+  const lines = createInterface(socket)
+  lines.on('error', () => {}) // It passes on those of the socket.
+  lines.once('line', (command) => {
     answer(command).then(
       (end) => {
         send({ end })
