@@ -288,9 +288,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   group.run('own node', (s) => ownNode.run(s))
   if (clusterPods !== undefined) group.run('pods of the cluster', (s) => clusterPods.run(s))
   group.run('image garbage collection', (s) => images.runGarbageCollection(s))
-  const { minimumContainerTtlDuration: leastMs, maximumDeadContainers: most } = settings.flags
-  if (leastMs > 0 || most >= 0)
-    group.run('dead containers', (s) => runDeadContainerCollection({ workers, limit: most, clock }, s))
+  group.run('dead containers', (s) => runDeadContainerCollection({ ...deps, workers }, s))
   group.run('volume stats', (s) => volumeStats.run(s))
   group.run('log rotation', (s) =>
     runLogRotation(
@@ -314,12 +312,11 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     shutdown = createNodeShutdown({ ...deps, rootDirectory, pods: workers, events, metrics, onChange }, group)
     await shutdown.run(s)
   })
-  if (config.makeIPTablesUtilChains) {
-    group.run('iptables', async (s) => {
-      const { runIptablesChains } = await import('./node/iptables/run-iptables-chains.ts')
-      await runIptablesChains({ runProcess: (request, until) => runProcess(clock, request, until), clock, log }, s)
-    })
-  }
+  group.run('iptables', async (s) => {
+    if (!config.makeIPTablesUtilChains) return
+    const { runIptablesChains } = await import('./node/iptables/run-iptables-chains.ts')
+    await runIptablesChains({ runProcess: (request, until) => runProcess(clock, request, until), clock, log }, s)
+  })
   const syncLoop = () =>
     clock.now() - lastLookAt > stuckMs ? `no look at the runtime was tried for ${stuckMs / 1000} s` : undefined
   const createApi = async () => {

@@ -19,8 +19,8 @@ async function serve(t: TestContext) {
   const listening = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
   const shutdown = {
-    async begin(say = (_: string): void => {}) {
-      say('ending 1 pod')
+    async begin(say?: (line: string) => void) {
+      say?.('ending 1 pod')
       begun.resolve()
       return await pods.promise
     },
