@@ -54,6 +54,7 @@ export interface CreatePodsDeps {
   readonly metrics: AgentMetrics
   /** What the node is short of. */
   readonly pressures: () => Pressures
+  readonly isShuttingDown: () => boolean
   /** The status of a pod may have changed. */
   readonly onStatus: (uid: PodUid) => void
   /** Does the API have this pod although it could not be read? */
@@ -111,6 +112,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       nodeAllocatable: () => deps.node.container.allocatable,
       swapIsOn: machine.swapBytes > 0n,
       selinuxEnabled: machine.selinuxEnabled,
+      remoteMountHelper: flags.experimentalMounterPath,
       events,
       nodeEvents,
       metrics,
@@ -158,6 +160,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     allocatable: () => deps.ownNode.allocatable(),
     activePods: () => workers.activePods(),
     pressures: deps.pressures,
+    isShuttingDown: deps.isShuttingDown,
     declaredFeatures: deps.ownNode.declaredFeatures,
     evict: (pod, { reason, message }) =>
       group.run(`eviction of ${podLogName(pod)}`, (s) =>

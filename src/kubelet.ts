@@ -12,6 +12,7 @@ import type { CreateStatsDeps } from './create-stats.ts'
 import { NodePressure } from './eviction/node-pressure.ts'
 import { createNodeTracing } from './create-node-tracing.ts'
 import { PodChanges } from './node-api/pod-changes.ts'
+import type { NodeShutdown } from './create-node-shutdown.ts'
 import type { PluginRegistrations } from './plugins/plugin-registrations.ts'
 import { noTracer } from './telemetry/tracer.ts'
 import type { ServingCertificates } from './certificates/open-serving-certificates.ts'
@@ -21,6 +22,7 @@ import type { JoinClusterDeps } from './join-cluster.ts'
 import { readNodeIdentity } from './host/read-node-identity.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Verbosity } from './telemetry/create-logger.ts'
+import { runProcess } from './host/run-process.ts'
 import { prepareRoot } from './host/prepare-root.ts'
 import { waitForFreshNode } from './wait-for-fresh-node.ts'
 import { computeRelistProblem } from './node/compute-relist-problem.ts'
@@ -36,6 +38,7 @@ import type { PodUid } from './model/pod.ts'
 import { Observer } from './observe/observer.ts'
 import { runObserver } from './observe/run-observer.ts'
 import { runLeftoverRemoval } from './run-leftover-removal.ts'
+import { runDeadContainerCollection } from './run-dead-container-collection.ts'
 import { reportRunOnce } from './run-once.ts'
 import { runServers } from './run-servers.ts'
 import { PodConfigMux } from './sources/pod-config-mux.ts'
@@ -108,6 +111,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   let isBuilt = false
   let serving: ServingCertificates | undefined
   let plugins: PluginRegistrations | undefined
+  let shutdown: NodeShutdown | undefined
   const metrics = deferMetrics(async () =>
     (await import('./telemetry/create-metrics.ts')).createMetrics({
       version: settings.version,
@@ -161,7 +165,11 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       runtime: runtime.version,
       abilities: () => health.abilities,
       pressures: () => pressure.current,
-      problems: () => [...computeRelistProblem(clock.now() - lastLookAt), ...health.nodeProblems],
+      problems: () => [
+        ...computeRelistProblem(clock.now() - lastLookAt),
+        ...health.nodeProblems,
+        ...(shutdown?.problems() ?? []),
+      ],
       volumesInUse: () => [],
       events: membership.nodeEvents,
     },
@@ -199,6 +207,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       guarded,
       metrics,
       pressures: () => pressure.current,
+      isShuttingDown: () => shutdown?.isShuttingDown() === true,
       tracer: tracer ?? noTracer,
       onStatus: (uid) => {
         statusBell.wake()
@@ -292,6 +301,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   group.run('own node', (s) => ownNode.run(s))
   if (clusterPods !== undefined) group.run('pods of the cluster', (s) => clusterPods.run(s))
   group.run('image garbage collection', (s) => images.runGarbageCollection(s))
+  group.run('dead containers', (s) => runDeadContainerCollection({ ...deps, workers }, s))
   group.run('volume stats', (s) => volumeStats.run(s))
   group.run('log rotation', (s) =>
     runLogRotation(
@@ -307,6 +317,18 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     const [{ runProtection }, stats] = await Promise.all([import('./run-protection.ts'), openStats()])
     const { collector } = images
     await runProtection({ ...deps, runtime, workers, collector, stats: stats.engine, membership, pressure, metrics }, s)
+  })
+  group.run('node shutdown', async (s) => {
+    const { createNodeShutdown } = await import('./create-node-shutdown.ts')
+    const events = membership.nodeEvents
+    const onChange = () => ownNode.wake()
+    shutdown = createNodeShutdown({ ...deps, rootDirectory, pods: workers, events, metrics, onChange }, group)
+    await shutdown.run(s)
+  })
+  group.run('iptables', async (s) => {
+    if (!config.makeIPTablesUtilChains) return
+    const { runIptablesChains } = await import('./node/iptables/run-iptables-chains.ts')
+    await runIptablesChains({ runProcess: (request, until) => runProcess(clock, request, until), clock, log }, s)
   })
   const syncLoop = () =>
     clock.now() - lastLookAt > stuckMs ? `no look at the runtime was tried for ${stuckMs / 1000} s` : undefined

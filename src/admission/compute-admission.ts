@@ -24,6 +24,7 @@ export interface AdmissionFacts extends NodeRoom, FeatureFacts {
   readonly node: Node | undefined
   readonly pressures: Pressures
   readonly taintComparisons: boolean
+  readonly isShuttingDown: boolean
 }
 
 /** May the pod run here: yes, no, or once others have left. */
@@ -32,6 +33,10 @@ export type AdmissionDecision =
   | { readonly kind: 'reject'; readonly rejection: Rejection }
   | { readonly kind: 'preempt'; readonly victims: readonly Pod[] }
 
+const NODE_SHUTDOWN: Rejection = {
+  reason: 'NodeShutdown',
+  message: 'Pod was rejected as the node is shutting down.',
+}
 const OS_LABEL = 'kubernetes.io/os'
 /** Against labels, and against taints. */
 const MARKS: ReadonlySet<string> = new Set(['NodeAffinity', 'TaintToleration'])
@@ -45,7 +50,8 @@ export function computeAdmission(pod: Pod, facts: AdmissionFacts): AdmissionDeci
     computeHopelessRejection(pod, facts) ??
     computePlaceRejection(pod, facts, shortages) ??
     computeAppArmorRejection(pod, facts) ??
-    computeFeatureRejection(pod, facts)
+    computeFeatureRejection(pod, facts) ??
+    (facts.isShuttingDown ? NODE_SHUTDOWN : undefined)
   if (rejection !== undefined) return { kind: 'reject', rejection }
   if (shortages.length === 0) return { kind: 'admit' }
   const preemption = computePreemption(pod, facts.otherPods, shortages)

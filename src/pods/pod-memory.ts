@@ -32,6 +32,8 @@ export interface PodMemory {
   problem: string | undefined
   /** It was seen to run, or was here before this agent. */
   hasRun: boolean
+  /** The ids of dead containers that are too many on the node. */
+  surplus: ReadonlySet<string>
   status: PodStatus | undefined
   /** Why the node took the pod away; undefined while it did not. */
   eviction: StatusInput['override']
@@ -52,6 +54,7 @@ export function createPodMemory(): PodMemory {
     networkProblem: undefined,
     problem: undefined,
     hasRun: false,
+    surplus: new Set(),
     status: undefined,
     eviction: undefined,
   }

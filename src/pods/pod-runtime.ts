@@ -125,6 +125,8 @@ export interface NodeSettings {
   readonly container: ContainerNodeSettings
   /** How many dead instances of a container are kept besides the newest living one; at least one. */
   readonly deadInstancesKept: number
+  /** How long a dead container stays at least, from the time it was made. */
+  readonly deadContainerLeastMs: number
 }
 
 /** Everything the worker of a pod acts through. */

@@ -11,6 +11,7 @@ import type { CrashBackOffLimits } from './compute-crash-back-off.ts'
 import { bringCgroup } from './bring-cgroup.ts'
 import { bringVolumes } from './bring-volumes.ts'
 import { computeLeftovers } from './compute-leftovers.ts'
+import { toLeftoverRule } from './to-leftover-rule.ts'
 import { computePodActions } from './compute-pod-actions.ts'
 import { SandboxError } from './create-sandbox.ts'
 import { hasNewRunningParts } from './has-new-running-parts.ts'
@@ -181,13 +182,13 @@ function hasNetworkProblem({ runtime, settings, memory }: SyncContext, pod: Pod)
 
 /** What is left over harms nobody, so a failure to remove it is no reason to hold up the pod. */
 async function trim(
-  { runtime }: SyncContext,
+  { runtime, memory }: SyncContext,
   { pod, observed }: { readonly pod: Pod; readonly observed: ObservedPod | undefined },
   shutdown: AbortSignal,
 ): Promise<void> {
   if (observed === undefined) return
   try {
-    const leftovers = computeLeftovers(observed, runtime.node.deadInstancesKept)
+    const leftovers = computeLeftovers(observed, toLeftoverRule(runtime, memory))
     await removeLeftovers(runtime, pod.metadata, leftovers, shutdown)
   } catch (error) {
     if (shutdown.aborted) throw error

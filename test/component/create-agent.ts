@@ -54,6 +54,7 @@ export interface World {
 }
 
 export interface AgentOptions {
+  readonly flags?: readonly string[]
   readonly sources?: readonly string[]
   /** How many pods may start at the same time. */
   readonly places?: number
@@ -152,6 +153,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     node: () => ({ metadata: { name: 'node-1' } }),
     allocatable: () => options.allocatable ?? PLENTY,
     activePods: () => workers.views().flatMap(({ pod, status }) => (status.phase === 'Failed' ? [] : [pod])),
+    isShuttingDown: () => false,
     pressures: () => ({ memory: false, disk: false, pid: false }),
     declaredFeatures: undefined,
     evict: () => {},
@@ -196,7 +198,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
           onRun: (measure) => void probeRuns.push(measure),
           onEnded: () => {},
         },
-        node: await createNodeSettings(),
+        node: await createNodeSettings(options.flags),
         metrics: {
           containerStart: (kind, failure) => void counted.push(`container ${kind} ${failure ?? 'ok'}`),
           sandboxStart: (failed) => void counted.push(`sandbox ${failed ? 'failed' : 'ok'}`),
@@ -363,8 +365,8 @@ function trackCalls<T extends CriCalls>(calls: T, underWay: Set<object>): T {
 }
 
 /** A small node that is made up. */
-export async function createNodeSettings() {
-  const settings = await loadSettings([])
+export async function createNodeSettings(flags: readonly string[] = []) {
+  const settings = await loadSettings([...flags])
   return toNodeSettings(settings, {
     machine: MACHINE,
     nodeIps: () => ['192.0.2.1'],
