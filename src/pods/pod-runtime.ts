@@ -8,12 +8,14 @@ import type { CriCalls } from '../cri/cri-calls.ts'
 import type { Device, ImageSpec, PodSandboxConfig } from '../cri/generated/runtime-v1.ts'
 import type { httpGet } from '../http-client/http-get.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
-import type { Container, EphemeralContainer, ImageVolumeSource } from '../model/generated/core-v1.ts'
+import type { Container, EphemeralContainer, ImageVolumeSource, PodCondition } from '../model/generated/core-v1.ts'
 import type { ContainerKind, KindedContainer } from '../model/pod-containers.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
 import type { RuntimeFeatures } from '../model/runtime-features.ts'
 import type { UserNamespaceMapping } from '../model/user-namespace.ts'
 import type { ProbeDeps } from '../probes/probe-deps.ts'
+import type { PodCgroup } from '../resources/compute-pod-cgroup.ts'
+import type { PodAllocations } from '../resources/pod-allocations.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { PodEvents } from '../telemetry/pod-events.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
@@ -85,14 +87,43 @@ interface PodReferences {
 interface PodObserver {
   get(uid: PodUid): ObservedPod | undefined
   refresh(uid: PodUid): Promise<ObservedPod | undefined>
+  /** Details of this pod changed although no state did: the next look reads all of it. */
+  outdate(uid: PodUid): void
+}
+
+/** What is in force in the cgroup of a pod; a limit that is undefined is none. */
+export interface PodCgroupState {
+  readonly cpuShares: bigint | undefined
+  readonly cpuQuota: bigint | undefined
+  readonly cpuPeriod: bigint | undefined
+  readonly memoryLimitBytes: bigint | undefined
+  readonly memoryUsageBytes: bigint | undefined
 }
 
 /** The pod's own cgroup. */
 interface PodCgroups {
+  /** What is in force; undefined when the pod has no cgroup of its own. */
+  current(pod: Pod): Promise<PodCgroupState | undefined>
+  /** Changes the values named, and no others. */
+  write(pod: Pod, values: Partial<PodCgroup>): Promise<void>
+  /** The memory that one container of a pod uses; undefined when nobody knows. */
+  containerMemory(uid: PodUid, containerId: string): Promise<bigint | undefined>
   /** Removes the cgroups of a pod in which nothing runs any more. */
   remove(uid: PodUid): Promise<void>
   /** Ends every process in the cgroup of one container of a pod. */
   killContainer(uid: PodUid, containerId: string): Promise<void>
+}
+
+/** Which CPUs containers have for themselves. */
+interface PodCpus {
+  hasExclusive(uid: PodUid): boolean
+}
+
+/** What is granted to pods that ask for other resources than they had. */
+interface PodResizing {
+  conditions(uid: PodUid): readonly PodCondition[]
+  looked(pod: Pod, isResizing: boolean): void
+  failed(pod: Pod, message: string): void
 }
 
 /** Which ids of the node are those of a pod with a user namespace. */
@@ -108,6 +139,7 @@ interface PodMetrics {
   sandboxStart(failed: boolean): void
   /** A pod runs for the first time, so long after it was first seen. */
   podStart(seconds: number): void
+  resizeActuated(milliseconds: number, success: boolean): void
 }
 
 /** What is the same for every pod of this node. */
@@ -133,6 +165,8 @@ export interface PodRuntime {
     | 'stopContainer'
     | 'execSync'
     | 'removeContainer'
+    | 'updateContainerResources'
+    | 'updatePodSandboxResources'
   >
   readonly observer: PodObserver
   readonly images: ImageProvider
@@ -145,6 +179,9 @@ export interface PodRuntime {
   readonly httpGet: typeof httpGet
   readonly files: PodFiles
   readonly cgroups: PodCgroups
+  readonly cpus: PodCpus
+  readonly allocations: Pick<PodAllocations, 'allocated' | 'actuated' | 'noteContainer' | 'notePod' | 'saved'>
+  readonly resizes: PodResizing
   readonly journal: Pick<ExitJournal, 'get' | 'record' | 'forget'>
   /** Asks for what the environment of a container needs from elsewhere. */
   readonly readEnvironment: (

@@ -15,7 +15,8 @@ const given = { requests: { cpu: '100m', memory: '64Mi' }, limits: { cpu: '0.2',
 const told = { allocatedResources: given.requests, resources: given }
 
 interface Row {
-  readonly allocated?: ResourceRequirements
+  readonly allocated?: ResourceRequirements | undefined
+  readonly actuated?: ResourceRequirements
   readonly applied?: AppliedResources
   readonly expected: Pick<ContainerStatus, 'allocatedResources' | 'resources'>
 }
@@ -62,6 +63,6 @@ const rows: Readonly<Record<string, Row>> = {
 
 describe('computeResourcesStatus()', () => {
   for (const [name, row] of Object.entries(rows)) {
-    test(name, () => assert.deepEqual(computeResourcesStatus(row.allocated, row.applied), row.expected))
+    test(name, () => assert.deepEqual(computeResourcesStatus(row), row.expected))
   }
 })

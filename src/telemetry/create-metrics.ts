@@ -17,6 +17,8 @@ import { createNodeApiMetrics } from './create-node-api-metrics.ts'
 import type { NodeApiMetrics } from './create-node-api-metrics.ts'
 import { createProbeMetrics } from './create-probe-metrics.ts'
 import type { ProbeMetrics } from './create-probe-metrics.ts'
+import { createResizeMetrics } from './create-resize-metrics.ts'
+import type { ResizeCounts, ResizeMetrics } from './create-resize-metrics.ts'
 import { createRuntimeMetrics } from './create-runtime-metrics.ts'
 import type { RuntimeMetrics } from './create-runtime-metrics.ts'
 import { createStartMetrics } from './create-start-metrics.ts'
@@ -35,6 +37,7 @@ export type AgentCounts = RuntimeMetrics &
   ClaimMetrics &
   ProbeMetrics &
   EvictionMetrics &
+  ResizeMetrics &
   HttpMetrics &
   HealthMetrics &
   ClientMetrics &
@@ -60,6 +63,7 @@ export interface MetricsSources extends ProcessSources {
   readonly volumes: () => readonly VolumeCount[]
   readonly claimUsages: () => readonly ClaimUsage[]
   readonly node: NodeFacts
+  readonly resizes: () => ResizeCounts
   readonly plugins: Parameters<typeof createNodeApiMetrics>[1]
 }
 
@@ -75,6 +79,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     ...createVolumeMetrics(main, sources.volumes),
     ...addClaimMetrics(main, sources.claimUsages),
     ...createEvictionMetrics(main),
+    ...createResizeMetrics(main, sources.resizes),
     ...createHttpMetrics(main),
     ...createClientMetrics(main),
     ...createNodeApiMetrics(main, sources.plugins),
