@@ -130,9 +130,9 @@ export class PodResizes {
   looked(pod: Pod, isResizing: boolean): void {
     const { uid, generation } = pod.metadata
     const { inProgress } = this.#conditions.get(uid) ?? {}
-    if (isResizing && inProgress === undefined) this.#set(uid, { inProgress: this.#begin(generation) })
+    if (isResizing && inProgress === undefined) this.#note(uid, { inProgress: this.#begin(generation) })
     if (isResizing || inProgress === undefined) return
-    this.#set(uid, { inProgress: undefined })
+    this.#note(uid, { inProgress: undefined })
     const message = resizeMessage('completed', { pod, generation: inProgress.observedGeneration })
     this.#deps.events.record(pod, { type: 'Normal', reason: 'ResizeCompleted', message })
     this.retry('pod_resized')
@@ -144,7 +144,7 @@ export class PodResizes {
     const before = this.#conditions.get(uid)?.inProgress
     const generation = before?.observedGeneration ?? pod.metadata.generation
     if (before?.reason === 'Error' && before.message === message) return
-    this.#set(uid, {
+    this.#note(uid, {
       inProgress: this.#toCondition(before, { type: IN_PROGRESS, reason: 'Error', message, generation }),
     })
     const text = resizeMessage('error', { pod, generation, error: message })
@@ -239,14 +239,20 @@ export class PodResizes {
     }
   }
 
-  /** What changes is told with the next status. */
+  /** The worker of the pod has to tell what changes. */
   #set(uid: PodUid, conditions: Conditions): void {
     const before = this.#conditions.get(uid) ?? {}
-    const after: Conditions = { ...before, ...conditions }
-    if (after.pending === undefined && after.inProgress === undefined) this.#conditions.delete(uid)
-    else this.#conditions.set(uid, after)
+    this.#note(uid, conditions)
+    const after = this.#conditions.get(uid) ?? {}
     const isOther = (['pending', 'inProgress'] as const).some((each) => !isEqual(before[each], after[each]))
     if (isOther) this.#deps.wake(uid)
+  }
+
+  /** The same for what the worker itself says, and tells next. */
+  #note(uid: PodUid, conditions: Conditions): void {
+    const after: Conditions = { ...this.#conditions.get(uid), ...conditions }
+    if (after.pending === undefined && after.inProgress === undefined) this.#conditions.delete(uid)
+    else this.#conditions.set(uid, after)
   }
 }
 
