@@ -14,7 +14,7 @@ import type { Pod, PodUid } from '../model/pod.ts'
 import type { RuntimeFeatures } from '../model/runtime-features.ts'
 import type { UserNamespaceMapping } from '../model/user-namespace.ts'
 import type { ProbeDeps } from '../probes/probe-deps.ts'
-import type { PodCgroup } from '../resources/compute-pod-cgroup.ts'
+import type { PodCgroup, PodCgroupState } from '../resources/cgroup-values.ts'
 import type { PodAllocations } from '../resources/pod-allocations.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { PodEvents } from '../telemetry/pod-events.ts'
@@ -91,20 +91,13 @@ interface PodObserver {
   outdate(uid: PodUid): void
 }
 
-/** What is in force in the cgroup of a pod; a limit that is undefined is none. */
-export interface PodCgroupState {
-  readonly cpuShares: bigint | undefined
-  readonly cpuQuota: bigint | undefined
-  readonly cpuPeriod: bigint | undefined
-  readonly memoryLimitBytes: bigint | undefined
-  readonly memoryUsageBytes: bigint | undefined
-}
-
 /** The pod's own cgroup. */
 interface PodCgroups {
+  /** Makes the pod's cgroup with its values where there is none; true when it did. Fails with a CgroupError. */
+  ensure(pod: Pod): Promise<boolean>
   /** What is in force; undefined when the pod has no cgroup of its own. */
   current(pod: Pod): Promise<PodCgroupState | undefined>
-  /** Changes the values named, and no others. */
+  /** Changes the values named, and no others. Fails with a CgroupError. */
   write(pod: Pod, values: Partial<PodCgroup>): Promise<void>
   /** The memory that one container of a pod uses; undefined when nobody knows. */
   containerMemory(uid: PodUid, containerId: string): Promise<bigint | undefined>

@@ -70,7 +70,6 @@ async function startSmall(world: World, options: AgentOptions = {}, pod = create
   const agent = await startAgent(world, { ...API, ...options })
   agent.setPods([pod], 'api')
   await agent.settle()
-  await world.cgroups.calls.current(pod)
   return agent
 }
 

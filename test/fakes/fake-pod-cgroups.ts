@@ -1,5 +1,6 @@
 import type { Pod, PodUid } from '../../src/model/pod.ts'
-import type { PodCgroupState, PodRuntime } from '../../src/pods/pod-runtime.ts'
+import type { PodRuntime } from '../../src/pods/pod-runtime.ts'
+import type { PodCgroupState } from '../../src/resources/cgroup-values.ts'
 import { computePodCgroup } from '../../src/resources/compute-pod-cgroup.ts'
 
 const SETTINGS = {
@@ -7,6 +8,7 @@ const SETTINGS = {
   cpuCfsQuotaPeriodMicroseconds: 100_000n,
   podPidsLimit: 0n,
   hugepageSizes: [],
+  protectsMemory: false,
   exclusiveCpus: false,
 }
 
@@ -20,7 +22,8 @@ export class FakePodCgroups {
   failure: Error | undefined
 
   readonly calls: PodRuntime['cgroups'] = {
-    current: async (pod) => this.#ensure(pod),
+    ensure: async (pod) => this.#ensure(pod),
+    current: async ({ metadata }) => this.states.get(metadata.uid),
     write: async ({ metadata }, values) => {
       if (this.failure !== undefined) throw this.failure
       const before = this.states.get(metadata.uid)
@@ -40,12 +43,11 @@ export class FakePodCgroups {
     killContainer: async () => {},
   }
 
-  #ensure(pod: Pod): PodCgroupState {
-    const known = this.states.get(pod.metadata.uid)
-    if (known !== undefined) return known
+  #ensure(pod: Pod): boolean {
+    if (this.states.has(pod.metadata.uid)) return false
     const { cpuShares, cpuQuota = -1n, cpuPeriod = 100_000n, memoryLimitBytes } = computePodCgroup(pod, SETTINGS)
     const made = { cpuShares, cpuQuota, cpuPeriod, memoryLimitBytes, memoryUsageBytes: 4096n }
     this.states.set(pod.metadata.uid, made)
-    return made
+    return true
   }
 }

@@ -60,6 +60,7 @@ function toWanted({ node, cpus }: PodRuntime, pod: Pod): PodSize {
     ...node.container.resources,
     podPidsLimit: 0n,
     hugepageSizes: [],
+    protectsMemory: false,
     exclusiveCpus: cpus.hasExclusive(pod.metadata.uid),
   })
 }

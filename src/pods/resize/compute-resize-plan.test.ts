@@ -16,6 +16,7 @@ const SETTINGS = {
   cpuCfsQuotaPeriodMicroseconds: 100_000n,
   podPidsLimit: 0n,
   hugepageSizes: [],
+  protectsMemory: false,
   exclusiveCpus: false,
 }
 
