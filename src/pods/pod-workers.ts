@@ -221,7 +221,10 @@ export class PodWorkers {
   }
 
   #remove(uid: PodUid): void {
-    if (this.#refused.forget(uid)) this.#deps.onStatus(uid)
+    if (this.#refused.forget(uid)) {
+      this.#deps.allocations.forget(uid)
+      this.#deps.onStatus(uid)
+    }
     this.#returning.delete(uid)
     this.#workers.get(uid)?.remove()
     // What runs of a refused pod has had nobody who looks after it.

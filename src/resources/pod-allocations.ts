@@ -99,10 +99,12 @@ export class PodAllocations {
     return this.#actuated.get(uid)
   }
 
-  /** The first container of a pod comes after the pod itself got what it was granted. */
-  noteContainer({ metadata: { uid }, spec }: Pod, name: string, resources: ResourceRequirements): void {
+  /** What never changes its size is not remembered. The first container comes after the pod itself got what it was granted. */
+  noteContainer(pod: Pod, name: string, resources: ResourceRequirements): void {
+    const { uid } = pod.metadata
+    if (!this.#asked(pod).containers.has(name)) return
     const known = this.#actuated.get(uid)
-    const whole = known === undefined ? this.#ofPod(spec.resources) : known.pod
+    const whole = known === undefined ? this.#ofPod(pod.spec.resources) : known.pod
     this.#actuated.set(uid, { containers: new Map([...(known?.containers ?? []), [name, resources]]), pod: whole })
   }
 

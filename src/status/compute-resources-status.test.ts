@@ -28,6 +28,22 @@ const rows: Readonly<Record<string, Row>> = {
     expected: { resources: {} },
   },
   'the runtime tells nothing': { allocated: given, expected: told },
+  'the runtime tells nothing, and something else was last set': {
+    allocated: { ...given, limits: { ...given.limits, 'example.com/chip': '1' } },
+    actuated: { requests: { cpu: '50m', memory: '32Mi' }, limits: { memory: '32Mi' } },
+    expected: {
+      allocatedResources: given.requests,
+      resources: {
+        requests: { cpu: '50m', memory: '32Mi' },
+        limits: { memory: '32Mi', 'example.com/chip': '1' },
+      },
+    },
+  },
+  'the limit of the whole pod was set for it': {
+    allocated: { requests: { cpu: '100m' } },
+    actuated: { requests: { cpu: '100m' }, limits: { cpu: '1' } },
+    expected: { allocatedResources: { cpu: '100m' }, resources: { requests: { cpu: '100m' } } },
+  },
   'the runtime has set what was asked for': {
     allocated: given,
     applied: applied({ cpuShares: 102n, cpuQuota: 20_000n, memoryLimitBytes: 128n * 1024n ** 2n }),

@@ -234,6 +234,39 @@ describe('a pod that asks for other resources while it runs', () => {
     assert.deepEqual(world.cgroups.states.get(createSized(small).metadata.uid)?.memoryLimitBytes, 128n * MI)
   })
 
+  test('is resized in its init containers too', async () => {
+    const create = (resources: ResourceRequirements, generation: number): Pod => {
+      const pod = createWantedPod('u-1', {
+        initContainers: [
+          createWantedContainer({ name: 'proxy', restartPolicy: 'Always', resources }),
+          createWantedContainer({ name: 'prepare', resources }),
+        ],
+        containers: [createWantedContainer({ resources })],
+      })
+      return { ...pod, metadata: { ...pod.metadata, generation } }
+    }
+    await using world = await createWorld()
+    await using agent = await startSmall(world, {}, create(small, 1))
+    agent.setPods([create(large, 2)], 'api')
+    await agent.settle()
+    assert.deepEqual(describeConditions(agent), [])
+    assert.deepEqual(
+      ['proxy', 'prepare'].map((name) => memoryOf(world, instanceOf(world, name))),
+      [128n * MI, 128n * MI],
+    )
+    world.cri.exitContainer(instanceOf(world, 'prepare'), 0)
+    await agent.settle()
+    assert.equal(memoryOf(world), 128n * MI)
+    const { initContainerStatuses = [] } = agent.statusOf('u-1') ?? {}
+    assert.deepEqual(
+      initContainerStatuses.map(({ resources, restartCount }) => [resources?.limits?.['memory'], restartCount]),
+      [
+        ['128Mi', 0],
+        ['128Mi', 0],
+      ],
+    )
+  })
+
   test('is resized as a whole', async () => {
     await using world = await createWorld()
     await using agent = await startSmall(world, {}, createSized({}, { ofPod: small }))
@@ -251,13 +284,12 @@ describe('a pod that asks for other resources while it runs', () => {
 describe('an agent that comes after another', () => {
   test('that was killed at any step of a resize completes it, without a new start', async () => {
     const wish = createSized(large, { generation: 2 })
-    for (let call = 0; call <= 14; call += 1) {
+    for (let [call, quiet] = [0, false]; !quiet; call += 1) {
       await using world = await createWorld()
       const first = await startSmall(world)
       const id = instanceOf(world)
       const killAt = world.cri.called.length + call
       first.setPods([wish], 'api')
-      let quiet = false
       const done = first.pass(1000, 500).then(() => (quiet = true))
       await until(() => quiet || world.cri.called.length >= killAt, 'the moment of the kill')
       await first.die()
@@ -275,12 +307,11 @@ describe('an agent that comes after another', () => {
   test('that was killed at any step of a resize with a new start starts once', async () => {
     const container = { resizePolicy: [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }] }
     const wish = createSized(large, { generation: 2, container })
-    for (let call = 0; call <= 14; call += 1) {
+    for (let [call, quiet] = [0, false]; !quiet; call += 1) {
       await using world = await createWorld()
       const first = await startSmall(world, {}, createSized(small, { container }))
       const killAt = world.cri.called.length + call
       first.setPods([wish], 'api')
-      let quiet = false
       const done = first.pass(1000, 500).then(() => (quiet = true))
       await until(() => quiet || world.cri.called.length >= killAt, 'the moment of the kill')
       await first.die()

@@ -206,7 +206,8 @@ export class PodResizes {
   }
 
   #restore({ metadata: { uid }, status }: Pod): void {
-    if (this.#conditions.has(uid)) return
+    // One that is refused or only ends is of no concern here.
+    if (this.#conditions.has(uid) || this.#deps.find(uid) === undefined) return
     const told = (type: string) => status?.conditions?.find((condition) => condition.type === type)
     const [pending, inProgress] = [told(PENDING), told(IN_PROGRESS)]
     if (pending !== undefined || inProgress !== undefined) this.#conditions.set(uid, { pending, inProgress })
