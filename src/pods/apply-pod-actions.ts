@@ -1,4 +1,3 @@
-import type { Container } from '../model/generated/core-v1.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import { allContainers, containerFieldPath, isSidecar } from '../model/pod-containers.ts'
 import type { KindedContainer } from '../model/pod-containers.ts'
@@ -191,7 +190,7 @@ async function noteResources(
 ): Promise<void> {
   if (kind === 'ephemeral') return
   const before = allocations.actuated(pod.metadata.uid)?.containers.get(container.name)
-  const resources = effectiveResources((container as Container).resources, pod.spec.resources)
+  const resources = effectiveResources(container.resources, pod.spec.resources)
   allocations.noteContainer(pod, container.name, resources)
   if (before !== undefined && !sameResources(before, resources)) await allocations.saved()
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import type { ResourceRequirements } from '../model/generated/core-v1.ts'
 import type { PodAllocation } from '../model/pod-allocation.ts'
 import { parsePodUid } from '../model/pod.ts'

@@ -281,19 +281,33 @@ describe('a pod that asks for other resources while it runs', () => {
   })
 })
 
+/** Gives an agent a wish and kills it at its n-th call from now on; true when it was done by then. */
+async function dieAtCall(
+  world: World,
+  agent: Agent,
+  { call, wish }: { readonly call: number; readonly wish: Pod },
+): Promise<boolean> {
+  const killAt = world.cri.called.length + call
+  agent.setPods([wish], 'api')
+  let isDone = false
+  const done = agent.pass(1000, 500).then(() => {
+    isDone = true
+  })
+  await until(() => isDone || world.cri.called.length >= killAt, 'the moment of the kill')
+  const wasDone = isDone
+  await agent.die()
+  await done
+  return wasDone
+}
+
 describe('an agent that comes after another', () => {
   test('that was killed at any step of a resize completes it, without a new start', async () => {
     const wish = createSized(large, { generation: 2 })
-    for (let [call, quiet] = [0, false]; !quiet; call += 1) {
+    for (let [call, isOver] = [0, false]; !isOver; call += 1) {
       await using world = await createWorld()
       const first = await startSmall(world)
       const id = instanceOf(world)
-      const killAt = world.cri.called.length + call
-      first.setPods([wish], 'api')
-      const done = first.pass(1000, 500).then(() => (quiet = true))
-      await until(() => quiet || world.cri.called.length >= killAt, 'the moment of the kill')
-      await first.die()
-      await done
+      isOver = await dieAtCall(world, first, { call, wish })
       await using agent = await startAgent(world, API)
       agent.setPods([wish], 'api')
       await agent.pass(12_000, 1000)
@@ -307,15 +321,10 @@ describe('an agent that comes after another', () => {
   test('that was killed at any step of a resize with a new start starts once', async () => {
     const container = { resizePolicy: [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }] }
     const wish = createSized(large, { generation: 2, container })
-    for (let [call, quiet] = [0, false]; !quiet; call += 1) {
+    for (let [call, isOver] = [0, false]; !isOver; call += 1) {
       await using world = await createWorld()
       const first = await startSmall(world, {}, createSized(small, { container }))
-      const killAt = world.cri.called.length + call
-      first.setPods([wish], 'api')
-      const done = first.pass(1000, 500).then(() => (quiet = true))
-      await until(() => quiet || world.cri.called.length >= killAt, 'the moment of the kill')
-      await first.die()
-      await done
+      isOver = await dieAtCall(world, first, { call, wish })
       await using agent = await startAgent(world, API)
       agent.setPods([wish], 'api')
       await agent.pass(12_000, 1000)

@@ -31,7 +31,7 @@ export class FakePodCgroups {
       this.states.set(metadata.uid, { ...before, ...values })
       this.written.push(
         Object.entries(values)
-          .map(([name, value]) => `${name}=${String(value)}`)
+          .map(([name, value]) => `${name}=${typeof value === 'bigint' ? value : ''}`)
           .join(' '),
       )
     },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { createInstance, createObservedPod } from '../../../test/builders/create-observed-pod.ts'
 import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
 import type { ResourceRequirements } from '../../model/generated/core-v1.ts'
