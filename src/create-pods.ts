@@ -9,6 +9,7 @@ import { createImages } from './create-images.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
 import type { OwnNode } from './create-node.ts'
 import { createProbes } from './create-probes.ts'
+import { createResizing } from './create-resizing.ts'
 import { createUserNamespaces } from './create-user-namespaces.ts'
 import { createVolumeProjects } from './create-volume-projects.ts'
 import { createVolumes } from './create-volumes.ts'
@@ -159,7 +160,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     features,
     node: () => deps.ownNode.node(),
     allocatable: () => deps.ownNode.allocatable(),
-    activePods: () => workers.activePods(),
+    activePods: () => workers.activePods().map((pod) => allocations.reserved(pod)),
     pressures: deps.pressures,
     isShuttingDown: deps.isShuttingDown,
     declaredFeatures: deps.ownNode.declaredFeatures,
@@ -170,6 +171,13 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     metrics,
     events,
   })
+  const { allocations, resizes } = await createResizing({
+    ...deps,
+    events,
+    workers: () => workers,
+    admit: (pod) => admission.admit(pod),
+  })
+  group.run('resizes', (s) => resizes.run(s))
   const workers = new PodWorkers(
     {
       runtime: {
@@ -184,6 +192,9 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         httpGet,
         files,
         cgroups: deps.cgroups,
+        cpus: { hasExclusive: () => false },
+        allocations,
+        resizes,
         journal,
         readEnvironment: (request, s) => readEnvironment({ objects, readFile, services }, request, s),
         events,
@@ -208,6 +219,9 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         networkProblem: () => health.networkProblem,
       },
       ...admission,
+      admit: (pod) => admission.admit(allocations.allocated(pod)),
+      allocations,
+      resizes,
       observedPods: observer,
       onStatus: deps.onStatus,
       isUnreadable: deps.isUnreadable,
@@ -216,7 +230,17 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     group,
   )
   const wantsFresh = (pod: Pod) => !workers.knows(pod.metadata.uid) && wantsFreshNode(pod)
-  return { workers, volumes, volumeStats, images, files, journal, userNamespaces, wantsFreshNode: wantsFresh }
+  return {
+    workers,
+    volumes,
+    volumeStats,
+    images,
+    files,
+    journal,
+    userNamespaces,
+    resizes,
+    wantsFreshNode: wantsFresh,
+  }
 }
 
 function toSelectable({ metadata }: Node): SelectableNode {

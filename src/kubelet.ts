@@ -126,6 +126,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       volumes: () => volumes.counts(),
       claimUsages: () => volumeStats.claimUsages(),
       logUsages: () => listLogUsages(stats?.engine.snapshot()),
+      resizes: () => pods.resizes.counts(),
       plugins: () => plugins?.plugins() ?? [],
       loopDelay,
     }),

@@ -24,6 +24,8 @@ async function setUp() {
         syncFrequencyMs: 60_000,
         networkProblem: () => 'not yet',
       },
+      allocations: made.allocations,
+      resizes: { added: () => {}, updated: () => {}, sourcesReady: () => {}, forget: () => {}, retry: () => {} },
       capabilities: () => new Set(),
       admit: () => undefined,
       observedPods: { uids: () => [...runtimeHas.keys()], get: (uid) => runtimeHas.get(uid) },

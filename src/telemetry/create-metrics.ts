@@ -24,6 +24,8 @@ import { createPodLifeMetrics } from './create-pod-metrics.ts'
 import type { PodLifeMetrics } from './create-pod-metrics.ts'
 import { createProbeMetrics } from './create-probe-metrics.ts'
 import type { ProbeMetrics } from './create-probe-metrics.ts'
+import { createResizeMetrics } from './create-resize-metrics.ts'
+import type { ResizeCounts, ResizeMetrics } from './create-resize-metrics.ts'
 import { createRuntimeMetrics } from './create-runtime-metrics.ts'
 import type { RuntimeMetrics } from './create-runtime-metrics.ts'
 import { createShutdownMetrics } from './create-shutdown-metrics.ts'
@@ -51,6 +53,7 @@ export type AgentCounts = RuntimeMetrics &
   ProbeMetrics &
   EvictionMetrics &
   ShutdownMetrics &
+  ResizeMetrics &
   HttpMetrics &
   HealthMetrics &
   ClientMetrics &
@@ -79,6 +82,7 @@ export interface MetricsSources extends ProcessSources {
   readonly claimUsages: () => readonly ClaimUsage[]
   readonly logUsages: () => readonly LogUsage[]
   readonly node: NodeFacts
+  readonly resizes: () => ResizeCounts
   readonly plugins: Parameters<typeof createNodeApiMetrics>[1]
 }
 
@@ -99,6 +103,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     ...addClaimMetrics(main, sources.claimUsages),
     ...createEvictionMetrics(main),
     ...createShutdownMetrics(main),
+    ...createResizeMetrics(main, sources.resizes),
     ...createHttpMetrics(main),
     ...createClientMetrics(main),
     ...createNodeApiMetrics(main, sources.plugins),

@@ -13,6 +13,7 @@ import type { CriCalls } from '../../src/cri/cri-calls.ts'
 import { httpGet } from '../../src/http-client/http-get.ts'
 import { ImagePuller } from '../../src/images/image-puller.ts'
 import type { PodStatus } from '../../src/model/generated/core-v1.ts'
+import type { ResizeScope } from '../../src/model/pod-allocation.ts'
 import type { Pod, PodUid } from '../../src/model/pod.ts'
 import { noRuntimeClasses } from '../../src/membership.ts'
 import { createEnvironmentSources } from '../builders/create-environment-sources.ts'
@@ -24,9 +25,11 @@ import { RuntimeHealth } from '../../src/observe/runtime-health.ts'
 import { ExitJournal } from '../../src/pods/exit-journal.ts'
 import { crashBackOffLimits } from '../../src/pods/compute-crash-back-off.ts'
 import { PodWorkers } from '../../src/pods/pod-workers.ts'
+import { PodResizes } from '../../src/pods/resize/pod-resizes.ts'
 import type { RuntimeClasses } from '../../src/pods/runtime-classes.ts'
 import type { ProbeMeasure } from '../../src/probes/probe-deps.ts'
 import { runProbe } from '../../src/probes/run-probe.ts'
+import { PodAllocations } from '../../src/resources/pod-allocations.ts'
 import { UserNamespaces } from '../../src/resources/user-namespaces.ts'
 import { PodConfigMux } from '../../src/sources/pod-config-mux.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
@@ -37,11 +40,12 @@ import { uncountedPods } from '../fakes/uncounted-pods.ts'
 import { openImages } from '../fakes/open-images.ts'
 import type { FakeClock } from '../fakes/fake-clock.ts'
 import type { FakeCri } from '../fakes/fake-cri.ts'
+import type { FakePodCgroups } from '../fakes/fake-pod-cgroups.ts'
+import type { FakeStateFile } from '../fakes/fake-state-file.ts'
 import type { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
 import type { FakeVolumeNode } from '../fakes/fake-volume-node.ts'
 import type { FakeUserNamespaceRecords } from '../fakes/fake-user-namespace-records.ts'
 import { loadSettings } from '../fakes/load-settings.ts'
-import { noCgroups } from '../fakes/no-cgroups.ts'
 import { FakePodFiles } from './fake-pod-files.ts'
 
 /** What outlives an agent: the machine with its runtime and its disk. */
@@ -50,6 +54,8 @@ export interface World {
   readonly cri: FakeCri
   readonly files: FakePodFiles
   readonly journalFiles: FakeJournalFiles
+  readonly cgroups: FakePodCgroups
+  readonly stateFiles: { readonly allocated: FakeStateFile; readonly actuated: FakeStateFile }
   readonly userNamespaces: FakeUserNamespaceRecords
   readonly volumeNode: FakeVolumeNode
 }
@@ -65,6 +71,9 @@ export interface AgentOptions {
   /** What the node has for pods; plenty when nothing is said. */
   readonly allocatable?: Readonly<Record<string, string>>
   readonly runtimeClasses?: RuntimeClasses
+  readonly resizeScope?: ResizeScope
+  /** Whole CPUs belong to containers of Guaranteed pods. */
+  readonly staticCpus?: boolean
   readonly tracer?: Tracer
   /** The status of a pod may have changed. */
   readonly onStatus?: (uid: PodUid) => void
@@ -141,7 +150,6 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const probeRuns: ProbeMeasure[] = []
   const counted: string[] = []
   let drawn = 0
-  const cgroupsRemoved: PodUid[] = []
   const statuses: string[] = []
   const version = await fetchRuntimeVersion(client, stop.signal)
   const features = () => toRuntimeFeatures(health.abilities, version)
@@ -153,7 +161,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     features,
     node: () => ({ metadata: { name: 'node-1' } }),
     allocatable: () => options.allocatable ?? PLENTY,
-    activePods: () => workers.views().flatMap(({ pod, status }) => (status.phase === 'Failed' ? [] : [pod])),
+    activePods: () => workers.activePods().map((pod) => allocations.reserved(pod)),
     isShuttingDown: () => false,
     pressures: () => ({ memory: false, disk: false, pid: false }),
     declaredFeatures: undefined,
@@ -170,6 +178,25 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   })
   const volumes = new Volumes({ ...world.volumeNode.deps, events: recorder, clock, log }, group)
   files.beforeRemove = (uid) => userNamespaces.release(uid)
+  const scope = options.resizeScope ?? { initContainers: true, podLevel: true }
+  const allocations = await PodAllocations.load({ files: world.stateFiles, scope, log })
+  const resizes = new PodResizes({
+    allocations,
+    rules: { scope, staticCpus: options.staticCpus === true, staticMemory: false, usesSwap: () => false },
+    find: (uid) => workers.wish(uid),
+    admit: (pod) => options.admit?.(pod) ?? admission.admit(pod),
+    wake: (uid) => workers.wake(uid),
+    events: recorder,
+    metrics: {
+      resizeRequested: ({ resource, requirement, operation }) =>
+        void counted.push(`requested ${resource} ${requirement} ${operation}`),
+      resizeInfeasible: (detail) => void counted.push(`infeasible ${detail}`),
+      deferredResizeAccepted: (trigger) => void counted.push(`accepted ${trigger}`),
+    },
+    clock,
+    log,
+  })
+  group.run('resizes', (signal) => resizes.run(signal))
   const workers: PodWorkers = new PodWorkers(
     {
       runtime: {
@@ -183,7 +210,10 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         userNamespaces,
         httpGet,
         files,
-        cgroups: { ...noCgroups, remove: async (uid) => void cgroupsRemoved.push(uid) },
+        cgroups: world.cgroups.calls,
+        cpus: { hasExclusive: () => false },
+        allocations,
+        resizes,
         journal: await ExitJournal.load({ files: world.journalFiles, log }),
         readEnvironment: async () => createEnvironmentSources(),
         events: recorder,
@@ -206,6 +236,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
           containerStart: (kind, failure) => void counted.push(`container ${kind} ${failure ?? 'ok'}`),
           sandboxStart: ({ failed }) => void counted.push(`sandbox ${failed ? 'failed' : 'ok'}`),
           podStart: (seconds) => void counted.push(`pod ${seconds}`),
+          resizeActuated: (_, success) => void counted.push(`resized ${success}`),
         },
         noteStep: (_, work) => work(),
         tracer: options.tracer ?? noTracer,
@@ -221,7 +252,9 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         networkProblem: () => health.networkProblem,
       },
       capabilities: () => new Set([...admission.capabilities(), ...(options.capabilities ?? [])]),
-      admit: (pod) => options.admit?.(pod) ?? admission.admit(pod),
+      admit: (pod) => options.admit?.(pod) ?? admission.admit(allocations.allocated(pod)),
+      allocations,
+      resizes,
       observedPods: observer,
       onStatus: (uid) => {
         const view = workers.views().find(({ pod }) => pod.metadata.uid === uid)
@@ -280,7 +313,9 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     events,
     lines,
     statuses,
-    cgroupsRemoved,
+    cgroupsRemoved: world.cgroups.removed,
+    allocations,
+    resizes,
     probeRuns,
     /** What metrics would show of starts. */
     counted,
