@@ -4,7 +4,7 @@ import { isJsonObject, toPlain, type Json } from '../files/json-value.ts'
 import type { Findings } from '../kinds/field.ts'
 import { attempt } from '../kinds/scalar-kinds.ts'
 import { CONFIGURATION, encodeConfiguration } from '../kubelet-configuration.ts'
-import { parseCpuSet } from '../values/cpu-set.ts'
+import { parseCpuSet } from '../../model/cpu-set.ts'
 import { CONFIGURATION_RULES, type RuleContext } from './configuration-rules.ts'
 import { CPU_POLICY_OPTIONS } from './resource-rules.ts'
 
