@@ -4,6 +4,7 @@ import type { TaskGroup } from './async/task-group.ts'
 import { Turnstile } from './async/turnstile.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { EnvironmentFile } from './containers/environment-sources.ts'
+import { createCpus } from './create-cpus.ts'
 import { createNodeAdmission } from './create-node-admission.ts'
 import { createImages } from './create-images.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
@@ -149,6 +150,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
   const envFiles = { files: guarded, volumePath: (uid: PodUid, name: string) => volumes.pathOf(uid, name), log }
   const readFile = (pod: Pod, file: EnvironmentFile, s: AbortSignal) => readEnvFile(envFiles, { pod, file }, s)
   const { services } = membership
+  const cpus = await createCpus({ ...deps, quota: deps.node.sandbox.cpu, activePods: () => workers.activePods() })
   const cores = machine.onlineCpus.length
   const { wantsFreshNode, ...admission } = createNodeAdmission({
     settings,
@@ -158,6 +160,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     allocatable: () => deps.ownNode.allocatable(),
     activePods: () => workers.activePods(),
     pressures: deps.pressures,
+    providers: [cpus],
     declaredFeatures: deps.ownNode.declaredFeatures,
     evict: (pod, { reason, message }) =>
       group.run(`eviction of ${podLogName(pod)}`, (s) =>
@@ -179,6 +182,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         httpGet,
         files,
         cgroups,
+        cpus,
         journal,
         readEnvironment: (request, s) => readEnvironment({ objects, readFile, services }, request, s),
         events,
@@ -203,15 +207,31 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         networkProblem: () => health.networkProblem,
       },
       ...admission,
+      adopt: (pod) => cpus.adopt(pod),
       observedPods: observer,
       onStatus: deps.onStatus,
       isUnreadable: deps.isUnreadable,
-      onGone: (uid) => images.puller.forget(uid),
+      onEnded: (uid) => cpus.release(uid),
+      onGone: (uid) => {
+        images.puller.forget(uid)
+        cpus.release(uid)
+      },
     },
     group,
   )
   const wantsFresh = (pod: Pod) => !workers.knows(pod.metadata.uid) && wantsFreshNode(pod)
-  return { workers, volumes, volumeStats, images, files, journal, cgroups, userNamespaces, wantsFreshNode: wantsFresh }
+  return {
+    workers,
+    volumes,
+    volumeStats,
+    images,
+    files,
+    journal,
+    cgroups,
+    cpus,
+    userNamespaces,
+    wantsFreshNode: wantsFresh,
+  }
 }
 
 function toSelectable({ metadata }: Node): SelectableNode {

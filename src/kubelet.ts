@@ -114,6 +114,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       node: metricFacts,
       usage: readOwnUsage,
       volumes: () => volumes.counts(),
+      cpus: () => cpus.figures(),
       claimUsages: () => volumeStats.claimUsages(),
       plugins: () => plugins?.plugins() ?? [],
       loopDelay,
@@ -126,7 +127,11 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       tracer,
       clock,
       log,
-      onPod: (uid) => isBuilt && workers.observed(uid),
+      onPod: (uid) => {
+        if (!isBuilt) return
+        workers.observed(uid)
+        cpus.wake()
+      },
       onHealth: () => {
         if (!isBuilt) return
         workers.wakeAll()
@@ -197,12 +202,14 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     },
     group,
   )
-  const { workers, volumes, volumeStats, images } = pods
+  const { workers, volumes, volumeStats, images, cpus } = pods
   isBuilt = true
 
   // What runs is known before anything is wanted: so a restart of the agent adopts, and never starts twice.
   await Promise.all([lookAround(observer, log), findVolumes({ volumes, rootDirectory, clock, log }, group.signal)])
-  await pods.userNamespaces.adopt(observer.uids().flatMap((uid) => observer.get(uid) ?? []))
+  const running = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
+  await pods.userNamespaces.adopt(running)
+  await cpus.find(running, group.signal)
   const mux = new PodConfigMux({
     sources: sourceNames(settings),
     clock,
@@ -234,6 +241,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   })
   const allSourcesSeen = () => {
     workers.sourcesReady()
+    cpus.sourcesReady()
     const leftovers = {
       files: pods.files,
       volumes,
@@ -276,6 +284,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       s,
     ),
   )
+  group.run('CPUs', (s) => cpus.run(s))
   group.run('own node', (s) => ownNode.run(s))
   if (clusterPods !== undefined) group.run('pods of the cluster', (s) => clusterPods.run(s))
   group.run('image garbage collection', (s) => images.runGarbageCollection(s))
@@ -333,7 +342,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   }
   group.run('node API', async (s) => {
     const { runNodeApi } = await import('./run-node-api.ts')
-    await runNodeApi({ settings, rootDirectory, workers, changes: podChanges, metrics, clock, log }, s)
+    await runNodeApi({ settings, rootDirectory, workers, cpus, changes: podChanges, metrics, clock, log }, s)
   })
   group.run('plugins', async (s) => {
     const { PluginRegistrations } = await import('./plugins/plugin-registrations.ts')

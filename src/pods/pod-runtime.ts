@@ -101,6 +101,12 @@ interface PodUserNamespaces {
   acquire(uid: PodUid): Promise<UserNamespaceMapping>
 }
 
+/** Which CPUs containers run on. */
+interface PodCpus {
+  /** For a container that is about to be made; undefined when it may run on all. */
+  prepare(uid: PodUid, container: string): Promise<{ readonly cpus: string; readonly exclusive: boolean } | undefined>
+}
+
 /** What is counted of all pods. */
 interface PodMetrics {
   /** A container was to start; the failure is the reason that users see. */
@@ -145,6 +151,7 @@ export interface PodRuntime {
   readonly httpGet: typeof httpGet
   readonly files: PodFiles
   readonly cgroups: PodCgroups
+  readonly cpus: PodCpus
   readonly journal: Pick<ExitJournal, 'get' | 'record' | 'forget'>
   /** Asks for what the environment of a container needs from elsewhere. */
   readonly readEnvironment: (

@@ -56,6 +56,8 @@ function countEverything(metrics: AgentMetrics): void {
     metrics.podResourcesRequest({ version: 'v1', method, failed: true })
   metrics.eviction('memory.available')
   metrics.evictionStatsAge('memory.available', 0.1)
+  metrics.cpusGiven({ wholeCores: true, oneCache: true })
+  metrics.cpusRefused({ wholeCores: true })
   metrics.spansExported(2)
   metrics.spansDropped(1)
   metrics.healthChecked('ping', true)

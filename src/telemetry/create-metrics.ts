@@ -7,6 +7,8 @@ import { addClaimMetrics } from './add-claim-metrics.ts'
 import type { ClaimMetrics, ClaimUsage } from './add-claim-metrics.ts'
 import { createClientMetrics } from './create-client-metrics.ts'
 import type { ClientMetrics } from './create-client-metrics.ts'
+import { createCpuMetrics } from './create-cpu-metrics.ts'
+import type { CpuFigures, CpuMetrics } from './create-cpu-metrics.ts'
 import { createEvictionMetrics } from './create-eviction-metrics.ts'
 import type { EvictionMetrics } from './create-eviction-metrics.ts'
 import { createHealthMetrics } from './create-health-metrics.ts'
@@ -35,6 +37,7 @@ export type AgentCounts = RuntimeMetrics &
   ClaimMetrics &
   ProbeMetrics &
   EvictionMetrics &
+  CpuMetrics &
   HttpMetrics &
   HealthMetrics &
   ClientMetrics &
@@ -60,6 +63,7 @@ export interface MetricsSources extends ProcessSources {
   readonly volumes: () => readonly VolumeCount[]
   readonly claimUsages: () => readonly ClaimUsage[]
   readonly node: NodeFacts
+  readonly cpus: () => CpuFigures
   readonly plugins: Parameters<typeof createNodeApiMetrics>[1]
 }
 
@@ -75,6 +79,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     ...createVolumeMetrics(main, sources.volumes),
     ...addClaimMetrics(main, sources.claimUsages),
     ...createEvictionMetrics(main),
+    ...createCpuMetrics(main, sources.cpus),
     ...createHttpMetrics(main),
     ...createClientMetrics(main),
     ...createNodeApiMetrics(main, sources.plugins),

@@ -22,6 +22,8 @@ const COUNTS: Readonly<Record<keyof AgentCounts, true>> = {
   probeEnded: true,
   eviction: true,
   evictionStatsAge: true,
+  cpusGiven: true,
+  cpusRefused: true,
   requestStarted: true,
   requestEnded: true,
   healthChecked: true,

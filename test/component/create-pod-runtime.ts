@@ -71,6 +71,7 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
       remove: async (uid) => void journal.push(`removeCgroup ${uid}`),
       killContainer: async (uid, id) => void journal.push(`killContainer ${uid} ${id}`),
     },
+    cpus: { prepare: async () => undefined },
     journal: await ExitJournal.load({ files: new FakeJournalFiles(), log }),
     readEnvironment: async () => createEnvironmentSources(),
     events: recorder,

@@ -31,6 +31,7 @@ async function serve(agent: Agent, changes: PodChanges, flags: readonly string[]
     settings,
     rootDirectory,
     workers: agent.workers,
+    cpus: agent.cpus,
     changes,
     metrics,
     clock: systemClock,
