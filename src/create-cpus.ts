@@ -54,7 +54,7 @@ export async function createCpus(deps: CreateCpusDeps): Promise<PodCpus> {
     ...deps,
     observed: deps.runtime.observer,
     readCpus: createCpusReader(deps),
-    write: store.write,
+    write: (text: string) => store.write(text),
     periodMs: config.cpuManagerReconcilePeriod,
   }
   if (config.cpuManagerPolicy === 'none') {

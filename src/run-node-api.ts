@@ -36,7 +36,10 @@ export async function runNodeApi(deps: RunNodeApiDeps, signal: AbortSignal): Pro
       pods: () => workers.views().map(({ pod }) => pod),
       listsActivePods: gates.enabled('KubeletPodResourcesListUseActivePods'),
       // Nothing else on this node is given to single containers: neither memory nor devices.
-      resourcesOf: ({ metadata }, { name }) => ({ ...NOTHING_GIVEN, cpuIds: toIds(cpus.exclusiveOf(metadata.uid, name)) }),
+      resourcesOf: ({ metadata }, { name }) => ({
+        ...NOTHING_GIVEN,
+        cpuIds: toIds(cpus.exclusiveOf(metadata.uid, name)),
+      }),
       allocatable: () => ({ devices: [], cpuIds: toIds(cpus.allocatable()), memory: [] }),
       metrics,
     },

@@ -32,9 +32,8 @@ export function createCpuMetrics(set: MetricSet, figures: () => CpuFigures): Cpu
     { name: `${MANAGER}_exclusive_cpu_allocation_count`, help: 'CPUs that containers have for themselves.' },
     () => figures().exclusive,
   )
-  set.read(
-    { name: `${MANAGER}_allocation_per_numa`, help: 'The same by NUMA node.', labels: ['numa_node'] },
-    () => [...figures().exclusiveByNode].map(([node, value]) => ({ labels: { numa_node: `${node}` }, value })),
+  set.read({ name: `${MANAGER}_allocation_per_numa`, help: 'The same by NUMA node.', labels: ['numa_node'] }, () =>
+    [...figures().exclusiveByNode].map(([node, value]) => ({ labels: { numa_node: `${node}` }, value })),
   )
   return { ...createOutcomes(set, { requests, errors }) }
 }

@@ -254,7 +254,9 @@ describe('flag rules', () => {
   }
 
   test('keeps the commas of a pair where a flag takes one pair', async () => {
-    const problems = await problemsOf(loadSettings([...STATIC_CPUS, '--cpu-manager-policy-options=full-pcpus-only=true,a=b']))
+    const problems = await problemsOf(
+      loadSettings([...STATIC_CPUS, '--cpu-manager-policy-options=full-pcpus-only=true,a=b']),
+    )
     assert.deepEqual(problems, ['cpuManagerPolicyOptions[full-pcpus-only]: expected true or false'])
   })
 

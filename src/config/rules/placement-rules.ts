@@ -56,8 +56,5 @@ function findMissingPolicies({
     value: topologyManagerPolicy,
     rule: 'expected none, others are not supported yet',
   }
-  return [
-    ...(memoryManagerPolicy === 'None' ? [] : [memory]),
-    ...(topologyManagerPolicy === 'none' ? [] : [topology]),
-  ]
+  return [...(memoryManagerPolicy === 'None' ? [] : [memory]), ...(topologyManagerPolicy === 'none' ? [] : [topology])]
 }

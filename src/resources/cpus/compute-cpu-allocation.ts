@@ -41,7 +41,9 @@ export function computeCpuAllocation(pod: Pod, { policy, state, held }: Allocati
     let cpus = assignments.get(uid)?.get(container.name)
     if (cpus === undefined) {
       const free = toCpuState(policy, assignments).shared.difference(policy.reserved).difference(held)
-      const choice = choose(policy, free.union(reusable), count)
+      // Those that come after it may have theirs already, when the record of a pod that runs was lost.
+      const later = isReusable ? cpusOfRegular(pod, assignments) : new Set<number>()
+      const choice = choose(policy, later.size >= count ? later : free.union(reusable).union(later), count)
       if (!(choice instanceof Set)) return { kind: 'refused', rejection: choice, given }
       cpus = choice
       given.push(cpus)
@@ -50,6 +52,11 @@ export function computeCpuAllocation(pod: Pod, { policy, state, held }: Allocati
     reusable = isReusable ? reusable.union(cpus) : reusable.difference(cpus)
   }
   return { kind: 'given', state: given.length === 0 ? state : toCpuState(policy, assignments), given }
+}
+
+function cpusOfRegular({ metadata, spec }: Pod, assignments: CpuAssignmentTable): CpuSet {
+  const sets = spec.containers.flatMap(({ name }) => [...(assignments.get(metadata.uid)?.get(name) ?? [])])
+  return new Set(sets)
 }
 
 function listContainers({ spec }: Pod) {

@@ -60,7 +60,9 @@ function findSplit(
   const groups = count / groupSize
   const groupsPerNode = Math.ceil(Math.ceil(allCpus(topology).size / groupSize) / nodes.size)
   for (let size = Math.ceil(groups / groupsPerNode); size <= Math.min(groups, room.size); size += 1) {
-    const splits = combinations([...room.keys()], size).flatMap((chosen) => evenSplit(chosen, { count, groupSize, room }) ?? [])
+    const splits = combinations([...room.keys()], size).flatMap(
+      (chosen) => evenSplit(chosen, { count, groupSize, room }) ?? [],
+    )
     const best = mostEven(splits)
     if (best !== undefined) return best
   }

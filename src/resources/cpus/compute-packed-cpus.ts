@@ -79,9 +79,7 @@ class Packing {
     const [larger, smaller] = this.widest
     if (level === larger) return byRoom(this.#free, level)
     const above = level === smaller ? larger : level === 'core' ? smaller : 'numaNode'
-    const ordered = this.order(above).flatMap((id) =>
-      byRoom(this.#free, level, (place) => place[above] === id),
-    )
+    const ordered = this.order(above).flatMap((id) => byRoom(this.#free, level, (place) => place[above] === id))
     return [...new Set(ordered)]
   }
 }

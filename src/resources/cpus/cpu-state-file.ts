@@ -39,10 +39,7 @@ export function parseCpuStateFile(text: string): CpuStateRecord {
   const assignments = new Map<PodUid, ReadonlyMap<string, CpuSet>>()
   for (const [uid, containers] of Object.entries(entries)) {
     if (!isPodUid(uid)) throw new Error(`Cannot use the CPU state: expected the UID of a pod instead of "${uid}"`)
-    assignments.set(
-      uid,
-      new Map(Object.entries(containers).map(([name, cpus]) => [name, new Set(parseCpuSet(cpus))])),
-    )
+    assignments.set(uid, new Map(Object.entries(containers).map(([name, cpus]) => [name, new Set(parseCpuSet(cpus))])))
   }
   return { policyName, shared: new Set(parseCpuSet(defaultCpuSet)), assignments }
 }
@@ -67,7 +64,10 @@ function parseFields(text: string): Fields {
 /** Over the way in which Go prints the fields, as they stand in the file. */
 function toChecksum({ policyName, defaultCpuSet, entries = {} }: Omit<Fields, 'checksum'>): number {
   const table = sorted(Object.entries(entries)).map(
-    ([uid, containers]) => `${uid}:map[${sorted(Object.entries(containers)).map(([name, cpus]) => `${name}:${cpus}`).join(' ')}]`,
+    ([uid, containers]) =>
+      `${uid}:map[${sorted(Object.entries(containers))
+        .map(([name, cpus]) => `${name}:${cpus}`)
+        .join(' ')}]`,
   )
   const fields = [
     `PolicyName:(string)${policyName}`,

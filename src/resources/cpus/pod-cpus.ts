@@ -30,4 +30,3 @@ export interface PodCpus {
   figures(): CpuFigures
   run(signal: AbortSignal): Promise<void>
 }
-

@@ -9,7 +9,10 @@ const AGENT = { config: { cpuManagerPolicy: 'static', reservedSystemCPUs: '0' } 
 const ALL = { cpu: '1', memory: '32Mi' }
 
 function sleeper(resources: object): Partial<PodSpec> {
-  return { terminationGracePeriodSeconds: 1, containers: [testContainer('main', 'echo started; exec sleep 1000', { resources })] }
+  return {
+    terminationGracePeriodSeconds: 1,
+    containers: [testContainer('main', 'echo started; exec sleep 1000', { resources })],
+  }
 }
 
 /** A whole CPU of two, so that nobody else can have one. */
