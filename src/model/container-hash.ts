@@ -1,5 +1,5 @@
+import { fnv1a32 } from './fnv1a32.ts'
 import type { Container } from './generated/core-v1.ts'
-import { fnv1a32 } from './fnv1a.ts'
 import { goJson } from './go-json.ts'
 import { utf8Bytes } from './utf8-bytes.ts'
 

@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ResourceRequirements } from '../../src/model/generated/core-v1.ts'
-import { parseCpuSet } from '../../src/model/cpu-set.ts'
 import type { Pod } from '../../src/model/pod.ts'
-import { CpuAssignments } from '../../src/resources/cpus/cpu-assignments.ts'
-import { loadCpuState } from '../../src/resources/cpus/load-cpu-state.ts'
-import { createTestPolicy } from '../builders/create-cpu-policy.ts'
-import { MACHINES } from '../builders/create-cpu-topology.ts'
 import { FakeCpuNode } from '../fakes/fake-cpu-node.ts'
 import { startAgent, until } from './create-agent.ts'
-import type { Agent, CpusParts, World } from './create-agent.ts'
+import type { Agent, World } from './create-agent.ts'
+import { staticCpus } from './static-cpus.ts'
 import { createWantedContainer, createWantedPod, createWorld } from './create-world.ts'
 
-const POLICY = createTestPolicy(MACHINES['one socket'], '0')
 const both = (cpu: string): ResourceRequirements => ({
   requests: { cpu, memory: '64Mi' },
   limits: { cpu, memory: '64Mi' },
@@ -20,28 +15,6 @@ const both = (cpu: string): ResourceRequirements => ({
 
 function createSized(uid: string, cpu: string, spec: Partial<Pod['spec']> = {}): Pod {
   return createWantedPod(uid, { containers: [createWantedContainer({ resources: both(cpu) })], ...spec })
-}
-
-/** The static policy on the fake runtime; the disk is the one of a fake machine, which outlives the agents. */
-function createCpus({ cri }: World, disk: FakeCpuNode) {
-  return async ({ calls, log, ...parts }: CpusParts) =>
-    new CpuAssignments({
-      ...parts,
-      log,
-      policy: POLICY,
-      recorded: await loadCpuState({ store: disk.store, log }, POLICY),
-      write: (text) => disk.store.write(text),
-      readCpus: async ({ id }) => {
-        const text = cri.runtime.containers.get(id)?.resources.cpusetCpus
-        return text === undefined ? undefined : new Set(parseCpuSet(text))
-      },
-      setCpus: async ({ id, cpus }, signal) => {
-        await calls.updateContainerResources({ containerId: id, linux: { cpusetCpus: cpus } }, signal)
-      },
-      liftsQuota: true,
-      periodMs: 10_000,
-      metrics: { cpusGiven: () => {}, cpusRefused: () => {} },
-    })
 }
 
 /** "<pod> <cpus> <quota>" of all containers that run. */
@@ -65,7 +38,7 @@ describe('CPUs of containers', () => {
   test('are set when a container is made, and change for the others with it', async () => {
     await using world = await createWorld()
     const disk = new FakeCpuNode()
-    await using agent = await startAgent(world, { createCpus: createCpus(world, disk) })
+    await using agent = await startAgent(world, { createCpus: staticCpus(world, disk) })
     const small = createSized('small', '500m')
     agent.setPods([small])
     await runs(agent, world, 'small 0-7 50000')
@@ -85,7 +58,7 @@ describe('CPUs of containers', () => {
   test('are free again when their pod is over, although it is still there', async () => {
     await using world = await createWorld({ programOf: () => ({ exitsAfterMs: 5000 }) })
     const disk = new FakeCpuNode()
-    await using agent = await startAgent(world, { createCpus: createCpus(world, disk) })
+    await using agent = await startAgent(world, { createCpus: staticCpus(world, disk) })
     const job = createSized('job', '6', { restartPolicy: 'Never' })
     agent.setPods([job])
     await runs(agent, world, 'job 1-3,5-7 -1')
@@ -98,7 +71,7 @@ describe('CPUs of containers', () => {
     await using world = await createWorld({
       programOf: ({ metadata }) => (metadata?.name === 'first' ? { exitsAfterMs: 0 } : {}),
     })
-    await using agent = await startAgent(world, { createCpus: createCpus(world, new FakeCpuNode()) })
+    await using agent = await startAgent(world, { createCpus: staticCpus(world, new FakeCpuNode()) })
     const first = createWantedContainer({ name: 'first', resources: both('6') })
     agent.setPods([createSized('web', '4', { initContainers: [first] })])
     await agent.pass(1000)
@@ -118,7 +91,7 @@ describe('CPUs of containers', () => {
       const [small, large] = [createSized('small', '500m'), createSized('large', '2')]
       const expected = ['small 0,2-4,6-7 50000', 'large 1,5 -1']
       {
-        await using agent = await startAgent(world, { createCpus: createCpus(world, disk) })
+        await using agent = await startAgent(world, { createCpus: staticCpus(world, disk) })
         agent.setPods([small])
         await agent.settle()
         agent.setPods([small, large])
@@ -127,7 +100,7 @@ describe('CPUs of containers', () => {
       const record = disk.file
       disk.file = lose(record ?? '')
       const before = updatesOf(world)
-      await using agent = await startAgent(world, { createCpus: createCpus(world, disk) })
+      await using agent = await startAgent(world, { createCpus: staticCpus(world, disk) })
       agent.setPods([small, large])
       await runs(agent, world, ...expected)
       assert.deepEqual([updatesOf(world), disk.file], [before, record])

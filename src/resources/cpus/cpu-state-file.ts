@@ -1,6 +1,6 @@
 import { formatCpuSet, parseCpuSet } from '../../model/cpu-set.ts'
 import type { CpuSet } from '../../model/cpu-set.ts'
-import { fnv1a32 } from '../../model/fnv1a.ts'
+import { fnv1a32 } from '../../model/fnv1a32.ts'
 import { goJson } from '../../model/go-json.ts'
 import { isPodUid } from '../../model/pod.ts'
 import type { PodUid } from '../../model/pod.ts'

@@ -1,4 +1,4 @@
-/** FNV-1a, 32 bit, over the characters of a text that are all below 256: what the Go kubelet makes its checksums with. */
+/** FNV-1a with 32 bits over the characters of an ASCII text, as the Go kubelet hashes what it remembers. */
 export function fnv1a32(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index += 1) {
