@@ -41,7 +41,7 @@ export function toTable(table: Readonly<Record<string, Readonly<Record<string, s
 }
 
 /** A container that has what it asks for as its limit. */
-export function createPinnedContainer(name: string, cpu: string, parts: Partial<Container> = {}): Container {
+function createPinnedContainer(name: string, cpu: string, parts: Partial<Container> = {}): Container {
   const all = { cpu, memory: '64Mi' }
   return createContainer({ name, resources: { requests: all, limits: all }, ...parts })
 }

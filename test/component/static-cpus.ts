@@ -2,7 +2,7 @@ import { parseCpuSet } from '../../src/model/cpu-set.ts'
 import { CpuAssignments } from '../../src/resources/cpus/cpu-assignments.ts'
 import { loadCpuState } from '../../src/resources/cpus/load-cpu-state.ts'
 import { createTestPolicy } from '../builders/create-cpu-policy.ts'
-import { MACHINES } from '../builders/create-cpu-topology.ts'
+import { MACHINES } from '../builders/cpu-machines.ts'
 import type { FakeCpuNode } from '../fakes/fake-cpu-node.ts'
 import type { CpusParts, World } from './create-agent.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { MACHINES } from '../../../test/builders/create-cpu-topology.ts'
+import { MACHINES } from '../../../test/builders/cpu-machines.ts'
 import { createTestPolicy, showCpuState, toTable } from '../../../test/builders/create-cpu-policy.ts'
 import { parseCpuSet } from '../../model/cpu-set.ts'
 import { computeKeptAssignments } from './compute-kept-assignments.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
-import { MACHINES } from '../../../test/builders/create-cpu-topology.ts'
+import { MACHINES } from '../../../test/builders/cpu-machines.ts'
 import { formatCpuSet, parseCpuSet } from '../../model/cpu-set.ts'
 import { computePackedCpus } from './compute-packed-cpus.ts'
 

@@ -1,6 +1,6 @@
 import type { CpuTopology } from '../../src/resources/cpus/cpu-topology.ts'
 
-export interface MachineShape {
+interface MachineShape {
   readonly sockets?: number
   readonly nodesPerSocket?: number
   readonly coresPerNode: number
@@ -11,7 +11,7 @@ export interface MachineShape {
 }
 
 /** A machine of this shape. Second threads are numbered after all first ones, as the kernel does. */
-export function createCpuTopology(shape: MachineShape): CpuTopology {
+function createCpuTopology(shape: MachineShape): CpuTopology {
   const { sockets = 1, nodesPerSocket = 1, coresPerNode, threads = 1, cachesPerNode = 1 } = shape
   const nodes = sockets * nodesPerSocket
   const cores = nodes * coresPerNode
