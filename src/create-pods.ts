@@ -31,7 +31,7 @@ import { ExitJournal } from './pods/exit-journal.ts'
 import type { NodeSettings } from './pods/pod-runtime.ts'
 import { PodWorkers } from './pods/pod-workers.ts'
 import { readEnvironment } from './read-environment.ts'
-import { createPodCgroups } from './resources/pod-cgroups.ts'
+import type { PodCgroups } from './resources/pod-cgroups.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
 import type { Tracer } from './telemetry/tracer.ts'
@@ -47,6 +47,7 @@ export interface CreatePodsDeps {
   readonly rootDirectory: string
   readonly runtime: NodeRuntime
   readonly membership: Membership
+  readonly cgroups: PodCgroups
   readonly node: NodeSettings
   readonly ownNode: Pick<OwnNode, 'node' | 'allocatable' | 'declaredFeatures'>
   /** For everything that pods control. */
@@ -84,7 +85,6 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     },
   }
   const journal = await ExitJournal.load({ files: createJournalFolder(`${flags.rootDir}/deckhand/finished-pods`), log })
-  const cgroups = createPodCgroups({ layout: runtime.cgroups, clock }, group.signal)
   const lookAgain = (uid: PodUid) => {
     volumes.hurry(uid)
     workers.observed(uid)
@@ -181,7 +181,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         userNamespaces,
         httpGet,
         files,
-        cgroups,
+        cgroups: deps.cgroups,
         cpus,
         journal,
         readEnvironment: (request, s) => readEnvironment({ objects, readFile, services }, request, s),
@@ -227,7 +227,6 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     images,
     files,
     journal,
-    cgroups,
     cpus,
     userNamespaces,
     wantsFreshNode: wantsFresh,

@@ -3,6 +3,7 @@ import { TaskGroup } from './async/task-group.ts'
 import { Wakeup } from './async/wakeup.ts'
 import type { Settings } from './config/load-configuration.ts'
 import { computeResolvConfWarnings } from './containers/compute-dns-config.ts'
+import { createCgroups } from './create-cgroups.ts'
 import { createPods } from './create-pods.ts'
 import { createNodeRuntime } from './create-node-runtime.ts'
 import { createLoneMembership } from './membership.ts'
@@ -179,6 +180,16 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     resolvConf: deps.resolvConf,
   })
   tellResolverLimits(node.sandbox.dns, membership.nodeEvents)
+  const cgroups = await createCgroups(
+    {
+      ...deps,
+      layout: runtime.cgroups,
+      pods: () => (isBuilt ? workers.activePods() : []),
+      hasExclusiveCpus: (uid) => cpus.hasExclusive(uid),
+      events: membership.nodeEvents,
+    },
+    group.signal,
+  )
   const statusBell = new Wakeup()
   const podChanges = new PodChanges()
   const pods = await createPods(
@@ -187,6 +198,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       rootDirectory,
       runtime,
       membership,
+      cgroups: cgroups.pods,
       node,
       ownNode,
       guarded,
@@ -245,7 +257,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     const leftovers = {
       files: pods.files,
       volumes,
-      cgroups: pods.cgroups,
+      cgroups: cgroups.pods,
       journal: pods.journal,
       knows: (uid: PodUid) => workers.knows(uid),
       isInRuntime: async (uid: PodUid) => (await observer.refresh(uid)) !== undefined,
@@ -284,6 +296,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       s,
     ),
   )
+  group.run('cgroups', (s) => cgroups.run(s))
   group.run('CPUs', (s) => cpus.run(s))
   group.run('own node', (s) => ownNode.run(s))
   if (clusterPods !== undefined) group.run('pods of the cluster', (s) => clusterPods.run(s))

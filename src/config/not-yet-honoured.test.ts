@@ -4,11 +4,12 @@ import { loadFields, loadSettings } from '../../test/fakes/load-settings.ts'
 
 test('settings name the fields that were set and have no effect yet', async () => {
   const { notYetHonoured } = await loadFields({
-    podPidsLimit: 50,
+    memoryManagerPolicy: 'Static',
+    reservedMemory: [{ numaNode: 0, limits: { memory: '100Mi' } }],
     evictionHard: { 'memory.available': '1%' },
     syncFrequency: '2m',
   })
-  assert.deepEqual(notYetHonoured, ['podPidsLimit'])
+  assert.deepEqual(notYetHonoured, ['reservedMemory', 'memoryManagerPolicy'])
 })
 
 test('settings name nothing where nothing was set', async () => {

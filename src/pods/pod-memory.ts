@@ -18,6 +18,8 @@ export interface PodMemory {
   readonly graces: Set<Grace>
   /** What users were told about the sandbox. */
   readonly toldWarnings: Set<string>
+  /** Its cgroup was there in an earlier pass: were it gone while something runs, that would run without limits. */
+  hasCgroup: boolean
   /** On the monotonic clock. */
   lastSandboxAt: number | undefined
   /** The runtime was changed and could not be looked at since: what is known of the pod is older than what was done. */
@@ -43,6 +45,7 @@ export function createPodMemory(): PodMemory {
     lastWords: new Map(),
     graces: new Set(),
     toldWarnings: new Set(),
+    hasCgroup: false,
     lastSandboxAt: undefined,
     unsure: false,
     volumesWait: undefined,

@@ -8,6 +8,7 @@ import { isOver } from '../status/compute-phase.ts'
 import { applyPodActions } from './apply-pod-actions.ts'
 import type { ApplySignals } from './apply-signals.ts'
 import type { CrashBackOffLimits } from './compute-crash-back-off.ts'
+import { bringCgroup } from './bring-cgroup.ts'
 import { bringVolumes } from './bring-volumes.ts'
 import { computeLeftovers } from './compute-leftovers.ts'
 import { computePodActions } from './compute-pod-actions.ts'
@@ -103,6 +104,9 @@ async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Prom
   if (pause > 0) return wait(context, pod, { ms: pause, seen })
   // Volumes and images may take long, and somebody wants to know that the node has the pod.
   if (actions.createSandbox || actions.start.length > 0) context.onStatus()
+  const cgroup = await bringCgroup(context, { pod, observed, actions }, signals)
+  if (cgroup === 'changed') return { kind: 'again' }
+  if (cgroup === 'missing') return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })
   const volumes = await bringVolumes(context, { pod, actions }, signals)
   if (volumes === 'changed') return { kind: 'again' }
   if (volumes === 'missing') return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })

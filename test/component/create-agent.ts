@@ -42,6 +42,7 @@ import type { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
 import type { FakeVolumeNode } from '../fakes/fake-volume-node.ts'
 import type { FakeUserNamespaceRecords } from '../fakes/fake-user-namespace-records.ts'
 import { loadSettings } from '../fakes/load-settings.ts'
+import { noCgroups } from '../fakes/no-cgroups.ts'
 import { FakePodFiles } from './fake-pod-files.ts'
 
 /** What outlives an agent: the machine with its runtime and its disk. */
@@ -198,7 +199,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         userNamespaces,
         httpGet,
         files,
-        cgroups: { remove: async (uid) => void cgroupsRemoved.push(uid), killContainer: async () => {} },
+        cgroups: { ...noCgroups, remove: async (uid) => void cgroupsRemoved.push(uid) },
         cpus,
         journal: await ExitJournal.load({ files: world.journalFiles, log }),
         readEnvironment: async () => createEnvironmentSources(),

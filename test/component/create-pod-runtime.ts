@@ -17,6 +17,7 @@ import type { PodEvents } from '../../src/telemetry/pod-events.ts'
 import { FakeVolumeNode } from '../fakes/fake-volume-node.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
 import { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
+import { noCgroups } from '../fakes/no-cgroups.ts'
 import { createNodeSettings } from './create-agent.ts'
 import { FakePodFiles } from './fake-pod-files.ts'
 
@@ -68,6 +69,7 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
     httpGet: async () => ({ status: 200, body: '' }),
     files,
     cgroups: {
+      ...noCgroups,
       remove: async (uid) => void journal.push(`removeCgroup ${uid}`),
       killContainer: async (uid, id) => void journal.push(`killContainer ${uid} ${id}`),
     },
