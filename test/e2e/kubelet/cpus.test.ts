@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
+import { createCgroupReader } from '../../../src/host/cgroup-reader.ts'
+import { readMachine } from '../../../src/host/read-machine.ts'
 import type { PodSpec } from '../../../src/model/generated/core-v1.ts'
 import { testContainer, testPod } from '../support/test-pod.ts'
 import { TestNode } from '../support/test-node.ts'
@@ -38,6 +40,15 @@ describe('containers with CPUs for themselves', () => {
   const runsOn = async (pod: string, cpus: string) =>
     await node.waitFor(`pod "${pod}" to run on CPU ${cpus}`, async () => (await cpusOf(pod)) === cpus)
 
+  /** Whether a quota holds for a pod, and for the containers in it. */
+  function quotasOf({ uid }: { readonly uid: string }): readonly string[] {
+    const reader = createCgroupReader(readMachine().cgroupVersion)
+    const path = `${node.lab.cgroupRoot}/kubepods/pod${uid}`
+    const file = reader.version === 1 ? 'cpu.cfs_quota_us' : 'cpu.max'
+    const folders = [path, ...reader.children(path).map((name) => `${path}/${name}`)]
+    return folders.map((folder) => (/^(-1|max)/.test(reader.read('cpu', folder, file) ?? '') ? 'none' : 'some'))
+  }
+
   const stateFile = () => `${node.agent.rootDir}/cpu_manager_state`
 
   test('one has a CPU alone, the others make way, and a second one is refused', async () => {
@@ -48,6 +59,7 @@ describe('containers with CPUs for themselves', () => {
     const { metadata } = await node.ready('alone')
     assert.equal(await cpusOf('alone'), '1')
     await runsOn('shared', '0')
+    assert.deepEqual(quotasOf(metadata), ['none', 'none', 'none'], 'of the pod, its sandbox and its container')
     await node.lab.manifests.write('late', testPod('late', alone))
     const { status } = await node.podIs('late', 'refused', ({ status }) => status?.phase === 'Failed')
     const why = 'not enough cpus available to satisfy request: requested=1, available=0'
