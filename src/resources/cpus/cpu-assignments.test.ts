@@ -170,10 +170,26 @@ describe('CpuAssignments', () => {
     await node.add(await node.start(POLICY), pinned('a', '6'))
     const cpus = await node.start(createTestPolicy(MACHINES['one socket'], '0-3'))
     for (const pod of node.pods.values()) cpus.adopt(pod)
+    cpus.sourcesReady()
     await runFor(cpus, node)
     assert.equal(node.shown, 'a/main=0-7')
     assert.equal(node.setAside, 1)
     assert.match(node.lines.join('\n'), /error a pod that runs has no CPUs for itself any more/)
+  })
+
+  test('gives a pod whose CPUs are reserved now others, also such as seemed to be those of another pod', async () => {
+    const node = new FakeCpuNode()
+    const before = await node.start(POLICY)
+    await node.add(before, pinned('a', '7'))
+    await node.add(before, shared('s'))
+    assert.equal(node.shown, 'a/main=1-7 s/main=0')
+    node.pods.set(a, pinned('a', '1'))
+    const cpus = await node.start(createTestPolicy(MACHINES['one socket'], '1-7'))
+    for (const pod of node.pods.values()) cpus.adopt(pod)
+    cpus.sourcesReady()
+    await runFor(cpus, node)
+    assert.equal(node.shown, 'a/main=0 s/main=1-7')
+    assert.doesNotMatch(node.lines.join('\n'), /no CPUs for itself/)
   })
 
   test('leaves the reserved CPUs to those that share, when there are no others', async () => {

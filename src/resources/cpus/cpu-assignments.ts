@@ -44,6 +44,8 @@ export class CpuAssignments implements PodCpus {
   #state: CpuState
   /** CPUs on which containers run that nobody knows yet: nobody else gets them before that is clear. */
   #held: CpuAssignmentTable = new Map()
+  /** Pods that run and could not keep their CPUs; they get others when there are some. */
+  readonly #lacking = new Map<PodUid, { readonly isTold: boolean }>()
   #recordedText = ''
   #sourcesReady = false
 
@@ -75,7 +77,7 @@ export class CpuAssignments implements PodCpus {
 
   adopt(pod: Pod): void {
     const { uid } = pod.metadata
-    const { policy, log } = this.#deps
+    const { policy } = this.#deps
     const found = new Map([...(this.#held.get(uid) ?? []), ...(this.#state.assignments.get(uid) ?? [])])
     this.#held = withoutPod(this.#held, uid)
     let assignments = withoutPod(this.#state.assignments, uid)
@@ -87,13 +89,7 @@ export class CpuAssignments implements PodCpus {
         assignments = withAssignment(assignments, { uid, container: container.name, cpus })
     }
     this.#set(toCpuState(policy, assignments))
-    const allocation = this.#allocate(pod)
-    if (allocation.kind === 'refused')
-      log.error('a pod that runs has no CPUs for itself any more, it goes on with those that all share', {
-        pod: podLogName(pod),
-        uid,
-        why: allocation.rejection.message,
-      })
+    if (this.#allocate(pod).kind === 'refused') this.#lacking.set(uid, { isTold: false })
   }
 
   sourcesReady(): void {
@@ -154,6 +150,7 @@ export class CpuAssignments implements PodCpus {
     const { clock, periodMs, log } = this.#deps
     for (;;) {
       this.#forgetEnded()
+      this.#giveToLacking()
       try {
         await this.#records.read('state')
       } catch (error) {
@@ -164,12 +161,40 @@ export class CpuAssignments implements PodCpus {
     }
   }
 
+  /** Once all pods are known, what seemed to be theirs may be free. */
+  #giveToLacking(): void {
+    if (!this.#sourcesReady || this.#lacking.size === 0) return
+    const pods = new Map(this.#deps.activePods().map((pod) => [pod.metadata.uid, pod]))
+    for (const [uid, { isTold }] of this.#lacking) {
+      const pod = pods.get(uid)
+      const allocation = pod && this.#compute(pod)
+      if (pod !== undefined && allocation?.kind === 'refused') {
+        this.#lacking.set(uid, { isTold: true })
+        if (!isTold)
+          this.#deps.log.error(
+            'a pod that runs has no CPUs for itself any more, it goes on with those that all share',
+            {
+              pod: podLogName(pod),
+              uid,
+              why: allocation.rejection.message,
+            },
+          )
+        continue
+      }
+      this.#lacking.delete(uid)
+      if (allocation?.kind === 'given') this.#set(allocation.state)
+    }
+  }
+
+  #compute(pod: Pod): CpuAllocation {
+    const held = assignedCpus(withoutPod(this.#held, pod.metadata.uid))
+    return computeCpuAllocation(pod, { policy: this.#deps.policy, state: this.#state, held })
+  }
+
   /** Gives the pod what it needs if all of it is there. */
   #allocate(pod: Pod): CpuAllocation {
     const { policy, metrics } = this.#deps
-    const { uid } = pod.metadata
-    const held = assignedCpus(withoutPod(this.#held, uid))
-    const allocation = computeCpuAllocation(pod, { policy, state: this.#state, held })
+    const allocation = this.#compute(pod)
     const wholeCores = policy.options.fullCoresOnly
     for (const cpus of allocation.given) metrics.cpusGiven({ wholeCores, oneCache: this.#isInOneCache(cpus) })
     if (allocation.kind === 'refused') metrics.cpusRefused({ wholeCores })
