@@ -23,6 +23,8 @@ export class FakeCpuNode {
   readonly running = new Map<string, { readonly uid: PodUid; readonly name: string; cpus: string }>()
   /** What was asked of the runtime: "<id> <cpus>". */
   readonly updates: string[] = []
+  /** How often somebody asked the kernel where a container runs. */
+  reads = 0
   /** Ids of containers that cannot be updated. */
   readonly stubborn = new Set<string>()
   readonly counted: string[] = []
@@ -68,6 +70,7 @@ export class FakeCpuNode {
       observed: this.observed,
       activePods: () => [...this.pods.values()],
       readCpus: async ({ id }: { readonly id: string }) => {
+        this.reads += 1
         const cpus = this.running.get(id)?.cpus
         return cpus === undefined ? undefined : new Set(parseCpuSet(cpus))
       },
