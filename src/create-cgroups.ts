@@ -49,6 +49,11 @@ const SYSTEM_BUS = 'unix:path=/run/dbus/system_bus_socket'
 export async function createCgroups(deps: CreateCgroupsDeps, signal: AbortSignal) {
   const { settings, machine, layout, clock, log } = deps
   const { config } = settings
+  if (/^\/*$/.test(config.systemCgroups) && config.systemCgroups !== '') {
+    throw new Error(
+      'Cannot use systemCgroups "/": the programs of the system are there, expected a cgroup to move them to',
+    )
+  }
   const files = openCgroupFiles(machine.cgroupVersion)
   const reader = createCgroupReader(machine.cgroupVersion)
   const driver = await createDriver(deps, createCgroupfsDriver(files, clock), signal)

@@ -55,6 +55,7 @@ export interface CreatePodsDeps {
   readonly metrics: AgentMetrics
   /** What the node is short of. */
   readonly pressures: () => Pressures
+  readonly isShuttingDown: () => boolean
   /** The status of a pod may have changed. */
   readonly onStatus: (uid: PodUid) => void
   /** Does the API have this pod although it could not be read? */
@@ -112,6 +113,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       nodeAllocatable: () => deps.node.container.allocatable,
       swapIsOn: machine.swapBytes > 0n,
       selinuxEnabled: machine.selinuxEnabled,
+      remoteMountHelper: flags.experimentalMounterPath,
       events,
       nodeEvents,
       metrics,
@@ -140,6 +142,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       environment: deps.environment,
       workingDirectory: deps.workingDirectory,
       findSecret: (key, signal) => findPullSecret({ objects, log }, key, signal),
+      metrics,
       tracer: deps.tracer,
       volumeImages: () => workers.views().flatMap(({ pod }) => listVolumeImages(pod)),
       clock,
@@ -159,11 +162,13 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     allocatable: () => deps.ownNode.allocatable(),
     activePods: () => workers.activePods().map((pod) => allocations.reserved(pod)),
     pressures: deps.pressures,
+    isShuttingDown: deps.isShuttingDown,
     declaredFeatures: deps.ownNode.declaredFeatures,
     evict: (pod, { reason, message }) =>
       group.run(`eviction of ${podLogName(pod)}`, (s) =>
         workers.evict(pod.metadata.uid, { reason, message, graceSeconds: undefined }, s),
       ),
+    metrics,
     events,
   })
   const { allocations, resizes } = await createResizing({

@@ -31,6 +31,7 @@ export function toNodeSettings(
     rootDirectory: flags.rootDir,
     podLogsDirectory: config.podLogsDir,
     deadInstancesKept: flags.maximumDeadContainersPerContainer,
+    deadContainerLeastMs: flags.minimumContainerTtlDuration,
     sandbox: {
       podLogsDirectory: config.podLogsDir,
       cgroups: facts.cgroups,

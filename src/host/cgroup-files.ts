@@ -6,7 +6,7 @@ import { hasCode } from './error-codes.ts'
 import { toWriteError, writeKernelFile } from './write-kernel-file.ts'
 
 /** One value for one file of a cgroup. */
-export interface CgroupWrite {
+interface CgroupWrite {
   readonly controller: 'cpu' | 'cpuset' | 'memory' | 'pids' | 'hugetlb'
   readonly file: string
   readonly text: string

@@ -28,7 +28,9 @@ export async function openSystemdSlices(
   signal: AbortSignal,
 ): Promise<SystemdSlices & Disposable> {
   const slices = new BusSlices(options)
-  await slices.connect(signal)
+  const connection = await slices.connect(signal)
+  // A bus may well be there without systemd.
+  await connection.call({ ...MANAGER, interface: 'org.freedesktop.DBus.Peer', member: 'Ping' }, signal)
   return slices
 }
 

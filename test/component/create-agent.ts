@@ -36,6 +36,7 @@ import type { Logger } from '../../src/telemetry/logger.ts'
 import { noTracer } from '../../src/telemetry/tracer.ts'
 import type { Tracer } from '../../src/telemetry/tracer.ts'
 import type { PodEvent } from '../../src/telemetry/pod-events.ts'
+import { uncountedPods } from '../fakes/uncounted-pods.ts'
 import { openImages } from '../fakes/open-images.ts'
 import type { FakeClock } from '../fakes/fake-clock.ts'
 import type { FakeCri } from '../fakes/fake-cri.ts'
@@ -60,6 +61,7 @@ export interface World {
 }
 
 export interface AgentOptions {
+  readonly flags?: readonly string[]
   readonly sources?: readonly string[]
   /** How many pods may start at the same time. */
   readonly places?: number
@@ -160,9 +162,11 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     node: () => ({ metadata: { name: 'node-1' } }),
     allocatable: () => options.allocatable ?? PLENTY,
     activePods: () => workers.activePods().map((pod) => allocations.reserved(pod)),
+    isShuttingDown: () => false,
     pressures: () => ({ memory: false, disk: false, pid: false }),
     declaredFeatures: undefined,
     evict: () => {},
+    metrics: { preemption: () => {} },
     events: recorder,
   })
   const userNamespaces = await UserNamespaces.load({
@@ -226,10 +230,11 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
           onRun: (measure) => void probeRuns.push(measure),
           onEnded: () => {},
         },
-        node: await createNodeSettings(),
+        node: await createNodeSettings(options.flags),
         metrics: {
+          ...uncountedPods,
           containerStart: (kind, failure) => void counted.push(`container ${kind} ${failure ?? 'ok'}`),
-          sandboxStart: (failed) => void counted.push(`sandbox ${failed ? 'failed' : 'ok'}`),
+          sandboxStart: ({ failed }) => void counted.push(`sandbox ${failed ? 'failed' : 'ok'}`),
           podStart: (seconds) => void counted.push(`pod ${seconds}`),
           resizeActuated: (_, success) => void counted.push(`resized ${success}`),
         },
@@ -398,8 +403,8 @@ function trackCalls<T extends CriCalls>(calls: T, underWay: Set<object>): T {
 }
 
 /** A small node that is made up. */
-export async function createNodeSettings() {
-  const settings = await loadSettings([])
+export async function createNodeSettings(flags: readonly string[] = []) {
+  const settings = await loadSettings([...flags])
   return toNodeSettings(settings, {
     machine: MACHINE,
     nodeIps: () => ['192.0.2.1'],

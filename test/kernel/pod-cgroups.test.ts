@@ -31,7 +31,7 @@ function mayMakeCgroups(): boolean {
 /** Cgroups of pods below a root of our own, which is gone with the test. */
 async function setUp(t: TestContext, name: string) {
   const root = `/deckhand-test-${process.pid}-${name}`
-  await makeCgroup(root)
+  makeCgroup(root)
   t.after(async () => {
     await removeCgroup(systemClock, root, never)
     assert.deepEqual((await cgroupFolders(root)).filter(existsSync), [])
@@ -121,9 +121,9 @@ describe('cgroups of pods in the kernel', { skip: !mayMakeCgroups() }, () => {
 
   test('are listed with the pods of all classes, and removed with all below', async (t) => {
     const { root, cgroups } = await setUp(t, 'list')
-    await makeCgroup(`${root}/kubepods/besteffort/podu-1/container`)
-    await makeCgroup(`${root}/kubepods/podu-2`)
-    await makeCgroup(`${root}/kubepods/burstable/not-a-pod`)
+    makeCgroup(`${root}/kubepods/besteffort/podu-1/container`)
+    makeCgroup(`${root}/kubepods/podu-2`)
+    makeCgroup(`${root}/kubepods/burstable/not-a-pod`)
     assert.deepEqual([...(await cgroups.list())].sort(), ['u-1', 'u-2'])
     await cgroups.remove(uid)
     assert.deepEqual(await cgroups.list(), ['u-2'])

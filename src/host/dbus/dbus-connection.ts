@@ -22,7 +22,7 @@ export interface DbusCall {
 }
 
 /** Which signals are meant; a sender is always the program that owns that name, whoever else claims to be it. */
-export interface DbusMatch {
+interface DbusMatch {
   readonly sender: string
   readonly path?: string
   readonly interface: string

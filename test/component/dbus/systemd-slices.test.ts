@@ -26,6 +26,7 @@ async function startSystemd(t: TestContext, results: readonly string[] = []) {
     return { signature: 'o', body: [`${PATH}/job/1`] }
   }
   const answer = ({ member, body }: DbusMessage) => {
+    if (member === 'Ping') return { signature: '', body: [] }
     const unit = body[0]
     assert.ok(typeof unit === 'string')
     if (member === 'StartTransientUnit') {
@@ -38,7 +39,7 @@ async function startSystemd(t: TestContext, results: readonly string[] = []) {
   }
   const service: FakeBusService = await FakeBusService.start({ address: bus.address, name: NAME }, answer)
   t.after(async () => service[Symbol.dispose]())
-  const calls = () => service.called.map(({ member, body }) => [member, body] as const)
+  const calls = () => service.called.slice(1).map(({ member, body }) => [member, body] as const)
   return { bus, units, calls }
 }
 
@@ -114,7 +115,9 @@ describe('slices of systemd', () => {
     assert.deepEqual([...units], ['a.slice'])
   })
 
-  test('are not to be had without a bus', async () => {
+  test('are not to be had without a bus, and not on one without systemd', async (t) => {
     await assert.rejects(openSystemdSlices({ address: 'unix:path=/does/not/exist', clock }, never))
+    const { address } = await startFakeBus(t)
+    await assert.rejects(openSystemdSlices({ address, clock }, never), /ServiceUnknown/)
   })
 })
