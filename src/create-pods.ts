@@ -4,6 +4,7 @@ import type { TaskGroup } from './async/task-group.ts'
 import { Turnstile } from './async/turnstile.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { EnvironmentFile } from './containers/environment-sources.ts'
+import { createCpus } from './create-cpus.ts'
 import { createNodeAdmission } from './create-node-admission.ts'
 import { createImages } from './create-images.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
@@ -153,6 +154,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
   const envFiles = { files: guarded, volumePath: (uid: PodUid, name: string) => volumes.pathOf(uid, name), log }
   const readFile = (pod: Pod, file: EnvironmentFile, s: AbortSignal) => readEnvFile(envFiles, { pod, file }, s)
   const { services } = membership
+  const cpus = await createCpus({ ...deps, quota: deps.node.sandbox.cpu, activePods: () => workers.activePods() })
   const cores = machine.onlineCpus.length
   const { wantsFreshNode, ...admission } = createNodeAdmission({
     settings,
@@ -163,6 +165,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     activePods: () => workers.activePods().map((pod) => allocations.reserved(pod)),
     pressures: deps.pressures,
     isShuttingDown: deps.isShuttingDown,
+    providers: [cpus],
     declaredFeatures: deps.ownNode.declaredFeatures,
     evict: (pod, { reason, message }) =>
       group.run(`eviction of ${podLogName(pod)}`, (s) =>
@@ -192,7 +195,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         httpGet,
         files,
         cgroups: deps.cgroups,
-        cpus: { hasExclusive: () => false },
+        cpus,
         allocations,
         resizes,
         journal,
@@ -222,10 +225,15 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       admit: (pod) => admission.admit(allocations.allocated(pod)),
       allocations,
       resizes,
+      adopt: (pod) => cpus.adopt(pod),
       observedPods: observer,
       onStatus: deps.onStatus,
       isUnreadable: deps.isUnreadable,
-      onGone: (uid) => images.puller.forget(uid),
+      onEnded: (uid) => cpus.release(uid),
+      onGone: (uid) => {
+        images.puller.forget(uid)
+        cpus.release(uid)
+      },
     },
     group,
   )
@@ -237,6 +245,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     images,
     files,
     journal,
+    cpus,
     userNamespaces,
     resizes,
     wantsFreshNode: wantsFresh,

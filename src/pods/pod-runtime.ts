@@ -110,6 +110,8 @@ interface PodCgroups {
 
 /** Which CPUs containers have for themselves. */
 interface PodCpus {
+  /** For a container that is about to be made; undefined when it may run on all. */
+  prepare(uid: PodUid, container: string): Promise<{ readonly cpus: string; readonly exclusive: boolean } | undefined>
   hasExclusive(uid: PodUid): boolean
 }
 

@@ -39,6 +39,8 @@ export interface PodWorkersDeps extends RefusedPodsDeps {
   readonly observedPods: { uids(): readonly PodUid[]; get(uid: PodUid): ObservedPod | undefined }
   /** The status of a pod may have changed. */
   readonly onStatus: (uid: PodUid) => void
+  /** Nothing of a pod runs any more. */
+  readonly onEnded: (uid: PodUid) => void
   /** A pod has left the node for good. */
   readonly onGone: (uid: PodUid) => void
   /** Does a source have this pod although it could not be read? What runs of it stays as it is. */
@@ -277,7 +279,8 @@ export class PodWorkers {
       timeline,
       settings: this.#deps.settings,
       onStatus: ({ uid }) => this.#deps.onStatus(uid),
-      onEnded: ({ pod, wanted }) => {
+      onEnded: ({ pod, uid, wanted }) => {
+        this.#deps.onEnded(uid)
         if (pod !== undefined) this.#freeName(podFullName(pod))
         this.#deps.resizes.retry(wanted ? 'pod_terminated' : 'pods_removed')
       },

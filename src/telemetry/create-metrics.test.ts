@@ -83,6 +83,8 @@ function countEverything(metrics: AgentMetrics): void {
   metrics.resizeInfeasible('swap_limitation')
   metrics.deferredResizeAccepted('pods_removed')
   metrics.resizeActuated(12, true)
+  metrics.cpusGiven({ wholeCores: true, oneCache: true })
+  metrics.cpusRefused({ wholeCores: true })
   metrics.spansExported(2)
   metrics.spansDropped(1)
   metrics.healthChecked('ping', true)

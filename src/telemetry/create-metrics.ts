@@ -10,6 +10,8 @@ import { addLogMetrics } from './add-log-metrics.ts'
 import type { LogUsage } from './add-log-metrics.ts'
 import { createClientMetrics } from './create-client-metrics.ts'
 import type { ClientMetrics } from './create-client-metrics.ts'
+import { createCpuMetrics } from './create-cpu-metrics.ts'
+import type { CpuFigures, CpuMetrics } from './create-cpu-metrics.ts'
 import { createEvictionMetrics } from './create-eviction-metrics.ts'
 import type { EvictionMetrics } from './create-eviction-metrics.ts'
 import { createHealthMetrics } from './create-health-metrics.ts'
@@ -54,6 +56,7 @@ export type AgentCounts = RuntimeMetrics &
   EvictionMetrics &
   ShutdownMetrics &
   ResizeMetrics &
+  CpuMetrics &
   HttpMetrics &
   HealthMetrics &
   ClientMetrics &
@@ -83,6 +86,7 @@ export interface MetricsSources extends ProcessSources {
   readonly logUsages: () => readonly LogUsage[]
   readonly node: NodeFacts
   readonly resizes: () => ResizeCounts
+  readonly cpus: () => CpuFigures
   readonly plugins: Parameters<typeof createNodeApiMetrics>[1]
 }
 
@@ -104,6 +108,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     ...createEvictionMetrics(main),
     ...createShutdownMetrics(main),
     ...createResizeMetrics(main, sources.resizes),
+    ...createCpuMetrics(main, sources.cpus),
     ...createHttpMetrics(main),
     ...createClientMetrics(main),
     ...createNodeApiMetrics(main, sources.plugins),

@@ -45,6 +45,8 @@ const COUNTS: Readonly<Record<keyof AgentCounts, true>> = {
   resizeInfeasible: true,
   deferredResizeAccepted: true,
   resizeActuated: true,
+  cpusGiven: true,
+  cpusRefused: true,
   requestStarted: true,
   requestEnded: true,
   webSocketRequest: true,

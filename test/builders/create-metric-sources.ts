@@ -12,6 +12,7 @@ export function createMetricSources(change: Partial<MetricsSources> = {}): Metri
     claimUsages: () => [],
     logUsages: () => [{ uid: 'u', namespace: 'shop', pod: 'web', container: 'main', bytes: 7 }],
     resizes: () => ({ pending: new Map([['deferred', 1]]), inProgress: 2 }),
+    cpus: () => ({ free: 2, exclusive: 3, exclusiveByNode: new Map([[0, 3]]) }),
     plugins: () => [{ socketPath: '/plugins/a.sock', isRegistered: true }],
     node: {
       name: 'node-1',

@@ -29,6 +29,8 @@ import { PodResizes } from '../../src/pods/resize/pod-resizes.ts'
 import type { RuntimeClasses } from '../../src/pods/runtime-classes.ts'
 import type { ProbeMeasure } from '../../src/probes/probe-deps.ts'
 import { runProbe } from '../../src/probes/run-probe.ts'
+import type { PodCpus } from '../../src/resources/cpus/pod-cpus.ts'
+import { SharedCpus } from '../../src/resources/cpus/shared-cpus.ts'
 import { PodAllocations } from '../../src/resources/pod-allocations.ts'
 import { UserNamespaces } from '../../src/resources/user-namespaces.ts'
 import { PodConfigMux } from '../../src/sources/pod-config-mux.ts'
@@ -78,8 +80,19 @@ export interface AgentOptions {
   /** The status of a pod may have changed. */
   readonly onStatus?: (uid: PodUid) => void
   readonly isUnreadable?: (uid: PodUid) => boolean
+  /** Who gives containers CPUs; without, all share all. */
+  readonly createCpus?: (parts: CpusParts) => Promise<PodCpus>
   /** Why a pod may not run here. */
   readonly admit?: (pod: Pod) => Rejection | undefined
+}
+
+/** What the one who gives containers CPUs acts through. */
+export interface CpusParts {
+  readonly calls: CriCalls
+  readonly observed: Observer
+  readonly activePods: () => readonly Pod[]
+  readonly clock: FakeClock
+  readonly log: Logger
 }
 
 const START_PATIENCE_MS = 5000
@@ -136,7 +149,11 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const calls = trackCalls(client, underWay)
   const recorder = { record: (pod: Pod, event: PodEvent) => void events.push({ uid: pod.metadata.uid, ...event }) }
   const health = new RuntimeHealth({ client: calls, clock, log, onChange: () => workers.wakeAll() })
-  const observer = new Observer({ runtime: calls, clock, onChange: (uid) => workers.observed(uid) }, group.signal)
+  const onChange = (uid: PodUid) => {
+    workers.observed(uid)
+    cpus.wake()
+  }
+  const observer = new Observer({ runtime: calls, clock, onChange }, group.signal)
   const images = new ImagePuller({
     calls,
     clock,
@@ -155,6 +172,8 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const features = () => toRuntimeFeatures(health.abilities, version)
   const { allowedUnsafeSysctls = [] } = options
   const gates = (await loadSettings([])).gates
+  const activePods = () => workers.activePods()
+  const cpus = await (options.createCpus ?? shareCpus)({ calls, observed: observer, activePods, clock, log })
   const admission = createNodeAdmission({
     settings: { gates, config: { allowedUnsafeSysctls } },
     kernel: { release: '6.1.0', appArmor: false },
@@ -164,6 +183,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     activePods: () => workers.activePods().map((pod) => allocations.reserved(pod)),
     isShuttingDown: () => false,
     pressures: () => ({ memory: false, disk: false, pid: false }),
+    providers: [cpus],
     declaredFeatures: undefined,
     evict: () => {},
     metrics: { preemption: () => {} },
@@ -211,7 +231,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         httpGet,
         files,
         cgroups: world.cgroups.calls,
-        cpus: { hasExclusive: () => false },
+        cpus,
         allocations,
         resizes,
         journal: await ExitJournal.load({ files: world.journalFiles, log }),
@@ -253,6 +273,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       },
       capabilities: () => new Set([...admission.capabilities(), ...(options.capabilities ?? [])]),
       admit: (pod) => options.admit?.(pod) ?? admission.admit(allocations.allocated(pod)),
+      adopt: (pod) => cpus.adopt(pod),
       allocations,
       resizes,
       observedPods: observer,
@@ -263,12 +284,18 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         options.onStatus?.(uid)
       },
       isUnreadable: (uid) => options.isUnreadable?.(uid) === true,
-      onGone: (uid) => images.forget(uid),
+      onEnded: (uid) => cpus.release(uid),
+      onGone: (uid) => {
+        images.forget(uid)
+        cpus.release(uid)
+      },
     },
     group,
   )
   await Promise.all([observer.relist(), volumes.adopt(), health.check(group.signal)])
-  await userNamespaces.adopt(observer.uids().flatMap((uid) => observer.get(uid) ?? []))
+  const running = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
+  await userNamespaces.adopt(running)
+  await cpus.find(running, group.signal)
   let allSeen = false
   const mux = new PodConfigMux({
     sources,
@@ -281,6 +308,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   }
   group.run('observer', (signal) => runObserver({ observer, client: calls, clock, log, onRelist }, signal))
   group.run('runtime health', (signal) => health.run(signal))
+  group.run('CPUs', (signal) => cpus.run(signal))
   const ended = group.join()
   // Whoever wants to know how it ended asks below; until then nobody listens.
   ended.catch(() => {})
@@ -304,6 +332,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   }
   return {
     workers,
+    cpus,
     volumes,
     observer,
     images,
@@ -329,6 +358,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       if (allSeen || !mux.allSeen()) return
       allSeen = true
       workers.sourcesReady()
+      cpus.sourcesReady()
     },
     /** Until nothing more happens without time or the test moving on: no call is under way, or those that are hang. */
     settle,
@@ -412,4 +442,9 @@ export async function createNodeSettings(flags: readonly string[] = []) {
     cgroups: { driver: 'cgroupfs', root: '/', perQos: true },
     resolvConf: 'nameserver 192.0.2.53\n',
   })
+}
+
+async function shareCpus({ observed, clock, log }: CpusParts): Promise<PodCpus> {
+  const nobody = { readCpus: async () => undefined, setCpus: async () => {}, write: async () => {} }
+  return new SharedCpus({ ...nobody, observed, giveBack: undefined, periodMs: 10_000, clock, log })
 }
