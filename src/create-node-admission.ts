@@ -87,11 +87,11 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
     /** Says why the pod may not run here; others may have to leave for one that may. */
     admit(pod: Pod): Rejection | undefined {
       const facts = readFacts(pod)
-      const refusal = computeFirstRejection(pod, facts) ?? provide(deps.providers, pod)
+      const refusal = computeFirstRejection(pod, facts) ?? provide(deps, pod)
       if (refusal !== undefined) return refusal
       const decision = computeAdmission(pod, facts)
       if (decision.kind === 'reject') {
-        for (const provider of deps.providers) provider.release(pod.metadata.uid)
+        takeBack(deps, pod)
         return decision.rejection
       }
       if (decision.kind === 'admit') return undefined
@@ -110,14 +110,20 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
 }
 
 /** All or nothing: what one cannot give is the end of it. */
-function provide(providers: readonly ResourceProvider[], pod: Pod): Rejection | undefined {
-  for (const provider of providers) {
+function provide(deps: NodeAdmissionDeps, pod: Pod): Rejection | undefined {
+  for (const provider of deps.providers) {
     const rejection = provider.admit(pod)
     if (rejection === undefined) continue
-    for (const each of providers) each.release(pod.metadata.uid)
+    takeBack(deps, pod)
     return rejection
   }
   return undefined
+}
+
+/** A pod that is here already, and was refused more than it has, keeps what it has. */
+function takeBack({ activePods, providers }: NodeAdmissionDeps, { metadata: { uid } }: Pod): void {
+  if (activePods().some(({ metadata }) => metadata.uid === uid)) return
+  for (const provider of providers) provider.release(uid)
 }
 
 /** What the agent and its runtime can do now, of what not every one can. */

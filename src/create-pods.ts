@@ -154,7 +154,11 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
   const envFiles = { files: guarded, volumePath: (uid: PodUid, name: string) => volumes.pathOf(uid, name), log }
   const readFile = (pod: Pod, file: EnvironmentFile, s: AbortSignal) => readEnvFile(envFiles, { pod, file }, s)
   const { services } = membership
-  const cpus = await createCpus({ ...deps, quota: deps.node.sandbox.cpu, activePods: () => workers.activePods() })
+  const cpus = await createCpus({
+    ...deps,
+    quota: deps.node.sandbox.cpu,
+    activePods: () => workers.activePods().map((pod) => allocations.allocated(pod)),
+  })
   const cores = machine.onlineCpus.length
   const { wantsFreshNode, ...admission } = createNodeAdmission({
     settings,
@@ -223,9 +227,9 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       },
       ...admission,
       admit: (pod) => admission.admit(allocations.allocated(pod)),
+      adopt: (pod) => cpus.adopt(allocations.allocated(pod)),
       allocations,
       resizes,
-      adopt: (pod) => cpus.adopt(pod),
       observedPods: observer,
       onStatus: deps.onStatus,
       isUnreadable: deps.isUnreadable,

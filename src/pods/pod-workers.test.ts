@@ -126,14 +126,14 @@ describe('PodWorkers', () => {
     await end()
   })
 
-  test('says what it ignores and refuses, and shows a refused pod as failed', async () => {
+  test('says what it refuses, and shows a refused pod as failed', async () => {
     const { workers, events, end } = await setUp()
-    const pod = createPod({ spec: { hostUsers: false, resources: { limits: { cpu: '1' } } } })
+    const pod = createPod({ spec: { hostUsers: false } })
     workers.handle({ operation: 'ADD', pods: [pod] })
     assert.equal(workers.size, 0)
     assert.deepEqual(
       events.map((event) => event.split(':')[0]),
-      ['Warning UnsupportedField Ignored spec.resources', 'Warning UnsupportedField Refused spec.hostUsers'],
+      ['Warning UnsupportedField Refused spec.hostUsers'],
     )
     const [view] = workers.views()
     assert.deepEqual([view?.status.phase, view?.status.reason], ['Failed', 'UnsupportedField'])

@@ -172,7 +172,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const features = () => toRuntimeFeatures(health.abilities, version)
   const { allowedUnsafeSysctls = [] } = options
   const gates = (await loadSettings([])).gates
-  const activePods = () => workers.activePods()
+  const activePods = () => workers.activePods().map((pod) => allocations.allocated(pod))
   const cpus = await (options.createCpus ?? shareCpus)({ calls, observed: observer, activePods, clock, log })
   const admission = createNodeAdmission({
     settings: { gates, config: { allowedUnsafeSysctls } },
@@ -273,7 +273,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       },
       capabilities: () => new Set([...admission.capabilities(), ...(options.capabilities ?? [])]),
       admit: (pod) => options.admit?.(pod) ?? admission.admit(allocations.allocated(pod)),
-      adopt: (pod) => cpus.adopt(pod),
+      adopt: (pod) => cpus.adopt(allocations.allocated(pod)),
       allocations,
       resizes,
       observedPods: observer,
