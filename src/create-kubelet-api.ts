@@ -77,7 +77,8 @@ async function openCertificates(deps: CreateKubeletApiDeps): Promise<ServingCert
 }
 
 /** Logs, exec and the like. */
-function createContainerRoutes({ settings, runtime, workers, rootDirectory, clock, log }: CreateKubeletApiDeps) {
+function createContainerRoutes(deps: CreateKubeletApiDeps) {
+  const { settings, runtime, workers, rootDirectory, metrics, clock, log } = deps
   const { config, gates } = settings
   const shared = { views: () => workers.views(), calls: runtime.calls, clock, log }
   return [
@@ -90,6 +91,7 @@ function createContainerRoutes({ settings, runtime, workers, rootDirectory, cloc
     ...createStreamRoutes({
       ...shared,
       idleMs: config.streamingConnectionIdleTimeout,
+      onWebSocket: (subresource) => metrics.webSocketRequest(subresource),
       dial: dialStreamServer,
       webSockets: gates.enabled('ExtendWebSocketsToKubelet'),
       checkpoints: gates.enabled('ContainerCheckpoint')

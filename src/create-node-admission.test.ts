@@ -27,6 +27,7 @@ async function setUp() {
     pressures: () => ({ memory: false, disk: false, pid: false }),
     declaredFeatures: [],
     evict: ({ metadata }, { reason, condition }) => void told.push(`evict ${metadata.uid} ${reason} ${condition.type}`),
+    metrics: { preemption: (resource) => void told.push(`preemption ${resource}`) },
     events: {
       record: ({ metadata }, { type, reason, message }) =>
         void told.push(`${type} ${metadata.uid} ${reason} ${message}`),
@@ -49,6 +50,7 @@ describe('createNodeAdmission()', () => {
     assert.equal(admission.admit(critical), undefined)
     assert.deepEqual(told.splice(0), [
       'Warning large Preempting Preempted in order to admit critical pod',
+      'preemption cpu',
       'evict large Preempting DisruptionTarget',
     ])
     setActive(small, large, critical)
@@ -57,6 +59,7 @@ describe('createNodeAdmission()', () => {
     assert.equal(admission.admit(pod('second', '200m', 2_000_000_000)), undefined)
     assert.deepEqual(told, [
       'Warning small Preempting Preempted in order to admit critical pod',
+      'preemption cpu',
       'evict small Preempting DisruptionTarget',
     ])
   })

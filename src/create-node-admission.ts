@@ -35,6 +35,10 @@ export interface NodeAdmissionDeps {
   readonly declaredFeatures: readonly string[] | undefined
   /** Begins to end a pod, with its own grace period. */
   readonly evict: (pod: Pod, eviction: Eviction) => void
+  readonly metrics: {
+    /** A pod has to leave for a critical one, which lacks this resource. */
+    preemption(resource: string): void
+  }
   readonly events: PodEvents
 }
 
@@ -51,7 +55,7 @@ const PREEMPTION: Eviction = {
 
 /** The questions before a pod gets a worker: can its spec be honoured, and may it run here? */
 export function createNodeAdmission(deps: NodeAdmissionDeps) {
-  const { settings, kernel, features, evict, events } = deps
+  const { settings, kernel, features, evict, metrics, events } = deps
   const allowedSysctls = [...computeSafeSysctls(kernel.release), ...settings.config.allowedUnsafeSysctls]
   // Those that leave for another pod: their room is given away, so it must not be counted, nor given away again.
   let leaving: ReadonlySet<PodUid> = new Set()
@@ -82,6 +86,7 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
       leaving = new Set([...leaving, ...decision.victims.map(({ metadata }) => metadata.uid)])
       for (const victim of decision.victims) {
         events.record(victim, { type: 'Warning', reason: PREEMPTION.reason, message: PREEMPTION.message })
+        metrics.preemption(decision.resource)
         evict(victim, PREEMPTION)
       }
       return undefined

@@ -139,6 +139,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       environment: deps.environment,
       workingDirectory: deps.workingDirectory,
       findSecret: (key, signal) => findPullSecret({ objects, log }, key, signal),
+      metrics,
       tracer: deps.tracer,
       volumeImages: () => workers.views().flatMap(({ pod }) => listVolumeImages(pod)),
       clock,
@@ -163,6 +164,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       group.run(`eviction of ${podLogName(pod)}`, (s) =>
         workers.evict(pod.metadata.uid, { reason, message, graceSeconds: undefined }, s),
       ),
+    metrics,
     events,
   })
   const workers = new PodWorkers(

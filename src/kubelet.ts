@@ -7,7 +7,8 @@ import { createPods } from './create-pods.ts'
 import { createNodeRuntime } from './create-node-runtime.ts'
 import { createLoneMembership } from './membership.ts'
 import { createNode } from './create-node.ts'
-import type { CreateStatsDeps } from './create-stats.ts'
+import type { CreateStatsDeps, Stats } from './create-stats.ts'
+import { listLogUsages } from './stats/list-log-usages.ts'
 import { NodePressure } from './eviction/node-pressure.ts'
 import { createNodeTracing } from './create-node-tracing.ts'
 import { PodChanges } from './node-api/pod-changes.ts'
@@ -22,6 +23,8 @@ import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Verbosity } from './telemetry/create-logger.ts'
 import { prepareRoot } from './host/prepare-root.ts'
 import { waitForFreshNode } from './wait-for-fresh-node.ts'
+import { NodeStartup } from './node/node-startup.ts'
+import { readBootTime } from './host/read-boot-time.ts'
 import { computeRelistProblem } from './node/compute-relist-problem.ts'
 import type { Node } from './model/generated/core-v1.ts'
 import type { DnsSettings } from './containers/compute-dns-config.ts'
@@ -108,6 +111,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   let isBuilt = false
   let serving: ServingCertificates | undefined
   let plugins: PluginRegistrations | undefined
+  let stats: Stats | undefined
   const metrics = deferMetrics(async () =>
     (await import('./telemetry/create-metrics.ts')).createMetrics({
       version: settings.version,
@@ -116,6 +120,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       usage: readOwnUsage,
       volumes: () => volumes.counts(),
       claimUsages: () => volumeStats.claimUsages(),
+      logUsages: () => listLogUsages(stats?.engine.snapshot()),
       plugins: () => plugins?.plugins() ?? [],
       loopDelay,
     }),
@@ -164,6 +169,12 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       problems: () => [...computeRelistProblem(clock.monotonic() - lastLookAt), ...health.nodeProblems],
       volumesInUse: () => [],
       events: membership.nodeEvents,
+      startup: new NodeStartup({
+        bootedAt: readBootTime(),
+        startedAt,
+        onStep: (step, seconds) => metrics.nodeStartup(step, seconds),
+        clock,
+      }),
     },
     group.signal,
   )
@@ -258,7 +269,11 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     else if (!blind) log.warn('cannot look at the runtime, will try again', { error })
     blind = error !== undefined
   }
-  group.run('observer', (s) => runObserver({ observer, client: calls, clock, log, onRelist }, s))
+  const runtimeEvents = {
+    onStream: (failed: boolean) => metrics.runtimeEventsOpened(failed),
+    onEvent: (happenedAt: number) => metrics.runtimeEvent(Math.max(0, clock.now() - happenedAt) / 1000),
+  }
+  group.run('observer', (s) => runObserver({ observer, client: calls, clock, log, onRelist, ...runtimeEvents }, s))
   group.run('memory', (s) => runMemoryTrim({ clock, work: runtime.callsMade, collect: deps.collectGarbage }, s))
   group.run('runtime health', (s) => health.run(s))
   let refused = 0
@@ -291,6 +306,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const openStats = createStatsOpener(
     { ...deps, identity, runtime, volumes: () => volumeStats.usages(), rootDirectory },
     group,
+    (opened) => (stats = opened),
   )
   group.run('eviction', async (s) => {
     const [{ runProtection }, stats] = await Promise.all([import('./run-protection.ts'), openStats()])
@@ -353,10 +369,11 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
 }
 
 /** What the node and its pods use; loaded when somebody wants to know, and once for all. */
-function createStatsOpener(deps: CreateStatsDeps, group: TaskGroup) {
+function createStatsOpener(deps: CreateStatsDeps, group: TaskGroup, onOpened: (stats: Stats) => void) {
   const open = async () => {
     const { createStats } = await import('./create-stats.ts')
     const stats = createStats(deps, group.signal)
+    onOpened(stats)
     group.run('stats', (s) => stats.engine.run(s))
     return stats
   }

@@ -118,7 +118,11 @@ describe('computeAdmission()', () => {
 
   test('others leave for a critical pod', () => {
     const pod = createPod({ spec: { containers: asking('500m'), priority: 2_000_000_000 } })
-    assert.deepEqual(computeAdmission(pod, { ...PLAIN, ...full }), { kind: 'preempt', victims: full.otherPods })
+    assert.deepEqual(computeAdmission(pod, { ...PLAIN, ...full }), {
+      kind: 'preempt',
+      victims: full.otherPods,
+      resource: 'cpu',
+    })
   })
 })
 

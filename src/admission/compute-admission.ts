@@ -30,7 +30,11 @@ export interface AdmissionFacts extends NodeRoom, FeatureFacts {
 export type AdmissionDecision =
   | { readonly kind: 'admit' }
   | { readonly kind: 'reject'; readonly rejection: Rejection }
-  | { readonly kind: 'preempt'; readonly victims: readonly Pod[] }
+  | {
+      readonly kind: 'preempt'
+      readonly victims: readonly Pod[]
+      /** The first that is short. */ readonly resource: string
+    }
 
 const OS_LABEL = 'kubernetes.io/os'
 /** Against labels, and against taints. */
@@ -49,7 +53,8 @@ export function computeAdmission(pod: Pod, facts: AdmissionFacts): AdmissionDeci
   if (rejection !== undefined) return { kind: 'reject', rejection }
   if (shortages.length === 0) return { kind: 'admit' }
   const preemption = computePreemption(pod, facts.otherPods, shortages)
-  if (preemption.kind === 'victims') return { kind: 'preempt', victims: preemption.victims }
+  if (preemption.kind === 'victims')
+    return { kind: 'preempt', victims: preemption.victims, resource: shortages[0]?.resource ?? '' }
   const missing = preemption.missing.map(({ resource, amount }) => `(res: ${resource}, q: ${amount}), `).join('')
   const why = `error finding a set of pods to preempt: no set of running pods found to reclaim resources: [${missing}]`
   const message = `Unexpected error while attempting to recover from admission failure: preemption: ${why}`

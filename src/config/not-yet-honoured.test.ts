@@ -22,5 +22,5 @@ test('settings name the flags that were given and have no effect yet', async () 
     '--minimum-container-ttl-duration=3s',
     '--vmodule=x=4',
   ])
-  assert.deepEqual(notYetHonoured, ['logging.vmodule', '--minimum-container-ttl-duration', '--maximum-dead-containers'])
+  assert.deepEqual(notYetHonoured, ['--minimum-container-ttl-duration', '--maximum-dead-containers'])
 })

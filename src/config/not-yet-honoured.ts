@@ -8,9 +8,6 @@ import { CONFIGURATION, type GivenConfiguration } from './kubelet-configuration.
  * follows from it so far. A feature that arrives takes its fields off this list.
  */
 const NOT_YET_HONOURED: readonly (keyof GivenConfiguration)[] = [
-  // The API on port 10250.
-  'enableContentionProfiling',
-  'showHiddenMetricsForVersion',
   // Volumes.
   'volumePluginDir',
   // The node protects itself and its pods.
@@ -56,6 +53,5 @@ export function listNotYetHonoured(given: GivenConfiguration, flags: KubeletFlag
   const names = NOT_YET_HONOURED_FLAGS.filter((name) => !isDeepStrictEqual(flags[name], unset[name])).map(
     (name) => `--${FLAG_FIELDS[name].flag?.name ?? name}`,
   )
-  const vmodule = given.logging.vmodule.length > 0 ? ['logging.vmodule'] : []
-  return [...fields, ...vmodule, ...names]
+  return [...fields, ...names]
 }

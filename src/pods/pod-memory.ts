@@ -1,8 +1,10 @@
 import type { AbortScope } from '../async/abort-scope.ts'
 import type { PodStatus, ResourceRequirements } from '../model/generated/core-v1.ts'
+import type { Pod } from '../model/pod.ts'
 import type { StatusInput, WaitingReason } from '../status/status-input.ts'
 import type { CrashBackOff } from './compute-crash-back-off.ts'
 import type { Grace } from './grace.ts'
+import { PodStartup } from './pod-startup.ts'
 
 /** What a worker remembers of its pod between passes. It ends with the worker. */
 export interface PodMemory {
@@ -30,12 +32,14 @@ export interface PodMemory {
   problem: string | undefined
   /** It was seen to run, or was here before this agent. */
   hasRun: boolean
+  /** How long the start takes. */
+  readonly startup: PodStartup
   status: PodStatus | undefined
   /** Why the node took the pod away; undefined while it did not. */
   eviction: StatusInput['override']
 }
 
-export function createPodMemory(): PodMemory {
+export function createPodMemory(pod?: Pod): PodMemory {
   return {
     waiting: new Map(),
     backOff: new Map(),
@@ -49,6 +53,7 @@ export function createPodMemory(): PodMemory {
     networkProblem: undefined,
     problem: undefined,
     hasRun: false,
+    startup: new PodStartup(pod),
     status: undefined,
     eviction: undefined,
   }

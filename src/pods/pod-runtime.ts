@@ -9,7 +9,7 @@ import type { Device, ImageSpec, PodSandboxConfig } from '../cri/generated/runti
 import type { httpGet } from '../http-client/http-get.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import type { Container, EphemeralContainer, ImageVolumeSource } from '../model/generated/core-v1.ts'
-import type { ContainerKind, KindedContainer } from '../model/pod-containers.ts'
+import type { KindedContainer } from '../model/pod-containers.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
 import type { RuntimeFeatures } from '../model/runtime-features.ts'
 import type { UserNamespaceMapping } from '../model/user-namespace.ts'
@@ -19,6 +19,7 @@ import type { PodEvents } from '../telemetry/pod-events.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 import type { ExitJournal } from './exit-journal.ts'
 import type { PodFiles } from './pod-files.ts'
+import type { PodMetrics } from './pod-metrics.ts'
 import type { RuntimeClasses } from './runtime-classes.ts'
 
 /** An image that is on the node: what the runtime calls it and the user it names. */
@@ -99,15 +100,6 @@ interface PodCgroups {
 interface PodUserNamespaces {
   /** The same for a pod each time; recorded before they are given. */
   acquire(uid: PodUid): Promise<UserNamespaceMapping>
-}
-
-/** What is counted of all pods. */
-interface PodMetrics {
-  /** A container was to start; the failure is the reason that users see. */
-  containerStart(kind: ContainerKind, failure: string | undefined): void
-  sandboxStart(failed: boolean): void
-  /** A pod runs for the first time, so long after it was first seen. */
-  podStart(seconds: number): void
 }
 
 /** What is the same for every pod of this node. */

@@ -13,6 +13,8 @@ import type { ApplySignals } from './apply-signals.ts'
 import { cleanUpPod, ORPHAN_GRACE_SECONDS } from './clean-up-pod.ts'
 import { computeContainerGrace, computePodGrace } from './compute-grace.ts'
 import { createPodMemory } from './pod-memory.ts'
+import type { PodMemory } from './pod-memory.ts'
+import { PassCounter } from './pass-counter.ts'
 import { PodProbing } from './pod-probing.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 import { computeTermination } from './pod-state.ts'
@@ -66,7 +68,7 @@ export class PodWorker {
   readonly uid: PodUid
   readonly #deps: PodWorkerDeps
   readonly #bell = new Wakeup()
-  readonly #memory = createPodMemory()
+  readonly #memory: PodMemory
   #subject: PodSubject
   #state: PodState
   #wanted: boolean
@@ -76,6 +78,7 @@ export class PodWorker {
   /** What the runtime had of the pod when the last step looked. */
   #seen: ObservedPod | undefined
   #probing: PodProbing | undefined
+  readonly #passes = new PassCounter()
   #isFinished = false
   #keepsRemains = true
   readonly #cleared = Promise.withResolvers<void>()
@@ -87,6 +90,7 @@ export class PodWorker {
     this.#state = state
     this.#wanted = subject.kind === 'pod'
     this.uid = subject.kind === 'pod' ? subject.pod.metadata.uid : subject.observed.uid
+    this.#memory = createPodMemory(subject.kind === 'pod' ? subject.pod : undefined)
     this.#memory.status = deps.runtime.journal.get(this.uid)
     if (state.kind === 'terminated') this.#stopped.resolve()
   }
@@ -166,6 +170,8 @@ export class PodWorker {
   /** The newest wish; the pass under way ends first, unless it only waits for volumes. */
   update(pod: Pod): void {
     this.#subject = { kind: 'pod', pod }
+    this.#passes.updated()
+    this.#noteStartup(pod)
     this.#endVolumesWait()
     this.wake()
   }
@@ -175,6 +181,7 @@ export class PodWorker {
     const gates = (pod.spec.readinessGates ?? []).map(({ conditionType }) => conditionType)
     const isOther = gates.some((gate) => conditionOf(this.pod, gate) !== conditionOf(pod, gate))
     this.#subject = { kind: 'pod', pod }
+    this.#noteStartup(pod)
     if (isOther) this.wake()
   }
 
@@ -240,7 +247,8 @@ export class PodWorker {
     this.#pass = pass
     this.#seen = runtime.observer.get(this.uid)
     try {
-      return await this.#traced(() => this.#step({ shutdown, superseded: pass.signal }))
+      const step = () => this.#traced(() => this.#step({ shutdown, superseded: pass.signal }))
+      return await this.#passes.count(runtime, { pod: this.pod, state: this.#state.kind }, step)
     } catch (error) {
       // Whatever broke while the agent leaves broke because it leaves.
       if (shutdown.aborted) throw shutdown.reason
@@ -250,6 +258,12 @@ export class PodWorker {
       this.#pass = undefined
       this.#deps.onStatus(this)
     }
+  }
+
+  #noteStartup(pod: Pod): void {
+    const { clock, metrics } = this.#deps.runtime
+    const start = this.#memory.startup.noteApi(pod, clock.now())
+    if (start !== undefined) metrics.podStartKnown(start)
   }
 
   #traced<T>(step: () => Promise<T>): Promise<T> {

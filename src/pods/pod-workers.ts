@@ -205,6 +205,7 @@ export class PodWorkers {
   #adoptOrphan(uid: PodUid): void {
     const observed = this.#deps.observedPods.get(uid)
     if (!this.#sourcesReady || observed === undefined || this.knows(uid)) return
+    this.#deps.runtime.metrics.podOrphaned()
     this.#deps.runtime.log.warn('pod of the runtime is unknown to all sources, removing it', {
       pod: `${observed.namespace}/${observed.name}`,
       uid,
@@ -237,7 +238,9 @@ export class PodWorkers {
     if (worker.pod !== undefined) this.#freeName(podFullName(worker.pod))
     const again = this.#returning.get(worker.uid)
     this.#returning.delete(worker.uid)
-    if (again !== undefined) this.#add(again)
+    if (again === undefined) return
+    this.#deps.runtime.metrics.podRestarted(isStaticPod(again))
+    this.#add(again)
   }
 
   #runs(uid: PodUid): boolean {

@@ -33,6 +33,7 @@ import type { Logger } from '../../src/telemetry/logger.ts'
 import { noTracer } from '../../src/telemetry/tracer.ts'
 import type { Tracer } from '../../src/telemetry/tracer.ts'
 import type { PodEvent } from '../../src/telemetry/pod-events.ts'
+import { uncountedPods } from '../fakes/uncounted-pods.ts'
 import { openImages } from '../fakes/open-images.ts'
 import type { FakeClock } from '../fakes/fake-clock.ts'
 import type { FakeCri } from '../fakes/fake-cri.ts'
@@ -154,6 +155,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     pressures: () => ({ memory: false, disk: false, pid: false }),
     declaredFeatures: undefined,
     evict: () => {},
+    metrics: { preemption: () => {} },
     events: recorder,
   })
   const userNamespaces = await UserNamespaces.load({
@@ -197,8 +199,9 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         },
         node: await createNodeSettings(),
         metrics: {
+          ...uncountedPods,
           containerStart: (kind, failure) => void counted.push(`container ${kind} ${failure ?? 'ok'}`),
-          sandboxStart: (failed) => void counted.push(`sandbox ${failed ? 'failed' : 'ok'}`),
+          sandboxStart: ({ failed }) => void counted.push(`sandbox ${failed ? 'failed' : 'ok'}`),
           podStart: (seconds) => void counted.push(`pod ${seconds}`),
         },
         noteStep: (_, work) => work(),

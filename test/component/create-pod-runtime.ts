@@ -14,6 +14,7 @@ import type { PodRuntime } from '../../src/pods/pod-runtime.ts'
 import type { LogFields, Logger } from '../../src/telemetry/logger.ts'
 import { noTracer } from '../../src/telemetry/tracer.ts'
 import type { PodEvents } from '../../src/telemetry/pod-events.ts'
+import { uncountedPods } from '../fakes/uncounted-pods.ts'
 import { FakeVolumeNode } from '../fakes/fake-volume-node.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
 import { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
@@ -87,7 +88,7 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
       onEnded: () => {},
     },
     node: await createNodeSettings(),
-    metrics: { containerStart: () => {}, sandboxStart: () => {}, podStart: () => {} },
+    metrics: uncountedPods,
     noteStep: (_, work) => work(),
     tracer: noTracer,
     clock,
