@@ -24,6 +24,7 @@ async function setUp() {
     node: () => node,
     allocatable: () => ({ pods: '10', cpu: '1' }),
     activePods: () => active,
+    isShuttingDown: () => false,
     pressures: () => ({ memory: false, disk: false, pid: false }),
     declaredFeatures: [],
     evict: ({ metadata }, { reason, condition }) => void told.push(`evict ${metadata.uid} ${reason} ${condition.type}`),

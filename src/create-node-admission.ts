@@ -31,6 +31,8 @@ export interface NodeAdmissionDeps {
   /** The pods that were admitted and have not ended. */
   readonly activePods: () => readonly Pod[]
   readonly pressures: () => Pressures
+  /** Pods end, and none is taken. */
+  readonly isShuttingDown: () => boolean
   /** As the node's status has them; undefined when it declares none. */
   readonly declaredFeatures: readonly string[] | undefined
   /** Begins to end a pod, with its own grace period. */
@@ -70,6 +72,7 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
       allocatable: parseAmounts(deps.allocatable()),
       otherPods: active.filter(({ metadata: { uid } }) => uid !== pod.metadata.uid && !leaving.has(uid)),
       pressures: deps.pressures(),
+      isShuttingDown: deps.isShuttingDown(),
       taintComparisons: settings.gates.enabled('TaintTolerationComparisonOperators'),
       podLevelResources: settings.gates.enabled('PodLevelResources'),
       declaredFeatures: deps.declaredFeatures,

@@ -3,6 +3,7 @@ import { TaskGroup } from './async/task-group.ts'
 import { Wakeup } from './async/wakeup.ts'
 import type { Settings } from './config/load-configuration.ts'
 import { computeNodeDnsWarnings } from './containers/compute-dns-config.ts'
+import { createCgroups } from './create-cgroups.ts'
 import { createPods } from './create-pods.ts'
 import { createNodeRuntime } from './create-node-runtime.ts'
 import { createLoneMembership } from './membership.ts'
@@ -12,6 +13,7 @@ import { listLogUsages } from './stats/list-log-usages.ts'
 import { NodePressure } from './eviction/node-pressure.ts'
 import { createNodeTracing } from './create-node-tracing.ts'
 import { PodChanges } from './node-api/pod-changes.ts'
+import type { NodeShutdown } from './create-node-shutdown.ts'
 import type { PluginRegistrations } from './plugins/plugin-registrations.ts'
 import { noTracer } from './telemetry/tracer.ts'
 import type { ServingCertificates } from './certificates/open-serving-certificates.ts'
@@ -21,6 +23,7 @@ import type { JoinClusterDeps } from './join-cluster.ts'
 import { readNodeIdentity } from './host/read-node-identity.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Verbosity } from './telemetry/create-logger.ts'
+import { runProcess } from './host/run-process.ts'
 import { prepareRoot } from './host/prepare-root.ts'
 import { waitForFreshNode } from './wait-for-fresh-node.ts'
 import { NodeStartup } from './node/node-startup.ts'
@@ -38,6 +41,7 @@ import type { PodUid } from './model/pod.ts'
 import { Observer } from './observe/observer.ts'
 import { runObserver } from './observe/run-observer.ts'
 import { runLeftoverRemoval } from './run-leftover-removal.ts'
+import { runDeadContainerCollection } from './run-dead-container-collection.ts'
 import { reportRunOnce } from './run-once.ts'
 import { runServers } from './run-servers.ts'
 import { PodConfigMux } from './sources/pod-config-mux.ts'
@@ -112,6 +116,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   let serving: ServingCertificates | undefined
   let plugins: PluginRegistrations | undefined
   let stats: Stats | undefined
+  let shutdown: NodeShutdown | undefined
   const metrics = deferMetrics(async () =>
     (await import('./telemetry/create-metrics.ts')).createMetrics({
       version: settings.version,
@@ -166,7 +171,11 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       runtime: runtime.version,
       abilities: () => health.abilities,
       pressures: () => pressure.current,
-      problems: () => [...computeRelistProblem(clock.monotonic() - lastLookAt), ...health.nodeProblems],
+      problems: () => [
+        ...computeRelistProblem(clock.monotonic() - lastLookAt),
+        ...health.nodeProblems,
+        ...(shutdown?.problems() ?? []),
+      ],
       volumesInUse: () => [],
       events: membership.nodeEvents,
       startup: new NodeStartup({
@@ -186,6 +195,16 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     resolvConf: deps.resolvConf,
   })
   tellResolverFaults(node.sandbox.dns, membership.nodeEvents)
+  const cgroups = await createCgroups(
+    {
+      ...deps,
+      layout: runtime.cgroups,
+      pods: () => (isBuilt ? workers.activePods() : []),
+      hasExclusiveCpus: () => false,
+      events: membership.nodeEvents,
+    },
+    group.signal,
+  )
   const statusBell = new Wakeup()
   const podChanges = new PodChanges()
   const pods = await createPods(
@@ -194,11 +213,13 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       rootDirectory,
       runtime,
       membership,
+      cgroups: cgroups.pods,
       node,
       ownNode,
       guarded,
       metrics,
       pressures: () => pressure.current,
+      isShuttingDown: () => shutdown?.isShuttingDown() === true,
       tracer: tracer ?? noTracer,
       onStatus: (uid) => {
         statusBell.wake()
@@ -250,7 +271,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     const leftovers = {
       files: pods.files,
       volumes,
-      cgroups: pods.cgroups,
+      cgroups: cgroups.pods,
       journal: pods.journal,
       knows: (uid: PodUid) => workers.knows(uid),
       isInRuntime: async (uid: PodUid) => (await observer.refresh(uid)) !== undefined,
@@ -293,9 +314,11 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       s,
     ),
   )
+  group.run('cgroups', (s) => cgroups.run(s))
   group.run('own node', (s) => ownNode.run(s))
   if (clusterPods !== undefined) group.run('pods of the cluster', (s) => clusterPods.run(s))
   group.run('image garbage collection', (s) => images.runGarbageCollection(s))
+  group.run('dead containers', (s) => runDeadContainerCollection({ ...deps, workers }, s))
   group.run('volume stats', (s) => volumeStats.run(s))
   group.run('log rotation', (s) =>
     runLogRotation(
@@ -312,6 +335,18 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     const [{ runProtection }, stats] = await Promise.all([import('./run-protection.ts'), openStats()])
     const { collector } = images
     await runProtection({ ...deps, runtime, workers, collector, stats: stats.engine, membership, pressure, metrics }, s)
+  })
+  group.run('node shutdown', async (s) => {
+    const { createNodeShutdown } = await import('./create-node-shutdown.ts')
+    const events = membership.nodeEvents
+    const onChange = () => ownNode.wake()
+    shutdown = createNodeShutdown({ ...deps, rootDirectory, pods: workers, events, metrics, onChange }, group)
+    await shutdown.run(s)
+  })
+  group.run('iptables', async (s) => {
+    if (!config.makeIPTablesUtilChains) return
+    const { runIptablesChains } = await import('./node/iptables/run-iptables-chains.ts')
+    await runIptablesChains({ runProcess: (request, until) => runProcess(clock, request, until), clock, log }, s)
   })
   const syncLoop = () =>
     clock.monotonic() - lastLookAt > stuckMs ? `no look at the runtime was tried for ${stuckMs / 1000} s` : undefined

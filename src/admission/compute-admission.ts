@@ -24,6 +24,7 @@ export interface AdmissionFacts extends NodeRoom, FeatureFacts {
   readonly node: Node | undefined
   readonly pressures: Pressures
   readonly taintComparisons: boolean
+  readonly isShuttingDown: boolean
 }
 
 /** May the pod run here: yes, no, or once others have left. */
@@ -36,6 +37,10 @@ export type AdmissionDecision =
       /** The first that is short. */ readonly resource: string
     }
 
+const NODE_SHUTDOWN: Rejection = {
+  reason: 'NodeShutdown',
+  message: 'Pod was rejected as the node is shutting down.',
+}
 const OS_LABEL = 'kubernetes.io/os'
 /** Against labels, and against taints. */
 const MARKS: ReadonlySet<string> = new Set(['NodeAffinity', 'TaintToleration'])
@@ -49,7 +54,8 @@ export function computeAdmission(pod: Pod, facts: AdmissionFacts): AdmissionDeci
     computeHopelessRejection(pod, facts) ??
     computePlaceRejection(pod, facts, shortages) ??
     computeAppArmorRejection(pod, facts) ??
-    computeFeatureRejection(pod, facts)
+    computeFeatureRejection(pod, facts) ??
+    (facts.isShuttingDown ? NODE_SHUTDOWN : undefined)
   if (rejection !== undefined) return { kind: 'reject', rejection }
   if (shortages.length === 0) return { kind: 'admit' }
   const preemption = computePreemption(pod, facts.otherPods, shortages)

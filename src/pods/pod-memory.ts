@@ -20,6 +20,8 @@ export interface PodMemory {
   readonly graces: Set<Grace>
   /** What users were told about the sandbox. */
   readonly toldWarnings: Set<string>
+  /** Its cgroup was there in an earlier pass: were it gone while something runs, that would run without limits. */
+  hasCgroup: boolean
   /** On the monotonic clock. */
   lastSandboxAt: number | undefined
   /** The runtime was changed and could not be looked at since: what is known of the pod is older than what was done. */
@@ -34,6 +36,8 @@ export interface PodMemory {
   hasRun: boolean
   /** How long the start takes. */
   readonly startup: PodStartup
+  /** The ids of dead containers that are too many on the node. */
+  surplus: ReadonlySet<string>
   status: PodStatus | undefined
   /** Why the node took the pod away; undefined while it did not. */
   eviction: StatusInput['override']
@@ -47,6 +51,7 @@ export function createPodMemory(pod?: Pod): PodMemory {
     lastWords: new Map(),
     graces: new Set(),
     toldWarnings: new Set(),
+    hasCgroup: false,
     lastSandboxAt: undefined,
     unsure: false,
     volumesWait: undefined,
@@ -54,6 +59,7 @@ export function createPodMemory(pod?: Pod): PodMemory {
     problem: undefined,
     hasRun: false,
     startup: new PodStartup(pod),
+    surplus: new Set(),
     status: undefined,
     eviction: undefined,
   }

@@ -30,6 +30,8 @@ export function createAgentConfig(layout: NodeLayout, record: NodeRecord): strin
     },
     failCgroupV1: false,
     failSwapOn: false,
+    // Nobody else on such a node would look for them.
+    makeIPTablesUtilChains: false,
     // Shares of a disk that others fill too would keep pods from a machine that has plenty of room for them.
     evictionHard: {
       'memory.available': '100Mi',

@@ -26,6 +26,8 @@ import { createProbeMetrics } from './create-probe-metrics.ts'
 import type { ProbeMetrics } from './create-probe-metrics.ts'
 import { createRuntimeMetrics } from './create-runtime-metrics.ts'
 import type { RuntimeMetrics } from './create-runtime-metrics.ts'
+import { createShutdownMetrics } from './create-shutdown-metrics.ts'
+import type { ShutdownMetrics } from './create-shutdown-metrics.ts'
 import { createStartMetrics } from './create-start-metrics.ts'
 import type { StartMetrics } from './create-start-metrics.ts'
 import { createStartupMetrics } from './create-startup-metrics.ts'
@@ -48,6 +50,7 @@ export type AgentCounts = RuntimeMetrics &
   ClaimMetrics &
   ProbeMetrics &
   EvictionMetrics &
+  ShutdownMetrics &
   HttpMetrics &
   HealthMetrics &
   ClientMetrics &
@@ -95,6 +98,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     ...createVolumeMetrics(main, sources.volumes),
     ...addClaimMetrics(main, sources.claimUsages),
     ...createEvictionMetrics(main),
+    ...createShutdownMetrics(main),
     ...createHttpMetrics(main),
     ...createClientMetrics(main),
     ...createNodeApiMetrics(main, sources.plugins),

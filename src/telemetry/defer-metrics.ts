@@ -39,6 +39,8 @@ const COUNTS: Readonly<Record<keyof AgentCounts, true>> = {
   probeEnded: true,
   eviction: true,
   evictionStatsAge: true,
+  shutdownStarted: true,
+  shutdownEnded: true,
   requestStarted: true,
   requestEnded: true,
   webSocketRequest: true,

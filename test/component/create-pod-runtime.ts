@@ -18,6 +18,7 @@ import { uncountedPods } from '../fakes/uncounted-pods.ts'
 import { FakeVolumeNode } from '../fakes/fake-volume-node.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
 import { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
+import { noCgroups } from '../fakes/no-cgroups.ts'
 import { createNodeSettings } from './create-agent.ts'
 import { FakePodFiles } from './fake-pod-files.ts'
 
@@ -69,6 +70,7 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
     httpGet: async () => ({ status: 200, body: '' }),
     files,
     cgroups: {
+      ...noCgroups,
       remove: async (uid) => void journal.push(`removeCgroup ${uid}`),
       killContainer: async (uid, id) => void journal.push(`killContainer ${uid} ${id}`),
     },
