@@ -32,6 +32,8 @@ export interface CreateKubeletApiDeps {
   readonly random: () => number
 }
 
+const LOOPBACK = ['127.0.0.1', '::1']
+
 /** Everything that the kubelet's own API serves, and what keeps its certificate and its figures true. */
 export async function createKubeletApi(
   deps: CreateKubeletApiDeps,
@@ -63,7 +65,8 @@ async function openCertificates(deps: CreateKubeletApiDeps): Promise<ServingCert
     tlsPrivateKeyFile: config.tlsPrivateKeyFile,
     serverTLSBootstrap: config.serverTLSBootstrap,
     reloads: gates.enabled('ReloadKubeletServerCertificateFile'),
-    allowsNamesOnly: gates.enabled('AllowDNSOnlyNodeCSR'),
+    // Whoever listens on loopback alone is reached by name, and a machine that is on no network has nothing else.
+    allowsNamesOnly: gates.enabled('AllowDNSOnlyNodeCSR') || LOOPBACK.includes(config.address),
     nodeIps: ownNode.ips(),
     nodeAddresses: () => ownNode.node().status?.addresses ?? [{ type: 'Hostname', address: nodeName }],
     metrics: {

@@ -2,7 +2,8 @@ import type { Clock } from './async/clock.ts'
 import { TaskGroup } from './async/task-group.ts'
 import { Wakeup } from './async/wakeup.ts'
 import type { Settings } from './config/load-configuration.ts'
-import { computeResolvConfWarnings } from './containers/compute-dns-config.ts'
+import { computeNodeDnsWarnings } from './containers/compute-dns-config.ts'
+import { createCgroups } from './create-cgroups.ts'
 import { createPods } from './create-pods.ts'
 import { createNodeRuntime } from './create-node-runtime.ts'
 import { createLoneMembership } from './membership.ts'
@@ -12,6 +13,7 @@ import { listLogUsages } from './stats/list-log-usages.ts'
 import { NodePressure } from './eviction/node-pressure.ts'
 import { createNodeTracing } from './create-node-tracing.ts'
 import { PodChanges } from './node-api/pod-changes.ts'
+import type { NodeShutdown } from './create-node-shutdown.ts'
 import type { PluginRegistrations } from './plugins/plugin-registrations.ts'
 import { noTracer } from './telemetry/tracer.ts'
 import type { ServingCertificates } from './certificates/open-serving-certificates.ts'
@@ -21,6 +23,7 @@ import type { JoinClusterDeps } from './join-cluster.ts'
 import { readNodeIdentity } from './host/read-node-identity.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Verbosity } from './telemetry/create-logger.ts'
+import { runProcess } from './host/run-process.ts'
 import { prepareRoot } from './host/prepare-root.ts'
 import { waitForFreshNode } from './wait-for-fresh-node.ts'
 import { NodeStartup } from './node/node-startup.ts'
@@ -38,6 +41,7 @@ import type { PodUid } from './model/pod.ts'
 import { Observer } from './observe/observer.ts'
 import { runObserver } from './observe/run-observer.ts'
 import { runLeftoverRemoval } from './run-leftover-removal.ts'
+import { runDeadContainerCollection } from './run-dead-container-collection.ts'
 import { reportRunOnce } from './run-once.ts'
 import { runServers } from './run-servers.ts'
 import { PodConfigMux } from './sources/pod-config-mux.ts'
@@ -105,12 +109,14 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   })
   const startedAt = clock.now()
   const loopDelay = measureLoopDelay()
-  let lastLookAt = startedAt
+  // Counted by a clock that nobody sets: the node must not falter because its time was put right.
+  let lastLookAt = clock.monotonic()
   // What the runtime tells before there is anybody to hear it is looked at when there is.
   let isBuilt = false
   let serving: ServingCertificates | undefined
   let plugins: PluginRegistrations | undefined
   let stats: Stats | undefined
+  let shutdown: NodeShutdown | undefined
   const metrics = deferMetrics(async () =>
     (await import('./telemetry/create-metrics.ts')).createMetrics({
       version: settings.version,
@@ -118,8 +124,10 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       node: metricFacts,
       usage: readOwnUsage,
       volumes: () => volumes.counts(),
+      cpus: () => cpus.figures(),
       claimUsages: () => volumeStats.claimUsages(),
       logUsages: () => listLogUsages(stats?.engine.snapshot()),
+      resizes: () => pods.resizes.counts(),
       plugins: () => plugins?.plugins() ?? [],
       loopDelay,
     }),
@@ -131,7 +139,11 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       tracer,
       clock,
       log,
-      onPod: (uid) => isBuilt && workers.observed(uid),
+      onPod: (uid) => {
+        if (!isBuilt) return
+        workers.observed(uid)
+        cpus.wake()
+      },
       onHealth: () => {
         if (!isBuilt) return
         workers.wakeAll()
@@ -165,7 +177,11 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       runtime: runtime.version,
       abilities: () => health.abilities,
       pressures: () => pressure.current,
-      problems: () => [...computeRelistProblem(clock.now() - lastLookAt), ...health.nodeProblems],
+      problems: () => [
+        ...computeRelistProblem(clock.monotonic() - lastLookAt),
+        ...health.nodeProblems,
+        ...(shutdown?.problems() ?? []),
+      ],
       volumesInUse: () => [],
       events: membership.nodeEvents,
       startup: new NodeStartup({
@@ -184,7 +200,17 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     cgroups: runtime.cgroups,
     resolvConf: deps.resolvConf,
   })
-  tellResolverLimits(node.sandbox.dns, membership.nodeEvents)
+  tellResolverFaults(node.sandbox.dns, membership.nodeEvents)
+  const cgroups = await createCgroups(
+    {
+      ...deps,
+      layout: runtime.cgroups,
+      pods: () => (isBuilt ? workers.activePods() : []),
+      hasExclusiveCpus: (uid) => cpus.hasExclusive(uid),
+      events: membership.nodeEvents,
+    },
+    group.signal,
+  )
   const statusBell = new Wakeup()
   const podChanges = new PodChanges()
   const pods = await createPods(
@@ -193,11 +219,13 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       rootDirectory,
       runtime,
       membership,
+      cgroups: cgroups.pods,
       node,
       ownNode,
       guarded,
       metrics,
       pressures: () => pressure.current,
+      isShuttingDown: () => shutdown?.isShuttingDown() === true,
       tracer: tracer ?? noTracer,
       onStatus: (uid) => {
         statusBell.wake()
@@ -208,12 +236,14 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     },
     group,
   )
-  const { workers, volumes, volumeStats, images } = pods
+  const { workers, volumes, volumeStats, images, cpus } = pods
   isBuilt = true
 
   // What runs is known before anything is wanted: so a restart of the agent adopts, and never starts twice.
   await Promise.all([lookAround(observer, log), findVolumes({ volumes, rootDirectory, clock, log }, group.signal)])
-  await pods.userNamespaces.adopt(observer.uids().flatMap((uid) => observer.get(uid) ?? []))
+  const running = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
+  await pods.userNamespaces.adopt(running)
+  await cpus.find(running, group.signal)
   const mux = new PodConfigMux({
     sources: sourceNames(settings),
     clock,
@@ -234,6 +264,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       workers: () => workers,
       allSeen: () => mux.allSeen(),
       events: membership.podEvents,
+      onTold: (seconds) => metrics.podStatusTold(seconds),
     })
   cluster?.onNode(() => {
     ownNode.wake()
@@ -245,10 +276,11 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   })
   const allSourcesSeen = () => {
     workers.sourcesReady()
+    cpus.sourcesReady()
     const leftovers = {
       files: pods.files,
       volumes,
-      cgroups: pods.cgroups,
+      cgroups: cgroups.pods,
       journal: pods.journal,
       knows: (uid: PodUid) => workers.knows(uid),
       isInRuntime: async (uid: PodUid) => (await observer.refresh(uid)) !== undefined,
@@ -262,8 +294,8 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const stuckMs = Math.max(STUCK_MS, 2 * config.syncFrequency)
   let blind = false
   const onRelist = ({ ms, error }: { readonly ms: number; readonly error?: unknown }) => {
-    lastLookAt = clock.now()
-    if (error === undefined) metrics.relist(ms / 1000, lastLookAt)
+    lastLookAt = clock.monotonic()
+    if (error === undefined) metrics.relist(ms / 1000, clock.now())
     else if (!blind) log.warn('cannot look at the runtime, will try again', { error })
     blind = error !== undefined
   }
@@ -291,9 +323,12 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       s,
     ),
   )
+  group.run('cgroups', (s) => cgroups.run(s))
+  group.run('CPUs', (s) => cpus.run(s))
   group.run('own node', (s) => ownNode.run(s))
   if (clusterPods !== undefined) group.run('pods of the cluster', (s) => clusterPods.run(s))
   group.run('image garbage collection', (s) => images.runGarbageCollection(s))
+  group.run('dead containers', (s) => runDeadContainerCollection({ ...deps, workers }, s))
   group.run('volume stats', (s) => volumeStats.run(s))
   group.run('log rotation', (s) =>
     runLogRotation(
@@ -311,8 +346,20 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     const { collector } = images
     await runProtection({ ...deps, runtime, workers, collector, stats: stats.engine, membership, pressure, metrics }, s)
   })
+  group.run('node shutdown', async (s) => {
+    const { createNodeShutdown } = await import('./create-node-shutdown.ts')
+    const events = membership.nodeEvents
+    const onChange = () => ownNode.wake()
+    shutdown = createNodeShutdown({ ...deps, rootDirectory, pods: workers, events, metrics, onChange }, group)
+    await shutdown.run(s)
+  })
+  group.run('iptables', async (s) => {
+    if (!config.makeIPTablesUtilChains) return
+    const { runIptablesChains } = await import('./node/iptables/run-iptables-chains.ts')
+    await runIptablesChains({ runProcess: (request, until) => runProcess(clock, request, until), clock, log }, s)
+  })
   const syncLoop = () =>
-    clock.now() - lastLookAt > stuckMs ? `no look at the runtime was tried for ${stuckMs / 1000} s` : undefined
+    clock.monotonic() - lastLookAt > stuckMs ? `no look at the runtime was tried for ${stuckMs / 1000} s` : undefined
   const createApi = async () => {
     // Loaded only now: pods come before those who look at them.
     const { createKubeletApi } = await import('./create-kubelet-api.ts')
@@ -349,7 +396,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   }
   group.run('node API', async (s) => {
     const { runNodeApi } = await import('./run-node-api.ts')
-    await runNodeApi({ settings, rootDirectory, workers, changes: podChanges, metrics, clock, log }, s)
+    await runNodeApi({ settings, rootDirectory, workers, cpus, changes: podChanges, metrics, clock, log }, s)
   })
   group.run('plugins', async (s) => {
     const { PluginRegistrations } = await import('./plugins/plugin-registrations.ts')
@@ -389,10 +436,9 @@ async function lookAround(observer: Observer, log: Logger): Promise<void> {
   }
 }
 
-/** A resolver file that no pod can have whole is the node's to mend. */
-function tellResolverLimits({ host, clusterDomain }: DnsSettings, events: NodeEvents): void {
-  const messages = host === undefined ? [] : computeResolvConfWarnings(host, clusterDomain)
-  for (const message of messages) events.record({ type: 'Warning', reason: 'CheckLimitsForResolvConf', message })
+/** What is wrong with the resolver of all pods is the node's to mend. */
+function tellResolverFaults(settings: DnsSettings, events: NodeEvents): void {
+  for (const warning of computeNodeDnsWarnings(settings)) events.record({ type: 'Warning', ...warning })
 }
 
 /** Who owns mirror pods; nobody while the Node object is not there or leaves. */
@@ -414,7 +460,9 @@ function toClusterMetrics(metrics: AgentMetrics): JoinClusterDeps['metrics'] {
         if (isRepeat) metrics.clientRetry({ host, verb, code })
       },
       waited: ({ method: verb, host, seconds }) => metrics.clientWait({ host, verb, seconds }),
+      sized: ({ method: verb, ...sizes }) => metrics.clientSize({ verb, ...sizes }),
     },
+    pluginCall: (call) => metrics.credentialPluginCall(call),
     certificate: { renewError: () => metrics.certificateRenewalFailed('client'), rotated() {} },
   }
 }

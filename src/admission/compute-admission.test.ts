@@ -15,6 +15,7 @@ const PLAIN: AdmissionFacts = {
   otherPods: [],
   pressures: { memory: false, disk: false, pid: false },
   taintComparisons: false,
+  isShuttingDown: false,
   podLevelResources: true,
   declaredFeatures: [],
 }
@@ -86,6 +87,12 @@ describe('computeAdmission()', () => {
       { spec: { containers: [restarting] } },
       {},
       'PodFeatureUnsupported: Pod requires node features that are not available: RestartAllContainersOnContainerExits',
+    ],
+    [
+      'a node that shuts down: nobody leaves for a critical pod',
+      { spec: { containers: asking('500m'), priority: 2_000_000_000 } },
+      { ...full, isShuttingDown: true },
+      'NodeShutdown: Pod was rejected as the node is shutting down.',
     ],
     [
       'a critical pod that others could not make room for',

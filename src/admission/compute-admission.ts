@@ -24,6 +24,7 @@ export interface AdmissionFacts extends NodeRoom, FeatureFacts {
   readonly node: Node | undefined
   readonly pressures: Pressures
   readonly taintComparisons: boolean
+  readonly isShuttingDown: boolean
 }
 
 /** May the pod run here: yes, no, or once others have left. */
@@ -36,6 +37,10 @@ export type AdmissionDecision =
       /** The first that is short. */ readonly resource: string
     }
 
+const NODE_SHUTDOWN: Rejection = {
+  reason: 'NodeShutdown',
+  message: 'Pod was rejected as the node is shutting down.',
+}
 const OS_LABEL = 'kubernetes.io/os'
 /** Against labels, and against taints. */
 const MARKS: ReadonlySet<string> = new Set(['NodeAffinity', 'TaintToleration'])
@@ -44,12 +49,12 @@ const MARKS: ReadonlySet<string> = new Set(['NodeAffinity', 'TaintToleration'])
 export function computeAdmission(pod: Pod, facts: AdmissionFacts): AdmissionDecision {
   const shortages = computeShortages(pod, facts)
   const rejection =
-    computePressureRejection(pod, facts) ??
-    computeSysctlRejection(pod, facts.allowedSysctls) ??
+    computeFirstRejection(pod, facts) ??
     computeHopelessRejection(pod, facts) ??
     computePlaceRejection(pod, facts, shortages) ??
     computeAppArmorRejection(pod, facts) ??
-    computeFeatureRejection(pod, facts)
+    computeFeatureRejection(pod, facts) ??
+    (facts.isShuttingDown ? NODE_SHUTDOWN : undefined)
   if (rejection !== undefined) return { kind: 'reject', rejection }
   if (shortages.length === 0) return { kind: 'admit' }
   const preemption = computePreemption(pod, facts.otherPods, shortages)
@@ -59,6 +64,11 @@ export function computeAdmission(pod: Pod, facts: AdmissionFacts): AdmissionDeci
   const why = `error finding a set of pods to preempt: no set of running pods found to reclaim resources: [${missing}]`
   const message = `Unexpected error while attempting to recover from admission failure: preemption: ${why}`
   return { kind: 'reject', rejection: { reason: 'UnexpectedAdmissionError', message } }
+}
+
+/** What is against the pod before anything is given to it. */
+export function computeFirstRejection(pod: Pod, facts: AdmissionFacts): Rejection | undefined {
+  return computePressureRejection(pod, facts) ?? computeSysctlRejection(pod, facts.allowedSysctls)
 }
 
 /** True when what others write on the node is all that is against the pod: then it may be outdated, and is worth a second look. */

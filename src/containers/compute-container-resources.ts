@@ -3,6 +3,7 @@ import { parseAmounts } from '../model/compute-pod-requests.ts'
 import type { ResourceAmounts } from '../model/compute-pod-requests.ts'
 import { computeQosClass } from '../model/compute-qos-class.ts'
 import { isCriticalPod } from '../model/critical-pod.ts'
+import type { Container } from '../model/generated/core-v1.ts'
 import { hugepageSize } from '../model/hugepage-sizes.ts'
 import type { KindedContainer } from '../model/pod-containers.ts'
 import type { Pod } from '../model/pod.ts'
@@ -10,6 +11,8 @@ import { compareQuantities, quantityValue } from '../model/quantity.ts'
 import type { Quantity } from '../model/quantity.ts'
 import { computeLinuxResources } from './compute-linux-resources.ts'
 import type { CpuQuotaSettings } from './compute-linux-resources.ts'
+import { computeMemoryQos } from './compute-memory-qos.ts'
+import type { MemoryQosSettings } from './compute-memory-qos.ts'
 import { computeOomScoreAdj } from './compute-oom-score-adj.ts'
 
 /** What the node is and how it is told to share itself. */
@@ -21,6 +24,8 @@ export interface ContainerResourceSettings extends CpuQuotaSettings {
   readonly swap: SwapSettings
   /** True: the kernel kills single processes, not the whole container (cgroup v2 only). */
   readonly singleProcessOomKill: boolean
+  /** Undefined when memory is only limited. */
+  readonly memoryQos: MemoryQosSettings | undefined
 }
 
 export interface SwapSettings {
@@ -115,6 +120,7 @@ function swapLimit(
     unified: {
       ...(settings.singleProcessOomKill ? {} : { 'memory.oom.group': '1' }),
       ...(swap.controller ? { 'memory.swap.max': `${swapBytes(pod, needs, settings)}` } : {}),
+      ...(settings.memoryQos === undefined ? {} : computeMemoryQos(pod, needs, settings.memoryQos)),
     },
     memorySwapLimitInBytes: 0n,
   }
@@ -122,10 +128,23 @@ function swapLimit(
 
 /** With LimitedSwap a Burstable container gets as much of the swap as it asked for of the memory. */
 function swapBytes(pod: Pod, needs: Needs, { swap, memoryCapacityBytes }: ContainerResourceSettings): bigint {
-  if (swap.behavior === 'NoSwap' || memoryCapacityBytes <= 0n) return 0n
-  if (computeQosClass(pod) !== 'Burstable' || isCriticalPod(pod)) return 0n
   const request = needs.requests.get('memory')
-  const limit = needs.limits.get('memory')
-  if (request === undefined || (limit !== undefined && compareQuantities(request, limit) === 0)) return 0n
+  if (!sharesSwap(pod, needs, swap) || request === undefined || memoryCapacityBytes <= 0n) return 0n
   return (quantityValue(request) * swap.capacityBytes) / memoryCapacityBytes
+}
+
+/** May a container with these resources use swap? */
+export function usesSwap(
+  pod: Pod,
+  { resources }: Pick<Container, 'resources'>,
+  { swap, cgroupVersion }: ContainerResourceSettings,
+): boolean {
+  const needs = { requests: parseAmounts(resources?.requests), limits: parseAmounts(resources?.limits) }
+  return cgroupVersion === 2 && swap.controller && sharesSwap(pod, needs, swap)
+}
+
+function sharesSwap(pod: Pod, { requests, limits }: Omit<Needs, 'podLimits'>, { behavior }: SwapSettings): boolean {
+  if (behavior === 'NoSwap' || computeQosClass(pod) !== 'Burstable' || isCriticalPod(pod)) return false
+  const [request, limit] = [requests.get('memory'), limits.get('memory')]
+  return request !== undefined && (limit === undefined || compareQuantities(request, limit) !== 0)
 }

@@ -44,23 +44,24 @@ export class ImageCollector {
   constructor(deps: ImageCollectorDeps) {
     this.#deps = deps
     this.#uses = new ImageUses(deps)
-    this.#startedAt = deps.clock.now()
+    this.#startedAt = deps.clock.monotonic()
   }
 
   /** A pod is about to use this image. */
   note(ref: string): void {
-    this.#uses.note(ref, this.#deps.clock.now())
+    this.#uses.note(ref, this.#deps.clock.monotonic())
   }
 
   /** Takes in which images there are, and removes none. */
   async look(signal: AbortSignal): Promise<void> {
-    await this.#uses.look(this.#deps.clock.now(), signal)
+    await this.#uses.look(this.#deps.clock.monotonic(), signal)
   }
 
   /** One pass by age and by room; fails when there is still too little room after it. */
   async collect(signal: AbortSignal): Promise<void> {
     const { policy, clock, onRemaining } = this.#deps
-    const now = clock.now()
+    // Ages are counted by a clock that nobody sets; records have the time of day.
+    const [now, beganAt] = [clock.monotonic(), clock.now()]
     const images = new Map((await this.#uses.look(now, signal)).map((image) => [image.id, image]))
     const remove = (image: KnownImage) => this.#remove({ images, image, now, reason: 'space' }, signal)
     for (const image of computeExpired([...images.values()], policy.maximumAgeMs, { now, startedAt: this.#startedAt }))
@@ -68,18 +69,19 @@ export class ImageCollector {
     try {
       await this.#makeRoom(images, remove, now, signal)
     } finally {
-      await onRemaining(new Set(images.keys()), now)
+      await onRemaining(new Set(images.keys()), beganAt)
     }
   }
 
   /** Removes all that nobody uses, however much room there is: the node is short of it. Those that just came may be about to be used. */
   async collectUnused(signal: AbortSignal): Promise<void> {
     const { policy, clock, onRemaining } = this.#deps
-    const now = clock.now()
+    // Ages are counted by a clock that nobody sets; records have the time of day.
+    const [now, beganAt] = [clock.monotonic(), clock.now()]
     const images = new Map((await this.#uses.look(now, signal)).map((image) => [image.id, image]))
     for (const image of computeRemovable([...images.values()], policy.minimumAgeMs, now))
       await this.#remove({ images, image, now, reason: 'space' }, signal)
-    await onRemaining(new Set(images.keys()), now)
+    await onRemaining(new Set(images.keys()), beganAt)
   }
 
   async #makeRoom(

@@ -1,5 +1,5 @@
 import type { AbortScope } from '../async/abort-scope.ts'
-import type { PodStatus, ResourceRequirements } from '../model/generated/core-v1.ts'
+import type { PodStatus } from '../model/generated/core-v1.ts'
 import type { Pod } from '../model/pod.ts'
 import type { StatusInput, WaitingReason } from '../status/status-input.ts'
 import type { CrashBackOff } from './compute-crash-back-off.ts'
@@ -12,14 +12,14 @@ export interface PodMemory {
   readonly waiting: Map<string, WaitingReason>
   /** By crashBackOffKey(). */
   readonly backOff: Map<string, CrashBackOff>
-  /** By container name: what the instance in use was made with, as far as is known. */
-  readonly allocated: Map<string, ResourceRequirements | undefined>
   /** By container id, for exited ones. */
   readonly lastWords: Map<string, string>
   /** Of all that is being stopped now. */
   readonly graces: Set<Grace>
   /** What users were told about the sandbox. */
   readonly toldWarnings: Set<string>
+  /** Its cgroup was there in an earlier pass: were it gone while something runs, that would run without limits. */
+  hasCgroup: boolean
   /** On the monotonic clock. */
   lastSandboxAt: number | undefined
   /** The runtime was changed and could not be looked at since: what is known of the pod is older than what was done. */
@@ -34,6 +34,8 @@ export interface PodMemory {
   hasRun: boolean
   /** How long the start takes. */
   readonly startup: PodStartup
+  /** The ids of dead containers that are too many on the node. */
+  surplus: ReadonlySet<string>
   status: PodStatus | undefined
   /** Why the node took the pod away; undefined while it did not. */
   eviction: StatusInput['override']
@@ -43,10 +45,10 @@ export function createPodMemory(pod?: Pod): PodMemory {
   return {
     waiting: new Map(),
     backOff: new Map(),
-    allocated: new Map(),
     lastWords: new Map(),
     graces: new Set(),
     toldWarnings: new Set(),
+    hasCgroup: false,
     lastSandboxAt: undefined,
     unsure: false,
     volumesWait: undefined,
@@ -54,6 +56,7 @@ export function createPodMemory(pod?: Pod): PodMemory {
     problem: undefined,
     hasRun: false,
     startup: new PodStartup(pod),
+    surplus: new Set(),
     status: undefined,
     eviction: undefined,
   }

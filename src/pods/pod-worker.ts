@@ -5,6 +5,7 @@ import { computeQosClass } from '../model/compute-qos-class.ts'
 import type { PodStatus } from '../model/generated/core-v1.ts'
 import { emptyObservedPod } from '../model/observed-pod.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
+import { isStaticPod } from '../model/pod.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
 import { isOver } from '../status/compute-phase.ts'
 import type { PodReport } from '../status/pod-report.ts'
@@ -83,6 +84,8 @@ export class PodWorker {
   #keepsRemains = true
   readonly #cleared = Promise.withResolvers<void>()
   readonly #stopped = Promise.withResolvers<void>()
+  readonly #unmounted = Promise.withResolvers<void>()
+  #runsAgain = false
 
   constructor(deps: PodWorkerDeps, subject: PodSubject, state: PodState) {
     this.#deps = deps
@@ -116,6 +119,11 @@ export class PodWorker {
   /** Nothing of the pod runs any more. */
   get stopped(): Promise<void> {
     return this.#stopped.promise
+  }
+
+  /** Nothing of the pod runs any more, and none of its volumes is mounted. */
+  get unmounted(): Promise<void> {
+    return this.#unmounted.promise
   }
 
   /** The node needs the room of what is left of the pod when it has ended. Resolves when that is gone. */
@@ -186,10 +194,11 @@ export class PodWorker {
   }
 
   /** The node takes the pod away, and says why. */
-  evict(verdict: PhaseOverride, graceSeconds: number | undefined): void {
+  evict(verdict: PhaseOverride, how: { readonly graceSeconds: number | undefined; readonly isForNow: boolean }): void {
     if (this.#state.kind === 'terminated') return
     this.#memory.eviction ??= verdict
-    this.terminate('evicted', graceSeconds)
+    this.#runsAgain = how.isForNow && this.pod !== undefined && isStaticPod(this.pod)
+    this.terminate('evicted', how.graceSeconds)
   }
 
   /** A waiting pod may start now. */
@@ -202,6 +211,12 @@ export class PodWorker {
   remove(): void {
     this.#wanted = false
     this.terminate('removed', undefined)
+  }
+
+  /** The dead containers that are too many on the node: they are removed as soon as they may. */
+  dropDead(ids: ReadonlySet<string>): void {
+    this.#memory.surplus = ids
+    this.wake()
   }
 
   /** Somebody waits for the end of this worker: the remains do not. */
@@ -236,6 +251,7 @@ export class PodWorker {
       this.#nextLookAt = undefined
     }
     this.#stopped.resolve()
+    this.#unmounted.resolve()
     this.#cleared.resolve()
     await this.#deps.runtime.journal.forget(this.uid)
   }
@@ -306,7 +322,7 @@ export class PodWorker {
   async #sync(signals: ApplySignals): Promise<number | undefined> {
     const { runtime, settings } = this.#deps
     const probes = this.#probing?.probes
-    const { pod } = this
+    const pod = this.#allocated()
     if (pod === undefined || probes === undefined) throw new Error('Cannot sync a pod without a spec')
     const onStatus = () => this.#deps.onStatus(this)
     const result = await syncPod({ runtime, settings, memory: this.#memory, probes, onStatus }, pod, signals)
@@ -337,8 +353,9 @@ export class PodWorker {
       throw error
     }
     await this.#probing?.probes.end()
-    if (pod !== undefined) {
-      await this.#probing?.tell(pod, this.#observed(), true)
+    const allocated = this.#allocated()
+    if (allocated !== undefined) {
+      await this.#probing?.tell(allocated, this.#observed(), true)
       if (this.#wanted) await this.#noteEnd()
     }
     this.#state = { kind: 'terminated', at: runtime.clock.monotonic() }
@@ -359,7 +376,7 @@ export class PodWorker {
   /** A step under way may take long, and whoever sends requests to the pod has to know now whether it is ready. */
   async #probesChanged(): Promise<void> {
     this.wake()
-    const { pod } = this
+    const pod = this.#allocated()
     if (this.#pass === undefined || pod === undefined) return
     await this.#probing?.tell(pod, this.#observed(), false)
     this.#deps.onStatus(this)
@@ -368,7 +385,8 @@ export class PodWorker {
   /** From here on the pod never runs again, whatever happens to the agent or the runtime. */
   async #noteEnd(): Promise<void> {
     const { status } = this.#memory
-    if (status !== undefined && isOver(status.phase)) await this.#deps.runtime.journal.record(this.uid, status)
+    if (!this.#runsAgain && status !== undefined && isOver(status.phase))
+      await this.#deps.runtime.journal.record(this.uid, status)
   }
 
   async #cleanUp(endedAt: number, shutdown: AbortSignal): Promise<number | undefined> {
@@ -378,6 +396,8 @@ export class PodWorker {
       keepUntil: endedAt + this.#lingerMs,
       keepsRemains: this.#keepsRemains,
       isFinished: this.#isFinished,
+      isAwaited: this.#lingerMs === 0,
+      onUnmounted: () => this.#unmounted.resolve(),
     }
     const result = await cleanUpPod(this.#deps.runtime, ended, shutdown)
     if (result.kind === 'gone') {
@@ -390,8 +410,14 @@ export class PodWorker {
     return result.ms
   }
 
+  /** The pod with what it was granted; its spec may ask for something else. */
+  #allocated(): Pod | undefined {
+    const { pod } = this
+    return pod && this.#deps.runtime.allocations.allocated(pod)
+  }
+
   #ending(): EndingPod {
-    return { pod: this.pod, observed: () => this.#observed(), memory: this.#memory }
+    return { pod: this.#allocated(), observed: () => this.#observed(), memory: this.#memory }
   }
 
   #endVolumesWait(): void {

@@ -8,8 +8,10 @@ import { isOver } from '../status/compute-phase.ts'
 import { applyPodActions } from './apply-pod-actions.ts'
 import type { ApplySignals } from './apply-signals.ts'
 import type { CrashBackOffLimits } from './compute-crash-back-off.ts'
+import { bringCgroup } from './bring-cgroup.ts'
 import { bringVolumes } from './bring-volumes.ts'
 import { computeLeftovers } from './compute-leftovers.ts'
+import { toLeftoverRule } from './to-leftover-rule.ts'
 import { computePodActions } from './compute-pod-actions.ts'
 import { SandboxError } from './create-sandbox.ts'
 import { hasNewRunningParts } from './has-new-running-parts.ts'
@@ -17,6 +19,7 @@ import type { PodActions } from './pod-actions.ts'
 import type { PodMemory } from './pod-memory.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 import { removeLeftovers } from './remove-leftovers.ts'
+import { isResizing } from './resize/compute-resize-actions.ts'
 import { updatePodStatus } from './update-pod-status.ts'
 
 /** What every pass of every pod needs besides the runtime. */
@@ -57,7 +60,7 @@ const LOST = {
 }
 const DEADLINE = { phase: 'Failed', reason: 'DeadlineExceeded', message: DEADLINE_MESSAGE }
 
-/** One pass over a living pod: look, say, decide, do. What fails is told and tried again. */
+/** One pass over a living pod with the resources it was granted: look, say, decide, do. What fails is told and tried again. */
 export async function syncPod(context: SyncContext, pod: Pod, signals: ApplySignals): Promise<SyncResult> {
   const before = context.runtime.observer.get(pod.metadata.uid)
   try {
@@ -81,6 +84,8 @@ async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Prom
   const seen = await look(context, pod)
   const observed = seen ?? emptyObservedPod(pod.metadata)
   const late = deadlinePassed(context, pod)
+  const actuated = runtime.allocations.actuated(pod.metadata.uid)
+  runtime.resizes.looked(pod, isResizing({ pod, observed, actuated }))
   await probes.sync(pod, seen)
   await tell(context, { pod, observed, override: late ? DEADLINE : undefined })
   await probes.remember(pod, observed)
@@ -91,7 +96,14 @@ async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Prom
     return wait(context, pod, { ms: jitter(runtime, NETWORK_RETRY_MS), seen })
   }
   const now = runtime.clock.now()
-  const actions = computePodActions({ pod, observed, probes: probes.verdicts, backOff: memory.backOff, now })
+  const actions = computePodActions({
+    pod,
+    observed,
+    probes: probes.verdicts,
+    backOff: memory.backOff,
+    actuated,
+    now,
+  })
   if (actions.over && pod.metadata.deletionTimestamp === undefined) {
     await tell(context, { pod, observed, override: LOST })
     return { kind: 'finished' }
@@ -103,6 +115,9 @@ async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Prom
   if (pause > 0) return wait(context, pod, { ms: pause, seen })
   // Volumes and images may take long, and somebody wants to know that the node has the pod.
   if (actions.createSandbox || actions.start.length > 0) context.onStatus()
+  const cgroup = await bringCgroup(context, { pod, observed, actions }, signals)
+  if (cgroup === 'changed') return { kind: 'again' }
+  if (cgroup === 'missing') return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })
   const volumes = await bringVolumes(context, { pod, actions }, signals)
   if (volumes === 'changed') return { kind: 'again' }
   if (volumes === 'missing') return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })
@@ -126,6 +141,7 @@ async function act(
     actions.killPod ||
     actions.createSandbox ||
     actions.reset !== undefined ||
+    actions.resize !== undefined ||
     actions.kill.length > 0 ||
     actions.start.length > 0
   if (does) memory.unsure = true
@@ -139,7 +155,8 @@ async function act(
   await trim(context, { pod, observed: fresh }, signals.shutdown)
   if (!complete) return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen: fresh })
   // Doing what changes nothing once more would change nothing again, and without end.
-  if (does && fresh !== seen) return { kind: 'again' }
+  // Not so with a resize: what was set is known, also where the runtime does not tell.
+  if (does && (fresh !== seen || actions.resize !== undefined)) return { kind: 'again' }
   return wait(context, pod, { ms: nextLook(context, actions), seen: fresh })
 }
 
@@ -152,9 +169,18 @@ async function look(context: SyncContext, pod: Pod): Promise<ObservedPod | undef
 }
 
 async function lookAnew({ runtime, memory }: SyncContext, pod: Pod): Promise<ObservedPod | undefined> {
-  const fresh = await runtime.observer.refresh(pod.metadata.uid)
-  memory.unsure = false
-  return fresh
+  try {
+    const fresh = await runtime.observer.refresh(pod.metadata.uid)
+    memory.unsure = false
+    return fresh
+  } catch (error) {
+    // A runtime that is away is a matter of the node; one that cannot say how this pod is, one of the pod.
+    if (error instanceof CriCallError && !['Unavailable', 'Cancelled'].includes(error.code)) {
+      const message = `error determining status: ${error.message}`
+      runtime.events.record(pod, { type: 'Warning', reason: 'FailedSync', message })
+    }
+    throw error
+  }
 }
 
 async function tell(
@@ -177,13 +203,13 @@ function hasNetworkProblem({ runtime, settings, memory }: SyncContext, pod: Pod)
 
 /** What is left over harms nobody, so a failure to remove it is no reason to hold up the pod. */
 async function trim(
-  { runtime }: SyncContext,
+  { runtime, memory }: SyncContext,
   { pod, observed }: { readonly pod: Pod; readonly observed: ObservedPod | undefined },
   shutdown: AbortSignal,
 ): Promise<void> {
   if (observed === undefined) return
   try {
-    const leftovers = computeLeftovers(observed, runtime.node.deadInstancesKept)
+    const leftovers = computeLeftovers(observed, toLeftoverRule(runtime, memory))
     await removeLeftovers(runtime, pod.metadata, leftovers, shutdown)
   } catch (error) {
     if (shutdown.aborted) throw error
