@@ -3,7 +3,7 @@ import { TaskGroup } from './async/task-group.ts'
 import type { Settings } from './config/load-configuration.ts'
 import { lockFile, notifySystemd, raiseOpenFiles, setOomScoreAdj, waitForLockContention } from './host/own-process.ts'
 import type { MachineFacts } from './host/read-machine.ts'
-import { collectGarbage } from './host/collect-garbage.ts'
+import { giveMemoryBack } from './host/give-memory-back.ts'
 import { hostConfigFiles } from './host/config-files.ts'
 import { runKubelet } from './kubelet.ts'
 import type { ObjectApi } from './objects/object-api.ts'
@@ -81,7 +81,7 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
       clock,
       log,
       random: () => Math.random(),
-      collectGarbage,
+      memory: { residentBytes: () => process.memoryUsage.rss(), giveBack: giveMemoryBack },
       giveUp: deps.giveUp,
       verbosity: deps.verbosity,
       environment: deps.environment,

@@ -3,22 +3,39 @@ import { test } from 'node:test'
 import { FakeClock } from '../../test/fakes/fake-clock.ts'
 import { runMemoryTrim } from './run-memory-trim.ts'
 
-test('runMemoryTrim() collects once after a burst, when it is quiet, and then not before the next', async () => {
+const LOOKS_UNTIL_LATE = 24
+
+test('runMemoryTrim() gives memory back once it is quiet or late, and not again before there is more', async () => {
   const clock = new FakeClock()
   const stop = new AbortController()
-  let done = 0
-  let collected = 0
-  const running = runMemoryTrim({ clock, work: () => done, collect: () => (collected += 1) }, stop.signal)
-  const pass = async (work: number) => {
-    done += work
-    await clock.advance(10_000)
-    return collected
+  let [done, garbage, used, times] = [0, 30, 50, 0]
+  const giveBack = () => {
+    times += 1
+    garbage = 0
   }
-  assert.deepEqual(
-    [await pass(5), await pass(300), await pass(11), await pass(5), await pass(5), await pass(5)],
-    [0, 0, 0, 1, 1, 1],
-  )
-  assert.deepEqual([await pass(250), await pass(0)], [1, 2])
+  const residentBytes = () => (garbage + used) * 1e6
+  const running = runMemoryTrim({ clock, work: () => done, residentBytes, giveBack }, stop.signal)
+  const pass = async (work: number, grows: { garbage?: number; used?: number } = {}, looks = 1) => {
+    done += work
+    garbage += grows.garbage ?? 0
+    used += grows.used ?? 0
+    for (let look = 0; look < looks; look += 1) await clock.advance(5000)
+    return times
+  }
+  // The start.
+  assert.deepEqual([await pass(6), await pass(5), await pass(0)], [0, 1, 1])
+  // A burst of work, with little garbage at first.
+  assert.deepEqual([await pass(300, { garbage: 5 }), await pass(5), await pass(300, { garbage: 2 })], [1, 1, 1])
+  assert.deepEqual([await pass(5), await pass(5)], [2, 2])
+  // A crowd of callers, who are no work: what they hold is given back when they have been gone for a while.
+  assert.deepEqual([await pass(0, { used: 40 }), await pass(0), await pass(0)], [3, 3, 3])
+  assert.deepEqual([await pass(0, { used: -40, garbage: 40 }), await pass(0, {}, LOOKS_UNTIL_LATE)], [3, 4])
+  // Work without end.
+  assert.deepEqual([await pass(6, { garbage: 40 }), await pass(200, {}, 1)], [4, 4])
+  for (let look = 0; look < LOOKS_UNTIL_LATE; look += 1) await pass(6)
+  assert.equal(times, 5)
+  // Nothing to do, for long.
+  assert.equal(await pass(0, {}, 3 * LOOKS_UNTIL_LATE), 5)
   stop.abort(new Error('done'))
   await assert.rejects(running, /done/)
   assert.equal(clock.sleeping, 0)
