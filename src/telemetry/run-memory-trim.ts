@@ -15,7 +15,7 @@ const LOOK_MS = 5000
 const REST = 5
 const WORTH_BYTES = 6_000_000
 // After so long the pause does not matter, and what was in use the last time may be free.
-const LATE_MS = 120_000
+const LATE_MS = 300_000
 
 /**
  * Gives memory back after the start, after a burst of work and after a crowd of callers, once it is quiet. V8 and malloc by themselves keep
@@ -23,19 +23,18 @@ const LATE_MS = 120_000
  */
 export async function runMemoryTrim(deps: MemoryTrimDeps, signal: AbortSignal): Promise<void> {
   const { clock, work, residentBytes, giveBack } = deps
-  let [left, least] = [0, Infinity]
   let gaveAt = clock.monotonic()
-  let isFresh = false
+  let left = 0
   for (let before = work(); ; before = work()) {
     await clock.sleep(LOOK_MS, signal)
-    const resident = residentBytes()
-    // V8 lets go of its pages some seconds later: only now it shows what is left.
-    if (isFresh) [left, least, isFresh] = [resident, Math.min(least, resident), false]
+    const isQuiet = work() - before <= REST
+    const isMore = residentBytes() - left >= WORTH_BYTES
     const isLate = clock.monotonic() - gaveAt >= LATE_MS
-    const isQuiet = isLate || work() - before <= REST
-    if (!isQuiet || resident - (isLate ? Math.min(left, least) : left) < WORTH_BYTES) continue
+    // V8 lets go of its pages some seconds later, so that less may be left than it seemed.
+    left = Math.min(left, residentBytes())
+    if (!(isQuiet && isMore) && !isLate) continue
     giveBack()
     gaveAt = clock.monotonic()
-    isFresh = true
+    left = residentBytes()
   }
 }
