@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { noTracer } from './telemetry/tracer.ts'
+import { countImages } from '../test/fakes/counted-images.ts'
 import { FakeClock } from '../test/fakes/fake-clock.ts'
 import { FakeCri } from '../test/fakes/fake-cri.ts'
 import { loadSettings } from '../test/fakes/load-settings.ts'
@@ -30,6 +31,7 @@ test('createImages() refuses a credential plugin that is not there', async () =>
     workingDirectory: '/',
     findSecret: async () => undefined,
     volumeImages: () => [],
+    metrics: countImages().metrics,
     tracer: noTracer,
     clock,
     log: silentLogger,

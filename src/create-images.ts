@@ -9,6 +9,7 @@ import { runProcess } from './host/run-process.ts'
 import { CredentialPlugin } from './images/credential-plugin.ts'
 import { ImageAccess } from './images/image-access.ts'
 import { ImageCollector } from './images/image-collector.ts'
+import type { ImageMetrics } from './images/image-metrics.ts'
 import { ImageCredentials } from './images/image-credentials.ts'
 import { ImagePuller } from './images/image-puller.ts'
 import { NodeCredentials } from './images/node-credentials.ts'
@@ -29,6 +30,7 @@ export interface ImagesDeps {
   readonly findSecret: FindSecret
   /** Images that volumes of pods name. */
   readonly volumeImages: () => readonly string[]
+  readonly metrics: ImageMetrics
   readonly tracer: Tracer
   readonly clock: Clock
   readonly log: Logger
@@ -36,7 +38,7 @@ export interface ImagesDeps {
 
 /** Everything about images: who brings them, and who takes them away again. Fails for a plugin that is not there. */
 export async function createImages(deps: ImagesDeps, signal: AbortSignal) {
-  const { settings, calls, events, clock, log } = deps
+  const { settings, calls, events, metrics, clock, log } = deps
   const { config } = settings
   await checkPlugins(settings)
   const access = createAccess(deps)
@@ -54,6 +56,7 @@ export async function createImages(deps: ImagesDeps, signal: AbortSignal) {
       perSecond: config.registryPullQPS,
       burst: config.registryBurst,
     },
+    metrics,
     clock,
     log,
   })
@@ -65,7 +68,7 @@ export async function createImages(deps: ImagesDeps, signal: AbortSignal) {
 }
 
 function createCollector(
-  { settings, calls, volumeImages, nodeEvents, tracer, clock, log }: ImagesDeps,
+  { settings, calls, volumeImages, nodeEvents, metrics, tracer, clock, log }: ImagesDeps,
   access: ImageAccess,
 ) {
   const { config } = settings
@@ -77,11 +80,18 @@ function createCollector(
   }
   const shared = { policy, events: nodeEvents, clock, log }
   const onRemaining = (refs: ReadonlySet<string>, passBeganAt: number) => access.prune(refs, passBeganAt)
-  const collector = new ImageCollector({ ...shared, calls, volumeImages, readSpace: readFileSystemSpace, onRemaining })
+  const collector = new ImageCollector({
+    ...shared,
+    calls,
+    volumeImages,
+    readSpace: readFileSystemSpace,
+    onRemaining,
+    metrics,
+  })
   return { ...shared, collector, tracer }
 }
 
-function createAccess({ settings, clock, log }: ImagesDeps): ImageAccess {
+function createAccess({ settings, metrics, clock, log }: ImagesDeps): ImageAccess {
   const { config, flags } = settings
   const folder = `${flags.rootDir}/image_manager`
   return new ImageAccess({
@@ -89,14 +99,15 @@ function createAccess({ settings, clock, log }: ImagesDeps): ImageAccess {
     allowlist: config.preloadedImagesVerificationAllowlist,
     pulled: createRecordFolder(`${folder}/pulled`),
     pulling: createRecordFolder(`${folder}/pulling`),
+    metrics,
     clock,
     log,
   })
 }
 
 function createCredentials(deps: ImagesDeps, signal: AbortSignal): ImageCredentials {
-  const { settings, environment, workingDirectory, clock, log } = deps
-  const plugin = { run: runProcess.bind(undefined, clock), environment, clock, log }
+  const { settings, environment, workingDirectory, metrics, clock, log } = deps
+  const plugin = { run: runProcess.bind(undefined, clock), environment, metrics, clock, log }
   return new ImageCredentials({
     findSecret: deps.findSecret,
     node: new NodeCredentials({

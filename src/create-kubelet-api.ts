@@ -32,6 +32,8 @@ export interface CreateKubeletApiDeps {
   readonly random: () => number
 }
 
+const LOOPBACK = ['127.0.0.1', '::1']
+
 /** Everything that the kubelet's own API serves, and what keeps its certificate and its figures true. */
 export async function createKubeletApi(
   deps: CreateKubeletApiDeps,
@@ -63,7 +65,8 @@ async function openCertificates(deps: CreateKubeletApiDeps): Promise<ServingCert
     tlsPrivateKeyFile: config.tlsPrivateKeyFile,
     serverTLSBootstrap: config.serverTLSBootstrap,
     reloads: gates.enabled('ReloadKubeletServerCertificateFile'),
-    allowsNamesOnly: gates.enabled('AllowDNSOnlyNodeCSR'),
+    // Whoever listens on loopback alone is reached by name, and a machine that is on no network has nothing else.
+    allowsNamesOnly: gates.enabled('AllowDNSOnlyNodeCSR') || LOOPBACK.includes(config.address),
     nodeIps: ownNode.ips(),
     nodeAddresses: () => ownNode.node().status?.addresses ?? [{ type: 'Hostname', address: nodeName }],
     metrics: {
@@ -74,7 +77,8 @@ async function openCertificates(deps: CreateKubeletApiDeps): Promise<ServingCert
 }
 
 /** Logs, exec and the like. */
-function createContainerRoutes({ settings, runtime, workers, rootDirectory, clock, log }: CreateKubeletApiDeps) {
+function createContainerRoutes(deps: CreateKubeletApiDeps) {
+  const { settings, runtime, workers, rootDirectory, metrics, clock, log } = deps
   const { config, gates } = settings
   const shared = { views: () => workers.views(), calls: runtime.calls, clock, log }
   return [
@@ -87,6 +91,7 @@ function createContainerRoutes({ settings, runtime, workers, rootDirectory, cloc
     ...createStreamRoutes({
       ...shared,
       idleMs: config.streamingConnectionIdleTimeout,
+      onWebSocket: (subresource) => metrics.webSocketRequest(subresource),
       dial: dialStreamServer,
       webSockets: gates.enabled('ExtendWebSocketsToKubelet'),
       checkpoints: gates.enabled('ContainerCheckpoint')

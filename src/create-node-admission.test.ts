@@ -24,9 +24,11 @@ async function setUp() {
     node: () => node,
     allocatable: () => ({ pods: '10', cpu: '1' }),
     activePods: () => active,
+    isShuttingDown: () => false,
     pressures: () => ({ memory: false, disk: false, pid: false }),
     declaredFeatures: [],
     evict: ({ metadata }, { reason, condition }) => void told.push(`evict ${metadata.uid} ${reason} ${condition.type}`),
+    metrics: { preemption: (resource) => void told.push(`preemption ${resource}`) },
     events: {
       record: ({ metadata }, { type, reason, message }) =>
         void told.push(`${type} ${metadata.uid} ${reason} ${message}`),
@@ -49,6 +51,7 @@ describe('createNodeAdmission()', () => {
     assert.equal(admission.admit(critical), undefined)
     assert.deepEqual(told.splice(0), [
       'Warning large Preempting Preempted in order to admit critical pod',
+      'preemption cpu',
       'evict large Preempting DisruptionTarget',
     ])
     setActive(small, large, critical)
@@ -57,6 +60,7 @@ describe('createNodeAdmission()', () => {
     assert.equal(admission.admit(pod('second', '200m', 2_000_000_000)), undefined)
     assert.deepEqual(told, [
       'Warning small Preempting Preempted in order to admit critical pod',
+      'preemption cpu',
       'evict small Preempting DisruptionTarget',
     ])
   })

@@ -31,10 +31,16 @@ export interface NodeAdmissionDeps {
   /** The pods that were admitted and have not ended. */
   readonly activePods: () => readonly Pod[]
   readonly pressures: () => Pressures
+  /** Pods end, and none is taken. */
+  readonly isShuttingDown: () => boolean
   /** As the node's status has them; undefined when it declares none. */
   readonly declaredFeatures: readonly string[] | undefined
   /** Begins to end a pod, with its own grace period. */
   readonly evict: (pod: Pod, eviction: Eviction) => void
+  readonly metrics: {
+    /** A pod has to leave for a critical one, which lacks this resource. */
+    preemption(resource: string): void
+  }
   readonly events: PodEvents
 }
 
@@ -51,7 +57,7 @@ const PREEMPTION: Eviction = {
 
 /** The questions before a pod gets a worker: can its spec be honoured, and may it run here? */
 export function createNodeAdmission(deps: NodeAdmissionDeps) {
-  const { settings, kernel, features, evict, events } = deps
+  const { settings, kernel, features, evict, metrics, events } = deps
   const allowedSysctls = [...computeSafeSysctls(kernel.release), ...settings.config.allowedUnsafeSysctls]
   // Those that leave for another pod: their room is given away, so it must not be counted, nor given away again.
   let leaving: ReadonlySet<PodUid> = new Set()
@@ -66,6 +72,7 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
       allocatable: parseAmounts(deps.allocatable()),
       otherPods: active.filter(({ metadata: { uid } }) => uid !== pod.metadata.uid && !leaving.has(uid)),
       pressures: deps.pressures(),
+      isShuttingDown: deps.isShuttingDown(),
       taintComparisons: settings.gates.enabled('TaintTolerationComparisonOperators'),
       podLevelResources: settings.gates.enabled('PodLevelResources'),
       declaredFeatures: deps.declaredFeatures,
@@ -82,6 +89,7 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
       leaving = new Set([...leaving, ...decision.victims.map(({ metadata }) => metadata.uid)])
       for (const victim of decision.victims) {
         events.record(victim, { type: 'Warning', reason: PREEMPTION.reason, message: PREEMPTION.message })
+        metrics.preemption(decision.resource)
         evict(victim, PREEMPTION)
       }
       return undefined

@@ -72,7 +72,10 @@ export async function createNodeRuntime(deps: NodeRuntimeDeps, group: TaskGroup)
     calls,
     version,
     cgroups: { driver, root: settings.cgroupRoot, perQos: config.cgroupsPerQOS },
-    observer: new Observer({ runtime: calls, clock, onChange: deps.onPod }, group.signal),
+    observer: new Observer(
+      { runtime: calls, clock, onChange: deps.onPod, onRefresh: (ms) => metrics.podRelist(ms / 1000) },
+      group.signal,
+    ),
     health,
     features: () => toRuntimeFeatures(health.abilities, version),
     callsMade: () => callsMade,

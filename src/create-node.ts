@@ -23,6 +23,7 @@ import { createNodeApi } from './node/node-api.ts'
 import type { NodeApi } from './node/node-api.ts'
 import type { NodeFacts } from './node/node-facts.ts'
 import type { NodeProfile } from './node/node-profile.ts'
+import type { NodeStartup } from './node/node-startup.ts'
 import { NodeSurroundings } from './node/node-surroundings.ts'
 import { OwnNode as KnownNode } from './node/own-node.ts'
 import { PodCidr } from './node/pod-cidr.ts'
@@ -57,6 +58,7 @@ export interface NodeDeps {
   /** The names of attached volumes that pods use; undefined while they are not known. */
   readonly volumesInUse: () => readonly string[] | undefined
   readonly events: NodeEvents
+  readonly startup?: NodeStartup
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number

@@ -30,7 +30,7 @@ import { ExitJournal } from './pods/exit-journal.ts'
 import type { NodeSettings } from './pods/pod-runtime.ts'
 import { PodWorkers } from './pods/pod-workers.ts'
 import { readEnvironment } from './read-environment.ts'
-import { createPodCgroups } from './resources/pod-cgroups.ts'
+import type { PodCgroups } from './resources/pod-cgroups.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
 import type { Tracer } from './telemetry/tracer.ts'
@@ -46,6 +46,7 @@ export interface CreatePodsDeps {
   readonly rootDirectory: string
   readonly runtime: NodeRuntime
   readonly membership: Membership
+  readonly cgroups: PodCgroups
   readonly node: NodeSettings
   readonly ownNode: Pick<OwnNode, 'node' | 'allocatable' | 'declaredFeatures'>
   /** For everything that pods control. */
@@ -53,6 +54,7 @@ export interface CreatePodsDeps {
   readonly metrics: AgentMetrics
   /** What the node is short of. */
   readonly pressures: () => Pressures
+  readonly isShuttingDown: () => boolean
   /** The status of a pod may have changed. */
   readonly onStatus: (uid: PodUid) => void
   /** Does the API have this pod although it could not be read? */
@@ -83,7 +85,6 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     },
   }
   const journal = await ExitJournal.load({ files: createJournalFolder(`${flags.rootDir}/deckhand/finished-pods`), log })
-  const cgroups = createPodCgroups({ layout: runtime.cgroups, clock }, group.signal)
   const lookAgain = (uid: PodUid) => {
     volumes.hurry(uid)
     workers.observed(uid)
@@ -111,6 +112,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       nodeAllocatable: () => deps.node.container.allocatable,
       swapIsOn: machine.swapBytes > 0n,
       selinuxEnabled: machine.selinuxEnabled,
+      remoteMountHelper: flags.experimentalMounterPath,
       events,
       nodeEvents,
       metrics,
@@ -139,6 +141,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       environment: deps.environment,
       workingDirectory: deps.workingDirectory,
       findSecret: (key, signal) => findPullSecret({ objects, log }, key, signal),
+      metrics,
       tracer: deps.tracer,
       volumeImages: () => workers.views().flatMap(({ pod }) => listVolumeImages(pod)),
       clock,
@@ -158,11 +161,13 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     allocatable: () => deps.ownNode.allocatable(),
     activePods: () => workers.activePods(),
     pressures: deps.pressures,
+    isShuttingDown: deps.isShuttingDown,
     declaredFeatures: deps.ownNode.declaredFeatures,
     evict: (pod, { reason, message }) =>
       group.run(`eviction of ${podLogName(pod)}`, (s) =>
         workers.evict(pod.metadata.uid, { reason, message, graceSeconds: undefined }, s),
       ),
+    metrics,
     events,
   })
   const workers = new PodWorkers(
@@ -178,7 +183,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         userNamespaces,
         httpGet,
         files,
-        cgroups,
+        cgroups: deps.cgroups,
         journal,
         readEnvironment: (request, s) => readEnvironment({ objects, readFile, services }, request, s),
         events,
@@ -211,7 +216,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     group,
   )
   const wantsFresh = (pod: Pod) => !workers.knows(pod.metadata.uid) && wantsFreshNode(pod)
-  return { workers, volumes, volumeStats, images, files, journal, cgroups, userNamespaces, wantsFreshNode: wantsFresh }
+  return { workers, volumes, volumeStats, images, files, journal, userNamespaces, wantsFreshNode: wantsFresh }
 }
 
 function toSelectable({ metadata }: Node): SelectableNode {

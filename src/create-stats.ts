@@ -28,10 +28,12 @@ export interface CreateStatsDeps {
 const LEAST_INTERVAL_MS = 1000
 
 /** What the node and its pods use, and where that is served. */
-export function createStats(
-  deps: CreateStatsDeps,
-  signal: AbortSignal,
-): { readonly engine: StatsEngine; readonly routes: readonly Route[] } {
+export interface Stats {
+  readonly engine: StatsEngine
+  readonly routes: readonly Route[]
+}
+
+export function createStats(deps: CreateStatsDeps, signal: AbortSignal): Stats {
   const { settings, machine, runtime, log } = deps
   const { config, flags, gates, nodeName } = settings
   const engine = new StatsEngine(
@@ -51,7 +53,9 @@ export function createStats(
   )
   const memory = { memoryBytes: Number(machine.memoryBytes), swapBytes: Number(machine.swapBytes) }
   const identity = { ...deps.identity, ...readCpuTopology(), ...memory }
-  return { engine, routes: createStatsRoutes({ engine, nodeName, machine: identity, log }) }
+  // Which version is named does not matter: all that is hidden was hidden by the one before.
+  const showHidden = config.showHiddenMetricsForVersion !== ''
+  return { engine, routes: createStatsRoutes({ engine, nodeName, showHidden, machine: identity, log }) }
 }
 
 /** The agent's own is where it is, whatever is wished. The root is nobody's own. */

@@ -43,6 +43,8 @@ export interface CreateVolumesDeps {
   readonly nodeAllocatable: () => ResourceAmounts
   readonly swapIsOn: boolean
   readonly selinuxEnabled: boolean
+  /** --experimental-mounter-path */
+  readonly remoteMountHelper: string
   readonly events: PodEvents
   readonly nodeEvents: NodeEvents
   readonly metrics: Pick<VolumeMetrics, 'storageOperation' | 'volumeFound' | 'foreignVolumeCleaned'>
@@ -54,7 +56,7 @@ export interface CreateVolumesDeps {
 /** The volumes of pods on this machine, of every kind that there is. */
 export function createVolumes(deps: CreateVolumesDeps, group: TaskGroup): Volumes {
   const { rootDirectory, guarded, objects, clock } = deps
-  const mounter = createMounter({ clock })
+  const mounter = createMounter({ clock, remoteHelper: deps.remoteMountHelper })
   return new Volumes(
     {
       ...deps,

@@ -14,6 +14,7 @@ import { helpText } from './standalone/help.ts'
 import type { NodeDeps } from './standalone/node-deps.ts'
 import { exitCodes, NodeError } from './standalone/node-error.ts'
 import type { ExitCode } from './standalone/node-error.ts'
+import { runShutdown } from './standalone/shutdown.ts'
 import { runStatus } from './standalone/status.ts'
 import { runUp } from './standalone/up.ts'
 import { runWhy } from './standalone/why.ts'
@@ -85,6 +86,9 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
       await runDown({ ...deps, openRuntime }, command, signal)
       return exitCodes.done
     }
+    case 'shutdown':
+      await runShutdown(deps, command.options, signal)
+      return exitCodes.done
     case 'status':
       return (await runStatus(deps, command.state, signal)) ? exitCodes.done : exitCodes.otherState
     case 'why':

@@ -8,7 +8,7 @@ import type { Settings } from './config/load-configuration.ts'
 import { createEventRecorder } from './events/create-event-recorder.ts'
 import { hostConfigFiles } from './host/config-files.ts'
 import { runProcess } from './host/run-process.ts'
-import type { KubeClientMetrics } from './kube-api/client-metrics.ts'
+import type { KubeClientMetrics, PluginCall } from './kube-api/client-metrics.ts'
 import { createKubeClient } from './kube-api/create-kube-client.ts'
 import { NodeFollower } from './kube-api/followers/node-follower.ts'
 import { RuntimeClassesFollower } from './kube-api/followers/runtime-classes-follower.ts'
@@ -30,7 +30,11 @@ import type { Tracer } from './telemetry/tracer.ts'
 export interface JoinClusterDeps {
   readonly settings: Settings
   readonly environment: Readonly<Record<string, string | undefined>>
-  readonly metrics: { readonly client: KubeClientMetrics; readonly certificate: CertificateMetrics }
+  readonly metrics: {
+    readonly client: KubeClientMetrics
+    readonly certificate: CertificateMetrics
+    readonly pluginCall: (call: PluginCall) => void
+  }
   /** There is no way on without a new start. */
   readonly giveUp: (error: Error) => void
   /** Undefined: nothing is traced. */
@@ -107,7 +111,7 @@ function createLimits({ settings, metrics, tracer, clock, random, log }: JoinClu
 }
 
 async function openTransport(
-  { environment, clock, log }: JoinClusterDeps,
+  { environment, metrics, clock, log }: JoinClusterDeps,
   cluster: { readonly path: string; readonly certificates: CertificateProvider | undefined },
   group: TaskGroup,
 ): Promise<Transport> {
@@ -118,6 +122,7 @@ async function openTransport(
     files: hostConfigFiles,
     run: (request, signal) => runProcess(clock, request, signal),
     environment,
+    onPluginCall: metrics.pluginCall,
     tasks: group,
     clock,
     log,

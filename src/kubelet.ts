@@ -2,15 +2,18 @@ import type { Clock } from './async/clock.ts'
 import { TaskGroup } from './async/task-group.ts'
 import { Wakeup } from './async/wakeup.ts'
 import type { Settings } from './config/load-configuration.ts'
-import { computeResolvConfWarnings } from './containers/compute-dns-config.ts'
+import { computeNodeDnsWarnings } from './containers/compute-dns-config.ts'
+import { createCgroups } from './create-cgroups.ts'
 import { createPods } from './create-pods.ts'
 import { createNodeRuntime } from './create-node-runtime.ts'
 import { createLoneMembership } from './membership.ts'
 import { createNode } from './create-node.ts'
-import type { CreateStatsDeps } from './create-stats.ts'
+import type { CreateStatsDeps, Stats } from './create-stats.ts'
+import { listLogUsages } from './stats/list-log-usages.ts'
 import { NodePressure } from './eviction/node-pressure.ts'
 import { createNodeTracing } from './create-node-tracing.ts'
 import { PodChanges } from './node-api/pod-changes.ts'
+import type { NodeShutdown } from './create-node-shutdown.ts'
 import type { PluginRegistrations } from './plugins/plugin-registrations.ts'
 import { noTracer } from './telemetry/tracer.ts'
 import type { ServingCertificates } from './certificates/open-serving-certificates.ts'
@@ -20,8 +23,11 @@ import type { JoinClusterDeps } from './join-cluster.ts'
 import { readNodeIdentity } from './host/read-node-identity.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Verbosity } from './telemetry/create-logger.ts'
+import { runProcess } from './host/run-process.ts'
 import { prepareRoot } from './host/prepare-root.ts'
 import { waitForFreshNode } from './wait-for-fresh-node.ts'
+import { NodeStartup } from './node/node-startup.ts'
+import { readBootTime } from './host/read-boot-time.ts'
 import { computeRelistProblem } from './node/compute-relist-problem.ts'
 import type { Node } from './model/generated/core-v1.ts'
 import type { DnsSettings } from './containers/compute-dns-config.ts'
@@ -35,6 +41,7 @@ import type { PodUid } from './model/pod.ts'
 import { Observer } from './observe/observer.ts'
 import { runObserver } from './observe/run-observer.ts'
 import { runLeftoverRemoval } from './run-leftover-removal.ts'
+import { runDeadContainerCollection } from './run-dead-container-collection.ts'
 import { reportRunOnce } from './run-once.ts'
 import { runServers } from './run-servers.ts'
 import { PodConfigMux } from './sources/pod-config-mux.ts'
@@ -103,11 +110,14 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   })
   const startedAt = clock.now()
   const loopDelay = measureLoopDelay()
-  let lastLookAt = startedAt
+  // Counted by a clock that nobody sets: the node must not falter because its time was put right.
+  let lastLookAt = clock.monotonic()
   // What the runtime tells before there is anybody to hear it is looked at when there is.
   let isBuilt = false
   let serving: ServingCertificates | undefined
   let plugins: PluginRegistrations | undefined
+  let stats: Stats | undefined
+  let shutdown: NodeShutdown | undefined
   const metrics = deferMetrics(async () =>
     (await import('./telemetry/create-metrics.ts')).createMetrics({
       version: settings.version,
@@ -116,6 +126,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       usage: readOwnUsage,
       volumes: () => volumes.counts(),
       claimUsages: () => volumeStats.claimUsages(),
+      logUsages: () => listLogUsages(stats?.engine.snapshot()),
       plugins: () => plugins?.plugins() ?? [],
       loopDelay,
     }),
@@ -161,9 +172,19 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       runtime: runtime.version,
       abilities: () => health.abilities,
       pressures: () => pressure.current,
-      problems: () => [...computeRelistProblem(clock.now() - lastLookAt), ...health.nodeProblems],
+      problems: () => [
+        ...computeRelistProblem(clock.monotonic() - lastLookAt),
+        ...health.nodeProblems,
+        ...(shutdown?.problems() ?? []),
+      ],
       volumesInUse: () => [],
       events: membership.nodeEvents,
+      startup: new NodeStartup({
+        bootedAt: readBootTime(),
+        startedAt,
+        onStep: (step, seconds) => metrics.nodeStartup(step, seconds),
+        clock,
+      }),
     },
     group.signal,
   )
@@ -174,7 +195,17 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     cgroups: runtime.cgroups,
     resolvConf: deps.resolvConf,
   })
-  tellResolverLimits(node.sandbox.dns, membership.nodeEvents)
+  tellResolverFaults(node.sandbox.dns, membership.nodeEvents)
+  const cgroups = await createCgroups(
+    {
+      ...deps,
+      layout: runtime.cgroups,
+      pods: () => (isBuilt ? workers.activePods() : []),
+      hasExclusiveCpus: () => false,
+      events: membership.nodeEvents,
+    },
+    group.signal,
+  )
   const statusBell = new Wakeup()
   const podChanges = new PodChanges()
   const pods = await createPods(
@@ -183,11 +214,13 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       rootDirectory,
       runtime,
       membership,
+      cgroups: cgroups.pods,
       node,
       ownNode,
       guarded,
       metrics,
       pressures: () => pressure.current,
+      isShuttingDown: () => shutdown?.isShuttingDown() === true,
       tracer: tracer ?? noTracer,
       onStatus: (uid) => {
         statusBell.wake()
@@ -224,6 +257,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       workers: () => workers,
       allSeen: () => mux.allSeen(),
       events: membership.podEvents,
+      onTold: (seconds) => metrics.podStatusTold(seconds),
     })
   cluster?.onNode(() => {
     ownNode.wake()
@@ -238,7 +272,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     const leftovers = {
       files: pods.files,
       volumes,
-      cgroups: pods.cgroups,
+      cgroups: cgroups.pods,
       journal: pods.journal,
       knows: (uid: PodUid) => workers.knows(uid),
       isInRuntime: async (uid: PodUid) => (await observer.refresh(uid)) !== undefined,
@@ -252,12 +286,16 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const stuckMs = Math.max(STUCK_MS, 2 * config.syncFrequency)
   let blind = false
   const onRelist = ({ ms, error }: { readonly ms: number; readonly error?: unknown }) => {
-    lastLookAt = clock.now()
-    if (error === undefined) metrics.relist(ms / 1000, lastLookAt)
+    lastLookAt = clock.monotonic()
+    if (error === undefined) metrics.relist(ms / 1000, clock.now())
     else if (!blind) log.warn('cannot look at the runtime, will try again', { error })
     blind = error !== undefined
   }
-  group.run('observer', (s) => runObserver({ observer, client: calls, clock, log, onRelist }, s))
+  const runtimeEvents = {
+    onStream: (failed: boolean) => metrics.runtimeEventsOpened(failed),
+    onEvent: (happenedAt: number) => metrics.runtimeEvent(Math.max(0, clock.now() - happenedAt) / 1000),
+  }
+  group.run('observer', (s) => runObserver({ observer, client: calls, clock, log, onRelist, ...runtimeEvents }, s))
   group.run('memory', (s) => runMemoryTrim({ ...deps.memory, clock, work: runtime.callsMade }, s))
   group.run('runtime health', (s) => health.run(s))
   let refused = 0
@@ -277,9 +315,11 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       s,
     ),
   )
+  group.run('cgroups', (s) => cgroups.run(s))
   group.run('own node', (s) => ownNode.run(s))
   if (clusterPods !== undefined) group.run('pods of the cluster', (s) => clusterPods.run(s))
   group.run('image garbage collection', (s) => images.runGarbageCollection(s))
+  group.run('dead containers', (s) => runDeadContainerCollection({ ...deps, workers }, s))
   group.run('volume stats', (s) => volumeStats.run(s))
   group.run('log rotation', (s) =>
     runLogRotation(
@@ -290,14 +330,27 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const openStats = createStatsOpener(
     { ...deps, identity, runtime, volumes: () => volumeStats.usages(), rootDirectory },
     group,
+    (opened) => (stats = opened),
   )
   group.run('eviction', async (s) => {
     const [{ runProtection }, stats] = await Promise.all([import('./run-protection.ts'), openStats()])
     const { collector } = images
     await runProtection({ ...deps, runtime, workers, collector, stats: stats.engine, membership, pressure, metrics }, s)
   })
+  group.run('node shutdown', async (s) => {
+    const { createNodeShutdown } = await import('./create-node-shutdown.ts')
+    const events = membership.nodeEvents
+    const onChange = () => ownNode.wake()
+    shutdown = createNodeShutdown({ ...deps, rootDirectory, pods: workers, events, metrics, onChange }, group)
+    await shutdown.run(s)
+  })
+  group.run('iptables', async (s) => {
+    if (!config.makeIPTablesUtilChains) return
+    const { runIptablesChains } = await import('./node/iptables/run-iptables-chains.ts')
+    await runIptablesChains({ runProcess: (request, until) => runProcess(clock, request, until), clock, log }, s)
+  })
   const syncLoop = () =>
-    clock.now() - lastLookAt > stuckMs ? `no look at the runtime was tried for ${stuckMs / 1000} s` : undefined
+    clock.monotonic() - lastLookAt > stuckMs ? `no look at the runtime was tried for ${stuckMs / 1000} s` : undefined
   const createApi = async () => {
     // Loaded only now: pods come before those who look at them.
     const { createKubeletApi } = await import('./create-kubelet-api.ts')
@@ -352,10 +405,11 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
 }
 
 /** What the node and its pods use; loaded when somebody wants to know, and once for all. */
-function createStatsOpener(deps: CreateStatsDeps, group: TaskGroup) {
+function createStatsOpener(deps: CreateStatsDeps, group: TaskGroup, onOpened: (stats: Stats) => void) {
   const open = async () => {
     const { createStats } = await import('./create-stats.ts')
     const stats = createStats(deps, group.signal)
+    onOpened(stats)
     group.run('stats', (s) => stats.engine.run(s))
     return stats
   }
@@ -373,10 +427,9 @@ async function lookAround(observer: Observer, log: Logger): Promise<void> {
   }
 }
 
-/** A resolver file that no pod can have whole is the node's to mend. */
-function tellResolverLimits({ host, clusterDomain }: DnsSettings, events: NodeEvents): void {
-  const messages = host === undefined ? [] : computeResolvConfWarnings(host, clusterDomain)
-  for (const message of messages) events.record({ type: 'Warning', reason: 'CheckLimitsForResolvConf', message })
+/** What is wrong with the resolver of all pods is the node's to mend. */
+function tellResolverFaults(settings: DnsSettings, events: NodeEvents): void {
+  for (const warning of computeNodeDnsWarnings(settings)) events.record({ type: 'Warning', ...warning })
 }
 
 /** Who owns mirror pods; nobody while the Node object is not there or leaves. */
@@ -398,7 +451,9 @@ function toClusterMetrics(metrics: AgentMetrics): JoinClusterDeps['metrics'] {
         if (isRepeat) metrics.clientRetry({ host, verb, code })
       },
       waited: ({ method: verb, host, seconds }) => metrics.clientWait({ host, verb, seconds }),
+      sized: ({ method: verb, ...sizes }) => metrics.clientSize({ verb, ...sizes }),
     },
+    pluginCall: (call) => metrics.credentialPluginCall(call),
     certificate: { renewError: () => metrics.certificateRenewalFailed('client'), rotated() {} },
   }
 }

@@ -51,6 +51,7 @@ async function run(settings: Settings, machine: MachineFacts): Promise<number> {
   const log = createLogger({
     format: logging.format === 'json' ? 'json' : 'text',
     verbosity,
+    modules: logging.vmodule,
     clock: systemClock,
     pid: process.pid,
     write: (line) => process.stderr.write(line),

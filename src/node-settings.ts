@@ -31,6 +31,7 @@ export function toNodeSettings(
     rootDirectory: flags.rootDir,
     podLogsDirectory: config.podLogsDir,
     deadInstancesKept: flags.maximumDeadContainersPerContainer,
+    deadContainerLeastMs: flags.minimumContainerTtlDuration,
     sandbox: {
       podLogsDirectory: config.podLogsDir,
       cgroups: facts.cgroups,
@@ -63,6 +64,9 @@ export function toNodeSettings(
           behavior: config.memorySwap.swapBehavior === 'LimitedSwap' ? 'LimitedSwap' : 'NoSwap',
           capacityBytes: machine.swapBytes,
         },
+        get memoryQos() {
+          return toMemoryQos(settings, machine, facts.allocatable)
+        },
         singleProcessOomKill: config.singleProcessOOMKill ?? machine.cgroupVersion === 1,
       },
       security: {
@@ -71,6 +75,21 @@ export function toNodeSettings(
         thermalThrottlePaths: machine.thermalThrottlePaths,
       },
     },
+  }
+}
+
+/** Only where the feature is on, and cgroup v2 can do it. */
+function toMemoryQos(
+  { config, gates }: Settings,
+  { cgroupVersion }: MachineFacts,
+  allocatable: () => Readonly<Record<string, string>>,
+): NodeSettings['container']['resources']['memoryQos'] {
+  if (!gates.enabled('MemoryQoS') || cgroupVersion === 1) return undefined
+  const memory = allocatable()['memory']
+  return {
+    throttlingFactor: config.memoryThrottlingFactor,
+    protectsMemory: config.memoryReservationPolicy === 'TieredReservation',
+    allocatableBytes: memory === undefined ? undefined : quantityValue(parseQuantity(memory)),
   }
 }
 

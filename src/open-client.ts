@@ -29,7 +29,7 @@ export async function openClient(kubeconfig: string, tasks: TaskGroup): Promise<
     qps: -1,
     burst: 0,
     userAgent: `deckhand/${KUBERNETES_VERSION}`,
-    metrics: { request() {}, waited() {} },
+    metrics: { request() {}, waited() {}, sized() {} },
     clock: systemClock,
     random: () => Math.random(),
     log: silent,

@@ -40,7 +40,11 @@ function setUp(options: Scene = {}) {
     removeLogDirectory: act('removeLogs'),
     removeDanglingLinks: act('removeLinks'),
   } as unknown as RemoveUnknownPodsDeps['files']
-  const cgroups = { list: act('listCgroups', uids), remove: act('removeCgroup') } as RemoveUnknownPodsDeps['cgroups']
+  const cgroups = {
+    list: act('listCgroups', uids),
+    calm: act('calm'),
+    remove: act('removeCgroup'),
+  } as unknown as RemoveUnknownPodsDeps['cgroups']
   const notes = { uids: () => uids, forget: act('forget') } as unknown as RemoveUnknownPodsDeps['journal']
   const run = () =>
     removeUnknownPods(
@@ -119,12 +123,12 @@ describe('removeUnknownPods()', () => {
     )
   })
 
-  test('takes volumes away before the directory', async () => {
+  test('takes volumes away before the cgroup and the directory', async () => {
     const { run, journal } = setUp({ mounted: new Set(['known', 'unknown']) })
     assert.equal(await run(), 0)
     assert.deepEqual(
-      journal.filter((line) => /^(?:release|orphans|removePod)/.test(line)),
-      ['release unknown', 'removePod unknown', 'orphans 1 0'],
+      journal.filter((line) => /^(?:calm|release|orphans|removeCgroup|removePod)/.test(line)),
+      ['calm unknown', 'release unknown', 'removeCgroup unknown', 'removePod unknown', 'orphans 1 0'],
     )
   })
 
@@ -135,11 +139,17 @@ describe('removeUnknownPods()', () => {
     await setImmediate()
     assert.deepEqual(
       journal.filter((line) => /^(?:remove|forget)/.test(line)),
-      REMOVALS.slice(1, -1),
+      REMOVALS.slice(2, -1),
     )
     until.resolve()
     assert.equal(await running, 0)
-    assert.deepEqual(journal.slice(-4), ['release unknown', 'removePod unknown', 'orphans 1 0', REMOVALS.at(-1)])
+    assert.deepEqual(journal.slice(-5), [
+      'release unknown',
+      'removeCgroup unknown',
+      'removePod unknown',
+      'orphans 1 0',
+      REMOVALS.at(-1),
+    ])
   })
 
   const stuck: readonly (readonly [why: string, scene: Scene])[] = [

@@ -3,7 +3,7 @@ import type { createPodFiles } from './host/pod-files.ts'
 import { isPodUid } from './model/pod.ts'
 import type { PodUid } from './model/pod.ts'
 import type { ExitJournal } from './pods/exit-journal.ts'
-import type { createPodCgroups } from './resources/pod-cgroups.ts'
+import type { PodCgroups } from './resources/pod-cgroups.ts'
 import type { VolumeMetrics } from './telemetry/create-volume-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
 import type { Volumes } from './volumes/volumes.ts'
@@ -11,7 +11,7 @@ import type { Volumes } from './volumes/volumes.ts'
 export interface RemoveUnknownPodsDeps {
   readonly files: ReturnType<typeof createPodFiles>
   readonly volumes: Pick<Volumes, 'has' | 'release'>
-  readonly cgroups: Pick<ReturnType<typeof createPodCgroups>, 'list' | 'remove'>
+  readonly cgroups: Pick<PodCgroups, 'list' | 'calm' | 'remove'>
   readonly journal: Pick<ExitJournal, 'uids' | 'forget'>
   /** Is this pod wanted here, or still being ended? */
   readonly knows: (uid: PodUid) => boolean
@@ -49,9 +49,14 @@ export async function removeUnknownPods(deps: RemoveUnknownPodsDeps, signal: Abo
   return failed
 }
 
-/** False while its volumes are there: then its directory stays too. */
+/**
+ * False while its volumes are there: then its directory stays too, and its cgroup, which counts the memory of volumes. Volumes may take long to
+ * go, and whatever runs in that cgroup meanwhile is nobody's.
+ */
 async function removeWithVolumes(deps: RemoveUnknownPodsDeps, uid: string, signal: AbortSignal): Promise<boolean> {
+  await tryTo(deps, { uid, remove: (known) => deps.cgroups.calm(known) })
   if (!(await tryTo(deps, { uid, remove: (known) => removeVolumes(deps, known, signal) }))) return false
+  await tryTo(deps, { uid, remove: (known) => deps.cgroups.remove(known) })
   await tryTo(deps, { uid, remove: (known) => removePod(deps, known) })
   return true
 }
@@ -71,10 +76,12 @@ async function removeVolumes(deps: RemoveUnknownPodsDeps, uid: PodUid, signal: A
 }
 
 async function listRemovals(deps: RemoveUnknownPodsDeps, uids: readonly string[]): Promise<readonly Removal[]> {
-  const { files, cgroups, journal, podLogsDirectory } = deps
+  const { files, volumes, cgroups, journal, podLogsDirectory } = deps
   return [
     ...uids.map((uid) => ({ uid, remove: (known: PodUid) => removePod(deps, known) })),
-    ...(await orNothing(deps, cgroups.list())).map((uid) => ({ uid, remove: () => cgroups.remove(uid) })),
+    ...(await orNothing(deps, cgroups.list()))
+      .filter((uid) => !volumes.has(uid))
+      .map((uid) => ({ uid, remove: () => cgroups.remove(uid) })),
     ...(await orNothing(deps, files.listLogDirectories(podLogsDirectory))).map(({ uid, path }) => ({
       uid,
       remove: () => files.removeLogDirectory(path),

@@ -1,3 +1,4 @@
+import { applyKernelSettings } from './apply-kernel-settings.ts'
 import type { Clock } from './async/clock.ts'
 import { TaskGroup } from './async/task-group.ts'
 import type { Settings } from './config/load-configuration.ts'
@@ -7,6 +8,7 @@ import { giveMemoryBack } from './host/give-memory-back.ts'
 import { hostConfigFiles } from './host/config-files.ts'
 import { runKubelet } from './kubelet.ts'
 import type { ObjectApi } from './objects/object-api.ts'
+import { writeMounterResolver } from './write-mounter-resolver.ts'
 import type { Verbosity } from './telemetry/create-logger.ts'
 import type { Logger } from './telemetry/logger.ts'
 
@@ -66,12 +68,14 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
       })
     }
   }
+  applyKernelSettings({ isProtected: config.protectKernelDefaults, log })
   tellLimits(log, 'cannot set the own oom score', setOomScoreAdj(config.oomScoreAdj))
   group.run('open files', async () =>
     tellLimits(log, 'cannot raise the limit of open files', await raiseOpenFiles(config.maxOpenFiles)),
   )
 
   const resolvConf = config.resolvConf === '' ? undefined : await readResolvConf(config.resolvConf, log)
+  if (flags.experimentalMounterPath !== '') await writeMounterResolver({ settings, resolvConf, log })
   return await runKubelet(
     {
       settings,

@@ -100,6 +100,7 @@ function toSwitches({ config, gates }: Settings): EndpointSwitches {
     systemLogs: config.enableSystemLogHandler,
     systemLogQuery: config.enableSystemLogQuery,
     profiling: config.enableProfilingHandler,
+    contention: config.enableContentionProfiling,
     debugFlags: config.enableDebugFlagsHandler,
     checkpoint: gates.enabled('ContainerCheckpoint'),
     flagz: gates.enabled('ComponentFlagz'),

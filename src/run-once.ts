@@ -22,9 +22,9 @@ export interface RunOnceDeps {
  * returns the exit code: 0 when all run or succeeded, 1 when one does not or a manifest was refused. The pods stay.
  */
 export async function reportRunOnce(deps: RunOnceDeps, signal: AbortSignal): Promise<number> {
-  const giveUpAt = deps.clock.now() + deps.deadlineMs
+  const giveUpAt = deps.clock.monotonic() + deps.deadlineMs
   while (!deps.allSeen() || deps.views().some((view) => outcomeOf(view, 'wait') === 'pending')) {
-    const left = giveUpAt - deps.clock.now()
+    const left = giveUpAt - deps.clock.monotonic()
     if (left <= 0) break
     await deps.bell.wait({ clock: deps.clock, ms: left }, signal)
   }

@@ -5,6 +5,7 @@ import { KUBERNETES_VERSION } from './config/flags/version-flag.ts'
 import { openAppendedFile } from './host/append-file.ts'
 import type { ServedApi } from './standalone/node-deps.ts'
 import { createLogger } from './telemetry/create-logger.ts'
+import type { LogFields } from './telemetry/logger.ts'
 
 const LOOPBACK = '127.0.0.1'
 
@@ -22,6 +23,11 @@ export async function serveApi(api: ServedApi, signal: AbortSignal): Promise<voi
     pid: process.pid,
     write: (line) => file.write(line),
   })
+  const errors = (message: string, fields: LogFields = {}) => {
+    log.error(message, fields)
+    const { error } = fields
+    api.onError(error instanceof Error ? `${message}: ${error.message}` : message)
+  }
   await runApiServer(
     {
       folder: api.folder,
@@ -40,7 +46,7 @@ export async function serveApi(api: ServedApi, signal: AbortSignal): Promise<voi
       kubeletTrust: () => ({ servername: api.nodeName }),
       version: KUBERNETES_VERSION,
       clock: systemClock,
-      log,
+      log: { ...log, error: errors },
       newUid: randomUUID,
       random: () => Math.random(),
       onReady: api.onReady,

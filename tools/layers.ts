@@ -47,6 +47,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'http-client',
     'probes',
   ],
+  'node-shutdown': ['model', 'async', 'telemetry', 'host'],
   plugins: ['async', 'telemetry', 'host', 'cri'],
   'node-api': ['model', 'async', 'telemetry', 'host', 'schema', 'cri'],
   tracing: ['async', 'telemetry', 'cri'],

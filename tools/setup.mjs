@@ -20,7 +20,12 @@ const runtimePackages = {
   iptables: 'iptables',
   mount: 'mount',
 }
-const testPackages = { 'docker-registry': 'docker-registry', 'kubernetes-client': 'kubectl', 'util-linux': 'nsenter' }
+const testPackages = {
+  'dbus-daemon': 'dbus-daemon',
+  'docker-registry': 'docker-registry',
+  'kubernetes-client': 'kubectl',
+  'util-linux': 'nsenter',
+}
 const needed = { check: {}, runtime: runtimePackages, test: { ...runtimePackages, ...testPackages } }[purpose]
 if (needed === undefined) fail(`Unknown purpose "${purpose}": expected runtime, check or test`)
 

@@ -15,6 +15,7 @@ const PLAIN: AdmissionFacts = {
   otherPods: [],
   pressures: { memory: false, disk: false, pid: false },
   taintComparisons: false,
+  isShuttingDown: false,
   podLevelResources: true,
   declaredFeatures: [],
 }
@@ -88,6 +89,12 @@ describe('computeAdmission()', () => {
       'PodFeatureUnsupported: Pod requires node features that are not available: RestartAllContainersOnContainerExits',
     ],
     [
+      'a node that shuts down: nobody leaves for a critical pod',
+      { spec: { containers: asking('500m'), priority: 2_000_000_000 } },
+      { ...full, isShuttingDown: true },
+      'NodeShutdown: Pod was rejected as the node is shutting down.',
+    ],
+    [
       'a critical pod that others could not make room for',
       { spec: { containers: asking('1500m'), priority: 2_000_000_000 } },
       full,
@@ -118,7 +125,11 @@ describe('computeAdmission()', () => {
 
   test('others leave for a critical pod', () => {
     const pod = createPod({ spec: { containers: asking('500m'), priority: 2_000_000_000 } })
-    assert.deepEqual(computeAdmission(pod, { ...PLAIN, ...full }), { kind: 'preempt', victims: full.otherPods })
+    assert.deepEqual(computeAdmission(pod, { ...PLAIN, ...full }), {
+      kind: 'preempt',
+      victims: full.otherPods,
+      resource: 'cpu',
+    })
   })
 })
 

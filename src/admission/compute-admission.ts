@@ -24,14 +24,23 @@ export interface AdmissionFacts extends NodeRoom, FeatureFacts {
   readonly node: Node | undefined
   readonly pressures: Pressures
   readonly taintComparisons: boolean
+  readonly isShuttingDown: boolean
 }
 
 /** May the pod run here: yes, no, or once others have left. */
 export type AdmissionDecision =
   | { readonly kind: 'admit' }
   | { readonly kind: 'reject'; readonly rejection: Rejection }
-  | { readonly kind: 'preempt'; readonly victims: readonly Pod[] }
+  | {
+      readonly kind: 'preempt'
+      readonly victims: readonly Pod[]
+      /** The first that is short. */ readonly resource: string
+    }
 
+const NODE_SHUTDOWN: Rejection = {
+  reason: 'NodeShutdown',
+  message: 'Pod was rejected as the node is shutting down.',
+}
 const OS_LABEL = 'kubernetes.io/os'
 /** Against labels, and against taints. */
 const MARKS: ReadonlySet<string> = new Set(['NodeAffinity', 'TaintToleration'])
@@ -45,11 +54,13 @@ export function computeAdmission(pod: Pod, facts: AdmissionFacts): AdmissionDeci
     computeHopelessRejection(pod, facts) ??
     computePlaceRejection(pod, facts, shortages) ??
     computeAppArmorRejection(pod, facts) ??
-    computeFeatureRejection(pod, facts)
+    computeFeatureRejection(pod, facts) ??
+    (facts.isShuttingDown ? NODE_SHUTDOWN : undefined)
   if (rejection !== undefined) return { kind: 'reject', rejection }
   if (shortages.length === 0) return { kind: 'admit' }
   const preemption = computePreemption(pod, facts.otherPods, shortages)
-  if (preemption.kind === 'victims') return { kind: 'preempt', victims: preemption.victims }
+  if (preemption.kind === 'victims')
+    return { kind: 'preempt', victims: preemption.victims, resource: shortages[0]?.resource ?? '' }
   const missing = preemption.missing.map(({ resource, amount }) => `(res: ${resource}, q: ${amount}), `).join('')
   const why = `error finding a set of pods to preempt: no set of running pods found to reclaim resources: [${missing}]`
   const message = `Unexpected error while attempting to recover from admission failure: preemption: ${why}`

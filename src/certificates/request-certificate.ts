@@ -65,15 +65,16 @@ export async function waitForCertificate(
   signal: AbortSignal,
 ): Promise<string> {
   for (let failures = 0; ;) {
+    const began = deps.clock.monotonic()
     try {
       const certificate = await follow(deps.client, { name, uid }, signal)
       if (certificate !== undefined) return certificate
-      failures = 0
     } catch (error) {
       if (signal.aborted || error instanceof SigningError) throw error
-      failures += 1
     }
-    await deps.clock.sleep(Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS), signal)
+    // A server that ends watches as soon as they begin is not asked every second for an approval that may take days.
+    failures = deps.clock.monotonic() - began > LONGEST_RETRY_MS ? 0 : failures + 1
+    await deps.clock.sleep(Math.min(FIRST_RETRY_MS * 2 ** Math.max(0, failures - 1), LONGEST_RETRY_MS), signal)
   }
 }
 

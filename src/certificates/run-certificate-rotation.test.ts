@@ -84,10 +84,10 @@ describe('runCertificateRotation()', () => {
     const first = current.current()
     // 70 % of a life of 100 days that began five minutes before it was made.
     const dueMs = 70 * DAY_MS - 0.3 * 5 * 60_000
-    jump(clock, dueMs - 5000)
+    clock.step(dueMs - 5000)
     await clock.advance(1000)
     assert.equal(signer.requests.length, 1)
-    jump(clock, 5000)
+    clock.step(5000)
     await clock.advance(1000)
     await until(() => seen.changes === 2)
     assert.notEqual(current.current(), first)
@@ -96,6 +96,19 @@ describe('runCertificateRotation()', () => {
       seen.rotated.map((seconds) => Math.round(seconds / 86_400)),
       [70],
     )
+  })
+
+  test('asks seldom for an approval that takes long, when the server has no watches for it', async (t) => {
+    const { clock, signer, seen } = await start(t, 'wait')
+    signer.refusesWatches = true
+    await until(() => signer.requests.length === 1)
+    await clock.advance(10 * 60_000)
+    assert.ok(signer.reads > 15 && signer.reads <= 25, `${signer.reads} times in ten minutes`)
+    signer.policy = 'sign'
+    await signer.decide()
+    await clock.advance(30_000)
+    await until(() => seen.changes === 1)
+    assert.equal(signer.requests.length, 1)
   })
 
   test('waits for approval; a watch that tells of it is enough', async (t) => {
@@ -195,7 +208,7 @@ describe('runCertificateRotation()', () => {
   test('a clock that is moved over the end of the certificate is noticed', async (t) => {
     const { clock, current, seen } = await start(t)
     await until(() => seen.changes === 1 && clock.sleeping === 1)
-    jump(clock, 200 * DAY_MS)
+    clock.step(200 * DAY_MS)
     assert.equal(current.current(), undefined)
     assert.equal(current.ttlSeconds(), Infinity)
     await clock.advance(1000)
@@ -203,9 +216,3 @@ describe('runCertificateRotation()', () => {
     assert.notEqual(current.current(), undefined)
   })
 })
-
-/** Sets the clock: its time changes, nobody who sleeps is woken. */
-function jump(clock: FakeClock, ms: number): void {
-  const now = clock.now.bind(clock)
-  clock.now = () => now() + ms
-}

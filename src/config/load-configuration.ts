@@ -117,7 +117,7 @@ async function loadSettings(
     imageServiceEndpoint:
       config.imageServiceEndpoint === '' ? config.containerRuntimeEndpoint : config.imageServiceEndpoint,
     credentialProviders,
-    notYetHonoured: listNotYetHonoured(withFlags, ownFlags),
+    notYetHonoured: listNotYetHonoured(withFlags),
     warnings: [
       ...listFlagWarnings(given),
       ...loaded.warnings,

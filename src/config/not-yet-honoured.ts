@@ -1,6 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import { FLAG_FIELDS, type KubeletFlags } from './flags/kubelet-flags.ts'
-import { object } from './kinds/collection-kinds.ts'
 import { CONFIGURATION, type GivenConfiguration } from './kubelet-configuration.ts'
 
 /**
@@ -8,23 +6,10 @@ import { CONFIGURATION, type GivenConfiguration } from './kubelet-configuration.
  * follows from it so far. A feature that arrives takes its fields off this list.
  */
 const NOT_YET_HONOURED: readonly (keyof GivenConfiguration)[] = [
-  // The API on port 10250.
-  'enableContentionProfiling',
-  'showHiddenMetricsForVersion',
   // Volumes.
   'volumePluginDir',
   // The node protects itself and its pods.
-  'kubeletCgroups',
-  'systemCgroups',
-  'systemReserved',
-  'kubeReserved',
-  'systemReservedCgroup',
-  'kubeReservedCgroup',
-  'reservedSystemCPUs',
   'reservedMemory',
-  'enforceNodeAllocatable',
-  'podPidsLimit',
-  'qosReserved',
   'cpuManagerPolicy',
   'cpuManagerPolicyOptions',
   'cpuManagerReconcilePeriod',
@@ -32,30 +17,9 @@ const NOT_YET_HONOURED: readonly (keyof GivenConfiguration)[] = [
   'topologyManagerPolicy',
   'topologyManagerScope',
   'topologyManagerPolicyOptions',
-  'memoryThrottlingFactor',
-  'memoryReservationPolicy',
-  'protectKernelDefaults',
-  'makeIPTablesUtilChains',
-  'hairpinMode',
-  'shutdownGracePeriod',
-  'shutdownGracePeriodCriticalPods',
-  'shutdownGracePeriodByPodPriority',
-]
-
-/** The same for flags that have no field. */
-const NOT_YET_HONOURED_FLAGS: readonly (keyof KubeletFlags)[] = [
-  'minimumContainerTtlDuration',
-  'maximumDeadContainers',
-  'experimentalMounterPath',
 ]
 
 /** Those of them that were set to something else than what they are by themselves. */
-export function listNotYetHonoured(given: GivenConfiguration, flags: KubeletFlags): string[] {
-  const fields = NOT_YET_HONOURED.filter((name) => !isDeepStrictEqual(given[name], CONFIGURATION.unset[name]))
-  const unset = object(FLAG_FIELDS, { about: '' }).unset
-  const names = NOT_YET_HONOURED_FLAGS.filter((name) => !isDeepStrictEqual(flags[name], unset[name])).map(
-    (name) => `--${FLAG_FIELDS[name].flag?.name ?? name}`,
-  )
-  const vmodule = given.logging.vmodule.length > 0 ? ['logging.vmodule'] : []
-  return [...fields, ...vmodule, ...names]
+export function listNotYetHonoured(given: GivenConfiguration): string[] {
+  return NOT_YET_HONOURED.filter((name) => !isDeepStrictEqual(given[name], CONFIGURATION.unset[name]))
 }

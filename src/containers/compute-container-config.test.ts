@@ -26,6 +26,7 @@ const node: ContainerNodeSettings = {
     memoryCapacityBytes: 1_000_000n,
     swap: { controller: true, behavior: 'NoSwap', capacityBytes: 0n },
     singleProcessOomKill: false,
+    memoryQos: undefined,
   },
   security: { seccompDefault: true, seccompDirectory: '/r/seccomp', thermalThrottlePaths: [] },
 }

@@ -14,6 +14,7 @@ const settings: ContainerResourceSettings = {
   memoryCapacityBytes: 1000n,
   swap: { controller: false, behavior: 'NoSwap', capacityBytes: 0n },
   singleProcessOomKill: true,
+  memoryQos: undefined,
 }
 const base: LinuxContainerResources = {
   cpuPeriod: 100_000n,

@@ -10,6 +10,8 @@ import { compareQuantities, quantityValue } from '../model/quantity.ts'
 import type { Quantity } from '../model/quantity.ts'
 import { computeLinuxResources } from './compute-linux-resources.ts'
 import type { CpuQuotaSettings } from './compute-linux-resources.ts'
+import { computeMemoryQos } from './compute-memory-qos.ts'
+import type { MemoryQosSettings } from './compute-memory-qos.ts'
 import { computeOomScoreAdj } from './compute-oom-score-adj.ts'
 
 /** What the node is and how it is told to share itself. */
@@ -21,6 +23,8 @@ export interface ContainerResourceSettings extends CpuQuotaSettings {
   readonly swap: SwapSettings
   /** True: the kernel kills single processes, not the whole container (cgroup v2 only). */
   readonly singleProcessOomKill: boolean
+  /** Undefined when memory is only limited. */
+  readonly memoryQos: MemoryQosSettings | undefined
 }
 
 export interface SwapSettings {
@@ -115,6 +119,7 @@ function swapLimit(
     unified: {
       ...(settings.singleProcessOomKill ? {} : { 'memory.oom.group': '1' }),
       ...(swap.controller ? { 'memory.swap.max': `${swapBytes(pod, needs, settings)}` } : {}),
+      ...(settings.memoryQos === undefined ? {} : computeMemoryQos(pod, needs, settings.memoryQos)),
     },
     memorySwapLimitInBytes: 0n,
   }

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type { DNSConfig } from '../cri/generated/runtime-v1.ts'
 import type { PodSpec } from '../model/generated/core-v1.ts'
 import { createPod } from '../../test/builders/create-pod.ts'
-import { computeDnsConfig, computeResolvConfWarnings } from './compute-dns-config.ts'
+import { computeDnsConfig, computeNodeDnsWarnings } from './compute-dns-config.ts'
 import type { DnsSettings } from './compute-dns-config.ts'
 
 const host = { servers: ['192.0.2.1'], searches: ['lan.test', 'cluster.test'], options: ['rotate'] }
@@ -157,15 +157,30 @@ describe('computeDnsConfig()', () => {
   })
 })
 
-test('computeResolvConfWarnings() leaves room for the domains of the cluster', () => {
-  const file = (searches: readonly string[]) => ({ servers: [], searches, options: [] })
-  const thirty = Array.from({ length: 30 }, (_, index) => `d${index}`)
-  assert.deepEqual(computeResolvConfWarnings(file(thirty), ''), [])
-  assert.deepEqual(computeResolvConfWarnings(file(thirty), 'cluster.test'), [
-    'The resolver file has 30 search domains, pods can have 29 of them',
-  ])
-  assert.deepEqual(computeResolvConfWarnings(file(searchLine(2048)), ''), [])
-  assert.deepEqual(computeResolvConfWarnings(file(searchLine(2049)), ''), [
-    'The resolver file has a search line of 2049 characters, pods can have 2048',
-  ])
+describe('computeNodeDnsWarnings()', () => {
+  const excess = (searches: readonly string[], clusterDomain: string) =>
+    computeNodeDnsWarnings({ ...settings, clusterDomain, host: { servers: [], searches, options: [] } })
+
+  test('leaves room for the domains of the cluster', () => {
+    const reason = 'CheckLimitsForResolvConf'
+    const thirty = Array.from({ length: 30 }, (_, index) => `d${index}`)
+    assert.deepEqual(excess(thirty, ''), [])
+    assert.deepEqual(excess(thirty, 'cluster.test'), [
+      { reason, message: 'The resolver file has 30 search domains, pods can have 29 of them' },
+    ])
+    assert.deepEqual(excess(searchLine(2048), ''), [])
+    assert.deepEqual(excess(searchLine(2049), ''), [
+      { reason, message: 'The resolver file has a search line of 2049 characters, pods can have 2048' },
+    ])
+  })
+
+  test('says once that there is no cluster DNS, for all pods of a node without a domain', () => {
+    const lone = { ...settings, clusterDns: [], clusterDomain: '' }
+    assert.deepEqual(
+      computeNodeDnsWarnings(lone).map(({ reason }) => reason),
+      ['MissingClusterDNS'],
+    )
+    assert.deepEqual(computeDnsConfig(createPod(), lone), { config: host, warnings: [] })
+    assert.deepEqual(computeNodeDnsWarnings(settings), [])
+  })
 })

@@ -20,6 +20,11 @@ export interface DnsWarning {
   readonly message: string
 }
 
+export interface NodeDnsWarning {
+  readonly reason: 'MissingClusterDNS' | 'CheckLimitsForResolvConf'
+  readonly message: string
+}
+
 export interface PodDns {
   readonly config: DNSConfig
   readonly warnings: readonly DnsWarning[]
@@ -37,7 +42,8 @@ const CLUSTER_SEARCHES = 3
 export function computeDnsConfig(pod: Pod, settings: DnsSettings): PodDns {
   const base = computeBase(pod, settings)
   const warnings: DnsWarning[] = []
-  if (base === 'missing-cluster-dns') {
+  // Without a domain of the cluster nobody meant it to have a DNS: then the node says so, once for all pods.
+  if (base === 'missing-cluster-dns' && settings.clusterDomain !== '') {
     const message = `The pod's dnsPolicy is "${dnsPolicy(pod)}", but no clusterDNS is configured: it gets the resolver of the node, as with "Default"`
     warnings.push({ reason: 'MissingClusterDNS', message })
   }
@@ -47,8 +53,21 @@ export function computeDnsConfig(pod: Pod, settings: DnsSettings): PodDns {
   return { config: limited.config, warnings: [...warnings, ...cuts] }
 }
 
-/** What to say at start about a resolver file that no pod can have whole: the messages of CheckLimitsForResolvConf. */
-export function computeResolvConfWarnings(host: ResolvConf, clusterDomain: string): string[] {
+/** What the node has to say at its start about the resolver of its pods. */
+export function computeNodeDnsWarnings(settings: DnsSettings): readonly NodeDnsWarning[] {
+  const { host, clusterDns, clusterDomain } = settings
+  const message = 'No clusterDNS is configured: pods get the resolver of the node, as with the dnsPolicy "Default"'
+  return [
+    ...(clusterDns.length === 0 ? [{ reason: 'MissingClusterDNS' as const, message }] : []),
+    ...(host === undefined ? [] : findExcess(host, clusterDomain)).map((excess) => ({
+      reason: 'CheckLimitsForResolvConf' as const,
+      message: excess,
+    })),
+  ]
+}
+
+/** What of a resolver file no pod can have whole. */
+function findExcess(host: ResolvConf, clusterDomain: string): readonly string[] {
   const mostSearches = MOST_SEARCHES - (clusterDomain === '' ? 0 : CLUSTER_SEARCHES)
   const lineLength = host.searches.join(' ').length
   return [

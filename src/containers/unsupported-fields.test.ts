@@ -14,7 +14,6 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  { capability: 'podResources', spec: { resources: { limits: { cpu: '1' } } }, expected: ['warn spec.resources'] },
   {
     capability: 'imageVolumes',
     spec: { volumes: [{ name: 'a', image: { reference: 'data:1' } }] },

@@ -2,13 +2,7 @@ import type { Container, EphemeralContainer } from '../model/generated/core-v1.t
 import type { Pod } from '../model/pod.ts'
 
 /** Things that a pod can ask for and that not every agent, node or runtime can do. */
-export type PodCapability =
-  | 'imageSubPaths'
-  | 'imageVolumes'
-  | 'podResources'
-  | 'resourceClaims'
-  | 'stopSignals'
-  | 'userNamespaces'
+export type PodCapability = 'imageSubPaths' | 'imageVolumes' | 'resourceClaims' | 'stopSignals' | 'userNamespaces'
 
 /** Those that the runtime has to bring. What runs has them, whatever the runtime says today. */
 export const RUNTIME_CAPABILITIES: readonly PodCapability[] = ['imageSubPaths', 'imageVolumes', 'userNamespaces']
@@ -31,12 +25,6 @@ interface Row {
 }
 
 const ROWS: readonly Row[] = [
-  {
-    capability: 'podResources',
-    effect: 'warn',
-    reason: 'limits of whole pods are not enforced yet, only those of containers',
-    find: (pod) => pathIf(pod, 'spec.resources', ({ spec }) => spec.resources?.limits !== undefined),
-  },
   {
     capability: 'imageVolumes',
     effect: 'refuse',

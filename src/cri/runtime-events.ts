@@ -17,6 +17,10 @@ export interface RuntimeEventsDeps {
   readonly onHint: (hint: RuntimeHint) => void
   /** Called at each change; the state before the first call is `none`. */
   readonly onState: (state: RuntimeEventsState) => void
+  /** A stream stands, or broke, or could not be had. */
+  readonly onStream?: (failed: boolean) => void
+  /** An event came that happened then, in milliseconds since the epoch. */
+  readonly onEvent?: (happenedAt: number) => void
 }
 
 type Source = 'cri' | 'containerd'
@@ -71,11 +75,12 @@ async function listen(
   const settle = () => {
     if (streamed) return
     streamed = true
+    deps.onStream?.(false)
     onStreaming()
   }
   deps.clock.sleep(SETTLE_MS, scope.signal).then(settle, () => {})
   try {
-    for await (const hint of openHints(deps.client, source, scope.signal)) {
+    for await (const hint of openHints(deps, source, scope.signal)) {
       settle()
       if (hint !== undefined) deps.onHint(hint)
     }
@@ -85,19 +90,28 @@ async function listen(
       if (signal.aborted) return { absent: false, streamed }
       throw error
     }
-    return { absent: error.code === 'Unimplemented', streamed, error }
+    const absent = error.code === 'Unimplemented'
+    if (!absent) deps.onStream?.(true)
+    return { absent, streamed, error }
   }
 }
 
 async function* openHints(
-  client: RuntimeEventsDeps['client'],
+  { client, onEvent }: RuntimeEventsDeps,
   source: Source,
   signal: AbortSignal,
 ): AsyncGenerator<RuntimeHint | undefined, void> {
   if (source === 'cri') {
-    for await (const event of client.getContainerEvents({}, signal)) yield hintFromCri(event)
+    for await (const event of client.getContainerEvents({}, signal)) {
+      onEvent?.(Number(event.createdAt / 1_000_000n))
+      yield hintFromCri(event)
+    }
   } else {
-    for await (const envelope of client.containerdEvents(CONTAINERD_FILTERS, signal)) yield hintFromContainerd(envelope)
+    for await (const envelope of client.containerdEvents(CONTAINERD_FILTERS, signal)) {
+      const { timestamp } = envelope
+      if (timestamp !== undefined) onEvent?.(Number(timestamp.seconds) * 1000 + timestamp.nanos / 1e6)
+      yield hintFromContainerd(envelope)
+    }
   }
 }
 

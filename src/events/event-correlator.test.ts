@@ -40,6 +40,23 @@ describe('EventCorrelator', () => {
     assert.deepEqual(second.event, { ...first.event, count: 2, lastTimestamp: '2026-01-01T00:00:05Z' })
   })
 
+  test('a clock that is set makes no new objects, and gives no new allowance', () => {
+    const { clock, see, show } = createCorrelator()
+    const first = see()
+    for (const [hours, time] of [
+      [5, '2026-01-01T05:00:00Z'],
+      [-10, '2025-12-31T19:00:00Z'],
+    ] as const) {
+      clock.step(hours * 60 * MINUTE_MS)
+      const next = see()
+      assert.ok(next.kind === 'update' && first.kind === 'create')
+      assert.deepEqual([next.event.metadata, next.event.lastTimestamp], [first.event.metadata, time])
+    }
+    for (let index = 3; index < 25; index += 1) show()
+    clock.step(60 * MINUTE_MS)
+    assert.equal(show(), 'drop')
+  })
+
   test('events that differ in anything are objects of their own', () => {
     const { show } = createCorrelator()
     const other = { kind: 'Pod', namespace: 'default', name: 'web', uid: 'u', apiVersion: 'v1' }

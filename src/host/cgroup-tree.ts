@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rmdir } from 'node:fs/promises'
 import type { Clock } from '../async/clock.ts'
+import { openCgroupFiles } from './cgroup-files.ts'
 
 const MOUNT = '/sys/fs/cgroup'
 // Exiting processes leave their cgroup a moment after they are gone from /proc.
@@ -9,18 +10,14 @@ const REMOVE_PAUSE_MS = 10
 
 /** The folders which are this cgroup: one on cgroup v2, one for each controller on v1. */
 export async function cgroupFolders(path: string): Promise<readonly string[]> {
-  if (existsSync(`${MOUNT}/cgroup.controllers`)) return [`${MOUNT}${path}`]
+  if (isVersion2()) return [`${MOUNT}${path}`]
   const entries = await readdir(MOUNT, { withFileTypes: true })
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => `${MOUNT}/${name}${path}`)
 }
 
-/** Makes a cgroup below the root, for all controllers there are; nothing happens where it is there. */
-export async function makeCgroup(path: string): Promise<void> {
-  for (const folder of await cgroupFolders(path)) {
-    await mkdir(folder, { recursive: true })
-    await delegateControllers(folder)
-    for (const file of ['cpuset.cpus', 'cpuset.mems']) await inheritCpuset(folder, file)
-  }
+/** Makes a cgroup below the root, for all controllers that pods need; nothing happens where it is there. */
+export function makeCgroup(path: string): void {
+  openCgroupFiles(isVersion2() ? 2 : 1).make(path)
 }
 
 /** Kills every process in a cgroup and below it, then removes it. */
@@ -46,19 +43,8 @@ export async function listCgroupNames(path: string): Promise<readonly string[]> 
   return [...new Set((await Promise.all(lists)).flat())]
 }
 
-/** On v2 a controller works in a cgroup only when the one above passes it on. */
-async function delegateControllers(folder: string): Promise<void> {
-  if (!existsSync(`${folder}/cgroup.subtree_control`)) return
-  const controllers = (await readFile(`${folder}/cgroup.controllers`, 'utf8')).trim().split(' ').filter(Boolean)
-  // One by one: a controller that cannot be passed on must not keep back the others.
-  for (const name of controllers) await writeFile(`${folder}/cgroup.subtree_control`, `+${name}`).catch(() => {})
-}
-
-/** On v1 a cpuset starts empty, and nothing can run in it. */
-async function inheritCpuset(folder: string, file: string): Promise<void> {
-  const own = await readFile(`${folder}/${file}`, 'utf8').catch(() => undefined)
-  if (own?.trim() !== '') return
-  await writeFile(`${folder}/${file}`, await readFile(`${folder}/../${file}`, 'utf8')).catch(() => {})
+function isVersion2(): boolean {
+  return existsSync(`${MOUNT}/cgroup.controllers`)
 }
 
 /** The folder and all below it, deepest first. */

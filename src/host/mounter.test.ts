@@ -46,6 +46,18 @@ describe('createMounter()', () => {
     ])
   })
 
+  test('leaves file systems of other machines to a helper where there is one', async () => {
+    const { deps, calls } = createMachine([])
+    const mounter = createMounter({ ...deps, remoteHelper: '/opt/mounter' })
+    const common = { source: 's:/a', target: '/x/v', options: ['ro'], deadlineMs: 1000 }
+    await mounter.mount({ ...common, fileSystem: 'nfs' }, signal)
+    await mounter.mount({ ...common, fileSystem: 'tmpfs' }, signal)
+    assert.deepEqual(calls, [
+      '/opt/mounter mount -t nfs -o ro s:/a /x/v',
+      'mount --no-canonicalize -t tmpfs -o ro -- s:/a /x/v',
+    ])
+  })
+
   test('says what mount(8) said, and whether it may still happen', async () => {
     const said = { exitCode: 32, stdout: '', stderr: 'mount.nfs: access denied by server\n' }
     const { mounter } = createMachine([], [said, late])

@@ -34,9 +34,17 @@ const UNMOUNT_DEADLINE_MS = 60_000
 const FORCED_DEADLINE_MS = 10_000
 // Mounts on one point; more are no accident of ours, and taking them off one by one would not end.
 const MOST_STACKED = 100
+// As in the Go kubelet: what --experimental-mounter-path is for.
+const REMOTE_FILE_SYSTEMS: ReadonlySet<string> = new Set(['nfs', 'glusterfs', 'ceph', 'cifs'])
+
+interface MounterDeps extends RunMountDeps {
+  readonly readTable?: typeof readMountTable
+  /** A program that knows how to mount file systems of other machines, where mount(8) alone does not; empty: none. */
+  readonly remoteHelper?: string
+}
 
 /** Paths are never made canonical by mount(8): ours are already, and looking at them could block. */
-export function createMounter(deps: RunMountDeps & { readonly readTable?: typeof readMountTable }): Mounter {
+export function createMounter(deps: MounterDeps): Mounter {
   const table = deps.readTable ?? readMountTable
   const run = createRunMount(deps)
 
@@ -74,7 +82,12 @@ export function createMounter(deps: RunMountDeps & { readonly readTable?: typeof
 
     async mount({ fileSystem, source, target, options, deadlineMs }, signal) {
       const point = await toMountPoint(target)
-      const argv = ['mount', '--no-canonicalize', '-t', fileSystem, ...toOptions(options), '--', source, point]
+      const args = ['-t', fileSystem, ...toOptions(options)]
+      const { remoteHelper = '' } = deps
+      const argv =
+        remoteHelper !== '' && REMOTE_FILE_SYSTEMS.has(fileSystem)
+          ? [remoteHelper, 'mount', ...args, source, point]
+          : ['mount', '--no-canonicalize', ...args, '--', source, point]
       await run({ what: `mount ${fileSystem} on "${target}"`, argv, deadlineMs }, signal)
     },
 

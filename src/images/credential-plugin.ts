@@ -6,6 +6,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import { matchesRegistry, toRegistryKey } from './compute-credentials.ts'
 import type { KeyringEntry } from './compute-credentials.ts'
 import type { Login } from './credential.ts'
+import type { ImageMetrics } from './image-metrics.ts'
 import { formatPluginRequest, parsePluginAnswer, PluginAnswerError } from './plugin-protocol.ts'
 import type { CacheKeyType, PluginAnswer } from './plugin-protocol.ts'
 import { waitForShared } from '../async/wait-for-shared.ts'
@@ -14,6 +15,7 @@ export interface CredentialPluginDeps {
   readonly run: (request: ProcessRequest, signal: AbortSignal) => Promise<ProcessResult>
   /** The agent's own, to which that of the configuration is added. */
   readonly environment: Readonly<Record<string, string | undefined>>
+  readonly metrics?: ImageMetrics
   readonly clock: Clock
   readonly log: Logger
 }
@@ -84,13 +86,18 @@ export class CredentialPlugin {
   }
 
   async #ask(repository: string): Promise<readonly KeyringEntry<Login>[]> {
-    const { log } = this.#deps
+    const { log, clock, metrics } = this.#deps
+    const startedAt = clock.monotonic()
+    const tellRun = (failed: boolean) =>
+      metrics?.credentialPluginRun(this.#provider.name, (clock.monotonic() - startedAt) / 1000, failed)
     try {
       const answer = await this.#run(repository)
+      tellRun(false)
       this.#keep(repository, answer)
       return answer.logins
     } catch (error) {
       this.#signal.throwIfAborted()
+      tellRun(true)
       log.warn('a credential plugin failed', { plugin: this.#provider.name, image: repository, error })
       return []
     }

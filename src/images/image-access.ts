@@ -6,6 +6,7 @@ import { computeAccessRights } from './compute-access-rights.ts'
 import { computePullPermission, findProof } from './compute-pull-permission.ts'
 import type { PullHistory, VerificationPolicy } from './compute-pull-permission.ts'
 import { hashLogin } from './hash-login.ts'
+import type { ImageMetrics } from './image-metrics.ts'
 import type { Credential } from './credential.ts'
 import { toRepository } from './parse-image-name.ts'
 import { formatPullIntent, formatPullRecord, parsePullIntent, parsePullRecord, PullRecordError } from './pull-record.ts'
@@ -18,6 +19,7 @@ export interface ImageAccessDeps {
   readonly pulled: RecordFolder
   /** A file for each image that is being pulled. */
   readonly pulling: RecordFolder
+  readonly metrics?: ImageMetrics
   readonly clock: Clock
   readonly log: Logger
 }
@@ -50,10 +52,14 @@ export class ImageAccess {
     const repository = toRepository(named.image)
     const history = policy === undefined ? { kind: 'none' as const } : await this.#readHistory(named)
     const permission = computePullPermission({ policy, allowlist, repository, history })
-    if (typeof permission === 'string') return permission === 'use'
+    if (typeof permission === 'string') {
+      this.#deps.metrics?.imageChecked(permission === 'use' ? 'credentialPolicyAllowed' : 'mustAuthenticate')
+      return permission === 'use'
+    }
     const secrets = (await credentials()).flatMap(toRecordedSecret)
     const proof = findProof(permission.rights, { secrets, serviceAccount: undefined })
     if (proof?.newSecret !== undefined) await this.#record(named, { kubernetesSecrets: [proof.newSecret] })
+    this.#deps.metrics?.imageChecked(proof === undefined ? 'mustAuthenticate' : 'credentialRecordFound')
     return proof !== undefined
   }
 

@@ -5,6 +5,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { NodeEvents } from '../telemetry/node-events.ts'
 import { computeBytesToFree, computeExpired, computeRemovable, computeUsagePercent } from './compute-image-garbage.ts'
 import type { GarbagePolicy, KnownImage } from './compute-image-garbage.ts'
+import type { ImageMetrics } from './image-metrics.ts'
 import { ImageUses } from './image-uses.ts'
 import type { ImageUsesDeps } from './image-uses.ts'
 
@@ -15,6 +16,7 @@ export interface ImageCollectorDeps extends ImageUsesDeps {
   /** Told which images are still there, after a pass that began then. */
   readonly onRemaining: (refs: ReadonlySet<string>, passBeganAt: number) => Promise<void>
   readonly events: NodeEvents
+  readonly metrics?: ImageMetrics
   readonly clock: Clock
   readonly log: Logger
 }
@@ -22,6 +24,15 @@ export interface ImageCollectorDeps extends ImageUsesDeps {
 /** Not enough room could be made. */
 class ImageGarbageError extends Error {
   override readonly name = 'ImageGarbageError'
+}
+
+interface Removal {
+  /** All that are there; what is removed is taken out. */
+  readonly images: Map<string, KnownImage>
+  readonly image: KnownImage
+  /** When the pass began. */
+  readonly now: number
+  readonly reason: 'age' | 'space'
 }
 
 /** Removes images that nobody uses when the disk is nearly full or they are old. */
@@ -33,42 +44,44 @@ export class ImageCollector {
   constructor(deps: ImageCollectorDeps) {
     this.#deps = deps
     this.#uses = new ImageUses(deps)
-    this.#startedAt = deps.clock.now()
+    this.#startedAt = deps.clock.monotonic()
   }
 
   /** A pod is about to use this image. */
   note(ref: string): void {
-    this.#uses.note(ref, this.#deps.clock.now())
+    this.#uses.note(ref, this.#deps.clock.monotonic())
   }
 
   /** Takes in which images there are, and removes none. */
   async look(signal: AbortSignal): Promise<void> {
-    await this.#uses.look(this.#deps.clock.now(), signal)
+    await this.#uses.look(this.#deps.clock.monotonic(), signal)
   }
 
   /** One pass by age and by room; fails when there is still too little room after it. */
   async collect(signal: AbortSignal): Promise<void> {
     const { policy, clock, onRemaining } = this.#deps
-    const now = clock.now()
+    // Ages are counted by a clock that nobody sets; records have the time of day.
+    const [now, beganAt] = [clock.monotonic(), clock.now()]
     const images = new Map((await this.#uses.look(now, signal)).map((image) => [image.id, image]))
-    const remove = (image: KnownImage) => this.#remove(images, image, now, signal)
+    const remove = (image: KnownImage) => this.#remove({ images, image, now, reason: 'space' }, signal)
     for (const image of computeExpired([...images.values()], policy.maximumAgeMs, { now, startedAt: this.#startedAt }))
-      await remove(image)
+      await this.#remove({ images, image, now, reason: 'age' }, signal)
     try {
       await this.#makeRoom(images, remove, now, signal)
     } finally {
-      await onRemaining(new Set(images.keys()), now)
+      await onRemaining(new Set(images.keys()), beganAt)
     }
   }
 
   /** Removes all that nobody uses, however much room there is: the node is short of it. Those that just came may be about to be used. */
   async collectUnused(signal: AbortSignal): Promise<void> {
     const { policy, clock, onRemaining } = this.#deps
-    const now = clock.now()
+    // Ages are counted by a clock that nobody sets; records have the time of day.
+    const [now, beganAt] = [clock.monotonic(), clock.now()]
     const images = new Map((await this.#uses.look(now, signal)).map((image) => [image.id, image]))
     for (const image of computeRemovable([...images.values()], policy.minimumAgeMs, now))
-      await this.#remove(images, image, now, signal)
-    await onRemaining(new Set(images.keys()), now)
+      await this.#remove({ images, image, now, reason: 'space' }, signal)
+    await onRemaining(new Set(images.keys()), beganAt)
   }
 
   async #makeRoom(
@@ -101,8 +114,8 @@ export class ImageCollector {
   }
 
   /** The bytes that were freed. An image that cannot be removed is told and left. */
-  async #remove(images: Map<string, KnownImage>, image: KnownImage, now: number, signal: AbortSignal): Promise<number> {
-    const { calls, log } = this.#deps
+  async #remove({ images, image, now, reason }: Removal, signal: AbortSignal): Promise<number> {
+    const { calls, metrics, log } = this.#deps
     const { id, sizeBytes } = image
     // Whoever asked for it since the pass began relies on it.
     if (!images.has(id) || this.#uses.notedAt(id) >= now) return 0
@@ -114,6 +127,7 @@ export class ImageCollector {
       return 0
     }
     images.delete(id)
+    metrics?.imageCollected(reason)
     log.info('removed an image that nobody uses', { image: id, sizeBytes, lastUsedAt: image.lastUsedAt })
     return sizeBytes
   }

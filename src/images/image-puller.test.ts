@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { countImages } from '../../test/fakes/counted-images.ts'
 import { FakeClock } from '../../test/fakes/fake-clock.ts'
 import { FakeCri } from '../../test/fakes/fake-cri.ts'
 import { openImages } from '../../test/fakes/open-images.ts'
@@ -38,12 +39,15 @@ describe('ImagePuller', () => {
   let client: CriClient
   let events: string[]
 
+  let counts = countImages()
+
   beforeEach(async () => {
     runtimeClock = new FakeClock()
     fake = await FakeCri.start({ clock: runtimeClock })
     clock = new FakeClock()
     client = createCriClient({ runtimeEndpoint: fake.endpoint, requestTimeoutMs: 1e9, clock, log: silentLogger })
     events = []
+    counts = countImages()
   })
 
   afterEach(async () => {
@@ -58,7 +62,7 @@ describe('ImagePuller', () => {
       events.push(`${pod.metadata.uid} ${type} ${reason} ${message}`)
     }
     const options = { calls: client, events: { record }, limits: { ...UNLIMITED, ...limits }, clock, log: silentLogger }
-    return new ImagePuller({ ...options, ...openImages })
+    return new ImagePuller({ ...options, ...openImages, metrics: counts.metrics })
   }
 
   const pulls = () => fake.requests('pullImage').map(({ image }) => image?.image)
@@ -96,6 +100,20 @@ describe('ImagePuller', () => {
     assert.deepEqual(events, [
       'a Normal Pulling Pulling image "web:latest"',
       'a Normal Pulled Successfully pulled image "web:latest" in 1.5s (1.5s including waiting). Image size: 1000000 bytes.',
+    ])
+  })
+
+  test('counts what was asked for, and how long pulls take', async () => {
+    fake.images.add('web:1')
+    const puller = makePuller()
+    await puller.ensure(makeRequest('web:1'), never)
+    await puller.ensure(makeRequest('web:1', { policy: 'Always' }), never)
+    await assert.rejects(puller.ensure(makeRequest('other:1', { policy: 'Never' }), never))
+    assert.deepEqual(counts.counted, [
+      'IfNotPresent true false',
+      'Always undefined true',
+      'pulled 1000000 0',
+      'Never false undefined',
     ])
   })
 

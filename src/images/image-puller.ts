@@ -129,7 +129,13 @@ export class ImagePuller {
     const found = needsPresence(policy) ? await this.#inspect(errand, signal) : undefined
     const named = { image: errand.wanted.image, ref: found?.ref ?? '' }
     const isOpen = found !== undefined && (await this.#deps.access.mayUse(named, errand.candidates))
-    switch (computePullDecision(policy, { present: found !== undefined, open: isOpen })) {
+    const decision = computePullDecision(policy, { present: found !== undefined, open: isOpen })
+    this.#deps.metrics?.imageEnsured({
+      policy: policy ?? '',
+      isPresent: needsPresence(policy) ? found !== undefined : undefined,
+      isPulled: decision === 'refuse' ? undefined : decision === 'pull',
+    })
+    switch (decision) {
       case 'use':
         return useFound(errand, found as BroughtImage)
       case 'refuse':

@@ -5,6 +5,7 @@ import type { CriCalls } from '../cri/cri-calls.ts'
 import type { Image } from '../cri/generated/runtime-v1.ts'
 import { StartError } from '../model/start-error.ts'
 import { hashLogin } from './hash-login.ts'
+import type { ImageMetrics } from './image-metrics.ts'
 import type { Credential } from './credential.ts'
 import { pullWithCredentials } from './pull-with-credentials.ts'
 import type { CredentialedPull } from './pull-with-credentials.ts'
@@ -33,6 +34,7 @@ export interface SharedPullsDeps extends PullProgressDeps {
   readonly calls: Pick<CriCalls, 'imageStatus' | 'pullImage'>
   readonly access: PullAccount
   readonly limits: PullLimits
+  readonly metrics?: ImageMetrics
 }
 
 export interface PullRequest extends CredentialedPull {
@@ -145,6 +147,7 @@ export class SharedPulls {
     const pullMs = clock.monotonic() - startedAt
     const image = await readImage(calls, request.wanted, signal)
     if (image === undefined) throw inspectError(request.wanted.image, 'it is not on the node although it was pulled')
+    this.#deps.metrics?.imagePulled(Number(image.size), pullMs / 1000)
     return { ref, image, pullMs }
   }
 

@@ -12,4 +12,17 @@ export interface KubeClientMetrics {
   }): void
   /** How long a request waited for its turn: rest_client_rate_limiter_duration_seconds. */
   waited(wait: { readonly method: string; readonly host: string; readonly seconds: number }): void
+  /** An answer was read to its end; watches have none. rest_client_request_size_bytes and rest_client_response_size_bytes. */
+  sized(exchange: {
+    readonly method: string
+    readonly host: string
+    readonly requestBytes: number
+    readonly responseBytes: number
+  }): void
+}
+
+/** How a run of a credential plugin ended: rest_client_exec_plugin_call_total. */
+export interface PluginCall {
+  readonly status: 'no_error' | 'plugin_execution_error' | 'plugin_not_found_error' | 'client_internal_error'
+  readonly code: number
 }

@@ -99,8 +99,10 @@ class RateLimitedClient implements KubeClient {
     using scope = new AbortScope(signal)
     using _timer = this.#abortAfter(ATTEMPT_MS, what, scope)
     return await toClientErrors(what, scope, signal, async () => {
-      const response = await ask(this.#toOutgoing(request, false), scope.signal)
+      const outgoing = this.#toOutgoing(request, false)
+      const response = await ask(outgoing, scope.signal)
       const text = await readText(response.body)
+      this.#measureSize(outgoing, text)
       if (!isSuccess(response)) throw toApiError({ what, code: response.status, text, retryAfter: response.retryAfter })
       return parseAnswer(text, what) as T
     })
@@ -153,6 +155,12 @@ class RateLimitedClient implements KubeClient {
     } finally {
       metrics.request({ method, code, host, seconds: (clock.monotonic() - began) / 1000, isRepeat })
     }
+  }
+
+  #measureSize({ method, body }: TransportRequest, answer: string): void {
+    const { metrics, transport } = this.#deps
+    const [requestBytes, responseBytes] = [body?.length ?? 0, Buffer.byteLength(answer)]
+    metrics.sized({ method, host: transport.host, requestBytes, responseBytes })
   }
 
   #abortAfter(ms: number | undefined, what: string, scope: AbortScope): Disposable {

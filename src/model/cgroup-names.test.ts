@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { createPod } from '../../test/builders/create-pod.ts'
-import { podCgroupPath, podCgroupPaths, podUidOfCgroup, qosCgroupPaths } from './cgroup-names.ts'
+import {
+  namedCgroupPath,
+  podCgroupPath,
+  podCgroupPaths,
+  podUidOfCgroup,
+  qosCgroupPaths,
+  rootCgroupPath,
+} from './cgroup-names.ts'
 import type { CgroupLayout } from './cgroup-names.ts'
 import { parsePodUid } from './pod.ts'
 
@@ -76,4 +83,23 @@ describe('podUidOfCgroup()', () => {
       Array.from({ length: 4 }, () => undefined),
     )
   })
+})
+
+describe('namedCgroupPath()', () => {
+  const rows: readonly (readonly [CgroupLayout['driver'], name: string, path: string])[] = [
+    ['cgroupfs', '/system/daemons', '/system/daemons'],
+    ['cgroupfs', 'system', '/system'],
+    ['systemd', '/system.slice', '/system.slice'],
+    ['systemd', 'system-daemons.slice', '/system.slice/system-daemons.slice'],
+    ['systemd', '/system.slice/system-daemons.slice', '/system.slice/system-daemons.slice'],
+  ]
+  for (const [driver, name, path] of rows) {
+    test(`${driver}, ${name}`, () => assert.equal(namedCgroupPath(name, { driver, root: '/a', perQos: true }), path))
+  }
+})
+
+test('rootCgroupPath() is in the spelling of the driver', () => {
+  const layout = { root: '/test-a/b', perQos: true }
+  assert.equal(rootCgroupPath({ ...layout, driver: 'cgroupfs' }), '/test-a/b')
+  assert.equal(rootCgroupPath({ ...layout, driver: 'systemd' }), '/test_a.slice/test_a-b.slice')
 })

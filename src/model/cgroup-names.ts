@@ -34,6 +34,19 @@ export function qosCgroupPaths(layout: CgroupLayout): string[] {
   return Object.values(QOS_PARTS).map((parts) => cgroupPath(['kubepods', ...parts], layout))
 }
 
+/** The cgroup above everything of ours. */
+export function rootCgroupPath(layout: CgroupLayout): string {
+  return cgroupPath([], layout)
+}
+
+/** A cgroup that somebody else made, as the configuration names it: for systemd by the name of its slice, wherever that lies. */
+export function namedCgroupPath(name: string, { driver }: CgroupLayout): string {
+  const parts = name.split('/').filter((part) => part !== '')
+  const slice = parts.at(-1)?.replace(/\.slice$/, '')
+  if (driver === 'cgroupfs' || slice === undefined) return `/${parts.join('/')}`
+  return `/${joinSlices(slice.split('-')).join('/')}`
+}
+
 /** The pod to which a cgroup of this name belongs, in either driver's spelling. */
 export function podUidOfCgroup(name: string): PodUid | undefined {
   const uid = /^(?:kubepods-(?:\w+-)?)?pod([\w-]+?)(?:\.slice)?$/.exec(name)?.[1]?.replaceAll('_', '-')
@@ -47,6 +60,9 @@ function cgroupPath(parts: readonly string[], { driver, root }: CgroupLayout): s
 
 /** systemd names a slice after all slices above it: a-b.slice lies in a.slice, so a dash inside a name must go. */
 function slices(parts: readonly string[]): string[] {
-  const names = parts.map((part) => part.replaceAll('-', '_'))
+  return joinSlices(parts.map((part) => part.replaceAll('-', '_')))
+}
+
+function joinSlices(names: readonly string[]): string[] {
   return names.map((_, index) => `${names.slice(0, index + 1).join('-')}.slice`)
 }

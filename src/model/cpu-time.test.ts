@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cpuQuota, cpuShares } from './cpu-time.ts'
+import { cpuQuota, cpuShares, sharesToWeight, weightToShares } from './cpu-time.ts'
 
 test('cpuShares() stays within what the kernel takes', () => {
   const rows = [
@@ -26,4 +26,18 @@ test('cpuQuota() is 0 without a limit and never below a millisecond', () => {
     [333n, 5000n, 1665n],
   ] as const
   for (const [milli, period, quota] of rows) assert.equal(cpuQuota(milli, period), quota)
+})
+
+test('sharesToWeight() and back, on the scale of the kubelet', () => {
+  const rows = [
+    [0n, 1n, 2n],
+    [2n, 1n, 2n],
+    [102n, 4n, 80n],
+    [1024n, 39n, 998n],
+    [2048n, 79n, 2046n],
+    [262_144n, 10_000n, 262_144n],
+  ] as const
+  for (const [shares, weight, back] of rows) {
+    assert.deepEqual([sharesToWeight(shares), weightToShares(weight)], [weight, back])
+  }
 })

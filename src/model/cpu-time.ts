@@ -18,6 +18,21 @@ export function cpuQuota(milliCpu: bigint, periodMicroseconds: bigint): bigint {
   return quota < SMALLEST_QUOTA_MICROSECONDS ? SMALLEST_QUOTA_MICROSECONDS : quota
 }
 
+// What cgroup v2 takes for cpu.weight.
+const MOST_WEIGHT = 10_000n
+
+/** Shares on the scale of cgroup v2, in even steps. Runtimes have a curve of their own for containers. */
+export function sharesToWeight(shares: bigint): bigint {
+  if (shares >= MOST_SHARES) return MOST_WEIGHT
+  const above = shares < FEWEST_SHARES ? 0n : shares - FEWEST_SHARES
+  return 1n + (above * (MOST_WEIGHT - 1n)) / (MOST_SHARES - FEWEST_SHARES)
+}
+
+/** The shares that a weight of ours stands for, as far as it tells. */
+export function weightToShares(weight: bigint): bigint {
+  return ((weight - 1n) * (MOST_SHARES - FEWEST_SHARES)) / (MOST_WEIGHT - 1n) + FEWEST_SHARES
+}
+
 /** The thousandths of a CPU that a weight stands for, rounded up as it was rounded down when it was made. */
 export function sharesToMilliCpu(shares: bigint): bigint {
   return (shares * 1000n + SHARES_PER_CPU - 1n) / SHARES_PER_CPU

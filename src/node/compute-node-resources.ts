@@ -47,7 +47,7 @@ function ownCapacity({ maxPods, podsPerCore, localStorage }: ResourceProfile, si
 
 /** Memory that is set aside as huge pages is nobody's ordinary memory. */
 function free(capacity: ReadonlyMap<string, Quantity>, profile: ResourceProfile, size: MachineSize) {
-  const reserved = [...profile.reserved.map(parse), evictionReserve(profile, size)]
+  const reserved = [...profile.reserved.map(parse), computeEvictionReserve(profile, size)]
   const hugepages = [...capacity].filter(([name]) => name.startsWith('hugepages-')).map(([, amount]) => amount)
   return [...capacity].map(([name, amount]): readonly [string, Quantity] => {
     const taken = [...reserved.map((part) => part.get(name) ?? ZERO), ...(name === 'memory' ? hugepages : [])]
@@ -57,7 +57,10 @@ function free(capacity: ReadonlyMap<string, Quantity>, profile: ResourceProfile,
 }
 
 /** What eviction would defend is never free. */
-function evictionReserve({ evictionHard }: ResourceProfile, size: MachineSize): ReadonlyMap<string, Quantity> {
+export function computeEvictionReserve(
+  { evictionHard }: Pick<ResourceProfile, 'evictionHard'>,
+  size: Pick<MachineSize, 'memoryBytes' | 'storageBytes'>,
+): ReadonlyMap<string, Quantity> {
   const reserve = (signal: string, whole: bigint) => {
     const threshold = evictionHard[signal]
     return threshold === undefined ? ZERO : parseThreshold(threshold, whole)

@@ -12,6 +12,7 @@ import { isRefusal, isSilence } from './node-api.ts'
 import type { NodeApi } from './node-api.ts'
 import type { NodeFacts } from './node-facts.ts'
 import type { NodeProfile } from './node-profile.ts'
+import type { NodeStartup } from './node-startup.ts'
 import type { OwnNode } from './own-node.ts'
 import { tellNode } from './tell-node.ts'
 
@@ -23,6 +24,7 @@ export interface NodeStatusWriterDeps {
   /** After this time the status is written although nothing has changed. */
   readonly reportFrequencyMs: number
   readonly events: NodeEvents
+  readonly startup?: NodeStartup
   /** The pods of this node have other addresses from now on; several ranges have commas between. */
   readonly onPodCidr: (cidrs: string) => void
   /** The API is silent: connections may be dead without knowing it. */
@@ -85,6 +87,7 @@ export class NodeStatusWriter {
     if (!changed && !this.#isOld()) return
     const patch = computeNodePatch(node, outcome.node)
     if (patch !== undefined) ownNode.note(await api.patchNodeStatus(patch, signal))
+    if (isReady(outcome.node)) this.#deps.startup?.ready()
     this.#reportedAt = clock.monotonic()
     this.#shiftMs = changed || isFirst ? reportFrequencyMs * (random() - 0.5) : 0
     this.#tell(outcome, facts)
@@ -121,4 +124,8 @@ export class NodeStatusWriter {
     if (text !== this.#faults && text !== '') this.#deps.log.warn('cannot say all about the node', { faults })
     this.#faults = text
   }
+}
+
+function isReady({ status }: Node): boolean {
+  return (status?.conditions ?? []).some((condition) => condition.type === 'Ready' && condition.status === 'True')
 }

@@ -11,6 +11,7 @@ import { isRefusal } from './node-api.ts'
 import type { NodeApi } from './node-api.ts'
 import type { NodeFacts } from './node-facts.ts'
 import type { NodeProfile } from './node-profile.ts'
+import type { NodeStartup } from './node-startup.ts'
 import type { OwnNode } from './own-node.ts'
 import { tellNode } from './tell-node.ts'
 
@@ -20,6 +21,7 @@ export interface RegistrationDeps {
   readonly profile: NodeProfile
   readonly facts: () => NodeFacts
   readonly events: NodeEvents
+  readonly startup?: NodeStartup
   readonly clock: Clock
   readonly log: Logger
 }
@@ -33,7 +35,9 @@ export async function registerNode(deps: RegistrationDeps, signal: AbortSignal):
   const failures = new FailureLog(log, 'register the node')
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
     try {
+      deps.startup?.tries()
       const how = await tryToRegister(deps, signal)
+      if (how === 'made') deps.startup?.made()
       log.info('node registered', { node: profile.nodeName, how })
       return
     } catch (error) {

@@ -59,6 +59,20 @@ describe('runLease()', () => {
     await stop()
   })
 
+  test('goes on in step when the clock is set, and tells the time that it is then', async () => {
+    const { api, clock, calls, stop } = await setUp()
+    calls()
+    for (const [hours, time] of [
+      [5, '2026-01-01T05:00:20.000000Z'],
+      [-10, '2025-12-31T19:00:40.000000Z'],
+    ] as const) {
+      clock.step(hours * 3_600_000)
+      await clock.advance(20_000)
+      assert.deepEqual([calls(), api.lease?.spec?.renewTime], [['replaceLease', 'replaceLease'], time])
+    }
+    await stop()
+  })
+
   test('takes over the lease that is there, and gives it an owner when it has none', async () => {
     const { api, calls, stop } = await setUp((api) => {
       api.lease = { metadata: { name: 'node-1', labels: { a: 'b' } }, spec: { holderIdentity: 'x' } }

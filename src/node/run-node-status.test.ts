@@ -103,6 +103,21 @@ describe('runNodeStatus()', () => {
     await loop.stop()
   })
 
+  test('is neither silent nor busy when the clock is set, and no condition changes', async () => {
+    const { start, clock, calls, told, api } = setUp({ random: () => 0 })
+    const loop = await start()
+    const since = () => api.node?.status?.conditions?.map(({ type, lastTransitionTime }) => [type, lastTransitionTime])
+    const before = since()
+    for (const hours of [5, -10]) {
+      calls()
+      told.length = 0
+      clock.step(hours * 3_600_000)
+      await clock.advance(600_000)
+      assert.deepEqual([calls(), told, since()], [['patchNodeStatus', 'patchNodeStatus'], [], before])
+    }
+    await loop.stop()
+  })
+
   test('looks at once when it is told to, and tells what changed, once', async () => {
     const { start, clock, calls, set, bell, told, api } = setUp()
     const loop = await start()

@@ -31,7 +31,7 @@ export class TokenCache {
 
   constructor(deps: TokenCacheDeps) {
     this.#deps = deps
-    this.#sweptAt = deps.clock.now()
+    this.#sweptAt = deps.clock.monotonic()
   }
 
   get size(): number {
@@ -79,9 +79,10 @@ export class TokenCache {
   }
 
   #sweep(): void {
-    const now = this.#deps.clock.now()
-    if (now - this.#sweptAt < SWEEP_MS) return
-    this.#sweptAt = now
+    const { clock } = this.#deps
+    if (clock.monotonic() - this.#sweptAt < SWEEP_MS) return
+    this.#sweptAt = clock.monotonic()
+    const now = clock.now()
     for (const [key, { token, asking }] of this.#entries)
       if (asking === undefined && token !== undefined && token.expiresAt <= now) this.#entries.delete(key)
   }

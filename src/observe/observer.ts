@@ -14,6 +14,8 @@ export interface ObserverDeps {
   readonly clock: Clock
   /** What the runtime has of this pod is not what it was. */
   readonly onChange: (uid: PodUid) => void
+  /** Told after each look at a single pod how long it took. */
+  readonly onRefresh?: (ms: number) => void
 }
 
 interface Entry {
@@ -93,6 +95,7 @@ export class Observer {
 
   #readOne(uid: PodUid): Promise<ObservedPod | undefined> {
     return this.#numbered(async (read) => {
+      const startedAt = this.#deps.clock.monotonic()
       const labelSelector = { [POD_UID_LABEL]: uid }
       const [sandboxes, containers] = await Promise.all([
         this.#deps.runtime.listPodSandbox({ filter: { labelSelector } }, this.#signal),
@@ -101,6 +104,7 @@ export class Observer {
       const listed = groupByPod(sandboxes.items, containers.containers).get(uid)
       if (listed === undefined) this.#store(uid, undefined, read)
       else await this.#complete(listed, read, this.#signal)
+      this.#deps.onRefresh?.(this.#deps.clock.monotonic() - startedAt)
       return this.get(uid)
     })
   }

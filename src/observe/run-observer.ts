@@ -3,12 +3,13 @@ import { TaskGroup } from '../async/task-group.ts'
 import { Wakeup } from '../async/wakeup.ts'
 import type { CriClient } from '../cri/cri-client.ts'
 import { runRuntimeEvents } from '../cri/runtime-events.ts'
+import type { RuntimeEventsDeps } from '../cri/runtime-events.ts'
 import type { RuntimeHint } from '../cri/to-runtime-hint.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Observer } from './observer.ts'
 
-export interface RunObserverDeps {
+export interface RunObserverDeps extends Pick<RuntimeEventsDeps, 'onStream' | 'onEvent'> {
   readonly observer: Observer
   readonly client: Pick<CriClient, 'getContainerEvents' | 'containerdEvents'>
   readonly clock: Clock
@@ -32,7 +33,7 @@ export async function runObserver(deps: RunObserverDeps, signal: AbortSignal): P
   group.run('runtime events', (eventsSignal) =>
     runRuntimeEvents(
       {
-        client: deps.client,
+        ...deps,
         clock,
         log,
         onHint: (hint) => group.run('hint', (hintSignal) => followHint(deps, hint, hintSignal)),

@@ -114,13 +114,14 @@ type Images = ReadonlyMap<string, Promise<LocalImage>>
 /** Asks for all images at once, so that they come while the sandbox is made. Failures are heard when a container needs its image. */
 function requestImages(
   runtime: PodRuntime,
-  { pod, actions }: ApplyInput,
+  { pod, actions, memory }: ApplyInput,
   sandbox: PodSandboxInUse['config'],
   signal: AbortSignal,
 ): Images {
   return new Map(
     actions.start.map(({ name }) => {
-      const image = runtime.images.ensure({ pod, kinded: findContainer(pod, name), sandbox }, signal)
+      const ensured = runtime.images.ensure({ pod, kinded: findContainer(pod, name), sandbox }, signal)
+      const image = memory.startup.pulled(() => runtime.clock.now(), ensured)
       image.catch(() => {})
       return [name, image] as const
     }),

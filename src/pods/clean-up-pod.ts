@@ -6,6 +6,7 @@ import { computeLeftovers } from './compute-leftovers.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 import { removeLeftovers } from './remove-leftovers.ts'
 import { stopAndLook } from './stop-and-look.ts'
+import { toLeftoverRule } from './to-leftover-rule.ts'
 import type { EndingPod } from './stop-and-look.ts'
 
 export interface EndedPod extends EndingPod {
@@ -17,6 +18,9 @@ export interface EndedPod extends EndingPod {
   readonly keepsRemains: boolean
   /** All but what its readers may want went already. */
   readonly isFinished: boolean
+  /** Somebody waits for the place: its containers need not reach their age. */
+  readonly isAwaited: boolean
+  readonly onUnmounted: () => void
 }
 
 export type CleanUp =
@@ -45,16 +49,26 @@ export async function cleanUpPod(runtime: PodRuntime, ended: EndedPod, shutdown:
   const known = runtime.observer.get(uid)
   if (!(await releaseVolumes(runtime, observed, shutdown)))
     return { kind: 'wait', ms: RETRY_MS, seen: known, isFinished: false }
+  ended.onUnmounted()
   if (ended.wanted) {
-    const { deadInstancesKept } = runtime.node
-    const leftovers = ended.keepsRemains ? computeLeftovers(observed, deadInstancesKept) : observed
+    const rule = toLeftoverRule(runtime, ended.memory)
+    const leftovers = ended.keepsRemains ? computeLeftovers(observed, rule) : observed
     await removeLeftovers(runtime, observed, leftovers, shutdown)
     if (!ended.isFinished) await runtime.cgroups.remove(uid)
     return { kind: 'wait', ms: undefined, seen: known, isFinished: true }
   }
-  const left = ended.keepUntil - runtime.clock.monotonic()
+  const left = Math.max(
+    ended.keepUntil - runtime.clock.monotonic(),
+    ended.isAwaited ? 0 : tooYoungMs(runtime, observed),
+  )
   if (left > 0) return { kind: 'wait', ms: left, seen: known, isFinished: ended.isFinished }
   return await removeAll(runtime, observed, shutdown)
+}
+
+/** How long the youngest container has to stay yet. */
+function tooYoungMs({ node, clock }: PodRuntime, { containers }: ObservedPod): number {
+  const newest = Math.max(0, ...containers.map(({ createdAt }) => createdAt))
+  return newest + node.deadContainerLeastMs - clock.now()
 }
 
 /** Nothing runs any more, so nothing needs them. The pod stays until they are gone. */

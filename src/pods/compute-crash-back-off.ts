@@ -12,6 +12,8 @@ export interface CrashBackOffLimits {
 }
 
 const FIRST_WAIT_MS = 10_000
+// What finished later than now by more than this did so by a clock that was set back since.
+const CLOCK_STEP_MS = 1000
 // A container that ran longer than this since its last start is forgiven, whatever the ceiling is.
 const FORGIVEN_AFTER_MS = 600_000
 
@@ -32,6 +34,7 @@ export function computeBackOffEnd(
   now: number,
 ): number | undefined {
   if (entry === undefined || isForgiven(entry, finishedAt)) return undefined
+  if (finishedAt > now + CLOCK_STEP_MS) return undefined
   const end = finishedAt + entry.delayMs
   return now < end ? end : undefined
 }

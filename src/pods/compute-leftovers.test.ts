@@ -6,11 +6,12 @@ import {
   createObservedSandbox as sandbox,
 } from '../../test/builders/create-observed-pod.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
-import { computeLeftovers } from './compute-leftovers.ts'
+import { computeLeftovers, type LeftoverRule } from './compute-leftovers.ts'
 
 interface Row {
   readonly observed: Partial<ObservedPod>
   readonly keep?: number
+  readonly rule?: Omit<LeftoverRule, 'kept'>
   readonly containers?: readonly string[]
   readonly sandboxes?: readonly string[]
 }
@@ -37,6 +38,23 @@ const rows: Readonly<Record<string, Row>> = {
   'one stays even when none is asked for': {
     observed: { containers: [exited(1), exited(0)] },
     keep: 0,
+    containers: ['main-0'],
+  },
+  'young ones stay, and are not counted': {
+    observed: {
+      containers: [2000, 1000, 500].map((createdAt, index) => ({ ...exited(2 - index), createdAt })),
+    },
+    rule: { createdBefore: 1500 },
+    containers: ['main-0'],
+  },
+  'what is too many on the node goes, unless it is young': {
+    observed: {
+      containers: [
+        { ...exited(0), createdAt: 1 },
+        { ...exited(0, 'side'), createdAt: 2000 },
+      ],
+    },
+    rule: { createdBefore: 1500, surplus: new Set(['main-0', 'side-0']) },
     containers: ['main-0'],
   },
   'what runs is no leftover, however old': { observed: { containers: [exited(1), instance()] } },
@@ -74,9 +92,9 @@ const rows: Readonly<Record<string, Row>> = {
 }
 
 describe('computeLeftovers()', () => {
-  for (const [name, { observed, keep = 1, containers = [], sandboxes = [] }] of Object.entries(rows)) {
+  for (const [name, { observed, keep = 1, rule = {}, containers = [], sandboxes = [] }] of Object.entries(rows)) {
     test(name, () => {
-      const leftovers = computeLeftovers(createObservedPod(observed), keep)
+      const leftovers = computeLeftovers(createObservedPod(observed), { kept: keep, ...rule })
       assert.deepEqual(
         {
           containers: leftovers.containers.map(({ id }) => id),

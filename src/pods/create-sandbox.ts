@@ -67,14 +67,24 @@ export async function createSandbox(
 ): Promise<PodSandboxInUse> {
   const { config, runtimeHandler } = description
   await makeDirectories(runtime, pod, config)
+  const startedAt = runtime.clock.monotonic()
+  const tellRun = (failed: boolean) => {
+    const seconds = (runtime.clock.monotonic() - startedAt) / 1000
+    runtime.metrics.sandboxStart({
+      failed,
+      handler: runtimeHandler,
+      hasOwnUsers: pod.spec.hostUsers === false,
+      seconds,
+    })
+  }
   const { podSandboxId } = await inStep(
     () => runtime.calls.runPodSandbox({ config, runtimeHandler }, signal),
     (error) => {
-      runtime.metrics.sandboxStart(true)
+      tellRun(true)
       return sandboxFailure(runtime, pod, `Failed to create pod sandbox: ${error.detail}`, error)
     },
   )
-  runtime.metrics.sandboxStart(false)
+  tellRun(false)
   const ips = await inStep(
     () => readSandboxIps(runtime, pod, podSandboxId, signal),
     (error) => {

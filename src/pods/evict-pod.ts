@@ -12,6 +12,8 @@ export interface Eviction {
   readonly graceSeconds: number | undefined
   /** False for a pod that broke a rule of its own: nobody else gains by its end. True when nothing is said. */
   readonly isDisruption?: boolean
+  /** True: a pod of a manifest, which nobody makes anew, runs again when the agent next starts. */
+  readonly isForNow?: boolean
 }
 
 const LEAST_PATIENCE_MS = 10_000
@@ -28,10 +30,10 @@ export async function evictPod(
   { worker, eviction }: { readonly worker: PodWorker; readonly eviction: Eviction },
   signal: AbortSignal,
 ): Promise<void> {
-  const { reason, message, graceSeconds, isDisruption = true } = eviction
+  const { reason, message, graceSeconds, isDisruption = true, isForNow = false } = eviction
   const { pod, uid } = worker
   if (pod === undefined) return
-  worker.evict({ phase: 'Failed', reason, message, isDisruption }, graceSeconds)
+  worker.evict({ phase: 'Failed', reason, message, isDisruption }, { graceSeconds, isForNow })
   const grace = graceSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0
   const ms = Math.max(LEAST_PATIENCE_MS, grace * PATIENCE_PER_SECOND_MS)
   try {

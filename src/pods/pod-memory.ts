@@ -1,8 +1,10 @@
 import type { AbortScope } from '../async/abort-scope.ts'
 import type { PodStatus, ResourceRequirements } from '../model/generated/core-v1.ts'
+import type { Pod } from '../model/pod.ts'
 import type { StatusInput, WaitingReason } from '../status/status-input.ts'
 import type { CrashBackOff } from './compute-crash-back-off.ts'
 import type { Grace } from './grace.ts'
+import { PodStartup } from './pod-startup.ts'
 
 /** What a worker remembers of its pod between passes. It ends with the worker. */
 export interface PodMemory {
@@ -18,6 +20,8 @@ export interface PodMemory {
   readonly graces: Set<Grace>
   /** What users were told about the sandbox. */
   readonly toldWarnings: Set<string>
+  /** Its cgroup was there in an earlier pass: were it gone while something runs, that would run without limits. */
+  hasCgroup: boolean
   /** On the monotonic clock. */
   lastSandboxAt: number | undefined
   /** The runtime was changed and could not be looked at since: what is known of the pod is older than what was done. */
@@ -30,12 +34,16 @@ export interface PodMemory {
   problem: string | undefined
   /** It was seen to run, or was here before this agent. */
   hasRun: boolean
+  /** How long the start takes. */
+  readonly startup: PodStartup
+  /** The ids of dead containers that are too many on the node. */
+  surplus: ReadonlySet<string>
   status: PodStatus | undefined
   /** Why the node took the pod away; undefined while it did not. */
   eviction: StatusInput['override']
 }
 
-export function createPodMemory(): PodMemory {
+export function createPodMemory(pod?: Pod): PodMemory {
   return {
     waiting: new Map(),
     backOff: new Map(),
@@ -43,12 +51,15 @@ export function createPodMemory(): PodMemory {
     lastWords: new Map(),
     graces: new Set(),
     toldWarnings: new Set(),
+    hasCgroup: false,
     lastSandboxAt: undefined,
     unsure: false,
     volumesWait: undefined,
     networkProblem: undefined,
     problem: undefined,
     hasRun: false,
+    startup: new PodStartup(pod),
+    surplus: new Set(),
     status: undefined,
     eviction: undefined,
   }

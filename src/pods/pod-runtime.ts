@@ -9,16 +9,18 @@ import type { Device, ImageSpec, PodSandboxConfig } from '../cri/generated/runti
 import type { httpGet } from '../http-client/http-get.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import type { Container, EphemeralContainer, ImageVolumeSource } from '../model/generated/core-v1.ts'
-import type { ContainerKind, KindedContainer } from '../model/pod-containers.ts'
+import type { KindedContainer } from '../model/pod-containers.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
 import type { RuntimeFeatures } from '../model/runtime-features.ts'
 import type { UserNamespaceMapping } from '../model/user-namespace.ts'
 import type { ProbeDeps } from '../probes/probe-deps.ts'
+import type { PodCgroup, PodCgroupState } from '../resources/cgroup-values.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { PodEvents } from '../telemetry/pod-events.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 import type { ExitJournal } from './exit-journal.ts'
 import type { PodFiles } from './pod-files.ts'
+import type { PodMetrics } from './pod-metrics.ts'
 import type { RuntimeClasses } from './runtime-classes.ts'
 
 /** An image that is on the node: what the runtime calls it and the user it names. */
@@ -89,6 +91,12 @@ interface PodObserver {
 
 /** The pod's own cgroup. */
 interface PodCgroups {
+  /** Makes the pod's cgroup with its values where there is none; true when it did. Fails with a CgroupError. */
+  ensure(pod: Pod): Promise<boolean>
+  /** What is in force; undefined when the pod has no cgroup of its own. */
+  current(pod: Pod): Promise<PodCgroupState | undefined>
+  /** Changes the values named, and no others. Fails with a CgroupError. */
+  write(pod: Pod, values: Partial<PodCgroup>): Promise<void>
   /** Removes the cgroups of a pod in which nothing runs any more. */
   remove(uid: PodUid): Promise<void>
   /** Ends every process in the cgroup of one container of a pod. */
@@ -101,15 +109,6 @@ interface PodUserNamespaces {
   acquire(uid: PodUid): Promise<UserNamespaceMapping>
 }
 
-/** What is counted of all pods. */
-interface PodMetrics {
-  /** A container was to start; the failure is the reason that users see. */
-  containerStart(kind: ContainerKind, failure: string | undefined): void
-  sandboxStart(failed: boolean): void
-  /** A pod runs for the first time, so long after it was first seen. */
-  podStart(seconds: number): void
-}
-
 /** What is the same for every pod of this node. */
 export interface NodeSettings {
   readonly rootDirectory: string
@@ -118,6 +117,8 @@ export interface NodeSettings {
   readonly container: ContainerNodeSettings
   /** How many dead instances of a container are kept besides the newest living one; at least one. */
   readonly deadInstancesKept: number
+  /** How long a dead container stays at least, from the time it was made. */
+  readonly deadContainerLeastMs: number
 }
 
 /** Everything the worker of a pod acts through. */

@@ -5,6 +5,7 @@ import { computeQosClass } from '../model/compute-qos-class.ts'
 import type { PodStatus } from '../model/generated/core-v1.ts'
 import { emptyObservedPod } from '../model/observed-pod.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
+import { isStaticPod } from '../model/pod.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
 import { isOver } from '../status/compute-phase.ts'
 import type { PodReport } from '../status/pod-report.ts'
@@ -13,6 +14,8 @@ import type { ApplySignals } from './apply-signals.ts'
 import { cleanUpPod, ORPHAN_GRACE_SECONDS } from './clean-up-pod.ts'
 import { computeContainerGrace, computePodGrace } from './compute-grace.ts'
 import { createPodMemory } from './pod-memory.ts'
+import type { PodMemory } from './pod-memory.ts'
+import { PassCounter } from './pass-counter.ts'
 import { PodProbing } from './pod-probing.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 import { computeTermination } from './pod-state.ts'
@@ -66,7 +69,7 @@ export class PodWorker {
   readonly uid: PodUid
   readonly #deps: PodWorkerDeps
   readonly #bell = new Wakeup()
-  readonly #memory = createPodMemory()
+  readonly #memory: PodMemory
   #subject: PodSubject
   #state: PodState
   #wanted: boolean
@@ -76,10 +79,13 @@ export class PodWorker {
   /** What the runtime had of the pod when the last step looked. */
   #seen: ObservedPod | undefined
   #probing: PodProbing | undefined
+  readonly #passes = new PassCounter()
   #isFinished = false
   #keepsRemains = true
   readonly #cleared = Promise.withResolvers<void>()
   readonly #stopped = Promise.withResolvers<void>()
+  readonly #unmounted = Promise.withResolvers<void>()
+  #runsAgain = false
 
   constructor(deps: PodWorkerDeps, subject: PodSubject, state: PodState) {
     this.#deps = deps
@@ -87,6 +93,7 @@ export class PodWorker {
     this.#state = state
     this.#wanted = subject.kind === 'pod'
     this.uid = subject.kind === 'pod' ? subject.pod.metadata.uid : subject.observed.uid
+    this.#memory = createPodMemory(subject.kind === 'pod' ? subject.pod : undefined)
     this.#memory.status = deps.runtime.journal.get(this.uid)
     if (state.kind === 'terminated') this.#stopped.resolve()
   }
@@ -112,6 +119,11 @@ export class PodWorker {
   /** Nothing of the pod runs any more. */
   get stopped(): Promise<void> {
     return this.#stopped.promise
+  }
+
+  /** Nothing of the pod runs any more, and none of its volumes is mounted. */
+  get unmounted(): Promise<void> {
+    return this.#unmounted.promise
   }
 
   /** The node needs the room of what is left of the pod when it has ended. Resolves when that is gone. */
@@ -166,6 +178,8 @@ export class PodWorker {
   /** The newest wish; the pass under way ends first, unless it only waits for volumes. */
   update(pod: Pod): void {
     this.#subject = { kind: 'pod', pod }
+    this.#passes.updated()
+    this.#noteStartup(pod)
     this.#endVolumesWait()
     this.wake()
   }
@@ -175,14 +189,16 @@ export class PodWorker {
     const gates = (pod.spec.readinessGates ?? []).map(({ conditionType }) => conditionType)
     const isOther = gates.some((gate) => conditionOf(this.pod, gate) !== conditionOf(pod, gate))
     this.#subject = { kind: 'pod', pod }
+    this.#noteStartup(pod)
     if (isOther) this.wake()
   }
 
   /** The node takes the pod away, and says why. */
-  evict(verdict: PhaseOverride, graceSeconds: number | undefined): void {
+  evict(verdict: PhaseOverride, how: { readonly graceSeconds: number | undefined; readonly isForNow: boolean }): void {
     if (this.#state.kind === 'terminated') return
     this.#memory.eviction ??= verdict
-    this.terminate('evicted', graceSeconds)
+    this.#runsAgain = how.isForNow && this.pod !== undefined && isStaticPod(this.pod)
+    this.terminate('evicted', how.graceSeconds)
   }
 
   /** A waiting pod may start now. */
@@ -195,6 +211,12 @@ export class PodWorker {
   remove(): void {
     this.#wanted = false
     this.terminate('removed', undefined)
+  }
+
+  /** The dead containers that are too many on the node: they are removed as soon as they may. */
+  dropDead(ids: ReadonlySet<string>): void {
+    this.#memory.surplus = ids
+    this.wake()
   }
 
   /** Somebody waits for the end of this worker: the remains do not. */
@@ -229,6 +251,7 @@ export class PodWorker {
       this.#nextLookAt = undefined
     }
     this.#stopped.resolve()
+    this.#unmounted.resolve()
     this.#cleared.resolve()
     await this.#deps.runtime.journal.forget(this.uid)
   }
@@ -240,7 +263,8 @@ export class PodWorker {
     this.#pass = pass
     this.#seen = runtime.observer.get(this.uid)
     try {
-      return await this.#traced(() => this.#step({ shutdown, superseded: pass.signal }))
+      const step = () => this.#traced(() => this.#step({ shutdown, superseded: pass.signal }))
+      return await this.#passes.count(runtime, { pod: this.pod, state: this.#state.kind }, step)
     } catch (error) {
       // Whatever broke while the agent leaves broke because it leaves.
       if (shutdown.aborted) throw shutdown.reason
@@ -250,6 +274,12 @@ export class PodWorker {
       this.#pass = undefined
       this.#deps.onStatus(this)
     }
+  }
+
+  #noteStartup(pod: Pod): void {
+    const { clock, metrics } = this.#deps.runtime
+    const start = this.#memory.startup.noteApi(pod, clock.now())
+    if (start !== undefined) metrics.podStartKnown(start)
   }
 
   #traced<T>(step: () => Promise<T>): Promise<T> {
@@ -354,7 +384,8 @@ export class PodWorker {
   /** From here on the pod never runs again, whatever happens to the agent or the runtime. */
   async #noteEnd(): Promise<void> {
     const { status } = this.#memory
-    if (status !== undefined && isOver(status.phase)) await this.#deps.runtime.journal.record(this.uid, status)
+    if (!this.#runsAgain && status !== undefined && isOver(status.phase))
+      await this.#deps.runtime.journal.record(this.uid, status)
   }
 
   async #cleanUp(endedAt: number, shutdown: AbortSignal): Promise<number | undefined> {
@@ -364,6 +395,8 @@ export class PodWorker {
       keepUntil: endedAt + this.#lingerMs,
       keepsRemains: this.#keepsRemains,
       isFinished: this.#isFinished,
+      isAwaited: this.#lingerMs === 0,
+      onUnmounted: () => this.#unmounted.resolve(),
     }
     const result = await cleanUpPod(this.#deps.runtime, ended, shutdown)
     if (result.kind === 'gone') {

@@ -8,6 +8,7 @@ import { isStaticPod, podFullName, podLogName } from '../model/pod.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
 import { isOver } from '../status/compute-phase.ts'
 import type { PodReport } from '../status/pod-report.ts'
+import { computeSurplus } from './compute-surplus.ts'
 import { computePodGrace } from './compute-grace.ts'
 import { evictPod } from './evict-pod.ts'
 import type { Eviction } from './evict-pod.ts'
@@ -45,6 +46,12 @@ export interface PodView {
   readonly pod: Pod
   readonly status: PodStatus
 }
+
+const NODE_SHUTDOWN = {
+  reason: 'Terminated',
+  message: 'Pod was terminated in response to imminent node shutdown.',
+  isForNow: true,
+} as const
 
 /** The workers of all pods on the node, and the only place where one begins or ends. */
 export class PodWorkers {
@@ -122,12 +129,33 @@ export class PodWorkers {
     if (worker !== undefined) await evictPod(this.#deps.runtime, { worker, eviction }, signal)
   }
 
+  /** Takes a pod away because the machine shuts down, and resolves when nothing of it runs and none of its volumes is mounted. */
+  async shutDown(uid: PodUid, graceSeconds: number | undefined, signal: AbortSignal): Promise<void> {
+    const worker = this.#workers.get(uid)
+    if (worker === undefined) return
+    await evictPod(this.#deps.runtime, { worker, eviction: { ...NODE_SHUTDOWN, graceSeconds } }, signal)
+    await waitForShared(worker.unmounted, signal)
+  }
+
   /** Removes what is left of a pod that has ended, or of all that have: the node needs the room. Resolves when it is gone. */
   async dropRemains(uid: PodUid | undefined, signal: AbortSignal): Promise<void> {
     const ended = [...this.#workers.values()].filter(
       (worker) => (uid === undefined || worker.uid === uid) && worker.state.kind === 'terminated',
     )
     await Promise.all(ended.map((worker) => waitForShared(worker.dropRemains(), signal)))
+  }
+
+  /** Lets every pod look at what it has of dead containers, so many of which may be on the node; below 0 any number. */
+  collectDead(limit: number): void {
+    const { runtime, observedPods } = this.#deps
+    const pods = [...this.#workers.values()].flatMap(({ uid, state }) => {
+      const observed = observedPods.get(uid)
+      const hasEnded = state.kind === 'terminated'
+      return observed === undefined ? [] : [{ observed, hasEnded }]
+    })
+    const createdBefore = runtime.clock.now() - runtime.node.deadContainerLeastMs
+    const surplus = limit < 0 ? new Map() : computeSurplus(pods, { limit, createdBefore })
+    for (const worker of this.#workers.values()) worker.dropDead(surplus.get(worker.uid) ?? new Set())
   }
 
   /** The pods that were admitted and have not ended: what they ask for is taken. */
@@ -205,6 +233,7 @@ export class PodWorkers {
   #adoptOrphan(uid: PodUid): void {
     const observed = this.#deps.observedPods.get(uid)
     if (!this.#sourcesReady || observed === undefined || this.knows(uid)) return
+    this.#deps.runtime.metrics.podOrphaned()
     this.#deps.runtime.log.warn('pod of the runtime is unknown to all sources, removing it', {
       pod: `${observed.namespace}/${observed.name}`,
       uid,
@@ -237,7 +266,9 @@ export class PodWorkers {
     if (worker.pod !== undefined) this.#freeName(podFullName(worker.pod))
     const again = this.#returning.get(worker.uid)
     this.#returning.delete(worker.uid)
-    if (again !== undefined) this.#add(again)
+    if (again === undefined) return
+    this.#deps.runtime.metrics.podRestarted(isStaticPod(again))
+    this.#add(again)
   }
 
   #runs(uid: PodUid): boolean {

@@ -9,7 +9,7 @@ import { toApiTime } from '../status/status-input.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 
 export interface RefusedPodsDeps {
-  readonly runtime: Pick<PodRuntime, 'clock' | 'events'>
+  readonly runtime: Pick<PodRuntime, 'clock' | 'events' | 'metrics'>
   /** What this agent and this runtime can do now; a pod that needs more is refused. */
   readonly capabilities: () => ReadonlySet<PodCapability>
   /** Why a pod may not run on this node; undefined when it may. */
@@ -58,6 +58,7 @@ export class RefusedPods {
     const unsupported = this.#findUnsupported(pod, runs)
     const rejection = unsupported ?? (runs ? undefined : this.#deps.admit(pod))
     if (rejection === undefined) return false
+    this.#deps.runtime.metrics.podRejected(rejection.reason)
     if (unsupported === undefined) this.#deps.runtime.events.record(pod, { type: 'Warning', ...rejection })
     this.#refused.set(pod.metadata.uid, { pod, status: this.#toStatus(pod, rejection) })
     return true

@@ -57,6 +57,7 @@ async function runPreStop(
     }
     const inTime = await grace.waitFor(runHook(runtime, request, signal), signal)
     if (!inTime) runtime.log.warn('preStop hook took longer than the grace period', fields)
+    if (!inTime && handler.sleep !== undefined) runtime.metrics.sleepCutShort()
   } catch (error) {
     if (!(error instanceof HookError)) throw error
     tell(runtime, pod, { type: 'Warning', reason: 'FailedPreStopHook', message: 'PreStopHook failed', stop })

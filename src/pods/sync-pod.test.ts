@@ -8,6 +8,7 @@ import {
   createPodRuntime,
   failing,
 } from '../../test/component/create-pod-runtime.ts'
+import { CgroupError } from '../model/cgroup-error.ts'
 import { containerHash } from '../model/container-hash.ts'
 import type { PodSpec } from '../model/generated/core-v1.ts'
 import type { ObservedContainer } from '../model/observed-pod.ts'
@@ -64,6 +65,16 @@ describe('syncPod()', () => {
     observe(pod)
     assert.deepEqual(await sync(), { kind: 'wait', ms: 60_000, seen: pod })
     assert.deepEqual(journal, [])
+  })
+
+  test('starts nothing without the cgroup that limits it, and tries again', async () => {
+    const { sync, runtime, memory, journal } = await setUp()
+    runtime.cgroups.ensure = async () => {
+      throw new CgroupError('Cannot make the cgroup of the pod: ENOSPC')
+    }
+    assert.deepEqual(await sync(), { kind: 'wait', ms: 10_000, seen: undefined })
+    assert.deepEqual(journal, ['refresh'])
+    assert.equal(memory.problem, 'Waits for its cgroup: Cannot make the cgroup of the pod: ENOSPC')
   })
 
   test('brings a pod up and looks at once whether that is all', async () => {
@@ -139,6 +150,18 @@ describe('syncPod()', () => {
     observer.refresh = async (uid) => (await refresh(uid), seen({}))
     assert.equal((await sync()).kind, 'wait')
     assert.deepEqual(journal, ['refresh'], 'nothing is made a second time')
+  })
+
+  test('tells the users of a pod about which the runtime says nothing, but not that the runtime is away', async () => {
+    for (const [code, told] of [
+      ['Unknown', /^Warning FailedSync error determining status: Cannot call /],
+      ['Unavailable', /^undefined$/],
+    ] as const) {
+      const { sync, observer, events } = await setUp()
+      observer.refresh = failing(code)
+      await sync()
+      assert.match(String(events[0]), told)
+    }
   })
 
   test('asks whether a container that was made has been started since, before it makes way for another', async () => {

@@ -8,8 +8,10 @@ import { isOver } from '../status/compute-phase.ts'
 import { applyPodActions } from './apply-pod-actions.ts'
 import type { ApplySignals } from './apply-signals.ts'
 import type { CrashBackOffLimits } from './compute-crash-back-off.ts'
+import { bringCgroup } from './bring-cgroup.ts'
 import { bringVolumes } from './bring-volumes.ts'
 import { computeLeftovers } from './compute-leftovers.ts'
+import { toLeftoverRule } from './to-leftover-rule.ts'
 import { computePodActions } from './compute-pod-actions.ts'
 import { SandboxError } from './create-sandbox.ts'
 import { hasNewRunningParts } from './has-new-running-parts.ts'
@@ -103,6 +105,9 @@ async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Prom
   if (pause > 0) return wait(context, pod, { ms: pause, seen })
   // Volumes and images may take long, and somebody wants to know that the node has the pod.
   if (actions.createSandbox || actions.start.length > 0) context.onStatus()
+  const cgroup = await bringCgroup(context, { pod, observed, actions }, signals)
+  if (cgroup === 'changed') return { kind: 'again' }
+  if (cgroup === 'missing') return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })
   const volumes = await bringVolumes(context, { pod, actions }, signals)
   if (volumes === 'changed') return { kind: 'again' }
   if (volumes === 'missing') return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })
@@ -152,9 +157,18 @@ async function look(context: SyncContext, pod: Pod): Promise<ObservedPod | undef
 }
 
 async function lookAnew({ runtime, memory }: SyncContext, pod: Pod): Promise<ObservedPod | undefined> {
-  const fresh = await runtime.observer.refresh(pod.metadata.uid)
-  memory.unsure = false
-  return fresh
+  try {
+    const fresh = await runtime.observer.refresh(pod.metadata.uid)
+    memory.unsure = false
+    return fresh
+  } catch (error) {
+    // A runtime that is away is a matter of the node; one that cannot say how this pod is, one of the pod.
+    if (error instanceof CriCallError && !['Unavailable', 'Cancelled'].includes(error.code)) {
+      const message = `error determining status: ${error.message}`
+      runtime.events.record(pod, { type: 'Warning', reason: 'FailedSync', message })
+    }
+    throw error
+  }
 }
 
 async function tell(
@@ -177,13 +191,13 @@ function hasNetworkProblem({ runtime, settings, memory }: SyncContext, pod: Pod)
 
 /** What is left over harms nobody, so a failure to remove it is no reason to hold up the pod. */
 async function trim(
-  { runtime }: SyncContext,
+  { runtime, memory }: SyncContext,
   { pod, observed }: { readonly pod: Pod; readonly observed: ObservedPod | undefined },
   shutdown: AbortSignal,
 ): Promise<void> {
   if (observed === undefined) return
   try {
-    const leftovers = computeLeftovers(observed, runtime.node.deadInstancesKept)
+    const leftovers = computeLeftovers(observed, toLeftoverRule(runtime, memory))
     await removeLeftovers(runtime, pod.metadata, leftovers, shutdown)
   } catch (error) {
     if (shutdown.aborted) throw error

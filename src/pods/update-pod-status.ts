@@ -1,7 +1,8 @@
 import { computeQosClass } from '../model/compute-qos-class.ts'
 import { parseLogTail } from '../logs/parse-log-tail.ts'
 import type { ObservedContainer, ObservedPod } from '../model/observed-pod.ts'
-import { allContainers } from '../model/pod-containers.ts'
+import { allContainers, containerKind } from '../model/pod-containers.ts'
+import type { PodStatus } from '../model/generated/core-v1.ts'
 import { CONFIG_SEEN_ANNOTATION } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
 import { computePodStatus } from '../status/compute-pod-status.ts'
@@ -36,11 +37,11 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
   const { pod, observed, ended, override } = update
   await readLastWords(runtime, { pod, observed }, memory)
   noteAllocations(memory, pod)
-  const isFirst = memory.status === undefined
+  const before = memory.status
   memory.status = computePodStatus({
     pod,
     observed,
-    previous: memory.status,
+    previous: before,
     waiting: memory.waiting,
     ...probes.status(pod, observed),
     lastWords: memory.lastWords,
@@ -52,7 +53,27 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
     override: override ?? memory.eviction,
     now: runtime.clock.now(),
   })
-  noteStart(runtime, { pod, isFirst }, memory)
+  noteStart(runtime, { pod, isFirst: before === undefined }, memory)
+  if (before !== undefined) countEnds(runtime, pod, before, memory.status)
+}
+
+/** Ends that this agent saw, each once. */
+function countEnds({ metrics }: PodRuntime, pod: Pod, before: PodStatus, now: PodStatus): void {
+  const known = new Map(listStatuses(before).map(({ name, state }) => [name, state?.terminated?.containerID]))
+  for (const { name, state } of listStatuses(now)) {
+    const { terminated } = state ?? {}
+    if (terminated === undefined || known.get(name) === terminated.containerID) continue
+    const { exitCode, reason = '' } = terminated
+    metrics.containerEnded(containerKind(pod, name), { exitCode, reason })
+  }
+}
+
+function listStatuses({
+  initContainerStatuses = [],
+  containerStatuses = [],
+  ephemeralContainerStatuses = [],
+}: PodStatus) {
+  return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
 }
 
 /** A pod that runs when it is first looked at was started by somebody else, at some other time. */

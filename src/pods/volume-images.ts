@@ -3,7 +3,7 @@ import { containerFieldPath } from '../model/pod-containers.ts'
 import type { KindedContainer } from '../model/pod-containers.ts'
 import type { Pod } from '../model/pod.ts'
 import { StartError } from '../model/start-error.ts'
-import type { PodRuntime } from './pod-runtime.ts'
+import type { LocalImage, PodRuntime } from './pod-runtime.ts'
 
 /** The volumes of a pod that are images, by name; a promise of one that cannot be had fails with a StartError. */
 export type VolumeImages = ReadonlyMap<string, Promise<ImageSpec>>
@@ -36,7 +36,7 @@ async function bring(
   request: Parameters<PodRuntime['images']['ensureVolume']>[0],
   signal: AbortSignal,
 ): Promise<ImageSpec> {
-  const { ref } = await runtime.images.ensureVolume(request, signal)
+  const { ref } = await ensure(runtime, request, signal)
   const { pod, volume } = request
   return {
     image: ref,
@@ -44,6 +44,17 @@ async function bring(
     annotations: { ...pod.metadata.annotations },
     runtimeHandler: '',
     imageRef: '',
+  }
+}
+
+async function ensure(...[runtime, request, signal]: Parameters<typeof bring>): Promise<LocalImage> {
+  try {
+    const image = await runtime.images.ensureVolume(request, signal)
+    runtime.metrics.imageVolume(false)
+    return image
+  } catch (error) {
+    if (error instanceof StartError) runtime.metrics.imageVolume(true)
+    throw error
   }
 }
 

@@ -107,7 +107,8 @@ export class ContainerProbe {
       this.#schedule,
       {
         containerId: instance?.id,
-        ranMs: instance === undefined ? 0 : clock.now() - instance.startedAt,
+        // A clock that was set back must not keep a probe waiting for hours.
+        ranMs: instance === undefined ? 0 : Math.max(0, clock.now() - instance.startedAt),
         started: instance !== undefined && this.#around.hasStarted(instance.id),
       },
       { type, initialDelayMs: (probe.initialDelaySeconds ?? 0) * 1000, now: clock.monotonic() },

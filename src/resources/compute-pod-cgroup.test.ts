@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createContainer, createPod } from '../../test/builders/create-pod.ts'
 import type { PodSpec } from '../model/generated/core-v1.ts'
+import type { PodCgroup } from './cgroup-values.ts'
 import { computePodCgroup } from './compute-pod-cgroup.ts'
-import type { PodCgroup, PodCgroupSettings } from './compute-pod-cgroup.ts'
+import type { PodCgroupSettings } from './compute-pod-cgroup.ts'
 
 const settings: PodCgroupSettings = {
   cpuCfsQuota: true,
@@ -11,6 +12,7 @@ const settings: PodCgroupSettings = {
   podPidsLimit: -1n,
   hugepageSizes: [],
   exclusiveCpus: false,
+  protectsMemory: false,
 }
 const nothing: PodCgroup = {
   cpuShares: 2n,
@@ -68,6 +70,24 @@ const rows: readonly {
     spec: { containers: [full] },
     settings: { cpuCfsQuota: false },
     expected: { cpuShares: 512n, cpuQuota: -1n, cpuPeriod: 100_000n, memoryLimitBytes: 1000n },
+  },
+  {
+    name: 'memory that is never taken back',
+    spec: { containers: [full] },
+    settings: { protectsMemory: true },
+    expected: { cpuShares: 512n, ...limitedCpu, memoryLimitBytes: 1000n, memoryMinBytes: 1000n },
+  },
+  {
+    name: 'memory that is taken back last',
+    spec: { containers: [requesting] },
+    settings: { protectsMemory: true },
+    expected: { cpuShares: 512n, memoryLowBytes: 1000n },
+  },
+  {
+    name: 'no memory to protect',
+    spec: { containers: [createContainer({ resources: { requests: { cpu: '500m' } } })] },
+    settings: { protectsMemory: true },
+    expected: { cpuShares: 512n },
   },
   {
     name: 'CPUs of its own',

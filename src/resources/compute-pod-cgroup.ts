@@ -5,6 +5,7 @@ import { cpuQuota, cpuShares } from '../model/cpu-time.ts'
 import { hugepageSize } from '../model/hugepage-sizes.ts'
 import type { Pod } from '../model/pod.ts'
 import { parseQuantity, quantityMilliValue, quantityValue } from '../model/quantity.ts'
+import type { PodCgroup } from './cgroup-values.ts'
 
 export interface PodCgroupSettings {
   readonly cpuCfsQuota: boolean
@@ -15,18 +16,8 @@ export interface PodCgroupSettings {
   readonly hugepageSizes: readonly string[]
   /** A container of this pod has CPUs for itself, so a quota would only slow it down. */
   readonly exclusiveCpus: boolean
-}
-
-/** What is written into a pod's cgroup; a value that is undefined is left alone. */
-export interface PodCgroup {
-  readonly cpuShares: bigint
-  /** Together with the period; −1 is no limit. */
-  readonly cpuQuota: bigint | undefined
-  readonly cpuPeriod: bigint | undefined
-  readonly memoryLimitBytes: bigint | undefined
-  readonly pidsLimit: bigint | undefined
-  /** Bytes by page size. */
-  readonly hugepageLimits: ReadonlyMap<string, bigint>
+  /** Memory that pods ask for is protected from being taken back. */
+  readonly protectsMemory: boolean
 }
 
 /** The values of a pod's cgroup. A limit counts only when it holds for all the pod can run. */
@@ -43,6 +34,7 @@ export function computePodCgroup(pod: Pod, settings: PodCgroupSettings): PodCgro
   const memory = limits.get('memory')
   return {
     ...common,
+    ...(settings.protectsMemory ? protection(pod, requests) : {}),
     cpuShares: cpuShares(milliCpu(requests)),
     ...(isLimited(pod, 'cpu') ? quota(limits, settings) : NO_QUOTA),
     memoryLimitBytes: memory !== undefined && isLimited(pod, 'memory') ? quantityValue(memory) : undefined,
@@ -55,6 +47,14 @@ function quota(limits: ResourceAmounts, settings: PodCgroupSettings): Pick<PodCg
   const { cpuCfsQuota, cpuCfsQuotaPeriodMicroseconds: cpuPeriod, exclusiveCpus } = settings
   const unlimited = !cpuCfsQuota || exclusiveCpus
   return { cpuQuota: unlimited ? -1n : cpuQuota(milliCpu(limits), cpuPeriod), cpuPeriod }
+}
+
+/** What a Guaranteed pod asks for is never taken back, what another asks for is taken back last. */
+function protection(pod: Pod, requests: ResourceAmounts): Pick<PodCgroup, 'memoryMinBytes' | 'memoryLowBytes'> {
+  const memory = requests.get('memory')
+  if (memory === undefined || memory.nanos <= 0n) return {}
+  const bytes = quantityValue(memory)
+  return computeQosClass(pod) === 'Guaranteed' ? { memoryMinBytes: bytes } : { memoryLowBytes: bytes }
 }
 
 function milliCpu(amounts: ResourceAmounts): bigint {

@@ -1,76 +1,100 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { accessSync, constants, existsSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
-import process from 'node:process'
 import { describe, test } from 'node:test'
-import { systemClock } from '../async/clock.ts'
-import { cgroupFolders, makeCgroup, removeCgroup } from '../host/cgroup-tree.ts'
+import { createContainer, createPod } from '../../test/builders/create-pod.ts'
+import { FakeCgroupDriver } from '../../test/fakes/fake-cgroup-driver.ts'
+import { CgroupError } from '../model/cgroup-error.ts'
 import { parsePodUid } from '../model/pod.ts'
 import { createPodCgroups } from './pod-cgroups.ts'
+import type { PodCgroupsDeps } from './pod-cgroups.ts'
 
 const never = new AbortController().signal
 const uid = parsePodUid('u-1')
+const resources = { requests: { cpu: '1', memory: '1k' }, limits: { cpu: '1', memory: '1k' } }
+const pod = createPod({ spec: { containers: [createContainer({ resources })] } })
+const PATH = '/kubepods/podu-1'
 
-function mayMakeCgroups(): boolean {
-  try {
-    accessSync('/sys/fs/cgroup', constants.W_OK)
-    return process.getuid?.() === 0
-  } catch {
-    return false
-  }
+function setUp(parts: Partial<PodCgroupsDeps> = {}) {
+  const driver = new FakeCgroupDriver()
+  let changes = 0
+  const cgroups = createPodCgroups(
+    {
+      layout: { driver: 'cgroupfs', root: '/', perQos: true },
+      driver,
+      reader: { version: 2, read: () => undefined, exists: () => false, children: () => [] },
+      settings: {
+        cpuCfsQuota: true,
+        cpuCfsQuotaPeriodMicroseconds: 100_000n,
+        podPidsLimit: 50n,
+        hugepageSizes: [],
+        protectsMemory: false,
+      },
+      hasExclusiveCpus: () => false,
+      onChange: () => void (changes += 1),
+      ...parts,
+    },
+    never,
+  )
+  return { cgroups, driver, changes: () => changes }
 }
 
 describe('createPodCgroups()', () => {
-  test('has nothing to list and to remove where pods have no cgroups of their own', async () => {
-    const layout = { driver: 'cgroupfs', root: '/does-not-exist', perQos: false } as const
-    const cgroups = createPodCgroups({ layout, clock: systemClock }, never)
+  test('has nothing to do where pods have no cgroups of their own', async () => {
+    const { cgroups, driver } = setUp({ layout: { driver: 'cgroupfs', root: '/does-not-exist', perQos: false } })
+    assert.equal(await cgroups.ensure(pod), false)
+    assert.equal(await cgroups.current(pod), undefined)
+    await cgroups.write(pod, { cpuShares: 2n })
+    await cgroups.calm(uid)
     await cgroups.remove(uid)
     await cgroups.killContainer(uid, 'c-1')
     assert.deepEqual(await cgroups.list(), [])
+    assert.deepEqual(driver.journal, [])
   })
 
-  test('lists the pods of all classes, and removes one with all below it', { skip: !mayMakeCgroups() }, async () => {
-    const root = `/deckhand-test-${process.pid}`
-    const cgroups = createPodCgroups({ layout: { driver: 'cgroupfs', root, perQos: true }, clock: systemClock }, never)
-    try {
-      await makeCgroup(`${root}/kubepods/besteffort/podu-1/container`)
-      await makeCgroup(`${root}/kubepods/podu-2`)
-      await makeCgroup(`${root}/kubepods/burstable/not-a-pod`)
-      assert.deepEqual([...(await cgroups.list())].sort(), ['u-1', 'u-2'])
-      await cgroups.remove(uid)
-      assert.deepEqual(await cgroups.list(), ['u-2'])
-      await cgroups.remove(uid)
-    } finally {
-      await removeCgroup(systemClock, root, never)
-    }
-    assert.deepEqual(
-      (await cgroupFolders(root)).filter((folder) => existsSync(folder)),
-      [],
+  test('makes one with the values of its pod, and leaves it as it is from then on', async () => {
+    const { cgroups, driver, changes } = setUp()
+    assert.equal(await cgroups.ensure(pod), true)
+    assert.deepEqual(driver.cgroups.get(PATH), {
+      cpuShares: 1024n,
+      cpuQuota: 100_000n,
+      cpuPeriod: 100_000n,
+      memoryLimitBytes: 1000n,
+      pidsLimit: 50n,
+      hugepageLimits: new Map(),
+    })
+    assert.equal(await cgroups.ensure(pod), false)
+    assert.deepEqual(driver.journal, [`make ${PATH}`])
+    assert.equal(changes(), 1)
+  })
+
+  test('sets no quota for a pod with CPUs of its own', async () => {
+    const { cgroups, driver } = setUp({ hasExclusiveCpus: (asked) => asked === uid })
+    await cgroups.ensure(pod)
+    assert.equal(driver.cgroups.get(PATH)?.cpuQuota, -1n)
+  })
+
+  test('changes the values that are named', async () => {
+    const { cgroups, driver } = setUp()
+    await cgroups.ensure(pod)
+    await cgroups.write(pod, { memoryLimitBytes: 7n })
+    assert.deepEqual([driver.cgroups.get(PATH)?.memoryLimitBytes, driver.cgroups.get(PATH)?.cpuShares], [7n, 1024n])
+  })
+
+  test('calms and removes what is left of a pod, whatever its class was', async () => {
+    const { cgroups, driver } = setUp()
+    driver.cgroups.set('/kubepods/burstable/podu-1', { cpuShares: 1024n })
+    await cgroups.calm(uid)
+    assert.deepEqual(driver.cgroups.get('/kubepods/burstable/podu-1'), { cpuShares: 2n })
+    await cgroups.remove(uid)
+    assert.deepEqual([...driver.cgroups.keys()], [])
+  })
+
+  test('says what was wrong', async () => {
+    const { cgroups, driver } = setUp()
+    driver.failure = new Error('ENOSPC')
+    await assert.rejects(
+      cgroups.ensure(pod),
+      (error) => error instanceof CgroupError && error.message.endsWith(': ENOSPC'),
     )
-  })
-
-  test('ends the processes of one container, and no others', { skip: !mayMakeCgroups() }, async () => {
-    const root = `/deckhand-test-${process.pid}`
-    const cgroups = createPodCgroups({ layout: { driver: 'cgroupfs', root, perQos: true }, clock: systemClock }, never)
-    const sleepers = ['c-1', 'c-2'].map(() => spawn('sleep', ['1000'], { stdio: 'ignore' }))
-    const [lost, kept] = sleepers
-    try {
-      for (const [index, sleeper] of sleepers.entries()) {
-        const path = `${root}/kubepods/podu-1/c-${index + 1}`
-        await makeCgroup(path)
-        for (const folder of await cgroupFolders(path)) {
-          // Not every controller of cgroup v1 takes a process without being set up first; one is enough.
-          await writeFile(`${folder}/cgroup.procs`, String(sleeper.pid)).catch(() => {})
-        }
-      }
-      await cgroups.killContainer(uid, 'c-1')
-      if (lost?.signalCode === null) await once(lost, 'exit')
-      assert.deepEqual([lost?.signalCode, kept?.signalCode], ['SIGKILL', null])
-    } finally {
-      for (const sleeper of sleepers) sleeper.kill('SIGKILL')
-      await removeCgroup(systemClock, root, never)
-    }
+    await assert.rejects(cgroups.write(pod, {}), CgroupError)
   })
 })

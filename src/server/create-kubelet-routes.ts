@@ -20,6 +20,7 @@ export interface EndpointSwitches {
   readonly systemLogs: boolean
   readonly systemLogQuery: boolean
   readonly profiling: boolean
+  readonly contention: boolean
   readonly debugFlags: boolean
   readonly checkpoint: boolean
   readonly flagz: boolean
@@ -56,7 +57,7 @@ export function createKubeletRoutes(deps: KubeletRoutesDeps): readonly Route[] {
       ? createLogsRoutes({ logs: deps.logs, journal: switches.systemLogQuery ? deps.journal : undefined })
       : createDisabledRoutes(['/logs'], 'logs endpoint is disabled.\n')),
     ...(switches.profiling
-      ? createProfilingRoutes(deps)
+      ? createProfilingRoutes({ ...deps, contention: switches.contention })
       : createDisabledRoutes(['/debug/pprof'], 'profiling endpoint is disabled.\n')),
     ...(switches.debugFlags
       ? [createDebugFlagsRoute(deps.verbosity)]

@@ -38,7 +38,7 @@ export function createAttachRoutes(deps: ExecDeps): Route[] {
 }
 
 interface CommandEndpoint {
-  readonly name: string
+  readonly name: 'exec' | 'attach'
   readonly ask: Ask
   readonly ttyOf: (pod: Pod, request: RouteRequest) => boolean
 }
@@ -54,7 +54,7 @@ function createCommandRoutes(deps: ExecDeps, { name, ask, ttyOf }: CommandEndpoi
       return async (client) => {
         const containerId = await findRunningContainer(deps.calls, pod, request)
         const { url } = await ask(containerId, streams, request)
-        return await serve(deps, client, { streams, server: toStreamServer(url, deps.dial) })
+        return await serve(deps, client, { name, streams, server: toStreamServer(url, deps.dial) })
       }
     },
   })
@@ -63,13 +63,21 @@ function createCommandRoutes(deps: ExecDeps, { name, ask, ttyOf }: CommandEndpoi
 async function serve(
   deps: ExecDeps,
   client: StreamClient,
-  { streams, server }: { readonly streams: CommandStreams; readonly server: StreamServer },
+  {
+    name,
+    streams,
+    server,
+  }: Pick<CommandEndpoint, 'name'> & { readonly streams: CommandStreams; readonly server: StreamServer },
 ): Promise<string> {
   const { request, socket, head } = client
   const offered = listWebSocketProtocols(request.raw.headers) ?? []
-  if (!deps.webSockets || !offered.includes(REMOTE_COMMAND_PROTOCOL)) return await proxyToRuntime(deps, client, server)
+  if (!deps.webSockets || !offered.includes(REMOTE_COMMAND_PROTOCOL)) {
+    const outputs = Number(streams.stdout) + Number(streams.stderr)
+    return await proxyToRuntime(deps, client, server, { outputs })
+  }
   const { idleMs, clock } = deps
   const { raw, signal } = request
+  deps.onWebSocket?.(name)
   return await serveRemoteCommand({ request: raw, socket, head, server, streams, idleMs, clock, signal })
 }
 

@@ -31,6 +31,7 @@ export function createPortForwardRoutes(deps: PortForwardDeps): Route[] {
         const podSandboxId = await findNewestSandbox(deps.calls, pod, request.signal)
         const { url } = await deps.calls.portForward({ podSandboxId, port }, request.signal)
         const server = toStreamServer(url, deps.dial)
+        if (tunnels) deps.onWebSocket?.('portforward')
         return tunnels
           ? await serveSpdyTunnel(toProxied(deps, client, server))
           : await proxyToRuntime(deps, client, server)

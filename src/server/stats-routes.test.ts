@@ -28,7 +28,7 @@ async function serve(t: TestContext) {
   const world = new FakeStatsWorld()
   const { signal } = new AbortController()
   const engine = new StatsEngine(world.deps, signal)
-  const routes = createStatsRoutes({ engine, nodeName: 'node-1', machine, log: silentLogger })
+  const routes = createStatsRoutes({ engine, nodeName: 'node-1', showHidden: false, machine, log: silentLogger })
   const server = createServer((raw, response) => {
     const url = new URL(raw.url ?? '/', 'http://node')
     const route = routes.find(({ path }) => path === url.pathname)

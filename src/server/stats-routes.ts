@@ -16,6 +16,8 @@ import type { Route, RouteRequest } from './route.ts'
 export interface StatsRoutesDeps {
   readonly engine: Pick<StatsEngine, 'ask'>
   readonly nodeName: string
+  /** Whether metrics that are on their way out are shown. */
+  readonly showHidden: boolean
   readonly machine: MachineIdentity
   readonly log: Logger
 }
@@ -35,7 +37,7 @@ const COMPRESS_FROM_BYTES = 1024
 export function createStatsRoutes(deps: StatsRoutesDeps): readonly Route[] {
   return [
     createSummaryRoute(deps),
-    createMetricsRoute(deps, '/metrics/resource', ['usage'], computeResourceMetrics),
+    createMetricsRoute(deps, '/metrics/resource', ['usage'], (snapshot) => computeResourceMetrics(snapshot, deps)),
     createMetricsRoute(deps, '/metrics/cadvisor', ['usage', 'details', 'network'], (snapshot) =>
       computeCadvisorMetrics(snapshot, deps.machine),
     ),

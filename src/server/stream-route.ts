@@ -13,6 +13,8 @@ import { sendAnswer, toAnswer } from './to-answer.ts'
 export interface StreamRouteDeps {
   /** Connections on which nothing happens for this long are closed. */
   readonly idleMs: number
+  /** A client speaks WebSocket with us, not with the runtime. */
+  readonly onWebSocket?: (subresource: 'exec' | 'attach' | 'portforward') => void
   /** dialStreamServer() */
   readonly dial: Dial
   readonly clock: Clock
@@ -81,6 +83,7 @@ export async function proxyToRuntime(
   deps: StreamRouteDeps,
   client: StreamClient,
   server: StreamServer,
+  command: Pick<ProxyUpgrade, 'outputs'> = {},
 ): Promise<string> {
-  return await proxyUpgrade(toProxied(deps, client, server))
+  return await proxyUpgrade({ ...toProxied(deps, client, server), ...command })
 }

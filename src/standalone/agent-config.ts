@@ -27,11 +27,11 @@ export function createAgentConfig(layout: NodeLayout, record: NodeRecord): strin
     featureGates: {
       // The API is as near as the folder of manifests.
       PreventStaticPodAPIReferences: false,
-      // A machine that is on no network has nothing but its name.
-      AllowDNSOnlyNodeCSR: true,
     },
     failCgroupV1: false,
     failSwapOn: false,
+    // Nobody else on such a node would look for them.
+    makeIPTablesUtilChains: false,
     // Shares of a disk that others fill too would keep pods from a machine that has plenty of room for them.
     evictionHard: {
       'memory.available': '100Mi',

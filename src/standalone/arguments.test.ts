@@ -36,6 +36,14 @@ describe('parseArguments()', () => {
     ],
     ['down', { kind: 'down', state: '/var/lib/deckhand', purge: false }],
     ['down --purge --state /s/', { kind: 'down', state: '/s', purge: true }],
+    [
+      'shutdown',
+      { kind: 'shutdown', options: { state: '/var/lib/deckhand', rootDirectory: undefined, cancel: false } },
+    ],
+    [
+      'shutdown --root-dir kubelet --cancel',
+      { kind: 'shutdown', options: { state: '/var/lib/deckhand', rootDirectory: '/home/me/kubelet', cancel: true } },
+    ],
     ['status', { kind: 'status', state: '/var/lib/deckhand' }],
   ] as const) {
     test(`reads "${line}"`, () => {

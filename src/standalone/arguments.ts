@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { exitCodes, NodeError } from './node-error.ts'
+import type { ShutdownOptions } from './shutdown.ts'
 
 /** Where the node listens, on the loopback address. */
 export interface NodePorts {
@@ -32,6 +33,7 @@ export type Command =
   | { readonly kind: 'down'; readonly state: string; readonly purge: boolean }
   | { readonly kind: 'status'; readonly state: string }
   | { readonly kind: 'why'; readonly state: string; readonly pod: string }
+  | { readonly kind: 'shutdown'; readonly options: ShutdownOptions }
   | { readonly kind: 'version' }
   | { readonly kind: 'help' }
 
@@ -57,6 +59,8 @@ export function parseArguments(args: readonly string[], folder: string): Command
         throw wrong('Cannot say why: expected the name of a pod, as "deckhand status" shows it')
       return { kind: 'why', pod, state: resolve(folder, parse(others, { state: text }).state ?? DEFAULT_STATE) }
     }
+    case 'shutdown':
+      return { kind: 'shutdown', options: parseShutdown(rest, folder) }
     case 'version':
     case '--version':
       parse(rest, {})
@@ -66,7 +70,7 @@ export function parseArguments(args: readonly string[], folder: string): Command
     case '-h':
       return { kind: 'help' }
     default:
-      throw wrong(`Cannot do "${name}": expected up, down, status, why, version or help`)
+      throw wrong(`Cannot do "${name}": expected up, down, shutdown, status, why, version or help`)
   }
 }
 
@@ -97,6 +101,16 @@ function parseUp(args: readonly string[], folder: string): UpOptions {
       readOnly: parsePort('read-only-port', values['read-only-port'] ?? '10255'),
       healthz: parsePort('healthz-port', values['healthz-port'] ?? '10248'),
     },
+  }
+}
+
+function parseShutdown(args: readonly string[], folder: string): ShutdownOptions {
+  const values = parse(args, { state: text, 'root-dir': text, cancel: { type: 'boolean' } })
+  const rootDirectory = values['root-dir']
+  return {
+    state: resolve(folder, values.state ?? DEFAULT_STATE),
+    rootDirectory: rootDirectory === undefined ? undefined : resolve(folder, rootDirectory),
+    cancel: values.cancel ?? false,
   }
 }
 

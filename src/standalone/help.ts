@@ -9,6 +9,8 @@ Usage: deckhand COMMAND [options]
             for kubectl and the agent
   down      stop everything: the agent, all pods, the runtime, the network; keeps the files.
             Pods get their grace period, but preStop hooks do not run
+  shutdown  end all pods, the least important first, because the machine is going to be shut down;
+            returns when they have ended. The agent stays, and takes no new pods
   status    say what runs
   why POD   say why a pod is as it is, and what was done for it, step by step
   version   say which version this is
@@ -32,9 +34,14 @@ Options of up:
 Options of down:
   --purge                 remove the node's folder too: images, logs, manifests, the API's objects
 
+Options of shutdown:
+  --root-dir DIR          the root directory of an agent that runs by itself, as "kubelet"; without it the
+                          agent of --state, or where there is none the one of /var/lib/kubelet
+  --cancel                the machine stays: take pods again, and leave those that run
+
 Exit codes:
   ${exitCodes.done}  done
   ${exitCodes.failed}  failed; the message says why
   ${exitCodes.wrongArguments}  wrong arguments
-  ${exitCodes.otherState}  up: it runs already; status: it does not run
+  ${exitCodes.otherState}  up: it runs already; status, why, shutdown: it does not run
   ${exitCodes.unfitMachine}  the machine lacks something: root, a program, a free port, a writable folder`

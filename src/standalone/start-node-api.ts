@@ -6,6 +6,8 @@ import type { NodeRecord } from './node-record.ts'
 
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 30_000
+// What goes on, such as a full disk, is said again now and then.
+const SAID_AGAIN_MS = 10 * 60_000
 
 /** Serves the Kubernetes API of the node in the group, again whenever it ends by itself. Resolves when clients may come. */
 export async function startNodeApi(
@@ -23,6 +25,7 @@ export async function startNodeApi(
     agentKubeconfig: layout.agentKubeconfig,
     logFile: layout.apiLog,
   }
+  const tellError = createErrorTeller(deps, layout.apiLog)
   let isReady = false
   let pauseMs = FIRST_PAUSE_MS
   const onReady = () => {
@@ -33,7 +36,7 @@ export async function startNodeApi(
   group.run('kubernetes API', async (signal) => {
     for (;;) {
       try {
-        await deps.serveApi({ ...options, onReady }, signal)
+        await deps.serveApi({ ...options, onReady, onError: tellError }, signal)
       } catch (error) {
         if (signal.aborted) throw error
         const { message } = error as Error
@@ -54,4 +57,15 @@ export async function startNodeApi(
   group.signal.addEventListener('abort', () => ready.reject(group.signal.reason), { once: true })
   await ready.promise
   deps.say(`Kubernetes API on https://127.0.0.1:${record.ports.kubernetes}`)
+}
+
+/** Errors of the API that a person at the terminal should see, each once in a while: a full disk fails every request. */
+export function createErrorTeller(deps: Pick<UpDeps, 'say' | 'clock'>, logFile: string): (what: string) => void {
+  let said = { what: '', at: -Infinity }
+  return (what) => {
+    const now = deps.clock.monotonic()
+    if (said.what === what && now - said.at < SAID_AGAIN_MS) return
+    said = { what, at: now }
+    deps.say(`the Kubernetes API: ${what}; see ${logFile}`)
+  }
 }

@@ -6,7 +6,11 @@ import type { PodRuntime } from './stop-pods.ts'
 /** A runtime with three pods; keeps what it was told. */
 function createRuntime(broken?: string): PodRuntime & { readonly calls: string[] } {
   const calls: string[] = []
-  const sandbox = (id: string) => ({ id, metadata: { name: id, namespace: 'default', uid: `uid-${id}` } })
+  const sandbox = (id: string, state = 0) => ({
+    id,
+    state,
+    metadata: { name: id, namespace: 'default', uid: `uid-${id}` },
+  })
   const container = (id: string, podSandboxId: string, grace?: string) => {
     return {
       id,
@@ -21,7 +25,7 @@ function createRuntime(broken?: string): PodRuntime & { readonly calls: string[]
   }
   return {
     calls,
-    listPodSandbox: () => Promise.resolve({ items: ['a', 'b', 'c'].map(sandbox) }),
+    listPodSandbox: () => Promise.resolve({ items: [sandbox('a'), sandbox('b'), sandbox('c'), sandbox('over', 1)] }),
     listContainers: () => {
       return Promise.resolve({
         containers: [container('a1', 'a', '5'), container('a2', 'a'), container('b1', 'b', 'x')],
@@ -41,6 +45,7 @@ describe('stopPods()', () => {
     assert.deepEqual(ofPod('a'), ['stop a1 5', 'stop a2 30', 'stop a', 'remove a'])
     assert.deepEqual(ofPod('b'), ['stop b1 30', 'stop b', 'remove b'])
     assert.deepEqual(ofPod('c'), ['stop c', 'remove c'])
+    assert.deepEqual(ofPod('over'), ['stop over', 'remove over'])
   })
 
   test('leaves the pods of others alone', async (t) => {

@@ -1,9 +1,6 @@
 /** The calls of the runtime that stopping pods needs. */
 export interface PodRuntime {
-  listPodSandbox(
-    request: object,
-    signal: AbortSignal,
-  ): Promise<{ readonly items: readonly { readonly id: string; readonly metadata?: Metadata | undefined }[] }>
+  listPodSandbox(request: object, signal: AbortSignal): Promise<{ readonly items: readonly RuntimeSandbox[] }>
   listContainers(request: object, signal: AbortSignal): Promise<{ readonly containers: readonly RuntimeContainer[] }>
   stopContainer(request: { containerId: string; timeout: bigint }, signal: AbortSignal): Promise<unknown>
   stopPodSandbox(request: { podSandboxId: string }, signal: AbortSignal): Promise<unknown>
@@ -16,6 +13,12 @@ interface Metadata {
   readonly uid: string
 }
 
+interface RuntimeSandbox {
+  readonly id: string
+  readonly metadata?: Metadata | undefined
+  readonly state: number
+}
+
 interface RuntimeContainer {
   readonly id: string
   readonly podSandboxId: string
@@ -23,12 +26,15 @@ interface RuntimeContainer {
 }
 
 export interface StoppedPods {
+  /** Those that ran; what was left of others is removed in silence. */
   readonly stopped: number
   /** A message for each pod that would not go. */
   readonly failures: readonly string[]
 }
 
 const GRACE_ANNOTATION = 'io.kubernetes.pod.terminationGracePeriod'
+// As CRI has it.
+const SANDBOX_READY = 0
 const DEFAULT_GRACE_SECONDS = 30n
 // More at once only make the runtime slower.
 const MAX_PARALLEL_PODS = 16
@@ -51,13 +57,14 @@ export async function stopPods(
       const own = containers.filter(({ podSandboxId }) => podSandboxId === id)
       await stopPod(runtime, id, own, signal).catch((error: unknown) => {
         if (signal.aborted) throw error
+        running.delete(id)
         failures.push(`Cannot stop pod "${metadata?.namespace}/${metadata?.name}": ${(error as Error).message}`)
       })
     }
   }
-  const count = waiting.length
+  const running = new Set(waiting.filter(({ state }) => state === SANDBOX_READY).map(({ id }) => id))
   await Promise.all(Array.from({ length: MAX_PARALLEL_PODS }, worker))
-  return { stopped: count - failures.length, failures }
+  return { stopped: running.size, failures }
 }
 
 async function stopPod(

@@ -90,7 +90,7 @@ async function prepareNode(
   await writeNodeFiles(layout, record).catch((error: unknown) => {
     throw toFolderError(layout.state, error)
   })
-  await makeCgroup(record.cgroupRoot)
+  makeCgroup(record.cgroupRoot)
   return record
 }
 

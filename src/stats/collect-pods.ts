@@ -38,10 +38,14 @@ export async function collectPods(
   return figures
 }
 
+/** The containers of a pod that have figures: what has nothing that runs is on its way in or out. */
+export function listMeasured(pod: ObservedPod): readonly ObservedContainer[] {
+  return pod.sandboxes.some(({ ready }) => ready) ? newestRunning(pod.containers) : []
+}
+
 async function collectPod(look: PodLook, pod: ObservedPod, signal: AbortSignal): Promise<PodFigures | undefined> {
-  const running = newestRunning(pod.containers)
+  const running = listMeasured(pod)
   const sandbox = pod.sandboxes.find(({ ready }) => ready)
-  // What has nothing that runs is on its way in or out.
   if (sandbox === undefined || running.length === 0) return undefined
   const path = look.finder.ofPod(pod.uid)
   const sandboxPath = await partCgroup(look, { podCgroup: path, id: sandbox.id, isSandbox: true }, signal)

@@ -19,15 +19,25 @@ const swapUsage: Measure = ({ sample }) => sample.swap?.usageBytes
 const swapLimit: Measure = ({ sample }) => sample.swap?.limitBytes
 
 /** The metrics of /metrics/resource, which metrics-server lives on; undefined: the node could not be looked at. */
-export function computeResourceMetrics(snapshot: StatsSnapshot | undefined): readonly MetricFamily[] {
-  const error: MetricFamily = {
-    name: 'resource_scrape_error',
-    help: '[STABLE] 1 if there was an error while getting container metrics, 0 otherwise',
+export function computeResourceMetrics(
+  snapshot: StatsSnapshot | undefined,
+  { showHidden = false }: { /** Also what is on its way out. */ readonly showHidden?: boolean } = {},
+): readonly MetricFamily[] {
+  const value = snapshot === undefined ? 1 : 0
+  const failure = (name: string, help: string): MetricFamily => ({
+    name,
+    help,
     type: 'gauge',
-    samples: [{ labels: '', value: snapshot === undefined ? 1 : 0 }],
-  }
-  if (snapshot === undefined) return [error]
-  return [...containerMetrics(snapshot), ...nodeMetrics(snapshot), ...podMetrics(snapshot), error]
+    samples: [{ labels: '', value }],
+  })
+  const errors = [
+    failure('resource_scrape_error', '[STABLE] 1 if there was an error while getting container metrics, 0 otherwise'),
+    ...(showHidden
+      ? [failure('scrape_error', '[ALPHA] (Deprecated since 1.29.0) The old name of resource_scrape_error')]
+      : []),
+  ]
+  if (snapshot === undefined) return errors
+  return [...containerMetrics(snapshot), ...nodeMetrics(snapshot), ...podMetrics(snapshot), ...errors]
 }
 
 function containerMetrics({ pods }: StatsSnapshot): readonly MetricFamily[] {

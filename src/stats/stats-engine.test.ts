@@ -74,6 +74,27 @@ describe('StatsEngine', () => {
     assert.equal(world.take().length > 0, true)
   })
 
+  test('looks anew when a container came since, once', async (t) => {
+    const { world, engine, looks } = setUp(t)
+    await engine.ask(['usage'], signal)
+    const [pod] = world.pods
+    assert.ok(pod)
+    const [main] = pod.containers
+    assert.ok(main)
+    world.pods = [{ ...pod, containers: [main, { ...main, id: 'c9', name: 'late' }] }]
+    const { pods } = await engine.ask(['usage'], signal)
+    assert.deepEqual(
+      pods.flatMap(({ containers }) => containers.map(({ name }) => name)),
+      ['late', main.name].toSorted(),
+    )
+    await engine.ask(['usage'], signal)
+    assert.equal(looks(), 2)
+    // What was on its way out, or is not started yet, is nothing to look for.
+    world.pods = [{ ...pod, containers: [main, createInstance({ id: 'c10', name: 'init', state: 'exited' })] }]
+    await engine.ask(['usage'], signal)
+    assert.equal(looks(), 0)
+  })
+
   test('goes on with the parts that are still asked for', async (t) => {
     const { world, engine, pass } = setUp(t)
     await engine.ask(['usage', 'disk'], signal)

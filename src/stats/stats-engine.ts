@@ -5,10 +5,17 @@ import { CgroupFinder } from './cgroup-finder.ts'
 import { CgroupSampler } from './cgroup-sampler.ts'
 import { collectDisk, collectFileSystems } from './collect-disk.ts'
 import { collectNode } from './collect-node.ts'
-import { collectPods } from './collect-pods.ts'
+import { collectPods, listMeasured } from './collect-pods.ts'
 import { RuntimePids } from './runtime-pids.ts'
 import type { StatsDeps } from './stats-deps.ts'
 import type { StatsPart, StatsSnapshot } from './stats-snapshot.ts'
+
+interface LastLook {
+  readonly at: number
+  readonly snapshot: StatsSnapshot
+  /** The containers that it tells of. */
+  readonly containers: ReadonlySet<string>
+}
 
 interface Look {
   readonly parts: ReadonlySet<StatsPart>
@@ -30,7 +37,7 @@ export class StatsEngine {
   readonly #askedAt = new Map<StatsPart, number>()
   readonly #wakeup = new Wakeup()
   readonly #signal: AbortSignal
-  #last: { readonly at: number; readonly snapshot: StatsSnapshot } | undefined
+  #last: LastLook | undefined
   #current: Look | undefined
 
   /** The signal ends what is under way for somebody who asked. */
@@ -47,7 +54,7 @@ export class StatsEngine {
     return this.#last?.snapshot
   }
 
-  /** A look with these parts that is not older than the interval, or than is said. */
+  /** A look with these parts that is not older than the interval, or than is said, and that tells of all containers that run now. */
   async ask(
     parts: readonly StatsPart[],
     signal: AbortSignal,
@@ -58,11 +65,13 @@ export class StatsEngine {
     this.#wakeup.wake()
     for (;;) {
       const last = this.#last
-      if (last !== undefined && now - last.at <= maxAgeMs && hasAll(last.snapshot.parts, parts)) return last.snapshot
+      const isFresh = last !== undefined && now - last.at <= maxAgeMs && hasAll(last.snapshot.parts, parts)
+      if (isFresh && this.#isComplete()) return last.snapshot
       // One that began before the question may lack something, or be older than wanted.
+      const isEarlier = this.#current !== undefined
       const look = this.#current ?? this.#begin()
       const snapshot = await waitForShared(look.result, signal)
-      if (hasAll(look.parts, parts)) return snapshot
+      if (hasAll(look.parts, parts) && (!isEarlier || this.#isComplete())) return snapshot
     }
   }
 
@@ -111,9 +120,9 @@ export class StatsEngine {
   }
 
   async #look(parts: ReadonlySet<StatsPart>): Promise<StatsSnapshot> {
-    const { observed, clock } = this.#deps
+    const { clock } = this.#deps
     const at = clock.monotonic()
-    const pods = observed.uids().flatMap((uid) => observed.get(uid) ?? [])
+    const pods = this.#observed()
     const [disk, fileSystems] = await Promise.all([
       parts.has('disk') ? collectDisk(this.#deps, pods, this.#signal) : undefined,
       parts.has('disk') || parts.has('fileSystems') ? collectFileSystems(this.#deps, this.#signal) : undefined,
@@ -126,8 +135,19 @@ export class StatsEngine {
     this.#sampler.endLook()
     this.#forget(pods)
     const snapshot = { time: clock.now(), parts, node, pods: figures }
-    this.#last = { at, snapshot }
+    const containers = new Set(pods.flatMap(listMeasured).map(({ id }) => id))
+    this.#last = { at, snapshot, containers }
     return snapshot
+  }
+
+  /** A pod that came since would be missing until the next look; whoever scales by these figures would take it for idle. */
+  #isComplete(): boolean {
+    return this.#observed().every((pod) => listMeasured(pod).every(({ id }) => this.#last?.containers.has(id) === true))
+  }
+
+  #observed(): readonly ObservedPod[] {
+    const { observed } = this.#deps
+    return observed.uids().flatMap((uid) => observed.get(uid) ?? [])
   }
 
   #forget(pods: readonly ObservedPod[]): void {

@@ -10,6 +10,18 @@ describe('computeStatusPatch()', () => {
   const rows: readonly (readonly [string, PodStatus, PodStatus, StatusPatch | undefined])[] = [
     ['nothing', { phase: 'Running', message: undefined }, { phase: 'Running' }, undefined],
     ['what others said', { nominatedNodeName: 'n', resize: 'Proposed' }, {}, undefined],
+    [
+      'nothing, where the server writes an empty last state by itself',
+      { containerStatuses: [{ ...main, lastState: {} }] },
+      { containerStatuses: [main] },
+      undefined,
+    ],
+    [
+      'a last state that is gone',
+      { containerStatuses: [{ ...main, lastState: { running: {} } }] },
+      { containerStatuses: [main] },
+      { containerStatuses: [main] },
+    ],
     ['a word', { phase: 'Pending' }, { phase: 'Running' }, { phase: 'Running' }],
     ['a word that is gone', { phase: 'Failed', reason: 'X' }, { phase: 'Failed' }, { reason: null }],
     [

@@ -42,6 +42,8 @@ export async function runExchange(
     connection.on('error', () => {})
     connection.allowHalfOpen = true
   }
+  // Nobody is left to hear the target, and who carries to it may wait for it for ever.
+  client.once('error', () => target.destroy())
   using scope = new AbortScope(signal)
   idle.run(scope.signal).then(
     () => close('idle'),

@@ -73,10 +73,10 @@ async function createWorld(t: TestContext, behaviour: Behaviour) {
 }
 
 const HELLO =
-  'POST /here?secret HTTP/1.1\r\nHost: node\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n' +
+  'POST /here?secret HTTP/1.1\r\nHost: node\r\nConnection: Upgrade\r\nUpgrade: talk/1\r\n' +
   'Authorization: Bearer hush\r\nX-Stream-Protocol-Version: v4\r\nX-Stream-Protocol-Version: v3\r\nX-Forwarded-For: 10.1.1.1\r\n' +
   'Content-Length: 0\r\n\r\n'
-const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n'
+const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: talk/1\r\n\r\n'
 
 describe('proxyUpgrade()', () => {
   test('passes on the request, both first bytes, and each end for itself', async (t) => {
@@ -94,7 +94,7 @@ describe('proxyUpgrade()', () => {
     assert.deepEqual(seen, [
       'POST',
       '/there?token=1',
-      'Host node Connection Upgrade Upgrade SPDY/3.1 X-Stream-Protocol-Version v4 X-Stream-Protocol-Version v3 ' +
+      'Host node Connection Upgrade Upgrade talk/1 X-Stream-Protocol-Version v4 X-Stream-Protocol-Version v3 ' +
         'X-Forwarded-For 10.1.1.1, 127.0.0.1 Content-Length 0',
     ])
     await ended

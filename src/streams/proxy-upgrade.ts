@@ -4,6 +4,7 @@ import type { Clock } from '../async/clock.ts'
 import { formatHead } from './answer-upgrade.ts'
 import type { ExchangeEnd } from './exchange.ts'
 import { passUpgrade } from './pass-upgrade.ts'
+import { relaySpdy } from './relay-spdy.ts'
 import { relay } from './relay.ts'
 import { toForwardedHeaders } from './to-forwarded-headers.ts'
 
@@ -22,6 +23,8 @@ export interface ProxyUpgrade {
     /** In place of or besides the headers of the request, which are passed on; undefined takes one away. */
     readonly headers: Readonly<Record<string, string | undefined>>
   }
+  /** How many outputs a command has that is run over SPDY; undefined where no command is run. */
+  readonly outputs?: number
   /** Without a byte in either direction for this long, both connections are closed. */
   readonly idleMs: number
   readonly clock: Clock
@@ -33,10 +36,14 @@ export interface ProxyUpgrade {
  * UpgradeError when the client is still owed an answer: answerUpgrade() gives it.
  */
 export async function proxyUpgrade(options: ProxyUpgrade): Promise<ExchangeEnd | 'refused'> {
-  const { request, socket, head, idleMs, clock, signal } = options
+  const { request, socket, head, outputs, idleMs, clock, signal } = options
   const target = { ...options.target, headers: toForwardedHeaders(request, options.target.headers) }
   const switched = await passUpgrade({ socket, target, idleMs, clock }, signal)
   if (switched === undefined) return 'refused'
-  socket.write(formatHead(101, switched.reply.rawHeaders))
-  return await relay({ client: socket, head, target: switched.connection, idleMs, clock }, signal)
+  const { reply, connection } = switched
+  socket.write(formatHead(101, reply.rawHeaders))
+  const exchange = { client: socket, head, target: connection, idleMs, clock }
+  if (reply.headers.upgrade?.toLowerCase() !== 'spdy/3.1') return await relay(exchange, signal)
+  const protocol = String(reply.headers['x-stream-protocol-version'] ?? '')
+  return await relaySpdy({ ...exchange, command: outputs === undefined ? undefined : { outputs, protocol } }, signal)
 }

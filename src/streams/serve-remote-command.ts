@@ -11,6 +11,7 @@ import { runExchange } from './exchange.ts'
 import type { ExchangeEnd } from './exchange.ts'
 import { openRemoteCommand } from './open-remote-command.ts'
 import type { CommandServer, CommandStreams, OpenCommand } from './open-remote-command.ts'
+import { runPulse } from './run-pulse.ts'
 import { WebSocketConnection } from './websocket-connection.ts'
 import { findHandshakeFault, formatHandshake } from './websocket-handshake.ts'
 
@@ -31,8 +32,6 @@ export interface RemoteCommand {
 export const REMOTE_COMMAND_PROTOCOL = 'v5.channel.k8s.io'
 
 const OPEN_MS = 30_000
-// Clients ping every few seconds and give up after a minute. What they send is not read while a command does not read its input.
-const PONG_MS = 10_000
 
 /**
  * Speaks WebSocket with the client and SPDY with the server, and carries each stream of the command from one to the other at the pace of the
@@ -54,7 +53,12 @@ export async function serveRemoteCommand(command: RemoteCommand): Promise<Exchan
   if (opened === undefined) return 'broken'
   const carrier = new CommandCarrier(client, opened)
   using scope = new AbortScope(signal)
-  keepAnswering(carrier, client, { clock, signal: scope.signal }).catch(() => {})
+  const keepAnswering = async () => {
+    carrier.endIfStuck()
+    // What the client sends, its pings too, is not read while a command does not read its input.
+    if (carrier.waiting) await client.pong()
+  }
+  runPulse(clock, keepAnswering, scope.signal).catch(() => {})
   return await runExchange({ client: socket, target: opened.connection, idleMs, clock }, carrier, signal)
 }
 
@@ -78,17 +82,5 @@ async function open({ server, streams, clock, signal, socket }: RemoteCommand, c
     client.close('normal')
     await closeGently(socket, clock, signal)
     return undefined
-  }
-}
-
-async function keepAnswering(
-  carrier: CommandCarrier,
-  client: WebSocketConnection,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
-): Promise<void> {
-  for (;;) {
-    await clock.sleep(PONG_MS, signal)
-    carrier.endIfStuck()
-    if (carrier.waiting) await client.pong()
   }
 }

@@ -1,10 +1,13 @@
 import type { Duplex } from 'node:stream'
+import { AbortScope } from '../async/abort-scope.ts'
 import { answerUpgrade } from './answer-upgrade.ts'
 import { runExchange } from './exchange.ts'
 import type { Directions, ExchangeEnd } from './exchange.ts'
+import type { IdleWatch } from './idle-watch.ts'
 import { passUpgrade } from './pass-upgrade.ts'
 import type { ProxyUpgrade } from './proxy-upgrade.ts'
 import { readChunks } from './read-chunks.ts'
+import { runPulse } from './run-pulse.ts'
 import { toForwardedHeaders } from './to-forwarded-headers.ts'
 import { WebSocketConnection } from './websocket-connection.ts'
 import { findHandshakeFault, formatHandshake, listWebSocketProtocols } from './websocket-handshake.ts'
@@ -39,7 +42,14 @@ export async function serveSpdyTunnel(options: ProxyUpgrade): Promise<ExchangeEn
   const { reply, connection } = switched
   const chosen = String(reply.headers[PROTOCOL.toLowerCase()] ?? '').trim()
   socket.write(formatHandshake(request.headers, chosen === '' ? undefined : `${PREFIX}${chosen}`))
-  const directions = createDirections(new WebSocketConnection(socket, head), connection)
+  const client = new WebSocketConnection(socket, head)
+  const directions = new TunnelCarrier(client, connection)
+  using scope = new AbortScope(signal)
+  // A client that is not read from is told that we are there; one that is not there any more is found out so.
+  const keepAnswering = async () => {
+    if (directions.waiting) await client.pong()
+  }
+  runPulse(clock, keepAnswering, scope.signal).catch(() => {})
   return await runExchange({ client: socket, target: connection, idleMs, clock }, directions, signal)
 }
 
@@ -57,28 +67,40 @@ function toSpdyHeaders({ request, target }: ProxyUpgrade): string[] {
   return [...toForwardedHeaders(request, changes), ...protocols.flatMap((name) => [PROTOCOL, name])]
 }
 
-function createDirections(client: WebSocketConnection, target: Duplex): Directions {
-  return {
-    async fromClient(idle) {
-      for await (const { bytes } of client.pieces()) {
-        // What can no longer be delivered is read all the same, so that what is on its way to the client is not lost.
-        if (target.destroyed) continue
+/** Carries the bytes of a SPDY connection between messages of a WebSocket and the target. */
+class TunnelCarrier implements Directions {
+  readonly #client: WebSocketConnection
+  readonly #target: Duplex
+  /** True while the target does not take what the client has sent. */
+  waiting = false
+
+  constructor(client: WebSocketConnection, target: Duplex) {
+    this.#client = client
+    this.#target = target
+  }
+
+  fromClient = async (idle: IdleWatch): Promise<void> => {
+    for await (const { bytes } of this.#client.pieces()) {
+      // What can no longer be delivered is read all the same, so that what is on its way to the client is not lost.
+      if (this.#target.destroyed) continue
+      idle.touch()
+      this.waiting = true
+      await writeBytes(this.#target, bytes).catch(() => {})
+      this.waiting = false
+      idle.touch()
+    }
+    await endWriting(this.#target)
+  }
+
+  fromTarget = async (idle: IdleWatch): Promise<void> => {
+    try {
+      for await (const chunk of readChunks(this.#target)) {
         idle.touch()
-        await writeBytes(target, bytes).catch(() => {})
+        await this.#client.send(chunk)
         idle.touch()
       }
-      await endWriting(target)
-    },
-    async fromTarget(idle) {
-      try {
-        for await (const chunk of readChunks(target)) {
-          idle.touch()
-          await client.send(chunk)
-          idle.touch()
-        }
-      } finally {
-        client.close('normal')
-      }
-    },
+    } finally {
+      this.#client.close('normal')
+    }
   }
 }

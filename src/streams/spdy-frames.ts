@@ -1,4 +1,5 @@
 import { encodeSpdyHeaders } from './encode-spdy-headers.ts'
+import type { SpdyEvent } from './spdy-decoder.ts'
 
 /** The control frames of SPDY/3.1 that we know. */
 export const SPDY_TYPES = {
@@ -41,16 +42,22 @@ export function encodeWindowUpdate(stream: number, bytes: number): Buffer {
   return encodeControl(SPDY_TYPES.windowUpdate, words(stream, bytes))
 }
 
+/** A frame as it was read. What was a piece of a frame with data becomes a frame of its own. */
+export function encodeSpdyEvent(event: SpdyEvent): readonly Uint8Array[] {
+  if (event.kind === 'control') return [encodeControl(event.type, event.content, event.flags)]
+  return [encodeDataHead(event.stream, event.bytes.length, event.fin ? SPDY_FIN : 0), event.bytes]
+}
+
 /** The head of a frame with data of a stream, which follows. */
 export function encodeDataHead(stream: number, length: number, flags = 0): Buffer {
   return words(stream, flags * 2 ** 24 + length)
 }
 
-function encodeControl(type: number, content: Buffer): Buffer {
+function encodeControl(type: number, content: Buffer, flags = 0): Buffer {
   const head = Buffer.alloc(HEAD_BYTES)
   head.writeUInt16BE(CONTROL)
   head.writeUInt16BE(type, 2)
-  head.writeUInt32BE(content.length, 4)
+  head.writeUInt32BE(flags * 2 ** 24 + content.length, 4)
   return Buffer.concat([head, content])
 }
 

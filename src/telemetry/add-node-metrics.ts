@@ -30,6 +30,10 @@ export function addNodeMetrics(set: MetricSet, facts: NodeFacts): void {
   set.read({ name: 'kubelet_node_name', help: 'The name of this node.', labels: ['node'] }, () => [
     { labels: { node }, value: 1 },
   ])
+  // The name for reading cgroup files, in place of asking the runtime for figures.
+  set.read({ name: 'kubelet_metrics_provider', help: 'Where figures of pods come from.', labels: ['provider'] }, () => [
+    { labels: { provider: 'cadvisor' }, value: 1 },
+  ])
   const version = facts.cgroupVersion
   set.readOne({ name: 'kubelet_cgroup_version', help: 'The version of cgroups that is used.' }, () => version)
   set.read(

@@ -59,3 +59,15 @@ test('errorText() tells what failed first, not that leaving the block failed too
   const failure = new SuppressedError(new Error('later'), new Error('port is taken'), 'An error was suppressed')
   assert.equal(errorText(new Error('Task "x" failed', { cause: failure })), 'Task "x" failed: port is taken')
 })
+
+test('createLogger() writes decisions of the files that are named', () => {
+  const lines: string[] = []
+  const options = { format: 'text', verbosity: 0, clock: new FakeClock(), pid: 7 } as const
+  const write = (line: string) => void lines.push(line)
+  createLogger({ ...options, write, modules: [{ filePattern: 'create-logger.*', verbosity: 4 }] })
+    .child({ a: 1 })
+    .debug('shown')
+  createLogger({ ...options, write, modules: [{ filePattern: 'create-logger.*', verbosity: 3 }] }).debug('too little')
+  createLogger({ ...options, write, modules: [{ filePattern: 'other', verbosity: 9 }] }).debug('not meant')
+  assert.deepEqual([lines.length, lines[0]?.includes('"shown" a=1')], [1, true])
+})

@@ -1,4 +1,7 @@
 import type { Clock } from '../async/clock.ts'
+import { computeFileVerbosity } from './compute-file-verbosity.ts'
+import type { FileVerbosity } from './compute-file-verbosity.ts'
+import { findCaller } from './find-caller.ts'
 import type { LogFields, Logger } from './logger.ts'
 
 /** How much is logged; may be changed while the agent runs. */
@@ -21,6 +24,8 @@ export interface LoggerOptions {
   readonly write: (line: string) => void
   /** Who logs, in the text form. */
   readonly program?: string
+  /** Files that log more than the others; a pattern without a slash is for the name of the file, without its ending. */
+  readonly modules?: readonly FileVerbosity[]
 }
 
 type Level = 'error' | 'warn' | 'info' | 'debug'
@@ -37,7 +42,7 @@ export function createLogger(options: LoggerOptions, bound: LogFields = {}): Log
   const line =
     (level: Level) =>
     (message: string, fields: LogFields = {}) => {
-      if (level === 'debug' && verbosityOf(options) < DEBUG_VERBOSITY) return
+      if (level === 'debug' && verbosityOf(options) < DEBUG_VERBOSITY && !callerLogs(options)) return
       const all = { ...bound, ...fields }
       options.write(
         options.format === 'json' ? toJsonLine(options, level, message, all) : toTextLine(options, level, message, all),
@@ -50,6 +55,11 @@ export function createLogger(options: LoggerOptions, bound: LogFields = {}): Log
     debug: line('debug'),
     child: (fields) => createLogger(options, { ...bound, ...fields }),
   }
+}
+
+/** Asked only where single files log more than the others: finding the caller takes a while. */
+function callerLogs({ modules = [] }: LoggerOptions): boolean {
+  return modules.length > 0 && computeFileVerbosity(modules, findCaller(import.meta.url)) >= DEBUG_VERBOSITY
 }
 
 function verbosityOf({ verbosity }: LoggerOptions): number {

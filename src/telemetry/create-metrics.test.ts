@@ -27,8 +27,25 @@ function countEverything(metrics: AgentMetrics): void {
   metrics.relist(0.1, 1000)
   metrics.relist(0.1, 3000)
   metrics.containerStart('init', 'ErrImagePull')
-  metrics.sandboxStart(true)
-  metrics.podStart(7, { totalSeconds: 8, sliSeconds: 6 })
+  metrics.sandboxStart({ failed: true, handler: 'kata', hasOwnUsers: true, seconds: 0.1 })
+  metrics.podStart(7)
+  metrics.podStartKnown({ totalSeconds: 8, sliSeconds: 6, hasNetwork: true })
+  metrics.podRelist(0.1)
+  metrics.runtimeEventsOpened(true)
+  metrics.runtimeEvent(0.1)
+  metrics.podRejected('OutOfcpu')
+  metrics.podRestarted(true)
+  metrics.podOrphaned()
+  metrics.containerEnded('regular', { exitCode: 1, reason: 'Error' })
+  metrics.sleepCutShort()
+  metrics.hookFellBack()
+  metrics.preemption('memory')
+  metrics.imageEnsured({ policy: 'Always', isPresent: undefined, isPulled: true })
+  metrics.imagePulled(3, 2)
+  metrics.imageCollected('age')
+  metrics.imageChecked('mustAuthenticate')
+  metrics.imageVolume(true)
+  metrics.credentialPluginRun('acr', 0.1, true)
   metrics.podSeen(3)
   metrics.podWorkerPass('sync', 0.1)
   metrics.podWorkerStart(0.1)
@@ -39,6 +56,9 @@ function countEverything(metrics: AgentMetrics): void {
   metrics.volumeMeasured('du', 0.2)
   metrics.requestStarted(request)
   metrics.requestEnded(request, 0.1)
+  metrics.webSocketRequest('exec')
+  for (const step of ['pre_kubelet', 'pre_registration', 'registration', 'post_registration', 'whole'] as const)
+    metrics.nodeStartup(step, 1)
   metrics.clientRequest({
     host: 'a:6443',
     method: 'GET',
@@ -48,6 +68,9 @@ function countEverything(metrics: AgentMetrics): void {
   })
   metrics.clientRetry({ host: 'a:6443', verb: 'GET', code: '429' })
   metrics.clientWait({ host: 'a:6443', verb: 'GET', seconds: 0.1 })
+  metrics.clientSize({ host: 'a:6443', verb: 'GET', requestBytes: 0, responseBytes: 700 })
+  metrics.credentialPluginCall({ status: 'no_error', code: 0 })
+  metrics.podStatusTold(0.1)
   metrics.serverCertificateRotated(3700)
   metrics.certificateRenewalFailed('client')
   metrics.certificateRenewalFailed('server')
@@ -170,8 +193,9 @@ test('createMetrics() counts starts of containers, sandboxes and pods', async ()
   const metrics = create()
   metrics.containerStart('init', undefined)
   metrics.containerStart('regular', 'ErrImagePull')
-  metrics.sandboxStart(false)
-  metrics.sandboxStart(true)
+  const run = { handler: '', hasOwnUsers: false, seconds: 0.1 }
+  metrics.sandboxStart({ ...run, failed: false })
+  metrics.sandboxStart({ ...run, failed: true, hasOwnUsers: true })
   metrics.podStart(7)
   assert.deepEqual(await linesOf(metrics, 'kubelet_started_'), [
     'kubelet_started_containers_errors_total{code="ErrImagePull",container_type="container"} 1',
@@ -179,6 +203,8 @@ test('createMetrics() counts starts of containers, sandboxes and pods', async ()
     'kubelet_started_containers_total{container_type="container"} 1',
     'kubelet_started_pods_errors_total 1',
     'kubelet_started_pods_total 2',
+    'kubelet_started_user_namespaced_pods_errors_total 1',
+    'kubelet_started_user_namespaced_pods_total 1',
   ])
   const buckets = await linesOf(metrics, 'kubelet_pod_start_duration_seconds_bucket')
   assert.deepEqual(

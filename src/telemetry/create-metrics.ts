@@ -1,10 +1,13 @@
 import { addBuildMetrics } from './add-build-metrics.ts'
+import { addRegistryMetrics } from './add-registry-metrics.ts'
 import { addNodeMetrics } from './add-node-metrics.ts'
 import type { NodeFacts } from './add-node-metrics.ts'
 import { addProcessMetrics, addStartTime } from './add-process-metrics.ts'
 import type { ProcessSources } from './add-process-metrics.ts'
 import { addClaimMetrics } from './add-claim-metrics.ts'
 import type { ClaimMetrics, ClaimUsage } from './add-claim-metrics.ts'
+import { addLogMetrics } from './add-log-metrics.ts'
+import type { LogUsage } from './add-log-metrics.ts'
 import { createClientMetrics } from './create-client-metrics.ts'
 import type { ClientMetrics } from './create-client-metrics.ts'
 import { createEvictionMetrics } from './create-eviction-metrics.ts'
@@ -13,14 +16,24 @@ import { createHealthMetrics } from './create-health-metrics.ts'
 import type { HealthMetrics } from './create-health-metrics.ts'
 import { createHttpMetrics } from './create-http-metrics.ts'
 import type { HttpMetrics } from './create-http-metrics.ts'
+import { createImageMetrics } from './create-image-metrics.ts'
+import type { ImageMetrics } from './create-image-metrics.ts'
 import { createNodeApiMetrics } from './create-node-api-metrics.ts'
 import type { NodeApiMetrics } from './create-node-api-metrics.ts'
+import { createPodLifeMetrics } from './create-pod-metrics.ts'
+import type { PodLifeMetrics } from './create-pod-metrics.ts'
 import { createProbeMetrics } from './create-probe-metrics.ts'
 import type { ProbeMetrics } from './create-probe-metrics.ts'
 import { createRuntimeMetrics } from './create-runtime-metrics.ts'
 import type { RuntimeMetrics } from './create-runtime-metrics.ts'
+import { createShutdownMetrics } from './create-shutdown-metrics.ts'
+import type { ShutdownMetrics } from './create-shutdown-metrics.ts'
 import { createStartMetrics } from './create-start-metrics.ts'
 import type { StartMetrics } from './create-start-metrics.ts'
+import { createStartupMetrics } from './create-startup-metrics.ts'
+import type { StartupMetrics } from './create-startup-metrics.ts'
+import { createStreamMetrics } from './create-stream-metrics.ts'
+import type { StreamMetrics } from './create-stream-metrics.ts'
 import { createTracingMetrics } from './create-tracing-metrics.ts'
 import type { TracingMetrics } from './create-tracing-metrics.ts'
 import { createVolumeMetrics } from './create-volume-metrics.ts'
@@ -31,14 +44,19 @@ import { MetricSet } from './metric-set.ts'
 /** What the agent counts. */
 export type AgentCounts = RuntimeMetrics &
   StartMetrics &
+  PodLifeMetrics &
+  ImageMetrics &
   VolumeMetrics &
   ClaimMetrics &
   ProbeMetrics &
   EvictionMetrics &
+  ShutdownMetrics &
   HttpMetrics &
   HealthMetrics &
   ClientMetrics &
   NodeApiMetrics &
+  StartupMetrics &
+  StreamMetrics &
   TracingMetrics & {
     /** Forgets how the health checks went. */
     resetHealth(): void
@@ -59,6 +77,7 @@ export interface MetricsSources extends ProcessSources {
   /** By plugin. */
   readonly volumes: () => readonly VolumeCount[]
   readonly claimUsages: () => readonly ClaimUsage[]
+  readonly logUsages: () => readonly LogUsage[]
   readonly node: NodeFacts
   readonly plugins: Parameters<typeof createNodeApiMetrics>[1]
 }
@@ -68,16 +87,23 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
   addProcessMetrics(main, sources)
   addBuildMetrics(main, sources.version)
   addNodeMetrics(main, sources.node)
+  addLogMetrics(main, sources.logUsages)
   addStartTime(probes, sources.startedAt)
+  addRegistryMetrics(main, [main, probes, health])
   return {
     ...createRuntimeMetrics(main),
     ...createStartMetrics(main),
+    ...createPodLifeMetrics(main),
+    ...createImageMetrics(main),
     ...createVolumeMetrics(main, sources.volumes),
     ...addClaimMetrics(main, sources.claimUsages),
     ...createEvictionMetrics(main),
+    ...createShutdownMetrics(main),
     ...createHttpMetrics(main),
     ...createClientMetrics(main),
     ...createNodeApiMetrics(main, sources.plugins),
+    ...createStartupMetrics(main),
+    ...createStreamMetrics(main),
     ...createTracingMetrics(main),
     ...createProbeMetrics(probes),
     ...createHealthMetrics(health),

@@ -6,6 +6,12 @@ export interface RuntimeMetrics {
   runtimeOperation(operation: string, seconds: number, failed: boolean): void
   /** One full look at the runtime: how long it took, and when it ended in milliseconds since the epoch. */
   relist(seconds: number, endedAt?: number): void
+  /** One look at a single pod. */
+  podRelist(seconds: number): void
+  /** A stream of events of the runtime stands, or could not be had. */
+  runtimeEventsOpened(failed: boolean): void
+  /** An event of the runtime came, so long after it happened. */
+  runtimeEvent(ageSeconds: number): void
 }
 
 const OPERATION_BUCKETS = Array.from({ length: 14 }, (_, index) => 0.005 * 2.5 ** index)
@@ -35,6 +41,7 @@ export function createRuntimeMetrics(set: MetricSet): RuntimeMetrics {
   })
   let lastEnd: number | undefined
   return {
+    ...createEventMetrics(set),
     runtimeOperation(operation, seconds, failed) {
       operations.inc({ operation_type: operation })
       durations.observe({ operation_type: operation }, seconds)
@@ -47,5 +54,31 @@ export function createRuntimeMetrics(set: MetricSet): RuntimeMetrics {
       lastEnd = endedAt
       lastSeen.set(endedAt / 1000)
     },
+  }
+}
+
+function createEventMetrics(
+  set: MetricSet,
+): Pick<RuntimeMetrics, 'podRelist' | 'runtimeEventsOpened' | 'runtimeEvent'> {
+  const relists = set.histogram({
+    name: 'kubelet_pleg_pod_relist_duration_seconds',
+    help: 'How long a look at a single pod takes.',
+  })
+  const opened = set.counter({
+    name: 'kubelet_evented_pleg_connection_success_count',
+    help: 'How often a stream of events of the runtime was opened.',
+  })
+  const errors = set.counter({
+    name: 'kubelet_evented_pleg_connection_error_count',
+    help: 'How often a stream of events of the runtime broke or could not be opened.',
+  })
+  const latency = set.histogram({
+    name: 'kubelet_evented_pleg_connection_latency_seconds',
+    help: 'How long after they happened events of the runtime come.',
+  })
+  return {
+    podRelist: (seconds) => relists.observe(seconds),
+    runtimeEventsOpened: (failed) => (failed ? errors : opened).inc(),
+    runtimeEvent: (ageSeconds) => latency.observe(ageSeconds),
   }
 }

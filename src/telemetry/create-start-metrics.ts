@@ -1,20 +1,21 @@
+import { CONTAINER_TYPES } from './container-types.ts'
 import type { MetricSet } from './metric-set.ts'
 
-/** What is known of a pod that runs for the first time, besides how long that took since it was first seen. */
-interface PodStartDetails {
-  /** Since the pod was made. */
-  readonly totalSeconds?: number
-  /** Since the pod was made, without the pulling of images and the running of init containers. */
-  readonly sliSeconds?: number
+/** How long it took from the making of a pod until the API knew that it runs. */
+interface KnownStart {
+  readonly totalSeconds: number
+  /** Without the pulling of images and the running of init containers; undefined for pods of which that is not told. */
+  readonly sliSeconds: number | undefined
+  readonly hasNetwork: boolean
 }
 
 /** What is counted of starts, and of the work of pods. */
 export interface StartMetrics {
   /** A container was to start; the failure is the reason that users see. */
   containerStart(kind: 'init' | 'regular' | 'ephemeral', failure: string | undefined): void
-  sandboxStart(failed: boolean): void
   /** A pod runs for the first time, so long after it was first seen. */
-  podStart(seconds: number, details?: PodStartDetails): void
+  podStart(seconds: number): void
+  podStartKnown(start: KnownStart): void
   /** A pod was seen for the first time. */
   podSeen(containers: number): void
   /** One pass of the worker of a pod. */
@@ -23,7 +24,6 @@ export interface StartMetrics {
   podWorkerStart(seconds: number): void
 }
 
-const CONTAINER_TYPES = { init: 'init_container', regular: 'container', ephemeral: 'ephemeral_container' } as const
 const POD_START_BUCKETS = [
   0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600,
 ]
@@ -36,30 +36,48 @@ export function createStartMetrics(set: MetricSet): StartMetrics {
     'code',
     'container_type',
   ])
-  const pods = counter('started_pods_total', 'Sandboxes that were to be made.')
-  const podErrors = counter('started_pods_errors_total', 'Sandboxes that could not be made.')
   return {
-    ...createPodDurations(set),
+    ...createWorkDurations(set),
+    ...createStartDurations(set),
     containerStart(kind, failure) {
       const container_type = CONTAINER_TYPES[kind]
       containers.inc({ container_type })
       if (failure !== undefined) containerErrors.inc({ container_type, code: failure })
     },
-    sandboxStart(failed) {
-      pods.inc()
-      if (failed) podErrors.inc()
+  }
+}
+
+function createStartDurations(set: MetricSet): Pick<StartMetrics, 'podStart' | 'podStartKnown'> {
+  const starts = (name: string, help: string) => set.histogram({ name, help, buckets: POD_START_BUCKETS })
+  const seen = starts('kubelet_pod_start_duration_seconds', 'From the first sight of a pod until it runs.')
+  const total = starts(
+    'kubelet_pod_start_total_duration_seconds',
+    'From the making of a pod until the API says that it runs.',
+  )
+  const sli = starts(
+    'kubelet_pod_start_sli_duration_seconds',
+    'From the making of a pod until the API says that it runs, without pulling images and running init containers.',
+  )
+  const first = set.gauge({
+    name: 'kubelet_first_network_pod_start_sli_duration_seconds',
+    help: 'The same of the first pod with a network of its own.',
+    stability: 'INTERNAL',
+  })
+  let hasFirst = false
+  return {
+    podStart: (seconds) => seen.observe(seconds),
+    podStartKnown({ totalSeconds, sliSeconds, hasNetwork }) {
+      total.observe(totalSeconds)
+      if (sliSeconds === undefined) return
+      sli.observe(sliSeconds)
+      if (!hasNetwork || hasFirst) return
+      hasFirst = true
+      first.set(sliSeconds)
     },
   }
 }
 
-function createPodDurations(set: MetricSet): Omit<StartMetrics, 'containerStart' | 'sandboxStart'> {
-  const starts = (name: string, help: string) => set.histogram({ name, help, buckets: POD_START_BUCKETS })
-  const seen = starts('kubelet_pod_start_duration_seconds', 'From the first sight of a pod until it runs.')
-  const total = starts('kubelet_pod_start_total_duration_seconds', 'From the making of a pod until it runs.')
-  const sli = starts(
-    'kubelet_pod_start_sli_duration_seconds',
-    'From the making of a pod until it runs, without pulling images and running init containers.',
-  )
+function createWorkDurations(set: MetricSet): Pick<StartMetrics, 'podSeen' | 'podWorkerPass' | 'podWorkerStart'> {
   const containers = set.histogram({
     name: 'kubelet_containers_per_pod_count',
     help: 'Containers of the pods that were seen.',
@@ -75,11 +93,6 @@ function createPodDurations(set: MetricSet): Omit<StartMetrics, 'containerStart'
     help: 'From the first sight of a pod until somebody looks after it.',
   })
   return {
-    podStart(seconds, { totalSeconds, sliSeconds } = {}) {
-      seen.observe(seconds)
-      if (totalSeconds !== undefined) total.observe(totalSeconds)
-      if (sliSeconds !== undefined) sli.observe(sliSeconds)
-    },
     podSeen: (count) => containers.observe(count),
     podWorkerPass: (operation, seconds) => passes.observe({ operation_type: operation }, seconds),
     podWorkerStart: (seconds) => workers.observe(seconds),

@@ -3,7 +3,7 @@ import { formatMetrics } from './format-metrics.ts'
 import type { MetricFamily, MetricsFormat } from './format-metrics.ts'
 
 /** How much others may rely on a metric; shown at the beginning of its help. */
-export type Stability = 'STABLE' | 'BETA' | 'ALPHA'
+export type Stability = 'STABLE' | 'BETA' | 'ALPHA' | 'INTERNAL'
 
 /** What all kinds of metrics have. */
 export interface MetricDefinition<Label extends string> {
@@ -66,12 +66,19 @@ export class MetricSet {
 
   /** The same for one that only ever grows. */
   readCounter(definition: MetricDefinition<never>, read: () => number): void {
+    this.readCounters(definition, () => [{ labels: {}, value: read() }])
+  }
+
+  readCounters<Label extends string = never>(
+    definition: MetricDefinition<Label>,
+    read: () => readonly MetricRow<Label>[],
+  ): void {
     // Nothing else refers to it: it lives in its registry.
     void new Counter({
       ...this.#options(definition),
       collect() {
         this.reset()
-        this.inc(read())
+        for (const { labels, value } of read()) this.inc(labels, value)
       },
     })
   }

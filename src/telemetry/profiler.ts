@@ -11,7 +11,13 @@ export interface Profiler {
   cpu(seconds: number, signal: AbortSignal): Promise<string>
   /** Who allocates what lives at the end of so many seconds (.heapprofile). */
   heap(seconds: number, signal: AbortSignal): Promise<string>
+  /** How long whatever is due has to wait for what runs, in so many seconds: the one thing that is contended for here is the event loop. */
+  block(seconds: number, signal: AbortSignal): Promise<string>
 }
+
+const BLOCK_RESOLUTION_MS = 1
+const PERCENTILES = [50, 90, 99, 99.9]
+const NANOSECONDS = 1e9
 
 export function createProfiler(clock: Clock): Profiler {
   let busy = false
@@ -46,6 +52,21 @@ export function createProfiler(clock: Clock): Profiler {
         await clock.sleep(seconds * 1000, signal)
         return ((await post('HeapProfiler.stopSampling')) as { profile: unknown }).profile
       }),
+    block: async (seconds, signal) => {
+      const { monitorEventLoopDelay } = await import('node:perf_hooks')
+      const delay = monitorEventLoopDelay({ resolution: BLOCK_RESOLUTION_MS })
+      delay.enable()
+      try {
+        await clock.sleep(seconds * 1000, signal)
+      } finally {
+        delay.disable()
+      }
+      const toSeconds = (nanoseconds: number) => nanoseconds / NANOSECONDS
+      const percentiles = PERCENTILES.map((percent) => [percent, toSeconds(delay.percentile(percent))])
+      const { mean, max } = delay
+      const eventLoopDelaySeconds = { mean: toSeconds(mean), max: toSeconds(max), ...Object.fromEntries(percentiles) }
+      return JSON.stringify({ seconds, samples: delay.count, eventLoopDelaySeconds })
+    },
   }
 }
 

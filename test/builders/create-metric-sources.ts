@@ -10,6 +10,7 @@ export function createMetricSources(change: Partial<MetricsSources> = {}): Metri
     usage: () => ({ virtualBytes: 3, openFiles: 4, maxFiles: 5 }),
     volumes: () => [{ plugin: 'kubernetes.io/empty-dir', desired: 2, actual: 1 }],
     claimUsages: () => [],
+    logUsages: () => [{ uid: 'u', namespace: 'shop', pod: 'web', container: 'main', bytes: 7 }],
     plugins: () => [{ socketPath: '/plugins/a.sock', isRegistered: true }],
     node: {
       name: 'node-1',

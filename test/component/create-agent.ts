@@ -33,6 +33,7 @@ import type { Logger } from '../../src/telemetry/logger.ts'
 import { noTracer } from '../../src/telemetry/tracer.ts'
 import type { Tracer } from '../../src/telemetry/tracer.ts'
 import type { PodEvent } from '../../src/telemetry/pod-events.ts'
+import { uncountedPods } from '../fakes/uncounted-pods.ts'
 import { openImages } from '../fakes/open-images.ts'
 import type { FakeClock } from '../fakes/fake-clock.ts'
 import type { FakeCri } from '../fakes/fake-cri.ts'
@@ -40,6 +41,7 @@ import type { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
 import type { FakeVolumeNode } from '../fakes/fake-volume-node.ts'
 import type { FakeUserNamespaceRecords } from '../fakes/fake-user-namespace-records.ts'
 import { loadSettings } from '../fakes/load-settings.ts'
+import { noCgroups } from '../fakes/no-cgroups.ts'
 import { FakePodFiles } from './fake-pod-files.ts'
 
 /** What outlives an agent: the machine with its runtime and its disk. */
@@ -53,6 +55,7 @@ export interface World {
 }
 
 export interface AgentOptions {
+  readonly flags?: readonly string[]
   readonly sources?: readonly string[]
   /** How many pods may start at the same time. */
   readonly places?: number
@@ -151,9 +154,11 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     node: () => ({ metadata: { name: 'node-1' } }),
     allocatable: () => options.allocatable ?? PLENTY,
     activePods: () => workers.views().flatMap(({ pod, status }) => (status.phase === 'Failed' ? [] : [pod])),
+    isShuttingDown: () => false,
     pressures: () => ({ memory: false, disk: false, pid: false }),
     declaredFeatures: undefined,
     evict: () => {},
+    metrics: { preemption: () => {} },
     events: recorder,
   })
   const userNamespaces = await UserNamespaces.load({
@@ -178,7 +183,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         userNamespaces,
         httpGet,
         files,
-        cgroups: { remove: async (uid) => void cgroupsRemoved.push(uid), killContainer: async () => {} },
+        cgroups: { ...noCgroups, remove: async (uid) => void cgroupsRemoved.push(uid) },
         journal: await ExitJournal.load({ files: world.journalFiles, log }),
         readEnvironment: async () => createEnvironmentSources(),
         events: recorder,
@@ -195,10 +200,11 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
           onRun: (measure) => void probeRuns.push(measure),
           onEnded: () => {},
         },
-        node: await createNodeSettings(),
+        node: await createNodeSettings(options.flags),
         metrics: {
+          ...uncountedPods,
           containerStart: (kind, failure) => void counted.push(`container ${kind} ${failure ?? 'ok'}`),
-          sandboxStart: (failed) => void counted.push(`sandbox ${failed ? 'failed' : 'ok'}`),
+          sandboxStart: ({ failed }) => void counted.push(`sandbox ${failed ? 'failed' : 'ok'}`),
           podStart: (seconds) => void counted.push(`pod ${seconds}`),
         },
         noteStep: (_, work) => work(),
@@ -362,8 +368,8 @@ function trackCalls<T extends CriCalls>(calls: T, underWay: Set<object>): T {
 }
 
 /** A small node that is made up. */
-export async function createNodeSettings() {
-  const settings = await loadSettings([])
+export async function createNodeSettings(flags: readonly string[] = []) {
+  const settings = await loadSettings([...flags])
   return toNodeSettings(settings, {
     machine: MACHINE,
     nodeIps: () => ['192.0.2.1'],

@@ -14,9 +14,11 @@ import type { PodRuntime } from '../../src/pods/pod-runtime.ts'
 import type { LogFields, Logger } from '../../src/telemetry/logger.ts'
 import { noTracer } from '../../src/telemetry/tracer.ts'
 import type { PodEvents } from '../../src/telemetry/pod-events.ts'
+import { uncountedPods } from '../fakes/uncounted-pods.ts'
 import { FakeVolumeNode } from '../fakes/fake-volume-node.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
 import { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
+import { noCgroups } from '../fakes/no-cgroups.ts'
 import { createNodeSettings } from './create-agent.ts'
 import { FakePodFiles } from './fake-pod-files.ts'
 
@@ -68,6 +70,7 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
     httpGet: async () => ({ status: 200, body: '' }),
     files,
     cgroups: {
+      ...noCgroups,
       remove: async (uid) => void journal.push(`removeCgroup ${uid}`),
       killContainer: async (uid, id) => void journal.push(`killContainer ${uid} ${id}`),
     },
@@ -87,7 +90,7 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
       onEnded: () => {},
     },
     node: await createNodeSettings(),
-    metrics: { containerStart: () => {}, sandboxStart: () => {}, podStart: () => {} },
+    metrics: uncountedPods,
     noteStep: (_, work) => work(),
     tracer: noTracer,
     clock,

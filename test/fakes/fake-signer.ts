@@ -23,6 +23,9 @@ export type SignerPolicy = 'sign' | 'deny' | 'fail' | 'wait' | Error
 export class FakeSigner implements KubeClient {
   policy: SignerPolicy = 'sign'
   lifetimeMs = 100 * DAY_MS
+  /** Watches fail as soon as they begin. */
+  refusesWatches = false
+  reads = 0
   readonly requests: SigningObject[] = []
   readonly #authority: Authority
   readonly #clock: Clock
@@ -45,6 +48,7 @@ export class FakeSigner implements KubeClient {
     signal.throwIfAborted()
     if (this.policy instanceof Error) throw this.policy
     if (method === 'POST') return (await this.#create(body as SigningObject)) as T
+    this.reads += 1
     const found = this.requests.find(({ metadata }) => path.endsWith(`/${encodeURIComponent(metadata.name)}`))
     if (found === undefined) throw new KubeApiError('not found', { code: 404, reason: 'NotFound' })
     return found as T
@@ -53,6 +57,7 @@ export class FakeSigner implements KubeClient {
   async *watch({ query = {} }: Pick<KubeRequest, 'query'>, signal: AbortSignal): AsyncGenerator<WatchEvent> {
     const name = query['fieldSelector']?.replace('metadata.name=', '')
     let version = query['resourceVersion']
+    if (this.refusesWatches) return yield { type: 'ERROR', object: { code: 504 } }
     while (!signal.aborted) {
       const object = this.requests.find(({ metadata }) => metadata.name === name)
       if (object === undefined) return yield { type: 'DELETED', object: {} }

@@ -330,6 +330,8 @@ describe('authorize()', () => {
     ['user', 'get', '/metrics', false],
     ['user', 'get', '/apix', false],
     ['user', 'get', '/healthz/etcd', false],
+    ['reader', 'get', '/metrics', true],
+    ['reader', 'post', '/metrics', false],
     ['user', 'get', '/debug/pprof', false],
     ['nobody', 'get', '/version', false],
     ['admin', 'get', '/metrics', true],

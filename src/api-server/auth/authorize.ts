@@ -85,10 +85,11 @@ export function authorize(attributes: RequestAttributes, objects: ObjectReader):
   return decisions.find(({ allowed }) => allowed) ?? decisions[0] ?? deny('no role of the user allows it')
 }
 
-function authorizePath({ verb, path }: RequestAttributes): Decision {
+function authorizePath({ user, verb, path }: RequestAttributes): Decision {
   const isPublic = DISCOVERY_PATHS.some((each) =>
     each.endsWith('*') ? path.startsWith(each.slice(0, -1)) : path === each,
   )
+  if (path === '/metrics' && verb === 'get' && user.groups.includes(READER_GROUP)) return allow('readers may read it')
   return isPublic && (verb === 'get' || verb === 'head')
     ? allow('everybody may look around')
     : deny('only administrators may use this path')

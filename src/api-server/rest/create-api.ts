@@ -1,6 +1,7 @@
 import { ApiError, internalError, methodNotAllowed, pathNotFound } from '../api-error.ts'
 import { ASKED_V2_TYPE, OPENAPI_V2_TYPE } from '../openapi/encode-openapi-v2.ts'
-import { findResource } from '../kinds/all-resources.ts'
+import { formatMetrics } from '../../telemetry/format-metrics.ts'
+import { allResources, findResource, resourceOfStorage } from '../kinds/all-resources.ts'
 import { StoreFullError } from '../store/store-errors.ts'
 import { METRICS_GROUP } from '../metrics/metrics-resources.ts'
 import { metricsVerb } from '../metrics/metrics-verbs.ts'
@@ -16,6 +17,7 @@ import { getVerb, listVerb, watchVerb } from './read-verbs.ts'
 import { passVerb } from './pass-verb.ts'
 import { parseRequestInfo } from './request-info.ts'
 import type { RequestInfo } from './request-info.ts'
+import { RequestCounts } from './request-counts.ts'
 import { answerReview } from './reviews.ts'
 import { createVerb, findSubresource, patchVerb, updateVerb } from './write-verbs.ts'
 import type { ResourceRequest } from './write-verbs.ts'
@@ -25,17 +27,27 @@ export interface Api {
   handle(request: ApiRequest, signal: AbortSignal): Promise<ApiResponse>
 }
 
+interface OwnParts {
+  readonly openApi: OpenApi
+  readonly counts: RequestCounts
+}
+
 /** The Kubernetes API of one node over a store. */
 export function createApi(deps: ApiDeps): Api {
-  const openApi = new OpenApi(deps.version)
+  const parts: OwnParts = { openApi: new OpenApi(deps.version), counts: new RequestCounts() }
   return {
     async handle(request, signal) {
+      let info: RequestInfo | undefined
       try {
-        const info = parseRequestInfo(request.method, request.target)
-        if (!info.isResource) return handlePath(deps, openApi, request, info)
-        return await handleResource(deps, request, info, signal)
+        info = parseRequestInfo(request.method, request.target)
+        if (!info.isResource) return handlePath(deps, parts, request, info)
+        const answer = await handleResource(deps, request, info, signal)
+        parts.counts.count(info, answer.status)
+        return answer
       } catch (error) {
-        return toRefusal(deps, request, error)
+        const refusal = toRefusal(deps, request, error)
+        if (info?.isResource === true) parts.counts.count(info, refusal.status)
+        return refusal
       }
     },
   }
@@ -111,14 +123,20 @@ async function reviewVerb(deps: ApiDeps, { request, resource }: ResourceRequest)
 }
 
 /** Everything that is no resource: discovery, OpenAPI, version and health. */
-function handlePath(deps: ApiDeps, openApi: OpenApi, request: ApiRequest, { path }: RequestInfo): ApiResponse {
-  const found = answerPath(deps, openApi, request, path.length > 1 ? path.replace(/\/$/, '') : path)
+function handlePath(deps: ApiDeps, parts: OwnParts, request: ApiRequest, { path, query }: RequestInfo): ApiResponse {
+  const isVerbose = query.has('verbose')
+  const found = answerPath(deps, { ...parts, isVerbose }, request, path.length > 1 ? path.replace(/\/$/, '') : path)
   if (found === undefined) throw pathNotFound()
   if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
   return found
 }
 
-function answerPath(deps: ApiDeps, openApi: OpenApi, request: ApiRequest, path: string): ApiResponse | undefined {
+function answerPath(
+  deps: ApiDeps,
+  { openApi, counts, isVerbose }: OwnParts & { readonly isVerbose: boolean },
+  request: ApiRequest,
+  path: string,
+): ApiResponse | undefined {
   const json = (value: object | undefined) => (value === undefined ? undefined : jsonResponse(200, value))
   const [, root = '', second = '', third, ...more] = path.split('/')
   switch (root) {
@@ -141,10 +159,37 @@ function answerPath(deps: ApiDeps, openApi: OpenApi, request: ApiRequest, path: 
     case 'healthz':
     case 'livez':
     case 'readyz':
-      return path === `/${root}` ? plain('ok') : undefined
+      return answerHealth(root, path, isVerbose)
+    case 'metrics':
+      return path === '/metrics' ? answerMetrics(deps, counts) : undefined
     default:
       return undefined
   }
+}
+
+/** What there is to check is that somebody answers and that the store is there, without which nobody would. */
+const CHECKS = ['ping', 'store']
+
+function answerHealth(root: string, path: string, isVerbose: boolean): ApiResponse | undefined {
+  if (CHECKS.some((check) => path === `/${root}/${check}`)) return plain('ok')
+  if (path !== `/${root}`) return undefined
+  if (!isVerbose) return plain('ok')
+  return plain([...CHECKS.map((check) => `[+]${check} ok`), `${root} check passed`, ''].join('\n'))
+}
+
+function answerMetrics({ store }: ApiDeps, counts: RequestCounts): ApiResponse {
+  const objects = allResources
+    .filter((resource) => resourceOfStorage(resource.storage) === resource)
+    .map(({ group, plural, storage }) => ({
+      name: 'apiserver_resource_objects',
+      labels: { group, resource: plural },
+      value: store.count({ resource: storage }),
+    }))
+    .filter(({ value }) => value > 0)
+  const help = '[ALPHA] Objects of each resource.'
+  const stored = { name: 'apiserver_resource_objects', help, type: 'gauge', samples: objects } as const
+  const { type, body } = formatMetrics([...counts.families(), stored], 'text')
+  return { status: 200, headers: { 'content-type': type }, body }
 }
 
 function answerV2(openApi: OpenApi, request: ApiRequest): ApiResponse {

@@ -3,12 +3,14 @@ import type { Clock } from '../../async/clock.ts'
 import type { TaskGroup } from '../../async/task-group.ts'
 import type { ProcessRequest, ProcessResult } from '../../host/run-process.ts'
 import type { Logger } from '../../telemetry/logger.ts'
+import type { PluginCall } from '../client-metrics.ts'
 import type { Trust } from '../transport/connector.ts'
 import { createTransport } from '../transport/create-transport.ts'
 import type { CredentialsProvider } from '../transport/credentials.ts'
 import { findProxy } from '../transport/find-proxy.ts'
 import type { Transport } from '../transport/transport.ts'
 import { createCredentials } from './create-credentials.ts'
+
 import type { FileReader } from './kept-file.ts'
 import type { Kubeconfig } from './kubeconfig.ts'
 
@@ -20,6 +22,7 @@ export interface ClusterTransportDeps {
   readonly run: (request: ProcessRequest, signal: AbortSignal) => Promise<ProcessResult>
   /** For proxies, DISABLE_HTTP2, and for programs that give credentials. */
   readonly environment: Readonly<Record<string, string | undefined>>
+  readonly onPluginCall?: (call: PluginCall) => void
   readonly tasks: Pick<TaskGroup, 'run' | 'signal'>
   readonly clock: Clock
   readonly log: Logger

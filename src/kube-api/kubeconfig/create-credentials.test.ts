@@ -4,6 +4,7 @@ import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../../test/fakes/silent-logger.ts'
 import { selfSigned } from '../../../test/fixtures/self-signed.ts'
 import type { ProcessRequest, ProcessResult } from '../../host/run-process.ts'
+import type { PluginCall } from '../client-metrics.ts'
 import { createCredentials } from './create-credentials.ts'
 import type { ExecPlugin, KubeconfigUser } from './kubeconfig.ts'
 
@@ -22,6 +23,7 @@ function setUp(user: Partial<KubeconfigUser>) {
   const clock = new FakeClock()
   const files = new Map<string, string>()
   const runs: ProcessRequest[] = []
+  const calls: PluginCall[] = []
   let answer: ProcessResult = { exitCode: 0, stdout: '', stderr: '' }
   const credentials = createCredentials(
     { ...nobody, ...user },
@@ -37,6 +39,7 @@ function setUp(user: Partial<KubeconfigUser>) {
         runs.push(request)
         return answer
       },
+      onPluginCall: (call) => void calls.push(call),
       clusterInfo: async () => ({ server: 'https://api' }),
       environment: { PATH: '/bin' },
       signal: never,
@@ -52,7 +55,7 @@ function setUp(user: Partial<KubeconfigUser>) {
         : JSON.stringify({ apiVersion: plugin.apiVersion, kind: 'ExecCredential', status })
     answer = { exitCode, stdout, stderr: 'secret words' }
   }
-  return { clock, files, runs, credentials, headers, say }
+  return { clock, files, runs, calls, credentials, headers, say }
 }
 
 describe('createCredentials()', () => {
@@ -114,12 +117,13 @@ describe('createCredentials()', () => {
   })
 
   test('runs a program without a shell, tells it of the cluster, and keeps its answer until that ends', async () => {
-    const { clock, runs, headers, say } = setUp({ login: { kind: 'exec', plugin } })
+    const { clock, runs, calls, headers, say } = setUp({ login: { kind: 'exec', plugin } })
     say({ token: 't1', expirationTimestamp: new Date(clock.now() + 5000).toISOString() })
     const [one, two] = await Promise.all([headers(), headers()])
     assert.deepEqual([one, two], [{ authorization: 'Bearer t1' }, { authorization: 'Bearer t1' }])
     const [run] = runs
     assert.deepEqual(run?.argv, ['/bin/get-token', '--for', 'a b'])
+    assert.deepEqual(calls, [{ status: 'no_error', code: 0 }])
     const { KUBERNETES_EXEC_INFO: info = '', ...environment } = run.environment ?? {}
     assert.deepEqual(environment, { PATH: '/bin', MODE: 'x' })
     assert.deepEqual(JSON.parse(info), {
@@ -173,6 +177,13 @@ describe('createCredentials()', () => {
     ],
     ['a failure', { token: 't' }, 3, 'it ended with exit code 3, expected 0'],
   ]
+  test('tells of a program that failed, with its exit code', async () => {
+    const { calls, headers, say } = setUp({ login: { kind: 'exec', plugin } })
+    say({ token: 't' }, 3)
+    await assert.rejects(headers())
+    assert.deepEqual(calls, [{ status: 'plugin_execution_error', code: 3 }])
+  })
+
   for (const [name, status, exitCode, problem] of answers) {
     test(`refuses ${name} of a program, without its words`, async () => {
       const { headers, say } = setUp({ login: { kind: 'exec', plugin } })

@@ -1,5 +1,6 @@
 import type { Clock } from '../../async/clock.ts'
 import { waitForShared } from '../../async/wait-for-shared.ts'
+import type { PluginCall } from '../client-metrics.ts'
 import type { ProcessRequest, ProcessResult } from '../../host/run-process.ts'
 import type { Credentials } from '../transport/credentials.ts'
 import type { ExecPlugin } from './kubeconfig.ts'
@@ -16,6 +17,8 @@ export interface ExecCredentialsDeps {
   /** A run serves all who wait for it, so it does not end with the one who asked first. */
   readonly signal: AbortSignal
   readonly clock: Clock
+  /** Told of each run. */
+  readonly onPluginCall?: (call: PluginCall) => void
 }
 
 interface Kept {
@@ -23,6 +26,8 @@ interface Kept {
   readonly until: number
 }
 
+// What Go says of a program that a signal ended.
+const SIGNALLED = -1
 const RUN_LIMIT_MS = 60_000
 // What does not end is cut off and then makes no sense.
 const MAX_OUTPUT_BYTES = 1024 * 1024
@@ -59,12 +64,18 @@ export class ExecCredentials {
     let result: ProcessResult
     try {
       result = await run(request, signal)
-    } catch {
+    } catch (error) {
       if (signal.aborted) throw signal.reason
+      this.#deps.onPluginCall?.({ status: toCallStatus(error), code: 1 })
       // What was thrown has the arguments in it, which may be secrets.
       throw this.#fault(`it cannot be started, or did not end within ${RUN_LIMIT_MS / 1000} s`)
     }
-    if (result.exitCode !== 0) throw this.#fault(`it ended with exit code ${result.exitCode ?? 'none'}, expected 0`)
+    const isDone = result.exitCode === 0
+    this.#deps.onPluginCall?.({
+      status: isDone ? 'no_error' : 'plugin_execution_error',
+      code: result.exitCode ?? SIGNALLED,
+    })
+    if (!isDone) throw this.#fault(`it ended with exit code ${result.exitCode ?? 'none'}, expected 0`)
     const { credentials, expiresAt } = parseExecAnswer(result.stdout, plugin.apiVersion, (problem) =>
       this.#fault(problem),
     )
@@ -83,4 +94,10 @@ export class ExecCredentials {
     const hint = installHint === '' ? '' : `\n${installHint}`
     return new KubeconfigError(`Cannot get credentials from the program "${command}": ${problem}${hint}`)
   }
+}
+
+function toCallStatus(error: unknown): PluginCall['status'] {
+  const { cause } = Error.isError(error) ? error : { cause: undefined }
+  const isMissing = [error, cause].some((each) => Error.isError(each) && 'code' in each && each.code === 'ENOENT')
+  return isMissing ? 'plugin_not_found_error' : 'client_internal_error'
 }

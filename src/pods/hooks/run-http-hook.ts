@@ -23,6 +23,7 @@ export async function runHttpHook(
       // Who listens on an open line must not get to see it.
       const headers = request.headers.filter(({ name }) => name.toLowerCase() !== 'authorization')
       await runtime.httpGet({ ...request, scheme: 'http', headers }, signal)
+      runtime.metrics.hookFellBack()
       tellFallback(runtime, hook, request.host)
     }
   } catch (error) {

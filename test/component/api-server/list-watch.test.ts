@@ -430,9 +430,27 @@ describe('discovery', () => {
     ['/healthz', 'ok'],
     ['/livez', 'ok'],
     ['/readyz', 'ok'],
+    ['/readyz/store', 'ok'],
+    ['/readyz?verbose', '[+]ping ok\n[+]store ok\nreadyz check passed\n'],
   ] as const) {
     test(path, async (t) => assert.equal((await call((await start(t)).server.api, 'GET', path)).body, expected))
   }
+
+  test('/metrics counts requests and objects, under a closed set of labels', async (t) => {
+    const { api } = (await start(t)).server
+    await call(api, 'GET', '/api/v1/namespaces/default/pods')
+    await call(api, 'GET', '/api/v1/namespaces/default/pods/none')
+    for (const path of ['/api/v1/namespaces/default/elves', '/api/v1/nodes/none/magic']) await call(api, 'GET', path)
+    const { body } = await call(api, 'GET', '/metrics')
+    const lines = String(body).split('\n')
+    const row = (verb: string, resource: string, code: number, version = 'v1') =>
+      `apiserver_request_total{code="${code}",group="",resource="${resource}",subresource="",verb="${verb}",version="${version}"} 1`
+    assert.deepEqual(
+      lines.filter((line) => line.startsWith('apiserver_request_total')),
+      [row('LIST', 'pods', 200), row('GET', 'pods', 404), row('LIST', '', 404, ''), row('GET', 'nodes', 404)],
+    )
+    assert.ok(lines.some((line) => /^apiserver_resource_objects\{group="",resource="namespaces"\} [1-9]/.test(line)))
+  })
 
   test('/version', async (t) => {
     const { body } = await call((await start(t)).server.api, 'GET', '/version')

@@ -5,6 +5,7 @@ import { request } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { encodeDataHead } from '../../../src/streams/spdy-frames.ts'
 import { startFakeKubelet } from './fake-kubelet.ts'
 import { createFolder, startSecuredApi } from './start-secured-api.ts'
 import type { SecuredApi } from './start-secured-api.ts'
@@ -158,8 +159,9 @@ describe('what kubelets answer', () => {
     const query = 'container=main&command=sh&command=-c&command=a%26b&stdin=true&stdout=true&tty=false'
     const { status, socket } = await upgrade(api, 'POST', `${POD}/exec?${query}`, SHELL)
     assert.equal(status, 101)
-    socket?.write('are you there?')
-    assert.equal(String((await once(socket as Duplex, 'data'))[0]), 'are you there?')
+    const frame = Buffer.concat([encodeDataHead(1, 14), Buffer.from('are you there?')])
+    socket?.write(frame)
+    assert.deepEqual((await once(socket as Duplex, 'data'))[0], frame)
     socket?.destroy()
     const [{ method, path, user, headers } = assert.fail()] = asked
     assert.deepEqual(

@@ -40,6 +40,7 @@ export function createTestClient(
     ...options,
   })
   const attempts: string[] = []
+  const sizes: [method: string, requestBytes: number, responseBytes: number][] = []
   const client = createKubeClient({
     transport,
     qps: -1,
@@ -48,13 +49,14 @@ export function createTestClient(
     metrics: {
       request: ({ method, code, isRepeat }) => attempts.push(`${method} ${code}${isRepeat ? ' again' : ''}`),
       waited() {},
+      sized: ({ method, requestBytes, responseBytes }) => sizes.push([method, requestBytes, responseBytes]),
     },
     clock,
     random: () => 0.5,
     log: silentLogger,
     ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
   })
-  return { client, transport, attempts, tasks }
+  return { client, transport, attempts, sizes, tasks }
 }
 
 /** Waits for what happens over real sockets; only the limit of the test itself ends it otherwise. */

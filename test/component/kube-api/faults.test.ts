@@ -48,7 +48,7 @@ function cutOff(stream: ServerHttp2Stream): void {
 
 describe('an answer', () => {
   test('is decoded; the request carries all that was given', async (t) => {
-    const { server, client, attempts } = await setUp(t)
+    const { server, client, attempts, sizes } = await setUp(t)
     server.answers.push(json(201, '{"spec":{"big":9007199254740993}}'))
     const request = { ...post, query: { fieldManager: 'kubelet', 'a b': 'c&d' } }
     assert.deepEqual(await client.send(request, never), { spec: { big: 9007199254740993n } })
@@ -62,6 +62,7 @@ describe('an answer', () => {
       ['application/json', 'application/json', 'kubelet/test'],
     )
     assert.deepEqual(attempts, ['POST 201'])
+    assert.deepEqual(sizes, [['POST', 15, 33]])
   })
 
   test('that says when to come again is followed, for what creates too', async (t) => {

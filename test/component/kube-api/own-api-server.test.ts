@@ -37,7 +37,7 @@ async function createClient(t: TestContext, path: string): Promise<KubeClient> {
     tasks,
     ...deps,
   })
-  const metrics = { request() {}, waited() {} }
+  const metrics = { request() {}, waited() {}, sized() {} }
   return createKubeClient({ ...deps, transport, qps: -1, burst: 0, userAgent: 'test', metrics, random: Math.random })
 }
 

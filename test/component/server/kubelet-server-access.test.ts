@@ -3,6 +3,10 @@ import { Agent } from 'node:https'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { createKubeletRoutes } from '../../../src/server/create-kubelet-routes.ts'
+import { createContainerLogsRoute } from '../../../src/server/container-logs-route.ts'
+import type { ContainerLogsDeps } from '../../../src/server/container-logs-route.ts'
+import { createStreamRoutes } from '../../../src/server/stream-routes.ts'
+import type { StreamRoutesDeps } from '../../../src/server/stream-routes.ts'
 import { createHealthRoutes } from '../../../src/server/endpoints/health-routes.ts'
 import { createMetricsRoute, createSlisRoute } from '../../../src/server/endpoints/metrics-routes.ts'
 import { createPodsRoute } from '../../../src/server/endpoints/pods-routes.ts'
@@ -24,6 +28,12 @@ function reached(path: string, methods: Route['methods']): Route {
   }
 }
 
+// Where they are and how they are asked; what they do is tested elsewhere.
+const CONTAINER_ROUTES = [
+  createContainerLogsRoute({} as ContainerLogsDeps),
+  ...createStreamRoutes({ checkpoints: {} } as StreamRoutesDeps),
+]
+
 const render = () => Promise.resolve({ type: 'text/plain', body: '' })
 
 /** All endpoints; those of other parts stand for themselves. */
@@ -34,13 +44,17 @@ function createRoutes(): readonly Route[] {
       systemLogs: true,
       systemLogQuery: true,
       profiling: true,
+      contention: true,
       debugFlags: true,
       checkpoint: true,
       flagz: true,
       statusz: true,
     },
     open: [
-      ...createHealthRoutes({ checks: { ping: () => undefined }, onChecked() {} }),
+      ...createHealthRoutes({
+        checks: { ping: () => undefined, log: () => undefined, syncloop: () => undefined },
+        onChecked() {},
+      }),
       createPodsRoute(() => []),
       createWhyRoute(() => []),
       createMetricsRoute('/metrics', render),
@@ -50,15 +64,7 @@ function createRoutes(): readonly Route[] {
       reached('/metrics/cadvisor', 'any'),
       reached('/metrics/resource', 'any'),
     ],
-    containers: [
-      reached('/containerLogs/:namespace/:pod/:container', ['GET']),
-      reached('/exec/:namespace/:pod/:container', ['GET', 'POST']),
-      reached('/exec/:namespace/:pod/:uid/:container', ['GET', 'POST']),
-      reached('/attach/:namespace/:pod/:container', ['GET', 'POST']),
-      reached('/portForward/:namespace/:pod', ['GET', 'POST']),
-      reached('/run/:namespace/:pod/:container', ['POST']),
-      reached('/checkpoint/:namespace/:pod/:container', ['POST']),
-    ],
+    containers: CONTAINER_ROUTES.map(({ path, methods }) => reached(path, methods)),
     observed: () => [],
     configuration: () => ({}),
     flags: () => ({}),
@@ -66,7 +72,11 @@ function createRoutes(): readonly Route[] {
     logs: { look: (_, use) => use({ kind: 'directory', entries: [] }) },
     journal: { units: () => Promise.resolve(undefined), write: () => Promise.resolve(undefined) },
     verbosity: { get: () => 0, set() {} },
-    profiler: { cpu: () => Promise.resolve('{}'), heap: () => Promise.resolve('{}') },
+    profiler: {
+      cpu: () => Promise.resolve('{}'),
+      heap: () => Promise.resolve('{}'),
+      block: () => Promise.resolve('{}'),
+    },
     commandLine: [],
   })
 }
@@ -82,6 +92,8 @@ const NOTHING = [404, 404, 404, 404, 404, 404, 404]
 const ENDPOINTS: readonly (readonly [path: string, codes: readonly number[], subresource: string])[] = [
   ['/healthz', ANY, 'healthz'],
   ['/healthz/ping', ANY, 'healthz'],
+  ['/healthz/log', ANY, 'healthz'],
+  ['/healthz/syncloop', ANY, 'healthz'],
   ['/healthz/other', NOTHING, 'healthz'],
   ['/pods', GET_ONLY, 'pods'],
   ['/pods/', GET_ONLY, 'pods'],
@@ -103,8 +115,11 @@ const ENDPOINTS: readonly (readonly [path: string, codes: readonly number[], sub
   ['/exec', NOTHING, 'proxy'],
   ['/exec/n/p/u/c/more', NOTHING, 'proxy'],
   ['/attach/n/p/c', GET_POST, 'proxy'],
+  ['/attach/n/p/u/c', GET_POST, 'proxy'],
   ['/portForward/n/p', GET_POST, 'proxy'],
+  ['/portForward/n/p/u', GET_POST, 'proxy'],
   ['/run/n/p/c', POST_ONLY, 'proxy'],
+  ['/run/n/p/u/c', POST_ONLY, 'proxy'],
   ['/checkpoint/n/p/c', POST_ONLY, 'checkpoint'],
   ['/logs', GET_ONLY, 'log'],
   ['/logs/', GET_ONLY, 'log'],
@@ -114,6 +129,9 @@ const ENDPOINTS: readonly (readonly [path: string, codes: readonly number[], sub
   ['/debug/pprof', NOTHING, 'proxy'],
   ['/debug/pprof/', NOTHING, 'proxy'],
   ['/debug/pprof/heap', GET_ONLY, 'proxy'],
+  ['/debug/pprof/profile', GET_ONLY, 'proxy'],
+  ['/debug/pprof/block', GET_ONLY, 'proxy'],
+  ['/debug/pprof/cmdline', GET_ONLY, 'proxy'],
   ['/debug/pprof/unheard-of', [404, 405, 405, 405, 405, 405, 405], 'proxy'],
   ['/debug/flags/v', [406, 406, 400, 406, 406, 406, 406], 'proxy'],
   ['/flagz', ANY, 'configz'],
@@ -242,11 +260,7 @@ describe('a client certificate', () => {
     test(`${name} opens nothing`, async (t) => {
       const server = await start(t)
       const credentials = await make(server.authority)
-      for (const path of ['/healthz', '/pods', '/exec/n/p/c', '/metrics', '/logs/', '/nothing/here'])
-        assert.deepEqual(
-          [path, (await server.ask(path, credentials)).status],
-          [path, path === '/nothing/here' ? 404 : 401],
-        )
+      assert.deepEqual(await sweep(server, () => 401, credentials), [])
     })
   }
 

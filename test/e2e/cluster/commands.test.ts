@@ -57,4 +57,25 @@ describe('the commands of deckhand know the pods of the API', () => {
     assert.deepEqual([status?.phase, status?.containerStatuses?.[0]?.state?.terminated?.exitCode], ['Failed', 4])
     assert.equal((await node.running(metadata.uid)).length, 0)
   })
+
+  test('shutdown: pods end, the node is not ready and takes none, until that is cancelled', async () => {
+    const ready = async () =>
+      (
+        await node.kubectl('get', 'nodes', '-o', 'jsonpath={.items[0].status.conditions[?(@.type=="Ready")].status}')
+      ).trim()
+    const { exitCode, stdout, stderr } = await node.deckhand('shutdown')
+    assert.equal(exitCode, 0, stderr)
+    assert.match(stdout, /^ending \d+ pods? of priority 0 and above\n/)
+    const { status } = await node.podIs('hungry', 'ended', (pod) => pod.status?.phase === 'Failed')
+    assert.equal(status?.reason, 'Terminated')
+    await node.waitFor('the node to say so', async () => (await ready()) === 'False')
+    await node.apply(testPod('late'))
+    const late = await node.podIs('late', 'rejected', (pod) => pod.status?.phase === 'Failed')
+    assert.equal(late.status?.reason, 'NodeShutdown')
+    const cancelled = await node.deckhand('shutdown', '--cancel')
+    assert.equal(cancelled.stdout, 'The shutdown is cancelled; the node takes pods again.\n')
+    await node.waitFor('the node to be ready', async () => (await ready()) === 'True')
+    await node.apply(testPod('next'))
+    await node.ready('next')
+  })
 })

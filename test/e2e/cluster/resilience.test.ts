@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { mkdir, writeFile } from 'node:fs/promises'
+import process from 'node:process'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import type { Pod } from '../../../src/model/pod.ts'
+import { selfSigned } from '../../fixtures/self-signed.ts'
 import { StandaloneNode } from '../support/standalone-node.ts'
 import { isReady } from '../support/test-node.ts'
 import { testContainer, testPod } from '../support/test-pod.ts'
@@ -122,4 +125,40 @@ describe('a node', () => {
     await node.apply(testPod('after'))
     await node.ready('after')
   })
+
+  test('whose API answers every other request badly loses nothing', async () => {
+    const { folder } = node.lab
+    const argv = [process.execPath, spoilingProxy, `${node.state}/kubelet.kubeconfig`, '7443']
+    await node.lab.startInside(argv, `${folder}/proxy.log`)
+    const cluster = { server: 'https://127.0.0.1:7443', 'tls-server-name': 'nobody.test' }
+    const kubeconfig = {
+      clusters: [{ name: 'c', cluster: { ...cluster, 'certificate-authority-data': toBase64(selfSigned.cert) } }],
+      users: [{ name: 'u', user: { token: 'not looked at' } }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'x',
+    }
+    await writeFile(`${folder}/spoiled.conf`, JSON.stringify(kubeconfig))
+    await node.apply(endingPod('ends-before', 3), testPod('goes'))
+    const [before, goes] = [await node.podIs('ends-before', 'running', isReady), await node.ready('goes')]
+    await node.changeAgent({ flags: [`--kubeconfig=${folder}/spoiled.conf`, `--cert-dir=${folder}/spoiled`] })
+    await node.apply(endingPod('ends-after', 4), testPod('comes-too'))
+    await endPod('ends-before')
+    await endPod('ends-after')
+    await node.kubectl('delete', 'pod', 'goes', '--wait=false')
+    const codes = await Promise.all(
+      ['ends-before', 'ends-after'].map(async (name) => {
+        return exitCode(await node.podIs(name, 'ended', ({ status }) => status?.phase === 'Failed'))
+      }),
+    )
+    assert.deepEqual(codes, [3, 4])
+    await node.ready('comes-too')
+    await node.gone('goes')
+    for (const { metadata } of [before, goes]) assert.deepEqual(await node.running(metadata.uid), [])
+  })
 })
+
+const spoilingProxy = fileURLToPath(new URL('../support/spoiling-proxy.ts', import.meta.url))
+
+function toBase64(text: string): string {
+  return Buffer.from(text).toString('base64')
+}

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { ProcessResult } from '../../../src/host/run-process.ts'
@@ -50,6 +50,21 @@ describe('the agent as a process', () => {
     assert.deepEqual([exitCode, stdout], [1, ''])
     for (const field of ['maxPods', 'healthzPort', 'cgroupDriver'])
       assert.match(stderr, new RegExp(`^  ${field}: `, 'm'))
+  })
+
+  test('does not run on protected kernel settings that are wrong, and changes others', async () => {
+    const setting = `${lab.folder}/sysctl-vm.overcommit_memory`
+    await writeFile(setting, '0\n')
+    const config = { protectKernelDefaults: true, containerRuntimeEndpoint: `unix://${lab.folder}/none.sock` }
+    const agent = await startAgent({ config })
+    assert.deepEqual(await agent.exited, { exitCode: 1, signal: undefined })
+    assert.match(await agent.said(), /protectKernelDefaults\): .*vm\.overcommit_memory is 0, expected 1/)
+    await afterwards(agent)
+    const other = await startAgent({})
+    await other.healthy()
+    assert.equal(Number(await readFile(setting, 'utf8')), 1)
+    await other.kill()
+    await afterwards(other)
   })
 
   test('waits for the runtime, and leaves when it does not come', async () => {

@@ -39,6 +39,16 @@ async function findContainer(mortal: MortalNode, pod: Pod, manifest: string, nam
   }
 }
 
+/** One that runs has said so a moment later. */
+async function findSpoken(...[mortal, pod, manifest, name]: Parameters<typeof findContainer>): Promise<FoundContainer> {
+  return await waitFor(`"${name}" of "${manifest}" to speak`, async () => {
+    const found = await findContainer(mortal, pod, manifest, name)
+    const isMute =
+      found.status?.state?.running !== undefined && !found.lines.some(({ text }) => text.startsWith('started'))
+    return !isMute && found
+  })
+}
+
 /** No container runs twice, and a pod has one sandbox while anything of it runs, else none. */
 async function checkNothingTwice({ node }: MortalNode, name: string): Promise<void> {
   const running = (await node.running(name)).map(({ metadata }) => metadata?.name ?? '')
@@ -74,7 +84,7 @@ async function live(mortal: MortalNode, life: PodLife, name: string): Promise<vo
   const { containers, initContainers = [] } = pod.spec
   const found = new Map<string, FoundContainer>()
   for (const container of [...initContainers, ...containers]) {
-    found.set(container.name, await findContainer(mortal, pod, name, container.name))
+    found.set(container.name, await findSpoken(mortal, pod, name, container.name))
   }
   const container = (wanted: string) => found.get(wanted) ?? assert.fail(`no container "${wanted}"`)
   life.check({ pod, container })
@@ -85,7 +95,7 @@ async function live(mortal: MortalNode, life: PodLife, name: string): Promise<vo
 
 test(
   'the agent may be killed at every call of a pod’s life, and each pod gets what it should',
-  { timeout: 180_000 },
+  { timeout: 280_000 },
   async (t) => {
     await using mortal = await MortalNode.start('kill-switch.ts', {
       config: { crashLoopBackOff: { maxContainerRestartPeriod: '1s' } },

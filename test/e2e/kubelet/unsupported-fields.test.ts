@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testPod } from '../support/test-pod.ts'
+import { scripts, testContainer, testPod } from '../support/test-pod.ts'
 import { TestNode } from '../support/test-node.ts'
 
 test('a field that is not honoured is told, and refuses the pod where ignoring it would harm', async () => {
-  await using node = await TestNode.start()
+  await using node = await TestNode.start({ config: { featureGates: { ContainerStopSignals: false } } })
   const { manifests } = node.lab
   await manifests.write('mapped', testPod('mapped', { hostUsers: false }))
   await manifests.write('choosy', testPod('choosy', { nodeSelector: { disk: 'fast' } }))
-  await manifests.write('bounded', testPod('bounded', { resources: { limits: { cpu: '1' } } }))
+  const lifecycle = { stopSignal: 'SIGUSR1' }
+  const containers = [testContainer('main', scripts.obedient, { lifecycle })]
+  await manifests.write('signalled', testPod('signalled', { os: { name: 'linux' }, containers }))
 
   const refused = await node.podIs('mapped', 'Failed', ({ status }) => status?.phase === 'Failed')
   assert.equal(refused.status?.reason, 'UnsupportedField')
@@ -17,8 +19,8 @@ test('a field that is not honoured is told, and refuses the pod where ignoring i
     /^Pod was rejected: spec\.hostUsers: the container runtime does not support user namespaces/,
   )
   await node.logged('"event"', 'default/mapped-lab', 'reason="UnsupportedField"', 'Refused spec.hostUsers')
-  await node.ready('bounded')
-  await node.logged('default/bounded-lab', 'reason="UnsupportedField"', 'Ignored spec.resources')
+  await node.ready('signalled')
+  await node.logged('default/signalled-lab', 'reason="UnsupportedField"', 'Ignored spec.containers[0].lifecycle')
   const choosy = await node.podIs('choosy', 'Failed', ({ status }) => status?.phase === 'Failed')
   assert.equal(choosy.status?.reason, 'NodeAffinity')
   assert.deepEqual(await node.containers('mapped'), [])

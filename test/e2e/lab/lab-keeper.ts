@@ -6,7 +6,8 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../../src/async/clock.ts'
@@ -22,7 +23,7 @@ const asked = once(process.stdin.resume(), 'close')
 await using cleanup = new AsyncDisposableStack()
 cleanup.defer(() => rm(folder, { recursive: true, force: true }))
 cleanup.defer(() => removeCgroup(systemClock, cgroup, new AbortController().signal))
-await makeCgroup(cgroup)
+makeCgroup(cgroup)
 const pid = await startNamespaces(cleanup)
 await furnish(pid)
 process.stdout.write(`ready ${pid}\n`)
@@ -69,7 +70,19 @@ async function furnish(inside: number): Promise<void> {
         await run('mkdir', '-p', folder)
         await run('mount', '-t', 'tmpfs', 'lab', folder)
       }
+      await coverKernelSettings(run)
     }),
     run('ip', 'link', 'set', 'lo', 'up'),
   ])
+}
+
+/** An agent sets these, and the kernel has them once for all: in a lab they are files. */
+async function coverKernelSettings(run: (...argv: string[]) => Promise<unknown>): Promise<void> {
+  const names = ['vm/overcommit_memory', 'vm/panic_on_oom', 'kernel/panic', 'kernel/panic_on_oops']
+  const keys = ['kernel/keys/root_maxkeys', 'kernel/keys/root_maxbytes']
+  for (const name of [...names, ...keys].filter((each) => existsSync(`/proc/sys/${each}`))) {
+    const file = `${folder}/sysctl-${name.replaceAll('/', '.')}`
+    await writeFile(file, '0\n')
+    await run('mount', '--bind', file, `/proc/sys/${name}`)
+  }
 }

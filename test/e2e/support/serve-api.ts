@@ -13,6 +13,7 @@ await serveApi(
     agentKubeconfig: `${folder}/agent`,
     readerKubeconfig: `${folder}/reader`,
     logFile: `${folder}/api.log`,
+    onError: () => {},
     onReady: () => console.log('ready'),
   },
   new AbortController().signal,

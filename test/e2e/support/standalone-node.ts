@@ -100,6 +100,13 @@ export class StandaloneNode implements AsyncDisposable {
     await this.waitFor('the next agent', async () => (await this.agentPid()) !== before)
   }
 
+  /** Kills the agent; the next ones have these flags beside their own, and this module, if any, loaded before them. */
+  async changeAgent({ flags, module }: { readonly flags: readonly string[]; readonly module?: string }): Promise<void> {
+    await writeFile(`${this.lab.folder}/agent.flags`, flags.join(' '))
+    if (module !== undefined) await writeFile(`${this.lab.folder}/agent.options`, `--import=${module}`)
+    await this.killAgent()
+  }
+
   /** The pods that the agent itself knows. */
   async agentPods(): Promise<readonly Pod[]> {
     const { body } = await this.lab.network.get('http://127.0.0.1:10255/pods')
@@ -247,7 +254,8 @@ const KEPT_AGENT = `#!/bin/sh
 folder=$(dirname "$0")
 trap 'kill "$child"; wait "$child"; exit 0' TERM
 while :; do
-  ${kubelet} "$@" &
+  flags=$(cat "$folder/agent.flags" 2> /dev/null)
+  NODE_OPTIONS=$(cat "$folder/agent.options" 2> /dev/null) ${kubelet} "$@" $flags &
   child=$!
   echo "$child" > "$folder/agent.pid.new" && mv "$folder/agent.pid.new" "$folder/agent.pid"
   wait "$child"

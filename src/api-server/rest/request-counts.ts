@@ -1,0 +1,46 @@
+import type { MetricFamily } from '../../telemetry/format-metrics.ts'
+import { findResource } from '../kinds/all-resources.ts'
+import type { RequestInfo } from './request-info.ts'
+
+type Labels = Readonly<Record<string, string>>
+
+const VERBS: Readonly<Record<string, string>> = {
+  get: 'GET',
+  list: 'LIST',
+  watch: 'WATCH',
+  create: 'POST',
+  update: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+  deletecollection: 'DELETECOLLECTION',
+}
+
+const SUBRESOURCES = ['status', 'log', 'exec', 'attach', 'portforward', 'proxy', 'eviction', 'binding', 'approval']
+
+/** Counts the requests to resources by what they were about, under the names of the Go server. */
+export class RequestCounts {
+  readonly #counts = new Map<string, { readonly labels: Labels; count: number }>()
+
+  /** Labels are a closed set: what no resource is known by counts for none. */
+  count({ group, version, resource, subresource, verb }: RequestInfo, code: number): void {
+    const isKnown = findResource(group, version, resource) !== undefined
+    const about = isKnown ? { group, version, resource } : { group: '', version: '', resource: '' }
+    const part = SUBRESOURCES.includes(subresource) ? subresource : ''
+    const labels = { ...about, subresource: part, verb: VERBS[verb] ?? 'other', code: String(code) }
+    this.#counts.getOrInsertComputed(JSON.stringify(labels), () => ({ labels, count: 0 })).count += 1
+  }
+
+  families(): readonly MetricFamily[] {
+    return [
+      {
+        name: 'apiserver_request_total',
+        help: '[STABLE] Requests to resources, by answer.',
+        type: 'counter',
+        samples: this.#counts
+          .values()
+          .map(({ labels, count }) => ({ name: 'apiserver_request_total', labels, value: count }))
+          .toArray(),
+      },
+    ]
+  }
+}

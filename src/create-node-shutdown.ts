@@ -1,0 +1,62 @@
+import type { Clock } from './async/clock.ts'
+import { TaskGroup } from './async/task-group.ts'
+import type { Settings } from './config/load-configuration.ts'
+import { openDbus } from './host/dbus/dbus-connection.ts'
+import { systemBusAddress } from './host/dbus/parse-bus-address.ts'
+import { holdShutdownLock } from './host/hold-shutdown-lock.ts'
+import { readTextIfPresent, writeFileAtomically } from './host/state-folder.ts'
+import { computeShutdownPeriods } from './node-shutdown/compute-shutdown-periods.ts'
+import { LogindWatch } from './node-shutdown/logind-watch.ts'
+import { NodeShutdown as Shutdown, type NodeShutdownDeps } from './node-shutdown/node-shutdown.ts'
+import { runShutdownSocket } from './node-shutdown/run-shutdown-socket.ts'
+import type { Logger } from './telemetry/logger.ts'
+
+export interface CreateNodeShutdownDeps extends Pick<NodeShutdownDeps, 'pods' | 'events' | 'metrics' | 'onChange'> {
+  readonly settings: Pick<Settings, 'config'>
+  /** --root-dir without symbolic links. */
+  readonly rootDirectory: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const DELAY_FILE = '/etc/systemd/logind.conf.d/99-kubelet.conf'
+
+export type NodeShutdown = ReturnType<typeof createNodeShutdown>
+
+/** The graceful shutdown of this node: what it is told by, and what it does to pods. */
+export function createNodeShutdown(deps: CreateNodeShutdownDeps, tasks: TaskGroup) {
+  const { settings, rootDirectory, environment, clock, log } = deps
+  const periods = computeShutdownPeriods(settings.config)
+  const path = `${rootDirectory}/graceful_node_shutdown_state`
+  const shutdown = new Shutdown({
+    ...deps,
+    periods,
+    file: { read: () => readTextIfPresent(path), write: (text) => writeFileAtomically(path, text) },
+    tasks,
+  })
+  const logind = new LogindWatch({
+    shutdown,
+    seconds: periods.reduce((sum, { seconds = 0 }) => sum + seconds, 0),
+    connect: (signal) => openDbus({ address: systemBusAddress(environment), clock }, signal),
+    lock: (onLost, signal) => holdShutdownLock({ onLost }, signal),
+    writeDelayFile: (text) => writeFileAtomically(DELAY_FILE, text),
+    clock,
+    log,
+  })
+  return {
+    isShuttingDown: () => shutdown.isShuttingDown,
+    problems: () => shutdown.problems(),
+
+    /** Listens for shutdowns until the signal aborts: from logind when pods get time at one, and by command. */
+    async run(signal: AbortSignal): Promise<void> {
+      await using group = new TaskGroup(signal)
+      await shutdown.recall()
+      if (periods.length > 0) group.run('logind', (s) => logind.run(s))
+      group.run('shutdown socket', (s) =>
+        runShutdownSocket({ shutdown, path: `${rootDirectory}/deckhand/shutdown.sock`, log }, s),
+      )
+      await group.join()
+    },
+  }
+}

@@ -1,0 +1,145 @@
+import { AbortScope } from '../async/abort-scope.ts'
+import type { Clock } from '../async/clock.ts'
+import type { TaskGroup } from '../async/task-group.ts'
+import type { ShutdownMetrics } from '../telemetry/create-shutdown-metrics.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { NodeEvents } from '../telemetry/node-events.ts'
+import { computeShutdownGroups } from './compute-shutdown-groups.ts'
+import { type ShutdownPeriod, UNHURRIED_PERIODS } from './compute-shutdown-periods.ts'
+import { endGroups, type ShutdownPods } from './end-groups.ts'
+import { formatShutdownTimes, parseShutdownTimes } from './shutdown-times.ts'
+
+export interface NodeShutdownDeps {
+  readonly pods: ShutdownPods
+  /** The lowest priority first; none: everybody gets the time that they ask for. */
+  readonly periods: readonly ShutdownPeriod[]
+  /** What remembers when the last shutdown was; undefined when there was none. */
+  readonly file: { read(): Promise<string | undefined>; write(text: string): Promise<void> }
+  readonly events: NodeEvents
+  readonly metrics: ShutdownMetrics
+  /** The node is ready or not ready now: its status has to say so at once. */
+  readonly onChange: () => void
+  /** Where the work goes on, whoever asked for it has left or not. */
+  readonly tasks: Pick<TaskGroup, 'run'>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const PROBLEM = 'node is shutting down'
+const EVENT = { type: 'Normal', reason: 'Shutdown' } as const
+
+interface Ending {
+  readonly scope: AbortController
+  /** False when it was cancelled. */
+  readonly done: Promise<boolean>
+  readonly listeners: Set<(line: string) => void>
+}
+
+/** Whether the node shuts down, and the end of its pods when it does. The agent itself stays: pods end through it. */
+export class NodeShutdown {
+  readonly #deps: NodeShutdownDeps
+  #ending: Ending | undefined
+
+  constructor(deps: NodeShutdownDeps) {
+    this.#deps = deps
+  }
+
+  /** From the beginning of a shutdown until it is cancelled or the agent leaves. */
+  get isShuttingDown(): boolean {
+    return this.#ending !== undefined
+  }
+
+  /** Why the node is not ready. */
+  problems(): readonly string[] {
+    return this.isShuttingDown ? [PROBLEM] : []
+  }
+
+  /** Shows when the last one was. */
+  async recall(): Promise<void> {
+    const { file, metrics, log } = this.#deps
+    try {
+      const text = await file.read()
+      const times = text === undefined ? undefined : parseShutdownTimes(text)
+      if (times === undefined || this.isShuttingDown) return
+      metrics.shutdownStarted(toSeconds(times.startedAt))
+      if (times.endedAt !== undefined) metrics.shutdownEnded(toSeconds(times.endedAt))
+    } catch (error) {
+      log.error('cannot read when the last graceful shutdown was', { error })
+    }
+  }
+
+  /**
+   * Ends all pods, in order, and resolves when they have had their time; to false when that was cancelled. Whoever asks again waits for
+   * the same end, also when it is over.
+   */
+  async begin(say: (line: string) => void = () => {}): Promise<boolean> {
+    if (this.#ending === undefined) return await this.#start(say)
+    say('the shutdown has begun already')
+    this.#ending.listeners.add(say)
+    return await this.#ending.done
+  }
+
+  /** The node stays: pods that were not reached go on, new ones are taken again. False when there was nothing to cancel. */
+  cancel(): boolean {
+    if (this.#ending === undefined) return false
+    const { events, log, onChange } = this.#deps
+    log.info('the shutdown of the node is cancelled')
+    events.record({ ...EVENT, message: 'Shutdown manager detected shutdown cancellation' })
+    this.#ending.scope.abort(new Error('The shutdown was cancelled'))
+    this.#ending = undefined
+    onChange()
+    return true
+  }
+
+  async #start(say: (line: string) => void): Promise<boolean> {
+    const { events, tasks, log, onChange } = this.#deps
+    log.info('the node shuts down')
+    events.record({ ...EVENT, message: 'Shutdown manager detected shutdown event' })
+    const { promise: done, resolve } = Promise.withResolvers<boolean>()
+    const ending: Ending = { scope: new AbortController(), done, listeners: new Set([say]) }
+    this.#ending = ending
+    onChange()
+    tasks.run('shutdown of the node', async (signal) => {
+      using scope = new AbortScope(signal)
+      ending.scope.signal.addEventListener('abort', () => scope.abort(ending.scope.signal.reason))
+      try {
+        await this.#endPods(ending, scope.signal)
+      } catch (error) {
+        if (!ending.scope.signal.aborted) throw error
+      } finally {
+        resolve(!scope.signal.aborted)
+      }
+    })
+    return await done
+  }
+
+  async #endPods({ listeners }: Ending, signal: AbortSignal): Promise<void> {
+    const { pods, periods, clock, metrics, log } = this.#deps
+    const startedAt = clock.now()
+    const say = (line: string) => {
+      for (const listener of listeners) listener(line)
+    }
+    metrics.shutdownStarted(toSeconds(startedAt))
+    metrics.shutdownEnded(0)
+    await this.#remember(formatShutdownTimes({ startedAt, endedAt: undefined }))
+    const groups = computeShutdownGroups(periods.length === 0 ? UNHURRIED_PERIODS : periods, pods.activePods())
+    await endGroups({ pods, clock, log, say }, groups, signal)
+    const endedAt = clock.now()
+    metrics.shutdownEnded(toSeconds(endedAt))
+    await this.#remember(formatShutdownTimes({ startedAt, endedAt }))
+    log.info('all pods have had their time to end, the node may shut down')
+  }
+
+  async #remember(text: string): Promise<void> {
+    const { file, log } = this.#deps
+    try {
+      await file.write(text)
+    } catch (error) {
+      log.error('cannot note that the node shuts down', { error })
+    }
+  }
+}
+
+function toSeconds(ms: number): number {
+  return Math.floor(ms / 1000)
+}

@@ -1,0 +1,65 @@
+import { connect } from 'node:net'
+import { createInterface } from 'node:readline'
+import { realFolder } from '../host/state-folder.ts'
+import { checkRoot } from './check-machine.ts'
+import type { NodeDeps } from './node-deps.ts'
+import { exitCodes, NodeError } from './node-error.ts'
+import { computeNodeLayout } from './node-layout.ts'
+import { readNodeRecord } from './node-record.ts'
+
+export interface ShutdownOptions {
+  readonly state: string
+  /** Of an agent that runs on its own, as "kubelet". */
+  readonly rootDirectory: string | undefined
+  readonly cancel: boolean
+}
+
+// Where a kubelet keeps its things when it is told nothing else.
+const KUBELET_ROOT = '/var/lib/kubelet'
+
+const ENDS: Readonly<Record<string, string>> = {
+  'begin done': 'All pods have had their time to end; the machine may be shut down.',
+  'cancel done': 'The shutdown is cancelled; the node takes pods again.',
+  'cancel nothing': 'There was no shutdown to cancel.',
+}
+
+/** Asks the agent to end all pods because the machine is going to shut down, and returns when it has; or not to go on with that. */
+export async function runShutdown(deps: NodeDeps, options: ShutdownOptions, signal: AbortSignal): Promise<void> {
+  checkRoot(deps.userId)
+  const path = `${await findRootDirectory(options)}/deckhand/shutdown.sock`
+  const command = options.cancel ? 'cancel' : 'begin'
+  const end = await ask({ path, command, say: (line) => deps.say(line) }, signal)
+  const told = ENDS[`${command} ${end}`]
+  if (told === undefined) throw new NodeError(`The shutdown did not come to its end: ${end}`, exitCodes.failed)
+  deps.say(told)
+}
+
+/** The agent of the standalone node when there is one, else the one that this machine has as a member of a cluster. */
+async function findRootDirectory({ state, rootDirectory }: ShutdownOptions): Promise<string> {
+  if (rootDirectory !== undefined) return await realFolder(rootDirectory)
+  const layout = computeNodeLayout(await realFolder(state))
+  return (await readNodeRecord(layout.record)) === undefined ? KUBELET_ROOT : layout.agentRoot
+}
+
+async function ask(
+  request: { readonly path: string; readonly command: string; readonly say: (line: string) => void },
+  signal: AbortSignal,
+): Promise<string> {
+  const { path, command, say } = request
+  const socket = connect({ path, signal })
+  socket.on('error', () => {}) // The lines end with it.
+  socket.write(`${command}\n`)
+  try {
+    for await (const text of createInterface(socket)) {
+      const { line, end } = JSON.parse(text) as { readonly line?: string; readonly end?: string }
+      if (line !== undefined) say(line)
+      if (end !== undefined) return end
+    }
+    return 'the agent has left'
+  } catch (cause) {
+    signal.throwIfAborted()
+    const why = Error.isError(cause) ? cause.message : String(cause)
+    const message = `Cannot reach the agent at "${path}": ${why}; is it running, and is this its root directory?`
+    throw new NodeError(message, exitCodes.otherState, { cause })
+  }
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { parsePodUid } from '../../src/model/pod.ts'
+import { startAgent, until } from './create-agent.ts'
+import { createWantedPod, createWorld, running } from './create-world.ts'
+
+const UID = parsePodUid('u-1')
+const never = new AbortController().signal
+const TOLD = {
+  reason: 'Terminated',
+  message: 'Pod was terminated in response to imminent node shutdown.',
+}
+
+describe('a pod on a node that shuts down', () => {
+  test('ends within the time it gets, as failed, with the reason', async () => {
+    await using world = await createWorld({ programOf: () => ({ onTerm: 'ignore' }) })
+    await using agent = await startAgent(world, { sources: ['api'] })
+    agent.setPods([createWantedPod('u-1', { terminationGracePeriodSeconds: 60 })], 'api')
+    await agent.settle()
+    let isOver = false
+    const ended = agent.workers.shutDown(UID, 4, never).then(() => (isOver = true))
+    await until(() => world.cri.requests('stopContainer').length === 1, 'the stop')
+    assert.equal(Number(world.cri.requests('stopContainer')[0]?.timeout), 4)
+    await agent.pass(3500)
+    assert.equal(isOver, false)
+    await agent.pass(500)
+    await ended
+    assert.deepEqual(running(world), [])
+    const { phase, reason, message, conditions } = agent.statusOf('u-1') ?? {}
+    assert.deepEqual({ phase, reason, message }, { phase: 'Failed', ...TOLD })
+    const { type, status, reason: why } = conditions?.find((each) => each.type === 'DisruptionTarget') ?? {}
+    assert.deepEqual([type, status, why], ['DisruptionTarget', 'True', 'TerminationByKubelet'])
+  })
+
+  for (const [source, isRunAgain] of [
+    ['api', false],
+    ['file', true],
+  ] as const) {
+    test(`of the source "${source}" ${isRunAgain ? 'runs again' : 'never runs again'} when the agent next starts`, async () => {
+      await using world = await createWorld()
+      const pods = [createWantedPod('u-1')]
+      {
+        await using agent = await startAgent(world, { sources: [source] })
+        agent.setPods(pods, source)
+        await agent.settle()
+        await agent.workers.shutDown(UID, 4, never)
+        await agent.pass(120_000)
+        assert.deepEqual(running(world), [], 'not before that')
+      }
+      await using agent = await startAgent(world, { sources: [source] })
+      agent.setPods(pods, source)
+      await agent.pass(20_000)
+      assert.deepEqual(running(world), isRunAgain ? ['main'] : [])
+    })
+  }
+
+  test('of which nothing is known any more is no reason to wait', async () => {
+    await using world = await createWorld()
+    await using agent = await startAgent(world)
+    await agent.workers.shutDown(parsePodUid('u-9'), 4, never)
+  })
+})

@@ -1,0 +1,10 @@
+import type { PodRuntime } from '../../src/pods/pod-runtime.ts'
+
+/** The cgroups of a node whose pods have none of their own. */
+export const noCgroups: PodRuntime['cgroups'] = {
+  ensure: async () => false,
+  current: async () => undefined,
+  write: async () => {},
+  remove: async () => {},
+  killContainer: async () => {},
+}
