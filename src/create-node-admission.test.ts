@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createContainer, createPod } from '../test/builders/create-pod.ts'
 import { loadSettings } from '../test/fakes/load-settings.ts'
+import type { ResourceProvider } from './admission/resource-provider.ts'
 import { createNodeAdmission } from './create-node-admission.ts'
 import type { Node } from './model/generated/core-v1.ts'
 import type { Pod } from './model/pod.ts'
@@ -15,8 +16,16 @@ const pod = (uid: string, cpu: string, priority = 0): Pod =>
 async function setUp() {
   const { gates } = await loadSettings([])
   const told: string[] = []
+  const given: string[] = []
   let active: readonly Pod[] = []
   let node: Node = { metadata: { name: 'node-1' } }
+  const provider: ResourceProvider = {
+    admit: ({ metadata }) => {
+      given.push(`give ${metadata.uid}`)
+      return metadata.uid === 'greedy' ? { reason: 'UnexpectedAdmissionError', message: 'none left' } : undefined
+    },
+    release: (uid) => void given.push(`release ${uid}`),
+  }
   const admission = createNodeAdmission({
     settings: { gates, config: { allowedUnsafeSysctls: [] } },
     kernel: { release: '6.1.0', appArmor: false },
@@ -26,6 +35,7 @@ async function setUp() {
     activePods: () => active,
     isShuttingDown: () => false,
     pressures: () => ({ memory: false, disk: false, pid: false }),
+    providers: [provider],
     declaredFeatures: [],
     evict: ({ metadata }, { reason, condition }) => void told.push(`evict ${metadata.uid} ${reason} ${condition.type}`),
     metrics: { preemption: (resource) => void told.push(`preemption ${resource}`) },
@@ -37,6 +47,7 @@ async function setUp() {
   return {
     admission,
     told,
+    given,
     setActive: (...pods: readonly Pod[]) => (active = pods),
     setNode: (next: Node) => (node = next),
   }
@@ -90,6 +101,15 @@ describe('createNodeAdmission()', () => {
     assert.deepEqual([admission.wantsFreshNode(choosy), admission.admit(choosy)?.reason], [true, 'NodeAffinity'])
     setNode({ metadata: { name: 'node-1', labels: { zone: 'a' } } })
     assert.deepEqual([admission.wantsFreshNode(choosy), admission.admit(choosy)], [false, undefined])
+  })
+
+  test('gives pods what they have for themselves before it looks at the rest, and takes it back from those that are refused', async () => {
+    const { admission, given, setActive } = await setUp()
+    assert.equal(admission.admit(pod('good', '1')), undefined)
+    assert.equal(admission.admit(pod('greedy', '2'))?.reason, 'UnexpectedAdmissionError')
+    setActive(pod('good', '1'))
+    assert.equal(admission.admit(pod('late', '1'))?.reason, 'OutOfcpu')
+    assert.deepEqual(given, ['give good', 'give greedy', 'release greedy', 'give late', 'release late'])
   })
 
   test('brings nothing that the runtime does not', async () => {

@@ -1,8 +1,9 @@
-import { computeAdmission, isOnlyAgainstMarks } from './admission/compute-admission.ts'
+import { computeAdmission, computeFirstRejection, isOnlyAgainstMarks } from './admission/compute-admission.ts'
 import type { AdmissionFacts } from './admission/compute-admission.ts'
 import type { Pressures } from './admission/compute-pressure-rejection.ts'
 import { computeSafeSysctls } from './admission/compute-safe-sysctls.ts'
 import type { Rejection } from './admission/rejection.ts'
+import type { ResourceProvider } from './admission/resource-provider.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { PodCapability } from './containers/unsupported-fields.ts'
 import type { KernelFacts } from './host/read-kernel.ts'
@@ -33,6 +34,8 @@ export interface NodeAdmissionDeps {
   readonly pressures: () => Pressures
   /** Pods end, and none is taken. */
   readonly isShuttingDown: () => boolean
+  /** Those who give containers something for themselves, in the order in which they are asked. */
+  readonly providers: readonly ResourceProvider[]
   /** As the node's status has them; undefined when it declares none. */
   readonly declaredFeatures: readonly string[] | undefined
   /** Begins to end a pod, with its own grace period. */
@@ -83,8 +86,14 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
 
     /** Says why the pod may not run here; others may have to leave for one that may. */
     admit(pod: Pod): Rejection | undefined {
-      const decision = computeAdmission(pod, readFacts(pod))
-      if (decision.kind === 'reject') return decision.rejection
+      const facts = readFacts(pod)
+      const refusal = computeFirstRejection(pod, facts) ?? provide(deps.providers, pod)
+      if (refusal !== undefined) return refusal
+      const decision = computeAdmission(pod, facts)
+      if (decision.kind === 'reject') {
+        for (const provider of deps.providers) provider.release(pod.metadata.uid)
+        return decision.rejection
+      }
       if (decision.kind === 'admit') return undefined
       leaving = new Set([...leaving, ...decision.victims.map(({ metadata }) => metadata.uid)])
       for (const victim of decision.victims) {
@@ -98,6 +107,17 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
     /** True for a pod that only labels or taints of the node are against: ask the API for the Node before such a pod is refused for good. */
     wantsFreshNode: (pod: Pod): boolean => isOnlyAgainstMarks(pod, readFacts(pod)),
   }
+}
+
+/** All or nothing: what one cannot give is the end of it. */
+function provide(providers: readonly ResourceProvider[], pod: Pod): Rejection | undefined {
+  for (const provider of providers) {
+    const rejection = provider.admit(pod)
+    if (rejection === undefined) continue
+    for (const each of providers) each.release(pod.metadata.uid)
+    return rejection
+  }
+  return undefined
 }
 
 /** What the agent and its runtime can do now, of what not every one can. */

@@ -4,11 +4,13 @@ import type { TaskGroup } from './async/task-group.ts'
 import { Turnstile } from './async/turnstile.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { EnvironmentFile } from './containers/environment-sources.ts'
+import { createCpus } from './create-cpus.ts'
 import { createNodeAdmission } from './create-node-admission.ts'
 import { createImages } from './create-images.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
 import type { OwnNode } from './create-node.ts'
 import { createProbes } from './create-probes.ts'
+import { createResizing } from './create-resizing.ts'
 import { createUserNamespaces } from './create-user-namespaces.ts'
 import { createVolumeProjects } from './create-volume-projects.ts'
 import { createVolumes } from './create-volumes.ts'
@@ -152,6 +154,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
   const envFiles = { files: guarded, volumePath: (uid: PodUid, name: string) => volumes.pathOf(uid, name), log }
   const readFile = (pod: Pod, file: EnvironmentFile, s: AbortSignal) => readEnvFile(envFiles, { pod, file }, s)
   const { services } = membership
+  const cpus = await createCpus({ ...deps, quota: deps.node.sandbox.cpu, activePods: () => workers.activePods() })
   const cores = machine.onlineCpus.length
   const { wantsFreshNode, ...admission } = createNodeAdmission({
     settings,
@@ -159,9 +162,10 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     features,
     node: () => deps.ownNode.node(),
     allocatable: () => deps.ownNode.allocatable(),
-    activePods: () => workers.activePods(),
+    activePods: () => workers.activePods().map((pod) => allocations.reserved(pod)),
     pressures: deps.pressures,
     isShuttingDown: deps.isShuttingDown,
+    providers: [cpus],
     declaredFeatures: deps.ownNode.declaredFeatures,
     evict: (pod, { reason, message }) =>
       group.run(`eviction of ${podLogName(pod)}`, (s) =>
@@ -170,6 +174,13 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     metrics,
     events,
   })
+  const { allocations, resizes } = await createResizing({
+    ...deps,
+    events,
+    workers: () => workers,
+    admit: (pod) => admission.admit(pod),
+  })
+  group.run('resizes', (s) => resizes.run(s))
   const workers = new PodWorkers(
     {
       runtime: {
@@ -184,6 +195,9 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         httpGet,
         files,
         cgroups: deps.cgroups,
+        cpus,
+        allocations,
+        resizes,
         journal,
         readEnvironment: (request, s) => readEnvironment({ objects, readFile, services }, request, s),
         events,
@@ -208,15 +222,34 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         networkProblem: () => health.networkProblem,
       },
       ...admission,
+      admit: (pod) => admission.admit(allocations.allocated(pod)),
+      allocations,
+      resizes,
+      adopt: (pod) => cpus.adopt(pod),
       observedPods: observer,
       onStatus: deps.onStatus,
       isUnreadable: deps.isUnreadable,
-      onGone: (uid) => images.puller.forget(uid),
+      onEnded: (uid) => cpus.release(uid),
+      onGone: (uid) => {
+        images.puller.forget(uid)
+        cpus.release(uid)
+      },
     },
     group,
   )
   const wantsFresh = (pod: Pod) => !workers.knows(pod.metadata.uid) && wantsFreshNode(pod)
-  return { workers, volumes, volumeStats, images, files, journal, userNamespaces, wantsFreshNode: wantsFresh }
+  return {
+    workers,
+    volumes,
+    volumeStats,
+    images,
+    files,
+    journal,
+    cpus,
+    userNamespaces,
+    resizes,
+    wantsFreshNode: wantsFresh,
+  }
 }
 
 function toSelectable({ metadata }: Node): SelectableNode {

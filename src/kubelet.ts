@@ -125,8 +125,10 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       node: metricFacts,
       usage: readOwnUsage,
       volumes: () => volumes.counts(),
+      cpus: () => cpus.figures(),
       claimUsages: () => volumeStats.claimUsages(),
       logUsages: () => listLogUsages(stats?.engine.snapshot()),
+      resizes: () => pods.resizes.counts(),
       plugins: () => plugins?.plugins() ?? [],
       loopDelay,
     }),
@@ -138,7 +140,11 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       tracer,
       clock,
       log,
-      onPod: (uid) => isBuilt && workers.observed(uid),
+      onPod: (uid) => {
+        if (!isBuilt) return
+        workers.observed(uid)
+        cpus.wake()
+      },
       onHealth: () => {
         if (!isBuilt) return
         workers.wakeAll()
@@ -201,7 +207,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       ...deps,
       layout: runtime.cgroups,
       pods: () => (isBuilt ? workers.activePods() : []),
-      hasExclusiveCpus: () => false,
+      hasExclusiveCpus: (uid) => cpus.hasExclusive(uid),
       events: membership.nodeEvents,
     },
     group.signal,
@@ -231,12 +237,14 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     },
     group,
   )
-  const { workers, volumes, volumeStats, images } = pods
+  const { workers, volumes, volumeStats, images, cpus } = pods
   isBuilt = true
 
   // What runs is known before anything is wanted: so a restart of the agent adopts, and never starts twice.
   await Promise.all([lookAround(observer, log), findVolumes({ volumes, rootDirectory, clock, log }, group.signal)])
-  await pods.userNamespaces.adopt(observer.uids().flatMap((uid) => observer.get(uid) ?? []))
+  const running = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
+  await pods.userNamespaces.adopt(running)
+  await cpus.find(running, group.signal)
   const mux = new PodConfigMux({
     sources: sourceNames(settings),
     clock,
@@ -269,6 +277,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   })
   const allSourcesSeen = () => {
     workers.sourcesReady()
+    cpus.sourcesReady()
     const leftovers = {
       files: pods.files,
       volumes,
@@ -316,6 +325,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     ),
   )
   group.run('cgroups', (s) => cgroups.run(s))
+  group.run('CPUs', (s) => cpus.run(s))
   group.run('own node', (s) => ownNode.run(s))
   if (clusterPods !== undefined) group.run('pods of the cluster', (s) => clusterPods.run(s))
   group.run('image garbage collection', (s) => images.runGarbageCollection(s))
@@ -387,7 +397,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   }
   group.run('node API', async (s) => {
     const { runNodeApi } = await import('./run-node-api.ts')
-    await runNodeApi({ settings, rootDirectory, workers, changes: podChanges, metrics, clock, log }, s)
+    await runNodeApi({ settings, rootDirectory, workers, cpus, changes: podChanges, metrics, clock, log }, s)
   })
   group.run('plugins', async (s) => {
     const { PluginRegistrations } = await import('./plugins/plugin-registrations.ts')

@@ -7,12 +7,14 @@ import { createPodResourcesServices, NOTHING_GIVEN } from './node-api/pod-resour
 import type { PodResourcesDeps } from './node-api/pod-resources.ts'
 import { runSocketServer } from './node-api/run-socket-server.ts'
 import type { PodWorkers } from './pods/pod-workers.ts'
+import type { PodCpus } from './resources/cpus/pod-cpus.ts'
 import type { Logger } from './telemetry/logger.ts'
 
 export interface RunNodeApiDeps {
   readonly settings: Pick<Settings, 'gates'>
   readonly rootDirectory: string
   readonly workers: Pick<PodWorkers, 'activePods' | 'views' | 'view'>
+  readonly cpus: Pick<PodCpus, 'exclusiveOf' | 'allocatable'>
   /** Told by whoever hears of changes of pods. */
   readonly changes: PodChanges
   readonly metrics: PodResourcesDeps['metrics']
@@ -25,7 +27,7 @@ const LIMIT = { perSecond: 100, burst: 10 }
 
 /** What agents of this node may ask over its sockets, until the signal aborts. */
 export async function runNodeApi(deps: RunNodeApiDeps, signal: AbortSignal): Promise<void> {
-  const { settings, rootDirectory, workers, changes, metrics, clock, log } = deps
+  const { settings, rootDirectory, workers, cpus, changes, metrics, clock, log } = deps
   const { gates } = settings
   await using group = new TaskGroup(signal)
   const resources = createPodResourcesServices(
@@ -33,9 +35,12 @@ export async function runNodeApi(deps: RunNodeApiDeps, signal: AbortSignal): Pro
       activePods: () => workers.activePods(),
       pods: () => workers.views().map(({ pod }) => pod),
       listsActivePods: gates.enabled('KubeletPodResourcesListUseActivePods'),
-      // Nothing on this node is given to single containers: neither cores, memory nor devices.
-      resourcesOf: () => NOTHING_GIVEN,
-      allocatable: () => ({ devices: [], cpuIds: [], memory: [] }),
+      // Nothing else on this node is given to single containers: neither memory nor devices.
+      resourcesOf: ({ metadata }, { name }) => ({
+        ...NOTHING_GIVEN,
+        cpuIds: toIds(cpus.exclusiveOf(metadata.uid, name)),
+      }),
+      allocatable: () => ({ devices: [], cpuIds: toIds(cpus.allocatable()), memory: [] }),
       metrics,
     },
     new TokenBucket({ ...LIMIT, clock }),
@@ -66,4 +71,8 @@ export async function runNodeApi(deps: RunNodeApiDeps, signal: AbortSignal): Pro
     )
   }
   await group.join()
+}
+
+function toIds(cpus: readonly number[]): bigint[] {
+  return cpus.map(BigInt)
 }

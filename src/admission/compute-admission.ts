@@ -49,8 +49,7 @@ const MARKS: ReadonlySet<string> = new Set(['NodeAffinity', 'TaintToleration'])
 export function computeAdmission(pod: Pod, facts: AdmissionFacts): AdmissionDecision {
   const shortages = computeShortages(pod, facts)
   const rejection =
-    computePressureRejection(pod, facts) ??
-    computeSysctlRejection(pod, facts.allowedSysctls) ??
+    computeFirstRejection(pod, facts) ??
     computeHopelessRejection(pod, facts) ??
     computePlaceRejection(pod, facts, shortages) ??
     computeAppArmorRejection(pod, facts) ??
@@ -65,6 +64,11 @@ export function computeAdmission(pod: Pod, facts: AdmissionFacts): AdmissionDeci
   const why = `error finding a set of pods to preempt: no set of running pods found to reclaim resources: [${missing}]`
   const message = `Unexpected error while attempting to recover from admission failure: preemption: ${why}`
   return { kind: 'reject', rejection: { reason: 'UnexpectedAdmissionError', message } }
+}
+
+/** What is against the pod before anything is given to it. */
+export function computeFirstRejection(pod: Pod, facts: AdmissionFacts): Rejection | undefined {
+  return computePressureRejection(pod, facts) ?? computeSysctlRejection(pod, facts.allowedSysctls)
 }
 
 /** True when what others write on the node is all that is against the pod: then it may be outdated, and is worth a second look. */

@@ -10,11 +10,6 @@ const NOT_YET_HONOURED: readonly (keyof GivenConfiguration)[] = [
   'volumePluginDir',
   // The node protects itself and its pods.
   'reservedMemory',
-  'cpuManagerPolicy',
-  'cpuManagerPolicyOptions',
-  'cpuManagerReconcilePeriod',
-  'memoryManagerPolicy',
-  'topologyManagerPolicy',
   'topologyManagerScope',
   'topologyManagerPolicyOptions',
 ]

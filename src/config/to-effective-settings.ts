@@ -1,7 +1,7 @@
 import type { KubeletFlags } from './flags/kubelet-flags.ts'
 import type { TextMap } from './kinds/collection-kinds.ts'
 import type { GivenConfiguration, KubeletConfiguration } from './kubelet-configuration.ts'
-import { parseCpuSet } from './values/cpu-set.ts'
+import { parseCpuSet } from '../model/cpu-set.ts'
 
 /**
  * Who may use the node's API. "ClientCertificate" stands for a node without API server that was not told how to authorize:

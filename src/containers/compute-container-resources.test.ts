@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type { LinuxContainerResources } from '../cri/generated/runtime-v1.ts'
 import type { PodSpec, ResourceRequirements } from '../model/generated/core-v1.ts'
 import { createContainer, createPod } from '../../test/builders/create-pod.ts'
-import { computeContainerResources } from './compute-container-resources.ts'
+import { computeContainerResources, usesSwap } from './compute-container-resources.ts'
 import type { ContainerResourceSettings, CpusetAssignment, SwapSettings } from './compute-container-resources.ts'
 
 const settings: ContainerResourceSettings = {
@@ -182,4 +182,14 @@ describe('computeContainerResources()', () => {
       assert.deepEqual(actual, { ...base, ...expected })
     })
   }
+})
+
+test('usesSwap() is true for containers that share in the swap of the node', () => {
+  const swapping = { ...settings, swap: limitedSwap }
+  const pod = (resources: ResourceRequirements) => createPod({ spec: { containers: [createContainer({ resources })] } })
+  const [some, all] = [{ requests: { memory: '100' } }, { requests: { memory: '100' }, limits: { memory: '100' } }]
+  assert.equal(usesSwap(pod(some), { resources: some }, swapping), true)
+  assert.equal(usesSwap(pod(all), { resources: all }, swapping), false)
+  assert.equal(usesSwap(pod(some), { resources: some }, { ...swapping, swap: noSwap }), false)
+  assert.equal(usesSwap(pod(some), { resources: some }, { ...swapping, cgroupVersion: 1 }), false)
 })

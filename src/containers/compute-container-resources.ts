@@ -3,6 +3,7 @@ import { parseAmounts } from '../model/compute-pod-requests.ts'
 import type { ResourceAmounts } from '../model/compute-pod-requests.ts'
 import { computeQosClass } from '../model/compute-qos-class.ts'
 import { isCriticalPod } from '../model/critical-pod.ts'
+import type { Container } from '../model/generated/core-v1.ts'
 import { hugepageSize } from '../model/hugepage-sizes.ts'
 import type { KindedContainer } from '../model/pod-containers.ts'
 import type { Pod } from '../model/pod.ts'
@@ -127,10 +128,23 @@ function swapLimit(
 
 /** With LimitedSwap a Burstable container gets as much of the swap as it asked for of the memory. */
 function swapBytes(pod: Pod, needs: Needs, { swap, memoryCapacityBytes }: ContainerResourceSettings): bigint {
-  if (swap.behavior === 'NoSwap' || memoryCapacityBytes <= 0n) return 0n
-  if (computeQosClass(pod) !== 'Burstable' || isCriticalPod(pod)) return 0n
   const request = needs.requests.get('memory')
-  const limit = needs.limits.get('memory')
-  if (request === undefined || (limit !== undefined && compareQuantities(request, limit) === 0)) return 0n
+  if (!sharesSwap(pod, needs, swap) || request === undefined || memoryCapacityBytes <= 0n) return 0n
   return (quantityValue(request) * swap.capacityBytes) / memoryCapacityBytes
+}
+
+/** May a container with these resources use swap? */
+export function usesSwap(
+  pod: Pod,
+  { resources }: Pick<Container, 'resources'>,
+  { swap, cgroupVersion }: ContainerResourceSettings,
+): boolean {
+  const needs = { requests: parseAmounts(resources?.requests), limits: parseAmounts(resources?.limits) }
+  return cgroupVersion === 2 && swap.controller && sharesSwap(pod, needs, swap)
+}
+
+function sharesSwap(pod: Pod, { requests, limits }: Omit<Needs, 'podLimits'>, { behavior }: SwapSettings): boolean {
+  if (behavior === 'NoSwap' || computeQosClass(pod) !== 'Burstable' || isCriticalPod(pod)) return false
+  const [request, limit] = [requests.get('memory'), limits.get('memory')]
+  return request !== undefined && (limit === undefined || compareQuantities(request, limit) !== 0)
 }

@@ -108,7 +108,8 @@ function computeResources(pod: Pod, settings: CpuQuotaSettings): LinuxContainerR
   )
 }
 
-function computeOverhead(pod: Pod, settings: CpuQuotaSettings): LinuxContainerResources {
+/** What the runtime itself needs beside the containers of the pod. */
+export function computeOverhead(pod: Pod, settings: CpuQuotaSettings): LinuxContainerResources {
   if (pod.spec.overhead === undefined) return NO_LINUX_RESOURCES
   const overhead = parseAmounts(pod.spec.overhead)
   return computeLinuxResources(

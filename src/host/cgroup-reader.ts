@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { hasCode } from './error-codes.ts'
 
 /** The controllers whose files are read. On cgroup v2 they all share one tree. */
-type CgroupController = 'cpu' | 'cpuacct' | 'memory' | 'pids' | 'blkio'
+type CgroupController = 'cpu' | 'cpuset' | 'cpuacct' | 'memory' | 'pids' | 'blkio'
 
 /** The files of cgroups. Short and made by the kernel in memory: read at once, which is far cheaper than asking for each. */
 export interface CgroupReader {

@@ -1,3 +1,4 @@
+import { fnv1a32 } from './fnv1a32.ts'
 import type { Container } from './generated/core-v1.ts'
 import { goJson } from './go-json.ts'
 import { utf8Bytes } from './utf8-bytes.ts'
@@ -10,12 +11,4 @@ import { utf8Bytes } from './utf8-bytes.ts'
 export function containerHash(container: Pick<Container, 'name' | 'image'>): string {
   const json = goJson({ image: container.image ?? '', name: container.name })
   return fnv1a32(`([]uint8)[${utf8Bytes(json).join(' ')}]`).toString(16)
-}
-
-function fnv1a32(text: string): number {
-  let hash = 0x811c9dc5
-  for (let index = 0; index < text.length; index += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
-  }
-  return hash >>> 0
 }

@@ -102,6 +102,23 @@ describe('Observer', () => {
     assert.deepEqual(changes, [ONE])
   })
 
+  test('reads all of a pod again of which it is told that details changed', async () => {
+    await using world = await observing()
+    const { fake, observer, changes, calls } = world
+    const main = addRunning(fake, addSandbox(fake, ONE), 'main')
+    await observer.relist()
+    fake.runtime.get(main).resources = { ...fake.runtime.get(main).resources, memoryLimitInBytes: 64n }
+    observer.outdate(ONE)
+    fake.script.fail('containerStatus', 'UNKNOWN', 'not now', 1)
+    await assert.rejects(observer.refresh(ONE), /not now/)
+    calls()
+    changes.splice(0)
+    assert.equal((await observer.refresh(ONE))?.containers[0]?.applied?.memoryLimitBytes, 64n)
+    assert.deepEqual(changes, [ONE])
+    await observer.refresh(ONE)
+    assert.equal(calls().filter((method) => method === 'containerStatus').length, 1)
+  })
+
   test('forgets a pod that is gone', async () => {
     await using world = await observing()
     const { fake, observer, changes } = world

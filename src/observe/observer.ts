@@ -37,6 +37,8 @@ export class Observer {
   readonly #reads: FreshReads<PodUid, ObservedPod | undefined>
   readonly #signal: AbortSignal
   readonly #readsUnderWay = new Set<number>()
+  /** Pods of which more than the state of their parts changed. */
+  readonly #outdated = new Set<PodUid>()
   #lastRead = 0
   #lastRelistAt: number | undefined
 
@@ -67,6 +69,11 @@ export class Observer {
   /** Looks at one pod now. What is returned was read after the call. */
   refresh(uid: PodUid): Promise<ObservedPod | undefined> {
     return this.#reads.read(uid)
+  }
+
+  /** Details of this pod changed although no state did: the next look reads all of it. */
+  outdate(uid: PodUid): void {
+    this.#outdated.add(uid)
   }
 
   /** Looks at everything. A pod that cannot be read keeps nobody else from being seen; it is told at the end. */
@@ -116,7 +123,12 @@ export class Observer {
   }
 
   async #complete(listed: ListedPod, read: number, signal: AbortSignal): Promise<void> {
-    const pod = await readPod(this.#deps.runtime, listed, this.get(listed.uid), signal)
+    const isOutdated = this.#outdated.delete(listed.uid)
+    const known = isOutdated ? undefined : this.get(listed.uid)
+    const pod = await readPod(this.#deps.runtime, listed, known, signal).catch((error: unknown) => {
+      if (isOutdated) this.#outdated.add(listed.uid)
+      throw error
+    })
     const isEmpty = pod.sandboxes.length === 0 && pod.containers.length === 0
     this.#store(listed.uid, isEmpty ? undefined : pod, read)
   }
@@ -128,6 +140,7 @@ export class Observer {
     const isSame = known === undefined || pod === undefined ? known === pod : sameParts(known, pod)
     this.#entries.set(uid, { pod: isSame ? known : pod, read })
     if (isSame) return
+    if (pod === undefined) this.#outdated.delete(uid)
     for (const id of partIds(known)) this.#owners.delete(id)
     for (const id of partIds(pod)) this.#owners.set(id, uid)
     this.#deps.onChange(uid)

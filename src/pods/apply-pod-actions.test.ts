@@ -30,6 +30,7 @@ const nothing: PodActions = {
   attempt: 0,
   kill: [],
   reset: undefined,
+  resize: undefined,
   start: [],
   backingOff: [],
   over: false,

@@ -1,8 +1,9 @@
 import type { ObservedPod } from '../model/observed-pod.ts'
 import { allContainers, containerFieldPath, isSidecar } from '../model/pod-containers.ts'
 import type { KindedContainer } from '../model/pod-containers.ts'
-import { podText } from '../model/pod.ts'
+import { podLogName, podText } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
+import { sameResources } from '../model/same-resources.ts'
 import { StartError } from '../model/start-error.ts'
 import type { ApplySignals } from './apply-signals.ts'
 import { computeContainerGrace } from './compute-grace.ts'
@@ -17,6 +18,8 @@ import type { PodMemory } from './pod-memory.ts'
 import type { LocalImage, PodRuntime } from './pod-runtime.ts'
 import { removeLeftovers } from './remove-leftovers.ts'
 import { resetContainers } from './reset-containers.ts'
+import { applyResize, PodResizeError } from './resize/apply-resize.ts'
+import { effectiveResources } from './resize/compute-container-resize.ts'
 import { startContainer } from './start-container.ts'
 import { startPriority } from './start-priority.ts'
 import { stopContainer } from './stop-container.ts'
@@ -50,8 +53,26 @@ export async function applyPodActions(runtime: PodRuntime, input: ApplyInput, si
     for (const trigger of actions.reset.triggers) rememberStart(runtime, input, trigger)
     await resetContainers(runtime, { ...input, reset: actions.reset }, signals.shutdown)
   }
+  const resized = await resize(runtime, input, signals.shutdown)
   const starts = actions.createSandbox || actions.start.length > 0
-  return starts || keepsVolumeImages(input) ? await applyStarts(runtime, input, starts, signals) : true
+  const complete = starts || keepsVolumeImages(input) ? await applyStarts(runtime, input, starts, signals) : true
+  return complete && resized
+}
+
+/** True unless what runs could not get what it was granted; users hear why, and it is tried again. */
+async function resize(runtime: PodRuntime, { pod, actions }: ApplyInput, signal: AbortSignal): Promise<boolean> {
+  if (actions.resize === undefined) return true
+  try {
+    const sandboxId = actions.createSandbox ? '' : actions.sandboxId
+    await applyResize(runtime, { pod, sandboxId, actions: actions.resize }, signal)
+    return true
+  } catch (error) {
+    if (!(error instanceof PodResizeError)) throw error
+    const { uid } = pod.metadata
+    runtime.log.warn('cannot resize a pod, will try again', { pod: podLogName(pod), uid, error })
+    runtime.resizes.failed(pod, error.message)
+    return false
+  }
 }
 
 async function applyStarts(
@@ -142,9 +163,9 @@ async function startAll(
       const image = await (parts.images.get(start.name) as Promise<LocalImage>)
       signals.superseded.throwIfAborted()
       rememberStart(runtime, input, start)
+      await noteResources(runtime, input.pod, kinded)
       const request = { pod: input.pod, kinded, image, sandbox: parts.sandbox, observed: input.observed, imageVolumes }
       const containerId = await startContainer(runtime, request, signals)
-      input.memory.allocated.set(start.name, kinded.container.resources)
       // Outside the turnstile: a hook may take long, and other pods start meanwhile.
       const started = { ...input, kinded, containerId, podIp: parts.sandbox.ips[0] }
       await runPostStart(runtime, started, signals)
@@ -160,6 +181,19 @@ async function startAll(
     }
   }
   return all
+}
+
+/** What the instance gets; one that was of another size before must not be taken for that again by a later agent. */
+async function noteResources(
+  { allocations }: PodRuntime,
+  pod: Pod,
+  { kind, container }: KindedContainer,
+): Promise<void> {
+  if (kind === 'ephemeral') return
+  const before = allocations.actuated(pod.metadata.uid)?.containers.get(container.name)
+  const resources = effectiveResources(container.resources, pod.spec.resources)
+  allocations.noteContainer(pod, container.name, resources)
+  if (before !== undefined && !sameResources(before, resources)) await allocations.saved()
 }
 
 /** A start that follows an exit makes the next one wait longer. */

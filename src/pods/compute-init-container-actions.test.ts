@@ -225,7 +225,7 @@ describe('computeInitContainerActions()', () => {
         liveness: new Map(Object.entries(row.liveness ?? {})),
       }
       const observed = createObservedPod({ containers: row.has ?? [] })
-      assert.deepEqual(computeInitContainerActions(pod, observed, probes), row.expected)
+      assert.deepEqual(computeInitContainerActions(pod, observed, { probes, resized: new Set() }), row.expected)
     })
   }
 })

@@ -7,7 +7,7 @@ import type { Pod } from '../model/pod.ts'
 import { effectiveRestartPolicy, initExitCode, mayRestart } from '../model/restart-policy.ts'
 import { KILL_TEXTS } from './kill-texts.ts'
 import type { ContainerKill, KillCause } from './pod-actions.ts'
-import type { ProbeVerdicts } from './probe-verdicts.ts'
+import type { JudgeInput } from './compute-regular-container-actions.ts'
 
 export interface InitContainerActions {
   /** All init containers are done (sidecars: started), so the regular ones may run. */
@@ -33,7 +33,7 @@ interface Verdict {
 export function computeInitContainerActions(
   pod: Pod,
   observed: ObservedPod,
-  probes: ProbeVerdicts,
+  { probes, resized }: JudgeInput,
 ): InitContainerActions {
   const containers = pod.spec.initContainers ?? []
   if (containers.length === 0) return { initialized: true, killPod: false, kill: [], start: [] }
@@ -51,7 +51,9 @@ export function computeInitContainerActions(
       continue
     }
     if (laterKnown && !sidecar) continue
-    const verdict = sidecar ? judgeSidecar(container, instance, probes) : judgeInit(pod, container, instance)
+    const verdict = sidecar
+      ? judgeSidecar(container, instance, { probes, resized })
+      : judgeInit(pod, container, instance)
     if (verdict.failed === true) return { initialized: false, killPod: true, kill: [], start: [] }
     if (verdict.kill !== undefined) kill.push({ id: instance.id, name: container.name, ...verdict.kill })
     if (verdict.start === 'this') start.add(index)
@@ -102,7 +104,7 @@ function judgeInit(pod: Pod, container: Container, instance: ObservedContainer):
   }
 }
 
-function judgeSidecar(container: Container, instance: ObservedContainer, probes: ProbeVerdicts): Verdict {
+function judgeSidecar(container: Container, instance: ObservedContainer, { probes, resized }: JudgeInput): Verdict {
   switch (instance.state) {
     case 'created':
     case 'exited':
@@ -117,11 +119,13 @@ function judgeSidecar(container: Container, instance: ObservedContainer, probes:
       }
       if (instance.hash !== containerHash(container)) return { done: true, ...killAndStart(container, 'changed') }
       if (probes.liveness.get(instance.id) === false) return { done: true, ...killAndStart(container, 'liveness') }
+      if (resized.has(container.name)) return { done: true, ...killAndStart(container, 'resize') }
       return { done: true }
     }
   }
 }
 
 function killAndStart({ name }: Container, cause: KillCause): Verdict {
-  return { start: 'this', kill: { cause, message: `Init container ${name} ${KILL_TEXTS[cause]}` } }
+  const what = cause === 'resize' ? 'Container' : 'Init container'
+  return { start: 'this', kill: { cause, message: `${what} ${name} ${KILL_TEXTS[cause]}` } }
 }

@@ -27,7 +27,7 @@ function settle(simulated: SimulatedPod, pod: Pod, look: (actions: PodActions, o
   for (let pass = 0; pass < MOST_PASSES; pass += 1) {
     const { observed, backOff, now } = simulated
     const probes = { liveness: new Map(), startup: new Map() }
-    const actions = computePodActions({ pod, observed, probes, backOff, now })
+    const actions = computePodActions({ pod, observed, probes, backOff, actuated: undefined, now })
     look(actions, observed)
     const does = actions.killPod || actions.createSandbox || actions.reset !== undefined
     if (does || actions.kill.length + actions.start.length > 0) {
@@ -59,6 +59,7 @@ describe('computePodActions() for any pod and any state of the runtime', () => {
             observed,
             probes,
             backOff,
+            actuated: undefined,
             now: 5000,
           })
           const names = [...actions.start, ...actions.backingOff].map(({ name }) => name)

@@ -1,6 +1,7 @@
 import type { Container } from '../model/generated/core-v1.ts'
 import { hasRunningParts, newestInstance } from '../model/observed-pod.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
+import type { PodAllocation } from '../model/pod-allocation.ts'
 import type { Pod } from '../model/pod.ts'
 import { restartAllTriggers } from '../model/restart-all-triggers.ts'
 import { effectiveRestartPolicy, mayRestart } from '../model/restart-policy.ts'
@@ -14,10 +15,13 @@ import type { NamedStart, StartsInput } from './compute-starts.ts'
 import { KILL_TEXTS } from './kill-texts.ts'
 import type { ContainerKill, PodActions } from './pod-actions.ts'
 import type { ProbeVerdicts } from './probe-verdicts.ts'
+import { computeResizeActions, computeResizeRestarts } from './resize/compute-resize-actions.ts'
 
 /** Everything the decision depends on; there is no other input. */
 export interface PodActionsInput extends StartsInput {
   readonly probes: ProbeVerdicts
+  /** What was last set for the pod and its containers; undefined when nobody knows. */
+  readonly actuated: PodAllocation | undefined
 }
 
 const NOTHING: PodActions = {
@@ -27,6 +31,7 @@ const NOTHING: PodActions = {
   attempt: 0,
   kill: [],
   reset: undefined,
+  resize: undefined,
   start: [],
   backingOff: [],
   over: false,
@@ -34,7 +39,14 @@ const NOTHING: PodActions = {
 
 /** What one pass over a pod has to do so that the runtime comes closer to the spec; nothing when it is there. */
 export function computePodActions(input: PodActionsInput): PodActions {
+  const actions = computeLifeActions(input)
+  if (actions.reset !== undefined || (actions.killPod && !actions.createSandbox)) return actions
+  return { ...actions, resize: computeResizeActions(input, actions) }
+}
+
+function computeLifeActions(input: PodActionsInput): PodActions {
   const { pod, observed, probes } = input
+  const judged = { probes, resized: computeResizeRestarts(input) }
   const sandbox = computeSandboxChange(pod, observed)
   if (sandbox.needed) return withNewSandbox(input, sandbox)
 
@@ -43,7 +55,7 @@ export function computePodActions(input: PodActionsInput): PodActions {
   const triggers = computeDueStarts(input, restartAllTriggers(pod, observed))
   if (triggers.length > 0) return { ...base, reset: computeContainerReset(pod, observed, triggers) }
   const end: PodActions = { ...base, killPod: true }
-  const init = computeInitContainerActions(pod, observed, probes)
+  const init = computeInitContainerActions(pod, observed, judged)
   if (init.killPod) return end
   const surplus = computeSurplus(observed)
   const starts = [...ephemeralStarts(pod, observed), ...init.start.map((name): NamedStart => ({ kind: 'init', name }))]
@@ -51,7 +63,7 @@ export function computePodActions(input: PodActionsInput): PodActions {
     return { ...base, kill: [...surplus, ...init.kill], ...computeStarts(input, starts) }
   }
 
-  const regular = computeRegularContainerActions(pod, observed, probes)
+  const regular = computeRegularContainerActions(pod, observed, judged)
   if (regular.kept === 0 && regular.start.length === 0) return end
   starts.push(...regular.start.map((name): NamedStart => ({ kind: 'regular', name })))
   return {

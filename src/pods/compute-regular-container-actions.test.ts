@@ -135,13 +135,14 @@ describe('computeRegularContainerActions()', () => {
         liveness: new Map(row.liveness === undefined ? [] : [['main-0', row.liveness]]),
       }
       const observed = createObservedPod({ containers: row.has === undefined ? [] : [row.has] })
-      assert.deepEqual(computeRegularContainerActions(pod, observed, probes), row.expected)
+      assert.deepEqual(computeRegularContainerActions(pod, observed, { probes, resized: new Set() }), row.expected)
     })
   }
 
   test('only the newest instance is judged', () => {
     const containers = [instance({ restartCount: 1 }), exited(1)]
     const probes = { startup: new Map(), liveness: new Map([['main-0', false]]) }
-    assert.deepEqual(computeRegularContainerActions(createPod(), createObservedPod({ containers }), probes), kept)
+    const judged = { probes, resized: new Set<string>() }
+    assert.deepEqual(computeRegularContainerActions(createPod(), createObservedPod({ containers }), judged), kept)
   })
 })

@@ -16,13 +16,20 @@ export interface RegularContainerActions {
   readonly start: readonly string[]
 }
 
+/** What decides about a container beside its spec and its state. */
+export interface JudgeInput {
+  readonly probes: ProbeVerdicts
+  /** Those that run and get the resources they were granted by a new start only. */
+  readonly resized: ReadonlySet<string>
+}
+
 type Verdict = 'keep' | 'start' | 'leave' | { readonly kill: KillCause; readonly restart: boolean }
 
 /** What the regular containers need now, once the init containers let them run. */
 export function computeRegularContainerActions(
   pod: Pod,
   observed: ObservedPod,
-  probes: ProbeVerdicts,
+  { probes, resized }: JudgeInput,
 ): RegularContainerActions {
   let kept = 0
   const kill: ContainerKill[] = []
@@ -30,11 +37,12 @@ export function computeRegularContainerActions(
   for (const container of pod.spec.containers) {
     const { name } = container
     const instance = newestInstance(observed, name)
-    const verdict = judge(pod, container, { instance, probes })
+    const verdict = judge(pod, container, { instance, probes, resized })
     if (verdict === 'keep') kept += 1
     else if (verdict === 'start') start.push(name)
     else if (verdict !== 'leave') {
-      const suffix = verdict.restart ? ', will be restarted' : ''
+      // Whoever asks for another size knows what it takes.
+      const suffix = verdict.restart && verdict.kill !== 'resize' ? ', will be restarted' : ''
       const message = `Container ${name} ${KILL_TEXTS[verdict.kill]}${suffix}`
       kill.push({ id: instance?.id ?? '', name, cause: verdict.kill, message })
       if (verdict.restart) start.push(name)
@@ -46,7 +54,7 @@ export function computeRegularContainerActions(
 function judge(
   pod: Pod,
   container: Container,
-  { instance, probes }: { readonly instance: ObservedContainer | undefined; readonly probes: ProbeVerdicts },
+  { instance, probes, resized }: JudgeInput & { readonly instance: ObservedContainer | undefined },
 ): Verdict {
   // A pod that is being deleted starts nothing any more.
   const living = pod.metadata.deletionTimestamp === undefined
@@ -57,5 +65,6 @@ function judge(
   const restart = living && effectiveRestartPolicy(pod, container) !== 'Never'
   if (probes.liveness.get(instance.id) === false) return { kill: 'liveness', restart }
   if (probes.startup.get(instance.id) === false) return { kill: 'startup', restart }
+  if (living && resized.has(container.name)) return { kill: 'resize', restart: true }
   return 'keep'
 }

@@ -98,6 +98,18 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
   ],
   ['create sandbox, for 1.5 s; before: Waits: no handler', { steps: [open], problem: 'Waits: no handler' }],
   [
+    'Runs and is ready; resize fails and is tried again: memory is in use',
+    {
+      status: {
+        phase: 'Running',
+        conditions: [
+          { type: 'Ready', status: 'True' },
+          { type: 'PodResizeInProgress', status: 'True', reason: 'Error', message: 'memory is in use' },
+        ],
+      },
+    },
+  ],
+  [
     'Runs and is ready; resize is pending (Infeasible): not in place',
     {
       status: {

@@ -62,8 +62,13 @@ function describeLife(input: WhyInput, open: string | undefined): string {
 }
 
 function describeResize(status: PodStatus | undefined): readonly string[] {
-  const pending = status?.conditions?.find(({ type, status: value }) => type === 'PodResizePending' && value === 'True')
-  return pending === undefined ? [] : [`resize is pending (${pending.reason}): ${pending.message}`]
+  const said = (name: string) =>
+    status?.conditions?.find(({ type, status: value }) => type === name && value === 'True')
+  const [pending, inProgress] = [said('PodResizePending'), said('PodResizeInProgress')]
+  return [
+    ...(pending === undefined ? [] : [`resize is pending (${pending.reason}): ${pending.message}`]),
+    ...(inProgress?.reason === undefined ? [] : [`resize fails and is tried again: ${inProgress.message}`]),
+  ]
 }
 
 function containersOf(status: PodStatus | undefined): readonly ContainerStatus[] {

@@ -4,6 +4,7 @@ import type { KillCause } from './pod-actions.ts'
 export const KILL_TEXTS: Readonly<Record<KillCause, string>> = {
   changed: 'definition changed',
   liveness: 'failed liveness probe',
+  resize: 'resize requires restart',
   startup: 'failed startup probe',
   surplus: 'runs twice, the older one is stopped',
   unknown: 'is in an unknown state',

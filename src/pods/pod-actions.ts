@@ -1,8 +1,11 @@
 import type { ObservedContainer } from '../model/observed-pod.ts'
 import type { ContainerKind } from '../model/pod-containers.ts'
 
+/** No limit is more than any limit. */
+export type ResizeDirection = 'grows' | 'shrinks'
+
 /** Why a running container is stopped while its pod lives on. */
-export type KillCause = 'changed' | 'liveness' | 'startup' | 'surplus' | 'unknown'
+export type KillCause = 'changed' | 'liveness' | 'resize' | 'startup' | 'surplus' | 'unknown'
 
 export interface ContainerKill {
   readonly id: string
@@ -35,6 +38,19 @@ export interface ContainerReset {
   readonly groups: readonly (readonly ObservedContainer[])[]
 }
 
+/** A container that runs and gets other resources while it does. */
+export interface ContainerResizeAction {
+  readonly id: string
+  readonly name: string
+  readonly cpu: ResizeDirection | undefined
+  readonly memory: ResizeDirection | undefined
+}
+
+/** The pod has another size than it was granted: it as a whole, and of what runs these. */
+export interface PodResizeActions {
+  readonly updates: readonly ContainerResizeAction[]
+}
+
 /** Everything one pass over a pod does, decided before any of it is done. */
 export interface PodActions {
   /** Stop all containers and sandboxes first. */
@@ -45,6 +61,7 @@ export interface PodActions {
   readonly attempt: number
   readonly kill: readonly ContainerKill[]
   readonly reset: ContainerReset | undefined
+  readonly resize: PodResizeActions | undefined
   /** In the order of starting: ephemeral, init, regular. */
   readonly start: readonly ContainerStart[]
   readonly backingOff: readonly ContainerBackOff[]

@@ -1,5 +1,5 @@
 import type { AbortScope } from '../async/abort-scope.ts'
-import type { PodStatus, ResourceRequirements } from '../model/generated/core-v1.ts'
+import type { PodStatus } from '../model/generated/core-v1.ts'
 import type { Pod } from '../model/pod.ts'
 import type { StatusInput, WaitingReason } from '../status/status-input.ts'
 import type { CrashBackOff } from './compute-crash-back-off.ts'
@@ -12,8 +12,6 @@ export interface PodMemory {
   readonly waiting: Map<string, WaitingReason>
   /** By crashBackOffKey(). */
   readonly backOff: Map<string, CrashBackOff>
-  /** By container name: what the instance in use was made with, as far as is known. */
-  readonly allocated: Map<string, ResourceRequirements | undefined>
   /** By container id, for exited ones. */
   readonly lastWords: Map<string, string>
   /** Of all that is being stopped now. */
@@ -47,7 +45,6 @@ export function createPodMemory(pod?: Pod): PodMemory {
   return {
     waiting: new Map(),
     backOff: new Map(),
-    allocated: new Map(),
     lastWords: new Map(),
     graces: new Set(),
     toldWarnings: new Set(),

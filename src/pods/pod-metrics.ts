@@ -27,6 +27,8 @@ export interface PodMetrics {
   hookFellBack(): void
   /** A volume that is an image was brought, or could not be. */
   imageVolume(failed: boolean): void
+  /** A resize was brought about, or could not be. */
+  resizeActuated(milliseconds: number, success: boolean): void
 }
 
 /** One try to make a sandbox. */

@@ -8,13 +8,14 @@ import type { CriCalls } from '../cri/cri-calls.ts'
 import type { Device, ImageSpec, PodSandboxConfig } from '../cri/generated/runtime-v1.ts'
 import type { httpGet } from '../http-client/http-get.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
-import type { Container, EphemeralContainer, ImageVolumeSource } from '../model/generated/core-v1.ts'
+import type { Container, EphemeralContainer, ImageVolumeSource, PodCondition } from '../model/generated/core-v1.ts'
 import type { KindedContainer } from '../model/pod-containers.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
 import type { RuntimeFeatures } from '../model/runtime-features.ts'
 import type { UserNamespaceMapping } from '../model/user-namespace.ts'
 import type { ProbeDeps } from '../probes/probe-deps.ts'
 import type { PodCgroup, PodCgroupState } from '../resources/cgroup-values.ts'
+import type { PodAllocations } from '../resources/pod-allocations.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { PodEvents } from '../telemetry/pod-events.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
@@ -87,6 +88,8 @@ interface PodReferences {
 interface PodObserver {
   get(uid: PodUid): ObservedPod | undefined
   refresh(uid: PodUid): Promise<ObservedPod | undefined>
+  /** Details of this pod changed although no state did: the next look reads all of it. */
+  outdate(uid: PodUid): void
 }
 
 /** The pod's own cgroup. */
@@ -97,10 +100,26 @@ interface PodCgroups {
   current(pod: Pod): Promise<PodCgroupState | undefined>
   /** Changes the values named, and no others. Fails with a CgroupError. */
   write(pod: Pod, values: Partial<PodCgroup>): Promise<void>
+  /** The memory that one container of a pod uses; undefined when nobody knows. */
+  containerMemory(uid: PodUid, containerId: string): Promise<bigint | undefined>
   /** Removes the cgroups of a pod in which nothing runs any more. */
   remove(uid: PodUid): Promise<void>
   /** Ends every process in the cgroup of one container of a pod. */
   killContainer(uid: PodUid, containerId: string): Promise<void>
+}
+
+/** Which CPUs containers have for themselves. */
+interface PodCpus {
+  /** For a container that is about to be made; undefined when it may run on all. */
+  prepare(uid: PodUid, container: string): Promise<{ readonly cpus: string; readonly exclusive: boolean } | undefined>
+  hasExclusive(uid: PodUid): boolean
+}
+
+/** What is granted to pods that ask for other resources than they had. */
+interface PodResizing {
+  conditions(uid: PodUid): readonly PodCondition[]
+  looked(pod: Pod, isResizing: boolean): void
+  failed(pod: Pod, message: string): void
 }
 
 /** Which ids of the node are those of a pod with a user namespace. */
@@ -134,6 +153,8 @@ export interface PodRuntime {
     | 'stopContainer'
     | 'execSync'
     | 'removeContainer'
+    | 'updateContainerResources'
+    | 'updatePodSandboxResources'
   >
   readonly observer: PodObserver
   readonly images: ImageProvider
@@ -146,6 +167,9 @@ export interface PodRuntime {
   readonly httpGet: typeof httpGet
   readonly files: PodFiles
   readonly cgroups: PodCgroups
+  readonly cpus: PodCpus
+  readonly allocations: Pick<PodAllocations, 'allocated' | 'actuated' | 'noteContainer' | 'notePod' | 'saved'>
+  readonly resizes: PodResizing
   readonly journal: Pick<ExitJournal, 'get' | 'record' | 'forget'>
   /** Asks for what the environment of a container needs from elsewhere. */
   readonly readEnvironment: (

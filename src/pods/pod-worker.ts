@@ -322,7 +322,7 @@ export class PodWorker {
   async #sync(signals: ApplySignals): Promise<number | undefined> {
     const { runtime, settings } = this.#deps
     const probes = this.#probing?.probes
-    const { pod } = this
+    const pod = this.#allocated()
     if (pod === undefined || probes === undefined) throw new Error('Cannot sync a pod without a spec')
     const onStatus = () => this.#deps.onStatus(this)
     const result = await syncPod({ runtime, settings, memory: this.#memory, probes, onStatus }, pod, signals)
@@ -353,8 +353,9 @@ export class PodWorker {
       throw error
     }
     await this.#probing?.probes.end()
-    if (pod !== undefined) {
-      await this.#probing?.tell(pod, this.#observed(), true)
+    const allocated = this.#allocated()
+    if (allocated !== undefined) {
+      await this.#probing?.tell(allocated, this.#observed(), true)
       if (this.#wanted) await this.#noteEnd()
     }
     this.#state = { kind: 'terminated', at: runtime.clock.monotonic() }
@@ -375,7 +376,7 @@ export class PodWorker {
   /** A step under way may take long, and whoever sends requests to the pod has to know now whether it is ready. */
   async #probesChanged(): Promise<void> {
     this.wake()
-    const { pod } = this
+    const pod = this.#allocated()
     if (this.#pass === undefined || pod === undefined) return
     await this.#probing?.tell(pod, this.#observed(), false)
     this.#deps.onStatus(this)
@@ -409,8 +410,14 @@ export class PodWorker {
     return result.ms
   }
 
+  /** The pod with what it was granted; its spec may ask for something else. */
+  #allocated(): Pod | undefined {
+    const { pod } = this
+    return pod && this.#deps.runtime.allocations.allocated(pod)
+  }
+
   #ending(): EndingPod {
-    return { pod: this.pod, observed: () => this.#observed(), memory: this.#memory }
+    return { pod: this.#allocated(), observed: () => this.#observed(), memory: this.#memory }
   }
 
   #endVolumesWait(): void {

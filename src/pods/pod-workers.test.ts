@@ -15,6 +15,7 @@ async function setUp() {
   const group = new TaskGroup(stop.signal)
   const runtimeHas = new Map<PodUid, ObservedPod>()
   const gone: PodUid[] = []
+  const adopted: PodUid[] = []
   const workers = new PodWorkers(
     {
       runtime: made.runtime,
@@ -24,15 +25,19 @@ async function setUp() {
         syncFrequencyMs: 60_000,
         networkProblem: () => 'not yet',
       },
+      allocations: made.allocations,
+      resizes: { added: () => {}, updated: () => {}, sourcesReady: () => {}, forget: () => {}, retry: () => {} },
       capabilities: () => new Set(),
       admit: () => undefined,
+      adopt: (pod) => void adopted.push(pod.metadata.uid),
       observedPods: { uids: () => [...runtimeHas.keys()], get: (uid) => runtimeHas.get(uid) },
       onStatus: () => {},
+      onEnded: () => {},
       onGone: (uid) => void gone.push(uid),
     },
     group,
   )
-  return { ...made, workers, runtimeHas, gone, stop, end: async () => (stop.abort(), await group.join()) }
+  return { ...made, workers, runtimeHas, gone, adopted, stop, end: async () => (stop.abort(), await group.join()) }
 }
 
 function createStaticPod(uid: string, creationTimestamp = ''): Pod {

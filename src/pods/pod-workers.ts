@@ -6,6 +6,7 @@ import { hasRunningParts } from '../model/observed-pod.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import { isStaticPod, podFullName, podLogName } from '../model/pod.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
+import type { PodAllocations } from '../resources/pod-allocations.ts'
 import { isOver } from '../status/compute-phase.ts'
 import type { PodReport } from '../status/pod-report.ts'
 import { computeSurplus } from './compute-surplus.ts'
@@ -18,6 +19,7 @@ import type { PodRuntime } from './pod-runtime.ts'
 import type { PodState } from './pod-state.ts'
 import { RefusedPods } from './refused-pods.ts'
 import type { RefusedPodsDeps } from './refused-pods.ts'
+import type { PodResizes } from './resize/pod-resizes.ts'
 import { PodWorker } from './pod-worker.ts'
 import type { PodExplanation, PodSubject, PodWorkerDeps } from './pod-worker.ts'
 import type { SyncSettings } from './sync-pod.ts'
@@ -31,10 +33,14 @@ export interface PodUpdate {
 export interface PodWorkersDeps extends RefusedPodsDeps {
   readonly runtime: PodRuntime
   readonly settings: SyncSettings
+  readonly allocations: Pick<PodAllocations, 'allocated' | 'admit' | 'adopt' | 'forget' | 'forgetUnknown'>
+  readonly resizes: Pick<PodResizes, 'added' | 'updated' | 'sourcesReady' | 'forget' | 'retry'>
   /** Everything the runtime has, by pod. */
   readonly observedPods: { uids(): readonly PodUid[]; get(uid: PodUid): ObservedPod | undefined }
   /** The status of a pod may have changed. */
   readonly onStatus: (uid: PodUid) => void
+  /** Nothing of a pod runs any more. */
+  readonly onEnded: (uid: PodUid) => void
   /** A pod has left the node for good. */
   readonly onGone: (uid: PodUid) => void
   /** Does a source have this pod although it could not be read? What runs of it stays as it is. */
@@ -81,12 +87,15 @@ export class PodWorkers {
       else if (operation === 'REMOVE') this.#remove(pod.metadata.uid)
       else this.#update(operation, pod)
     }
+    if (operation === 'ADD') this.#deps.resizes.added(pods)
   }
 
   /** From now on a pod that the runtime has and no source knows is an orphan. */
   sourcesReady(): void {
     this.#sourcesReady = true
     for (const uid of this.#deps.observedPods.uids()) this.#adoptOrphan(uid)
+    this.#deps.allocations.forgetUnknown((uid) => this.knows(uid))
+    this.#deps.resizes.sourcesReady()
   }
 
   /** What the runtime has of this pod changed. */
@@ -158,11 +167,25 @@ export class PodWorkers {
     for (const worker of this.#workers.values()) worker.dropDead(surplus.get(worker.uid) ?? new Set())
   }
 
-  /** The pods that were admitted and have not ended: what they ask for is taken. */
+  /** The pods that were admitted and have not ended, with what they were granted. */
   activePods(): readonly Pod[] {
+    const { allocations } = this.#deps
     return [...this.#workers.values()].flatMap(({ pod, state, status }) =>
-      pod === undefined || state.kind === 'terminated' || state.kind === 'gone' || isOver(status?.phase) ? [] : [pod],
+      pod === undefined || state.kind === 'terminated' || state.kind === 'gone' || isOver(status?.phase)
+        ? []
+        : [allocations.allocated(pod)],
     )
+  }
+
+  /** The newest wish for a pod that lives. */
+  wish(uid: PodUid): Pod | undefined {
+    const worker = this.#workers.get(uid)
+    return worker?.wanted === true && worker.state.kind === 'syncing' ? worker.pod : undefined
+  }
+
+  /** Something about this pod changed that its worker has to see. */
+  wake(uid: PodUid): void {
+    this.#workers.get(uid)?.wake()
   }
 
   /** The pods that are wanted here. */
@@ -192,7 +215,10 @@ export class PodWorkers {
     }
     // Whatever is over, or only has to end, needs nothing that the node could lack.
     const isEnding = pod.metadata.deletionTimestamp !== undefined || isOverInApi(pod)
+    const observed = this.#deps.observedPods.get(uid)
+    if (observed !== undefined && observed.containers.length > 0) this.#deps.allocations.adopt(pod, observed)
     if (!isEnding && this.#refused.refuse(pod)) return this.#deps.onStatus(uid)
+    if (!isEnding) this.#deps.allocations.admit(pod)
     const blocked = isStaticPod(pod) && this.#holdsName(podFullName(pod))
     this.#deps.runtime.log.info('pod added', { pod: podLogName(pod), uid, waitsForName: blocked || undefined })
     this.#start({ kind: 'pod', pod }, blocked ? { kind: 'waiting' } : this.#firstState(pod))
@@ -204,11 +230,13 @@ export class PodWorkers {
     this.#updateRefused(pod)
     const worker = this.#workers.get(uid)
     if (worker === undefined || !worker.wanted) return
+    const before = worker.pod
     if (operation === 'RECONCILE') worker.note(pod)
     else worker.update(pod)
     if (deletionTimestamp !== undefined) worker.terminate('deleted', undefined)
     // Somebody else ended it, such as whoever cleans up after nodes that were away.
     else if (isOverInApi(pod) && worker.state.kind === 'syncing') worker.terminate('finished', undefined)
+    if (before !== undefined && operation === 'UPDATE') this.#deps.resizes.updated(before, pod)
   }
 
   #updateRefused(pod: Pod): void {
@@ -223,7 +251,10 @@ export class PodWorkers {
   }
 
   #remove(uid: PodUid): void {
-    if (this.#refused.forget(uid)) this.#deps.onStatus(uid)
+    if (this.#refused.forget(uid)) {
+      this.#deps.allocations.forget(uid)
+      this.#deps.onStatus(uid)
+    }
     this.#returning.delete(uid)
     this.#workers.get(uid)?.remove()
     // What runs of a refused pod has had nobody who looks after it.
@@ -248,8 +279,10 @@ export class PodWorkers {
       timeline,
       settings: this.#deps.settings,
       onStatus: ({ uid }) => this.#deps.onStatus(uid),
-      onEnded: ({ pod }) => {
+      onEnded: ({ pod, uid, wanted }) => {
+        this.#deps.onEnded(uid)
         if (pod !== undefined) this.#freeName(podFullName(pod))
+        this.#deps.resizes.retry(wanted ? 'pod_terminated' : 'pods_removed')
       },
     }
     const worker = new PodWorker(deps, subject, state)
@@ -262,6 +295,8 @@ export class PodWorkers {
 
   #forget(worker: PodWorker): void {
     this.#workers.delete(worker.uid)
+    this.#deps.resizes.forget(worker.uid)
+    this.#deps.allocations.forget(worker.uid)
     this.#deps.onGone(worker.uid)
     if (worker.pod !== undefined) this.#freeName(podFullName(worker.pod))
     const again = this.#returning.get(worker.uid)
@@ -269,6 +304,7 @@ export class PodWorkers {
     if (again === undefined) return
     this.#deps.runtime.metrics.podRestarted(isStaticPod(again))
     this.#add(again)
+    this.#deps.resizes.added([again])
   }
 
   #runs(uid: PodUid): boolean {

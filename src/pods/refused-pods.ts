@@ -14,6 +14,8 @@ export interface RefusedPodsDeps {
   readonly capabilities: () => ReadonlySet<PodCapability>
   /** Why a pod may not run on this node; undefined when it may. */
   readonly admit: (pod: Pod) => Rejection | undefined
+  /** The pod runs already and is not asked about: it takes up what it has. */
+  readonly adopt: (pod: Pod) => void
   readonly observedPods: { get(uid: PodUid): ObservedPod | undefined }
 }
 
@@ -57,7 +59,10 @@ export class RefusedPods {
     const runs = (this.#deps.observedPods.get(pod.metadata.uid)?.containers.length ?? 0) > 0
     const unsupported = this.#findUnsupported(pod, runs)
     const rejection = unsupported ?? (runs ? undefined : this.#deps.admit(pod))
-    if (rejection === undefined) return false
+    if (rejection === undefined) {
+      if (runs) this.#deps.adopt(pod)
+      return false
+    }
     this.#deps.runtime.metrics.podRejected(rejection.reason)
     if (unsupported === undefined) this.#deps.runtime.events.record(pod, { type: 'Warning', ...rejection })
     this.#refused.set(pod.metadata.uid, { pod, status: this.#toStatus(pod, rejection) })

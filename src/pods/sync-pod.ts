@@ -19,6 +19,7 @@ import type { PodActions } from './pod-actions.ts'
 import type { PodMemory } from './pod-memory.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 import { removeLeftovers } from './remove-leftovers.ts'
+import { isResizing } from './resize/compute-resize-actions.ts'
 import { updatePodStatus } from './update-pod-status.ts'
 
 /** What every pass of every pod needs besides the runtime. */
@@ -59,7 +60,7 @@ const LOST = {
 }
 const DEADLINE = { phase: 'Failed', reason: 'DeadlineExceeded', message: DEADLINE_MESSAGE }
 
-/** One pass over a living pod: look, say, decide, do. What fails is told and tried again. */
+/** One pass over a living pod with the resources it was granted: look, say, decide, do. What fails is told and tried again. */
 export async function syncPod(context: SyncContext, pod: Pod, signals: ApplySignals): Promise<SyncResult> {
   const before = context.runtime.observer.get(pod.metadata.uid)
   try {
@@ -83,6 +84,8 @@ async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Prom
   const seen = await look(context, pod)
   const observed = seen ?? emptyObservedPod(pod.metadata)
   const late = deadlinePassed(context, pod)
+  const actuated = runtime.allocations.actuated(pod.metadata.uid)
+  runtime.resizes.looked(pod, isResizing({ pod, observed, actuated }))
   await probes.sync(pod, seen)
   await tell(context, { pod, observed, override: late ? DEADLINE : undefined })
   await probes.remember(pod, observed)
@@ -93,7 +96,14 @@ async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Prom
     return wait(context, pod, { ms: jitter(runtime, NETWORK_RETRY_MS), seen })
   }
   const now = runtime.clock.now()
-  const actions = computePodActions({ pod, observed, probes: probes.verdicts, backOff: memory.backOff, now })
+  const actions = computePodActions({
+    pod,
+    observed,
+    probes: probes.verdicts,
+    backOff: memory.backOff,
+    actuated,
+    now,
+  })
   if (actions.over && pod.metadata.deletionTimestamp === undefined) {
     await tell(context, { pod, observed, override: LOST })
     return { kind: 'finished' }
@@ -131,6 +141,7 @@ async function act(
     actions.killPod ||
     actions.createSandbox ||
     actions.reset !== undefined ||
+    actions.resize !== undefined ||
     actions.kill.length > 0 ||
     actions.start.length > 0
   if (does) memory.unsure = true
@@ -144,7 +155,8 @@ async function act(
   await trim(context, { pod, observed: fresh }, signals.shutdown)
   if (!complete) return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen: fresh })
   // Doing what changes nothing once more would change nothing again, and without end.
-  if (does && fresh !== seen) return { kind: 'again' }
+  // Not so with a resize: what was set is known, also where the runtime does not tell.
+  if (does && (fresh !== seen || actions.resize !== undefined)) return { kind: 'again' }
   return wait(context, pod, { ms: nextLook(context, actions), seen: fresh })
 }
 

@@ -18,6 +18,7 @@ const LOG_LIMITS = { entries: 80, bytes: 2048 }
 const LOG_TAIL_BYTES = 64 * 1024
 
 export interface StatusUpdate {
+  /** With the resources that it was granted. */
   readonly pod: Pod
   readonly observed: ObservedPod
   readonly ended: boolean
@@ -36,7 +37,6 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
   const { runtime, runtimeName, memory, probes } = context
   const { pod, observed, ended, override } = update
   await readLastWords(runtime, { pod, observed }, memory)
-  noteAllocations(memory, pod)
   const before = memory.status
   memory.status = computePodStatus({
     pod,
@@ -45,7 +45,8 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
     waiting: memory.waiting,
     ...probes.status(pod, observed),
     lastWords: memory.lastWords,
-    allocated: memory.allocated,
+    actuated: runtime.allocations.actuated(pod.metadata.uid),
+    resize: runtime.resizes.conditions(pod.metadata.uid),
     ended,
     runtimeName,
     nodeIps: runtime.node.container.ips,
@@ -86,13 +87,6 @@ function noteStart(
   memory.hasRun = true
   const seenAt = Date.parse(pod.metadata.annotations?.[CONFIG_SEEN_ANNOTATION] ?? '')
   if (!isFirst && Number.isFinite(seenAt)) metrics.podStart((clock.now() - seenAt) / 1000)
-}
-
-/** What was there before this agent counts as made from the spec that it first sees. */
-function noteAllocations({ allocated }: PodMemory, { spec }: Pod): void {
-  for (const { name, resources } of [...(spec.initContainers ?? []), ...spec.containers]) {
-    if (!allocated.has(name)) allocated.set(name, resources)
-  }
 }
 
 /** Each end is read once, and forgotten with its container. */

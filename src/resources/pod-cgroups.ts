@@ -85,6 +85,16 @@ export function createPodCgroups(deps: PodCgroupsDeps, signal: AbortSignal) {
       }
     },
 
+    /** The memory that one container of a pod uses; undefined when nobody knows. */
+    async containerMemory(uid: PodUid, containerId: string): Promise<bigint | undefined> {
+      if (!layout.perQos || containerId === '') return undefined
+      for (const path of podCgroupPaths(uid, layout)) {
+        const name = (await listCgroupNames(path)).find((each) => each.includes(containerId))
+        if (name !== undefined) return readPodCgroup(deps.reader, `${path}/${name}`).memoryUsageBytes
+      }
+      return undefined
+    },
+
     /** UIDs of all pods that have a cgroup. */
     async list(): Promise<readonly PodUid[]> {
       if (!layout.perQos) return []

@@ -24,7 +24,7 @@ function compute(parts: Partial<ConditionsInput> = {}): Record<string, PodCondit
     regular: [ready('a'), ready('b')],
     sandboxUsable: true,
     restartsAll: false,
-    resize: undefined,
+    resize: [],
     previous: [],
     observedGeneration: undefined,
     now: STATUS_NOW,

@@ -14,8 +14,8 @@ export interface ConditionsInput {
   readonly sandboxUsable: boolean
   /** A container ended in a way that asks for a new start of all. */
   readonly restartsAll: boolean
-  /** Undefined when the pod has all that it asks for. */
-  readonly resize: PodCondition | undefined
+  /** None when the pod has all that it asks for. */
+  readonly resize: readonly PodCondition[]
   /** Of each type the first counts. */
   readonly previous: readonly PodCondition[]
   readonly observedGeneration: number | undefined
@@ -56,8 +56,7 @@ export function computeConditions(input: ConditionsInput): PodCondition[] {
   const restarting = hasRestartAllRule(input.pod)
     ? [toCondition({ ...input, observedGeneration: undefined }, ALL_RESTARTING, judgeAllRestarting(input))]
     : []
-  const resize = input.resize === undefined ? [] : [input.resize]
-  return [...foreign, ...resize, ...OWNED.map((type) => toCondition(input, type, verdicts[type])), ...restarting]
+  return [...foreign, ...input.resize, ...OWNED.map((type) => toCondition(input, type, verdicts[type])), ...restarting]
 }
 
 /** True when all containers of a pod were being removed to start anew, as it was last told. */

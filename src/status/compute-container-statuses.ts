@@ -151,12 +151,12 @@ function presentStatus(input: StatusInput, present: Present): ContainerStatus {
 
 /** What a container has now that runs, and had when it ended. */
 function resourcesStatus(
-  { allocated }: StatusInput,
+  { actuated }: StatusInput,
   { name, resources }: AnyContainer,
   { state, applied }: ObservedContainer,
 ): Pick<ContainerStatus, 'allocatedResources' | 'resources'> {
-  const given = allocated.has(name) ? allocated.get(name) : resources
-  return computeResourcesStatus(given, state === 'running' ? applied : undefined)
+  if (state !== 'running') return computeResourcesStatus({ allocated: resources })
+  return computeResourcesStatus({ allocated: resources, actuated: actuated?.containers.get(name), applied })
 }
 
 /** The restart count of an instance that ran and is in no known state now; undefined when it was not seen running. */

@@ -1,4 +1,3 @@
-import { toAllocatedPod } from '../model/allocated-pod.ts'
 import type { ContainerStatus, PodCondition, PodStatus } from '../model/generated/core-v1.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import { allContainers } from '../model/pod-containers.ts'
@@ -10,7 +9,6 @@ import { computeContainerStatuses } from './compute-container-statuses.ts'
 import { computePhase, isOver } from './compute-phase.ts'
 import type { PodPhase } from './compute-phase.ts'
 import { computePodResources } from './compute-pod-resources.ts'
-import { computeResizeCondition } from './compute-resize-condition.ts'
 import { computeTerminatedStatuses } from './compute-terminated-statuses.ts'
 import { shareTerminationMessages } from './compute-termination-message.ts'
 import { computeHostIps, computePodIps } from './compute-pod-ips.ts'
@@ -37,7 +35,7 @@ export function computePodStatus(given: StatusInput): PodStatus {
     regular,
     sandboxUsable: isSandboxUsable(pod, observed),
     restartsAll: restartAllTriggers(pod, observed).length > 0,
-    resize: computeResizeCondition({ ...input, previous: said }),
+    resize: input.resize,
     previous: said,
     observedGeneration,
     now: input.now,
@@ -59,7 +57,7 @@ export function computePodStatus(given: StatusInput): PodStatus {
       nodeIps: input.nodeIps,
       known: previous,
     }),
-    ...computePodResources(toAllocatedPod(pod, input.allocated)),
+    ...computePodResources(pod, verdict.phase === 'Running' ? input.actuated : undefined),
     startTime: previous?.startTime ?? pod.status?.startTime ?? toApiTime(startOf(input)),
     ...(init.length === 0 ? {} : { initContainerStatuses: share(last.init) }),
     containerStatuses: share(last.regular),

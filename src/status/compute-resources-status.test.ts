@@ -15,7 +15,8 @@ const given = { requests: { cpu: '100m', memory: '64Mi' }, limits: { cpu: '0.2',
 const told = { allocatedResources: given.requests, resources: given }
 
 interface Row {
-  readonly allocated?: ResourceRequirements
+  readonly allocated?: ResourceRequirements | undefined
+  readonly actuated?: ResourceRequirements
   readonly applied?: AppliedResources
   readonly expected: Pick<ContainerStatus, 'allocatedResources' | 'resources'>
 }
@@ -27,6 +28,22 @@ const rows: Readonly<Record<string, Row>> = {
     expected: { resources: {} },
   },
   'the runtime tells nothing': { allocated: given, expected: told },
+  'the runtime tells nothing, and something else was last set': {
+    allocated: { ...given, limits: { ...given.limits, 'example.com/chip': '1' } },
+    actuated: { requests: { cpu: '50m', memory: '32Mi' }, limits: { memory: '32Mi' } },
+    expected: {
+      allocatedResources: given.requests,
+      resources: {
+        requests: { cpu: '50m', memory: '32Mi' },
+        limits: { memory: '32Mi', 'example.com/chip': '1' },
+      },
+    },
+  },
+  'the limit of the whole pod was set for it': {
+    allocated: { requests: { cpu: '100m' } },
+    actuated: { requests: { cpu: '100m' }, limits: { cpu: '1' } },
+    expected: { allocatedResources: { cpu: '100m' }, resources: { requests: { cpu: '100m' } } },
+  },
   'the runtime has set what was asked for': {
     allocated: given,
     applied: applied({ cpuShares: 102n, cpuQuota: 20_000n, memoryLimitBytes: 128n * 1024n ** 2n }),
@@ -62,6 +79,6 @@ const rows: Readonly<Record<string, Row>> = {
 
 describe('computeResourcesStatus()', () => {
   for (const [name, row] of Object.entries(rows)) {
-    test(name, () => assert.deepEqual(computeResourcesStatus(row.allocated, row.applied), row.expected))
+    test(name, () => assert.deepEqual(computeResourcesStatus(row), row.expected))
   }
 })

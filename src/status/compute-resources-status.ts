@@ -1,55 +1,44 @@
-import { quotaToMilliCpu, sharesToMilliCpu } from '../model/cpu-time.ts'
 import type { ContainerStatus, ResourceRequirements } from '../model/generated/core-v1.ts'
 import type { AppliedResources } from '../model/observed-pod.ts'
-import { formatQuantity, parseQuantity, quantityMilliValue, quantityValue } from '../model/quantity.ts'
+import { RESIZABLE } from '../model/same-resources.ts'
+import { withApplied } from '../model/with-applied.ts'
 
 type ResourcesStatus = Pick<ContainerStatus, 'allocatedResources' | 'resources'>
 type Amounts = Readonly<Record<string, string>>
 
-const NANOS_PER_MILLI = 1_000_000n
-const NANOS_PER_UNIT = 1_000_000_000n
-// The kernel cannot weigh or limit less: below that, what it says is only how far it rounded up.
-const LEAST_CPU_REQUEST_MILLI = 2n
-const LEAST_CPU_LIMIT_MILLI = 10n
+export interface ContainerResourcesInput {
+  /** What the container was granted. */
+  readonly allocated?: ResourceRequirements | undefined
+  /** What was last set for it, where it runs; undefined when nobody knows. */
+  readonly actuated?: ResourceRequirements | undefined
+  /** What the runtime says that it has set, where it runs and tells. */
+  readonly applied?: AppliedResources | undefined
+}
 
-/** What a container was given, and what the runtime has really set where it runs and the runtime tells. */
-export function computeResourcesStatus(
-  allocated: ResourceRequirements | undefined,
-  applied: AppliedResources | undefined,
-): ResourcesStatus {
-  const { requests, limits } = allocated ?? {}
-  const seen = applied === undefined ? { requests, limits } : overlay({ requests, limits }, applied)
+/** What a container was granted, and what it really has. */
+export function computeResourcesStatus({ allocated, actuated, applied }: ContainerResourcesInput): ResourcesStatus {
+  const known = actuated === undefined ? (allocated ?? {}) : withActuated(allocated ?? {}, actuated)
+  const { requests, limits } = applied === undefined ? known : withApplied(known, applied)
   return {
-    ...(isEmpty(requests) ? {} : { allocatedResources: requests }),
-    resources: {
-      ...(isEmpty(seen.limits) ? {} : { limits: seen.limits }),
-      ...(isEmpty(seen.requests) ? {} : { requests: seen.requests }),
-    },
+    ...(isEmpty(allocated?.requests) ? {} : { allocatedResources: allocated?.requests }),
+    resources: { ...(isEmpty(limits) ? {} : { limits }), ...(isEmpty(requests) ? {} : { requests }) },
   }
 }
 
-function overlay(
-  { requests = {}, limits = {} }: Pick<ResourceRequirements, 'requests' | 'limits'>,
-  applied: AppliedResources,
-): { readonly requests: Amounts; readonly limits: Amounts } {
-  const request = applied.cpuShares === 0n ? undefined : sharesToMilliCpu(applied.cpuShares)
-  const limit = quotaToMilliCpu(applied.cpuQuota, applied.cpuPeriod)
-  return {
-    requests: withCpu(requests, request, LEAST_CPU_REQUEST_MILLI),
-    limits: withMemory(withCpu(limits, limit, LEAST_CPU_LIMIT_MILLI), applied.memoryLimitBytes),
-  }
+/** Only what can be resized may differ from what was granted, and a limit that is the whole pod's is not the container's to show. */
+function withActuated(
+  { requests, limits }: ResourceRequirements,
+  actuated: ResourceRequirements,
+): ResourceRequirements {
+  return { requests: replace(requests, actuated.requests), limits: replace(limits, actuated.limits) }
 }
 
-function withCpu(amounts: Amounts, milli: bigint | undefined, noise: bigint): Amounts {
-  const allocated = amounts['cpu'] === undefined ? 0n : quantityMilliValue(parseQuantity(amounts['cpu']))
-  if (milli === undefined || milli === allocated || (milli <= noise && allocated <= noise)) return amounts
-  return { ...amounts, cpu: formatQuantity({ nanos: milli * NANOS_PER_MILLI, format: 'DecimalSI' }) }
-}
-
-function withMemory(amounts: Amounts, bytes: bigint): Amounts {
-  const allocated = amounts['memory'] === undefined ? 0n : quantityValue(parseQuantity(amounts['memory']))
-  if (bytes <= 0n || bytes === allocated) return amounts
-  return { ...amounts, memory: formatQuantity({ nanos: bytes * NANOS_PER_UNIT, format: 'BinarySI' }) }
+function replace(granted: Amounts = {}, actual: Amounts = {}): Amounts {
+  const entries = Object.entries(granted).flatMap(([name, amount]): readonly (readonly [string, string])[] => {
+    if (!RESIZABLE.some((resizable) => resizable === name)) return [[name, amount]]
+    return actual[name] === undefined ? [] : [[name, actual[name]]]
+  })
+  return Object.fromEntries(entries)
 }
 
 function isEmpty(amounts: Amounts | undefined): boolean {

@@ -1,6 +1,6 @@
-import type { Allocations } from '../model/allocated-pod.ts'
-import type { PodStatus } from '../model/generated/core-v1.ts'
+import type { PodCondition, PodStatus } from '../model/generated/core-v1.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
+import type { PodAllocation } from '../model/pod-allocation.ts'
 import type { Pod } from '../model/pod.ts'
 
 /** What is told of a container that was removed to start anew with all others of its pod. */
@@ -23,6 +23,7 @@ export interface PhaseOverride {
 
 /** Everything a pod's status depends on. */
 export interface StatusInput {
+  /** With the resources that it was granted. */
   readonly pod: Pod
   readonly observed: ObservedPod
   /** The status last computed here, else the one that came with the pod. */
@@ -34,8 +35,10 @@ export interface StatusInput {
   readonly ready: ReadonlyMap<string, boolean>
   /** By container id: what the container wrote as its last words. */
   readonly lastWords: ReadonlyMap<string, string>
-  /** By container name: what the containers were given. */
-  readonly allocated: Allocations
+  /** What was last set for the pod and its containers; undefined when nobody knows. */
+  readonly actuated: PodAllocation | undefined
+  /** What there is to say of resources that are asked for or on their way. */
+  readonly resize: readonly PodCondition[]
   /** The pod is over: its containers were stopped for good. */
   readonly ended: boolean
   /** The prefix of container ids: the runtime's name. */

@@ -10,6 +10,8 @@ import { addLogMetrics } from './add-log-metrics.ts'
 import type { LogUsage } from './add-log-metrics.ts'
 import { createClientMetrics } from './create-client-metrics.ts'
 import type { ClientMetrics } from './create-client-metrics.ts'
+import { createCpuMetrics } from './create-cpu-metrics.ts'
+import type { CpuFigures, CpuMetrics } from './create-cpu-metrics.ts'
 import { createEvictionMetrics } from './create-eviction-metrics.ts'
 import type { EvictionMetrics } from './create-eviction-metrics.ts'
 import { createHealthMetrics } from './create-health-metrics.ts'
@@ -24,6 +26,8 @@ import { createPodLifeMetrics } from './create-pod-metrics.ts'
 import type { PodLifeMetrics } from './create-pod-metrics.ts'
 import { createProbeMetrics } from './create-probe-metrics.ts'
 import type { ProbeMetrics } from './create-probe-metrics.ts'
+import { createResizeMetrics } from './create-resize-metrics.ts'
+import type { ResizeCounts, ResizeMetrics } from './create-resize-metrics.ts'
 import { createRuntimeMetrics } from './create-runtime-metrics.ts'
 import type { RuntimeMetrics } from './create-runtime-metrics.ts'
 import { createShutdownMetrics } from './create-shutdown-metrics.ts'
@@ -51,6 +55,8 @@ export type AgentCounts = RuntimeMetrics &
   ProbeMetrics &
   EvictionMetrics &
   ShutdownMetrics &
+  ResizeMetrics &
+  CpuMetrics &
   HttpMetrics &
   HealthMetrics &
   ClientMetrics &
@@ -79,6 +85,8 @@ export interface MetricsSources extends ProcessSources {
   readonly claimUsages: () => readonly ClaimUsage[]
   readonly logUsages: () => readonly LogUsage[]
   readonly node: NodeFacts
+  readonly resizes: () => ResizeCounts
+  readonly cpus: () => CpuFigures
   readonly plugins: Parameters<typeof createNodeApiMetrics>[1]
 }
 
@@ -99,6 +107,8 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     ...addClaimMetrics(main, sources.claimUsages),
     ...createEvictionMetrics(main),
     ...createShutdownMetrics(main),
+    ...createResizeMetrics(main, sources.resizes),
+    ...createCpuMetrics(main, sources.cpus),
     ...createHttpMetrics(main),
     ...createClientMetrics(main),
     ...createNodeApiMetrics(main, sources.plugins),

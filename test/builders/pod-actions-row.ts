@@ -34,6 +34,7 @@ export const kept: PodActions = {
   attempt: 0,
   kill: [],
   reset: undefined,
+  resize: undefined,
   start: [],
   backingOff: [],
   over: false,
@@ -67,6 +68,7 @@ export function checkPodActions(row: PodActionsRow): void {
         return entry === undefined ? [] : [[crashBackOffKey({ name, ...rest }), entry] as const]
       }),
     ),
+    actuated: undefined,
     now: NOW,
   })
   assert.deepEqual(actions, expected)

@@ -13,6 +13,7 @@ import type { CriCalls } from '../../src/cri/cri-calls.ts'
 import { httpGet } from '../../src/http-client/http-get.ts'
 import { ImagePuller } from '../../src/images/image-puller.ts'
 import type { PodStatus } from '../../src/model/generated/core-v1.ts'
+import type { ResizeScope } from '../../src/model/pod-allocation.ts'
 import type { Pod, PodUid } from '../../src/model/pod.ts'
 import { noRuntimeClasses } from '../../src/membership.ts'
 import { createEnvironmentSources } from '../builders/create-environment-sources.ts'
@@ -24,9 +25,13 @@ import { RuntimeHealth } from '../../src/observe/runtime-health.ts'
 import { ExitJournal } from '../../src/pods/exit-journal.ts'
 import { crashBackOffLimits } from '../../src/pods/compute-crash-back-off.ts'
 import { PodWorkers } from '../../src/pods/pod-workers.ts'
+import { PodResizes } from '../../src/pods/resize/pod-resizes.ts'
 import type { RuntimeClasses } from '../../src/pods/runtime-classes.ts'
 import type { ProbeMeasure } from '../../src/probes/probe-deps.ts'
 import { runProbe } from '../../src/probes/run-probe.ts'
+import type { PodCpus } from '../../src/resources/cpus/pod-cpus.ts'
+import { SharedCpus } from '../../src/resources/cpus/shared-cpus.ts'
+import { PodAllocations } from '../../src/resources/pod-allocations.ts'
 import { UserNamespaces } from '../../src/resources/user-namespaces.ts'
 import { PodConfigMux } from '../../src/sources/pod-config-mux.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
@@ -37,11 +42,12 @@ import { uncountedPods } from '../fakes/uncounted-pods.ts'
 import { openImages } from '../fakes/open-images.ts'
 import type { FakeClock } from '../fakes/fake-clock.ts'
 import type { FakeCri } from '../fakes/fake-cri.ts'
+import type { FakePodCgroups } from '../fakes/fake-pod-cgroups.ts'
+import type { FakeStateFile } from '../fakes/fake-state-file.ts'
 import type { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
 import type { FakeVolumeNode } from '../fakes/fake-volume-node.ts'
 import type { FakeUserNamespaceRecords } from '../fakes/fake-user-namespace-records.ts'
 import { loadSettings } from '../fakes/load-settings.ts'
-import { noCgroups } from '../fakes/no-cgroups.ts'
 import { FakePodFiles } from './fake-pod-files.ts'
 
 /** What outlives an agent: the machine with its runtime and its disk. */
@@ -50,6 +56,8 @@ export interface World {
   readonly cri: FakeCri
   readonly files: FakePodFiles
   readonly journalFiles: FakeJournalFiles
+  readonly cgroups: FakePodCgroups
+  readonly stateFiles: { readonly allocated: FakeStateFile; readonly actuated: FakeStateFile }
   readonly userNamespaces: FakeUserNamespaceRecords
   readonly volumeNode: FakeVolumeNode
 }
@@ -65,12 +73,26 @@ export interface AgentOptions {
   /** What the node has for pods; plenty when nothing is said. */
   readonly allocatable?: Readonly<Record<string, string>>
   readonly runtimeClasses?: RuntimeClasses
+  readonly resizeScope?: ResizeScope
+  /** Whole CPUs belong to containers of Guaranteed pods. */
+  readonly staticCpus?: boolean
   readonly tracer?: Tracer
   /** The status of a pod may have changed. */
   readonly onStatus?: (uid: PodUid) => void
   readonly isUnreadable?: (uid: PodUid) => boolean
+  /** Who gives containers CPUs; without, all share all. */
+  readonly createCpus?: (parts: CpusParts) => Promise<PodCpus>
   /** Why a pod may not run here. */
   readonly admit?: (pod: Pod) => Rejection | undefined
+}
+
+/** What the one who gives containers CPUs acts through. */
+export interface CpusParts {
+  readonly calls: CriCalls
+  readonly observed: Observer
+  readonly activePods: () => readonly Pod[]
+  readonly clock: FakeClock
+  readonly log: Logger
 }
 
 const START_PATIENCE_MS = 5000
@@ -127,7 +149,11 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const calls = trackCalls(client, underWay)
   const recorder = { record: (pod: Pod, event: PodEvent) => void events.push({ uid: pod.metadata.uid, ...event }) }
   const health = new RuntimeHealth({ client: calls, clock, log, onChange: () => workers.wakeAll() })
-  const observer = new Observer({ runtime: calls, clock, onChange: (uid) => workers.observed(uid) }, group.signal)
+  const onChange = (uid: PodUid) => {
+    workers.observed(uid)
+    cpus.wake()
+  }
+  const observer = new Observer({ runtime: calls, clock, onChange }, group.signal)
   const images = new ImagePuller({
     calls,
     clock,
@@ -141,21 +167,23 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const probeRuns: ProbeMeasure[] = []
   const counted: string[] = []
   let drawn = 0
-  const cgroupsRemoved: PodUid[] = []
   const statuses: string[] = []
   const version = await fetchRuntimeVersion(client, stop.signal)
   const features = () => toRuntimeFeatures(health.abilities, version)
   const { allowedUnsafeSysctls = [] } = options
   const gates = (await loadSettings([])).gates
+  const activePods = () => workers.activePods()
+  const cpus = await (options.createCpus ?? shareCpus)({ calls, observed: observer, activePods, clock, log })
   const admission = createNodeAdmission({
     settings: { gates, config: { allowedUnsafeSysctls } },
     kernel: { release: '6.1.0', appArmor: false },
     features,
     node: () => ({ metadata: { name: 'node-1' } }),
     allocatable: () => options.allocatable ?? PLENTY,
-    activePods: () => workers.views().flatMap(({ pod, status }) => (status.phase === 'Failed' ? [] : [pod])),
+    activePods: () => workers.activePods().map((pod) => allocations.reserved(pod)),
     isShuttingDown: () => false,
     pressures: () => ({ memory: false, disk: false, pid: false }),
+    providers: [cpus],
     declaredFeatures: undefined,
     evict: () => {},
     metrics: { preemption: () => {} },
@@ -170,6 +198,25 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   })
   const volumes = new Volumes({ ...world.volumeNode.deps, events: recorder, clock, log }, group)
   files.beforeRemove = (uid) => userNamespaces.release(uid)
+  const scope = options.resizeScope ?? { initContainers: true, podLevel: true }
+  const allocations = await PodAllocations.load({ files: world.stateFiles, scope, log })
+  const resizes = new PodResizes({
+    allocations,
+    rules: { scope, staticCpus: options.staticCpus === true, staticMemory: false, usesSwap: () => false },
+    find: (uid) => workers.wish(uid),
+    admit: (pod) => options.admit?.(pod) ?? admission.admit(pod),
+    wake: (uid) => workers.wake(uid),
+    events: recorder,
+    metrics: {
+      resizeRequested: ({ resource, requirement, operation }) =>
+        void counted.push(`requested ${resource} ${requirement} ${operation}`),
+      resizeInfeasible: (detail) => void counted.push(`infeasible ${detail}`),
+      deferredResizeAccepted: (trigger) => void counted.push(`accepted ${trigger}`),
+    },
+    clock,
+    log,
+  })
+  group.run('resizes', (signal) => resizes.run(signal))
   const workers: PodWorkers = new PodWorkers(
     {
       runtime: {
@@ -183,7 +230,10 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         userNamespaces,
         httpGet,
         files,
-        cgroups: { ...noCgroups, remove: async (uid) => void cgroupsRemoved.push(uid) },
+        cgroups: world.cgroups.calls,
+        cpus,
+        allocations,
+        resizes,
         journal: await ExitJournal.load({ files: world.journalFiles, log }),
         readEnvironment: async () => createEnvironmentSources(),
         events: recorder,
@@ -206,6 +256,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
           containerStart: (kind, failure) => void counted.push(`container ${kind} ${failure ?? 'ok'}`),
           sandboxStart: ({ failed }) => void counted.push(`sandbox ${failed ? 'failed' : 'ok'}`),
           podStart: (seconds) => void counted.push(`pod ${seconds}`),
+          resizeActuated: (_, success) => void counted.push(`resized ${success}`),
         },
         noteStep: (_, work) => work(),
         tracer: options.tracer ?? noTracer,
@@ -221,7 +272,10 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         networkProblem: () => health.networkProblem,
       },
       capabilities: () => new Set([...admission.capabilities(), ...(options.capabilities ?? [])]),
-      admit: (pod) => options.admit?.(pod) ?? admission.admit(pod),
+      admit: (pod) => options.admit?.(pod) ?? admission.admit(allocations.allocated(pod)),
+      adopt: (pod) => cpus.adopt(pod),
+      allocations,
+      resizes,
       observedPods: observer,
       onStatus: (uid) => {
         const view = workers.views().find(({ pod }) => pod.metadata.uid === uid)
@@ -230,12 +284,18 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         options.onStatus?.(uid)
       },
       isUnreadable: (uid) => options.isUnreadable?.(uid) === true,
-      onGone: (uid) => images.forget(uid),
+      onEnded: (uid) => cpus.release(uid),
+      onGone: (uid) => {
+        images.forget(uid)
+        cpus.release(uid)
+      },
     },
     group,
   )
   await Promise.all([observer.relist(), volumes.adopt(), health.check(group.signal)])
-  await userNamespaces.adopt(observer.uids().flatMap((uid) => observer.get(uid) ?? []))
+  const running = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
+  await userNamespaces.adopt(running)
+  await cpus.find(running, group.signal)
   let allSeen = false
   const mux = new PodConfigMux({
     sources,
@@ -248,6 +308,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   }
   group.run('observer', (signal) => runObserver({ observer, client: calls, clock, log, onRelist }, signal))
   group.run('runtime health', (signal) => health.run(signal))
+  group.run('CPUs', (signal) => cpus.run(signal))
   const ended = group.join()
   // Whoever wants to know how it ended asks below; until then nobody listens.
   ended.catch(() => {})
@@ -271,6 +332,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   }
   return {
     workers,
+    cpus,
     volumes,
     observer,
     images,
@@ -280,7 +342,9 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     events,
     lines,
     statuses,
-    cgroupsRemoved,
+    cgroupsRemoved: world.cgroups.removed,
+    allocations,
+    resizes,
     probeRuns,
     /** What metrics would show of starts. */
     counted,
@@ -294,6 +358,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       if (allSeen || !mux.allSeen()) return
       allSeen = true
       workers.sourcesReady()
+      cpus.sourcesReady()
     },
     /** Until nothing more happens without time or the test moving on: no call is under way, or those that are hang. */
     settle,
@@ -377,4 +442,9 @@ export async function createNodeSettings(flags: readonly string[] = []) {
     cgroups: { driver: 'cgroupfs', root: '/', perQos: true },
     resolvConf: 'nameserver 192.0.2.53\n',
   })
+}
+
+async function shareCpus({ observed, clock, log }: CpusParts): Promise<PodCpus> {
+  const nobody = { readCpus: async () => undefined, setCpus: async () => {}, write: async () => {} }
+  return new SharedCpus({ ...nobody, observed, giveBack: undefined, periodMs: 10_000, clock, log })
 }

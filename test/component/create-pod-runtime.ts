@@ -10,6 +10,8 @@ import { noRuntimeClasses } from '../../src/membership.ts'
 import { createEnvironmentSources } from '../builders/create-environment-sources.ts'
 import { Volumes } from '../../src/volumes/volumes.ts'
 import { ExitJournal } from '../../src/pods/exit-journal.ts'
+import { PodAllocations } from '../../src/resources/pod-allocations.ts'
+import { FakeStateFile } from '../fakes/fake-state-file.ts'
 import type { PodRuntime } from '../../src/pods/pod-runtime.ts'
 import type { LogFields, Logger } from '../../src/telemetry/logger.ts'
 import { noTracer } from '../../src/telemetry/tracer.ts'
@@ -52,9 +54,14 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
   const recorder: PodEvents = {
     record: (_, { type, reason, message }) => void events.push(`${type} ${reason} ${message}`),
   }
+  const allocations = await PodAllocations.load({
+    files: { allocated: new FakeStateFile('allocated'), actuated: new FakeStateFile('actuated') },
+    scope: { initContainers: true, podLevel: true },
+    log,
+  })
   const runtime: PodRuntime = {
     calls: journaled(journal, { ...defaultAnswers(), ...answers }),
-    observer: { get: () => observed, refresh: async () => (journal.push('refresh'), observed) },
+    observer: { get: () => observed, refresh: async () => (journal.push('refresh'), observed), outdate: () => {} },
     volumes: new Volumes({ ...node.deps, events: recorder, clock, log }, new TaskGroup(new AbortController().signal)),
     references: {
       register: ({ metadata }) => void references.add(metadata.uid),
@@ -74,6 +81,9 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
       remove: async (uid) => void journal.push(`removeCgroup ${uid}`),
       killContainer: async (uid, id) => void journal.push(`killContainer ${uid} ${id}`),
     },
+    cpus: { prepare: async () => undefined, hasExclusive: () => false },
+    allocations,
+    resizes: { conditions: () => [], looked: () => {}, failed: () => {} },
     journal: await ExitJournal.load({ files: new FakeJournalFiles(), log }),
     readEnvironment: async () => createEnvironmentSources(),
     events: recorder,
@@ -100,6 +110,7 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
   }
   return {
     runtime,
+    allocations,
     volumeNode: node,
     references,
     clock,
@@ -125,6 +136,8 @@ function defaultAnswers(): Calls {
     removeContainer: empty,
     stopPodSandbox: empty,
     removePodSandbox: empty,
+    updateContainerResources: empty,
+    updatePodSandboxResources: empty,
   } as unknown as Calls
 }
 

@@ -4,6 +4,8 @@ import type { Container, PodSpec } from '../../src/model/generated/core-v1.ts'
 import type { Pod } from '../../src/model/pod.ts'
 import { createContainer, createPod } from '../builders/create-pod.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
+import { FakePodCgroups } from '../fakes/fake-pod-cgroups.ts'
+import { FakeStateFile } from '../fakes/fake-state-file.ts'
 import { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
 import { FakeUserNamespaceRecords } from '../fakes/fake-user-namespace-records.ts'
 import { FakeVolumeNode } from '../fakes/fake-volume-node.ts'
@@ -19,6 +21,11 @@ export async function createWorld(options: FakeCriOptions = {}): Promise<World &
   const disk = {
     files: new FakePodFiles(),
     journalFiles: new FakeJournalFiles(),
+    cgroups: new FakePodCgroups(),
+    stateFiles: {
+      allocated: new FakeStateFile('allocated_pods_state'),
+      actuated: new FakeStateFile('actuated_pods_state'),
+    },
     userNamespaces: new FakeUserNamespaceRecords(),
     volumeNode: new FakeVolumeNode(),
   }

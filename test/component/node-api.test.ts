@@ -8,6 +8,10 @@ import { systemClock } from '../../src/async/clock.ts'
 import { GrpcChannel } from '../../src/cri/grpc-channel.ts'
 import { waitForReady } from '../../src/cri/runtime-connection.ts'
 import { PodResourcesListerDefinition } from '../../src/node-api/generated/pod-resources-v1.ts'
+import type {
+  AllocatableResourcesResponse,
+  ListPodResourcesResponse,
+} from '../../src/node-api/generated/pod-resources-v1.ts'
 import { EventType, PodsDefinition } from '../../src/node-api/generated/pods-v1alpha1.ts'
 import type { WatchPodsEvent } from '../../src/node-api/generated/pods-v1alpha1.ts'
 import { PodChanges } from '../../src/node-api/pod-changes.ts'
@@ -17,8 +21,10 @@ import { loadSettings } from '../fakes/load-settings.ts'
 import { toMethod } from '../fakes/serve-socket.ts'
 import { silentLogger } from '../fakes/silent-logger.ts'
 import { startAgent, until } from './create-agent.ts'
+import { FakeCpuNode } from '../fakes/fake-cpu-node.ts'
 import type { Agent } from './create-agent.ts'
-import { createWantedPod, createWorld } from './create-world.ts'
+import { createWantedContainer, createWantedPod, createWorld } from './create-world.ts'
+import { staticCpus } from './static-cpus.ts'
 
 const { signal } = new AbortController()
 
@@ -31,6 +37,7 @@ async function serve(agent: Agent, changes: PodChanges, flags: readonly string[]
     settings,
     rootDirectory,
     workers: agent.workers,
+    cpus: agent.cpus,
     changes,
     metrics,
     clock: systemClock,
@@ -93,5 +100,30 @@ describe("the node's own sockets", () => {
     const main = { name: 'main', devices: [], cpuIds: [], memory: [], dynamicResources: [] }
     assert.deepEqual(list, { podResources: [{ name: 'pod-u-1', namespace: 'shop', containers: [main] }] })
     await assert.rejects(channel.unary(toMethod(PodsDefinition, 'listPods'), {}, {}, signal), { code: 12 })
+  })
+
+  test('tell of CPUs that a container has for itself, and of those that could be given away', async () => {
+    await using world = await createWorld()
+    await using agent = await startAgent(world, { createCpus: staticCpus(world, new FakeCpuNode()) })
+    await using api = await serve(agent, new PodChanges(), [])
+    const all = { cpu: '2', memory: '64Mi' }
+    agent.setPods([
+      createWantedPod('own', { containers: [createWantedContainer({ resources: { requests: all, limits: all } })] }),
+      createWantedPod('shared'),
+    ])
+    await agent.settle()
+    const channel = await api.connect('pod-resources/kubelet.sock')
+    const list = await channel.unary(toMethod(PodResourcesListerDefinition, 'list'), {}, {}, signal)
+    const { podResources } = list as ListPodResourcesResponse
+    const allocatable = toMethod(PodResourcesListerDefinition, 'getAllocatableResources')
+    const { cpuIds } = (await channel.unary(allocatable, {}, {}, signal)) as AllocatableResourcesResponse
+    assert.deepEqual(
+      podResources.map(({ name, containers }) => [name, ...containers.map((each) => each.cpuIds)]),
+      [
+        ['pod-own', [1n, 5n]],
+        ['pod-shared', []],
+      ],
+    )
+    assert.deepEqual(cpuIds, [1n, 2n, 3n, 4n, 5n, 6n, 7n])
   })
 })

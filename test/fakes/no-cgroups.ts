@@ -5,6 +5,7 @@ export const noCgroups: PodRuntime['cgroups'] = {
   ensure: async () => false,
   current: async () => undefined,
   write: async () => {},
+  containerMemory: async () => undefined,
   remove: async () => {},
   killContainer: async () => {},
 }

@@ -17,4 +17,5 @@ export const uncountedPods: PodMetrics = {
   sleepCutShort: nothing,
   hookFellBack: nothing,
   imageVolume: nothing,
+  resizeActuated: nothing,
 }

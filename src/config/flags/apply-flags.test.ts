@@ -7,9 +7,12 @@ import { listFlagRows } from './flag-rows.ts'
 
 const CLUSTER = '--kubeconfig=/kubeconfig'
 
+const STATIC_CPUS = ['--cpu-manager-policy=static', '--reserved-cpus=0']
 // What some flags need beside them to pass the rules.
 const COMPANIONS: Readonly<Record<string, readonly string[]>> = {
   'cgroups-per-qos': ['--enforce-node-allocatable=none'],
+  'cpu-manager-policy': ['--reserved-cpus=0'],
+  'cpu-manager-policy-options': STATIC_CPUS,
   'system-cgroups': ['--cgroup-root=/'],
   'eviction-soft': ['--eviction-soft-grace-period=memory.available=1m'],
   'log-json-info-buffer-size': ['--feature-gates=LoggingAlphaOptions=true'],
@@ -236,6 +239,7 @@ describe('flag rules', () => {
     ],
     [
       [
+        ...STATIC_CPUS,
         '--cpu-manager-policy-options=full-pcpus-only=true',
         '--cpu-manager-policy-options=strict-cpu-reservation=false',
       ],
@@ -250,7 +254,9 @@ describe('flag rules', () => {
   }
 
   test('keeps the commas of a pair where a flag takes one pair', async () => {
-    const problems = await problemsOf(loadSettings(['--cpu-manager-policy-options=full-pcpus-only=true,a=b']))
+    const problems = await problemsOf(
+      loadSettings([...STATIC_CPUS, '--cpu-manager-policy-options=full-pcpus-only=true,a=b']),
+    )
     assert.deepEqual(problems, ['cpuManagerPolicyOptions[full-pcpus-only]: expected true or false'])
   })
 

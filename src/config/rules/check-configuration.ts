@@ -4,8 +4,9 @@ import { isJsonObject, toPlain, type Json } from '../files/json-value.ts'
 import type { Findings } from '../kinds/field.ts'
 import { attempt } from '../kinds/scalar-kinds.ts'
 import { CONFIGURATION, encodeConfiguration } from '../kubelet-configuration.ts'
-import { parseCpuSet } from '../values/cpu-set.ts'
+import { parseCpuSet } from '../../model/cpu-set.ts'
 import { CONFIGURATION_RULES, type RuleContext } from './configuration-rules.ts'
+import { findPlacementProblems } from './placement-rules.ts'
 import { CPU_POLICY_OPTIONS } from './resource-rules.ts'
 
 function findUnpairedThresholds({ config }: RuleContext): readonly ConfigProblem[] {
@@ -81,6 +82,7 @@ export function checkConfiguration(context: RuleContext, known: readonly ConfigP
     ...findRepeatedReservations(context),
     ...findUnavailableCpus(context),
     ...findClosedCpuOptions(context),
+    ...findPlacementProblems(context),
     ...known,
   )
   if (problems.length > 0) throw new ConfigError(problems)

@@ -376,14 +376,66 @@ describe('update', () => {
       [body.spec.containers[0].resources.requests.cpu, body.spec.containers[0].image, body.metadata.generation],
       ['2', 'i', 2],
     )
+    const rows: readonly (readonly [string, object, RegExp])[] = [
+      [
+        'another class',
+        { spec: { containers: [{ name: 'c', resources: { requests: { cpu: null } } }] } },
+        /QOS Class may not change/,
+      ],
+      [
+        'a request that goes',
+        { spec: { containers: [{ name: 'c', resources: { requests: { cpu: null, memory: '1Mi' } } }] } },
+        /requests: Forbidden: resource requests cannot be removed/,
+      ],
+      ['another resource', patch({ 'example.com/x': '1' }), /only cpu and memory resources are mutable/],
+      [
+        'a limit below the request',
+        { spec: { containers: [{ name: 'c', resources: { limits: { cpu: '1' } } }] } },
+        /must be less than or equal to cpu limit/,
+      ],
+      [
+        'another policy',
+        {
+          spec: {
+            containers: [{ name: 'c', resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] }],
+          },
+        },
+        /only cpu and memory resources are mutable/,
+      ],
+      [
+        'one more container',
+        { spec: { containers: [{ name: 'd', image: 'i' }] } },
+        /containers may not be added or removed on resize/,
+      ],
+    ]
+    for (const [name, change, expected] of rows) {
+      assert.match(refusal(await call('PATCH:strategic', `${PODS}/a/resize`, change)), expected, name)
+    }
+    const { body: same } = await must('GET', `${PODS}/a`)
+    assert.deepEqual(same.spec, body.spec)
+  })
+
+  test('resize of a whole pod changes cpu and memory too, and takes nothing away', async (t) => {
+    const { must, call } = await start(t)
+    const containers = [{ name: 'c', image: 'i' }]
+    await must('POST', PODS, podNamed('a', { containers, resources: { limits: { cpu: '1' } } }))
+    const { body } = await must('PATCH:merge', `${PODS}/a/resize`, {
+      spec: { resources: { limits: { cpu: '2' }, requests: { cpu: '1' } } },
+    })
+    assert.deepEqual([body.spec.resources.limits.cpu, body.metadata.generation], ['2', 2])
     assert.match(
-      refusal(await call('PATCH:strategic', `${PODS}/a/resize`, patch({ cpu: null }))),
-      /QoS class must stay/,
+      refusal(await call('PATCH:merge', `${PODS}/a/resize`, { spec: { resources: { limits: { cpu: null } } } })),
+      /pod-level resource limits cannot be removed/,
     )
-    assert.match(
-      refusal(await call('PATCH:strategic', `${PODS}/a/resize`, patch({ 'example.com/x': '1' }))),
-      /only cpu and memory may change/,
-    )
+  })
+
+  test('resize leaves pods of the node itself alone', async (t) => {
+    const { must, call } = await start(t)
+    const containers = [{ name: 'c', image: 'i', resources: { requests: { cpu: '1' } } }]
+    const metadata = { name: 'a', annotations: { 'kubernetes.io/config.mirror': 'x' } }
+    await must('POST', PODS, { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers } })
+    const change = { spec: { containers: [{ name: 'c', resources: { requests: { cpu: '2' } } }] } }
+    assert.match(refusal(await call('PATCH:strategic', `${PODS}/a/resize`, change)), /static pods cannot be resized/)
   })
 
   test('ephemeral containers can be added, not changed', async (t) => {

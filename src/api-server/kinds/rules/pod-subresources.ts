@@ -1,6 +1,4 @@
-import { computeQosClass } from '../../../model/compute-qos-class.ts'
-import type { Container, PodSpec, ResourceRequirements } from '../../../model/generated/core-v1.ts'
-import type { Pod } from '../../../model/pod.ts'
+import type { PodSpec } from '../../../model/generated/core-v1.ts'
 import { FieldPath } from '../../../schema/field-path.ts'
 import { ProblemList } from '../../../schema/validation/problem-list.ts'
 import type { ApiObject } from '../../store/api-object.ts'
@@ -9,37 +7,6 @@ import { sameValue } from '../same-value.ts'
 import { validateExistingPod } from './pod-rules.ts'
 
 const SPEC = FieldPath.root.child('spec')
-const RESIZABLE = ['cpu', 'memory']
-
-/** Changes of cpu and memory of a pod that runs; nothing else of what is sent counts. */
-export const resize: Subresource = {
-  name: 'resize',
-  verbs: ['get', 'patch', 'update'],
-  merge: (object, before) => {
-    const [spec, old] = [specOf(object), specOf(before)]
-    return {
-      ...before,
-      metadata: { ...before.metadata, resourceVersion: object.metadata.resourceVersion },
-      spec: {
-        ...old,
-        ...(spec.resources && { resources: spec.resources }),
-        containers: withResources(old.containers, spec.containers),
-        ...(old.initContainers && { initContainers: withResources(old.initContainers, spec.initContainers ?? []) }),
-      },
-    }
-  },
-  validate: (object, before) => {
-    const problems = new ProblemList()
-    const qos = (each: ApiObject) => computeQosClass({ ...each, status: undefined } as unknown as Pod)
-    if (qos(object) !== qos(before)) problems.invalid(SPEC, qos(object), 'the QoS class must stay as it is')
-    for (const [index, container] of specOf(object).containers.entries()) {
-      const old = specOf(before).containers[index]?.resources
-      if (sameValue(otherThanResizable(container.resources), otherThanResizable(old))) continue
-      problems.forbidden(SPEC.child('containers').index(index).child('resources'), 'only cpu and memory may change')
-    }
-    return [...problems.violations, ...validateExistingPod(object)]
-  },
-}
 
 /** Containers for debugging: they can be added, and never changed or taken away. */
 export const ephemeralContainers: Subresource = {
@@ -81,18 +48,4 @@ export const eviction: Subresource = {
 
 function specOf(object: ApiObject): PodSpec {
   return object['spec'] as PodSpec
-}
-
-function withResources(before: readonly Container[], after: readonly Container[]): readonly Container[] {
-  return before.map((old) => {
-    const same = after.find(({ name }) => name === old.name)
-    if (same === undefined) return old
-    return { ...old, resources: same.resources, resizePolicy: same.resizePolicy ?? old.resizePolicy }
-  })
-}
-
-function otherThanResizable(resources: ResourceRequirements | undefined): unknown {
-  const others = (amounts: Readonly<Record<string, string>> = {}) =>
-    Object.fromEntries(Object.entries(amounts).filter(([name]) => !RESIZABLE.includes(name)))
-  return { limits: others(resources?.limits), requests: others(resources?.requests), claims: resources?.claims }
 }

@@ -1,0 +1,13 @@
+import type { Pod, PodUid } from '../model/pod.ts'
+import type { Rejection } from './rejection.ts'
+
+/**
+ * Gives containers something of the node that nobody else has, when their pod is admitted: CPUs are given so. Whoever gives memory of NUMA
+ * nodes, devices or claims takes part in admission in the same way.
+ */
+export interface ResourceProvider {
+  /** Why the pod cannot have what it asks for; undefined when it has it now, or asks for nothing. */
+  admit(pod: Pod): Rejection | undefined
+  /** The pod does not run here after all, or has gone. */
+  release(uid: PodUid): void
+}

@@ -1,0 +1,137 @@
+import { computeQosClass } from '../../../model/compute-qos-class.ts'
+import type { Container, PodSpec, PodStatus, ResourceRequirements } from '../../../model/generated/core-v1.ts'
+import { isSidecar } from '../../../model/pod-containers.ts'
+import { CONFIG_MIRROR_ANNOTATION } from '../../../model/pod.ts'
+import type { Pod } from '../../../model/pod.ts'
+import { FieldPath } from '../../../schema/field-path.ts'
+import { ProblemList } from '../../../schema/validation/problem-list.ts'
+import type { ApiObject } from '../../store/api-object.ts'
+import type { Subresource } from '../resource.ts'
+import { sameValue } from '../same-value.ts'
+import { validateExistingPod } from './pod-rules.ts'
+
+const SPEC = FieldPath.root.child('spec')
+const LISTS = ['containers', 'initContainers'] as const
+const RESIZABLE = ['cpu', 'memory']
+
+type Amounts = Readonly<Record<string, string>>
+
+/** Changes of cpu and memory of a pod that runs; nothing else of what is sent counts. */
+export const resize: Subresource = {
+  name: 'resize',
+  verbs: ['get', 'patch', 'update'],
+  merge: (object, before) => {
+    const [spec, old] = [specOf(object), specOf(before)]
+    const { resources: _, ...rest } = old
+    return {
+      ...before,
+      metadata: { ...before.metadata, resourceVersion: object.metadata.resourceVersion },
+      spec: {
+        ...rest,
+        ...(spec.resources && { resources: spec.resources }),
+        containers: withResources(old.containers, spec.containers),
+        ...(old.initContainers && { initContainers: withResources(old.initContainers, spec.initContainers ?? []) }),
+      },
+    }
+  },
+  validate: (object, before) => {
+    const mirrored = before.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined
+    const problems = new ProblemList()
+    if (mirrored) {
+      problems.forbidden(FieldPath.root, 'static pods cannot be resized')
+      return problems.violations
+    }
+    validatePodAsWhole(object, before, problems)
+    for (const list of LISTS) validateContainers(object, before, { list, problems })
+    return [...problems.violations, ...validateExistingPod(object)]
+  },
+}
+
+function validatePodAsWhole(object: ApiObject, before: ApiObject, problems: ProblemList): void {
+  const qos = (each: ApiObject, status: unknown) => computeQosClass({ ...each, status } as unknown as Pod)
+  const wanted = qos(object, undefined)
+  if (wanted !== qos(before, before['status'])) {
+    problems.invalid(SPEC, wanted, 'Pod QOS Class may not change as a result of resizing')
+  }
+  // Older nodes tell nothing of resources, and would not change them.
+  const running = ((before['status'] ?? {}) as PodStatus).containerStatuses?.find(({ state }) => state?.running)
+  if (running !== undefined && running.resources === undefined) {
+    problems.forbidden(SPEC, 'Pod running on node without support for resize')
+  }
+  const [now, old] = [specOf(object).resources, specOf(before).resources]
+  const path = SPEC.child('resources')
+  if (old !== undefined && now === undefined) problems.forbidden(path, 'pod-level resources cannot be removed')
+  if (now === undefined) return
+  validateKept(now, old, { path, what: 'pod-level resource', problems })
+  if (!sameValue(otherThanResizable(now), otherThanResizable(old))) {
+    problems.forbidden(SPEC, 'only cpu and memory resources are mutable at pod-level')
+  }
+}
+
+interface ListContext {
+  readonly list: (typeof LISTS)[number]
+  readonly problems: ProblemList
+}
+
+function validateContainers(object: ApiObject, before: ApiObject, { list, problems }: ListContext): void {
+  const [now, old] = [specOf(object)[list] ?? [], specOf(before)[list] ?? []]
+  const at = SPEC.child(list)
+  if (now.length !== old.length) return problems.forbidden(at, `${list} may not be added or removed on resize`)
+  for (const [index, container] of now.entries()) {
+    const known = old[index]
+    if (known === undefined || container.name !== known.name) {
+      problems.forbidden(at.index(index).child('name'), `${list} may not be renamed or reordered on resize`)
+      continue
+    }
+    const path = at.index(index).child('resources')
+    validateKept(container.resources, known.resources, { path, what: 'resource', problems })
+    if (!sameValue(withoutResizable(container), withoutResizable(known))) {
+      problems.forbidden(at.index(index), 'only cpu and memory resources are mutable')
+    }
+    if (list === 'initContainers' && startsAnew(container, known)) {
+      const why = 'non-sidecar init containers with a resize policy of RestartContainer cannot be resized'
+      problems.forbidden(at.index(index), why)
+    }
+  }
+}
+
+/** What a pod has of something can become more or less, and never nothing. */
+function validateKept(
+  now: ResourceRequirements | undefined,
+  old: ResourceRequirements | undefined,
+  { path, what, problems }: { readonly path: FieldPath; readonly what: string; readonly problems: ProblemList },
+): void {
+  for (const side of ['requests', 'limits'] as const) {
+    const isGone = Object.keys(old?.[side] ?? {}).some((name) => now?.[side]?.[name] === undefined)
+    if (isGone) problems.forbidden(path.child(side), `${what} ${side} cannot be removed`)
+  }
+}
+
+function startsAnew(container: Container, known: Container): boolean {
+  if (isSidecar(container) || sameValue(container.resources, known.resources)) return false
+  return (container.resizePolicy ?? []).some(({ restartPolicy }) => restartPolicy === 'RestartContainer')
+}
+
+/** Where containers were added, removed or moved there is nothing to merge; that is refused after. */
+function withResources(before: readonly Container[], after: readonly Container[]): readonly Container[] {
+  if (before.length !== after.length || before.some(({ name }, index) => after[index]?.name !== name)) return after
+  return before.map((old, index) => {
+    const { resources: _, resizePolicy: __, ...rest } = old
+    const { resources, resizePolicy } = after[index] ?? old
+    return { ...rest, ...(resources && { resources }), ...(resizePolicy && { resizePolicy }) }
+  })
+}
+
+function withoutResizable({ resources, ...rest }: Container): unknown {
+  return { ...rest, resources: otherThanResizable(resources) }
+}
+
+function otherThanResizable(resources: ResourceRequirements | undefined): unknown {
+  const others = (amounts: Amounts = {}) =>
+    Object.fromEntries(Object.entries(amounts).filter(([name]) => !RESIZABLE.includes(name)))
+  return { limits: others(resources?.limits), requests: others(resources?.requests), claims: resources?.claims }
+}
+
+function specOf(object: ApiObject): PodSpec {
+  return object['spec'] as PodSpec
+}

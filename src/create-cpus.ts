@@ -1,0 +1,156 @@
+import type { Clock } from './async/clock.ts'
+import type { Settings } from './config/load-configuration.ts'
+import { parseGoBool } from './config/values/go-scalars.ts'
+import { computeLinuxResources } from './containers/compute-linux-resources.ts'
+import type { CpuQuotaSettings } from './containers/compute-linux-resources.ts'
+import type { NodeRuntime } from './create-node-runtime.ts'
+import { createCgroupReader } from './host/cgroup-reader.ts'
+import { readCpuPlaces } from './host/read-cpu-places.ts'
+import type { CpuPlace } from './host/read-cpu-places.ts'
+import type { MachineFacts } from './host/read-machine.ts'
+import { setAside } from './host/set-aside.ts'
+import { readTextIfPresent, writeFileAtomically } from './host/state-folder.ts'
+import { podCgroupPaths } from './model/cgroup-names.ts'
+import { parseAmounts } from './model/compute-pod-requests.ts'
+import { parseCpuSet } from './model/cpu-set.ts'
+import type { CpuSet } from './model/cpu-set.ts'
+import { allContainers } from './model/pod-containers.ts'
+import type { Pod, PodUid } from './model/pod.ts'
+import { quantityMilliValue } from './model/quantity.ts'
+import type { CpusetUpdate } from './resources/cpus/compute-cpuset-updates.ts'
+import { CpuAssignments } from './resources/cpus/cpu-assignments.ts'
+import type { CpuPolicy } from './resources/cpus/cpu-policy.ts'
+import { CPU_STATE_FILE } from './resources/cpus/cpu-state-file.ts'
+import { createCpuPolicy } from './resources/cpus/create-cpu-policy.ts'
+import { loadCpuRecord, loadCpuState } from './resources/cpus/load-cpu-state.ts'
+import type { CpuStateStore } from './resources/cpus/load-cpu-state.ts'
+import type { PodCpus } from './resources/cpus/pod-cpus.ts'
+import { SHARED_STATE, SharedCpus } from './resources/cpus/shared-cpus.ts'
+import type { AgentMetrics } from './telemetry/create-metrics.ts'
+import type { Logger } from './telemetry/logger.ts'
+
+export interface CreateCpusDeps {
+  readonly settings: Settings
+  readonly machine: MachineFacts
+  readonly rootDirectory: string
+  readonly runtime: Pick<NodeRuntime, 'calls' | 'observer' | 'cgroups'>
+  readonly quota: CpuQuotaSettings
+  /** The pods that were admitted and have not ended. */
+  readonly activePods: () => readonly Pod[]
+  readonly metrics: Pick<AgentMetrics, 'cpusGiven' | 'cpusRefused'>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const PERMISSIONS = 0o600
+const UNLIMITED = -1n
+
+/** Who decides which containers run on which CPUs, by the configured policy and by what an earlier agent recorded. Fails where the policy does not fit the machine. */
+export async function createCpus(deps: CreateCpusDeps): Promise<PodCpus> {
+  const { settings, log } = deps
+  const { config } = settings
+  const store = createStore(`${deps.rootDirectory}/${CPU_STATE_FILE}`)
+  const common = {
+    ...deps,
+    observed: deps.runtime.observer,
+    readCpus: createCpusReader(deps),
+    write: (text: string) => store.write(text),
+    periodMs: config.cpuManagerReconcilePeriod,
+  }
+  if (config.cpuManagerPolicy === 'none') {
+    const record = await loadCpuRecord({ store, log })
+    const giveBack = record?.policyName === 'static' ? new Set(deps.machine.onlineCpus) : undefined
+    if (giveBack === undefined && (await store.read()) !== SHARED_STATE) await store.write(SHARED_STATE)
+    const quotaOf = (update: CpusetUpdate) => ownQuota(deps, update)
+    return new SharedCpus({ ...common, giveBack, setCpus: createCpusSetter(deps, quotaOf) })
+  }
+  const policy = toCpuPolicy(settings)
+  log.info('CPUs are given to single containers', { reserved: [...policy.reserved], options: policy.options })
+  const liftsQuota = settings.gates.enabled('DisableCPUQuotaWithExclusiveCPUs')
+  const noQuota = liftsQuota && deps.quota.cpuCfsQuota ? { cpuQuota: UNLIMITED } : {}
+  return new CpuAssignments({
+    ...common,
+    policy,
+    liftsQuota,
+    recorded: await loadCpuState({ store, log }, policy),
+    setCpus: createCpusSetter(deps, ({ exclusive }) => (exclusive ? noQuota : {})),
+  })
+}
+
+/** The static policy as it is configured, on this machine. */
+function toCpuPolicy({ config, reserved }: Settings): CpuPolicy {
+  const topology = readCpuPlaces()
+  const isOn = (name: string) => parseGoBool(config.cpuManagerPolicyOptions[name] ?? 'false')
+  if (isOn('align-by-socket')) checkSockets(topology)
+  const cpus = [reserved.system, reserved.kube].flatMap((amounts) => parseAmounts(amounts).get('cpu') ?? [])
+  return createCpuPolicy({
+    topology,
+    options: {
+      fullCoresOnly: isOn('full-pcpus-only'),
+      strictReservation: isOn('strict-cpu-reservation'),
+      byUncoreCache: isOn('prefer-align-cpus-by-uncorecache'),
+      acrossNumaNodes: isOn('distribute-cpus-across-numa'),
+      acrossCores: isOn('distribute-cpus-across-cores'),
+    },
+    reservedCpus: new Set(parseCpuSet(config.reservedSystemCPUs)),
+    reservedMilli: cpus.reduce((sum, amount) => sum + quantityMilliValue(amount), 0n),
+  })
+}
+
+/** What is aligned by socket is aligned where topology is: with the only topology policy there is, "none", nowhere. */
+function checkSockets(topology: readonly CpuPlace[]): void {
+  const count = (level: 'socket' | 'numaNode') => new Set(topology.map((place) => place[level])).size
+  if (count('socket') > count('numaNode'))
+    throw new Error(
+      `Cannot use the CPU policy option "align-by-socket": expected at most as many sockets as NUMA nodes, there are ${count('socket')} and ${count('numaNode')}`,
+    )
+}
+
+function createStore(path: string): CpuStateStore {
+  return {
+    read: () => readTextIfPresent(path),
+    write: (text) => writeFileAtomically(path, text, PERMISSIONS),
+    setAside: () => setAside([path], '.corrupt'),
+  }
+}
+
+/** What the kernel says, else what the runtime says. */
+function createCpusReader({ machine, runtime }: CreateCpusDeps) {
+  const reader = createCgroupReader(machine.cgroupVersion)
+  const { calls, cgroups } = runtime
+  return async (
+    { uid, id }: { readonly uid: PodUid; readonly id: string },
+    signal: AbortSignal,
+  ): Promise<CpuSet | undefined> => {
+    for (const path of cgroups.perQos ? podCgroupPaths(uid, cgroups) : [cgroups.root]) {
+      const name = reader.children(path).find((child) => child.includes(id))
+      const text = name === undefined ? undefined : reader.read('cpuset', `${path}/${name}`, 'cpuset.cpus')
+      if (text !== undefined) return new Set(parseCpuSet(text.trim()))
+    }
+    const { status } = await calls.containerStatus({ containerId: id }, signal)
+    const text = status?.resources?.linux?.cpusetCpus
+    return text === undefined ? undefined : new Set(parseCpuSet(text))
+  }
+}
+
+type Quota = { readonly cpuQuota?: bigint; readonly cpuPeriod?: bigint }
+
+function createCpusSetter({ runtime }: CreateCpusDeps, quotaOf: (update: CpusetUpdate) => Quota) {
+  return async (update: CpusetUpdate, signal: AbortSignal): Promise<void> => {
+    const linux = { cpusetCpus: update.cpus, ...quotaOf(update) }
+    await runtime.calls.updateContainerResources({ containerId: update.id, linux }, signal)
+  }
+}
+
+/** The quota that a container would have been made with. */
+function ownQuota({ activePods, quota }: CreateCpusDeps, { uid, name }: CpusetUpdate): Quota {
+  const pod = activePods().find(({ metadata }) => metadata.uid === uid)
+  const found = pod && allContainers(pod).find(({ container }) => container.name === name)
+  const limits = parseAmounts(found?.container.resources?.limits)
+  if (!quota.cpuCfsQuota || !limits.has('cpu')) return {}
+  const { cpuQuota, cpuPeriod } = computeLinuxResources(
+    { cpuRequest: undefined, cpuLimit: limits.get('cpu'), memoryLimit: undefined },
+    quota,
+  )
+  return { cpuQuota, cpuPeriod }
+}

@@ -1,0 +1,72 @@
+import type { Rejection } from './admission/rejection.ts'
+import type { Clock } from './async/clock.ts'
+import type { Settings } from './config/load-configuration.ts'
+import { usesSwap } from './containers/compute-container-resources.ts'
+import { setAside } from './host/set-aside.ts'
+import { readTextIfPresent, writeFileAtomically } from './host/state-folder.ts'
+import type { Pod, PodUid } from './model/pod.ts'
+import type { NodeSettings } from './pods/pod-runtime.ts'
+import type { PodWorkers } from './pods/pod-workers.ts'
+import { PodResizes } from './pods/resize/pod-resizes.ts'
+import type { StateFile } from './resources/allocation-file.ts'
+import { PodAllocations } from './resources/pod-allocations.ts'
+import type { AgentMetrics } from './telemetry/create-metrics.ts'
+import type { Logger } from './telemetry/logger.ts'
+import type { PodEvents } from './telemetry/pod-events.ts'
+
+export interface CreateResizingDeps {
+  readonly settings: Pick<Settings, 'gates' | 'config'>
+  readonly rootDirectory: string
+  readonly node: NodeSettings
+  readonly workers: () => Pick<PodWorkers, 'wish' | 'wake'>
+  readonly admit: (pod: Pod) => Rejection | undefined
+  readonly metrics: AgentMetrics
+  readonly events: PodEvents
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const FILE_MODE = 0o600
+
+/** What pods were granted, and who asks for something else. */
+export async function createResizing(deps: CreateResizingDeps) {
+  const { settings, rootDirectory, node, workers, clock, log } = deps
+  const { gates, config } = settings
+  const scope = {
+    initContainers: gates.enabled('InPlacePodVerticalScalingInitContainers'),
+    podLevel: gates.enabled('InPlacePodLevelResourcesVerticalScaling'),
+  }
+  const file = (name: string) => createStateFile(`${rootDirectory}/${name}`, clock)
+  const allocations = await PodAllocations.load({
+    files: { allocated: file('allocated_pods_state'), actuated: file('actuated_pods_state') },
+    scope,
+    log,
+  })
+  const resizes = new PodResizes({
+    ...deps,
+    allocations,
+    rules: {
+      scope,
+      staticCpus: config.cpuManagerPolicy === 'static' && !gates.enabled('InPlacePodVerticalScalingExclusiveCPUs'),
+      staticMemory:
+        config.memoryManagerPolicy === 'Static' && !gates.enabled('InPlacePodVerticalScalingExclusiveMemory'),
+      usesSwap: (pod, container) => usesSwap(pod, container, node.container.resources),
+    },
+    find: (uid: PodUid) => workers().wish(uid),
+    wake: (uid: PodUid) => workers().wake(uid),
+  })
+  return { allocations, resizes }
+}
+
+function createStateFile(path: string, clock: Clock): StateFile {
+  return {
+    path,
+    read: () => readTextIfPresent(path),
+    write: (text) => writeFileAtomically(path, text, FILE_MODE),
+    async setAside() {
+      const suffix = `.broken-${clock.now()}`
+      await setAside([path], suffix)
+      return `${path}${suffix}`
+    },
+  }
+}
