@@ -4,10 +4,11 @@ import { TaskGroup } from './async/task-group.ts'
 import type { Settings } from './config/load-configuration.ts'
 import { lockFile, notifySystemd, raiseOpenFiles, setOomScoreAdj, waitForLockContention } from './host/own-process.ts'
 import type { MachineFacts } from './host/read-machine.ts'
-import { giveMemoryBack } from './host/give-memory-back.ts'
+import { collectGarbage } from './host/collect-garbage.ts'
 import { hostConfigFiles } from './host/config-files.ts'
 import { runKubelet } from './kubelet.ts'
 import type { ObjectApi } from './objects/object-api.ts'
+import { trimMalloc } from './host/trim-malloc.ts'
 import { writeMounterResolver } from './write-mounter-resolver.ts'
 import type { Verbosity } from './telemetry/create-logger.ts'
 import type { Logger } from './telemetry/logger.ts'
@@ -85,7 +86,7 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
       clock,
       log,
       random: () => Math.random(),
-      memory: { residentBytes: () => process.memoryUsage.rss(), giveBack: giveMemoryBack },
+      memory: { residentBytes: () => process.memoryUsage.rss(), collectGarbage, trimMalloc },
       giveUp: deps.giveUp,
       verbosity: deps.verbosity,
       environment: deps.environment,

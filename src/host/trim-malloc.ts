@@ -1,19 +1,17 @@
 import process from 'node:process'
-import { collectGarbage } from './collect-garbage.ts'
 
-let trimMalloc: (() => void) | undefined
+let trim: (() => void) | undefined
 
 /**
- * Gives the kernel what nobody uses: the garbage of JavaScript, and the free pages of malloc. By itself malloc only returns what is free
- * at the end of its heap, so that one small piece there keeps what thousands of connections or a roll-out needed.
+ * Gives the kernel the free pages of malloc. By itself malloc only returns what is free at the end of its heap, so that one small piece
+ * there keeps what thousands of connections needed. Takes a few milliseconds.
  */
-export function giveMemoryBack(): void {
-  collectGarbage()
-  trimMalloc ??= findMallocTrim()
-  trimMalloc()
+export function trimMalloc(): void {
+  trim ??= findTrim()
+  trim()
 }
 
-function findMallocTrim(): () => void {
+function findTrim(): () => void {
   // Node tells whoever is near that its FFI is young; the log of a node is not the place.
   const emitWarning = process.emitWarning.bind(process)
   process.emitWarning = () => {}

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { collectGarbage } from './collect-garbage.ts'
-import { giveMemoryBack } from './give-memory-back.ts'
+import { trimMalloc } from './trim-malloc.ts'
 
 const PIECES = 40_000
 
-test('giveMemoryBack() returns what malloc keeps below a piece in use', () => {
+test('trimMalloc() returns what malloc keeps below a piece in use', () => {
   const warnings: string[] = []
   process.on('warning', ({ message }) => warnings.push(message))
   let pieces = Array.from({ length: PIECES }, () => createHash('sha512'))
@@ -14,7 +14,7 @@ test('giveMemoryBack() returns what malloc keeps below a piece in use', () => {
   pieces = []
   collectGarbage()
   const before = process.memoryUsage.rss()
-  giveMemoryBack()
+  trimMalloc()
   const returned = before - process.memoryUsage.rss()
   // Each is some 500 bytes of the C library's, besides an object of JavaScript.
   assert.ok(returned > PIECES * 100, `${returned} bytes were returned`)
