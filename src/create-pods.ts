@@ -178,7 +178,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     ...deps,
     events,
     workers: () => workers,
-    admit: (pod) => admission.admit(pod),
+    admit: (pod) => admission.admitResize(pod),
   })
   group.run('resizes', (s) => resizes.run(s))
   const workers = new PodWorkers(
@@ -225,7 +225,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       admit: (pod) => admission.admit(allocations.allocated(pod)),
       allocations,
       resizes,
-      adopt: (pod) => cpus.adopt(pod),
+      adopt: (pod) => cpus.adopt(allocations.allocated(pod)),
       observedPods: observer,
       onStatus: deps.onStatus,
       isUnreadable: deps.isUnreadable,

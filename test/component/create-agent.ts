@@ -204,7 +204,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     allocations,
     rules: { scope, staticCpus: options.staticCpus === true, staticMemory: false, usesSwap: () => false },
     find: (uid) => workers.wish(uid),
-    admit: (pod) => options.admit?.(pod) ?? admission.admit(pod),
+    admit: (pod) => options.admit?.(pod) ?? admission.admitResize(pod),
     wake: (uid) => workers.wake(uid),
     events: recorder,
     metrics: {
@@ -273,7 +273,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       },
       capabilities: () => new Set([...admission.capabilities(), ...(options.capabilities ?? [])]),
       admit: (pod) => options.admit?.(pod) ?? admission.admit(allocations.allocated(pod)),
-      adopt: (pod) => cpus.adopt(pod),
+      adopt: (pod) => cpus.adopt(allocations.allocated(pod)),
       allocations,
       resizes,
       observedPods: observer,
