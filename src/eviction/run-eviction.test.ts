@@ -16,10 +16,11 @@ async function run(
   options: {
     readonly quick?: boolean
     readonly hard?: Readonly<Record<string, string>>
+    readonly soft?: Readonly<Record<string, string>>
     readonly fails?: boolean
   } = {},
 ) {
-  const { quick = false, hard = { 'memory.available': '100Mi' }, fails = false } = options
+  const { quick = false, hard = { 'memory.available': '100Mi' }, soft = {}, fails = false } = options
   const clock = new FakeClock()
   const start = clock.now()
   const second = () => (clock.now() - start) / 1000
@@ -28,8 +29,8 @@ async function run(
   const look = () => createStatsSnapshot({ memoryLeft: leftAt(second()), time: clock.now() })
   const { thresholds } = parseThresholds({
     evictionHard: hard,
-    evictionSoft: {},
-    evictionSoftGracePeriod: {},
+    evictionSoft: soft,
+    evictionSoftGracePeriod: { 'memory.available': '1h' },
     evictionMinimumReclaim: {},
     enforceNodeAllocatable: [],
   })
@@ -87,6 +88,12 @@ describe('runEviction()', () => {
     const expected = ['0 look', '6 look', '6 evict a', '6 look', '6 evict b', '6 look', '16 look']
     assert.deepEqual(await run((second) => (second < 5.5 ? 500 : 50), { quick: true }), expected)
     assert.deepEqual(await run(() => 500, { quick: true }), ['0 look', '10 look', '20 look'])
+  })
+
+  test('with quick looks it notices what must not wait, although a warning was given already', async () => {
+    const left = (second: number) => (second < 3.5 ? 500 : second < 16.5 ? 200 : 50)
+    const seen = await run(left, { quick: true, soft: { 'memory.available': '300Mi' } })
+    assert.deepEqual(seen.slice(0, 4), ['0 look', '4 look', '14 look', '17 look'])
   })
 
   test('does nothing without a threshold', async () => {

@@ -4,6 +4,7 @@ import { computeMet } from './compute-eviction-step.ts'
 import type { Observations } from './compute-observations.ts'
 import { EvictionRounds } from './eviction-rounds.ts'
 import type { EvictionRoundsDeps } from './eviction-rounds.ts'
+import type { Threshold } from './threshold.ts'
 
 export interface EvictionDeps extends EvictionRoundsDeps {
   /** A quick look at memory alone, to notice between two rounds when it runs short; undefined: that is not wanted. */
@@ -42,11 +43,11 @@ async function rest(
 ): Promise<void> {
   if (readMemory === undefined) return await clock.sleep(ms, signal)
   // What is short already is seen to at the usual pace.
-  let wasShort = true
+  let before: readonly Threshold[] | undefined
   for (let rested = 0; rested < ms; rested += QUICK_LOOK_MS) {
-    const isShort = computeMet(thresholds, readMemory(), { withReclaim: false }).length > 0
-    if (isShort && !wasShort) return
-    wasShort = isShort
+    const met = computeMet(thresholds, readMemory(), { withReclaim: false })
+    if (met.some((threshold) => before?.includes(threshold) === false)) return
+    before = met
     await clock.sleep(QUICK_LOOK_MS, signal)
   }
 }
