@@ -3,16 +3,25 @@ import { layers, owners } from './tools/layers.ts'
 
 const folders = Object.keys(layers)
 
+const dearHttp = {
+  name: 'node:http',
+  allowTypeImports: true,
+  message: 'Take its values from src/builtin/http.ts, which says why.',
+}
+
 /** What one folder of src may not import: the folders and packages that the table does not give it. */
 function restrictedImports(folder: string) {
   const allowed = new Set([folder, ...(layers[folder] ?? [])])
   const foreign = folders.filter((other) => !allowed.has(other))
   const owned = Object.keys(owners).filter((name) => !owners[name]?.includes(folder))
   return {
-    paths: owned.map((name) => ({
-      name,
-      message: `Only src/${owners[name]?.join(', src/')} may use it (tools/layers.ts).`,
-    })),
+    paths: [
+      ...owned.map((name) => ({
+        name,
+        message: `Only src/${owners[name]?.join(', src/')} may use it (tools/layers.ts).`,
+      })),
+      ...(owned.includes('node:http') ? [] : [dearHttp]),
+    ],
     patterns: [
       ...foreign.map((other) => ({
         group: [`**/../${other}/**`, `**/${other}/**`],

@@ -15,12 +15,15 @@ find_node() {
   exit 1
 }
 
-# program NAME: Node strips no types below node_modules, so an installed package runs the JavaScript that "npm pack" built.
+# program NAME: what "npm run build" wrote, which loads in half of the time, unless a source is newer. Node strips no types below
+# node_modules, so an installed package has nothing else.
 program() {
+  built=$root/dist/$1.js
   case $root in
-    */node_modules/*) echo "$root/dist/$1.js" ;;
-    *) echo "$root/src/$1.ts" ;;
+    */node_modules/*) ;;
+    *) [ -e "$built" ] && newer=$(find "$root/src" -newer "$root/dist/made" -print -quit) && [ -z "$newer" ] || built=$root/src/$1.ts ;;
   esac
+  echo "$built"
 }
 
 # run_node FILE ARGUMENT...: the compile cache keeps compiled and type-stripped code between starts.

@@ -81,28 +81,32 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
       declaredFeatures: deps.declaredFeatures,
     }
   }
+  const admit = (pod: Pod, providers: readonly ResourceProvider[]): Rejection | undefined => {
+    const facts = readFacts(pod)
+    const refusal = computeFirstRejection(pod, facts) ?? provide(providers, pod)
+    if (refusal !== undefined) return refusal
+    const decision = computeAdmission(pod, facts)
+    if (decision.kind === 'reject') {
+      for (const provider of providers) provider.release(pod.metadata.uid)
+      return decision.rejection
+    }
+    if (decision.kind === 'admit') return undefined
+    leaving = new Set([...leaving, ...decision.victims.map(({ metadata }) => metadata.uid)])
+    for (const victim of decision.victims) {
+      events.record(victim, { type: 'Warning', reason: PREEMPTION.reason, message: PREEMPTION.message })
+      metrics.preemption(decision.resource)
+      evict(victim, PREEMPTION)
+    }
+    return undefined
+  }
   return {
     capabilities: () => listCapabilities(deps),
 
     /** Says why the pod may not run here; others may have to leave for one that may. */
-    admit(pod: Pod): Rejection | undefined {
-      const facts = readFacts(pod)
-      const refusal = computeFirstRejection(pod, facts) ?? provide(deps, pod)
-      if (refusal !== undefined) return refusal
-      const decision = computeAdmission(pod, facts)
-      if (decision.kind === 'reject') {
-        takeBack(deps, pod)
-        return decision.rejection
-      }
-      if (decision.kind === 'admit') return undefined
-      leaving = new Set([...leaving, ...decision.victims.map(({ metadata }) => metadata.uid)])
-      for (const victim of decision.victims) {
-        events.record(victim, { type: 'Warning', reason: PREEMPTION.reason, message: PREEMPTION.message })
-        metrics.preemption(decision.resource)
-        evict(victim, PREEMPTION)
-      }
-      return undefined
-    },
+    admit: (pod: Pod): Rejection | undefined => admit(pod, deps.providers),
+
+    /** The same for one that runs and wants to be of another size; what it has for itself alone, it keeps either way. */
+    admitResize: (pod: Pod): Rejection | undefined => admit(pod, []),
 
     /** True for a pod that only labels or taints of the node are against: ask the API for the Node before such a pod is refused for good. */
     wantsFreshNode: (pod: Pod): boolean => isOnlyAgainstMarks(pod, readFacts(pod)),
@@ -110,20 +114,14 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
 }
 
 /** All or nothing: what one cannot give is the end of it. */
-function provide(deps: NodeAdmissionDeps, pod: Pod): Rejection | undefined {
-  for (const provider of deps.providers) {
+function provide(providers: readonly ResourceProvider[], pod: Pod): Rejection | undefined {
+  for (const provider of providers) {
     const rejection = provider.admit(pod)
     if (rejection === undefined) continue
-    takeBack(deps, pod)
+    for (const each of providers) each.release(pod.metadata.uid)
     return rejection
   }
   return undefined
-}
-
-/** A pod that is here already, and was refused more than it has, keeps what it has. */
-function takeBack({ activePods, providers }: NodeAdmissionDeps, { metadata: { uid } }: Pod): void {
-  if (activePods().some(({ metadata }) => metadata.uid === uid)) return
-  for (const provider of providers) provider.release(uid)
 }
 
 /** What the agent and its runtime can do now, of what not every one can. */

@@ -154,11 +154,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
   const envFiles = { files: guarded, volumePath: (uid: PodUid, name: string) => volumes.pathOf(uid, name), log }
   const readFile = (pod: Pod, file: EnvironmentFile, s: AbortSignal) => readEnvFile(envFiles, { pod, file }, s)
   const { services } = membership
-  const cpus = await createCpus({
-    ...deps,
-    quota: deps.node.sandbox.cpu,
-    activePods: () => workers.activePods().map((pod) => allocations.allocated(pod)),
-  })
+  const cpus = await createCpus({ ...deps, quota: deps.node.sandbox.cpu, activePods: () => workers.activePods() })
   const cores = machine.onlineCpus.length
   const { wantsFreshNode, ...admission } = createNodeAdmission({
     settings,
@@ -182,7 +178,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     ...deps,
     events,
     workers: () => workers,
-    admit: (pod) => admission.admit(pod),
+    admit: (pod) => admission.admitResize(pod),
   })
   group.run('resizes', (s) => resizes.run(s))
   const workers = new PodWorkers(
@@ -227,9 +223,9 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       },
       ...admission,
       admit: (pod) => admission.admit(allocations.allocated(pod)),
-      adopt: (pod) => cpus.adopt(allocations.allocated(pod)),
       allocations,
       resizes,
+      adopt: (pod) => cpus.adopt(allocations.allocated(pod)),
       observedPods: observer,
       onStatus: deps.onStatus,
       isUnreadable: deps.isUnreadable,

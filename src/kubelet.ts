@@ -49,6 +49,7 @@ import { runSources, sourceNames } from './run-sources.ts'
 import { deferMetrics } from './telemetry/defer-metrics.ts'
 import { measureLoopDelay } from './telemetry/measure-loop-delay.ts'
 import { runMemoryTrim } from './telemetry/run-memory-trim.ts'
+import type { MemoryTrimDeps } from './telemetry/run-memory-trim.ts'
 import type { Logger } from './telemetry/logger.ts'
 import type { NodeEvents } from './telemetry/node-events.ts'
 import { findVolumes } from './find-volumes.ts'
@@ -63,7 +64,7 @@ export interface KubeletDeps {
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number
-  readonly collectGarbage: () => void
+  readonly memory: Pick<MemoryTrimDeps, 'residentBytes' | 'collectGarbage' | 'trimMalloc'>
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly workingDirectory: string
   readonly write: (text: string) => void
@@ -207,6 +208,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       layout: runtime.cgroups,
       pods: () => (isBuilt ? workers.activePods() : []),
       hasExclusiveCpus: (uid) => cpus.hasExclusive(uid),
+      onCgroupWork: (operation, seconds) => metrics.cgroupWork(operation, seconds),
       events: membership.nodeEvents,
     },
     group.signal,
@@ -304,7 +306,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     onEvent: (happenedAt: number) => metrics.runtimeEvent(Math.max(0, clock.now() - happenedAt) / 1000),
   }
   group.run('observer', (s) => runObserver({ observer, client: calls, clock, log, onRelist, ...runtimeEvents }, s))
-  group.run('memory', (s) => runMemoryTrim({ clock, work: runtime.callsMade, collect: deps.collectGarbage }, s))
+  group.run('memory', (s) => runMemoryTrim({ ...deps.memory, clock, work: runtime.callsMade }, s))
   group.run('runtime health', (s) => health.run(s))
   let refused = 0
   const onRefused = () => void (refused += 1)

@@ -16,6 +16,8 @@ import { createLogger, createVerbosity, errorText } from './telemetry/create-log
 
 // An agent that is told to leave is gone within a second, whatever it waits for. The pods stay.
 const SHUTDOWN_LIMIT_MS = 900
+// Until then what is loaded after the pods is loaded: the cache is written once more, as an agent that is killed writes nothing.
+const LATE_MODULES_MS = 10_000
 
 nameProcess('kubelet')
 // Pods are worth more than our log: a reader that went away does not end the agent.
@@ -80,7 +82,10 @@ async function run(settings: Settings, machine: MachineFacts): Promise<number> {
           controller.abort(error)
         },
         write: (text) => process.stdout.write(text),
-        onReady: flushCompileCache,
+        onReady: () => {
+          flushCompileCache()
+          setTimeout(flushCompileCache, LATE_MODULES_MS).unref()
+        },
       },
       controller.signal,
     )

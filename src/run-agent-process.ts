@@ -8,6 +8,7 @@ import { collectGarbage } from './host/collect-garbage.ts'
 import { hostConfigFiles } from './host/config-files.ts'
 import { runKubelet } from './kubelet.ts'
 import type { ObjectApi } from './objects/object-api.ts'
+import { trimMalloc } from './host/trim-malloc.ts'
 import { writeMounterResolver } from './write-mounter-resolver.ts'
 import type { Verbosity } from './telemetry/create-logger.ts'
 import type { Logger } from './telemetry/logger.ts'
@@ -85,7 +86,7 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
       clock,
       log,
       random: () => Math.random(),
-      collectGarbage,
+      memory: { residentBytes: () => process.memoryUsage.rss(), collectGarbage, trimMalloc },
       giveUp: deps.giveUp,
       verbosity: deps.verbosity,
       environment: deps.environment,

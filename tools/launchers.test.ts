@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { arch, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -24,7 +34,8 @@ function writeScript(path: string, text: string): void {
 function makePath(folder: string, node?: string): string {
   const path = join(folder, 'path')
   mkdirSync(path)
-  for (const program of ['dirname', 'readlink', 'uname']) symlinkSync(`/usr/bin/${program}`, join(path, program))
+  for (const program of ['dirname', 'find', 'readlink', 'uname'])
+    symlinkSync(`/usr/bin/${program}`, join(path, program))
   if (node !== undefined) writeScript(join(path, 'node'), node)
   return path
 }
@@ -73,6 +84,28 @@ describe('the launchers', () => {
       stdout: 'ran a b c\n',
       stderr: '',
     })
+  })
+
+  test('run what was built, unless a source is newer or gone', (t) => {
+    const folder = makeFolder(t)
+    cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true })
+    const path = makePath(folder, '[ "$1" = -p ] && echo true || echo "ran $*"')
+    for (const name of ['src/main.ts', 'src/pods/worker.ts', 'dist/main.js', 'dist/made']) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true })
+      writeFileSync(join(folder, name), '')
+    }
+    const age = (name: string, time: number) => utimesSync(join(folder, name), time, time)
+    const program = () => run(join(folder, 'bin/kubelet'), [], path).stdout.slice(`ran ${folder}/`.length).trim()
+    for (const name of ['src/main.ts', 'src/pods/worker.ts', 'src/pods', 'src']) age(name, 1000)
+    age('dist/made', 2000)
+    assert.equal(program(), 'dist/main.js')
+    age('src/pods/worker.ts', 3000)
+    assert.equal(program(), 'src/main.ts')
+    rmSync(join(folder, 'src/pods/worker.ts'))
+    assert.equal(program(), 'src/main.ts')
+    rmSync(join(folder, 'src/pods'), { recursive: true })
+    age('src', 1000)
+    assert.equal(program(), 'dist/main.js')
   })
 
   test('prefer the Node that was installed with the package, below it or beside it', (t) => {

@@ -57,6 +57,8 @@ const statements: readonly (readonly [file: string, text: string, rule: string])
   ['src/config/fields/deep.ts', `export { x } from '../../pods/worker.ts'`, 'no-restricted-imports'],
   ['src/status/fake.ts', `export { FakeClock } from '../../test/fakes/fake-clock.ts'`, 'no-restricted-imports'],
   ['src/pods/package.ts', `export { credentials } from '@grpc/grpc-js'`, 'no-restricted-imports'],
+  ['src/server/http.ts', `export { createServer } from 'node:http'`, 'no-restricted-imports'],
+  ['src/server/http-type.ts', `export type { Server } from 'node:http'`, 'none'],
   ['src/pods/files.ts', `export { readFileSync } from 'node:fs'`, 'no-restricted-imports'],
   ['src/pods/files-later.ts', `export const y = () => import('node:fs/promises')`, 'no-restricted-imports'],
   ['src/pods/files-old.ts', `export { readFileSync } from 'fs'`, 'prefer-node-protocol'],

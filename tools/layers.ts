@@ -3,6 +3,7 @@
  * table has no cycle. The files directly in src (the composition roots) may import everything.
  */
 export const layers: Readonly<Record<string, readonly string[]>> = {
+  builtin: [],
   model: [],
   async: [],
   document: [],
@@ -11,17 +12,17 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   config: ['model', 'document', 'host'],
   cri: ['model', 'async', 'telemetry'],
   schema: ['model', 'document'],
-  streams: ['async', 'telemetry'],
-  'kube-api': ['model', 'async', 'document', 'telemetry', 'host'],
+  streams: ['builtin', 'async', 'telemetry'],
+  'kube-api': ['builtin', 'model', 'async', 'document', 'telemetry', 'host'],
   certificates: ['model', 'async', 'telemetry', 'host', 'kube-api'],
   events: ['model', 'async', 'telemetry', 'kube-api'],
   admission: ['model'],
-  'api-server': ['model', 'async', 'document', 'telemetry', 'host', 'schema', 'streams', 'certificates'],
-  'http-client': ['model'],
+  'api-server': ['builtin', 'model', 'async', 'document', 'telemetry', 'host', 'schema', 'streams', 'certificates'],
+  'http-client': ['builtin', 'model'],
   containers: ['model', 'cri'],
   objects: ['model', 'async', 'telemetry', 'kube-api'],
   volumes: ['model', 'async', 'telemetry', 'host', 'cri', 'containers', 'objects'],
-  sources: ['model', 'async', 'telemetry', 'host', 'schema', 'kube-api'],
+  sources: ['builtin', 'model', 'async', 'telemetry', 'host', 'schema', 'kube-api'],
   observe: ['model', 'async', 'telemetry', 'cri'],
   probes: ['model', 'async', 'telemetry', 'http-client', 'cri', 'containers'],
   images: ['model', 'async', 'telemetry', 'host', 'config', 'cri'],
@@ -50,7 +51,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   plugins: ['async', 'telemetry', 'host', 'cri'],
   'node-api': ['model', 'async', 'telemetry', 'host', 'schema', 'cri'],
   tracing: ['async', 'telemetry', 'cri'],
-  server: ['model', 'async', 'telemetry', 'host', 'cri', 'kube-api', 'logs', 'stats', 'streams'],
+  server: ['builtin', 'model', 'async', 'telemetry', 'host', 'cri', 'kube-api', 'logs', 'stats', 'streams'],
   standalone: ['model', 'async', 'document', 'telemetry', 'host', 'config', 'kube-api'],
 }
 
@@ -69,7 +70,7 @@ export const owners: Readonly<Record<string, readonly string[]>> = {
   'node:timers': ['async'],
   'node:timers/promises': ['async'],
   'node:sqlite': ['api-server'],
-  'node:http': ['server', 'sources', 'http-client', 'api-server', 'kube-api', 'streams'],
+  'node:http': ['builtin', 'server', 'sources', 'http-client', 'api-server', 'kube-api', 'streams'],
   'node:https': ['server', 'sources', 'http-client', 'api-server', 'kube-api', 'streams'],
   'node:http2': ['kube-api', 'api-server'],
   'node:tls': ['api-server', 'kube-api', 'server', 'certificates'],

@@ -1,7 +1,7 @@
-// Brings what a command needs: npm packages by "npm ci", Debian packages by apt-get. Plain JavaScript, because it runs on the
+// Brings what a command needs: npm packages by "npm ci", Debian packages by apt-get, built programs. Plain JavaScript, because it runs on the
 // machine's own Node, before ours is there. Usage: node tools/setup.mjs runtime|check|test
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
@@ -31,6 +31,7 @@ if (needed === undefined) fail(`Unknown purpose "${purpose}": expected runtime, 
 
 installNpmPackages()
 installDebianPackages()
+if (purpose !== 'check') buildPrograms()
 
 function installNpmPackages() {
   const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
@@ -47,6 +48,14 @@ function installNpmPackages() {
   }
   say('installing npm packages (npm ci)')
   run('npm', ['ci', '--ignore-scripts', '--loglevel=error'], 'Cannot install the npm packages: see the output above')
+}
+
+/** Without it everything works, only slower: the launchers take the sources then. */
+function buildPrograms() {
+  if (isBuilt()) return
+  say('building (npm run build)')
+  const { status } = spawnSync(join(root, 'bin/node'), [join(root, 'tools/build.ts')], { cwd: root, stdio: 'inherit' })
+  if (status !== 0) return say('Cannot build: see the output above; going on with the sources')
   // Fills the compile cache, so that the first start is as fast as the later ones.
   for (const [command, argument] of [
     ['kubelet', '--version'],
@@ -54,6 +63,15 @@ function installNpmPackages() {
   ]) {
     spawnSync(join(root, 'bin', command), [argument], { stdio: 'ignore' })
   }
+}
+
+/** The same question as in bin/launch.sh. */
+function isBuilt() {
+  const made = statSync(join(root, 'dist/made'), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const source = join(root, 'src')
+  return ['.', ...readdirSync(source, { recursive: true })].every(
+    (path) => statSync(join(source, path)).mtimeMs <= made,
+  )
 }
 
 function installDebianPackages() {

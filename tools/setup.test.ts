@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import process from 'node:process'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
@@ -18,6 +18,10 @@ interface Machine {
   readonly userId: number
   /** What npm installed before; undefined: nothing. */
   readonly installed?: object
+  /** Is what was built newer than the sources? It is unless told. */
+  readonly isBuilt?: boolean
+  /** Exit code of the checkout's own programs. */
+  readonly nodeStatus?: number
   /** Programs on PATH; each writes its arguments to the file "calls". */
   readonly programs?: Readonly<Record<string, number>>
 }
@@ -26,16 +30,17 @@ interface Machine {
 function setUp(t: TestContext, purpose: string, machine: Machine) {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-setup-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  for (const name of ['tools', 'node_modules', 'path']) mkdirSync(join(folder, name))
+  for (const name of ['tools', 'node_modules', 'path', 'src', 'bin', 'dist']) mkdirSync(join(folder, name))
   cpSync(script, join(folder, 'tools/setup.mjs'))
   writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ packages }))
+  writeFileSync(join(folder, 'src/main.ts'), '')
+  if (machine.isBuilt !== false) writeFileSync(join(folder, 'dist/made'), '')
+  for (const name of ['node', 'kubelet', 'deckhand']) writeProgram(folder, `bin/${name}`, machine.nodeStatus ?? 0)
   if (machine.installed !== undefined) {
     writeFileSync(join(folder, 'node_modules/.package-lock.json'), JSON.stringify({ packages: machine.installed }))
   }
   for (const [name, exitCode] of Object.entries(machine.programs ?? {})) {
-    const program = join(folder, 'path', name)
-    writeFileSync(program, `#!/bin/sh\necho "${name} $*" >>"${folder}/calls"\nexit ${exitCode}\n`)
-    chmodSync(program, 0o755)
+    writeProgram(folder, `path/${name}`, exitCode)
   }
   const user = `data:text/javascript,process.getuid = () => ${machine.userId}`
   const { status, stderr } = spawnSync(process.execPath, ['--import', user, 'tools/setup.mjs', purpose], {
@@ -45,6 +50,12 @@ function setUp(t: TestContext, purpose: string, machine: Machine) {
   })
   const calls = existsSync(join(folder, 'calls')) ? readFileSync(join(folder, 'calls'), 'utf8') : ''
   return { status, stderr, calls }
+}
+
+function writeProgram(folder: string, path: string, exitCode: number): void {
+  const program = join(folder, path)
+  writeFileSync(program, `#!/bin/sh\necho "${basename(path)} $*" >>"${folder}/calls"\nexit ${exitCode}\n`)
+  chmodSync(program, 0o755)
 }
 
 const installed = { 'node_modules/a': { version: '1.0.0' } }
@@ -94,6 +105,16 @@ describe('setup', () => {
     assert.equal(bad.status, 1)
     assert.match(bad.calls, /^apt-get install .*\napt-get update -q\n$/)
     assert.match(bad.stderr, /setup: Cannot read the package lists: see the output above\n$/)
+  })
+
+  test('builds what is older than its sources, and goes on with those when it cannot', (t) => {
+    const machine = { userId: 0, installed, programs: { 'apt-get': 0 }, isBuilt: false }
+    const good = setUp(t, 'test', machine)
+    assert.equal(good.status, 0)
+    assert.match(good.calls, /\nnode \S+\/tools\/build\.ts\nkubelet --version\ndeckhand version\n$/)
+    const bad = setUp(t, 'test', { ...machine, nodeStatus: 1 })
+    assert.equal(bad.status, 0)
+    assert.match(bad.stderr, /\nsetup: Cannot build: see the output above; going on with the sources\n$/)
   })
 
   test('says what to install where there is no apt-get', (t) => {

@@ -1,16 +1,19 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-let collect: (() => void) | undefined
+// An ordinary collection leaves pages half full, and keeps empty ones for ten seconds: twice of what is in use.
+const THOROUGH = { type: 'major', execution: 'sync', flavor: 'last-resort' }
+
+let collect: ((options: typeof THOROUGH) => void) | undefined
 
 /**
- * Collects all garbage of this process now. V8 is asked for its collector at the first use: as a flag of the command line it would make
- * Node compile its own code anew at every start, which takes 40 ms.
+ * Collects all garbage of this process now and gives its pages back, in some 50 ms. V8 is asked for its collector at the first use: as a
+ * flag of the command line it would make Node compile its own code anew at every start, which takes 40 ms.
  */
 export function collectGarbage(): void {
   if (collect === undefined) {
     setFlagsFromString('--expose-gc')
-    collect = runInNewContext('gc') as () => void
+    collect = runInNewContext('gc') as (options: typeof THOROUGH) => void
   }
-  collect()
+  collect(THOROUGH)
 }

@@ -1,7 +1,7 @@
-import { request as requestHttp } from 'node:http'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIPv4 } from 'node:net'
+import { request as requestHttp } from '../builtin/http.ts'
 
 /** A GET as a pod's spec describes it. */
 export interface HttpGetRequest {

@@ -32,7 +32,7 @@ export interface PodMetrics {
 }
 
 /** One try to make a sandbox. */
-export interface SandboxRun {
+interface SandboxRun {
   readonly failed: boolean
   /** The empty one is that of the runtime's choice. */
   readonly handler: string

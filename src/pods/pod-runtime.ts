@@ -108,14 +108,11 @@ interface PodCgroups {
   killContainer(uid: PodUid, containerId: string): Promise<void>
 }
 
-/** Which CPUs containers run on. */
+/** Which CPUs containers have for themselves. */
 interface PodCpus {
   /** For a container that is about to be made; undefined when it may run on all. */
   prepare(uid: PodUid, container: string): Promise<{ readonly cpus: string; readonly exclusive: boolean } | undefined>
-  /** Has a container of the pod CPUs for itself, so that no quota holds for it and the pod? */
   hasExclusive(uid: PodUid): boolean
-  /** The CPUs that only this container has. */
-  exclusiveOf(uid: PodUid, container: string): readonly number[]
 }
 
 /** What is granted to pods that ask for other resources than they had. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createPod } from '../../test/builders/create-pod.ts'
+import { createContainer, createPod } from '../../test/builders/create-pod.ts'
 import { createObservedPod, createObservedSandbox, createPodRuntime } from '../../test/component/create-pod-runtime.ts'
 import { TaskGroup } from '../async/task-group.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
@@ -126,14 +126,18 @@ describe('PodWorkers', () => {
     await end()
   })
 
-  test('says what it refuses, and shows a refused pod as failed', async () => {
+  test('says what it ignores and refuses, and shows a refused pod as failed', async () => {
     const { workers, events, end } = await setUp()
-    const pod = createPod({ spec: { hostUsers: false } })
+    const containers = [createContainer({ lifecycle: { stopSignal: 'SIGUSR1' } })]
+    const pod = createPod({ spec: { hostUsers: false, containers } })
     workers.handle({ operation: 'ADD', pods: [pod] })
     assert.equal(workers.size, 0)
     assert.deepEqual(
       events.map((event) => event.split(':')[0]),
-      ['Warning UnsupportedField Refused spec.hostUsers'],
+      [
+        'Warning UnsupportedField Refused spec.hostUsers',
+        'Warning UnsupportedField Ignored spec.containers[0].lifecycle.stopSignal',
+      ],
     )
     const [view] = workers.views()
     assert.deepEqual([view?.status.phase, view?.status.reason], ['Failed', 'UnsupportedField'])

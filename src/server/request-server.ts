@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { ServerResponse } from '../builtin/http.ts'
 import { DeadlineError } from '../async/abort-errors.ts'
 import { AbortScope } from '../async/abort-scope.ts'
 import type { Clock } from '../async/clock.ts'

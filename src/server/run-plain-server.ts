@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer } from '../builtin/http.ts'
 import type { Clock } from '../async/clock.ts'
 import { admitAll } from './admission.ts'
 import { CONNECTION_LIMITS, Connections } from './connections.ts'

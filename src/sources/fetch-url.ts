@@ -1,6 +1,6 @@
-import { request as requestHttp } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import { request as requestHttp } from '../builtin/http.ts'
 
 /** Header names with all their values. */
 export type HeaderMap = Readonly<Record<string, readonly string[]>>

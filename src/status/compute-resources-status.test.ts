@@ -62,7 +62,7 @@ const rows: Readonly<Record<string, Row>> = {
     applied: applied({ cpuShares: 2n, cpuQuota: 100_000n, memoryLimitBytes: 1024n }),
     expected: {
       allocatedResources: { 'example.com/chip': '1' },
-      resources: { requests: { 'example.com/chip': '1' }, limits: { cpu: '1', memory: '1Ki' } },
+      resources: { requests: { 'example.com/chip': '1' } },
     },
   },
   'less than the kernel can do': {

@@ -18,7 +18,11 @@ export interface ContainerResourcesInput {
 /** What a container was granted, and what it really has. */
 export function computeResourcesStatus({ allocated, actuated, applied }: ContainerResourcesInput): ResourcesStatus {
   const known = actuated === undefined ? (allocated ?? {}) : withActuated(allocated ?? {}, actuated)
-  const { requests, limits } = applied === undefined ? known : withApplied(known, applied)
+  const seen = applied === undefined ? known : withApplied(known, applied)
+  // A side that nobody asked for shows nothing, whatever the runtime had to set there.
+  const [requests, limits] = (['requests', 'limits'] as const).map((side) =>
+    isEmpty(allocated?.[side]) ? {} : seen[side],
+  )
   return {
     ...(isEmpty(allocated?.requests) ? {} : { allocatedResources: allocated?.requests }),
     resources: { ...(isEmpty(limits) ? {} : { limits }), ...(isEmpty(requests) ? {} : { requests }) },

@@ -1,6 +1,6 @@
-import { request as sendRequest } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { request as sendRequest } from '../builtin/http.ts'
 
 /** Where an upgrade request goes and what it says. */
 export interface UpgradeTarget {

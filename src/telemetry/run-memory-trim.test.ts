@@ -3,22 +3,41 @@ import { test } from 'node:test'
 import { FakeClock } from '../../test/fakes/fake-clock.ts'
 import { runMemoryTrim } from './run-memory-trim.ts'
 
-test('runMemoryTrim() collects once after a burst, when it is quiet, and then not before the next', async () => {
+const LOOKS_UNTIL_LATE = 60
+
+test('runMemoryTrim() gives memory back when it is quiet and there is more than before, and what malloc keeps now and then', async () => {
   const clock = new FakeClock()
   const stop = new AbortController()
-  let done = 0
-  let collected = 0
-  const running = runMemoryTrim({ clock, work: () => done, collect: () => (collected += 1) }, stop.signal)
-  const pass = async (work: number) => {
-    done += work
-    await clock.advance(10_000)
-    return collected
+  let [done, garbage, used] = [0, 30, 50]
+  const times = { collected: 0, trimmed: 0 }
+  const deps = {
+    clock,
+    work: () => done,
+    residentBytes: () => (garbage + used) * 1e6,
+    collectGarbage() {
+      times.collected += 1
+      garbage = 0
+    },
+    trimMalloc: () => void (times.trimmed += 1),
   }
-  assert.deepEqual(
-    [await pass(5), await pass(300), await pass(11), await pass(5), await pass(5), await pass(5)],
-    [0, 0, 0, 1, 1, 1],
-  )
-  assert.deepEqual([await pass(250), await pass(0)], [1, 2])
+  const running = runMemoryTrim(deps, stop.signal)
+  const pass = async (work: number, grows: { garbage?: number; used?: number } = {}) => {
+    done += work
+    garbage += grows.garbage ?? 0
+    used += grows.used ?? 0
+    await clock.advance(5000)
+    return times.collected
+  }
+  // The start.
+  assert.deepEqual([await pass(6), await pass(5), await pass(0)], [0, 1, 1])
+  // A burst of work, with little garbage at first.
+  assert.deepEqual([await pass(300, { garbage: 5 }), await pass(5), await pass(300, { garbage: 2 })], [1, 1, 1])
+  assert.deepEqual([await pass(5), await pass(5)], [2, 2])
+  // A crowd of callers, who are no work.
+  assert.deepEqual([await pass(0, { used: 40 }), await pass(0, { used: 2 }), await pass(0)], [3, 3, 3])
+  // Work without end: there is no time for a pause.
+  for (let look = 0; look < LOOKS_UNTIL_LATE; look += 1) await pass(6, { garbage: 1 })
+  assert.deepEqual(times, { collected: 3, trimmed: 4 })
   stop.abort(new Error('done'))
   await assert.rejects(running, /done/)
   assert.equal(clock.sleeping, 0)

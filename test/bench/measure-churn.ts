@@ -19,8 +19,8 @@ const PODS = 300
 const WARM_UP_PODS = 60
 const AT_ONCE = 10
 const DEADLINE_MS = 120_000
-// After so long without work the agent has collected its garbage.
-const SETTLE_MS = 30_000
+// After so long without work the agent has given its garbage back, and V8 the pages that it keeps at first; on a busy machine too.
+const SETTLE_MS = 60_000
 const deckhand = fileURLToPath(new URL('../../bin/deckhand', import.meta.url))
 const NAMESPACE = '/api/v1/namespaces/default'
 

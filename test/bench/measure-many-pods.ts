@@ -14,22 +14,36 @@ const DEADLINE_MS = 300_000
 const RESTARTS_SEEN_MS = 5000
 
 const burstRows = ['half-started', 'all-ready', 'burst-cpu']
-const steadyRows = ['steady-cpu', 'memory', 'anonymous', 'scrape', 'event-loop', 'heap']
+const steadyRows = ['steady-cpu', 'asked-cpu', 'memory', 'anonymous', 'scrape', 'event-loop', 'heap']
 const recoveryRows = ['recovery', 'recovery-restarts']
+
+// As on a node: everything is watched over, with thresholds that are not reached.
+const guarded = {
+  evictionHard: {
+    'memory.available': '1Mi',
+    'nodefs.available': '1Mi',
+    'nodefs.inodesFree': '10',
+    'imagefs.available': '1Mi',
+    'pid.available': '10',
+  },
+  localStorageCapacityIsolation: true,
+}
+const ASK_MS = 10_000
 
 /** Many pods at once, then steady, then the agent killed under them. */
 export const manyPodsScenario: Scenario = {
   name: 'many-pods',
   rows: burstRows.concat(steadyRows, recoveryRows),
   async measure(bench: Bench): Promise<Samples> {
-    const agent = await startBenchAgent(bench)
+    const agent = await startBenchAgent(bench, guarded)
     const burst = await measureBurst(bench, agent)
     const steady = await steadyCpu(agent.pid, bench)
     const { pssMegabytes, anonymousMegabytes } = await memoryUse(agent.pid)
+    const asked = await askedCpu(bench, agent)
     const inside = await readMetrics(bench.lab, agent)
     const recovery = await measureRecovery(bench, agent)
     const memory = { memory: [pssMegabytes], anonymous: [anonymousMegabytes] }
-    return { ...burst, 'steady-cpu': [steady], ...memory, ...inside, ...recovery }
+    return { ...burst, 'steady-cpu': [steady], 'asked-cpu': [asked], ...memory, ...inside, ...recovery }
   },
 }
 
@@ -67,13 +81,28 @@ async function measureRecovery(bench: Bench, agent: LabAgent): Promise<Samples> 
   const before = await runningTasks(bench.lab)
   const killed = now()
   await agent.kill('SIGKILL')
-  const successor = await startBenchAgent(bench)
+  const successor = await startBenchAgent(bench, guarded)
   const ready = await waitForReady(successor, bench.pods, { pollMs: 20, signal: bench.signal })
   await sleep(RESTARTS_SEEN_MS, undefined, { signal: bench.signal })
   const after = new Set(await runningTasks(bench.lab))
   return {
     recovery: [(ready - killed) / 1000],
     'recovery-restarts': [before.filter((task) => !after.has(task)).length],
+  }
+}
+
+/** The same while somebody reads what the pods use, as metrics-server does. */
+async function askedCpu(bench: Bench, agent: LabAgent): Promise<number> {
+  const asking = setInterval(() => {
+    for (const path of ['/stats/summary', '/metrics/resource']) {
+      const url = `http://127.0.0.1:${String(agent.config['readOnlyPort'])}${path}`
+      void bench.lab.network.get(url).catch(() => {})
+    }
+  }, ASK_MS)
+  try {
+    return await steadyCpu(agent.pid, bench)
+  } finally {
+    clearInterval(asking)
   }
 }
 

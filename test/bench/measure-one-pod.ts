@@ -1,5 +1,6 @@
 import { NODE_NAME } from '../e2e/lab/lab-agent.ts'
 import type { LabAgent } from '../e2e/lab/lab-agent.ts'
+import { Floor } from './measure-floor.ts'
 import { mergeSamples } from './rows.ts'
 import type { Samples } from './rows.ts'
 import { isReady, startBenchAgent } from './scenario.ts'
@@ -9,21 +10,33 @@ import { createWorkload, WorkloadLogs } from './workload.ts'
 
 const DEADLINE_MS = 60_000
 
-/** One pod after another on an otherwise empty node: started, its container killed, removed. */
+/** One pod after another on an otherwise empty node: started, its container killed, removed. Beside each the same calls without an agent. */
 export const onePodScenario: Scenario = {
   name: 'one-pod',
-  rows: ['start', 'ready', 'restart', 'stop'],
+  rows: ['start', 'start-floor', 'start-no-cgroups', 'ready', 'restart', 'stop'],
   async measure(bench: Bench): Promise<Samples> {
-    const agent = await startBenchAgent(bench)
-    const logs = new WorkloadLogs(String(agent.config['podLogsDir']))
-    const samples: Samples[] = []
-    // The first pod pays for what the agent and the runtime load only once.
-    for (let run = 0; run <= bench.runs; run += 1) {
-      const measured = await measurePod(bench, { agent, logs, name: `one-${run}` })
-      if (run > 0) samples.push(measured)
-    }
-    return mergeSamples(samples)
+    const samples = await measurePods(bench, await startBenchAgent(bench), 'one')
+    // Both are of our own agent, and of the machine.
+    if (bench.binary !== undefined) return samples
+    const plain = await startBenchAgent(bench, { cgroupsPerQOS: false, enforceNodeAllocatable: [] })
+    const { start = [] } = await measurePods(bench, plain, 'plain')
+    return { ...samples, 'start-no-cgroups': start }
   },
+}
+
+async function measurePods(bench: Bench, agent: LabAgent, prefix: string): Promise<Samples> {
+  const logs = new WorkloadLogs(String(agent.config['podLogsDir']))
+  using floor = new Floor(bench)
+  const samples: Samples[] = []
+  // The first pod pays for what the agent and the runtime load only once.
+  for (let run = 0; run <= bench.runs; run += 1) {
+    const name = `${prefix}-${run}`
+    const measured = await measurePod(bench, { agent, logs, name })
+    const bare = await floor.measure(`floor-${name}`)
+    if (run > 0) samples.push({ ...measured, 'start-floor': [bare] })
+  }
+  await agent.kill()
+  return mergeSamples(samples)
 }
 
 interface Subject {

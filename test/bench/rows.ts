@@ -17,6 +17,8 @@ const row = (name: string, unit: Row['unit'], aim: number | undefined, title: st
 /** Every measure, in the order of the table. */
 export const rows: readonly Row[] = [
   row('start', 's', 0.5, "manifest written → workload's first instruction"),
+  row('start-floor', 's', undefined, '… the same calls to the runtime back to back, without an agent'),
+  row('start-no-cgroups', 's', undefined, '… without cgroups for pods and QoS classes'),
   row('ready', 's', 0.5, 'manifest written → Ready in GET /pods'),
   row('restart', 's', 0.25, "container killed → its replacement's first instruction"),
   row('stop', 's', 1, 'manifest removed → SIGTERM in the workload'),
@@ -24,6 +26,7 @@ export const rows: readonly Row[] = [
   row('all-ready', 's', 0.92, 'many pods at once: all Ready'),
   row('burst-cpu', 's', 1, "many pods at once: agent's own CPU time"),
   row('steady-cpu', '%', 0.25, 'steady, many pods: agent CPU, part of a core'),
+  row('asked-cpu', '%', 0.25, '… with /stats/summary and /metrics/resource read every 10 s'),
   row('idle-cpu', '%', 0.5, 'steady, no pods: agent CPU, part of a core'),
   row('idle-memory', 'MB', 1, 'memory (PSS), no pods'),
   row('memory', 'MB', 0.85, 'memory (PSS), many pods'),

@@ -23,8 +23,11 @@ export interface Scenario {
 }
 
 /** Starts the kubelet to measure and waits until it is healthy. */
-export async function startBenchAgent({ lab, binary }: Bench): Promise<LabAgent> {
-  const agent = await lab.startAgent(binary === undefined ? {} : { binary })
+export async function startBenchAgent(
+  { lab, binary }: Bench,
+  config: Readonly<Record<string, unknown>> = {},
+): Promise<LabAgent> {
+  const agent = await lab.startAgent({ config, ...(binary !== undefined && { binary }) })
   await agent.healthy()
   return agent
 }

@@ -80,6 +80,32 @@ describe('CPUs of containers', () => {
     assert.equal(made?.resources.cpusetCpus, '1-3,5-7')
   })
 
+  test('stay those of a pod that asks for more of them, and of one that gets more memory', async () => {
+    const create = (resources: ResourceRequirements) =>
+      createWantedPod('web', { containers: [createWantedContainer({ resources })] })
+    await using world = await createWorld()
+    const options = { createCpus: staticCpus(world, new FakeCpuNode()), staticCpus: true }
+    {
+      await using agent = await startAgent(world, options)
+      agent.setPods([create(both('2'))])
+      await runs(agent, world, 'web 1,5 -1')
+      agent.setPods([create(both('3'))])
+      await runs(agent, world, 'web 1,5 -1')
+      assert.deepEqual(
+        agent.statusOf('web')?.conditions?.flatMap(({ type, reason }) => (type === 'PodResizePending' ? [reason] : [])),
+        ['Infeasible'],
+      )
+    }
+    await using agent = await startAgent(world, options)
+    agent.setPods([create(both('3'))])
+    await runs(agent, world, 'web 1,5 -1')
+    const larger = { requests: { cpu: '2', memory: '128Mi' }, limits: { cpu: '2', memory: '128Mi' } }
+    agent.setPods([create(larger)])
+    await runs(agent, world, 'web 1,5 -1')
+    const [made] = world.cri.runtime.containers.values()
+    assert.equal(made?.resources.memoryLimitInBytes, 128n * 1024n ** 2n)
+  })
+
   for (const [what, lose] of [
     ['restarted', (text: string) => text],
     ['restarted with a broken record', (text: string) => text.replace('1,5', '2,6')],

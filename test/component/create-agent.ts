@@ -172,7 +172,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const features = () => toRuntimeFeatures(health.abilities, version)
   const { allowedUnsafeSysctls = [] } = options
   const gates = (await loadSettings([])).gates
-  const activePods = () => workers.activePods().map((pod) => allocations.allocated(pod))
+  const activePods = () => workers.activePods()
   const cpus = await (options.createCpus ?? shareCpus)({ calls, observed: observer, activePods, clock, log })
   const admission = createNodeAdmission({
     settings: { gates, config: { allowedUnsafeSysctls } },
@@ -204,7 +204,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     allocations,
     rules: { scope, staticCpus: options.staticCpus === true, staticMemory: false, usesSwap: () => false },
     find: (uid) => workers.wish(uid),
-    admit: (pod) => options.admit?.(pod) ?? admission.admit(pod),
+    admit: (pod) => options.admit?.(pod) ?? admission.admitResize(pod),
     wake: (uid) => workers.wake(uid),
     events: recorder,
     metrics: {

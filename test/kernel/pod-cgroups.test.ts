@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import process from 'node:process'
+import { text as readText } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { systemClock } from '../../src/async/clock.ts'
@@ -111,7 +112,7 @@ describe('cgroups of pods in the kernel', { skip: !mayMakeCgroups() }, () => {
     const shell = spawn('sh', ['-c', `echo $$ > ${limited}; (exit 7); echo forked`], {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    const [[code], text] = await Promise.all([once(shell, 'exit'), once(shell.stderr, 'data').then(String)])
+    const [[code], text] = await Promise.all([once(shell, 'exit'), readText(shell.stderr)])
     assert.match(text, /[Ff]ork/)
     assert.notEqual(code, 0)
     await driver.remove(`${root}/kubepods/podu-1`, never)

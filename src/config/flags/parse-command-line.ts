@@ -35,8 +35,10 @@ class FlagNames {
     const equals = argument.indexOf('=')
     const name = argument.slice(2, equals < 0 ? undefined : equals).replaceAll('_', '-')
     const row = this.#long.get(name)
-    const unknown = `unknown flag --${name}${suggestion(name, this.#long.keys(), '--')}`
-    if (row === undefined) return { problem: explainRemovedFlag(name) ?? unknown }
+    if (row === undefined) {
+      const unknown = `unknown flag --${name}${suggestion(name, this.#long.keys(), '--')}`
+      return { problem: explainRemovedFlag(name) ?? unknown }
+    }
     return { row, value: equals < 0 ? undefined : argument.slice(equals + 1) }
   }
 

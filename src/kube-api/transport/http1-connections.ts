@@ -1,7 +1,7 @@
-import { Agent, request } from 'node:http'
 import type { ClientRequest, ClientRequestArgs, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { Agent, request } from '../../builtin/http.ts'
 import { BrokenConnectionError } from './transport.ts'
 import type { TransportRequest, TransportResponse } from './transport.ts'
 

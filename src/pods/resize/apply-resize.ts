@@ -106,13 +106,11 @@ async function resizeContainer(
   const { id, name, resources } = step
   const found = allContainers(pod).find(({ container }) => container.name === name)
   if (found === undefined) throw new Error(`Cannot resize "${name}": the pod has no such container`)
-  const { uid } = pod.metadata
-  const exclusive = runtime.cpus.hasExclusive(uid) && runtime.cpus.exclusiveOf(uid, name).length > 0
+  const cpus = await runtime.cpus.prepare(pod.metadata.uid, name)
   const linux = computeContainerResources({
     pod,
     kinded: { ...found, container: { ...found.container, resources } },
-    // The CPUs stay as they are; those that are nobody else's have no quota.
-    cpuset: { cpus: '', mems: '', exclusive },
+    cpuset: cpus && { ...cpus, mems: '' },
     settings: runtime.node.container.resources,
   })
   const update = { containerId: id, linux, windows: undefined, annotations: {} }

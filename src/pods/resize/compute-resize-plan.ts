@@ -15,7 +15,7 @@ export interface PodSize {
 }
 
 /** Values that change. */
-export type PodSizeChange = Partial<PodSize> & { readonly cpuShares?: bigint }
+type PodSizeChange = Partial<PodSize> & { readonly cpuShares?: bigint }
 
 /** How much memory is in use, as far as is known. */
 export interface MemoryUsage {
