@@ -21,6 +21,7 @@ async function create(fields: string, driver: 'cgroupfs' | 'systemd' = 'cgroupfs
     layout: { driver, root: '/deckhand-does-not-exist', perQos: true },
     pods: () => [],
     hasExclusiveCpus: () => false,
+    onCgroupWork: () => {},
     events: { record: () => {} },
     environment: { DBUS_SYSTEM_BUS_ADDRESS: 'unix:path=/does/not/exist' },
     clock: new FakeClock(),

@@ -22,6 +22,8 @@ import type { NodeAmounts } from './resources/compute-node-cgroups.ts'
 import type { QosSettings } from './resources/compute-qos-cgroups.ts'
 import { runNodeCgroups, startNodeCgroups } from './resources/node-cgroups.ts'
 import { createPodCgroups } from './resources/pod-cgroups.ts'
+import { measureDriver } from './resources/measure-driver.ts'
+import type { OnCgroupWork } from './resources/measure-driver.ts'
 import { QosCgroups } from './resources/qos-cgroups.ts'
 import { readPodCgroup } from './resources/read-pod-cgroup.ts'
 import { runOwnCgroups } from './resources/run-own-cgroups.ts'
@@ -37,6 +39,7 @@ export interface CreateCgroupsDeps {
   readonly pods: () => readonly Pod[]
   /** A container of this pod has CPUs for itself. */
   readonly hasExclusiveCpus: (uid: PodUid) => boolean
+  readonly onCgroupWork: OnCgroupWork
   readonly events: NodeEvents
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
@@ -56,7 +59,11 @@ export async function createCgroups(deps: CreateCgroupsDeps, signal: AbortSignal
   }
   const files = openCgroupFiles(machine.cgroupVersion)
   const reader = createCgroupReader(machine.cgroupVersion)
-  const driver = await createDriver(deps, createCgroupfsDriver(files, clock), signal)
+  const driver = measureDriver(
+    await createDriver(deps, createCgroupfsDriver(files, clock), signal),
+    clock,
+    deps.onCgroupWork,
+  )
   const amounts = await readAmounts(deps)
   const problems = computeReservationProblems(amounts)
   if (problems.length > 0) throw new Error(`Cannot reserve more than the node has: ${problems.join('; ')}`)

@@ -208,6 +208,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       layout: runtime.cgroups,
       pods: () => (isBuilt ? workers.activePods() : []),
       hasExclusiveCpus: (uid) => cpus.hasExclusive(uid),
+      onCgroupWork: (operation, seconds) => metrics.cgroupWork(operation, seconds),
       events: membership.nodeEvents,
     },
     group.signal,

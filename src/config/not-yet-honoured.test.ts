@@ -4,12 +4,12 @@ import { loadFields, loadSettings } from '../../test/fakes/load-settings.ts'
 
 test('settings name the fields that were set and have no effect yet', async () => {
   const { notYetHonoured } = await loadFields({
-    memoryManagerPolicy: 'Static',
+    topologyManagerScope: 'pod',
     reservedMemory: [{ numaNode: 0, limits: { memory: '100Mi' } }],
     evictionHard: { 'memory.available': '1%' },
     syncFrequency: '2m',
   })
-  assert.deepEqual(notYetHonoured, ['reservedMemory', 'memoryManagerPolicy'])
+  assert.deepEqual(notYetHonoured, ['reservedMemory', 'topologyManagerScope'])
 })
 
 test('settings name nothing where nothing was set', async () => {

@@ -63,6 +63,13 @@ describe('computeResourceMetrics()', () => {
     )
   })
 
+  test('shows what is on its way out when that is wanted', () => {
+    const names = (options?: { showHidden: boolean }) =>
+      computeResourceMetrics(undefined, options).map(({ name, samples }) => `${name} ${samples[0]?.value}`)
+    assert.deepEqual(names(), ['resource_scrape_error 1'])
+    assert.deepEqual(names({ showHidden: true }), ['resource_scrape_error 1', 'scrape_error 1'])
+  })
+
   test('says that the node could not be looked at', async () => {
     const text = await renderMetrics(computeResourceMetrics(undefined), 'openMetrics')
     assert.deepEqual(toLines(parseExposition(text, 'openMetrics')), ['resource_scrape_error{} 1'])

@@ -57,6 +57,7 @@ function countEverything(metrics: AgentMetrics): void {
   metrics.requestStarted(request)
   metrics.requestEnded(request, 0.1)
   metrics.webSocketRequest('exec')
+  metrics.cgroupWork('create', 0.1)
   for (const step of ['pre_kubelet', 'pre_registration', 'registration', 'post_registration', 'whole'] as const)
     metrics.nodeStartup(step, 1)
   metrics.clientRequest({

@@ -8,6 +8,8 @@ import { addClaimMetrics } from './add-claim-metrics.ts'
 import type { ClaimMetrics, ClaimUsage } from './add-claim-metrics.ts'
 import { addLogMetrics } from './add-log-metrics.ts'
 import type { LogUsage } from './add-log-metrics.ts'
+import { createCgroupMetrics } from './create-cgroup-metrics.ts'
+import type { CgroupMetrics } from './create-cgroup-metrics.ts'
 import { createClientMetrics } from './create-client-metrics.ts'
 import type { ClientMetrics } from './create-client-metrics.ts'
 import { createCpuMetrics } from './create-cpu-metrics.ts'
@@ -63,6 +65,7 @@ export type AgentCounts = RuntimeMetrics &
   NodeApiMetrics &
   StartupMetrics &
   StreamMetrics &
+  CgroupMetrics &
   TracingMetrics & {
     /** Forgets how the health checks went. */
     resetHealth(): void
@@ -114,6 +117,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     ...createNodeApiMetrics(main, sources.plugins),
     ...createStartupMetrics(main),
     ...createStreamMetrics(main),
+    ...createCgroupMetrics(main),
     ...createTracingMetrics(main),
     ...createProbeMetrics(probes),
     ...createHealthMetrics(health),

@@ -50,6 +50,7 @@ const COUNTS: Readonly<Record<keyof AgentCounts, true>> = {
   requestStarted: true,
   requestEnded: true,
   webSocketRequest: true,
+  cgroupWork: true,
   nodeStartup: true,
   healthChecked: true,
   clientRequest: true,
