@@ -21,7 +21,7 @@ program() {
   built=$root/dist/$1.js
   case $root in
     */node_modules/*) ;;
-    *) [ "${DECKHAND_RUN:-}" != sources ] && [ -e "$built" ] && newer=$(find "$root/src" -newer "$root/dist/made" -print -quit) && [ -z "$newer" ] || built=$root/src/$1.ts ;;
+    *) [ "${DECKHAND_RUN:-}" != sources ] && [ -e "$built" ] && newer=$(find "$root/src" -newer "$root/dist/made" -print -quit 2> /dev/null) && [ -z "$newer" ] || built=$root/src/$1.ts ;;
   esac
   echo "$built"
 }
