@@ -15,13 +15,13 @@ find_node() {
   exit 1
 }
 
-# program NAME: what "npm run build" wrote, which loads in half of the time, unless a source is newer. Node strips no types below
-# node_modules, so an installed package has nothing else.
+# program NAME: what "npm run build" wrote, which loads in half of the time, unless a source is newer or DECKHAND_RUN=sources says so (tests
+# that reach into the agent need that). Node strips no types below node_modules, so an installed package has nothing else.
 program() {
   built=$root/dist/$1.js
   case $root in
     */node_modules/*) ;;
-    *) [ -e "$built" ] && newer=$(find "$root/src" -newer "$root/dist/made" -print -quit) && [ -z "$newer" ] || built=$root/src/$1.ts ;;
+    *) [ "${DECKHAND_RUN:-}" != sources ] && [ -e "$built" ] && newer=$(find "$root/src" -newer "$root/dist/made" -print -quit 2> /dev/null) && [ -z "$newer" ] || built=$root/src/$1.ts ;;
   esac
   echo "$built"
 }

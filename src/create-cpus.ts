@@ -60,7 +60,7 @@ export async function createCpus(deps: CreateCpusDeps): Promise<PodCpus> {
   if (config.cpuManagerPolicy === 'none') {
     const record = await loadCpuRecord({ store, log })
     const giveBack = record?.policyName === 'static' ? new Set(deps.machine.onlineCpus) : undefined
-    if (giveBack === undefined && (await store.read()) !== SHARED_STATE) await store.write(SHARED_STATE)
+    if (giveBack === undefined) await noteShared(store, log)
     const quotaOf = (update: CpusetUpdate) => ownQuota(deps, update)
     return new SharedCpus({ ...common, giveBack, setCpus: createCpusSetter(deps, quotaOf) })
   }
@@ -75,6 +75,15 @@ export async function createCpus(deps: CreateCpusDeps): Promise<PodCpus> {
     recorded: await loadCpuState({ store, log }, policy),
     setCpus: createCpusSetter(deps, ({ exclusive }) => (exclusive ? noQuota : {})),
   })
+}
+
+/** For the agents that come after; a full disk must not keep this one from its work. */
+async function noteShared(store: CpuStateStore, log: Logger): Promise<void> {
+  try {
+    if ((await store.read()) !== SHARED_STATE) await store.write(SHARED_STATE)
+  } catch (error) {
+    log.warn('cannot record that containers share all CPUs', { error })
+  }
 }
 
 /** The static policy as it is configured, on this machine. */

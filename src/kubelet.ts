@@ -8,7 +8,6 @@ import { createPods } from './create-pods.ts'
 import { createNodeRuntime } from './create-node-runtime.ts'
 import { createLoneMembership } from './membership.ts'
 import { createNode } from './create-node.ts'
-import type { CreateStatsDeps, Stats } from './create-stats.ts'
 import { listLogUsages } from './stats/list-log-usages.ts'
 import { NodePressure } from './eviction/node-pressure.ts'
 import { createNodeTracing } from './create-node-tracing.ts'
@@ -18,17 +17,17 @@ import type { PluginRegistrations } from './plugins/plugin-registrations.ts'
 import { noTracer } from './telemetry/tracer.ts'
 import type { ServingCertificates } from './certificates/open-serving-certificates.ts'
 import { readOwnUsage } from './host/own-usage.ts'
+import { toClusterMetrics } from './to-cluster-metrics.ts'
 import { toNodeFacts } from './to-node-facts.ts'
-import type { JoinClusterDeps } from './join-cluster.ts'
+import { StatsOpener } from './stats-opener.ts'
+import { RuntimeLooks } from './runtime-looks.ts'
 import { readNodeIdentity } from './host/read-node-identity.ts'
-import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Verbosity } from './telemetry/create-logger.ts'
 import { runProcess } from './host/run-process.ts'
 import { prepareRoot } from './host/prepare-root.ts'
 import { waitForFreshNode } from './wait-for-fresh-node.ts'
 import { NodeStartup } from './node/node-startup.ts'
 import { readBootTime } from './host/read-boot-time.ts'
-import { computeRelistProblem } from './node/compute-relist-problem.ts'
 import type { Node } from './model/generated/core-v1.ts'
 import type { DnsSettings } from './containers/compute-dns-config.ts'
 import { createGuardedFiles } from './host/create-guarded-files.ts'
@@ -75,8 +74,6 @@ export interface KubeletDeps {
   readonly giveUp: (error: Error) => void
 }
 
-const STUCK_MS = 300_000
-
 /**
  * The whole agent, built by hand and run until the signal aborts: reading this shows how the parts hang together. Resolves to the exit
  * code of a run that ends by itself (--runonce).
@@ -110,13 +107,10 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   })
   const startedAt = clock.now()
   const loopDelay = measureLoopDelay()
-  // Counted by a clock that nobody sets: the node must not falter because its time was put right.
-  let lastLookAt = clock.monotonic()
   // What the runtime tells before there is anybody to hear it is looked at when there is.
   let isBuilt = false
   let serving: ServingCertificates | undefined
   let plugins: PluginRegistrations | undefined
-  let stats: Stats | undefined
   let shutdown: NodeShutdown | undefined
   const metrics = deferMetrics(async () =>
     (await import('./telemetry/create-metrics.ts')).createMetrics({
@@ -127,12 +121,13 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       volumes: () => volumes.counts(),
       cpus: () => cpus.figures(),
       claimUsages: () => volumeStats.claimUsages(),
-      logUsages: () => listLogUsages(stats?.engine.snapshot()),
+      logUsages: () => listLogUsages(stats.opened?.engine.snapshot()),
       resizes: () => pods.resizes.counts(),
       plugins: () => plugins?.plugins() ?? [],
       loopDelay,
     }),
   )
+  const looks = new RuntimeLooks({ syncFrequencyMs: config.syncFrequency, metrics, clock, log })
   using runtime = await createNodeRuntime(
     {
       settings,
@@ -178,11 +173,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       runtime: runtime.version,
       abilities: () => health.abilities,
       pressures: () => pressure.current,
-      problems: () => [
-        ...computeRelistProblem(clock.monotonic() - lastLookAt),
-        ...health.nodeProblems,
-        ...(shutdown?.problems() ?? []),
-      ],
+      problems: () => [...looks.problems(), ...health.nodeProblems, ...(shutdown?.problems() ?? [])],
       volumesInUse: () => [],
       events: membership.nodeEvents,
       startup: new NodeStartup({
@@ -293,19 +284,12 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     }
     group.run('leftovers', (s) => runLeftoverRemoval(leftovers, s))
   }
-  const stuckMs = Math.max(STUCK_MS, 2 * config.syncFrequency)
-  let blind = false
-  const onRelist = ({ ms, error }: { readonly ms: number; readonly error?: unknown }) => {
-    lastLookAt = clock.monotonic()
-    if (error === undefined) metrics.relist(ms / 1000, clock.now())
-    else if (!blind) log.warn('cannot look at the runtime, will try again', { error })
-    blind = error !== undefined
-  }
-  const runtimeEvents = {
+  const onLook = {
+    onRelist: (look: Parameters<RuntimeLooks['note']>[0]) => looks.note(look),
     onStream: (failed: boolean) => metrics.runtimeEventsOpened(failed),
     onEvent: (happenedAt: number) => metrics.runtimeEvent(Math.max(0, clock.now() - happenedAt) / 1000),
   }
-  group.run('observer', (s) => runObserver({ observer, client: calls, clock, log, onRelist, ...runtimeEvents }, s))
+  group.run('observer', (s) => runObserver({ observer, client: calls, clock, log, ...onLook }, s))
   group.run('memory', (s) => runMemoryTrim({ ...deps.memory, clock, work: runtime.callsMade }, s))
   group.run('runtime health', (s) => health.run(s))
   let refused = 0
@@ -338,15 +322,14 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       s,
     ),
   )
-  const openStats = createStatsOpener(
+  const stats = new StatsOpener(
     { ...deps, identity, runtime, volumes: () => volumeStats.usages(), rootDirectory },
     group,
-    (opened) => (stats = opened),
   )
   group.run('eviction', async (s) => {
-    const [{ runProtection }, stats] = await Promise.all([import('./run-protection.ts'), openStats()])
+    const [{ runProtection }, { engine }] = await Promise.all([import('./run-protection.ts'), stats.open()])
     const { collector } = images
-    await runProtection({ ...deps, runtime, workers, collector, stats: stats.engine, membership, pressure, metrics }, s)
+    await runProtection({ ...deps, runtime, workers, collector, stats: engine, membership, pressure, metrics }, s)
   })
   group.run('node shutdown', async (s) => {
     const { createNodeShutdown } = await import('./create-node-shutdown.ts')
@@ -360,8 +343,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     const { runIptablesChains } = await import('./node/iptables/run-iptables-chains.ts')
     await runIptablesChains({ runProcess: (request, until) => runProcess(clock, request, until), clock, log }, s)
   })
-  const syncLoop = () =>
-    clock.monotonic() - lastLookAt > stuckMs ? `no look at the runtime was tried for ${stuckMs / 1000} s` : undefined
+  const syncLoop = () => looks.stuck()
   const createApi = async () => {
     // Loaded only now: pods come before those who look at them.
     const { createKubeletApi } = await import('./create-kubelet-api.ts')
@@ -380,7 +362,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     serving = created.certificates
     return created.api
   }
-  const statsRoutes = async () => (await openStats()).routes
+  const statsRoutes = async () => (await stats.open()).routes
   const ports = { settings, workers, metrics, tracer, clock, log, syncLoop, statsRoutes, createApi }
   group.run('servers', (s) => runServers(ports, s))
   await deps.onReady(() => syncLoop() === undefined)
@@ -415,19 +397,6 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   return 0
 }
 
-/** What the node and its pods use; loaded when somebody wants to know, and once for all. */
-function createStatsOpener(deps: CreateStatsDeps, group: TaskGroup, onOpened: (stats: Stats) => void) {
-  const open = async () => {
-    const { createStats } = await import('./create-stats.ts')
-    const stats = createStats(deps, group.signal)
-    onOpened(stats)
-    group.run('stats', (s) => stats.engine.run(s))
-    return stats
-  }
-  let opening: ReturnType<typeof open> | undefined
-  return () => (opening ??= open())
-}
-
 /** The first look. A pod that cannot be read keeps nobody else waiting: its worker asks again before it does anything. */
 async function lookAround(observer: Observer, log: Logger): Promise<void> {
   try {
@@ -452,19 +421,4 @@ function toOwner(node: Node | undefined): { readonly name: string; readonly uid:
 /** Without end is without a certificate. */
 function toEnd(clock: Clock, ttlSeconds: number | undefined): number | undefined {
   return ttlSeconds === undefined || ttlSeconds === Infinity ? undefined : clock.now() + ttlSeconds * 1000
-}
-
-function toClusterMetrics(metrics: AgentMetrics): JoinClusterDeps['metrics'] {
-  return {
-    client: {
-      request({ method: verb, code, host, seconds, isRepeat }) {
-        metrics.clientRequest({ host, method: verb, verb, code, seconds })
-        if (isRepeat) metrics.clientRetry({ host, verb, code })
-      },
-      waited: ({ method: verb, host, seconds }) => metrics.clientWait({ host, verb, seconds }),
-      sized: ({ method: verb, ...sizes }) => metrics.clientSize({ verb, ...sizes }),
-    },
-    pluginCall: (call) => metrics.credentialPluginCall(call),
-    certificate: { renewError: () => metrics.certificateRenewalFailed('client'), rotated() {} },
-  }
 }

@@ -8,6 +8,7 @@ import { ConfigError, FlagError, formatConfigError } from './config/config-error
 import { loadConfiguration } from './config/load-configuration.ts'
 import type { CommandLine, Settings } from './config/load-configuration.ts'
 import { hostConfigFiles } from './host/config-files.ts'
+import { findBuiltSource } from './host/find-built-source.ts'
 import { nameProcess } from './host/own-process.ts'
 import { readMachine } from './host/read-machine.ts'
 import type { MachineFacts } from './host/read-machine.ts'
@@ -52,6 +53,7 @@ async function run(settings: Settings, machine: MachineFacts): Promise<number> {
     format: logging.format === 'json' ? 'json' : 'text',
     verbosity,
     modules: logging.vmodule,
+    findSource: findBuiltSource,
     clock: systemClock,
     pid: process.pid,
     write: (line) => process.stderr.write(line),

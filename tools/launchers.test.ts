@@ -40,8 +40,8 @@ function makePath(folder: string, node?: string): string {
   return path
 }
 
-function run(command: string, args: readonly string[], path?: string) {
-  const env = path === undefined ? process.env : { PATH: path }
+function run(command: string, args: readonly string[], path?: string, environment = {}) {
+  const env = path === undefined ? process.env : { PATH: path, ...environment }
   const { status, stdout, stderr } = spawnSync(command, args, { cwd: '/', env, encoding: 'utf8' })
   return { status, stdout, stderr }
 }
@@ -95,10 +95,12 @@ describe('the launchers', () => {
       writeFileSync(join(folder, name), '')
     }
     const age = (name: string, time: number) => utimesSync(join(folder, name), time, time)
-    const program = () => run(join(folder, 'bin/kubelet'), [], path).stdout.slice(`ran ${folder}/`.length).trim()
+    const program = (environment = {}) =>
+      run(join(folder, 'bin/kubelet'), [], path, environment).stdout.slice(`ran ${folder}/`.length).trim()
     for (const name of ['src/main.ts', 'src/pods/worker.ts', 'src/pods', 'src']) age(name, 1000)
     age('dist/made', 2000)
     assert.equal(program(), 'dist/main.js')
+    assert.equal(program({ DECKHAND_RUN: 'sources' }), 'src/main.ts')
     age('src/pods/worker.ts', 3000)
     assert.equal(program(), 'src/main.ts')
     rmSync(join(folder, 'src/pods/worker.ts'))

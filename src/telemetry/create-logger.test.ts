@@ -69,5 +69,10 @@ test('createLogger() writes decisions of the files that are named', () => {
     .debug('shown')
   createLogger({ ...options, write, modules: [{ filePattern: 'create-logger.*', verbosity: 3 }] }).debug('too little')
   createLogger({ ...options, write, modules: [{ filePattern: 'other', verbosity: 9 }] }).debug('not meant')
-  assert.deepEqual([lines.length, lines[0]?.includes('"shown" a=1')], [1, true])
+  const findSource = (path: string) => (path.endsWith('.test.ts') ? 'src/pods/worker.ts' : undefined)
+  createLogger({ ...options, write, findSource, modules: [{ filePattern: 'pods/w*', verbosity: 4 }] }).debug('built')
+  assert.deepEqual(
+    lines.map((line) => line.slice(line.indexOf(']'))),
+    ['] "shown" a=1\n', '] "built"\n'],
+  )
 })

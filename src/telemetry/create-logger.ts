@@ -2,6 +2,7 @@ import type { Clock } from '../async/clock.ts'
 import { computeFileVerbosity } from './compute-file-verbosity.ts'
 import type { FileVerbosity } from './compute-file-verbosity.ts'
 import { findCaller } from './find-caller.ts'
+import type { FindSource } from './find-caller.ts'
 import type { LogFields, Logger } from './logger.ts'
 
 /** How much is logged; may be changed while the agent runs. */
@@ -26,11 +27,14 @@ export interface LoggerOptions {
   readonly program?: string
   /** Files that log more than the others; a pattern without a slash is for the name of the file, without its ending. */
   readonly modules?: readonly FileVerbosity[]
+  /** Needed for those where sources are put together in other files. */
+  readonly findSource?: FindSource
 }
 
 type Level = 'error' | 'warn' | 'info' | 'debug'
 
 const DEBUG_VERBOSITY = 4
+const OWN = '/telemetry/create-logger.ts'
 // Whatever stands under such a name never reaches a log, at any level.
 const SECRET_NAMES = /token|password|passwd|authorization|credential|secret(?!Name)|privateKey/i
 
@@ -58,8 +62,8 @@ export function createLogger(options: LoggerOptions, bound: LogFields = {}): Log
 }
 
 /** Asked only where single files log more than the others: finding the caller takes a while. */
-function callerLogs({ modules = [] }: LoggerOptions): boolean {
-  return modules.length > 0 && computeFileVerbosity(modules, findCaller(import.meta.url)) >= DEBUG_VERBOSITY
+function callerLogs({ modules = [], findSource }: LoggerOptions): boolean {
+  return modules.length > 0 && computeFileVerbosity(modules, findCaller(OWN, findSource)) >= DEBUG_VERBOSITY
 }
 
 function verbosityOf({ verbosity }: LoggerOptions): number {

@@ -1,13 +1,19 @@
 // The logger itself, and whatever wraps it.
 const DEPTH = 8
 
-/** The file from which the file with this URL was called; empty when that cannot be said. */
-export function findCaller(ownUrl: string): string {
+/** Tells which source a line of a file comes from; undefined where the file is the source. */
+export type FindSource = (path: string, line: number) => string | undefined
+
+/** The source from which this one was called; empty when that cannot be said. */
+export function findCaller(own: string, findSource: FindSource = () => undefined): string {
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = DEPTH
   const { stack = '' } = new Error('where are we?')
   Error.stackTraceLimit = limit
-  const files = [...stack.matchAll(/(file:\/\/[^\s)]+?):\d+:\d+/g)].map(([, url = '']) => url)
-  const own = files.lastIndexOf(ownUrl)
-  return own === -1 ? '' : decodeURI(files[own + 1] ?? '').replace('file://', '')
+  const sources = [...stack.matchAll(/file:\/\/([^\s)]+?):(\d+):\d+/g)].map(([, url = '', line]) => {
+    const path = decodeURI(url)
+    return findSource(path, Number(line)) ?? path
+  })
+  const place = sources.findLastIndex((source) => source.endsWith(own))
+  return place === -1 ? '' : (sources[place + 1] ?? '')
 }

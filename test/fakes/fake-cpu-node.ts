@@ -25,6 +25,8 @@ export class FakeCpuNode {
   readonly updates: string[] = []
   /** How often somebody asked the kernel where a container runs. */
   reads = 0
+  /** Ids of containers that cannot be looked at. */
+  readonly mute = new Set<string>()
   /** Ids of containers that cannot be updated. */
   readonly stubborn = new Set<string>()
   readonly counted: string[] = []
@@ -71,6 +73,7 @@ export class FakeCpuNode {
       activePods: () => [...this.pods.values()],
       readCpus: async ({ id }: { readonly id: string }) => {
         this.reads += 1
+        if (this.mute.has(id)) throw new Error(`Cannot look at ${id}`)
         const cpus = this.running.get(id)?.cpus
         return cpus === undefined ? undefined : new Set(parseCpuSet(cpus))
       },

@@ -152,6 +152,16 @@ describe('CpuAssignments', () => {
     })
   }
 
+  test('starts although the runtime says nothing of a container', async () => {
+    const node = new FakeCpuNode()
+    await node.add(await node.start(POLICY), pinned('a'))
+    node.file = undefined
+    node.mute.add('a/main')
+    const cpus = await node.start(POLICY)
+    assert.deepEqual(node.lines, ['warn cannot see on which CPUs a container runs'])
+    assert.equal(cpus.admit(pinned('b')), undefined)
+  })
+
   test('gives a pod that ran before there was such a policy its CPUs, without a restart', async () => {
     const node = new FakeCpuNode()
     node.file = '{"policyName":"none","defaultCpuSet":"","checksum":1353318690}'

@@ -56,16 +56,30 @@ export class CpuAssignments implements PodCpus {
   }
 
   async find(running: readonly ObservedPod[], signal: AbortSignal): Promise<void> {
-    const { policy, readCpus } = this.#deps
+    const { policy } = this.#deps
     const candidates = allCpus(policy.topology).difference(policy.reserved)
     for (const { uid, containers } of running) {
       for (const { id, name, state } of containers) {
         if (state !== 'running' || this.#ownOf(uid, name) !== undefined) continue
-        const cpus = await readCpus({ uid, id }, signal)
+        const cpus = await this.#look({ uid, id }, signal)
         // What is shared has the reserved CPUs too, unless they are nobody's.
         if (cpus !== undefined && cpus.size > 0 && cpus.isSubsetOf(candidates))
           this.#held = withAssignment(this.#held, { uid, container: name, cpus })
       }
+    }
+  }
+
+  /** A container that cannot be looked at must not stop the start. */
+  async #look(
+    container: { readonly uid: PodUid; readonly id: string },
+    signal: AbortSignal,
+  ): Promise<CpuSet | undefined> {
+    try {
+      return await this.#deps.readCpus(container, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      this.#deps.log.warn('cannot see on which CPUs a container runs', { ...container, error })
+      return undefined
     }
   }
 

@@ -17,7 +17,7 @@ test('what pods have while no agent runs stays; what is deleted meanwhile is sto
   const journal = join(pods.folder, 'journal')
   await writeFile(journal, '')
   await writeFile(join(pods.folder, 'plan.json'), '{}')
-  const environment = { NODE_OPTIONS: `--import=${noteSteps}`, KILL_SWITCH: pods.folder }
+  const environment = { NODE_OPTIONS: `--import=${noteSteps}`, KILL_SWITCH: pods.folder, DECKHAND_RUN: 'sources' }
   const { agent } = pods.objects
   await using node = await TestNode.start({ ...agent, environment: { ...agent.environment, ...environment } })
   const readSteps = async () => {

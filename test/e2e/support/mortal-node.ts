@@ -36,7 +36,12 @@ export class MortalNode implements AsyncDisposable {
     const switchFile = new URL(killSwitch, import.meta.url).href
     const node = await TestNode.start({
       ...options,
-      environment: { ...options.environment, NODE_OPTIONS: `--import=${switchFile}`, KILL_SWITCH: folder },
+      environment: {
+        ...options.environment,
+        NODE_OPTIONS: `--import=${switchFile}`,
+        KILL_SWITCH: folder,
+        DECKHAND_RUN: 'sources',
+      },
     })
     return new MortalNode(node, folder)
   }
