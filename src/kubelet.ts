@@ -329,7 +329,8 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   group.run('eviction', async (s) => {
     const [{ runProtection }, { engine }] = await Promise.all([import('./run-protection.ts'), stats.open()])
     const { collector } = images
-    await runProtection({ ...deps, runtime, workers, collector, stats: engine, membership, pressure, metrics }, s)
+    const measures = { collector, stats: engine, volumes: volumeStats }
+    await runProtection({ ...deps, ...measures, runtime, workers, membership, pressure, metrics }, s)
   })
   group.run('node shutdown', async (s) => {
     const { createNodeShutdown } = await import('./create-node-shutdown.ts')

@@ -32,6 +32,7 @@ export interface ProtectionDeps {
   readonly workers: PodWorkers
   readonly collector: Pick<ImageCollector, 'collectUnused'>
   readonly stats: Pick<StatsEngine, 'ask'>
+  readonly volumes: EvictionDeps['volumes']
   readonly membership: Pick<Membership, 'podEvents' | 'nodeEvents'>
   readonly pressure: NodePressure
   readonly metrics: AgentMetrics

@@ -26,6 +26,7 @@ class EvictionWorld {
   use: NodeUse = {}
   onEvict: (uid: string) => void = () => {}
   onReclaim: (what: string) => void = () => {}
+  onMeasure: () => void = () => {}
   failing = ''
 
   rounds(hard: Readonly<Record<string, string>>, fields: Partial<EvictionRoundsDeps> = {}): EvictionRounds {
@@ -62,6 +63,12 @@ class EvictionWorld {
         dropRemains: async (uid) => {
           act(`drop ${uid ?? 'all'}`)
           if (uid === undefined) this.onReclaim('containers')
+        },
+      },
+      volumes: {
+        measureNow: async () => {
+          act('measure volumes')
+          this.onMeasure()
         },
       },
       images: {
@@ -170,6 +177,23 @@ describe('EvictionRounds', () => {
     assert.deepEqual(world.messages, [
       'The node was low on resource: ephemeral-storage. Threshold quantity: 100Mi, available: 50Mi. ',
     ])
+  })
+
+  test('measures volumes before it judges who filled the disk, and goes by what is known when that fails', async () => {
+    const world = new EvictionWorld()
+    const pods = (filled: number) => [
+      { uid: 'a', volumes: { data: 1 } },
+      { uid: 'filler', volumes: { data: filled } },
+    ]
+    world.pods = [pod('a'), pod('filler')]
+    world.use = { diskLeft: 50, pods: pods(0) }
+    world.onMeasure = () => void (world.use = { diskLeft: 50, pods: pods(400) })
+    assert.equal(await world.rounds({ 'nodefs.available': '100Mi' }).round(signal), true)
+    assert.ok(world.take().includes('evict filler Evicted 1 s disrupted'))
+    world.use = { diskLeft: 50, pods: pods(0) }
+    world.failing = 'measure volumes'
+    assert.equal(await world.rounds({ 'nodefs.available': '100Mi' }).round(signal), true)
+    assert.ok(world.take().includes('evict a Evicted 1 s disrupted'))
   })
 
   test('looks again before it evicts: what helped itself is left alone', async () => {

@@ -43,6 +43,7 @@ export interface EvictionRoundsDeps {
     evict(uid: PodUid, eviction: PodEviction, signal: AbortSignal): Promise<void>
     dropRemains(uid: PodUid | undefined, signal: AbortSignal): Promise<void>
   }
+  readonly volumes: { measureNow(signal: AbortSignal): Promise<void> }
   readonly images: { collectUnused(signal: AbortSignal): Promise<void> }
   readonly pressure: NodePressure
   readonly events: PodEvents
@@ -58,6 +59,7 @@ const AT_ONCE_SECONDS = 1
 // Others ask for figures too: what was read a moment ago need not be read again.
 const FRESH_MS = 1000
 const CLEAN_UP_MS = 30_000
+const MEASURE_MS = 10_000
 const REASON = 'Evicted'
 const WITHOUT_PODS = ['usage', 'fileSystems'] as const
 // What pods take of the disk is much work to find out, and seldom wanted.
@@ -172,7 +174,9 @@ export class EvictionRounds {
   async #evictOne(threshold: Threshold, layout: DiskLayout, signal: AbortSignal): Promise<boolean> {
     const { stats, pods, metrics, clock, log, maxGraceSeconds } = this.#deps
     const { resource } = SIGNALS[threshold.signal]
-    const snapshot = await stats.ask(WITH_PODS, signal, FRESH_MS)
+    const isOfDisk = SIGNALS[threshold.signal].pressure === 'disk'
+    if (isOfDisk) await this.#measureVolumes(signal)
+    const snapshot = await stats.ask(WITH_PODS, signal, isOfDisk ? 0 : FRESH_MS)
     const observations = computeObservations(snapshot.node)
     // It may have helped itself in the meantime.
     if (computeMet([threshold], observations, { withReclaim: true }).length === 0) return this.#tellStuck(false)
@@ -193,6 +197,18 @@ export class EvictionRounds {
     metrics.eviction(threshold.signal)
     await this.#evict(victim, { ...told, graceSeconds, isDisruption: true }, signal)
     return true
+  }
+
+  /** Whoever filled the disk did so since the volumes were last measured: by the old figures an innocent pod would go. */
+  async #measureVolumes(signal: AbortSignal): Promise<void> {
+    const { volumes, clock, log } = this.#deps
+    try {
+      const limit = { clock, ms: MEASURE_MS, what: 'measuring volumes' }
+      await withDeadline(limit, (late) => volumes.measureNow(late), signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      log.warn('cannot measure all volumes in time, going by what is known', { error })
+    }
   }
 
   /** Whoever does not end in time is evicted all the same; the next look shows whether that helped. */

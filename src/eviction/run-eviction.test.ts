@@ -56,6 +56,7 @@ async function run(
         },
         dropRemains: async () => {},
       },
+      volumes: { measureNow: async () => {} },
       images: { collectUnused: async () => {} },
       pressure: new NodePressure(() => {}),
       events: { record: () => {} },

@@ -74,6 +74,22 @@ describe('StatsEngine', () => {
     assert.equal(world.take().length > 0, true)
   })
 
+  test('looks once more for whoever wants it newer than the look that is under way', async (t) => {
+    const { files } = new FakeStatsWorld(2).deps
+    const disk = Promise.withResolvers<void>()
+    const fileSystem = async (path: string) => {
+      await disk.promise
+      return await files.fileSystem(path)
+    }
+    const { world, engine } = setUp(t, 2, { files: { ...files, fileSystem } })
+    const early = engine.ask(['usage'], signal)
+    await world.clock.advance(1)
+    const [same, newer] = [engine.ask(['usage'], signal), engine.ask(['usage'], signal, 0)]
+    disk.resolve()
+    assert.equal(await same, await early)
+    assert.notEqual(await newer, await early)
+  })
+
   test('looks anew when a container came since, once', async (t) => {
     const { world, engine, looks } = setUp(t)
     await engine.ask(['usage'], signal)

@@ -18,6 +18,7 @@ interface LastLook {
 }
 
 interface Look {
+  readonly at: number
   readonly parts: ReadonlySet<StatsPart>
   readonly result: Promise<StatsSnapshot>
 }
@@ -71,7 +72,8 @@ export class StatsEngine {
       const isEarlier = this.#current !== undefined
       const look = this.#current ?? this.#begin()
       const snapshot = await waitForShared(look.result, signal)
-      if (hasAll(look.parts, parts) && (!isEarlier || this.#isComplete())) return snapshot
+      const isEnough = !isEarlier || (now - look.at <= maxAgeMs && this.#isComplete())
+      if (hasAll(look.parts, parts) && isEnough) return snapshot
     }
   }
 
@@ -115,7 +117,7 @@ export class StatsEngine {
     const result = this.#look(parts).finally(() => (this.#current = undefined))
     // Whoever asked may have left.
     result.catch(() => {})
-    this.#current = { parts, result }
+    this.#current = { at: this.#deps.clock.monotonic(), parts, result }
     return this.#current
   }
 

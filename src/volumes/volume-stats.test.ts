@@ -141,6 +141,27 @@ describe('VolumeStats', () => {
     assert.deepEqual(asked, ['0 statfs /v/config', '60 statfs /v/config', '60 walk /v/config'])
   })
 
+  test('measures at once when that is wanted: what pods fill, after what is under way', async (t) => {
+    const volumes = [createVolume('cache'), createVolume('busy'), createVolume('config', { measure: 'once' })]
+    const { clock, asked, stuck, stats } = setUp(t, volumes)
+    stuck.add('/v/busy')
+    await clock.advance(5000)
+    asked.splice(0)
+    const late = new AbortController()
+    const wanted = assert.rejects(stats.measureNow(late.signal), /enough/)
+    await clock.advance(1)
+    assert.deepEqual(asked, ['5 statfs /v/cache', '5 walk /v/cache'])
+    late.abort(new Error('enough'))
+    await wanted
+    assert.deepEqual(
+      stats.usages().map(({ volume, time }) => [volume.name, time]),
+      [
+        ['cache', 5000],
+        ['config', 0],
+      ],
+    )
+  })
+
   test('finds a new volume soon', async (t) => {
     const { clock, world, asked } = setUp(t, [])
     await clock.advance(5000)
@@ -158,6 +179,7 @@ describe('VolumeStats', () => {
   for (const periodMs of [0, -1])
     test(`never measures with a period of ${periodMs}`, async (t) => {
       const { clock, asked, stats } = setUp(t, [createVolume('a')], { periodMs })
+      await stats.measureNow(new AbortController().signal)
       await clock.advance(600_000)
       assert.deepEqual([asked, stats.usages()], [[], []])
     })

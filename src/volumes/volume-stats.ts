@@ -2,6 +2,7 @@ import { AbortScope } from '../async/abort-scope.ts'
 import type { Clock } from '../async/clock.ts'
 import { TaskGroup } from '../async/task-group.ts'
 import { Turnstile } from '../async/turnstile.ts'
+import { waitForShared } from '../async/wait-for-shared.ts'
 import type { FileSystemUsage } from '../host/file-usage.ts'
 import type { GuardedFiles } from '../host/guarded-files.ts'
 import type { AgentMetrics } from '../telemetry/create-metrics.ts'
@@ -37,6 +38,8 @@ interface Entry {
   dueAt: number
   /** Stops the measurement that is under way. */
   stop: (() => void) | undefined
+  /** Resolves when the measurement that is under way has ended. */
+  underWay: Promise<void> | undefined
   last: Omit<VolumeUsage, 'volume'> | undefined
   failing: boolean
 }
@@ -78,6 +81,21 @@ export class VolumeStats {
     return [...claims.values()]
   }
 
+  /** Measures all that a pod can fill at once, however lately that was done. One that fails keeps its last result. */
+  async measureNow(signal: AbortSignal): Promise<void> {
+    if (this.#deps.periodMs <= 0) return
+    const filled = this.#deps.mounted().filter(({ measure }) => measure === 'walk')
+    await Promise.all(
+      filled.map(async (volume) => {
+        const entry = this.#entries.getOrInsertComputed(keyOf(volume), newEntry)
+        // What began before may have passed by what was written since.
+        while (entry.underWay !== undefined) await waitForShared(entry.underWay, signal)
+        await this.#begin(volume, entry, signal)
+      }),
+    )
+    signal.throwIfAborted()
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     const { periodMs, clock } = this.#deps
     if (periodMs <= 0) return
@@ -100,9 +118,14 @@ export class VolumeStats {
     for (const [key, volume] of volumes) {
       if (volume.measure === undefined) continue
       const entry = this.#entries.getOrInsertComputed(key, newEntry)
-      if (entry.stop === undefined && entry.dueAt <= now)
-        group.run('measure a volume', (signal) => this.#measure(volume, entry, signal))
+      if (entry.underWay === undefined && entry.dueAt <= now)
+        group.run('measure a volume', (signal) => this.#begin(volume, entry, signal))
     }
+  }
+
+  async #begin(volume: MountedVolume, entry: Entry, signal: AbortSignal): Promise<void> {
+    entry.underWay = this.#measure(volume, entry, signal).finally(() => (entry.underWay = undefined))
+    await entry.underWay
   }
 
   async #measure(volume: MountedVolume, entry: Entry, signal: AbortSignal): Promise<void> {
@@ -110,7 +133,7 @@ export class VolumeStats {
     using scope = new AbortScope(signal)
     entry.stop = () => scope.abort(new Error('Volume is gone'))
     try {
-      const usage = await this.#turnstile.pass(0, () => this.#measureNow(volume, scope.signal), scope.signal)
+      const usage = await this.#turnstile.pass(0, () => this.#ask(volume, scope.signal), scope.signal)
       entry.last = { ...usage, time: clock.now() }
       entry.failing = false
     } catch (error) {
@@ -133,7 +156,7 @@ export class VolumeStats {
     return now + periodMs * (1 + random())
   }
 
-  async #measureNow({ path, measure }: MountedVolume, signal: AbortSignal): Promise<FileSystemUsage> {
+  async #ask({ path, measure }: MountedVolume, signal: AbortSignal): Promise<FileSystemUsage> {
     const { files, projects, metrics, clock } = this.#deps
     const began = clock.monotonic()
     try {
@@ -148,7 +171,7 @@ export class VolumeStats {
 }
 
 function newEntry(): Entry {
-  return { dueAt: Number.NEGATIVE_INFINITY, stop: undefined, last: undefined, failing: false }
+  return { dueAt: Number.NEGATIVE_INFINITY, stop: undefined, underWay: undefined, last: undefined, failing: false }
 }
 
 function keyOf({ uid, name }: MountedVolume): string {

@@ -41,6 +41,7 @@ function protect(agent: Agent, use: () => NodeUse): { readonly counted: string[]
     localStorage: true,
     readMemory: undefined,
     stats: { ask: async () => createStatsSnapshot({ ...use(), time: clock.now() }) },
+    volumes: { measureNow: async () => {} },
     images: { collectUnused: async () => {} },
     nodeEvents: { record: () => {} },
     metrics: { eviction: (signal: string) => void counted.push(signal), evictionStatsAge: () => {} },
