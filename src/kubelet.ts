@@ -63,7 +63,7 @@ export interface KubeletDeps {
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number
-  readonly memory: Pick<MemoryTrimDeps, 'residentBytes' | 'collectGarbage' | 'trimMalloc'>
+  readonly memory: Omit<MemoryTrimDeps, 'clock' | 'work'>
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly workingDirectory: string
   readonly write: (text: string) => void

@@ -1,3 +1,4 @@
+import { loadavg } from 'node:os'
 import { applyKernelSettings } from './apply-kernel-settings.ts'
 import type { Clock } from './async/clock.ts'
 import { TaskGroup } from './async/task-group.ts'
@@ -86,7 +87,12 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
       clock,
       log,
       random: () => Math.random(),
-      memory: { residentBytes: () => process.memoryUsage.rss(), collectGarbage, trimMalloc },
+      memory: {
+        isMachineBusy: () => (loadavg()[0] ?? 0) > machine.onlineCpus.length,
+        residentBytes: () => process.memoryUsage.rss(),
+        collectGarbage,
+        trimMalloc,
+      },
       giveUp: deps.giveUp,
       verbosity: deps.verbosity,
       environment: deps.environment,

@@ -268,6 +268,25 @@ describe('StatusWriter', () => {
     await end()
   })
 
+  test('asks again for the end of an object when what answered was no API', async () => {
+    const { api, clock, say, see, end } = setUp()
+    const pod = api.put('u-1', { phase: 'Failed' })
+    api.pods.set('u-1', { ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } })
+    see()
+    const send = api.send.bind(api)
+    let answers = 0
+    api.send = async <T>(request: KubeRequest): Promise<T> => {
+      answers += 1
+      return answers === 1 ? ({ type: 'ELF', object: {} } as T) : await send<T>(request)
+    }
+    say('u-1', { phase: 'Failed' }, { isFinished: true })
+    await clock.advance(0)
+    assert.equal(api.pods.size, 1)
+    await clock.advance(10_000)
+    assert.equal(api.pods.size, 0)
+    await end()
+  })
+
   test('does not insist on what the API writes in its own way', async () => {
     const { api, clock, say, writer, patches, end } = setUp()
     const send = api.send.bind(api)

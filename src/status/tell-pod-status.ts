@@ -1,4 +1,4 @@
-import { KubeApiError } from '../kube-api/kube-client.ts'
+import { KubeApiError, KubeUnreachableError } from '../kube-api/kube-client.ts'
 import type { KubeClient } from '../kube-api/kube-client.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
 import { mirrorHash } from './api-objects.ts'
@@ -106,7 +106,7 @@ async function endObject(
   const isDue = deletionTimestamp !== undefined && isOver(object.status?.phase) && report.isFinished
   if (!isDue || mirrorHash(object) !== undefined || memory.endAsked === resourceVersion) return false
   try {
-    await client.send(
+    const answer = await client.send<{ readonly kind?: string } | undefined>(
       {
         method: 'DELETE',
         path: podPath(object.metadata),
@@ -115,6 +115,9 @@ async function endObject(
       },
       signal,
     )
+    // Somebody in between may answer what he likes; who believes him never asks again.
+    if (answer?.kind !== 'Pod' && answer?.kind !== 'Status')
+      throw new KubeUnreachableError(`Cannot DELETE "${podPath(object.metadata)}": the answer is no answer of an API`)
   } catch (error) {
     // Gone already, or another pod has its name by now.
     if (!(error instanceof KubeApiError) || (error.code !== 404 && error.code !== 409)) throw error

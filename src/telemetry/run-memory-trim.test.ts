@@ -9,10 +9,12 @@ test('runMemoryTrim() gives memory back when it is quiet and there is more than 
   const clock = new FakeClock()
   const stop = new AbortController()
   let [done, garbage, used] = [0, 30, 50]
+  let isBusy = false
   const times = { collected: 0, trimmed: 0 }
   const deps = {
     clock,
     work: () => done,
+    isMachineBusy: () => isBusy,
     residentBytes: () => (garbage + used) * 1e6,
     collectGarbage() {
       times.collected += 1
@@ -35,9 +37,14 @@ test('runMemoryTrim() gives memory back when it is quiet and there is more than 
   assert.deepEqual([await pass(5), await pass(5)], [2, 2])
   // A crowd of callers, who are no work.
   assert.deepEqual([await pass(0, { used: 40 }), await pass(0, { used: 2 }), await pass(0)], [3, 3, 3])
+  // Work of others.
+  isBusy = true
+  assert.deepEqual([await pass(0, { garbage: 9 }), await pass(0)], [3, 3])
+  isBusy = false
+  assert.equal(await pass(0), 4)
   // Work without end: there is no time for a pause.
   for (let look = 0; look < LOOKS_UNTIL_LATE; look += 1) await pass(6, { garbage: 1 })
-  assert.deepEqual(times, { collected: 3, trimmed: 4 })
+  assert.deepEqual(times, { collected: 4, trimmed: 5 })
   stop.abort(new Error('done'))
   await assert.rejects(running, /done/)
   assert.equal(clock.sleeping, 0)

@@ -4,6 +4,8 @@ export interface MemoryTrimDeps {
   readonly clock: Clock
   /** How much was done so far; any measure that grows with the work. */
   readonly work: () => number
+  /** Do others want the CPUs? A pause that is short by itself is long then. */
+  readonly isMachineBusy: () => boolean
   /** What the process has of the machine's memory. */
   readonly residentBytes: () => number
   /** Gives the garbage of JavaScript back; a pause of some 50 ms. */
@@ -24,12 +26,13 @@ const LATE_MS = 300_000
  * much of what those needed for as long as nothing is allocated, and on a node nothing may be allocated for days.
  */
 export async function runMemoryTrim(deps: MemoryTrimDeps, signal: AbortSignal): Promise<void> {
-  const { clock, work, residentBytes, collectGarbage, trimMalloc } = deps
+  const { clock, work, isMachineBusy, residentBytes, collectGarbage, trimMalloc } = deps
   let trimmedAt = clock.monotonic()
   let left = 0
   for (let before = work(); ; before = work()) {
     await clock.sleep(LOOK_MS, signal)
-    const isWorth = work() - before <= REST && residentBytes() - left >= WORTH_BYTES
+    const isQuiet = work() - before <= REST && !isMachineBusy()
+    const isWorth = isQuiet && residentBytes() - left >= WORTH_BYTES
     if (!isWorth && clock.monotonic() - trimmedAt < LATE_MS) continue
     if (isWorth) collectGarbage()
     trimMalloc()

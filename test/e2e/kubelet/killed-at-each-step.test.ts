@@ -8,7 +8,7 @@ import { NODE_NAME } from '../lab/lab-agent.ts'
 import type { KillMoment } from '../support/kill-plan.ts'
 import { MortalNode } from '../support/mortal-node.ts'
 import { podLives } from '../support/pod-lives.ts'
-import type { FoundContainer, PodLife } from '../support/pod-lives.ts'
+import type { FoundContainer, FoundPod, PodLife } from '../support/pod-lives.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const MOMENTS: readonly KillMoment[] = ['unanswered', 'answered']
@@ -39,14 +39,13 @@ async function findContainer(mortal: MortalNode, pod: Pod, manifest: string, nam
   }
 }
 
-/** One that runs has said so a moment later. */
-async function findSpoken(...[mortal, pod, manifest, name]: Parameters<typeof findContainer>): Promise<FoundContainer> {
-  return await waitFor(`"${name}" of "${manifest}" to speak`, async () => {
-    const found = await findContainer(mortal, pod, manifest, name)
-    const isMute =
-      found.status?.state?.running !== undefined && !found.lines.some(({ text }) => text.startsWith('started'))
-    return !isMute && found
-  })
+async function findContainers(mortal: MortalNode, pod: Pod, manifest: string): Promise<FoundPod['container']> {
+  const { containers, initContainers = [] } = pod.spec
+  const found = new Map<string, FoundContainer>()
+  for (const { name } of [...initContainers, ...containers]) {
+    found.set(name, await findContainer(mortal, pod, manifest, name))
+  }
+  return (wanted) => found.get(wanted) ?? assert.fail(`no container "${wanted}"`)
 }
 
 /** No container runs twice, and a pod has one sandbox while anything of it runs, else none. */
@@ -81,13 +80,11 @@ async function live(mortal: MortalNode, life: PodLife, name: string): Promise<vo
   const { manifests } = mortal.node.lab
   await manifests.write(name, life.manifest(name))
   const pod = await mortal.podIs(name, 'lived', life.isLived)
-  const { containers, initContainers = [] } = pod.spec
-  const found = new Map<string, FoundContainer>()
-  for (const container of [...initContainers, ...containers]) {
-    found.set(container.name, await findSpoken(mortal, pod, name, container.name))
-  }
-  const container = (wanted: string) => found.get(wanted) ?? assert.fail(`no container "${wanted}"`)
-  life.check({ pod, container })
+  // What containers said last comes into their logs a moment after they ran or ended.
+  await waitFor(`"${name}" to have come to what it should`, async () => {
+    life.check({ pod, container: await findContainers(mortal, pod, name) })
+    return true
+  })
   await checkNothingTwice(mortal, name)
   await manifests.remove(name)
   await checkNothingLeft(mortal, pod, name)

@@ -17,7 +17,7 @@ export interface FoundContainer {
 }
 
 /** What was found of a pod at the height of its life. */
-interface FoundPod {
+export interface FoundPod {
   readonly pod: Pod
   readonly container: (name: string) => FoundContainer
 }
