@@ -35,8 +35,8 @@ export interface CreateCgroupsDeps {
   readonly settings: Settings
   readonly machine: MachineFacts
   readonly layout: CgroupLayout
-  /** All pods that run or are about to, with the resources that they really have. */
-  readonly pods: () => readonly Pod[]
+  /** All pods that run or are about to, with the resources that they really have; undefined while some of them are not known yet. */
+  readonly pods: () => readonly Pod[] | undefined
   /** A container of this pod has CPUs for itself. */
   readonly hasExclusiveCpus: (uid: PodUid) => boolean
   readonly onCgroupWork: OnCgroupWork
@@ -116,6 +116,8 @@ export async function createCgroups(deps: CreateCgroupsDeps, signal: AbortSignal
   }
   return {
     pods,
+    /** All pods are known. */
+    wake: () => qos.wake(),
     /** Keeps all of it as it should be. */
     async run(s: AbortSignal): Promise<void> {
       await using group = new TaskGroup(s)

@@ -197,7 +197,10 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     {
       ...deps,
       layout: runtime.cgroups,
-      pods: () => (isBuilt ? workers.activePods() : []),
+      pods: () => {
+        const isKnown = isBuilt && (mux.allSeen() || observer.uids().every((uid) => workers.knows(uid)))
+        return isKnown ? workers.activePods() : undefined
+      },
       hasExclusiveCpus: (uid) => cpus.hasExclusive(uid),
       onCgroupWork: (operation, seconds) => metrics.cgroupWork(operation, seconds),
       events: membership.nodeEvents,
@@ -270,6 +273,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const allSourcesSeen = () => {
     workers.sourcesReady()
     cpus.sourcesReady()
+    cgroups.wake()
     const leftovers = {
       files: pods.files,
       volumes,

@@ -79,7 +79,7 @@ describe('createEventRecorder()', () => {
           resourceVersion: '7',
           fieldPath: 'spec.containers{main}',
         },
-        { kind: 'Node', name: 'node-1', apiVersion: 'v1' },
+        { kind: 'Node', name: 'node-1', uid: 'node-1', apiVersion: 'v1' },
       ],
     )
     assert.deepEqual(lines, ['info event', 'warn event'])

@@ -62,7 +62,9 @@ export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
     nodeEvents: {
       record(event) {
         logged.nodeEvents.record(event)
-        record({ ...event, involvedObject: { kind: 'Node', name: deps.nodeName, apiVersion: 'v1' } })
+        // kubectl looks for the events of a node by this "UID".
+        const involvedObject = { kind: 'Node', name: deps.nodeName, uid: deps.nodeName, apiVersion: 'v1' }
+        record({ ...event, involvedObject })
       },
     },
     run: async (signal) => await runRecorder({ ...deps, queue, factory }, signal),

@@ -1,5 +1,5 @@
 import type { Pressures } from '../admission/compute-pressure-rejection.ts'
-import { compareQuantities, quantityValue } from '../model/quantity.ts'
+import { quantityValue } from '../model/quantity.ts'
 import type { Quantity } from '../model/quantity.ts'
 import { toQuantity } from './compute-observations.ts'
 import type { Observation, Observations } from './compute-observations.ts'
@@ -54,13 +54,22 @@ export function computeMet(
   observations: Observations,
   { withReclaim }: { readonly withReclaim: boolean },
 ): readonly Threshold[] {
-  return thresholds.filter(({ signal, value, minReclaim }) => {
-    const observation = observations.get(signal)
-    if (observation === undefined) return false
-    const least = computeLeast(value, observation)
-    const more = withReclaim && minReclaim !== undefined ? computeLeast(minReclaim, observation).nanos : 0n
-    return compareQuantities({ ...least, nanos: least.nanos + more }, observation.available) > 0
+  return thresholds.filter((threshold) => {
+    const observation = observations.get(threshold.signal)
+    return observation !== undefined && missingNanos(threshold, observation, withReclaim) > 0n
   })
+}
+
+/** How much there should be more of something, in its own unit, before nothing has to go; 0 when there is enough. */
+export function computeMissing(threshold: Threshold, observations: Observations): number {
+  const observation = observations.get(threshold.signal)
+  const nanos = observation === undefined ? 0n : missingNanos(threshold, observation, true)
+  return nanos > 0n ? Number(quantityValue({ nanos, format: 'BinarySI' })) : 0
+}
+
+function missingNanos({ value, minReclaim }: Threshold, observation: Observation, withReclaim: boolean): bigint {
+  const more = withReclaim && minReclaim !== undefined ? computeLeast(minReclaim, observation).nanos : 0n
+  return computeLeast(value, observation).nanos + more - observation.available.nanos
 }
 
 /** A threshold in the units of what is observed. */

@@ -12,8 +12,10 @@ import { computeDiskLayout, computeDiskParts, computeReclaimable } from './compu
 import type { DiskLayout, Reclaimable } from './compute-disk-layout.ts'
 import { computeEvictionMessage } from './compute-eviction-message.ts'
 import { computeEvictionOrder } from './compute-eviction-order.ts'
-import { CALM, computeEvictionStep, computeMet } from './compute-eviction-step.ts'
+import { CALM, computeEvictionStep, computeMet, computeMissing } from './compute-eviction-step.ts'
 import { computeObservations } from './compute-observations.ts'
+import type { Observations } from './compute-observations.ts'
+import { computePodUsage } from './compute-pod-usage.ts'
 import { computeStorageExcess, hasStorageLimits } from './compute-storage-excess.ts'
 import type { NodePressure } from './node-pressure.ts'
 import { SIGNALS } from './signal.ts'
@@ -53,6 +55,14 @@ export interface EvictionRoundsDeps {
   readonly log: Logger
 }
 
+/** Who goes, and by which figures; nobody when there is no pod that may. */
+interface Found {
+  readonly victim: Pod | undefined
+  readonly figures: ReadonlyMap<PodUid, PodFigures>
+  readonly observations: Observations
+  readonly time: number
+}
+
 const INTERVAL_MS = 10_000
 const LEAST_REST_MS = 1000
 const AT_ONCE_SECONDS = 1
@@ -60,6 +70,13 @@ const AT_ONCE_SECONDS = 1
 const FRESH_MS = 1000
 const CLEAN_UP_MS = 30_000
 const MEASURE_MS = 10_000
+// A runtime says that containers are gone, and their files are a moment later.
+const ROOM_MS = 5000
+const OWN_ROOM_MS = 2000
+const ROOM_LOOK_MS = 500
+// A runtime measures what containers write every ten seconds.
+const OLD_FIGURES_MS = 12_000
+const FIGURES_LOOK_MS = 1000
 const REASON = 'Evicted'
 const WITHOUT_PODS = ['usage', 'fileSystems'] as const
 // What pods take of the disk is much work to find out, and seldom wanted.
@@ -150,9 +167,19 @@ export class EvictionRounds {
     const reclaimable = computeReclaimable(threshold.signal, layout)
     if (reclaimable.length === 0) return false
     for (const each of reclaimable) await this.#giveUp(each, signal)
-    const after = await this.#deps.stats.ask(WITHOUT_PODS, signal, 0)
-    const short = computeMet(this.#deps.thresholds, computeObservations(after.node), { withReclaim: true })
-    return short.length === 0
+    return await this.#waitForRoom(this.#deps.thresholds, OWN_ROOM_MS, signal)
+  }
+
+  /** True as soon as nothing is short any more: the next pod would go for nothing. */
+  async #waitForRoom(thresholds: readonly Threshold[], ms: number, signal: AbortSignal): Promise<boolean> {
+    const { stats, clock } = this.#deps
+    const end = clock.monotonic() + ms
+    for (;;) {
+      const { node } = await stats.ask(WITHOUT_PODS, signal, 0)
+      if (computeMet(thresholds, computeObservations(node), { withReclaim: true }).length === 0) return true
+      if (clock.monotonic() >= end) return false
+      await clock.sleep(ROOM_LOOK_MS, signal)
+    }
   }
 
   async #giveUp(what: Reclaimable, signal: AbortSignal): Promise<void> {
@@ -172,31 +199,48 @@ export class EvictionRounds {
   }
 
   async #evictOne(threshold: Threshold, layout: DiskLayout, signal: AbortSignal): Promise<boolean> {
-    const { stats, pods, metrics, clock, log, maxGraceSeconds } = this.#deps
-    const { resource } = SIGNALS[threshold.signal]
-    const isOfDisk = SIGNALS[threshold.signal].pressure === 'disk'
-    if (isOfDisk) await this.#measureVolumes(signal)
-    const snapshot = await stats.ask(WITH_PODS, signal, isOfDisk ? 0 : FRESH_MS)
-    const observations = computeObservations(snapshot.node)
+    const { metrics, clock, log, maxGraceSeconds } = this.#deps
+    const { resource, pressure } = SIGNALS[threshold.signal]
+    const found = await this.#findVictim(threshold, layout, signal)
     // It may have helped itself in the meantime.
-    if (computeMet([threshold], observations, { withReclaim: true }).length === 0) return this.#tellStuck(false)
-    const figures = byUid(snapshot)
-    const parts = computeDiskParts(threshold.signal, layout)
-    const [victim] = computeEvictionOrder(pods.activePods(), { resource, parts, figures })
+    if (found === undefined) return this.#tellStuck(false)
+    const { victim, figures, observations, time } = found
     if (victim === undefined) {
       if (!this.#isStuck) log.warn('node is short of something, and there is no pod to evict', { resource })
       return this.#tellStuck(true)
     }
     this.#tellStuck(false)
     const { due } = this.#state
-    for (const { signal: name } of due) metrics.evictionStatsAge(name, Math.max(0, clock.now() - snapshot.time) / 1000)
-    const reason = { resource, due, observations }
-    const told = computeEvictionMessage(victim, figures.get(victim.metadata.uid), reason)
+    for (const { signal: name } of due) metrics.evictionStatsAge(name, Math.max(0, clock.now() - time) / 1000)
+    const told = computeEvictionMessage(victim, figures.get(victim.metadata.uid), { resource, due, observations })
     const own = victim.spec.terminationGracePeriodSeconds ?? maxGraceSeconds
     const graceSeconds = threshold.graceMs === 0 ? AT_ONCE_SECONDS : Math.min(maxGraceSeconds, own)
     metrics.eviction(threshold.signal)
     await this.#evict(victim, { ...told, graceSeconds, isDisruption: true }, signal)
+    if (pressure === 'disk') await this.#waitForRoom([threshold], ROOM_MS, signal)
     return true
+  }
+
+  /** Undefined when nothing is short any more. Where nobody's figures explain what is gone from the disk, newer ones are waited for. */
+  async #findVictim(threshold: Threshold, layout: DiskLayout, signal: AbortSignal): Promise<Found | undefined> {
+    const { stats, pods, clock } = this.#deps
+    const { resource, pressure } = SIGNALS[threshold.signal]
+    const isOfDisk = pressure === 'disk'
+    if (isOfDisk) await this.#measureVolumes(signal)
+    const end = clock.monotonic() + OLD_FIGURES_MS
+    for (;;) {
+      const snapshot = await stats.ask(WITH_PODS, signal, isOfDisk ? 0 : FRESH_MS)
+      const observations = computeObservations(snapshot.node)
+      if (computeMet([threshold], observations, { withReclaim: true }).length === 0) return undefined
+      const figures = byUid(snapshot)
+      const parts = computeDiskParts(threshold.signal, layout)
+      const [victim] = computeEvictionOrder(pods.activePods(), { resource, parts, figures })
+      const usage = computePodUsage(victim && figures.get(victim.metadata.uid), { resource, parts })
+      const isExplained = (usage ?? 0) >= computeMissing(threshold, observations)
+      if (!isOfDisk || victim === undefined || isExplained || clock.monotonic() >= end)
+        return { victim, figures, observations, time: snapshot.time }
+      await clock.sleep(FIGURES_LOOK_MS, signal)
+    }
   }
 
   /** Whoever filled the disk did so since the volumes were last measured: by the old figures an innocent pod would go. */

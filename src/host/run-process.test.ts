@@ -45,6 +45,14 @@ describe('runProcess()', () => {
       message: /^Cannot run "\/no\/such\/program": no such program/,
     })
   })
+
+  test('ends with an abort before a program that cannot be started has failed, and nothing else', async () => {
+    const reason = new Error('enough')
+    const before = AbortSignal.abort(reason)
+    await assert.rejects(runProcess(systemClock, { argv: ['/no/such/program'], deadlineMs }, before))
+    // Its failure comes now, and nobody waits for it.
+    await systemClock.sleep(20, new AbortController().signal)
+  })
 })
 
 describe('runProcessOrThrow()', () => {

@@ -48,6 +48,21 @@ describe('QosCgroups', () => {
     assert.deepEqual(driver.cgroups.get('/kubepods/besteffort'), { cpuShares: 2n, hugepageLimits: new Map() })
   })
 
+  test('stay as they are until all pods are known', async () => {
+    let known: readonly Pod[] | undefined
+    const { qos, driver, clock, run } = setUp({ pods: () => known })
+    await qos.start()
+    driver.journal.length = 0
+    const end = run()
+    await clock.advance(0)
+    assert.deepEqual(driver.journal, [])
+    known = [podOf('u-1', '500m')]
+    qos.wake()
+    await clock.advance(0)
+    assert.equal(driver.cgroups.get(BURSTABLE)?.cpuShares, 512n)
+    await end()
+  })
+
   test('follow pods that come and go, with one write for all that come together', async () => {
     const { qos, driver, clock, pods, run } = setUp()
     await qos.start()

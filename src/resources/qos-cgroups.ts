@@ -13,8 +13,8 @@ export interface QosCgroupsDeps {
   readonly layout: CgroupLayout
   readonly driver: CgroupDriver
   readonly settings: QosSettings
-  /** All pods that run or are about to, with the resources that they really have. */
-  readonly pods: () => readonly Pod[]
+  /** All pods that run or are about to, with the resources that they really have; undefined while some of them are not known yet. */
+  readonly pods: () => readonly Pod[] | undefined
   readonly memoryUsage: (cgroup: string) => bigint | undefined
   readonly clock: Clock
   readonly log: Logger
@@ -40,12 +40,12 @@ export class QosCgroups {
   async start(): Promise<void> {
     const { layout, driver } = this.#deps
     if (!layout.perQos) return
-    for (const [cgroup, values] of this.#values().slice(1)) {
+    for (const [cgroup, values] of this.#values(this.#deps.pods() ?? []).slice(1)) {
       if (driver.missing(cgroup).length > 0) await driver.make(cgroup, values)
     }
   }
 
-  /** A pod comes or goes. However many do so at a time, the values are written once. */
+  /** A pod comes or goes, or all are known. However many do so at a time, the values are written once. */
   wake(): void {
     this.#bell.wake()
   }
@@ -65,9 +65,9 @@ export class QosCgroups {
   }
 
   /** The cgroup of all pods first. */
-  #values(): readonly (readonly [cgroup: string, values: CgroupValues])[] {
+  #values(known: readonly Pod[]): readonly (readonly [cgroup: string, values: CgroupValues])[] {
     const { layout, settings } = this.#deps
-    const shares = this.#deps.pods().map((pod) => this.#shareOf(pod))
+    const shares = known.map((pod) => this.#shareOf(pod))
     const { pods, burstable, bestEffort } = computeQosCgroups(shares, settings)
     const values = [pods, burstable, bestEffort]
     return qosCgroupPaths(layout).map((cgroup, index) => [cgroup, values[index] ?? {}])
@@ -80,8 +80,11 @@ export class QosCgroups {
   }
 
   async #update(): Promise<void> {
+    const pods = this.#deps.pods()
+    // An agent that starts must not take from those who run what it does not know of.
+    if (pods === undefined) return
     try {
-      for (const [cgroup, values] of this.#values()) await this.#write(cgroup, values)
+      for (const [cgroup, values] of this.#values(pods)) await this.#write(cgroup, values)
       this.#failed = false
     } catch (error) {
       if (!this.#failed) this.#deps.log.warn('cannot update the cgroups of the QoS classes, will try again', { error })

@@ -27,6 +27,15 @@ describe('computeMergedStatus()', () => {
       { phase: 'Running' },
     ],
     ['never takes back that it is over', failed, report({ phase: 'Running' }, { mayRun: true }), failed],
+    [
+      'takes back that a static pod is over when it runs again',
+      failed,
+      report(
+        { phase: 'Running' },
+        { mayRun: true, pod: createPod({ metadata: { annotations: { [CONFIG_SOURCE_ANNOTATION]: 'file' } } }) },
+      ),
+      { phase: 'Running' },
+    ],
     ['never makes one end of another', failed, report({ phase: 'Succeeded' }), failed],
     [
       'takes words back',

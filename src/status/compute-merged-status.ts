@@ -9,7 +9,7 @@ const READY_TYPES = ['Ready', 'ContainersReady']
 
 /**
  * What the API should hold of a pod's status as far as the node has a say in it: our own conditions, and of the rest what was told before
- * where nothing is known here. A pod that is over stays over, and one of which something may still run is never told to be over.
+ * where nothing is known here. A pod of the API that is over stays over, and one of which something may still run is never told to be over.
  */
 export function computeMergedStatus(told: PodStatus, report: PodReport): PodStatus {
   const { status } = report
@@ -38,8 +38,9 @@ export function computeMergedStatus(told: PodStatus, report: PodReport): PodStat
 
 type Verdict = Pick<PodStatus, 'phase' | 'reason' | 'message'>
 
-function verdictOf(told: PodStatus, { status, mayRun }: PodReport): Verdict {
-  if (isOver(told.phase)) return told.phase === status.phase ? status : told
+function verdictOf(told: PodStatus, { pod, status, mayRun }: PodReport): Verdict {
+  // A static pod begins anew under the same mirror, after a shutdown of the node for one.
+  if (isOver(told.phase) && !isStaticPod(pod)) return told.phase === status.phase ? status : told
   return isOver(status.phase) && mayRun ? told : status
 }
 
