@@ -62,7 +62,10 @@ describe('computeReservationProblems()', () => {
     [
       'more than there is, together',
       { system: { cpu: '2', memory: '8Gi' }, kube: { cpu: '2500m' }, eviction: { memory: '100Mi' } },
-      ['4500m of cpu reserved, expected at most 4', '8292Mi of memory reserved, expected at most 8Gi'],
+      [
+        'cpu: systemReserved 2 + kubeReserved 2500m, expected at most 4 in all',
+        'memory: systemReserved 8Gi + evictionHard 100Mi, expected at most 8Gi in all',
+      ],
     ],
     ['what the node does not have at all is nobody’s concern', { system: { 'hugepages-1Gi': '1Gi' } }, []],
   ]

@@ -1,7 +1,7 @@
 import type { ResourceAmounts } from '../model/compute-pod-requests.ts'
 import { cpuShares } from '../model/cpu-time.ts'
 import { hugepageSize } from '../model/hugepage-sizes.ts'
-import { compareQuantities, formatQuantity, quantityMilliValue, quantityValue } from '../model/quantity.ts'
+import { formatQuantity, quantityMilliValue, quantityValue } from '../model/quantity.ts'
 import type { Quantity } from '../model/quantity.ts'
 import type { CgroupValues } from './cgroup-values.ts'
 
@@ -44,12 +44,16 @@ export function computePodsAmounts({ capacity, system, kube }: NodeAmounts, enfo
 /** The reservations that are larger than what there is, in words. */
 export function computeReservationProblems({ capacity, system, kube, eviction }: NodeAmounts): readonly string[] {
   return [...capacity].flatMap(([name, amount]) => {
-    const parts = [system.get(name), kube.get(name), eviction.get(name)]
-    const reserved = parts.reduce((sum, part) => sum + (part?.nanos ?? 0n), 0n)
-    const total: Quantity = { nanos: reserved, format: amount.format }
-    return compareQuantities(total, amount) > 0
-      ? [`${formatQuantity(total)} of ${name} reserved, expected at most ${formatQuantity(amount)}`]
-      : []
+    const parts = Object.entries({ systemReserved: system, kubeReserved: kube, evictionHard: eviction }).flatMap(
+      ([field, amounts]) => {
+        const part = amounts.get(name)
+        return part === undefined || part.nanos === 0n ? [] : [{ field, part }]
+      },
+    )
+    const reserved = parts.reduce((sum, { part }) => sum + part.nanos, 0n)
+    if (reserved <= amount.nanos) return []
+    const shares = parts.map(({ field, part }) => `${field} ${formatQuantity(part)}`).join(' + ')
+    return [`${name}: ${shares}, expected at most ${formatQuantity(amount)} in all`]
   })
 }
 
