@@ -40,7 +40,7 @@ describe('the start ends when', () => {
     const fields = 'systemReserved: { memory: 100Ti }\nkubeReserved: { cpu: "5000", pid: "1" }\n'
     await assert.rejects(
       create(fields),
-      /^Error: Cannot reserve more than the node has: 5k of cpu reserved, expected at most \d+; .* of memory reserved/,
+      /^Error: Cannot reserve more than the node has: cpu: kubeReserved 5k, expected at most \d+ in all; memory: systemReserved 100Ti/,
     )
   })
 
