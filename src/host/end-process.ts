@@ -1,7 +1,7 @@
 import process from 'node:process'
 
 /** What of the process is needed to end it. */
-export type EndingProcess = Pick<NodeJS.Process, 'getActiveResourcesInfo' | 'execve' | 'exit'>
+type EndingProcess = Pick<NodeJS.Process, 'getActiveResourcesInfo' | 'execve' | 'exit'>
 
 // Node runs these in threads, and an exit waits for each thread: for a name server that does not answer, ten seconds and more.
 const IN_A_THREAD = /^(GetAddrInfo|GetNameInfo|FS)Req/
