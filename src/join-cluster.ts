@@ -16,6 +16,8 @@ import { ServicesFollower } from './kube-api/followers/services-follower.ts'
 import type { KubeClient } from './kube-api/kube-client.ts'
 import { createClusterTransport } from './kube-api/kubeconfig/create-cluster-transport.ts'
 import { loadKubeconfig } from './kube-api/kubeconfig/load-kubeconfig.ts'
+import { tellEndedCertificates } from './kube-api/kubeconfig/tell-ended-certificates.ts'
+import type { EndedCertificate } from './kube-api/kubeconfig/tell-ended-certificates.ts'
 import { runListWatch } from './kube-api/list-watch/run-list-watch.ts'
 import type { CredentialsProvider } from './kube-api/transport/credentials.ts'
 import { traceTransport } from './kube-api/transport/trace-transport.ts'
@@ -60,10 +62,16 @@ export interface Cluster {
   readonly dropConnections: () => void
 }
 
+/** One for all connections, so that each certificate is told of once. */
+interface ConnectDeps extends JoinClusterDeps {
+  readonly tellEnded: (kubeconfig: string, ended: EndedCertificate) => void
+}
+
 const POLL_MS = 100
 
 /** Connects to the API of the kubeconfig file, with a certificate of its own when there is to be one, and follows what all pods need. */
-export async function joinCluster(deps: JoinClusterDeps, group: TaskGroup): Promise<Cluster> {
+export async function joinCluster(given: JoinClusterDeps, group: TaskGroup): Promise<Cluster> {
+  const deps = { ...given, tellEnded: tellEndedCertificates(given.log) }
   const { settings, clock, log, random } = deps
   const { config, flags, nodeName } = settings
   const certificates = await openCertificates(deps, group)
@@ -111,7 +119,7 @@ function createLimits({ settings, metrics, tracer, clock, random, log }: JoinClu
 }
 
 async function openTransport(
-  { environment, metrics, clock, log }: JoinClusterDeps,
+  { environment, metrics, tellEnded, clock, log }: ConnectDeps,
   cluster: { readonly path: string; readonly certificates: CertificateProvider | undefined },
   group: TaskGroup,
 ): Promise<Transport> {
@@ -123,13 +131,14 @@ async function openTransport(
     run: (request, signal) => runProcess(clock, request, signal),
     environment,
     onPluginCall: metrics.pluginCall,
+    onEnded: (ended) => tellEnded(path, ended),
     tasks: group,
     clock,
     log,
   })
 }
 
-async function openCertificates(deps: JoinClusterDeps, group: TaskGroup): Promise<ClientCertificates | undefined> {
+async function openCertificates(deps: ConnectDeps, group: TaskGroup): Promise<ClientCertificates | undefined> {
   const { settings, metrics } = deps
   const { config, flags } = settings
   return await openClientCertificates(

@@ -8,6 +8,7 @@ import { ConfigError, FlagError, formatConfigError } from './config/config-error
 import { loadConfiguration } from './config/load-configuration.ts'
 import type { CommandLine, Settings } from './config/load-configuration.ts'
 import { hostConfigFiles } from './host/config-files.ts'
+import { endProcess } from './host/end-process.ts'
 import { findBuiltSource } from './host/find-built-source.ts'
 import { nameProcess } from './host/own-process.ts'
 import { readMachine } from './host/read-machine.ts'
@@ -23,7 +24,7 @@ const LATE_MODULES_MS = 10_000
 nameProcess('kubelet')
 // Pods are worth more than our log: a reader that went away does not end the agent.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-process.exit(await main(process.argv.slice(2)))
+endProcess(await main(process.argv.slice(2)))
 
 async function main(argv: readonly string[]): Promise<number> {
   const machine = readMachine()
@@ -63,7 +64,7 @@ async function run(settings: Settings, machine: MachineFacts): Promise<number> {
   const leave = (name: NodeJS.Signals) => {
     log.info('leaving, pods keep running', { signal: name })
     controller.abort(new ShutdownError(name))
-    setTimeout(() => process.exit(0), SHUTDOWN_LIMIT_MS).unref()
+    setTimeout(() => endProcess(0), SHUTDOWN_LIMIT_MS).unref()
   }
   process.once('SIGTERM', leave)
   process.once('SIGINT', leave)

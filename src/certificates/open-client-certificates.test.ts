@@ -291,6 +291,18 @@ describe('openClientCertificates() without rotation', () => {
     assert.equal(clock.sleeping, 0)
   })
 
+  test('names a certificate of the bootstrap that has ended when the server does not know us', async (t) => {
+    const { open, signer, clock, kubeconfigs, bootstrapPath, create } = await place(t)
+    const ended = await create()
+    kubeconfigs.set(bootstrapPath, withData(ended))
+    await clock.advance(HOUR_MS + 1000)
+    signer.policy = new KubeApiError('Unauthorized', { code: 401, reason: 'Unauthorized' })
+    await assert.rejects(open({ rotates: false }), {
+      message: `Cannot bootstrap with "${bootstrapPath}": its client certificate has ended at ${ended.certificate.validToDate.toISOString()}`,
+      cause: signer.policy,
+    })
+  })
+
   test('a kubeconfig file that is good is all it needs', async (t) => {
     const { open, kubeconfigs, kubeconfigPath, create, seen } = await place(t)
     kubeconfigs.set(kubeconfigPath, withData(await create()))

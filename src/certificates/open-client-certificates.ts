@@ -107,7 +107,15 @@ async function bootstrapAndWait(deps: ClientCertificatesDeps, store: Certificate
   // First: a mistake in it is told before anything is asked for.
   const bootstrap = await deps.readKubeconfig(deps.bootstrapPath)
   const client = await deps.connect(deps.bootstrapPath, undefined)
-  await bootstrapClientCertificate({ ...deps, client, store }, signal)
+  try {
+    await bootstrapClientCertificate({ ...deps, client, store }, signal)
+  } catch (error) {
+    if (signal.aborted || bootstrap.user.certificate === undefined) throw error
+    // Whoever shows a certificate that has ended is told no more than "Unauthorized".
+    const fault = await findKubeconfigFault(bootstrap, deps.clock.now())
+    if (fault === undefined) throw error
+    throw new Error(`Cannot bootstrap with "${deps.bootstrapPath}": ${fault}`, { cause: error })
+  }
   await writeKubeconfig({ ...deps, path: deps.kubeconfigPath }, bootstrap, store.currentPath)
 }
 

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import type { Clock } from '../../async/clock.ts'
 import type { Logger } from '../../telemetry/logger.ts'
@@ -5,9 +6,12 @@ import type { ClientCertificate } from '../transport/credentials.ts'
 import { KeptFile } from './kept-file.ts'
 import type { FileReader } from './kept-file.ts'
 import type { PemSource } from './kubeconfig.ts'
+import type { EndedCertificate } from './tell-ended-certificates.ts'
 
 export interface CertificateSourceDeps {
   readonly files: FileReader
+  /** Told each time when a certificate is shown whose time is over. */
+  readonly onEnded?: (ended: EndedCertificate) => void
   readonly clock: Clock
   readonly log: Logger
 }
@@ -17,15 +21,26 @@ export class CertificateSource {
   readonly #deps: CertificateSourceDeps
   readonly #certificate: PemText
   readonly #key: PemText
+  readonly #file: string | undefined
   #current: ClientCertificate | undefined
+  #endsAt = new Date(Number.NaN)
 
   constructor(source: { readonly certificate: PemSource; readonly key: PemSource }, deps: CertificateSourceDeps) {
     this.#deps = deps
     this.#certificate = toText(source.certificate, deps)
     this.#key = toText(source.key, deps)
+    this.#file = source.certificate.kind === 'file' ? source.certificate.path : undefined
   }
 
   async current(): Promise<ClientCertificate> {
+    const current = await this.#read()
+    if (this.#deps.clock.now() > this.#endsAt.getTime()) {
+      this.#deps.onEnded?.({ file: this.#file, certificatePem: current.certificatePem, endedAt: this.#endsAt })
+    }
+    return current
+  }
+
+  async #read(): Promise<ClientCertificate> {
     const before = this.#current
     const certificatePem = await this.#certificate.text()
     const keyPem = await this.#key.text()
@@ -40,6 +55,7 @@ export class CertificateSource {
       return before
     }
     if (before !== undefined) this.#deps.log.info('there is a new client certificate')
+    this.#endsAt = new X509Certificate(certificatePem).validToDate
     this.#current = { certificatePem, keyPem }
     return this.#current
   }

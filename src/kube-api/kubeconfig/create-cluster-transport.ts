@@ -13,6 +13,7 @@ import { createCredentials } from './create-credentials.ts'
 
 import type { FileReader } from './kept-file.ts'
 import type { Kubeconfig } from './kubeconfig.ts'
+import type { EndedCertificate } from './tell-ended-certificates.ts'
 
 export interface ClusterTransportDeps {
   readonly config: Kubeconfig
@@ -23,6 +24,8 @@ export interface ClusterTransportDeps {
   /** For proxies, DISABLE_HTTP2, and for programs that give credentials. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly onPluginCall?: (call: PluginCall) => void
+  /** The client certificate of the file is shown although its time is over. */
+  readonly onEnded?: (ended: EndedCertificate) => void
   readonly tasks: Pick<TaskGroup, 'run' | 'signal'>
   readonly clock: Clock
   readonly log: Logger

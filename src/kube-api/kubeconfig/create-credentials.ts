@@ -2,13 +2,14 @@ import type { Clock } from '../../async/clock.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Credentials, CredentialsProvider } from '../transport/credentials.ts'
 import { CertificateSource } from './certificate-source.ts'
+import type { CertificateSourceDeps } from './certificate-source.ts'
 import { ExecCredentials } from './exec-credentials.ts'
 import type { ExecCredentialsDeps } from './exec-credentials.ts'
 import { KeptFile } from './kept-file.ts'
 import type { FileReader } from './kept-file.ts'
 import type { KubeconfigUser } from './kubeconfig.ts'
 
-export interface CredentialsDeps extends Omit<ExecCredentialsDeps, 'plugin'> {
+export interface CredentialsDeps extends Omit<ExecCredentialsDeps, 'plugin'>, Pick<CertificateSourceDeps, 'onEnded'> {
   readonly files: FileReader
   readonly clock: Clock
   readonly log: Logger
