@@ -91,6 +91,7 @@ export async function joinCluster(deps: JoinClusterDeps, group: TaskGroup): Prom
       nodeEvents: events.nodeEvents,
       runtimeClasses,
       services: () => services.lookup(),
+      servicesRead: (signal) => services.untilRead(signal),
       nodeTtlMs: () => toTtlMs(node.node()),
     },
     node: () => node.node(),
