@@ -93,7 +93,7 @@ class ListWatch<T extends KubeObject> {
     const { clock, random, log, path, onProblem } = this.#deps
     const { breaks, delayMs } = computeReconnectDelay(this.#breaks, clock.monotonic(), random())
     this.#breaks = breaks
-    const fields = { path, breaks: breaks.count, delayMs, error }
+    const fields = { path, breaks: breaks.count, delayMs: Math.round(delayMs), error }
     const isWorthALine =
       (breaks.count === BREAKS_WORTH_A_LINE && !isUnreached(error)) || error instanceof GarbledAnswerError
     if (isWorthALine) log.warn('following the API server broke, it is begun anew', fields)
