@@ -13,6 +13,7 @@ import { createKubeClient } from './kube-api/create-kube-client.ts'
 import { NodeFollower } from './kube-api/followers/node-follower.ts'
 import { RuntimeClassesFollower } from './kube-api/followers/runtime-classes-follower.ts'
 import { ServicesFollower } from './kube-api/followers/services-follower.ts'
+import { ApiReturn } from './kube-api/list-watch/api-return.ts'
 import type { KubeClient } from './kube-api/kube-client.ts'
 import { createClusterTransport } from './kube-api/kubeconfig/create-cluster-transport.ts'
 import { loadKubeconfig } from './kube-api/kubeconfig/load-kubeconfig.ts'
@@ -70,7 +71,7 @@ export async function joinCluster(deps: JoinClusterDeps, group: TaskGroup): Prom
   const transport = await openTransport(deps, { path: flags.kubeconfig, certificates }, group)
   const limits = createLimits(deps, transport)
   const client = limits({ qps: config.kubeAPIQPS, burst: config.kubeAPIBurst })
-  const follower = { client, clock, random, log }
+  const follower = { client, clock, random, log, apiReturn: new ApiReturn() }
   const node = new NodeFollower({ ...follower, nodeName })
   const services = new ServicesFollower(follower)
   const runtimeClasses = new RuntimeClassesFollower(follower)
