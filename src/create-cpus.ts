@@ -49,7 +49,7 @@ const UNLIMITED = -1n
 export async function createCpus(deps: CreateCpusDeps): Promise<PodCpus> {
   const { settings, log } = deps
   const { config } = settings
-  const store = createStore(`${deps.rootDirectory}/${CPU_STATE_FILE}`)
+  const store = createStore(`${deps.rootDirectory}/${CPU_STATE_FILE}`, deps.clock)
   const common = {
     ...deps,
     observed: deps.runtime.observer,
@@ -115,11 +115,16 @@ function checkSockets(topology: readonly CpuPlace[]): void {
     )
 }
 
-function createStore(path: string): CpuStateStore {
+function createStore(path: string, clock: Clock): CpuStateStore {
   return {
+    path,
     read: () => readTextIfPresent(path),
     write: (text) => writeFileAtomically(path, text, PERMISSIONS),
-    setAside: () => setAside([path], '.corrupt'),
+    async setAside() {
+      const suffix = `.broken-${clock.now()}`
+      await setAside([path], suffix)
+      return `${path}${suffix}`
+    },
   }
 }
 

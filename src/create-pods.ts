@@ -153,7 +153,8 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
   )
   const envFiles = { files: guarded, volumePath: (uid: PodUid, name: string) => volumes.pathOf(uid, name), log }
   const readFile = (pod: Pod, file: EnvironmentFile, s: AbortSignal) => readEnvFile(envFiles, { pod, file }, s)
-  const { services } = membership
+  const { services, servicesRead } = membership
+  const environment = { objects, readFile, services, servicesRead, clock }
   const cpus = await createCpus({ ...deps, quota: deps.node.sandbox.cpu, activePods: () => workers.activePods() })
   const cores = machine.onlineCpus.length
   const { wantsFreshNode, ...admission } = createNodeAdmission({
@@ -199,7 +200,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         allocations,
         resizes,
         journal,
-        readEnvironment: (request, s) => readEnvironment({ objects, readFile, services }, request, s),
+        readEnvironment: (request, s) => readEnvironment(environment, request, s),
         events,
         starts: new Turnstile({
           places: Math.max(LEAST_PARALLEL_STARTS, cores),
@@ -237,6 +238,10 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     },
     group,
   )
+  group.run('containers that wait for services', async (s) => {
+    await servicesRead(s)
+    workers.wakeAll()
+  })
   const wantsFresh = (pod: Pod) => !workers.knows(pod.metadata.uid) && wantsFreshNode(pod)
   return {
     workers,

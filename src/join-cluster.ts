@@ -13,6 +13,7 @@ import { createKubeClient } from './kube-api/create-kube-client.ts'
 import { NodeFollower } from './kube-api/followers/node-follower.ts'
 import { RuntimeClassesFollower } from './kube-api/followers/runtime-classes-follower.ts'
 import { ServicesFollower } from './kube-api/followers/services-follower.ts'
+import { ApiReturn } from './kube-api/list-watch/api-return.ts'
 import type { KubeClient } from './kube-api/kube-client.ts'
 import { createClusterTransport } from './kube-api/kubeconfig/create-cluster-transport.ts'
 import { loadKubeconfig } from './kube-api/kubeconfig/load-kubeconfig.ts'
@@ -78,7 +79,7 @@ export async function joinCluster(given: JoinClusterDeps, group: TaskGroup): Pro
   const transport = await openTransport(deps, { path: flags.kubeconfig, certificates }, group)
   const limits = createLimits(deps, transport)
   const client = limits({ qps: config.kubeAPIQPS, burst: config.kubeAPIBurst })
-  const follower = { client, clock, random, log }
+  const follower = { client, clock, random, log, apiReturn: new ApiReturn() }
   const node = new NodeFollower({ ...follower, nodeName })
   const services = new ServicesFollower(follower)
   const runtimeClasses = new RuntimeClassesFollower(follower)
@@ -99,6 +100,7 @@ export async function joinCluster(given: JoinClusterDeps, group: TaskGroup): Pro
       nodeEvents: events.nodeEvents,
       runtimeClasses,
       services: () => services.lookup(),
+      servicesRead: (signal) => services.untilRead(signal),
       nodeTtlMs: () => toTtlMs(node.node()),
     },
     node: () => node.node(),

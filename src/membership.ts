@@ -17,6 +17,8 @@ export interface Membership {
   readonly runtimeClasses: RuntimeClasses
   /** Of all namespaces. */
   readonly services: () => Lookup<readonly Service[]>
+  /** Resolves when the services were read at least once. */
+  readonly servicesRead: (signal: AbortSignal) => Promise<void>
   /** What the node's annotation node.alpha.kubernetes.io/ttl says. */
   readonly nodeTtlMs: () => number | undefined
 }
@@ -39,6 +41,7 @@ export function createLoneMembership(deps: {
     nodeEvents: createLoggedNodeEvents(log, nodeName),
     runtimeClasses: noRuntimeClasses,
     services: () => ({ kind: 'found', value: [] }),
+    servicesRead: () => Promise.resolve(),
     nodeTtlMs: () => undefined,
   }
 }

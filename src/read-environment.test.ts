@@ -43,7 +43,11 @@ async function environmentOf(container: Partial<Container>, given: Given = {}) {
     files.get(key) ?? { kind: 'missing' }
   const services = () => ({ kind: 'found', value: [] }) as const
   const request = { pod, container: createContainer(container) }
-  const sources = await readEnvironment({ objects, readFile, services }, request, never)
+  const sources = await readEnvironment(
+    { objects, readFile, services, servicesRead: () => Promise.resolve(), clock },
+    request,
+    never,
+  )
   const facts = { pod, container: request.container, podIps: [], nodeIps: [], allocatable: {} }
   const compute = () =>
     computeEnvironment({ ...facts, sources, deviceVariables: [] } as never).map(({ name, value }) => `${name}=${value}`)
@@ -134,4 +138,36 @@ describe('readEnvironment()', () => {
     const { compute } = await environmentOf({ env: [fromConfigMap('c', 'k', true)] }, { failure })
     assert.throws(compute, { message: "couldn't get configMap shop/c: not yours" })
   })
+
+  const waits: readonly (readonly [name: string, source: string, later: Lookup<readonly []>, ms: number])[] = [
+    ['waits for the services while they are on their way', 'api', { kind: 'found', value: [] }, 1000],
+    ['gives up after a while', 'api', { kind: 'unavailable', why: 'not told' }, 5000],
+    ['does not let a static pod wait', 'file', { kind: 'unavailable', why: 'not told' }, 0],
+  ]
+  for (const [name, source, later, ms] of waits) {
+    test(name, async () => {
+      const clock = new FakeClock()
+      const startedAt = clock.now()
+      let services: Lookup<readonly []> = { kind: 'unavailable', why: 'not told' }
+      const read = Promise.withResolvers<void>()
+      const metadata = { annotations: { 'kubernetes.io/config.source': source } }
+      const pod = createPod({ metadata, spec: { containers: [createContainer()] } })
+      const container = createContainer()
+      const noObject = () => Promise.reject(new Error('nobody asks'))
+      const objects = { configMap: noObject, secret: noObject }
+      const deps = { objects, readFile: noObject, services: () => services, servicesRead: () => read.promise, clock }
+      let readyAt = -1
+      const sources = readEnvironment(deps, { pod, container }, never).then((value) => {
+        readyAt = clock.now() - startedAt
+        return value
+      })
+      await clock.advance(0)
+      await clock.advance(1000)
+      services = later
+      if (later.kind === 'found') read.resolve()
+      await clock.advance(0)
+      await clock.advance(4000)
+      assert.deepEqual([(await sources).services(), readyAt], [later, ms])
+    })
+  }
 })

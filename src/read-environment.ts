@@ -1,5 +1,9 @@
+import { DeadlineError } from './async/abort-errors.ts'
+import type { Clock } from './async/clock.ts'
+import { withDeadline } from './async/deadline.ts'
 import type { EnvironmentFile, EnvironmentSources, Lookup } from './containers/environment-sources.ts'
 import type { Container, EphemeralContainer, Secret, Service } from './model/generated/core-v1.ts'
+import { isStaticPod } from './model/pod.ts'
 import type { Pod } from './model/pod.ts'
 import { ObjectError } from './objects/object-api.ts'
 import type { PodObjects } from './objects/pod-objects.ts'
@@ -9,7 +13,13 @@ export interface EnvironmentDeps {
   /** One variable of a file in a volume of the pod. */
   readonly readFile: (pod: Pod, file: EnvironmentFile, signal: AbortSignal) => Promise<Lookup<string>>
   readonly services: () => Lookup<readonly Service[]>
+  /** Resolves when the services were read at least once. */
+  readonly servicesRead: (signal: AbortSignal) => Promise<void>
+  readonly clock: Clock
 }
+
+/** An API that is back tells the pods and the services within a few seconds of each other. */
+const SERVICES_PATIENCE_MS = 5000
 
 type Data = ReadonlyMap<string, string>
 /** The keys of an object that a container uses; all of them for envFrom. */
@@ -30,6 +40,7 @@ export async function readEnvironment(
     }),
     readAll(wanted.secrets, async (name, keys) => toText(await deps.objects.secret({ namespace, name }, signal), keys)),
     Promise.all(wanted.files.map(async (file) => [idOf(file), await deps.readFile(pod, file, signal)] as const)),
+    waitForServices(deps, pod, signal),
   ])
   signal.throwIfAborted()
   const fileValues = new Map(files)
@@ -38,6 +49,17 @@ export async function readEnvironment(
     secret: (name) => secrets.get(name) ?? unread,
     file: (file) => fileValues.get(idOf(file)) ?? unread,
     services: deps.services,
+  }
+}
+
+/** Gives up quietly: a container that cannot do without them says so itself. Static pods can. */
+async function waitForServices(deps: EnvironmentDeps, pod: Pod, signal: AbortSignal): Promise<void> {
+  const { clock, services, servicesRead } = deps
+  if (isStaticPod(pod) || services().kind !== 'unavailable') return
+  try {
+    await withDeadline({ clock, ms: SERVICES_PATIENCE_MS, what: 'reading the services' }, servicesRead, signal)
+  } catch (error) {
+    if (!(error instanceof DeadlineError)) throw error
   }
 }
 

@@ -89,7 +89,12 @@ class RateLimitedClient implements KubeClient {
         if (signal.aborted) throw error
         const delayMs = computeRetry(toFailedAttempt(error), { method, attempt: count, chance: random() })
         if (delayMs === undefined) throw error
-        log.debug('a request to the API server is repeated', { request: what, attempt: count, delayMs, error })
+        log.debug('a request to the API server is repeated', {
+          request: what,
+          attempt: count,
+          delayMs: Math.round(delayMs),
+          error,
+        })
         if (delayMs > 0) await clock.sleep(delayMs, signal)
       }
     }

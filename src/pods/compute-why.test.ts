@@ -40,6 +40,13 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
     },
   ],
   [
+    'Pod was rejected: too few CPUs (OutOfcpu)',
+    {
+      state: { kind: 'terminated', at: 0 },
+      status: { phase: 'Failed', reason: 'OutOfcpu', message: 'Pod was rejected: too few CPUs' },
+    },
+  ],
+  [
     'Has ended: Succeeded; create sandbox, for 1.5 s',
     { state: { kind: 'terminated', at: 0 }, status: { phase: 'Succeeded' }, steps: [open] },
   ],

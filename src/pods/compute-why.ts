@@ -16,6 +16,9 @@ export interface WhyInput {
   readonly now: number
 }
 
+/** How the message of a pod begins that was not let in. */
+const REJECTED = 'Pod was rejected: '
+
 /** The one sentence about a pod: what it is at, since when, and what would change that. */
 export function computeWhy(input: WhyInput): string {
   const { state, status } = input
@@ -39,8 +42,9 @@ function openStep({ steps, now }: WhyInput): string | undefined {
   return step === undefined ? undefined : `${step.name}, for ${seconds(now - step.startedAt)}`
 }
 
-/** What a pod ended with, and which containers failed. */
+/** What a pod ended with, and which containers failed; of one that never began, why not. */
 function describeEnd(status: PodStatus | undefined): string {
+  if (status?.message?.startsWith(REJECTED) === true) return `${status.message} (${status.reason})`
   const reason = status?.reason === undefined ? '' : ` (${[status.reason, status.message ?? []].flat().join(': ')})`
   // One that was taken away while it ran has no result, and nobody asks for one any more.
   const isOver = status?.phase === 'Succeeded' || status?.phase === 'Failed'

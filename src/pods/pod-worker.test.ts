@@ -71,6 +71,13 @@ describe('PodWorker', () => {
     assert.deepEqual(getEventListeners(stop.signal, 'abort'), [])
   })
 
+  test('tells why a pod was rejected before the agent started anew', async () => {
+    const status = { phase: 'Failed', reason: 'OutOfcpu', message: 'Pod was rejected: too few CPUs' }
+    const subject = { kind: 'pod', pod: { ...pod, status } } as const
+    const { worker } = await setUp({ kind: 'terminated', at: 0 }, { subject })
+    assert.equal(worker.explain().why, 'Pod was rejected: too few CPUs (OutOfcpu)')
+  })
+
   test('waits for its name, and is gone at once when it is removed meanwhile', async () => {
     const { worker, begin, clock, isOver, journal, told } = await setUp({ kind: 'waiting' })
     begin()

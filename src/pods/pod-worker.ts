@@ -153,7 +153,7 @@ export class PodWorker {
     const hostNetwork = this.pod?.spec.hostNetwork === true
     const why = computeWhy({
       state: this.#state,
-      status: this.status,
+      status: this.#told(),
       steps: timeline.steps,
       failingProbes: this.#probing?.failures ?? [],
       networkProblem: hostNetwork || this.status?.phase === 'Running' ? undefined : settings.networkProblem(),
@@ -162,6 +162,12 @@ export class PodWorker {
       now: runtime.clock.now(),
     })
     return { namespace, name, uid: this.uid, state: this.#state.kind, why, steps: timeline.steps }
+  }
+
+  /** What another agent found out about the end of a pod is known from the API only. */
+  #told(): PodStatus | undefined {
+    const hasEnded = this.#state.kind === 'terminated' && !isOver(this.status?.phase)
+    return hasEnded && isOver(this.pod?.status?.phase) ? this.pod?.status : this.status
   }
 
   wake(): void {

@@ -24,5 +24,5 @@ export function isAudited(label: string): boolean {
 
 /** One line of the log for each such request, also for those that were refused. */
 export function createAuditLog(log: Logger): Audit {
-  return (entry) => log.info('audit', { ...entry })
+  return (entry) => log.info('audit', { ...entry, seconds: Math.round(entry.seconds * 1000) / 1000 })
 }

@@ -109,7 +109,7 @@ export class RequestServer {
     const target = parseTarget(request.url ?? '')
     const destination: Destination =
       target === undefined
-        ? { kind: 'unregistered', label: 'other' }
+        ? { kind: 'nothing', label: 'other' }
         : this.#table.find(request.method ?? '', target.segments)
     const path = `/${target?.segments.join('/') ?? ''}`
     return { request, path, query: target?.query ?? new URLSearchParams(), destination, caller: undefined }
@@ -138,10 +138,9 @@ export class RequestServer {
     }
   }
 
-  /** Asks who it is before anything is told, but for paths where nothing ever was. */
+  /** Asks who it is before anything is told, also whether there is such a path. */
   async #pass(visit: Visit, signal: AbortSignal): Promise<Passed | Answer> {
     const { request, path, destination } = visit
-    if (destination.kind === 'unregistered') return NOT_FOUND
     const admission: Admission = await this.#deps.admit(request, path, signal)
     visit.caller = admission.caller?.name
     if (admission.refusal !== undefined) return admission.refusal

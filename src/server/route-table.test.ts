@@ -36,7 +36,7 @@ test('RouteTable finds the endpoint, its parameters and its label', () => {
     ['GET', 'logs/a/b', { path: '/logs/*path', parameters: { path: 'a/b' }, label: 'logs' }],
     ['PUT', 'one', { path: '/one', parameters: {}, label: 'one' }],
     ['POST', 'one', { kind: 'wrongMethod', allowed: ['GET', 'PUT'], label: 'one' }],
-    ['GET', 'other', { kind: 'unregistered', label: 'other' }],
+    ['GET', 'other', { kind: 'nothing', label: 'other' }],
   ]
   for (const [method, path, expected] of rows) {
     const found = table.find(method, path.split('/'))

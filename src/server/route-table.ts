@@ -9,9 +9,8 @@ export type Destination =
       readonly label: string
     }
   | { readonly kind: 'wrongMethod'; readonly allowed: readonly string[]; readonly label: string }
-  /** Below a path that is served; whoever may not ask there does not learn that there is nothing. */
+  /** Whoever may not ask there does not learn that there is nothing. */
   | { readonly kind: 'nothing'; readonly label: string }
-  | { readonly kind: 'unregistered'; readonly label: 'other' }
 
 interface Row {
   readonly route: Route
@@ -33,7 +32,7 @@ export class RouteTable {
 
   find(method: string, segments: readonly string[]): Destination {
     const near = this.#rows.find(({ parts }) => parts[0] === segments[0])
-    if (near === undefined) return { kind: 'unregistered', label: 'other' }
+    if (near === undefined) return { kind: 'nothing', label: 'other' }
     const fitting = this.#rows.flatMap((row) => {
       const parameters = match(row.parts, segments)
       return parameters === undefined ? [] : [{ row, parameters }]

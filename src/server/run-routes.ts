@@ -18,8 +18,10 @@ export function createRunRoutes({ views, calls }: RunDeps): Route[] {
     async handle(request, response) {
       try {
         const pod = requirePod(views(), request)
+        const text = request.query.get('cmd') ?? ''
+        if (text === '') throw new HttpError(400, 'query parameter "cmd" is required: expected a command')
         const containerId = await findRunningContainer(calls, pod, request)
-        const cmd = (request.query.get('cmd') ?? '').split(' ')
+        const cmd = text.split(' ')
         // Without a time limit: it ends with the command or with the client.
         const { stdout, stderr, exitCode } = await calls.execSync({ containerId, cmd, timeout: 0n }, request.signal)
         const output = Buffer.concat([stdout, stderr])

@@ -128,6 +128,8 @@ const refusals: readonly Row[] = [
   ['GET', '/portForward/shop/web?port=0', oldWebSocket, 400, 'Cannot use "0" as a port: expected 1 to 65535'],
   ['GET', '/portForward/shop/web?port=80,x', oldWebSocket, 400, 'Cannot use "x" as a port: expected 1 to 65535'],
   ['POST', '/run/shop/other/main?cmd=ls', {}, 404, 'pod does not exist'],
+  ['POST', '/run/shop/web/main', {}, 400, 'query parameter "cmd" is required: expected a command'],
+  ['POST', '/run/shop/web/main?cmd=', {}, 400, 'query parameter "cmd" is required: expected a command'],
   ['POST', '/run/shop/web/idle?cmd=ls', {}, 500, 'container not found ("idle")'],
   ['POST', '/checkpoint/shop/other/main', {}, 404, 'pod does not exist'],
   ['POST', '/checkpoint/shop/web/other', {}, 404, 'container other does not exist'],

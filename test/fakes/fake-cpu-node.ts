@@ -46,6 +46,7 @@ export class FakeCpuNode {
   }
 
   readonly store: CpuStateStore = {
+    path: 'cpus',
     read: async () => this.file,
     write: async (text) => {
       if (this.failsToWrite) throw new Error('Cannot write: disk full')
@@ -54,6 +55,7 @@ export class FakeCpuNode {
     setAside: async () => {
       this.file = undefined
       this.setAside += 1
+      return `cpus.broken-${this.setAside}`
     },
   }
 

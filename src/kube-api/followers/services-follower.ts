@@ -1,3 +1,4 @@
+import { waitForShared } from '../../async/wait-for-shared.ts'
 import type { Service } from '../../model/generated/core-v1.ts'
 import { runListWatch } from '../list-watch/run-list-watch.ts'
 import type { FollowerDeps } from './follower-deps.ts'
@@ -7,6 +8,7 @@ import { ObjectCache } from './object-cache.ts'
 export class ServicesFollower {
   readonly #deps: FollowerDeps
   readonly #services = new ObjectCache<Service>()
+  readonly #read = Promise.withResolvers<void>()
 
   constructor(deps: FollowerDeps) {
     this.#deps = deps
@@ -26,7 +28,12 @@ export class ServicesFollower {
     | { readonly kind: 'found'; readonly value: readonly Service[] }
     | { readonly kind: 'unavailable'; readonly why: string } {
     if (this.hasSynced) return { kind: 'found', value: this.#services.values() }
-    return { kind: 'unavailable', why: 'services have not yet been read at least once, cannot construct envvars' }
+    return { kind: 'unavailable', why: 'the API server has not told them yet' }
+  }
+
+  /** Resolves when they were read at least once. */
+  async untilRead(signal: AbortSignal): Promise<void> {
+    await waitForShared(this.#read.promise, signal)
   }
 
   run(signal: AbortSignal): Promise<never> {
@@ -35,7 +42,10 @@ export class ServicesFollower {
         ...this.#deps,
         path: '/api/v1/services',
         query: { fieldSelector: 'spec.clusterIP!=None' },
-        onReplace: (items) => this.#services.replace(items),
+        onReplace: (items) => {
+          this.#services.replace(items)
+          this.#read.resolve()
+        },
         onEvent: (event) => this.#services.apply(event),
       },
       signal,

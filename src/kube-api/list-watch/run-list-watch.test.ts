@@ -5,6 +5,7 @@ import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { FakeKubeCollection } from '../../../test/fakes/fake-kube-collection.ts'
 import type { Fault, FakeObject } from '../../../test/fakes/fake-kube-collection.ts'
 import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { ApiReturn } from './api-return.ts'
 import { runListWatch } from './run-list-watch.ts'
 import type { ListWatchDeps } from './run-list-watch.ts'
 
@@ -214,6 +215,35 @@ describe('runListWatch()', () => {
     server.put('a')
     await failed
     assert.equal(clock.sleeping, 0)
+  })
+
+  const pauses: readonly (readonly [name: string, fault: Fault, requests: number])[] = [
+    ['asks at once when another reached the API that was away', 'break', 2],
+    ['lets a server that refused have its peace, whoever else it answers', 'refuse', 1],
+  ]
+  for (const [name, fault, requests] of pauses) {
+    test(name, async () => {
+      const apiReturn = new ApiReturn()
+      const { server, clock, start, finish } = setUp({ apiReturn })
+      server.fail(fault)
+      const running = start()
+      await clock.advance(0)
+      assert.equal(server.requests.filter((request) => request.startsWith('list')).length, 1)
+      apiReturn.reached()
+      await clock.advance(0)
+      assert.equal(server.requests.filter((request) => request.startsWith('list')).length, requests)
+      await finish(running)
+    })
+  }
+
+  test('tells the others when it has reached the API', async () => {
+    const apiReturn = new ApiReturn()
+    const { clock, start, finish } = setUp({ apiReturn })
+    const other = apiReturn.wait({ clock, ms: 30_000 }, new AbortController().signal)
+    const running = start()
+    await other
+    assert.equal(clock.monotonic(), new FakeClock().monotonic())
+    await finish(running)
   })
 
   test('comes to the state of the server, whatever happens on the way, and tells nothing twice', async () => {

@@ -1,9 +1,10 @@
 import type { Clock } from '../../async/clock.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { GarbledAnswerError } from '../garbled-answer-error.ts'
-import { KubeApiError } from '../kube-client.ts'
+import { KubeApiError, KubeUnreachableError } from '../kube-client.ts'
 import type { KubeClient } from '../kube-client.ts'
 import { BrokenConnectionError } from '../transport/transport.ts'
+import type { ApiReturn } from './api-return.ts'
 import { computeReconnectDelay } from './compute-reconnect-delay.ts'
 import type { Breaks } from './compute-reconnect-delay.ts'
 import { followWatch } from './follow-watch.ts'
@@ -23,6 +24,8 @@ export interface ListWatchDeps<T extends KubeObject> {
   readonly clock: Clock
   readonly random: () => number
   readonly log: Logger
+  /** Shared by all who follow the same API. */
+  readonly apiReturn?: ApiReturn
   /** Everything there is, in place of all that was told before. What these throw ends the run. */
   readonly onReplace: (items: readonly T[], version: string) => void
   /** One change after another, none missing and none twice. */
@@ -70,6 +73,7 @@ class ListWatch<T extends KubeObject> {
     } catch (error) {
       return await this.#pause(error, signal)
     }
+    this.#deps.apiReturn?.reached()
     onReplace(list.items, list.version)
     this.#version = list.version
     this.#wasListed = true
@@ -90,16 +94,19 @@ class ListWatch<T extends KubeObject> {
 
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw signal.reason
-    const { clock, random, log, path, onProblem } = this.#deps
+    const { clock, random, log, path, apiReturn, onProblem } = this.#deps
     const { breaks, delayMs } = computeReconnectDelay(this.#breaks, clock.monotonic(), random())
     this.#breaks = breaks
-    const fields = { path, breaks: breaks.count, delayMs, error }
+    const fields = { path, breaks: breaks.count, delayMs: Math.round(delayMs), error }
     const isWorthALine =
       (breaks.count === BREAKS_WORTH_A_LINE && !isUnreached(error)) || error instanceof GarbledAnswerError
     if (isWorthALine) log.warn('following the API server broke, it is begun anew', fields)
     else log.debug('following the API server broke, it is begun anew', fields)
     onProblem?.(error)
-    await clock.sleep(delayMs, signal)
+    // One that refused us keeps its peace, whoever else it answers.
+    if (apiReturn !== undefined && error instanceof KubeUnreachableError)
+      await apiReturn.wait({ clock, ms: delayMs }, signal)
+    else await clock.sleep(delayMs, signal)
   }
 }
 

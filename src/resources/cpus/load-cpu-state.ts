@@ -8,10 +8,11 @@ import type { CpuState } from './cpu-state.ts'
 
 /** The file with what an earlier agent gave away. */
 export interface CpuStateStore {
+  readonly path: string
   read(): Promise<string | undefined>
   write(text: string): Promise<void>
-  /** Keeps a file that makes no sense for whoever wants to know why. */
-  setAside(): Promise<void>
+  /** Keeps a file that makes no sense for whoever wants to know why; gives where. */
+  setAside(): Promise<string>
 }
 
 interface LoadDeps {
@@ -26,10 +27,19 @@ export async function loadCpuRecord({ store, log }: LoadDeps): Promise<CpuStateR
   try {
     return parseCpuStateFile(text)
   } catch (error) {
-    log.error('cannot read which CPUs containers have, setting the file aside and looking at what runs', { error })
-    await store.setAside()
+    log.error('cannot read which CPUs containers have, setting the file aside and looking at what runs', {
+      ...(await setAside(store)),
+      error,
+    })
     return undefined
   }
+}
+
+/** Where it was and is now; a file that cannot be moved is no reason not to start. */
+async function setAside(
+  store: CpuStateStore,
+): Promise<{ readonly path: string; readonly setAside: string | undefined }> {
+  return { path: store.path, setAside: await store.setAside().catch(() => undefined) }
 }
 
 /** What of it holds on this machine, with this configuration. What does not is told, and given anew to pods that are here. */
@@ -46,10 +56,10 @@ export async function loadCpuState({ store, log }: LoadDeps, policy: CpuPolicy):
   const { state, problem, dropped } = computeKeptAssignments(record, policy)
   if (problem !== undefined) {
     log.error('the record of which CPUs containers have does not fit, setting it aside and keeping what can be kept', {
+      ...(await setAside(store)),
       problem,
       dropped,
     })
-    await store.setAside()
   }
   return state
 }

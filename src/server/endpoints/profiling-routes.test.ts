@@ -12,12 +12,17 @@ test('createProfilingRoutes() takes profiles of this process, one at a time', as
     createProfilingRoutes({ profiler, contention: false, commandLine: ['kubelet', '--v=2'] }),
   )
   const both = await Promise.all(['profile', 'heap'].map((name) => told(ask(`/debug/pprof/${name}?seconds=0.05`))))
-  const [[status, body] = [0, ''], [busy] = [0]] = both.sort(([a], [b]) => a - b)
-  assert.deepEqual([status, busy], [200, 500])
+  const [[status, body] = [0, ''], [busy, why] = [0, '']] = both.sort(([a], [b]) => a - b)
+  assert.deepEqual(
+    [status, busy, why],
+    [200, 409, 'Cannot take a profile: another one is being taken, ask again when it has ended\n'],
+  )
   assert.ok(['nodes', 'head'].some((name) => Object.hasOwn(JSON.parse(body) as object, name)))
   const [heapStatus, heap] = await told(ask('/debug/pprof/heap?seconds=0.01'))
   assert.deepEqual([heapStatus, Object.keys(JSON.parse(heap) as object)], [200, ['head', 'samples']])
   assert.deepEqual(await told(ask('/debug/pprof/cmdline')), [200, 'kubelet\0--v=2'])
+  const list = '/debug/pprof/profile\n/debug/pprof/heap\n/debug/pprof/cmdline\n'
+  for (const path of ['/debug/pprof', '/debug/pprof/']) assert.deepEqual(await told(ask(path)), [200, list])
   assert.equal((await ask('/debug/pprof/goroutine')).status, 404)
   assert.deepEqual(await told(ask('/debug/pprof/block')), [404, 'no such profile, there are: profile, heap, cmdline\n'])
   for (const seconds of ['0', '-1', 'x', '601', ''])

@@ -33,6 +33,11 @@ export function createProfilingRoutes({ profiler, contention, commandLine }: Pro
   }
   return [
     {
+      path: '/debug/pprof',
+      methods: ['GET'],
+      handle: async (_, response) => sendText(response, 200, known.map((name) => `/debug/pprof/${name}\n`).join('')),
+    },
+    {
       path: '/debug/pprof/*name',
       methods: ['GET'],
       async handle(request, response) {
@@ -44,7 +49,7 @@ export function createProfilingRoutes({ profiler, contention, commandLine }: Pro
           sendAnswer(response, await take(name, request))
         } catch (error) {
           if (!(error instanceof ProfilerBusyError)) throw error
-          sendText(response, 500, `${error.message}\n`)
+          sendText(response, 409, `${error.message}, ask again when it has ended\n`)
         }
       },
     },
