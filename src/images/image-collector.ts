@@ -5,7 +5,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { NodeEvents } from '../telemetry/node-events.ts'
 import { computeBytesToFree, computeExpired, computeRemovable, computeUsagePercent } from './compute-image-garbage.ts'
 import type { GarbagePolicy, KnownImage } from './compute-image-garbage.ts'
-import type { ImageMetrics } from './image-metrics.ts'
+import type { ImageMetrics } from '../telemetry/create-image-metrics.ts'
 import { ImageUses } from './image-uses.ts'
 import type { ImageUsesDeps } from './image-uses.ts'
 

@@ -1,7 +1,7 @@
 import type { PodStatus } from '../model/generated/core-v1.ts'
 import { isStaticPod } from '../model/pod.ts'
 import type { Pod } from '../model/pod.ts'
-import type { KnownStart } from './pod-metrics.ts'
+import type { KnownStart } from '../telemetry/create-start-metrics.ts'
 
 interface Span {
   readonly from: number

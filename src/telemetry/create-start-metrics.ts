@@ -2,9 +2,9 @@ import { CONTAINER_TYPES } from './container-types.ts'
 import type { MetricSet } from './metric-set.ts'
 
 /** How long it took from the making of a pod until the API knew that it runs. */
-interface KnownStart {
+export interface KnownStart {
   readonly totalSeconds: number
-  /** Without the pulling of images and the running of init containers; undefined for pods of which that is not told. */
+  /** Without the pulling of images and the running of init containers; undefined where volumes of other kinds than the node's own may take long. */
   readonly sliSeconds: number | undefined
   readonly hasNetwork: boolean
 }
@@ -15,6 +15,7 @@ export interface StartMetrics {
   containerStart(kind: 'init' | 'regular' | 'ephemeral', failure: string | undefined): void
   /** A pod runs for the first time, so long after it was first seen. */
   podStart(seconds: number): void
+  /** The API knows for the first time that all containers of a pod run. */
   podStartKnown(start: KnownStart): void
   /** A pod was seen for the first time. */
   podSeen(containers: number): void

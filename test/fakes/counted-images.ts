@@ -1,4 +1,4 @@
-import type { ImageMetrics } from '../../src/images/image-metrics.ts'
+import type { ImageMetrics } from '../../src/telemetry/create-image-metrics.ts'
 
 /** Writes down what is counted of images. */
 export function countImages(): { readonly metrics: ImageMetrics; readonly counted: string[] } {
@@ -9,6 +9,7 @@ export function countImages(): { readonly metrics: ImageMetrics; readonly counte
     imageCollected: (reason) => void counted.push(`collected ${reason}`),
     imageChecked: (result) => void counted.push(`checked ${result}`),
     credentialPluginRun: (plugin, seconds, failed) => void counted.push(`plugin ${plugin} ${seconds} ${failed}`),
+    imageVolume: (failed) => void counted.push(`volume ${failed}`),
   }
   return { metrics, counted }
 }
