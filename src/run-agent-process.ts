@@ -1,9 +1,9 @@
-import { loadavg } from 'node:os'
 import { applyKernelSettings } from './apply-kernel-settings.ts'
 import type { Clock } from './async/clock.ts'
 import { TaskGroup } from './async/task-group.ts'
 import type { Settings } from './config/load-configuration.ts'
 import { lockFile, notifySystemd, raiseOpenFiles, setOomScoreAdj, waitForLockContention } from './host/own-process.ts'
+import { readIdleCpu } from './host/read-idle-cpu.ts'
 import type { MachineFacts } from './host/read-machine.ts'
 import { collectGarbage } from './host/collect-garbage.ts'
 import { hostConfigFiles } from './host/config-files.ts'
@@ -88,7 +88,7 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
       log,
       random: () => Math.random(),
       memory: {
-        isMachineBusy: () => (loadavg()[0] ?? 0) > machine.onlineCpus.length,
+        idleCpuMs: readIdleCpu,
         residentBytes: () => process.memoryUsage.rss(),
         collectGarbage,
         trimMalloc,

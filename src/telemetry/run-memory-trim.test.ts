@@ -9,12 +9,12 @@ test('runMemoryTrim() gives memory back when it is quiet and there is more than 
   const clock = new FakeClock()
   const stop = new AbortController()
   let [done, garbage, used] = [0, 30, 50]
-  let isBusy = false
+  let [idleMs, isBusy] = [0, false]
   const times = { collected: 0, trimmed: 0 }
   const deps = {
     clock,
     work: () => done,
-    isMachineBusy: () => isBusy,
+    idleCpuMs: () => idleMs,
     residentBytes: () => (garbage + used) * 1e6,
     collectGarbage() {
       times.collected += 1
@@ -27,6 +27,7 @@ test('runMemoryTrim() gives memory back when it is quiet and there is more than 
     done += work
     garbage += grows.garbage ?? 0
     used += grows.used ?? 0
+    idleMs += isBusy ? 2499 : 2500
     await clock.advance(5000)
     return times.collected
   }

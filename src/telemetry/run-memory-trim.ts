@@ -4,8 +4,8 @@ export interface MemoryTrimDeps {
   readonly clock: Clock
   /** How much was done so far; any measure that grows with the work. */
   readonly work: () => number
-  /** Do others want the CPUs? A pause that is short by itself is long then. */
-  readonly isMachineBusy: () => boolean
+  /** For how long the machine's CPUs had nothing to do so far, all of them added up. */
+  readonly idleCpuMs: () => number
   /** What the process has of the machine's memory. */
   readonly residentBytes: () => number
   /** Gives the garbage of JavaScript back; a pause of some 50 ms. */
@@ -17,6 +17,8 @@ export interface MemoryTrimDeps {
 const LOOK_MS = 5000
 // So little in one interval is rest; so much more than before is worth the pause.
 const REST = 5
+// With less than half a CPU left over others want them too, and a pause that is short by itself becomes long.
+const IDLE_MS = LOOK_MS / 2
 const WORTH_BYTES = 6_000_000
 // What was in use the last time may be free by now, and nobody notices the little that this takes.
 const LATE_MS = 300_000
@@ -26,12 +28,13 @@ const LATE_MS = 300_000
  * much of what those needed for as long as nothing is allocated, and on a node nothing may be allocated for days.
  */
 export async function runMemoryTrim(deps: MemoryTrimDeps, signal: AbortSignal): Promise<void> {
-  const { clock, work, isMachineBusy, residentBytes, collectGarbage, trimMalloc } = deps
+  const { clock, work, idleCpuMs, residentBytes, collectGarbage, trimMalloc } = deps
   let trimmedAt = clock.monotonic()
   let left = 0
-  for (let before = work(); ; before = work()) {
+  for (;;) {
+    const before = { work: work(), idleMs: idleCpuMs() }
     await clock.sleep(LOOK_MS, signal)
-    const isQuiet = work() - before <= REST && !isMachineBusy()
+    const isQuiet = work() - before.work <= REST && idleCpuMs() - before.idleMs >= IDLE_MS
     const isWorth = isQuiet && residentBytes() - left >= WORTH_BYTES
     if (!isWorth && clock.monotonic() - trimmedAt < LATE_MS) continue
     if (isWorth) collectGarbage()
