@@ -1,7 +1,7 @@
 /** The fast gate: format, lint and layers, types, dead code, unit tests. Stops at the first that fails. */
 import { spawnSync } from 'node:child_process'
 import process from 'node:process'
-import { runTests } from './run-node-tests.ts'
+import { runTests, unitTests } from './run-node-tests.ts'
 
 const bin = (name: string, path: string) => [`node_modules/${name}/${path}`]
 
@@ -25,6 +25,5 @@ export function runGate(): boolean {
 }
 
 if (import.meta.main) {
-  process.exitCode =
-    runGate() && (await runTests([{ name: 'unit', globs: ['src/**/*.test.ts', 'tools/**/*.test.ts'] }])) ? 0 : 1
+  process.exitCode = runGate() && (await runTests(unitTests)) ? 0 : 1
 }

@@ -1,87 +1,98 @@
-/** Runs groups of test files with node:test and closes with one count over all of them. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import process from 'node:process'
+/** Runs groups of test files with node:test, several processes at once, and closes with one count over all of them. */
+import { globSync } from 'node:fs'
+import { runTestFiles } from './run-test-files.ts'
+import type { FilesResult } from './run-test-files.ts'
 
 export interface TestGroup {
   readonly name: string
   readonly globs: readonly string[]
-  /** Files at once; 1 where the tests need the machine for themselves. */
-  readonly concurrency?: number
+  /** Processes at once; 1 where the tests need the machine for themselves. */
+  readonly processes?: number
+  /**
+   * Many files in each process, for tests that wait for nothing but themselves: most of the time of a small file is the start of its
+   * process. Else each file has its own.
+   */
+  readonly shared?: boolean
+  /** Begun before the others, in this order, so that no long file is alone at the end. */
+  readonly longest?: readonly string[]
   readonly timeoutMs?: number
   /** A file that fails beside others is run again, alone, before it counts as failed (docs/decisions/0015-unsteady-tests.md). */
   readonly confirm?: boolean
 }
 
+export const unitTests: readonly TestGroup[] = [
+  { name: 'unit', globs: ['src/**/*.test.ts'], shared: true },
+  { name: 'tools', globs: ['tools/**/*.test.ts'] },
+]
+
 // More than these is no accident.
 const MOST_CONFIRMED = 3
 
-interface Counts {
-  pass: number
-  /** The file of each test that failed. */
-  failed: string[]
-  skip: number
-}
-
 /** True when every group passed and each of them ran at least one test. */
 export async function runTests(groups: readonly TestGroup[]): Promise<boolean> {
-  const total = { pass: 0, fail: 0, skip: 0, unsteady: 0 }
+  const total = { passed: 0, failed: 0, skipped: 0, unsteady: 0 }
   let ok = true
   for (const group of groups) {
-    const { counts, exitCode } = await runGroup(group)
-    const unsteady = group.confirm === true && counts.failed.length > 0 && (await passesAlone(group, counts.failed))
-    if ((exitCode !== 0 && !unsteady) || counts.pass === 0) {
-      ok = false
-      console.log(`FAILED  ${group.name} tests (exit code ${exitCode}, ${counts.pass} passed)`)
-    } else {
-      console.log(`ok  ${group.name} tests (${counts.pass} passed)`)
-    }
-    total.pass += counts.pass
-    total.skip += counts.skip
-    total[unsteady ? 'unsteady' : 'fail'] += counts.failed.length
+    const started = performance.now()
+    const results = await runAll(group, toProcesses(group))
+    const bad = results.filter(({ trouble }) => trouble !== undefined)
+    const unsteady = group.confirm === true && bad.length > 0 && (await passAlone(group, bad))
+    const [passed, failed, skipped] = (['passed', 'failed', 'skipped'] as const).map((key) =>
+      results.reduce((sum, each) => sum + each[key], 0),
+    ) as [number, number, number]
+    const isOk = (bad.length === 0 || unsteady) && passed > 0
+    const seconds = Math.round((performance.now() - started) / 1000)
+    console.log(`${isOk ? 'ok' : 'FAILED'}  ${group.name} tests (${passed} passed, ${failed} failed, ${seconds} s)`)
+    ok &&= isOk
+    total.passed += passed
+    total.skipped += skipped
+    // What did not come to its end may have no test that failed.
+    total[unsteady ? 'unsteady' : 'failed'] += Math.max(failed, bad.length)
   }
-  const { pass, fail, skip, unsteady } = total
-  console.log(`\n${pass} passed, ${fail} failed, ${skip} skipped${unsteady > 0 ? `, ${unsteady} UNSTEADY` : ''}`)
-  return ok && fail === 0
+  const { passed, failed, skipped, unsteady } = total
+  console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped${unsteady > 0 ? `, ${unsteady} UNSTEADY` : ''}`)
+  return ok
 }
 
-async function passesAlone(group: TestGroup, failed: readonly string[]): Promise<boolean> {
-  const files = [...new Set(failed)]
-  // Where much fails, it is not for want of quiet.
-  if (files.length > MOST_CONFIRMED || files.includes('')) return false
-  console.log(`failed beside others, run again alone: ${files.join(', ')}`)
-  const { counts, exitCode } = await runGroup({ ...group, globs: files, concurrency: 1 })
-  const passed = exitCode === 0 && counts.pass > 0
-  if (passed) for (const file of files) console.log(`UNSTEADY  ${file}: failed beside others, passed alone`)
-  return passed
-}
-
-async function runGroup(group: TestGroup): Promise<{ counts: Counts; exitCode: number }> {
-  const scratch = await mkdtemp(join(tmpdir(), 'deckhand-tests-'))
-  const countsFile = join(scratch, 'counts')
-  const child = spawn(
-    process.execPath,
-    [
-      '--test',
-      `--test-concurrency=${group.concurrency ?? 2}`,
-      `--test-timeout=${group.timeoutMs ?? 60_000}`,
-      '--test-reporter=./tools/quiet-reporter.ts',
-      '--test-reporter-destination=stdout',
-      '--test-reporter=./tools/count-reporter.ts',
-      `--test-reporter-destination=${countsFile}`,
-      ...group.globs,
-    ],
-    { stdio: 'inherit' },
+/** The files of each process, in the order in which they begin. */
+function toProcesses({
+  globs,
+  longest = [],
+  shared = false,
+  processes = 2,
+}: TestGroup): readonly (readonly string[])[] {
+  const files = globs.flatMap((glob) => globSync(glob)).toSorted()
+  const missing = longest.filter((file) => !files.includes(file))
+  if (missing.length > 0) throw new Error(`Cannot begin with ${missing.join(', ')}: no such test file`)
+  const ordered = [...longest, ...files.filter((file) => !longest.includes(file))]
+  if (!shared) return ordered.map((file) => [file])
+  return Array.from({ length: processes }, (_, number) =>
+    ordered.filter((_file, index) => index % processes === number),
   )
-  const [exitCode] = (await once(child, 'exit')) as [number | null]
-  const counts: Counts = { pass: 0, failed: [], skip: 0 }
-  for (const line of (await readFile(countsFile, 'utf8').catch(() => '')).split('\n')) {
-    if (line === 'pass' || line === 'skip') counts[line] += 1
-    else if (line.startsWith('fail')) counts.failed.push(line.slice('fail '.length))
+}
+
+async function runAll(group: TestGroup, queue: readonly (readonly string[])[]): Promise<readonly FilesResult[]> {
+  const waiting = [...queue]
+  const results: FilesResult[] = []
+  const work = async () => {
+    for (let files = waiting.shift(); files !== undefined; files = waiting.shift()) {
+      const result = await runTestFiles(files, { timeoutMs: group.timeoutMs ?? 60_000 })
+      process.stdout.write(result.report)
+      results.push(result)
+    }
   }
-  await rm(scratch, { recursive: true })
-  return { counts, exitCode: exitCode ?? 1 }
+  await Promise.all(Array.from({ length: group.processes ?? 2 }, work))
+  return results
+}
+
+async function passAlone(group: TestGroup, bad: readonly FilesResult[]): Promise<boolean> {
+  // Where much fails, it is not for want of quiet.
+  if (bad.length > MOST_CONFIRMED) return false
+  const queue = bad.map(({ files }) => files)
+  const names = queue.flat().join(', ')
+  console.log(`failed beside others, run again alone: ${names}`)
+  const again = await runAll({ ...group, processes: 1 }, queue)
+  const passed = again.every(({ trouble }) => trouble === undefined)
+  if (passed) console.log(`UNSTEADY  ${names}: failed beside others, passed alone`)
+  return passed
 }

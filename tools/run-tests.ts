@@ -1,12 +1,12 @@
 /** Every test there is, the ones on real containerd included. */
 import process from 'node:process'
 import { runGate } from './run-check.ts'
-import { runTests } from './run-node-tests.ts'
+import { runTests, unitTests } from './run-node-tests.ts'
 
 process.exitCode =
   runGate() &&
   (await runTests([
-    { name: 'unit', globs: ['src/**/*.test.ts', 'tools/**/*.test.ts'] },
+    ...unitTests,
     {
       name: 'component',
       globs: [
@@ -15,11 +15,37 @@ process.exitCode =
         'test/kernel/**/*.test.ts',
         'test/bench/**/*.test.ts',
       ],
+      longest: [
+        'test/component/leaks.test.ts',
+        'test/contract/containerd.test.ts',
+        'test/component/failures.test.ts',
+        'test/component/agent-restart.test.ts',
+        'test/component/api-server/killed-store.test.ts',
+        'test/component/api-server/hostile-requests.test.ts',
+      ],
       timeoutMs: 120_000,
       confirm: true,
     },
-    // Most of them wait most of the time, each in namespaces of its own.
-    { name: 'e2e', globs: ['test/e2e/**/*.test.ts'], concurrency: 2, timeoutMs: 300_000, confirm: true },
+    {
+      name: 'e2e',
+      globs: ['test/e2e/**/*.test.ts'],
+      // More than there may be cores: they wait half of the time, each in namespaces of its own.
+      processes: 3,
+      longest: [
+        'test/e2e/kubelet/killed-at-each-step.test.ts',
+        'test/e2e/kubelet/registry.test.ts',
+        'test/e2e/kubelet/volumes-killed-at-each-step.test.ts',
+        'test/e2e/cluster/resilience.test.ts',
+        'test/e2e/kubelet/volumes-data-safety.test.ts',
+        'test/e2e/kubelet/eviction.test.ts',
+        'test/e2e/standalone/kubectl-streams.test.ts',
+        'test/e2e/kubelet/many-pods.test.ts',
+        'test/e2e/kubelet/volumes.test.ts',
+        'test/e2e/kubelet/container-config.test.ts',
+      ],
+      timeoutMs: 300_000,
+      confirm: true,
+    },
   ]))
     ? 0
     : 1
