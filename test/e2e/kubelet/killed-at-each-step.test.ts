@@ -96,6 +96,8 @@ test(
   async (t) => {
     await using mortal = await MortalNode.start('kill-switch.ts', {
       config: { crashLoopBackOff: { maxContainerRestartPeriod: '1s' } },
+      // So that each kill hits many: starting an agent again is what takes long.
+      environment: { KILL_QUIET_MS: '600' },
     })
     const steps = new Map<PodLife, readonly string[]>()
     await t.test('lives without a kill show the steps', async () => {

@@ -55,7 +55,8 @@ test(
     await using pods = await VolumePods.create()
     await using mortal = await MortalNode.start('volume-kill-switch.ts', {
       ...pods.objects.agent,
-      environment: { ...pods.objects.agent.environment, KILL_QUIET_MS: '500' },
+      // The switch reaches into a module of the agent, which is part of something larger once it is built.
+      environment: { ...pods.objects.agent.environment, KILL_QUIET_MS: '500', DECKHAND_RUN: 'sources' },
     })
     const first = 'volumed-first'
     const whole = await start(mortal, pods, first)

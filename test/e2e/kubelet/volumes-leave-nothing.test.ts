@@ -4,7 +4,7 @@ import { TestNode } from '../support/test-node.ts'
 import { VolumePods } from '../support/volume-pods.ts'
 
 // Five hundred are a part of the benchmark: they take their time.
-const PODS_AT_ONCE = 20
+const PODS_AT_ONCE = 12
 const ROUNDS = 2
 
 test(

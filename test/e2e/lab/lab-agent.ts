@@ -111,7 +111,7 @@ export class LabAgent {
           ended === undefined ? `no 200 from /healthz after ${deadlineMs} ms` : `it ended: ${JSON.stringify(ended)}`
         throw new Error(`Cannot wait for the agent: ${state}\n${(await this.log()).slice(-30).join('\n')}`)
       }
-      await sleep(2)
+      await sleep(20)
     }
   }
 }

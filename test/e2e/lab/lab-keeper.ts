@@ -55,34 +55,33 @@ async function isPause(child: number): Promise<boolean> {
   return (await readFile(`/proc/${child}/comm`, 'utf8').catch(() => '')).trim() === 'catatonit'
 }
 
+/** One shell does it all: a process for each of these takes longer than what it does. */
 async function furnish(inside: number): Promise<void> {
-  const run = (...argv: string[]) => {
-    const request = { argv: [...enterArguments(inside), ...argv], deadlineMs: 10_000 }
-    return runProcessOrThrow(systemClock, request, new AbortController().signal)
-  }
-  await Promise.all([
+  const settings = await coverKernelSettings()
+  const script = [
+    'set -e',
+    'ip link set lo up',
     // As on a normal host, so that mount propagation into containers can be tested; the peers are this namespace's own.
-    run('mount', '--make-rshared', '/').then(async () => {
-      // Names of pod networks, sockets of shims, locks of iptables: nothing of it on the host's.
-      await run('mount', '-t', 'tmpfs', 'lab-run', '/run')
-      // Leases of pod addresses, and the links to the logs of containers.
-      for (const folder of ['/var/lib/cni', '/var/log/containers']) {
-        await run('mkdir', '-p', folder)
-        await run('mount', '-t', 'tmpfs', 'lab', folder)
-      }
-      await coverKernelSettings(run)
-    }),
-    run('ip', 'link', 'set', 'lo', 'up'),
-  ])
+    'mount --make-rshared /',
+    // Names of pod networks, sockets of shims, locks of iptables: nothing of it on the host's.
+    'mount -t tmpfs lab-run /run',
+    // Leases of pod addresses, and the links to the logs of containers.
+    ...['/var/lib/cni', '/var/log/containers'].flatMap((path) => [`mkdir -p ${path}`, `mount -t tmpfs lab ${path}`]),
+    ...settings,
+  ]
+  const request = { argv: [...enterArguments(inside), 'sh', '-c', script.join('\n')], deadlineMs: 30_000 }
+  await runProcessOrThrow(systemClock, request, new AbortController().signal)
 }
 
 /** An agent sets these, and the kernel has them once for all: in a lab they are files. */
-async function coverKernelSettings(run: (...argv: string[]) => Promise<unknown>): Promise<void> {
+async function coverKernelSettings(): Promise<readonly string[]> {
   const names = ['vm/overcommit_memory', 'vm/panic_on_oom', 'kernel/panic', 'kernel/panic_on_oops']
   const keys = ['kernel/keys/root_maxkeys', 'kernel/keys/root_maxbytes']
+  const commands: string[] = []
   for (const name of [...names, ...keys].filter((each) => existsSync(`/proc/sys/${each}`))) {
     const file = `${folder}/sysctl-${name.replaceAll('/', '.')}`
     await writeFile(file, '0\n')
-    await run('mount', '--bind', file, `/proc/sys/${name}`)
+    commands.push(`mount --bind '${file}' /proc/sys/${name}`)
   }
+  return commands
 }

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { mkdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Event, Node, PodSpec } from '../../../src/model/generated/core-v1.ts'
@@ -6,6 +7,7 @@ import { NODE_NAME } from '../lab/lab-agent.ts'
 import type { LabAgent } from '../lab/lab-agent.ts'
 import { startLab } from '../lab/start-lab.ts'
 import type { Lab } from '../lab/start-lab.ts'
+import { ApiReader } from './api-reader.ts'
 import { testPod } from './test-pod.ts'
 import { waitFor } from './wait-for.ts'
 
@@ -23,10 +25,12 @@ export interface GuardedNodeOptions {
 export class GuardedNode implements AsyncDisposable {
   readonly lab: Lab
   readonly agent: LabAgent
+  readonly #api: ApiReader
 
   private constructor(lab: Lab, agent: LabAgent) {
     this.lab = lab
     this.agent = agent
+    this.#api = new ApiReader(lab.network, `${lab.folder}/api/admin`)
   }
 
   static async start({ config, prepare = async () => {} }: GuardedNodeOptions): Promise<GuardedNode> {
@@ -43,6 +47,7 @@ export class GuardedNode implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#api[Symbol.dispose]()
     await this.lab[Symbol.asyncDispose]()
   }
 
@@ -60,19 +65,19 @@ export class GuardedNode implements AsyncDisposable {
     await this.kubectl(['create', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))
   }
 
-  async get<T>(...what: readonly string[]): Promise<T> {
-    return JSON.parse(await this.kubectl(['get', ...what, '-o', 'json'])) as T
+  async get<T>(path: string): Promise<T> {
+    return (await this.#api.get<T>(path)) ?? assert.fail(`the API has no ${path}`)
   }
 
   async waitFor<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> {
     const context = async () => (await this.agent.log()).slice(-40).join('\n')
-    return await waitFor(what, ask, { ms: PATIENCE_MS, pollMs: 300, context })
+    return await waitFor(what, ask, { ms: PATIENCE_MS, context })
   }
 
   /** The pod of the API, once it is as wanted. */
   async podIs(name: string, what: string, isWanted: (pod: Pod) => boolean): Promise<Pod> {
     return await this.waitFor(`pod "${name}" to be ${what}`, async () => {
-      const pod = await this.get<Pod>('pod', name)
+      const pod = await this.get<Pod>(`/api/v1/namespaces/default/pods/${name}`)
       return isWanted(pod) && pod
     })
   }
@@ -88,14 +93,14 @@ export class GuardedNode implements AsyncDisposable {
   /** Waits until the API has a condition of the node as wanted. */
   async conditionIs(type: string, wanted: 'True' | 'False'): Promise<void> {
     await this.waitFor(`${type} to be ${wanted}`, async () => {
-      const { status } = await this.get<Node>('node', NODE_NAME)
+      const { status } = await this.get<Node>(`/api/v1/nodes/${NODE_NAME}`)
       return status?.conditions?.some((each) => each.type === type && each.status === wanted)
     })
   }
 
   /** The events about an object, by its name. */
   async events(name: string): Promise<readonly Event[]> {
-    const { items } = await this.get<{ items: readonly Event[] }>('events', '-A')
+    const { items } = await this.get<{ items: readonly Event[] }>('/api/v1/events')
     return items.filter(({ involvedObject }) => involvedObject.name === name)
   }
 

@@ -40,7 +40,6 @@ export class MortalNode implements AsyncDisposable {
         ...options.environment,
         NODE_OPTIONS: `--import=${switchFile}`,
         KILL_SWITCH: folder,
-        DECKHAND_RUN: 'sources',
       },
     })
     return new MortalNode(node, folder)

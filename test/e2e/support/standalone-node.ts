@@ -1,5 +1,7 @@
 import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import type { CriClient } from '../../../src/cri/cri-client.ts'
+import { ContainerState } from '../../../src/cri/generated/runtime-v1.ts'
 import type { Event, Node } from '../../../src/model/generated/core-v1.ts'
 import type { ProcessResult } from '../../../src/host/run-process.ts'
 import type { StartedProcess } from '../../../src/host/start-process.ts'
@@ -7,7 +9,8 @@ import type { Pod } from '../../../src/model/pod.ts'
 import { childPid } from '../lab/lab-namespaces.ts'
 import { startLab } from '../lab/start-lab.ts'
 import type { Lab } from '../lab/start-lab.ts'
-import { isReady } from './test-node.ts'
+import { ApiReader } from './api-reader.ts'
+import { createLabRuntime, isReady } from './test-node.ts'
 import { waitFor } from './wait-for.ts'
 
 const deckhand = fileURLToPath(new URL('../../../bin/deckhand', import.meta.url))
@@ -15,6 +18,7 @@ const kubelet = fileURLToPath(new URL('../../../bin/kubelet', import.meta.url))
 const LOG_LINES_SHOWN = 30
 // Only what never comes should run into it.
 const PATIENCE_MS = 60_000
+const never = new AbortController().signal
 
 export interface StandaloneOptions {
   /** Arguments of "deckhand up" besides the state folder, the runtime and the cgroup. */
@@ -28,6 +32,8 @@ export class StandaloneNode implements AsyncDisposable {
   readonly lab: Lab
   readonly state: string
   readonly #flags: readonly string[]
+  readonly #api: ApiReader
+  readonly #runtime: CriClient
   #up: StartedProcess | undefined
   #ups = 0
 
@@ -35,6 +41,8 @@ export class StandaloneNode implements AsyncDisposable {
     this.lab = lab
     this.state = `${lab.folder}/state`
     this.#flags = flags
+    this.#api = new ApiReader(lab.network, `${this.state}/admin.kubeconfig`)
+    this.#runtime = createLabRuntime(lab)
   }
 
   static async start(options: StandaloneOptions | ((lab: Lab) => StandaloneOptions) = {}): Promise<StandaloneNode> {
@@ -164,10 +172,7 @@ export class StandaloneNode implements AsyncDisposable {
 
   /** What the API answers to a GET; undefined when there is no such thing. */
   async get<T>(path: string): Promise<T | undefined> {
-    const { exitCode, stdout, stderr } = await this.tryKubectl(['get', '--raw', path])
-    if (exitCode === 0) return JSON.parse(stdout) as T
-    if (stderr.includes('NotFound')) return undefined
-    throw new Error(`Cannot read ${path}: ${stderr}`)
+    return await this.#api.get<T>(path)
   }
 
   /** All pods of the API. */
@@ -220,12 +225,10 @@ export class StandaloneNode implements AsyncDisposable {
 
   /** Ids of the containers of a pod that run, by its UID; of all pods without one. */
   async running(uid?: string): Promise<readonly string[]> {
-    const labels = { 'io.cri-containerd.kind': 'container' }
-    const ids = await this.lab.containerd.containers(
-      uid === undefined ? labels : { ...labels, 'io.kubernetes.pod.uid': uid },
-    )
-    const tasks = await this.lab.containerd.tasks()
-    return tasks.flatMap(({ id, status }) => (status === 'RUNNING' && ids.includes(id) ? [id] : []))
+    const labelSelector: Record<string, string> = uid === undefined ? {} : { 'io.kubernetes.pod.uid': uid }
+    const state = { state: ContainerState.CONTAINER_RUNNING }
+    const { containers } = await this.#runtime.listContainers({ filter: { labelSelector, state } }, never)
+    return containers.map(({ id }) => id)
   }
 
   /** What a program says inside the only container of a pod. */
@@ -245,6 +248,8 @@ export class StandaloneNode implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#api[Symbol.dispose]()
+    this.#runtime.close()
     await this.lab[Symbol.asyncDispose]()
   }
 }

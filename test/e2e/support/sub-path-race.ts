@@ -44,8 +44,10 @@ export async function raceSubPaths(
   const volumes = [{ name: 'v', hostPath: { path: folder, type: 'Directory' } }]
   const swapper = testContainer('main', SWAP, { volumeMounts: [{ name: 'v', mountPath: '/v' }] })
   await node.lab.manifests.write('swapper', testPod('swapper', { volumes, containers: [swapper] }))
-  const swaps = async () => Number(await readFile(join(folder, 'swaps'), 'utf8').catch(() => '0'))
-  await node.waitFor('the first swap', async () => (await swaps()) > 0)
+  const swaps = () =>
+    // Empty for a moment at each.
+    node.waitFor('swaps', async () => Number(await readFile(join(folder, 'swaps'), 'utf8')) || undefined)
+  await swaps()
   const end = performance.now() + ms
   let [starts, refused] = [0, 0]
   const outside: string[] = []

@@ -26,10 +26,19 @@ const CRI_LINE = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+(?:Z|[+-]\d\d:\d\d)) (std
 const LOG_LINES_SHOWN = 25
 const never = new AbortController().signal
 
+/** The runtime of a lab, asked past the agent. */
+export function createLabRuntime({ containerd: { endpoint } }: Lab): CriClient {
+  return createCriClient({
+    runtimeEndpoint: endpoint,
+    requestTimeoutMs: 20_000,
+    clock: systemClock,
+    log: silentLogger,
+  })
+}
+
 /** A lab with an agent in it, and the questions that tests ask of both. */
 export class TestNode implements AsyncDisposable {
   readonly lab: Lab
-  /** The runtime, asked past the agent. */
   readonly runtime: CriClient
   agent: LabAgent
   readonly #options: AgentOptions
@@ -38,12 +47,7 @@ export class TestNode implements AsyncDisposable {
     this.lab = lab
     this.agent = agent
     this.#options = options
-    this.runtime = createCriClient({
-      runtimeEndpoint: lab.containerd.endpoint,
-      requestTimeoutMs: 20_000,
-      clock: systemClock,
-      log: silentLogger,
-    })
+    this.runtime = createLabRuntime(lab)
   }
 
   static async start(options: AgentOptions = {}): Promise<TestNode> {
