@@ -1,51 +1,68 @@
 /** Every test there is, the ones on real containerd included. */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import process from 'node:process'
+import { IMAGE_STORE } from '../test/e2e/lab/image-store.ts'
 import { runGate } from './run-check.ts'
 import { runTests, unitTests } from './run-node-tests.ts'
+import type { TestGroup } from './run-node-tests.ts'
 
-process.exitCode =
-  runGate() &&
-  (await runTests([
-    ...unitTests,
-    {
-      name: 'component',
-      globs: [
-        'test/component/**/*.test.ts',
-        'test/contract/**/*.test.ts',
-        'test/kernel/**/*.test.ts',
-        'test/bench/**/*.test.ts',
-      ],
-      longest: [
-        'test/component/leaks.test.ts',
-        'test/contract/containerd.test.ts',
-        'test/component/failures.test.ts',
-        'test/component/agent-restart.test.ts',
-        'test/component/api-server/killed-store.test.ts',
-        'test/component/api-server/hostile-requests.test.ts',
-      ],
-      timeoutMs: 120_000,
-      confirm: true,
-    },
-    {
-      name: 'e2e',
-      globs: ['test/e2e/**/*.test.ts'],
-      // More than there may be cores: they wait half of the time, each in namespaces of its own.
-      processes: 3,
-      longest: [
-        'test/e2e/kubelet/killed-at-each-step.test.ts',
-        'test/e2e/kubelet/registry.test.ts',
-        'test/e2e/kubelet/volumes-killed-at-each-step.test.ts',
-        'test/e2e/cluster/resilience.test.ts',
-        'test/e2e/kubelet/volumes-data-safety.test.ts',
-        'test/e2e/kubelet/eviction.test.ts',
-        'test/e2e/standalone/kubectl-streams.test.ts',
-        'test/e2e/kubelet/many-pods.test.ts',
-        'test/e2e/kubelet/volumes.test.ts',
-        'test/e2e/kubelet/container-config.test.ts',
-      ],
-      timeoutMs: 300_000,
-      confirm: true,
-    },
-  ]))
-    ? 0
-    : 1
+const groups: readonly TestGroup[] = [
+  ...unitTests,
+  {
+    name: 'component',
+    globs: [
+      'test/component/**/*.test.ts',
+      'test/contract/**/*.test.ts',
+      'test/kernel/**/*.test.ts',
+      'test/bench/**/*.test.ts',
+    ],
+    longest: [
+      'test/component/leaks.test.ts',
+      'test/contract/containerd.test.ts',
+      'test/component/failures.test.ts',
+      'test/component/agent-restart.test.ts',
+      'test/component/api-server/killed-store.test.ts',
+      'test/component/api-server/hostile-requests.test.ts',
+    ],
+    timeoutMs: 120_000,
+    confirm: true,
+  },
+  {
+    name: 'e2e',
+    globs: ['test/e2e/**/*.test.ts'],
+    // More than there may be cores: they wait half of the time, each in namespaces of its own.
+    processes: 3,
+    longest: [
+      'test/e2e/kubelet/killed-at-each-step.test.ts',
+      'test/e2e/kubelet/registry.test.ts',
+      'test/e2e/kubelet/volumes-killed-at-each-step.test.ts',
+      'test/e2e/cluster/resilience.test.ts',
+      'test/e2e/kubelet/volumes-data-safety.test.ts',
+      'test/e2e/kubelet/eviction.test.ts',
+      'test/e2e/standalone/kubectl-streams.test.ts',
+      'test/e2e/kubelet/many-pods.test.ts',
+      'test/e2e/kubelet/volumes.test.ts',
+      'test/e2e/kubelet/container-config.test.ts',
+    ],
+    timeoutMs: 300_000,
+    confirm: true,
+  },
+]
+
+/** The images of all labs are imported once; should that fail, each lab does it and says why. */
+async function runWithImages(): Promise<boolean> {
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-images-'))
+  try {
+    const store = join(folder, 'root')
+    const argv = ['test/e2e/lab/prepare-images.ts', store]
+    if (spawnSync(process.execPath, argv, { stdio: 'inherit' }).status === 0) process.env[IMAGE_STORE] = store
+    return await runTests(groups)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+process.exitCode = runGate() && (await runWithImages()) ? 0 : 1

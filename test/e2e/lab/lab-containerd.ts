@@ -51,9 +51,23 @@ export class LabContainerd {
     return pid
   }
 
+  /** Where it keeps images. */
+  get root(): string {
+    return this.#containerd.paths.root
+  }
+
   /** SIGKILL; containers go on under their shims. */
   async kill9(): Promise<void> {
-    process.kill(await this.pid(), 'SIGKILL')
+    await this.#end('SIGKILL')
+  }
+
+  /** Lets it write all that it has to. */
+  async stop(): Promise<void> {
+    await this.#end('SIGTERM')
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    process.kill(await this.pid(), signal)
     await this.#process.exited
   }
 

@@ -19,6 +19,7 @@ import { canConnect, configureContainerd, startContainerd } from '../../../src/s
 import type { PrivateContainerd } from '../../../src/standalone/containerd.ts'
 import { importNodeImages } from '../../../src/standalone/import-images.ts'
 import { createAgentConfig } from './agent-config.ts'
+import { copyImageStore, IMAGE_STORE } from './image-store.ts'
 import { startAgent } from './lab-agent.ts'
 import type { AgentOptions, AgentSite, LabAgent } from './lab-agent.ts'
 import { LabContainerd } from './lab-containerd.ts'
@@ -136,7 +137,9 @@ async function startRuntime(containerd: PrivateContainerd): Promise<StartedProce
   const network = { name: 'lab', bridge: 'lab0', subnet: '10.88.0.0/16', masquerade: false }
   await configureContainerd(systemClock, containerd, network, never)
   await addHandler(containerd)
+  const store = process.env[IMAGE_STORE]
+  if (store !== undefined) await copyImageStore(store, containerd.paths.root)
   const started = await startContainerd(systemClock, containerd, never)
-  await importNodeImages(systemClock, containerd, never)
+  if (store === undefined) await importNodeImages(systemClock, containerd, never)
   return started
 }
