@@ -47,7 +47,11 @@ function installNpmPackages() {
     if (same && complete) return
   }
   say('installing npm packages (npm ci)')
-  run('npm', ['ci', '--ignore-scripts', '--loglevel=error'], 'Cannot install the npm packages: see the output above')
+  run(
+    'npm',
+    ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
+    'Cannot install the npm packages: see the output above',
+  )
 }
 
 /** Without it everything works, only slower: the launchers take the sources then. */
