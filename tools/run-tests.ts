@@ -27,7 +27,7 @@ const groups: readonly TestGroup[] = [
       'test/component/api-server/killed-store.test.ts',
       'test/component/api-server/hostile-requests.test.ts',
     ],
-    timeoutMs: 120_000,
+    timeoutMs: 240_000,
     confirm: true,
   },
   {
