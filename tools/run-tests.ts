@@ -35,13 +35,14 @@ const groups: readonly TestGroup[] = [
     globs: ['test/e2e/**/*.test.ts'],
     // More than there may be cores: they wait half of the time, each in namespaces of its own.
     processes: 3,
+    // Those that are busy all the time beside those that wait.
     longest: [
       'test/e2e/kubelet/killed-at-each-step.test.ts',
       'test/e2e/kubelet/registry.test.ts',
-      'test/e2e/kubelet/volumes-killed-at-each-step.test.ts',
-      'test/e2e/cluster/resilience.test.ts',
       'test/e2e/kubelet/volumes-data-safety.test.ts',
       'test/e2e/kubelet/eviction.test.ts',
+      'test/e2e/kubelet/volumes-killed-at-each-step.test.ts',
+      'test/e2e/cluster/resilience.test.ts',
       'test/e2e/standalone/kubectl-streams.test.ts',
       'test/e2e/kubelet/many-pods.test.ts',
       'test/e2e/kubelet/volumes.test.ts',
