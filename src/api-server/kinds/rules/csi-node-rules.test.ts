@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Violation } from '../../../schema/validation/problem-list.ts'
 import type { ApiObject } from '../../store/api-object.ts'
 import { csiNodeRules } from './csi-node-rules.ts'
 
@@ -7,8 +8,8 @@ const disk = { name: 'disk.example.com', nodeID: 'n', topologyKeys: ['example.co
 const csiNode = (...drivers: readonly object[]) =>
   ({ metadata: { name: 'node-1' }, spec: { drivers } }) as unknown as ApiObject
 
-function told(violations: readonly { path: object; rule: string }[] | undefined): readonly string[] {
-  return (violations ?? []).map(({ path, rule }) => `${String(path)}: ${rule}`)
+function told(violations: readonly Violation[] | undefined): readonly string[] {
+  return (violations ?? []).map(({ path, rule }) => `${path.toString()}: ${rule}`)
 }
 
 describe('csiNodeRules', () => {
