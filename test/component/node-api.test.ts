@@ -37,7 +37,7 @@ async function serve(agent: Agent, changes: PodChanges, flags: readonly string[]
     settings,
     rootDirectory,
     workers: agent.workers,
-    cpus: agent.cpus,
+    placement: agent.placement,
     changes,
     metrics,
     clock: systemClock,
