@@ -93,14 +93,14 @@ const rows: readonly Row[] = [
     policy: FOUR,
     pod: 'main:30',
     container: 'main',
-    expected: '0,1! 0,2! 0,3! 1,2! 1,3! 2,3! 0,1,2 0,1,3 0,2,3 1,2,3 0,1,2,3',
+    expected: '0,1! 0,2! 1,2! 0,3! 1,3! 2,3! 0,1,2 0,1,3 0,2,3 1,2,3 0,1,2,3',
   },
   {
     name: 'nodes in as few sockets',
     policy: { ...FOUR, options: { ...FOUR.options, alignBySocket: true } },
     pod: 'main:10',
     container: 'main',
-    expected: '0! 1! 2! 3! 0,1! 0,2 0,3 1,2 1,3 2,3! 0,1,2 0,1,3 0,2,3 1,2,3 0,1,2,3',
+    expected: '0! 1! 2! 3! 0,1! 0,2 1,2 0,3 1,3 2,3! 0,1,2 0,1,3 0,2,3 1,2,3 0,1,2,3',
   },
 ]
 

@@ -20,14 +20,21 @@ export type MemoryAllocation =
   | { readonly kind: 'given'; readonly assignments: MemoryAssignmentTable; readonly kinds: number }
   | { readonly kind: 'refused'; readonly rejection: PlacementRejection }
 
-/** What earlier init containers of the pod have: they have ended when this container runs. Sidecars run beside it. */
-export function listReusable({ metadata, spec }: Pod, { name }: Container, assignments: MemoryAssignmentTable) {
+/** What earlier init containers of the pod have: they have ended when this container runs. */
+export function listReusable(
+  pod: Pod,
+  container: Container,
+  assignments: MemoryAssignmentTable,
+): readonly MemoryBlock[] {
+  const own = assignments.get(pod.metadata.uid)
+  return listEarlierInits(pod, container).flatMap(({ name }) => own?.get(name) ?? [])
+}
+
+/** Those that end before the container starts; sidecars run beside it. */
+function listEarlierInits({ spec }: Pod, { name }: Container): readonly Container[] {
   const inits = spec.initContainers ?? []
   const own = inits.findIndex((init) => init.name === name)
-  const earlier = own < 0 ? inits : inits.slice(0, own)
-  return earlier
-    .filter((init) => !isSidecar(init))
-    .flatMap((init) => assignments.get(metadata.uid)?.get(init.name) ?? [])
+  return (own < 0 ? inits : inits.slice(0, own)).filter((init) => !isSidecar(init))
 }
 
 /**
@@ -65,19 +72,17 @@ function takeOver(
   container: Container,
   { assignments, blocks }: { readonly assignments: MemoryAssignmentTable; readonly blocks: readonly MemoryBlock[] },
 ): ReadonlyMap<string, readonly MemoryBlock[]> {
-  const reusable = new Set(listReusable(pod, container, assignments))
-  const left = new Map(blocks.map(({ type, size }) => [type, size]))
+  const wanted = new Map(blocks.map(({ type, size }) => [type, size]))
   const shrink = (block: MemoryBlock): MemoryBlock => {
-    const taken = left.get(block.type) ?? 0n
-    const isShared = reusable.has(block) && blocks.some(({ nodes }) => equalNodes(nodes, block.nodes))
-    if (!isShared || taken === 0n) return block
-    const size = block.size > taken ? block.size - taken : 0n
-    left.set(block.type, taken - (block.size - size))
-    return { ...block, size }
+    const missing = wanted.get(block.type) ?? 0n
+    if (!blocks.some(({ nodes }) => equalNodes(nodes, block.nodes))) return block
+    const taken = block.size < missing ? block.size : missing
+    wanted.set(block.type, missing - taken)
+    return { ...block, size: block.size - taken }
   }
   const own = assignments.get(pod.metadata.uid)
   return new Map(
-    (pod.spec.initContainers ?? []).flatMap(({ name }) => {
+    listEarlierInits(pod, container).flatMap(({ name }) => {
       const had = own?.get(name)
       return had === undefined ? [] : [[name, had.map(shrink)] as const]
     }),

@@ -29,7 +29,7 @@ export function createMemoryPolicy({ nodes, reservedMemory, reserved }: MemoryPo
   checkSums(reservations, reserved)
   return new Map(
     nodes.map(({ id, memoryBytes, hugepages }) => {
-      const keep = (type: string) => reservations.filter((r) => r.node === id && r.type === type).at(-1)?.size ?? 0n
+      const keep = (type: string) => reservations.find((r) => r.node === id && r.type === type)?.size ?? 0n
       const pages = hugepages.map(({ sizeBytes, count }) => [hugepageName(sizeBytes), sizeBytes * count] as const)
       const inPages = pages.reduce((sum, [, total]) => sum + total, 0n)
       const kinds = [

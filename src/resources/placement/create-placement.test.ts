@@ -41,7 +41,7 @@ function createProvider(
 function place(policy: PlacementPolicy | undefined, create: (asked: string[]) => readonly HintProvider[]) {
   const asked: string[] = []
   const counted: string[] = []
-  const { admit } = createPlacement({
+  const placement = createPlacement({
     policy,
     providers: create(asked),
     metrics: {
@@ -50,7 +50,7 @@ function place(policy: PlacementPolicy | undefined, create: (asked: string[]) =>
     },
     clock: new FakeClock(),
   })
-  return { rejection: admit(POD), asked, counted }
+  return { rejection: placement.admit(POD), asked, counted }
 }
 
 describe('createPlacement()', () => {
