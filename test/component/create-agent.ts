@@ -80,6 +80,7 @@ export interface AgentOptions {
   readonly resizeScope?: ResizeScope
   /** Whole CPUs belong to containers of Guaranteed pods. */
   readonly staticCpus?: boolean
+  readonly staticMemory?: boolean
   readonly tracer?: Tracer
   /** The status of a pod may have changed. */
   readonly onStatus?: (uid: PodUid) => void
@@ -220,7 +221,12 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const allocations = await PodAllocations.load({ files: world.stateFiles, scope, log })
   const resizes = new PodResizes({
     allocations,
-    rules: { scope, staticCpus: options.staticCpus === true, staticMemory: false, usesSwap: () => false },
+    rules: {
+      scope,
+      staticCpus: options.staticCpus === true,
+      staticMemory: options.staticMemory === true,
+      usesSwap: () => false,
+    },
     find: (uid) => workers.wish(uid),
     admit: (pod) => options.admit?.(pod) ?? admission.admitResize(pod),
     wake: (uid) => workers.wake(uid),
