@@ -1,4 +1,4 @@
-import type { TaskGroup } from './async/task-group.ts'
+import { TaskGroup } from './async/task-group.ts'
 import type { Settings } from './config/load-configuration.ts'
 import { parseGoBool } from './config/values/go-scalars.ts'
 import type { CpusetAssignment } from './containers/compute-container-resources.ts'
@@ -72,9 +72,11 @@ export function joinPlacement({ others, cpus, memory, ...deps }: JoinPlacementDe
       const [own, mems] = await Promise.all([cpus.prepare(uid, container), memory.prepare(uid, container)])
       return own === undefined && mems === '' ? undefined : { cpus: '', exclusive: false, ...own, mems }
     },
-    run(group: TaskGroup): void {
-      group.run('CPUs', (signal) => cpus.run(signal))
-      group.run('memory of NUMA nodes', (signal) => memory.run(signal))
+    async run(signal: AbortSignal): Promise<void> {
+      await using group = new TaskGroup(signal)
+      group.run('CPUs', (s) => cpus.run(s))
+      group.run('memory of NUMA nodes', (s) => memory.run(s))
+      await group.join()
     },
   }
 }

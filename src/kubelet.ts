@@ -314,7 +314,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     ),
   )
   group.run('cgroups', (s) => cgroups.run(s))
-  placement.run(group)
+  group.run('placement', (s) => placement.run(s))
   group.run('own node', (s) => ownNode.run(s))
   if (clusterPods !== undefined) group.run('pods of the cluster', (s) => clusterPods.run(s))
   group.run('image garbage collection', (s) => images.runGarbageCollection(s))

@@ -332,7 +332,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   }
   group.run('observer', (signal) => runObserver({ observer, client: calls, clock, log, onRelist }, signal))
   group.run('runtime health', (signal) => health.run(signal))
-  placement.run(group)
+  group.run('placement', (signal) => placement.run(signal))
   const ended = group.join()
   // Whoever wants to know how it ended asks below; until then nobody listens.
   ended.catch(() => {})

@@ -6,7 +6,7 @@ import { MACHINES } from '../../../test/builders/cpu-machines.ts'
 import { showHints, toNodes } from '../../../test/builders/placement-hints.ts'
 import { formatCpuSet, parseCpuSet } from '../../model/cpu-set.ts'
 import { computeContainerCpus, computeUsableCpus } from './compute-container-cpus.ts'
-import { computeContainerHints, computePodHints } from './compute-cpu-hints.ts'
+import { computeContainerCpuHints, computePodCpuHints } from './compute-cpu-hints.ts'
 import type { CpuPolicy } from './cpu-policy.ts'
 import { toCpuState } from './cpu-state.ts'
 
@@ -110,7 +110,8 @@ describe('hints for CPUs', () => {
       const pod = createPinnedPod('pod', text)
       const situation = { policy, state: toCpuState(policy, toTable(taken)), held: new Set(parseCpuSet(held)) }
       const found = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].find((each) => each.name === container)
-      const hints = found === undefined ? computePodHints(pod, situation) : computeContainerHints(pod, found, situation)
+      const hints =
+        found === undefined ? computePodCpuHints(pod, situation) : computeContainerCpuHints(pod, found, situation)
       assert.deepEqual([[...hints.keys()], showHints(hints.get('cpu'))], [['cpu'], expected])
     })
   }
@@ -120,8 +121,8 @@ describe('hints for CPUs', () => {
     const pod = createPinnedPod('pod', 'main:1500m')
     const [container] = pod.spec.containers
     assert.ok(container)
-    assert.equal(computeContainerHints(pod, container, situation).size, 0)
-    assert.equal(computePodHints(pod, situation).size, 0)
+    assert.equal(computeContainerCpuHints(pod, container, situation).size, 0)
+    assert.equal(computePodCpuHints(pod, situation).size, 0)
   })
 })
 
@@ -158,7 +159,7 @@ describe('CPUs from certain nodes', () => {
         const state = toCpuState(policy, toTable({ other: { main: formatCpuSet(taken) } }))
         const situation = { policy, state, held: new Set<number>() }
         const usable = computeUsableCpus(pod, container, situation)
-        for (const { nodes } of computeContainerHints(pod, container, situation).get('cpu') ?? []) {
+        for (const { nodes } of computeContainerCpuHints(pod, container, situation).get('cpu') ?? []) {
           const choice = computeContainerCpus(policy, usable, nodes)
           if (!('cpus' in choice)) assert.equal(choice.rejection.reason, 'SMTAlignmentError')
           else {

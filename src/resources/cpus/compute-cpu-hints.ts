@@ -10,7 +10,7 @@ import type { CpuPolicy } from './cpu-policy.ts'
 import { allCpus, groupCpus, wholeCores } from './cpu-topology.ts'
 
 /** Where a container can get its CPUs; whoever has them can have them nowhere else. */
-export function computeContainerHints(pod: Pod, container: Container, situation: CpuSituation): PlacementHints {
+export function computeContainerCpuHints(pod: Pod, container: Container, situation: CpuSituation): PlacementHints {
   const usable = computeUsableCpus(pod, container, situation)
   const own = situation.state.assignments.get(pod.metadata.uid)?.get(container.name)
   if (usable.count === 0) return new Map()
@@ -19,7 +19,7 @@ export function computeContainerHints(pod: Pod, container: Container, situation:
 }
 
 /** The same for all CPUs that containers of a pod have for themselves at one time. */
-export function computePodHints(pod: Pod, { policy, state, held }: CpuSituation): PlacementHints {
+export function computePodCpuHints(pod: Pod, { policy, state, held }: CpuSituation): PlacementHints {
   const count = computePodExclusiveCount(pod)
   if (count === 0) return new Map()
   const own = new Set([...(state.assignments.get(pod.metadata.uid)?.values() ?? [])].flatMap((cpus) => [...cpus]))

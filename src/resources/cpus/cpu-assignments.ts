@@ -13,7 +13,8 @@ import { computeContainerCpus, computeUsableCpus } from './compute-container-cpu
 import type { CpuRejection, CpuSituation } from './compute-container-cpus.ts'
 import { computeCpuAllocation } from './compute-cpu-allocation.ts'
 import type { CpuAllocation } from './compute-cpu-allocation.ts'
-import { computeContainerHints, computePodHints } from './compute-cpu-hints.ts'
+import { computeCpuFigures } from './compute-cpu-figures.ts'
+import { computeContainerCpuHints, computePodCpuHints } from './compute-cpu-hints.ts'
 import { computeExclusiveCount } from './compute-exclusive-count.ts'
 import type { CpuPolicy } from './cpu-policy.ts'
 import { formatCpuStateFile } from './cpu-state-file.ts'
@@ -90,12 +91,12 @@ export class CpuAssignments implements PodCpus {
 
   hints(pod: Pod, container: Container): PlacementHints {
     this.#forgetEnded(pod.metadata.uid)
-    return computeContainerHints(pod, container, this.#situation(pod))
+    return computeContainerCpuHints(pod, container, this.#situation(pod))
   }
 
   podHints(pod: Pod): PlacementHints {
     this.#forgetEnded(pod.metadata.uid)
-    return computePodHints(pod, this.#situation(pod))
+    return computePodCpuHints(pod, this.#situation(pod))
   }
 
   allocate(pod: Pod, container: Container, { nodes }: PlacementAffinity): CpuRejection | undefined {
@@ -171,17 +172,7 @@ export class CpuAssignments implements PodCpus {
   }
 
   figures(): CpuFigures {
-    const { topology, reserved } = this.#deps.policy
-    const exclusive = assignedCpus(this.#state.assignments)
-    const nodes = groupCpus(
-      topology.filter(({ cpu }) => exclusive.has(cpu)),
-      'numaNode',
-    )
-    return {
-      free: this.#state.shared.difference(reserved).size,
-      exclusive: exclusive.size,
-      exclusiveByNode: new Map([...nodes].map(([node, cpus]) => [node, cpus.size])),
-    }
+    return computeCpuFigures(this.#deps.policy, this.#state)
   }
 
   /** Puts every container where it belongs: as soon as that changes, and now and then in case it was missed. */

@@ -11,7 +11,7 @@ import {
 import { showHints, toNodes } from '../../../test/builders/placement-hints.ts'
 import type { PlacementAffinity } from '../placement/hint-provider.ts'
 import { computeMemoryAllocation } from './compute-memory-allocation.ts'
-import { computeContainerHints, computePodHints } from './compute-placement-hints.ts'
+import { computeContainerMemoryHints, computePodMemoryHints } from './compute-pod-memory-hints.ts'
 import { toMachineMemory } from './memory-state.ts'
 import type { MemoryAssignmentTable, MemoryPolicy } from './memory-state.ts'
 
@@ -103,7 +103,8 @@ describe('hints for memory', () => {
       const assignments = toMemoryTable(taken)
       const situation = { assignments, machine: toMachineMemory(policy, assignments) }
       const found = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].find((each) => each.name === container)
-      const hints = found === undefined ? computePodHints(pod, situation) : computeContainerHints(pod, found, situation)
+      const hints =
+        found === undefined ? computePodMemoryHints(pod, situation) : computeContainerMemoryHints(pod, found, situation)
       assert.equal(showHints(hints.get('memory')), expected)
       for (const list of hints.values()) assert.equal(showHints(list), expected)
     })
@@ -118,7 +119,7 @@ describe('hints for memory', () => {
       spec: { ...pod.spec, containers: [{ ...container, resources: { requests: { memory: '1Gi' } } }] },
     }
     const situation = { assignments: new Map(), machine: toMachineMemory(TWO, new Map()) }
-    assert.equal(computePodHints(burstable, situation).size, 0)
+    assert.equal(computePodMemoryHints(burstable, situation).size, 0)
   })
 })
 

@@ -12,7 +12,7 @@ import { sortNodes } from '../placement/compute-numa-sets.ts'
 import type { NumaSet, PlacementAffinity, PlacementHints, PlacementRejection } from '../placement/hint-provider.ts'
 import { nodesOf } from './compute-kept-memory.ts'
 import { computeMemoryAllocation } from './compute-memory-allocation.ts'
-import { computeContainerHints, computePodHints } from './compute-placement-hints.ts'
+import { computeContainerMemoryHints, computePodMemoryHints } from './compute-pod-memory-hints.ts'
 import { formatMemoryStateFile } from './memory-state-file.ts'
 import { toMachineMemory, withoutPodMemory } from './memory-state.ts'
 import type { MachineMemory, MemoryAssignmentTable, MemoryBlock, MemoryPolicy } from './memory-state.ts'
@@ -85,12 +85,12 @@ export class MemoryAssignments implements PodMemory {
 
   hints(pod: Pod, container: Container): PlacementHints {
     this.#forgetEnded(pod.metadata.uid)
-    return computeContainerHints(pod, container, { machine: this.#machine, assignments: this.#assignments })
+    return computeContainerMemoryHints(pod, container, { machine: this.#machine, assignments: this.#assignments })
   }
 
   podHints(pod: Pod): PlacementHints {
     this.#forgetEnded(pod.metadata.uid)
-    return computePodHints(pod, { machine: this.#machine, assignments: this.#assignments })
+    return computePodMemoryHints(pod, { machine: this.#machine, assignments: this.#assignments })
   }
 
   allocate(pod: Pod, container: Container, affinity: PlacementAffinity): PlacementRejection | undefined {

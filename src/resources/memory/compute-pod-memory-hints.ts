@@ -9,7 +9,7 @@ import type { MemoryNeeds } from './compute-memory-needs.ts'
 import type { MemoryBlock } from './memory-state.ts'
 
 /** Where a container can get its memory; whoever has it can have it nowhere else. */
-export function computeContainerHints(
+export function computeContainerMemoryHints(
   pod: Pod,
   container: Container,
   { machine, assignments }: MemorySituation,
@@ -21,7 +21,7 @@ export function computeContainerHints(
 }
 
 /** The same for all that containers of a pod have at one time; when one of them has its memory, the others have theirs there too. */
-export function computePodHints(pod: Pod, { machine, assignments }: MemorySituation): PlacementHints {
+export function computePodMemoryHints(pod: Pod, { machine, assignments }: MemorySituation): PlacementHints {
   const needs = computePodMemoryNeeds(pod)
   const [own] = assignments.get(pod.metadata.uid)?.values() ?? []
   if (own !== undefined) return hintsOfOwn(own)
