@@ -115,6 +115,6 @@ describe('readNumaNodes()', () => {
 
   test('reads this machine', () => {
     const nodes = readNumaNodes(readMachine())
-    assert.ok(nodes.length > 0 && nodes.some(({ memoryBytes }) => memoryBytes > 0n))
+    assert.ok(nodes.some(({ memoryBytes }) => memoryBytes > 0n))
   })
 })

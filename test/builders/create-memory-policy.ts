@@ -6,7 +6,7 @@ import type { MachineMemory, MemoryAssignmentTable, MemoryPolicy } from '../../s
 import { createContainer, createPod } from './create-pod.ts'
 import { toNodes } from './placement-hints.ts'
 
-export const GIB = 2n ** 30n
+const GIB = 2n ** 30n
 
 /** Nodes with so many GiB for containers; one more of the first is reserved, and some nodes have 1 GiB of huge pages besides. */
 export function createTestMemory(sizes: readonly number[], withPages: readonly number[] = []): MemoryPolicy {

@@ -39,7 +39,7 @@ export function computeMemoryHints(
 }
 
 /** What could be taken over by a container on just these nodes. */
-export function sumReusable(blocks: readonly MemoryBlock[], nodes: NumaSet, type: string): bigint {
+function sumReusable(blocks: readonly MemoryBlock[], nodes: NumaSet, type: string): bigint {
   return blocks
     .filter((block) => block.type === type && equalNodes(block.nodes, nodes))
     .reduce((sum, { size }) => sum + size, 0n)

@@ -2,7 +2,7 @@ import { formatQuantity, parseQuantity, quantityValue } from '../../model/quanti
 import type { MemoryPolicy, MemorySize } from './memory-state.ts'
 
 /** A NUMA node with what it has. */
-export interface NodeMemorySize {
+interface NodeMemorySize {
   readonly id: number
   readonly memoryBytes: bigint
   readonly hugepages: readonly { readonly sizeBytes: bigint; readonly count: bigint }[]

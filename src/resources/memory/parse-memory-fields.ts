@@ -1,5 +1,5 @@
 /** One kind of memory of a node, as the file has it. */
-export interface TableFields {
+interface TableFields {
   readonly total: number
   readonly systemReserved: number
   readonly allocatable: number
