@@ -4,7 +4,7 @@ import type { TaskGroup } from './async/task-group.ts'
 import { Turnstile } from './async/turnstile.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { EnvironmentFile } from './containers/environment-sources.ts'
-import { createCpus } from './create-cpus.ts'
+import { createNodePlacement } from './create-node-placement.ts'
 import { createNodeAdmission } from './create-node-admission.ts'
 import { createImages } from './create-images.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
@@ -155,7 +155,12 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
   const readFile = (pod: Pod, file: EnvironmentFile, s: AbortSignal) => readEnvFile(envFiles, { pod, file }, s)
   const { services, servicesRead } = membership
   const environment = { objects, readFile, services, servicesRead, clock }
-  const cpus = await createCpus({ ...deps, quota: deps.node.sandbox.cpu, activePods: () => workers.activePods() })
+  const placement = await createNodePlacement({
+    ...deps,
+    quota: deps.node.sandbox.cpu,
+    activePods: () => workers.activePods(),
+    others: [],
+  })
   const cores = machine.onlineCpus.length
   const { wantsFreshNode, ...admission } = createNodeAdmission({
     settings,
@@ -166,7 +171,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     activePods: () => workers.activePods().map((pod) => allocations.reserved(pod)),
     pressures: deps.pressures,
     isShuttingDown: deps.isShuttingDown,
-    providers: [cpus],
+    providers: [placement],
     declaredFeatures: deps.ownNode.declaredFeatures,
     evict: (pod, { reason, message }) =>
       group.run(`eviction of ${podLogName(pod)}`, (s) =>
@@ -196,7 +201,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         httpGet,
         files,
         cgroups: deps.cgroups,
-        cpus,
+        placement,
         allocations,
         resizes,
         journal,
@@ -226,14 +231,14 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       admit: (pod) => admission.admit(allocations.allocated(pod)),
       allocations,
       resizes,
-      adopt: (pod) => cpus.adopt(allocations.allocated(pod)),
+      adopt: (pod) => placement.adopt(allocations.allocated(pod)),
       observedPods: observer,
       onStatus: deps.onStatus,
       isUnreadable: deps.isUnreadable,
-      onEnded: (uid) => cpus.release(uid),
+      onEnded: (uid) => placement.release(uid),
       onGone: (uid) => {
         images.puller.forget(uid)
-        cpus.release(uid)
+        placement.release(uid)
       },
     },
     group,
@@ -250,7 +255,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     images,
     files,
     journal,
-    cpus,
+    placement,
     userNamespaces,
     resizes,
     wantsFreshNode: wantsFresh,

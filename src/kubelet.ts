@@ -120,7 +120,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       node: metricFacts,
       usage: readOwnUsage,
       volumes: () => volumes.counts(),
-      cpus: () => cpus.figures(),
+      cpus: () => placement.cpus.figures(),
       claimUsages: () => volumeStats.claimUsages(),
       logUsages: () => listLogUsages(stats.opened?.engine.snapshot()),
       resizes: () => pods.resizes.counts(),
@@ -139,7 +139,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       onPod: (uid) => {
         if (!isBuilt) return
         workers.observed(uid)
-        cpus.wake()
+        placement.wake()
       },
       onHealth: () => {
         if (!isBuilt) return
@@ -203,7 +203,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
         const isKnown = isBuilt && (mux.allSeen() || observer.uids().every((uid) => workers.knows(uid)))
         return isKnown ? workers.activePods() : undefined
       },
-      hasExclusiveCpus: (uid) => cpus.hasExclusive(uid),
+      hasExclusiveCpus: (uid) => placement.hasExclusive(uid),
       onCgroupWork: (operation, seconds) => metrics.cgroupWork(operation, seconds),
       events: membership.nodeEvents,
     },
@@ -234,14 +234,14 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     },
     group,
   )
-  const { workers, volumes, volumeStats, images, cpus } = pods
+  const { workers, volumes, volumeStats, images, placement } = pods
   isBuilt = true
 
   // What runs is known before anything is wanted: so a restart of the agent adopts, and never starts twice.
   await Promise.all([lookAround(observer, log), findVolumes({ volumes, rootDirectory, clock, log }, group.signal)])
   const running = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
   await pods.userNamespaces.adopt(running)
-  await cpus.find(running, group.signal)
+  await placement.find(running, group.signal)
   const mux = new PodConfigMux({
     sources: sourceNames(settings),
     clock,
@@ -274,7 +274,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   })
   const allSourcesSeen = () => {
     workers.sourcesReady()
-    cpus.sourcesReady()
+    placement.sourcesReady()
     cgroups.wake()
     const leftovers = {
       files: pods.files,
@@ -316,7 +316,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     ),
   )
   group.run('cgroups', (s) => cgroups.run(s))
-  group.run('CPUs', (s) => cpus.run(s))
+  group.run('placement', (s) => placement.run(s))
   group.run('own node', async (s) => {
     await csi.looked(s)
     await ownNode.run(s)
@@ -390,7 +390,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   }
   group.run('node API', async (s) => {
     const { runNodeApi } = await import('./run-node-api.ts')
-    await runNodeApi({ settings, rootDirectory, workers, cpus, changes: podChanges, metrics, clock, log }, s)
+    await runNodeApi({ settings, rootDirectory, workers, placement, changes: podChanges, metrics, clock, log }, s)
   })
   group.run('plugins', async (s) => {
     const { PluginRegistrations } = await import('./plugins/plugin-registrations.ts')

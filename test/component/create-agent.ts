@@ -30,6 +30,10 @@ import type { RuntimeClasses } from '../../src/pods/runtime-classes.ts'
 import type { ProbeMeasure } from '../../src/probes/probe-deps.ts'
 import { runProbe } from '../../src/probes/run-probe.ts'
 import type { PodCpus } from '../../src/resources/cpus/pod-cpus.ts'
+import type { PodMemory } from '../../src/resources/memory/pod-memory.ts'
+import { UnplacedMemory } from '../../src/resources/memory/unplaced-memory.ts'
+import type { PlacementPolicy } from '../../src/resources/placement/placement-policy.ts'
+import { joinPlacement } from '../../src/create-node-placement.ts'
 import { SharedCpus } from '../../src/resources/cpus/shared-cpus.ts'
 import { PodAllocations } from '../../src/resources/pod-allocations.ts'
 import { UserNamespaces } from '../../src/resources/user-namespaces.ts'
@@ -76,17 +80,22 @@ export interface AgentOptions {
   readonly resizeScope?: ResizeScope
   /** Whole CPUs belong to containers of Guaranteed pods. */
   readonly staticCpus?: boolean
+  readonly staticMemory?: boolean
   readonly tracer?: Tracer
   /** The status of a pod may have changed. */
   readonly onStatus?: (uid: PodUid) => void
   readonly isUnreadable?: (uid: PodUid) => boolean
   /** Who gives containers CPUs; without, all share all. */
   readonly createCpus?: (parts: CpusParts) => Promise<PodCpus>
+  /** Who gives containers memory of NUMA nodes; without, all may use all. */
+  readonly createMemory?: (parts: CpusParts) => Promise<PodMemory>
+  /** How near each other it must be; without, it does not matter. */
+  readonly placementPolicy?: PlacementPolicy
   /** Why a pod may not run here. */
   readonly admit?: (pod: Pod) => Rejection | undefined
 }
 
-/** What the one who gives containers CPUs acts through. */
+/** What those who give containers CPUs and memory act through. */
 export interface CpusParts {
   readonly calls: CriCalls
   readonly observed: Observer
@@ -151,7 +160,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const health = new RuntimeHealth({ client: calls, clock, log, onChange: () => workers.wakeAll() })
   const onChange = (uid: PodUid) => {
     workers.observed(uid)
-    cpus.wake()
+    placement.wake()
   }
   const observer = new Observer({ runtime: calls, clock, onChange }, group.signal)
   const images = new ImagePuller({
@@ -173,7 +182,17 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const { allowedUnsafeSysctls = [] } = options
   const gates = (await loadSettings([])).gates
   const activePods = () => workers.activePods()
-  const cpus = await (options.createCpus ?? shareCpus)({ calls, observed: observer, activePods, clock, log })
+  const parts = { calls, observed: observer, activePods, clock, log }
+  const cpus = await (options.createCpus ?? shareCpus)(parts)
+  const memory = (await options.createMemory?.(parts)) ?? new UnplacedMemory()
+  const placement = joinPlacement({
+    policy: options.placementPolicy,
+    others: [],
+    cpus,
+    memory,
+    metrics: { podPlaced: () => {}, placementAligned: () => {} },
+    clock,
+  })
   const admission = createNodeAdmission({
     settings: { gates, config: { allowedUnsafeSysctls } },
     kernel: { release: '6.1.0', appArmor: false },
@@ -183,7 +202,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     activePods: () => workers.activePods().map((pod) => allocations.reserved(pod)),
     isShuttingDown: () => false,
     pressures: () => ({ memory: false, disk: false, pid: false }),
-    providers: [cpus],
+    providers: [placement],
     declaredFeatures: undefined,
     evict: () => {},
     metrics: { preemption: () => {} },
@@ -202,7 +221,12 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const allocations = await PodAllocations.load({ files: world.stateFiles, scope, log })
   const resizes = new PodResizes({
     allocations,
-    rules: { scope, staticCpus: options.staticCpus === true, staticMemory: false, usesSwap: () => false },
+    rules: {
+      scope,
+      staticCpus: options.staticCpus === true,
+      staticMemory: options.staticMemory === true,
+      usesSwap: () => false,
+    },
     find: (uid) => workers.wish(uid),
     admit: (pod) => options.admit?.(pod) ?? admission.admitResize(pod),
     wake: (uid) => workers.wake(uid),
@@ -231,7 +255,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         httpGet,
         files,
         cgroups: world.cgroups.calls,
-        cpus,
+        placement,
         allocations,
         resizes,
         journal: await ExitJournal.load({ files: world.journalFiles, log }),
@@ -273,7 +297,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       },
       capabilities: () => new Set([...admission.capabilities(), ...(options.capabilities ?? [])]),
       admit: (pod) => options.admit?.(pod) ?? admission.admit(allocations.allocated(pod)),
-      adopt: (pod) => cpus.adopt(allocations.allocated(pod)),
+      adopt: (pod) => placement.adopt(allocations.allocated(pod)),
       allocations,
       resizes,
       observedPods: observer,
@@ -284,10 +308,10 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         options.onStatus?.(uid)
       },
       isUnreadable: (uid) => options.isUnreadable?.(uid) === true,
-      onEnded: (uid) => cpus.release(uid),
+      onEnded: (uid) => placement.release(uid),
       onGone: (uid) => {
         images.forget(uid)
-        cpus.release(uid)
+        placement.release(uid)
       },
     },
     group,
@@ -295,7 +319,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   await Promise.all([observer.relist(), volumes.adopt(), health.check(group.signal)])
   const running = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
   await userNamespaces.adopt(running)
-  await cpus.find(running, group.signal)
+  await placement.find(running, group.signal)
   let allSeen = false
   const mux = new PodConfigMux({
     sources,
@@ -308,7 +332,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   }
   group.run('observer', (signal) => runObserver({ observer, client: calls, clock, log, onRelist }, signal))
   group.run('runtime health', (signal) => health.run(signal))
-  group.run('CPUs', (signal) => cpus.run(signal))
+  group.run('placement', (signal) => placement.run(signal))
   const ended = group.join()
   // Whoever wants to know how it ended asks below; until then nobody listens.
   ended.catch(() => {})
@@ -332,7 +356,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   }
   return {
     workers,
-    cpus,
+    placement,
     volumes,
     observer,
     images,
@@ -358,7 +382,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       if (allSeen || !mux.allSeen()) return
       allSeen = true
       workers.sourcesReady()
-      cpus.sourcesReady()
+      placement.sourcesReady()
     },
     /** Until nothing more happens without time or the test moving on: no call is under way, or those that are hang. */
     settle,
