@@ -1,7 +1,26 @@
+import type { FileSystemUsage } from '../host/file-usage.ts'
+import type { NoteStep } from './note-step.ts'
 import type { ReadyVolume, VolumePlace, VolumeWish } from './volume-wish.ts'
 
 /** How the space that a volume takes is found out; undefined where it is none of ours. */
-export type VolumeMeasure = 'walk' | 'fileSystem' | 'once' | undefined
+export type VolumeMeasure = 'walk' | 'fileSystem' | 'once' | 'driver' | undefined
+
+/** A volume that is to be brought, with what the agent knows of it. */
+export interface SetUpRequest extends VolumeWish {
+  /** Found: an earlier agent left it, and containers may use it. Ready: it is there, and only brought up to date. */
+  readonly before?: 'found' | 'ready' | undefined
+  readonly noteStep?: NoteStep | undefined
+}
+
+export interface TearDownRequest extends VolumePlace {
+  readonly noteStep?: NoteStep | undefined
+}
+
+/** What a driver says of a volume; each part only as far as it says anything. */
+export interface DriverUsage extends Partial<FileSystemUsage> {
+  /** Why the volume is not well; empty when it is, undefined when the driver does not say. */
+  readonly abnormal?: string | undefined
+}
 
 /** One kind of volume. Everything in it can be done again: after a failure, a crash, or because it was asked twice. */
 export interface VolumeKind {
@@ -11,9 +30,15 @@ export interface VolumeKind {
   readonly refreshed: boolean
   readonly measure: VolumeMeasure
   /** Brings the volume, or brings it up to date. A failure leaves nothing mounted, or says so with UncertainMountError. */
-  setUp(wish: VolumeWish, signal: AbortSignal): Promise<ReadyVolume>
+  setUp(request: SetUpRequest, signal: AbortSignal): Promise<ReadyVolume>
   /** Takes it away; what is not there is no failure. Deletes data only where the data belongs to the pod. */
-  tearDown(place: VolumePlace, signal: AbortSignal): Promise<void>
+  tearDown(request: TearDownRequest, signal: AbortSignal): Promise<void>
+  /** Takes in what an earlier agent left, before anything is brought or taken away. */
+  adopt?(places: readonly VolumePlace[], signal: AbortSignal): Promise<void>
+  /** Waits for others before anything can be done: for a controller that attaches. */
+  isUnattached?(place: VolumePlace): boolean
+  /** Asks who knows; undefined when nobody does. Only for what is measured by its driver. */
+  askUsage?(wish: VolumeWish, signal: AbortSignal): Promise<DriverUsage | undefined>
 }
 
 /** A mount that may or may not have happened: it is tried again, and taken down with the pod. */
