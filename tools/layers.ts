@@ -14,6 +14,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   schema: ['model', 'document'],
   streams: ['builtin', 'async', 'telemetry'],
   'kube-api': ['builtin', 'model', 'async', 'document', 'telemetry', 'host'],
+  csi: ['model', 'async', 'telemetry', 'cri', 'kube-api'],
   certificates: ['model', 'async', 'telemetry', 'host', 'kube-api'],
   events: ['model', 'async', 'telemetry', 'kube-api'],
   admission: ['model'],
@@ -21,7 +22,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   'http-client': ['builtin', 'model'],
   containers: ['model', 'cri'],
   objects: ['model', 'async', 'telemetry', 'kube-api'],
-  volumes: ['model', 'async', 'telemetry', 'host', 'cri', 'containers', 'objects'],
+  volumes: ['model', 'async', 'telemetry', 'host', 'cri', 'csi', 'containers', 'objects'],
   sources: ['builtin', 'model', 'async', 'telemetry', 'host', 'schema', 'kube-api'],
   observe: ['model', 'async', 'telemetry', 'cri'],
   probes: ['model', 'async', 'telemetry', 'http-client', 'cri', 'containers'],
@@ -57,9 +58,9 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
 
 /** npm packages and Node modules that belong to some folders alone. */
 export const owners: Readonly<Record<string, readonly string[]>> = {
-  '@grpc/grpc-js': ['cri', 'node-api', 'plugins', 'tracing'],
-  '@bufbuild/protobuf': ['cri', 'node-api', 'plugins', 'tracing'],
-  '@bufbuild/protobuf/wire': ['cri', 'node-api', 'plugins', 'tracing'],
+  '@grpc/grpc-js': ['cri', 'csi', 'node-api', 'plugins', 'tracing'],
+  '@bufbuild/protobuf': ['cri', 'csi', 'node-api', 'plugins', 'tracing'],
+  '@bufbuild/protobuf/wire': ['cri', 'csi', 'node-api', 'plugins', 'tracing'],
   '@peculiar/x509': ['certificates'],
   'reflect-metadata': ['certificates'],
   yaml: ['document'],

@@ -1,28 +1,9 @@
 import type { CriMethod } from './cri-methods.ts'
-
-// In the order of gRPC's numbers.
-const GRPC_CODES = [
-  'Ok',
-  'Cancelled',
-  'Unknown',
-  'InvalidArgument',
-  'DeadlineExceeded',
-  'NotFound',
-  'AlreadyExists',
-  'PermissionDenied',
-  'ResourceExhausted',
-  'FailedPrecondition',
-  'Aborted',
-  'OutOfRange',
-  'Unimplemented',
-  'Internal',
-  'Unavailable',
-  'DataLoss',
-  'Unauthenticated',
-] as const
+import { toGrpcFailure } from './grpc-code.ts'
+import type { GrpcCode } from './grpc-code.ts'
 
 /** Why a call failed: gRPC's codes, and InvalidReply for an answer that breaks the contract. */
-export type CriErrorCode = (typeof GRPC_CODES)[number] | 'InvalidReply'
+export type CriErrorCode = GrpcCode | 'InvalidReply'
 
 // Our own cancel rejects with the signal's reason, so Cancelled is always the other side's doing.
 const RETRYABLE: ReadonlySet<CriErrorCode> = new Set(['Unavailable', 'DeadlineExceeded', 'Aborted', 'Cancelled'])
@@ -70,9 +51,7 @@ export class CriCallError extends Error {
 /** Turns what gRPC threw into our error. */
 export function toCriCallError(method: string, error: unknown): CriCallError {
   if (error instanceof CriCallError) return error
-  const { code, details, message } = error as { code?: unknown; details?: unknown; message?: unknown }
-  const detail = typeof details === 'string' && details !== '' ? details : String(message ?? error)
-  const name = (typeof code === 'number' ? GRPC_CODES[code] : undefined) ?? 'Unknown'
-  const absent = name === 'Unknown' && MAY_BE_ABSENT.has(method) && detail.includes('not implemented')
-  return new CriCallError(method, absent ? 'Unimplemented' : name, detail, { cause: error })
+  const { code, detail } = toGrpcFailure(error)
+  const absent = code === 'Unknown' && MAY_BE_ABSENT.has(method) && detail.includes('not implemented')
+  return new CriCallError(method, absent ? 'Unimplemented' : code, detail, { cause: error })
 }
