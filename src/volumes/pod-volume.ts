@@ -169,9 +169,9 @@ export class PodVolume {
     return this.#begin('mount', async (signal) => {
       const step = `mount volume "${wish.name}" (${this.plugin})`
       try {
-        const request = { ...wish, before: toBefore(before), noteStep }
-        const ready = await noteStep(step, () => this.#deps.setUp(request, signal))
-        this.#state = { kind: 'mounted', ready }
+        const ready = before.kind === 'mounted' ? before.ready : undefined
+        const request = { ...wish, ready, isFound: isFound(before), noteStep }
+        this.#state = { kind: 'mounted', ready: await noteStep(step, () => this.#deps.setUp(request, signal)) }
         this.#broughtAt = changes === this.#changes ? this.#deps.clock.monotonic() : undefined
       } catch (error) {
         // Given up: nobody knows how far it came.
@@ -232,11 +232,6 @@ export class PodVolume {
 
 function isFound(state: State): boolean {
   return state.kind === 'uncertain' && state.found
-}
-
-function toBefore(state: State): SetUpRequest['before'] {
-  if (state.kind === 'mounted') return 'ready'
-  return isFound(state) ? 'found' : undefined
 }
 
 /** What was there stays: containers may use it. So may what was found after a restart be in use. */

@@ -1,25 +1,18 @@
-import type { FileSystemUsage } from '../host/file-usage.ts'
+import type { MountedVolume, VolumeMeasure } from './mounted-volume.ts'
 import type { NoteStep } from './note-step.ts'
 import type { ReadyVolume, VolumePlace, VolumeWish } from './volume-wish.ts'
 
-/** How the space that a volume takes is found out; undefined where it is none of ours. */
-export type VolumeMeasure = 'walk' | 'fileSystem' | 'once' | 'driver' | undefined
-
 /** A volume that is to be brought, with what the agent knows of it. */
 export interface SetUpRequest extends VolumeWish {
-  /** Found: an earlier agent left it, and containers may use it. Ready: it is there, and only brought up to date. */
-  readonly before?: 'found' | 'ready' | undefined
+  /** It is there already and is only brought up to date. */
+  readonly ready?: ReadyVolume | undefined
+  /** An earlier agent left it, and containers may use it. */
+  readonly isFound?: boolean | undefined
   readonly noteStep?: NoteStep | undefined
 }
 
 export interface TearDownRequest extends VolumePlace {
   readonly noteStep?: NoteStep | undefined
-}
-
-/** What a driver says of a volume; each part only as far as it says anything. */
-export interface DriverUsage extends Partial<FileSystemUsage> {
-  /** Why the volume is not well; empty when it is, undefined when the driver does not say. */
-  readonly abnormal?: string | undefined
 }
 
 /** One kind of volume. Everything in it can be done again: after a failure, a crash, or because it was asked twice. */
@@ -37,8 +30,8 @@ export interface VolumeKind {
   adopt?(places: readonly VolumePlace[], signal: AbortSignal): Promise<void>
   /** Waits for others before anything can be done: for a controller that attaches. */
   isUnattached?(place: VolumePlace): boolean
-  /** Asks who knows; undefined when nobody does. Only for what is measured by its driver. */
-  askUsage?(wish: VolumeWish, signal: AbortSignal): Promise<DriverUsage | undefined>
+  /** Who knows what a volume takes; only for what is measured by its driver. */
+  driverOf?(wish: VolumeWish): NonNullable<MountedVolume['driver']>
 }
 
 /** A mount that may or may not have happened: it is tried again, and taken down with the pod. */

@@ -58,8 +58,8 @@ export class VolumeReports {
     const { specName } = volume.place
     const isBlock = isDevice(volume)
     const own = error instanceof VolumeStepError ? error : undefined
-    const step = own?.step ?? (isBlock ? 'MapVolume.MapPodDevice' : 'MountVolume.SetUp')
-    const message = `${step} failed for volume "${specName}" : ${Error.isError(error) ? error.message : errorText(error)}`
+    const step = own?.step ?? (isBlock ? 'MapVolume.MapPodDevice failed' : 'MountVolume.SetUp failed')
+    const message = `${step} for volume "${specName}" : ${Error.isError(error) ? error.message : errorText(error)}`
     const reason = own?.reason ?? (isBlock ? 'FailedMapVolume' : 'FailedMount')
     if (this.#isNews(volume, message)) events.record(pod, { type: 'Warning', reason, message })
   }

@@ -7,7 +7,7 @@ export type StepOutcome = 'failed' | 'uncertain' | 'untried'
 /** A step of bringing a volume that failed, in the words that events have for it. */
 export class VolumeStepError extends Error {
   override readonly name = 'VolumeStepError'
-  /** As in "MountVolume.MountDevice". */
+  /** As in "MountVolume.MountDevice failed". */
   readonly step: string
   readonly outcome: StepOutcome
   /** Of its event; undefined for the one that failures of this use of a volume have. */

@@ -1,6 +1,7 @@
 import { CsiCallError } from '../../csi/csi-call-error.ts'
 import type { CsiDriver, CsiDrivers } from '../../csi/csi-drivers.ts'
 import { VolumeStepError } from '../volume-step-error.ts'
+import type { StepOutcome } from '../volume-step-error.ts'
 
 /** A driver by its name; one that is not there may come. */
 export function requireDriver(drivers: CsiDrivers, name: string): CsiDriver {
@@ -9,36 +10,41 @@ export function requireDriver(drivers: CsiDrivers, name: string): CsiDriver {
   return driver
 }
 
-/**
- * Runs a step of bringing a volume and gives its failures the words that users know. What failed before the call that the step is about has
- * not been tried.
- */
-export async function inStep<T>(
-  step: { readonly name: string; readonly call: string; readonly reason?: string },
-  work: () => Promise<T>,
-  signal: AbortSignal,
-): Promise<T> {
+interface Step {
+  /** As events call it. */
+  readonly name: string
+  /** The call that it is about: what failed before has not been tried. */
+  readonly call: string
+  readonly reason?: string
+  /** Clears away what was prepared for the call, when certainly nothing came of it. */
+  readonly clear?: (() => Promise<void>) | undefined
+}
+
+/** Runs a step of bringing a volume and gives its failures the words that users know. */
+export async function inStep<T>(step: Step, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (signal.aborted || error instanceof VolumeStepError) throw error
-    throw new VolumeStepError(csiErrorText(error), {
-      step: step.name,
-      reason: step.reason,
-      outcome: toOutcome(error, step.call),
-      cause: error,
-    })
+    const outcome = await clearAfter(toOutcome(error, step.call), step.clear)
+    throw new VolumeStepError(csiErrorText(error), { step: step.name, reason: step.reason, outcome, cause: error })
   }
 }
 
-function toOutcome(error: unknown, call: string): VolumeStepError['outcome'] {
-  if (!(error instanceof CsiCallError) || error.method !== call) return 'untried'
-  return error.isFinal ? 'failed' : 'uncertain'
+/** What cannot be cleared away may be there after all. */
+async function clearAfter(outcome: StepOutcome, clear: Step['clear']): Promise<StepOutcome> {
+  if (outcome !== 'failed' || clear === undefined) return outcome
+  try {
+    await clear()
+    return outcome
+  } catch {
+    return 'uncertain'
+  }
 }
 
-/** Nothing has come of this call, and nothing will. */
-export function isFinalFailure(error: unknown, call: string): boolean {
-  return toOutcome(error, call) === 'failed'
+function toOutcome(error: unknown, call: string): StepOutcome {
+  if (!(error instanceof CsiCallError) || error.method !== call) return 'untried'
+  return error.isFinal ? 'failed' : 'uncertain'
 }
 
 /** A failed call in the words that all CSI drivers' users know from their logs. */

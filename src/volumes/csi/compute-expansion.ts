@@ -33,7 +33,12 @@ export function computeExpansion({ claim, capacity, known }: ExpansionInput): Ex
   const { allocatedResourceStatuses = {}, allocatedResources, capacity: has = {} } = claim.status ?? {}
   const status = allocatedResourceStatuses['storage'] ?? ''
   if (status === '' && allocatedResources === undefined)
-    return { kind: 'expand', size: capacity, followed: false, claimIsUpdated: toBytes(has['storage']) >= toBytes(capacity) }
+    return {
+      kind: 'expand',
+      size: capacity,
+      followed: false,
+      claimIsUpdated: toBytes(has['storage']) >= toBytes(capacity),
+    }
   const size = allocatedResources?.['storage'] ?? capacity
   const claimIsUpdated = status === '' && toBytes(has['storage']) >= toBytes(size)
   const isShared = claim.spec?.accessModes?.includes('ReadWriteMany') === true

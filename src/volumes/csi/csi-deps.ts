@@ -22,6 +22,8 @@ export interface NodeAttachments {
 export interface CsiDeps extends VolumeGroupDeps {
   readonly rootDirectory: string
   readonly nodeName: string
+  /** A path below the root directory as drivers know it: they have --root-dir as it was given, links and all. */
+  readonly toDriverPath: (path: string) => string
   readonly drivers: CsiDrivers
   readonly driverObjects: CsiDriverObjects
   readonly attachments: NodeAttachments

@@ -1,16 +1,16 @@
 import type { CsiCapability, CsiDriver } from '../../csi/csi-drivers.ts'
-import { mountsAt } from '../../host/mounts-at.ts'
 import type { Token } from '../../objects/object-api.ts'
 import { setVolumeGroup } from '../set-volume-group.ts'
 import type { SetUpRequest } from '../volume-kind.ts'
 import { VolumeStepError } from '../volume-step-error.ts'
-import { csiErrorText, inStep, isFinalFailure, requireDriver } from './call-driver.ts'
+import { csiErrorText, inStep, requireDriver } from './call-driver.ts'
 import { computeGroupChange } from './compute-group-change.ts'
 import { computePublishContext } from './compute-publish-context.ts'
 import type { CsiDeps } from './csi-deps.ts'
 import { csiAttachmentName } from './csi-names.ts'
 import { filesStaging, mountPath } from './csi-paths.ts'
 import type { CsiVolume } from './csi-volume.ts'
+import { mountAt } from './mount-at.ts'
 import { readSecret } from './read-secret.ts'
 import { toCapability } from './to-capability.ts'
 import { formatVolumeData } from './volume-data.ts'
@@ -22,14 +22,17 @@ export interface PublishRequest {
   readonly attached: Attached
 }
 
-const STEP = { name: 'MountVolume.SetUp', call: 'NodePublishVolume' }
+const STEP = { name: 'MountVolume.SetUp failed', call: 'NodePublishVolume' }
 const DEFAULT_TOKEN_SECONDS = 3600
 
 /** Has the driver mount a volume for one pod, or bring it up to date. */
 export async function publishVolume(deps: CsiDeps, wanted: PublishRequest, signal: AbortSignal): Promise<void> {
   const { volume, request, attached } = wanted
+  // What containers may use stays as it is.
+  const clear =
+    request.ready === undefined && request.isFound !== true ? () => clearPublished(deps, request.path) : undefined
   await inStep(
-    STEP,
+    { ...STEP, clear },
     async () => {
       const driver = requireDriver(deps.drivers, volume.driver)
       const can = await driver.capabilities(signal)
@@ -49,13 +52,13 @@ async function publish(
   signal: AbortSignal,
 ): Promise<void> {
   const { volume, request, attached } = wanted
-  const { csiFiles, rootDirectory } = deps
+  const { csiFiles, rootDirectory, toDriverPath } = deps
   const context = await gatherContext(deps, wanted, signal)
   const isStaged = volume.lifecycle === 'Persistent' && can.has('STAGE_UNSTAGE_VOLUME')
   const target = {
     volumeId: volume.handle,
-    stagingPath: isStaged ? filesStaging(rootDirectory, volume.driver, volume.handle).staging : undefined,
-    targetPath: mountPath(request.path),
+    stagingPath: isStaged ? toDriverPath(filesStaging(rootDirectory, volume.driver, volume.handle).staging) : undefined,
+    targetPath: toDriverPath(mountPath(request.path)),
     capability: toCapability(volume, can, request.fsGroup),
     readOnly: volume.readOnly,
     publishContext: attached.publishContext,
@@ -65,14 +68,8 @@ async function publish(
   // Before the call: by it the volume is taken away whatever becomes of everything else.
   await csiFiles.writeData(request.path, formatVolumeData(toVolumeData(deps, volume)))
   const call = () => driver.publish(target, signal)
-  try {
-    await (request.noteStep?.(`NodePublishVolume of CSI driver ${volume.driver} for volume "${request.name}"`, call) ??
-      call())
-  } catch (error) {
-    // What containers may use stays as it is.
-    if (request.before === undefined && isFinalFailure(error, STEP.call)) await clearPublished(deps, request.path)
-    throw error
-  }
+  await (request.noteStep?.(`NodePublishVolume of CSI driver ${volume.driver} for volume "${request.name}"`, call) ??
+    call())
 }
 
 export async function gatherContext(
@@ -109,9 +106,9 @@ function toVolumeData({ nodeName }: CsiDeps, volume: CsiVolume) {
 }
 
 async function giveToGroup(deps: CsiDeps, request: SetUpRequest, signal: AbortSignal): Promise<void> {
-  const { pod, fsGroup = 0, fsGroupChangePolicy, path, before } = request
+  const { pod, fsGroup = 0, fsGroupChangePolicy, path, isFound } = request
   // One that was found is in use, or the agent died on the way: the root, which comes last, tells.
-  const onlyOnRootMismatch = before === 'found' || fsGroupChangePolicy === 'OnRootMismatch'
+  const onlyOnRootMismatch = isFound === true || fsGroupChangePolicy === 'OnRootMismatch'
   try {
     await setVolumeGroup(deps, { pod, root: mountPath(path), group: fsGroup, onlyOnRootMismatch }, signal)
   } catch (error) {
@@ -124,7 +121,7 @@ async function giveToGroup(deps: CsiDeps, request: SetUpRequest, signal: AbortSi
 /** Removes the agent's own around what the driver does not publish any more. */
 export async function clearPublished({ csiFiles, mounter }: CsiDeps, path: string): Promise<void> {
   const target = mountPath(path)
-  if ((await mountsAt(mounter, target)).length > 0)
+  if ((await mountAt(mounter, target)) !== undefined)
     throw new Error(`Cannot remove "${target}": the driver has left something mounted there`)
   await csiFiles.removeDirectory(target)
   await csiFiles.removeData(path)

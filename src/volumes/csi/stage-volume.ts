@@ -1,5 +1,5 @@
 import type { SetUpRequest } from '../volume-kind.ts'
-import { inStep, isFinalFailure, requireDriver } from './call-driver.ts'
+import { inStep, requireDriver } from './call-driver.ts'
 import { clearStaging } from './clear-staging.ts'
 import type { CsiDeps } from './csi-deps.ts'
 import type { CsiVolume } from './csi-volume.ts'
@@ -19,8 +19,8 @@ export interface StageRequest {
 }
 
 const STEPS = {
-  files: { name: 'MountVolume.MountDevice', call: 'NodeStageVolume' },
-  device: { name: 'MapVolume.SetUpDevice', call: 'NodeStageVolume' },
+  files: { name: 'MountVolume.MountDevice failed', call: 'NodeStageVolume' },
+  device: { name: 'MapVolume.SetUpDevice failed', call: 'NodeStageVolume' },
 }
 
 /** Has the driver make a volume ready for all pods of this node. None: this driver has no need of it. */
@@ -30,18 +30,8 @@ export async function stageVolume(
   signal: AbortSignal,
 ): Promise<'none' | 'staged'> {
   const { volume, node, isFound } = staging
-  return await inStep(
-    STEPS[volume.use],
-    async () => {
-      try {
-        return await stage(deps, staging, signal)
-      } catch (error) {
-        if (!isFound && isFinalFailure(error, STEPS[volume.use].call)) await clearStaging(deps, node)
-        throw error
-      }
-    },
-    signal,
-  )
+  const clear = isFound ? undefined : () => clearStaging(deps, node)
+  return await inStep({ ...STEPS[volume.use], clear }, () => stage(deps, staging, signal), signal)
 }
 
 async function stage(
@@ -65,7 +55,7 @@ async function stage(
     driver.stage(
       {
         volumeId: volume.handle,
-        stagingPath: node.staging,
+        stagingPath: deps.toDriverPath(node.staging),
         capability: toCapability(volume, can, request.fsGroup),
         publishContext: attached.publishContext,
         volumeContext: volume.attributes,

@@ -1,8 +1,8 @@
-import { mountsAt } from '../../host/mounts-at.ts'
 import type { TearDownRequest } from '../volume-kind.ts'
 import { csiErrorText, requireDriver } from './call-driver.ts'
 import type { CsiDeps } from './csi-deps.ts'
 import { mountPath } from './csi-paths.ts'
+import { mountAt } from './mount-at.ts'
 import { clearPublished } from './publish-volume.ts'
 import { parseVolumeData } from './volume-data.ts'
 import type { VolumeData } from './volume-data.ts'
@@ -18,7 +18,7 @@ export async function unpublishVolume(
   const text = await csiFiles.readData(request.path)
   const data = text === undefined ? undefined : parseVolumeData(text)
   if (data !== undefined) await callUnpublish(deps, request, { data, target }, signal)
-  else if ((await mountsAt(mounter, target)).length > 0) {
+  else if ((await mountAt(mounter, target)) !== undefined) {
     // Nobody knows whose it is. Unmounting leaves what it holds as it is.
     log.warn('a CSI volume has no note of its driver, unmounting it without', { path: target })
     await mounter.unmount(target, { force: false }, signal)
@@ -28,13 +28,14 @@ export async function unpublishVolume(
 }
 
 export async function callUnpublish(
-  { drivers }: CsiDeps,
+  { drivers, toDriverPath }: CsiDeps,
   { specName, noteStep }: TearDownRequest,
   { data, target }: { readonly data: VolumeData; readonly target: string },
   signal: AbortSignal,
 ): Promise<void> {
   const { driverName, volumeHandle: volumeId } = data
-  const call = () => requireDriver(drivers, driverName).unpublish({ volumeId, targetPath: target }, signal)
+  const call = () =>
+    requireDriver(drivers, driverName).unpublish({ volumeId, targetPath: toDriverPath(target) }, signal)
   const step = `NodeUnpublishVolume of CSI driver ${driverName} for volume "${specName}"`
   try {
     await (noteStep?.(step, call) ?? call())

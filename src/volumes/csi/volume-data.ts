@@ -41,7 +41,9 @@ function toFields(text: string): ReadonlyMap<string, string> {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null) return new Map()
     return new Map(
-      Object.entries(value).filter((field): field is [string, string] => typeof field[1] === 'string' && field[1] !== ''),
+      Object.entries(value).filter(
+        (field): field is [string, string] => typeof field[1] === 'string' && field[1] !== '',
+      ),
     )
   } catch {
     return new Map()

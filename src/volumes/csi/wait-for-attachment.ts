@@ -42,7 +42,7 @@ export async function waitForAttachment(
       if (!traits.attachRequired) return { traits, publishContext: {} }
       const missing = whatIsMissing(deps, volume)
       // Containers that run already have it.
-      if (missing === undefined || request.before === 'ready')
+      if (missing === undefined || request.ready !== undefined)
         return { traits, publishContext: await readContext(deps, wanted, signal) }
       onWaiting(true)
       await waitForChange(deps, wanted, { missing, traits }, signal)
@@ -90,12 +90,12 @@ async function readContext(
     throw toError(volume, `volume ${handle} has GET error for volume attachment ${name}: ${errorText(error)}`, error)
   })
   if (found === undefined) throw toError(volume, `volume ${handle} has no volume attachment ${name}`)
-  if (!found.isAttached && request.before !== 'ready')
+  if (!found.isAttached && request.ready === undefined)
     throw toError(volume, found.error ?? `volume ${handle} is not attached for volume attachment ${name}`)
   return found.metadata
 }
 
 function toError({ use }: CsiVolume, message: string, cause?: unknown): VolumeStepError {
-  const step = use === 'device' ? 'MapVolume.WaitForAttach' : 'MountVolume.WaitForAttach'
+  const step = use === 'device' ? 'MapVolume.WaitForAttach failed' : 'MountVolume.WaitForAttach failed'
   return new VolumeStepError(message, { step, outcome: 'untried', cause })
 }
