@@ -4,6 +4,7 @@ import { Wakeup } from './async/wakeup.ts'
 import type { Settings } from './config/load-configuration.ts'
 import { computeNodeDnsWarnings } from './containers/compute-dns-config.ts'
 import { createCgroups } from './create-cgroups.ts'
+import { createCsi } from './create-csi.ts'
 import { createPods } from './create-pods.ts'
 import { createNodeRuntime } from './create-node-runtime.ts'
 import { createLoneMembership } from './membership.ts'
@@ -161,6 +162,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   // Before anybody is told how the node is, so that it does not seem to falter at each start of the agent.
   await health.check(group.signal)
   const pressure = new NodePressure(() => ownNode.wake())
+  const csi = await createCsi({ ...deps, cluster, nodeName, metrics, onChange: () => isBuilt && ownNode.wake() }, group)
   const ownNode = await createNode(
     {
       ...deps,
@@ -173,7 +175,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       runtime: runtime.version,
       abilities: () => health.abilities,
       pressures: () => pressure.current,
-      problems: () => [...looks.problems(), ...health.nodeProblems, ...(shutdown?.problems() ?? [])],
+      problems: () => [...looks.problems(), ...health.nodeProblems, ...csi.problems(), ...(shutdown?.problems() ?? [])],
       volumesInUse: () => [],
       events: membership.nodeEvents,
       startup: new NodeStartup({
@@ -315,7 +317,10 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   )
   group.run('cgroups', (s) => cgroups.run(s))
   group.run('CPUs', (s) => cpus.run(s))
-  group.run('own node', (s) => ownNode.run(s))
+  group.run('own node', async (s) => {
+    await csi.looked(s)
+    await ownNode.run(s)
+  })
   if (clusterPods !== undefined) group.run('pods of the cluster', (s) => clusterPods.run(s))
   group.run('image garbage collection', (s) => images.runGarbageCollection(s))
   group.run('dead containers', (s) => runDeadContainerCollection({ ...deps, workers }, s))
@@ -389,10 +394,9 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   })
   group.run('plugins', async (s) => {
     const { PluginRegistrations } = await import('./plugins/plugin-registrations.ts')
-    // Nobody here makes use of plugins yet; each is told so.
     plugins = new PluginRegistrations({
       directory: `${rootDirectory}/plugins_registry`,
-      handlers: new Map(),
+      handlers: new Map([['CSIPlugin', csi.handler]]),
       clock,
       log,
     })

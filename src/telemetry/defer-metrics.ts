@@ -47,6 +47,7 @@ const COUNTS: Readonly<Record<keyof AgentCounts, true>> = {
   resizeActuated: true,
   cpusGiven: true,
   cpusRefused: true,
+  csiCall: true,
   requestStarted: true,
   requestEnded: true,
   webSocketRequest: true,

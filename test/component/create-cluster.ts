@@ -22,7 +22,7 @@ const QUIET_TURNS = 3
 export type Cluster = Awaited<ReturnType<typeof createCluster>>
 
 /** The real API with one node, "node-1", and the namespace "shop". */
-export async function createCluster(t: TestContext, world: World) {
+export async function createCluster(t: TestContext, world: Pick<World, 'clock'>) {
   const test = await createTestApi({
     folder: makeTemporaryFolder(t),
     clock: world.clock,
@@ -116,7 +116,7 @@ export async function joinCluster(world: World, cluster: Cluster, options: Agent
 }
 
 /** Lists and watches; whatever breaks is begun anew after a while. */
-async function follow(
+export async function follow(
   { client, clock }: Pick<World, 'clock'> & Pick<Cluster, 'client'>,
   { path, query, onReplace, onEvent }: FollowedObjects,
   signal: AbortSignal,

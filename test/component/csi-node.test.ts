@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { ShutdownError } from '../../src/async/abort-errors.ts'
+import { TaskGroup } from '../../src/async/task-group.ts'
+import { createCsi } from '../../src/create-csi.ts'
+import type { CsiNode } from '../../src/csi/csi-node-object.ts'
+import type { Node } from '../../src/model/generated/core-v1.ts'
+import { PluginRegistrations } from '../../src/plugins/plugin-registrations.ts'
+import { FakeClock } from '../fakes/fake-clock.ts'
+import { FakeCsiDriver } from '../fakes/fake-csi-driver.ts'
+import type { FakeCsiDriverOptions } from '../fakes/fake-csi-driver.ts'
+import { silentLogger } from '../fakes/silent-logger.ts'
+import { until } from '../fakes/until.ts'
+import { makeTemporaryFolder } from '../fixtures/make-temporary-folder.ts'
+import { createCluster, follow } from './create-cluster.ts'
+import type { Cluster } from './create-cluster.ts'
+
+const never = new AbortController().signal
+const CSI_NODE = '/apis/storage.k8s.io/v1/csinodes/node-1'
+const CSI_DRIVERS = '/apis/storage.k8s.io/v1/csidrivers'
+const IDS = 'csi.volume.kubernetes.io/nodeid'
+
+/** The agent's part for CSI drivers, with the watcher of their sockets. */
+function startAgent(
+  t: TestContext,
+  { clock, folder, cluster }: { clock: FakeClock; folder: string; cluster?: Cluster },
+) {
+  const stop = new AbortController()
+  const listeners: (() => void)[] = []
+  let node: Node | undefined
+  const starting = (async () => {
+    const group = new TaskGroup(stop.signal)
+    const csi = await createCsi(
+      {
+        cluster: cluster && {
+          client: cluster.client,
+          follow: (objects, signal) => follow({ client: cluster.client, clock }, objects, signal),
+          node: () => node,
+          onNode: (listener) => void listeners.push(listener),
+        },
+        nodeName: 'node-1',
+        onChange: () => {},
+        metrics: { csiCall: () => {} },
+        giveUp: (error) => assert.fail(error),
+        clock,
+        random: () => 0,
+        log: silentLogger,
+      },
+      group,
+    )
+    const handlers = new Map([['CSIPlugin', csi.handler]])
+    const plugins = new PluginRegistrations({ directory: folder, handlers, clock, log: silentLogger })
+    group.run('plugins', (s) => plugins.run(s))
+    return { csi, plugins, group }
+  })()
+  const end = async () => {
+    const { group } = await starting
+    stop.abort(new ShutdownError())
+    await group.join()
+  }
+  t.after(end)
+  return {
+    starting,
+    end,
+    /** What a watch would bring. */
+    see(next: Node) {
+      node = next
+      for (const listener of listeners) listener()
+    },
+  }
+}
+
+async function setUp(t: TestContext) {
+  const clock = new FakeClock()
+  const folder = join(makeTemporaryFolder(t), 'plugins_registry')
+  mkdirSync(folder)
+  const cluster = await createCluster(t, { clock })
+  const read = async <T>(path: string) => (await cluster.ask('GET', path)).body as T
+  const csiNode = () => read<CsiNode>(CSI_NODE)
+  const drivers = async () => ((await csiNode()).spec?.drivers ?? []).map(({ name }) => name)
+  const ids = async () => (await read<Node>('/api/v1/nodes/node-1')).metadata?.annotations?.[IDS]
+  return {
+    clock,
+    folder,
+    cluster,
+    csiNode,
+    drivers,
+    ids,
+    read,
+    startAgent: () => startAgent(t, { clock, folder, cluster }),
+    async startDriver(name: string, options: FakeCsiDriverOptions = {}) {
+      const driver = await FakeCsiDriver.start(join(folder, `${name}.sock`), { name, ...options })
+      t.after(() => driver[Symbol.dispose]())
+      return driver
+    },
+    /** Lets time pass too, for those who wait before they try again. */
+    async becomes<T>(look: () => Promise<T>, wanted: T, ms = 0) {
+      for (;;) {
+        const found = await look()
+        if (JSON.stringify(found) === JSON.stringify(wanted)) return
+        if (ms > 0) await clock.advance(ms)
+        await setImmediate()
+      }
+    },
+  }
+}
+
+describe('CSI drivers in their cluster', () => {
+  test('a driver is told of when its socket comes, and no more when it goes', async (t) => {
+    const { cluster, csiNode, drivers, ids, read, becomes, ...world } = await setUp(t)
+    const agent = await world.startAgent().starting
+    await becomes(async () => agent.csi.problems(), [])
+    assert.deepEqual((await csiNode()).spec, { drivers: [] })
+    const segments = { 'example.com/zone': 'x' }
+    const driver = await world.startDriver('disk.example.com', { nodeId: 'n-7', maxVolumes: 3n, segments })
+    await until(() => driver.told.length === 1)
+    assert.deepEqual(driver.told, [{ pluginRegistered: true, error: '' }])
+    const made = await csiNode()
+    assert.deepEqual(made.spec.drivers, [
+      {
+        name: 'disk.example.com',
+        nodeID: 'n-7',
+        topologyKeys: ['example.com/zone'],
+        allocatable: { count: 3 },
+      },
+    ])
+    assert.deepEqual(made.metadata.ownerReferences, [
+      { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: cluster.nodeUid },
+    ])
+    const { metadata } = await read<Node>('/api/v1/nodes/node-1')
+    assert.deepEqual([metadata?.annotations?.[IDS], metadata?.labels], ['{"disk.example.com":"n-7"}', segments])
+    assert.equal(agent.csi.drivers.find('disk.example.com')?.nodeId, 'n-7')
+    driver[Symbol.dispose]()
+    await becomes(drivers, [])
+    await becomes(ids, undefined)
+    assert.equal(agent.csi.drivers.find('disk.example.com'), undefined)
+  })
+
+  test('a driver that says the node is elsewhere is told why it is not taken', async (t) => {
+    const { drivers, becomes, ...world } = await setUp(t)
+    await world.startAgent().starting
+    const first = await world.startDriver('first', { segments: { zone: 'x' } })
+    await until(() => first.told.length === 1)
+    const second = await world.startDriver('second', { segments: { zone: 'y' } })
+    await until(() => second.told.length === 1)
+    const error = 'Cannot tell where the node is: the driver says "zone" is "y", and the label of the node says "x"'
+    assert.deepEqual(second.told, [{ pluginRegistered: false, error }])
+    await becomes(drivers, ['first'])
+  })
+
+  test('an agent that is started again finds the drivers and writes nothing', async (t) => {
+    const { cluster, drivers, becomes, ...world } = await setUp(t)
+    const first = world.startAgent()
+    await first.starting
+    const driver = await world.startDriver('disk')
+    await until(() => driver.told.length === 1)
+    await first.end()
+    assert.deepEqual(await drivers(), ['disk'])
+    cluster.client.sent.length = 0
+    const second = await world.startAgent().starting
+    await until(() => driver.told.length === 2)
+    assert.deepEqual(await drivers(), ['disk'])
+    assert.deepEqual(second.csi.problems(), [])
+    assert.deepEqual(
+      cluster.client.sent.filter((request) => !request.startsWith('GET')),
+      [],
+    )
+  })
+
+  test('drivers that come and go while the API is away are used, and told of when it is back', async (t) => {
+    const { cluster, drivers, ids, becomes, ...world } = await setUp(t)
+    const agent = await world.startAgent().starting
+    const old = await world.startDriver('old')
+    await until(() => old.told.length === 1)
+    await becomes(drivers, ['old'])
+    cluster.client.goAway()
+    const driver = await world.startDriver('new')
+    await until(() => driver.told.length === 1)
+    assert.deepEqual(driver.told, [{ pluginRegistered: true, error: '' }])
+    assert.equal(agent.csi.drivers.find('new')?.name, 'new')
+    old[Symbol.dispose]()
+    await until(() => agent.csi.drivers.find('old') === undefined)
+    assert.deepEqual(await drivers(), ['old'])
+    cluster.client.comeBack()
+    await becomes(drivers, ['new'], 1000)
+    await becomes(ids, '{"new":"node-1"}')
+  })
+
+  test('an agent that starts without the API uses its drivers meanwhile', async (t) => {
+    const { cluster, drivers, becomes, ...world } = await setUp(t)
+    cluster.client.goAway()
+    const agent = await world.startAgent().starting
+    const driver = await world.startDriver('disk')
+    await until(() => driver.told.length === 1)
+    assert.equal(agent.csi.drivers.find('disk')?.name, 'disk')
+    assert.deepEqual(agent.csi.problems(), ['CSINode is not yet initialized'])
+    cluster.client.comeBack()
+    await becomes(drivers, ['disk'], 1000)
+    assert.deepEqual(agent.csi.problems(), [])
+  })
+
+  test('a Node that was made anew is told all again', async (t) => {
+    const { cluster, csiNode, drivers, ids, read, becomes, ...world } = await setUp(t)
+    const agent = world.startAgent()
+    await agent.starting
+    const driver = await world.startDriver('disk')
+    await until(() => driver.told.length === 1)
+    await cluster.ask('DELETE', '/api/v1/nodes/node-1')
+    await cluster.ask('POST', '/api/v1/nodes', { body: { metadata: { name: 'node-1' } } })
+    const node = await read<Node>('/api/v1/nodes/node-1')
+    agent.see(node)
+    await becomes(ids, '{"disk":"node-1"}')
+    await becomes(drivers, ['disk'])
+    const uid = async () => (await csiNode()).metadata.ownerReferences?.[0]?.uid
+    await becomes(uid, node.metadata?.uid)
+  })
+
+  test('CSIDriver objects are followed from the first driver on, also for how often to ask it', async (t) => {
+    const { cluster, csiNode, becomes, ...world } = await setUp(t)
+    const agent = await world.startAgent().starting
+    await becomes(async () => agent.csi.problems(), [])
+    const isAsked = () => cluster.client.sent.includes(`GET ${CSI_DRIVERS}`)
+    assert.equal(isAsked(), false)
+    const spec = { attachRequired: false, nodeAllocatableUpdatePeriodSeconds: 60 }
+    await cluster.ask('POST', CSI_DRIVERS, { body: { metadata: { name: 'disk' }, spec } })
+    const driver = await world.startDriver('disk', { maxVolumes: 5n })
+    await until(() => driver.told.length === 1)
+    const { attachRequired, allocatableUpdateSeconds } = await agent.csi.objects.find('disk', never)
+    assert.deepEqual([isAsked(), attachRequired, allocatableUpdateSeconds], [true, false, 60])
+    driver.maxVolumes = 4n
+    const count = async () => (await csiNode()).spec.drivers?.[0]?.allocatable?.count
+    await becomes(count, 4, 10_000)
+    driver.maxVolumes = 3n
+    await agent.csi.refreshAllocatable('disk', never)
+    assert.equal(await count(), 3)
+  })
+
+  test('a node without an API uses drivers all the same', async (t) => {
+    const { folder, clock, ...world } = await setUp(t)
+    const agent = await startAgent(t, { clock, folder }).starting
+    const driver = await world.startDriver('disk')
+    await until(() => driver.told.length === 1)
+    assert.deepEqual(driver.told, [{ pluginRegistered: true, error: '' }])
+    assert.equal(agent.csi.drivers.find('disk')?.name, 'disk')
+    assert.deepEqual(agent.csi.problems(), [])
+    assert.equal((await agent.csi.objects.find('disk', never)).attachRequired, true)
+    await agent.csi.refreshAllocatable('disk', never)
+  })
+})
