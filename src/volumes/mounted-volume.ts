@@ -9,6 +9,15 @@ export interface DriverUsage extends Partial<FileSystemUsage> {
   readonly condition?: { readonly abnormal: boolean; readonly message: string } | undefined
 }
 
+/** Who knows a volume better than its file system does. */
+export interface VolumeDriver {
+  readonly name: string
+  /** Undefined when it never says anything. */
+  ask(signal: AbortSignal): Promise<DriverUsage | undefined>
+  /** Tells users of the volume that something is wrong with it. */
+  tellAbnormal(message: string): void
+}
+
 /** A volume that is there, for those who measure what it takes. */
 export interface MountedVolume {
   readonly uid: PodUid
@@ -19,7 +28,6 @@ export interface MountedVolume {
   readonly measure: VolumeMeasure
   /** It takes room of the node, and goes with its pod. */
   readonly isLocalEphemeral: boolean
-  /** Asks the driver of the volume, under the driver's name; nothing when it does not say. */
-  readonly driver?: { readonly name: string; readonly ask: (signal: AbortSignal) => Promise<DriverUsage | undefined> }
+  readonly driver?: VolumeDriver
   readonly pvcRef: { readonly namespace: string; readonly name: string } | undefined
 }

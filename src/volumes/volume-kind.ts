@@ -1,4 +1,4 @@
-import type { MountedVolume, VolumeMeasure } from './mounted-volume.ts'
+import type { VolumeDriver, VolumeMeasure } from './mounted-volume.ts'
 import type { NoteStep } from './note-step.ts'
 import type { ReadyVolume, VolumePlace, VolumeWish } from './volume-wish.ts'
 
@@ -31,7 +31,7 @@ export interface VolumeKind {
   /** Waits for others before anything can be done: for a controller that attaches. */
   isUnattached?(place: VolumePlace): boolean
   /** Who knows what a volume takes; only for what is measured by its driver. */
-  driverOf?(wish: VolumeWish): NonNullable<MountedVolume['driver']>
+  driverOf?(wish: VolumeWish): VolumeDriver
 }
 
 /** A mount that may or may not have happened: it is tried again, and taken down with the pod. */

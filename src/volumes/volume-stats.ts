@@ -8,7 +8,7 @@ import type { GuardedFiles } from '../host/guarded-files.ts'
 import type { AgentMetrics } from '../telemetry/create-metrics.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ClaimUsage } from '../telemetry/add-claim-metrics.ts'
-import type { DriverUsage, MountedVolume } from './mounted-volume.ts'
+import type { DriverUsage, MountedVolume, VolumeDriver } from './mounted-volume.ts'
 import type { VolumeProjects } from './volume-projects.ts'
 
 /** What a volume took when it was last measured. Of one that shares its file system only what is used is its own. */
@@ -28,8 +28,8 @@ export interface VolumeStatsDeps {
   readonly projects?: Pick<VolumeProjects, 'has' | 'usageOf'> | undefined
   /** Each volume is measured again after once to twice this time; 0 or less: none ever is. */
   readonly periodMs: number
-  /** A driver says that something is wrong with a volume; undefined when nobody wants to know (feature gate CSIVolumeHealth). */
-  readonly onAbnormal?: ((volume: MountedVolume, message: string) => void) | undefined
+  /** Whether drivers are heard that say something is wrong with a volume (feature gate CSIVolumeHealth). */
+  readonly tellsHealth?: boolean | undefined
   readonly metrics: Pick<AgentMetrics, 'volumeMeasured'>
   readonly clock: Clock
   /** From 0 up to 1. */
@@ -165,7 +165,7 @@ export class VolumeStats {
     const { path, measure, driver } = volume
     const began = clock.monotonic()
     try {
-      if (driver !== undefined) return this.#toUsage(volume, await driver.ask(signal))
+      if (driver !== undefined) return this.#toUsage(driver, await driver.ask(signal))
       const whole = await files.measureFileSystem(path, signal)
       if (measure === 'fileSystem') return whole
       const { bytes, inodes } = (await projects?.usageOf(path, signal)) ?? (await files.measureTree(path, signal))
@@ -176,12 +176,11 @@ export class VolumeStats {
     }
   }
 
-  #toUsage(volume: MountedVolume, said: DriverUsage | undefined): Omit<VolumeUsage, 'volume' | 'time'> | undefined {
+  #toUsage(driver: VolumeDriver, said: DriverUsage | undefined): Omit<VolumeUsage, 'volume' | 'time'> | undefined {
     if (said === undefined) return undefined
     const { condition, ...usage } = said
-    const { onAbnormal } = this.#deps
-    if (condition === undefined || onAbnormal === undefined) return usage
-    if (condition.abnormal) onAbnormal(volume, condition.message)
+    if (condition === undefined || this.#deps.tellsHealth !== true) return usage
+    if (condition.abnormal) driver.tellAbnormal(condition.message)
     return { ...usage, isAbnormal: condition.abnormal }
   }
 }

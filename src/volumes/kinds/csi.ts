@@ -20,7 +20,7 @@ import { unpublishVolume } from '../csi/unpublish-volume.ts'
 import { unstageVolume } from '../csi/unstage-volume.ts'
 import { waitForAttachment } from '../csi/wait-for-attachment.ts'
 import type { Attached } from '../csi/wait-for-attachment.ts'
-import type { MountedVolume } from '../mounted-volume.ts'
+import type { VolumeDriver } from '../mounted-volume.ts'
 import type { SetUpRequest, TearDownRequest, VolumeKind } from '../volume-kind.ts'
 import { VolumeStepError } from '../volume-step-error.ts'
 import type { ReadyVolume, VolumePlace, VolumeWish } from '../volume-wish.ts'
@@ -98,8 +98,13 @@ export class CsiKind implements VolumeKind {
     return this.#unattached.has(path)
   }
 
-  driverOf(wish: VolumeWish): NonNullable<MountedVolume['driver']> {
-    return { name: toCsiVolume(wish).driver, ask: (signal) => askDriverUsage(this.#deps, wish, signal) }
+  driverOf(wish: VolumeWish): VolumeDriver {
+    const tellAbnormal = (text: string) => {
+      const message = `Volume ${wish.name}: ${text}`
+      this.#deps.events.record(wish.pod, { type: 'Warning', reason: 'VolumeConditionAbnormal', message })
+    }
+    const ask = (signal: AbortSignal) => askDriverUsage(this.#deps, wish, signal)
+    return { name: toCsiVolume(wish).driver, ask, tellAbnormal }
   }
 
   /** The names of volumes that must not be detached from this node; undefined while they are not known. */
