@@ -13,18 +13,27 @@ export async function unpublishVolume(
   request: TearDownRequest,
   signal: AbortSignal,
 ): Promise<VolumeData | undefined> {
-  const { csiFiles, mounter, log } = deps
   const target = mountPath(request.path)
-  const text = await csiFiles.readData(request.path)
+  const text = await deps.csiFiles.readData(request.path)
   const data = text === undefined ? undefined : parseVolumeData(text)
-  if (data !== undefined) await callUnpublish(deps, request, { data, target }, signal)
-  else if ((await mountAt(mounter, target)) !== undefined) {
-    // Nobody knows whose it is. Unmounting leaves what it holds as it is.
+  if (data === undefined) {
+    await unmountUnknown(deps, request.path, signal)
+    return undefined
+  }
+  await callUnpublish(deps, request, { data, target }, signal)
+  await clearPublished(deps, request.path)
+  return data
+}
+
+/** Nobody knows whose it is: unmounting leaves what it holds as it is, and only what is empty goes. */
+async function unmountUnknown({ csiFiles, mounter, log }: CsiDeps, path: string, signal: AbortSignal): Promise<void> {
+  const target = mountPath(path)
+  if ((await mountAt(mounter, target)) !== undefined) {
     log.warn('a CSI volume has no note of its driver, unmounting it without', { path: target })
     await mounter.unmount(target, { force: false }, signal)
   }
-  await clearPublished(deps, request.path)
-  return data
+  await csiFiles.removeIfEmpty(target)
+  await csiFiles.removeIfEmpty(path)
 }
 
 export async function callUnpublish(
