@@ -64,15 +64,18 @@ function whatIsMissing({ attachments, controllerAttaches }: CsiDeps, volume: Csi
 }
 
 async function waitForChange(
-  { attachments, driverObjects, onLimitExceeded }: CsiDeps,
+  deps: CsiDeps,
   { volume, request }: AttachmentRequest,
   { missing, traits }: { readonly missing: string; readonly traits: CsiDriverTraits },
   signal: AbortSignal,
 ): Promise<void> {
+  const { attachments, driverObjects, onLimitExceeded } = deps
   const found = await driverObjects.findAttachment(volume.driver, volume.handle, signal).catch(() => undefined)
   signal.throwIfAborted()
   if (found?.isExhausted === true && traits.allocatableUpdateSeconds !== undefined)
     onLimitExceeded(request.pod, volume.driver, found.error ?? '')
+  // What changed while we asked would not be told again.
+  if (whatIsMissing(deps, volume) !== missing) return
   const why = found?.error === undefined ? '' : `: ${found.error}`
   const wait = () => attachments.changed(LOOK_MS, signal)
   await (request.noteStep?.(`wait for volume "${request.name}" ${missing}${why}`, wait) ?? wait())

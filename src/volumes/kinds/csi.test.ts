@@ -178,6 +178,18 @@ describe('attaching', () => {
     assert.deepEqual(node.take(), ['NodeStageVolume vol', 'NodePublishVolume vol u-1'])
   })
 
+  test('a change is not missed while its attachment is asked for', async () => {
+    const { node, ensure } = await setUp({ attachRequired: true })
+    const report = node.report.bind(node)
+    node.report = () => {}
+    node.driverObjects.findAttachment = async () => {
+      report([NAME])
+      return node.attachment
+    }
+    await ensure(podWith('u-1'))
+    assert.deepEqual(node.take(), ['NodeStageVolume vol', 'NodePublishVolume vol u-1'])
+  })
+
   test('that never comes leaves the volume unattached in what is told', async () => {
     const { node, ensure, release, clock } = await setUp({ attachRequired: true })
     node.report = () => {}
