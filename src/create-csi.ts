@@ -10,6 +10,8 @@ import { noCsiDriverObjects } from './csi/no-csi-driver-objects.ts'
 import type { Cluster } from './join-cluster.ts'
 import type { PluginHandler } from './plugins/plugin-handler.ts'
 import type { Logger } from './telemetry/logger.ts'
+import type { NodeAttachments } from './volumes/csi/csi-deps.ts'
+import { WatchedAttachments } from './volumes/csi/watched-attachments.ts'
 
 export interface CsiDeps {
   /** Undefined on a node without an API: drivers are used all the same, and nobody is told of them. */
@@ -17,6 +19,8 @@ export interface CsiDeps {
   readonly nodeName: string
   /** What stands against the node being ready has changed. */
   readonly onChange: () => void
+  /** A driver came or went, or the cluster says something else of one. */
+  readonly onDrivers: () => void
   readonly metrics: { csiCall(call: CsiCall): void }
   readonly giveUp: (error: Error) => void
   readonly clock: Clock
@@ -28,6 +32,7 @@ export interface CsiDeps {
 export interface Csi {
   readonly drivers: CsiDrivers
   readonly objects: CsiDriverObjects
+  readonly attachments: NodeAttachments
   /** Why the node is not ready. */
   problems(): readonly string[]
   /** Resolves when it is known whether the node has told of its drivers before. */
@@ -41,8 +46,15 @@ export interface Csi {
 /** The drivers of this node and what its cluster knows of them. */
 export async function createCsi(deps: CsiDeps, group: TaskGroup): Promise<Csi> {
   const told = deps.cluster && (await tellCluster({ ...deps, ...deps.cluster }, () => registry, group))
-  const registry = new CsiDriverRegistry(() => told?.allocatable.wake())
+  const registry = new CsiDriverRegistry(() => {
+    told?.allocatable.wake()
+    deps.onDrivers()
+  })
+  const { cluster, clock } = deps
+  const attachments = new WatchedAttachments({ node: () => cluster?.node(), clock })
+  cluster?.onNode(() => attachments.wake())
   return {
+    attachments,
     drivers: registry,
     objects: told?.follower ?? noCsiDriverObjects,
     problems: () => told?.node.problems() ?? [],
@@ -80,7 +92,11 @@ async function tellCluster(
   ])
   const { client, nodeName } = deps
   const node: CsiNodeObjects = new CsiNodeObjects({ ...deps, api: createCsiNodeApi(client, nodeName) })
-  const follower = new CsiDriverFollower({ ...deps, onChange: () => allocatable.wake() })
+  const onChange = () => {
+    allocatable.wake()
+    deps.onDrivers()
+  }
+  const follower = new CsiDriverFollower({ ...deps, onChange })
   const allocatable = new CsiAllocatable({
     ...deps,
     registry: { get: (name) => registry().get(name), names: () => registry().names() },

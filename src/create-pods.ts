@@ -14,6 +14,8 @@ import { createResizing } from './create-resizing.ts'
 import { createUserNamespaces } from './create-user-namespaces.ts'
 import { createVolumeProjects } from './create-volume-projects.ts'
 import { createVolumes } from './create-volumes.ts'
+import { createCsiVolumes } from './create-csi-volumes.ts'
+import type { Csi } from './create-csi.ts'
 import { findPullSecret } from './find-pull-secret.ts'
 import type { GuardedFiles } from './host/guarded-files.ts'
 import { createJournalFolder } from './host/journal-folder.ts'
@@ -50,7 +52,8 @@ export interface CreatePodsDeps {
   readonly membership: Membership
   readonly cgroups: PodCgroups
   readonly node: NodeSettings
-  readonly ownNode: Pick<OwnNode, 'node' | 'allocatable' | 'declaredFeatures'>
+  readonly ownNode: Pick<OwnNode, 'node' | 'allocatable' | 'declaredFeatures' | 'wake'>
+  readonly csi: Csi
   /** For everything that pods control. */
   readonly guarded: GuardedFiles
   readonly metrics: AgentMetrics
@@ -104,9 +107,14 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
   })
   const { rootDirectory } = deps
   const projects = await createVolumeProjects({ settings, rootDirectory, clock, log })
+  const csi = createCsiVolumes(
+    { ...deps, objects, events, workers: () => workers, onInUse: () => deps.ownNode.wake() },
+    group,
+  )
   const volumes = createVolumes(
     {
       rootDirectory,
+      csi,
       projects,
       guarded,
       objects,
@@ -129,6 +137,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     files: guarded,
     projects,
     periodMs: config.volumeStatsAggPeriod,
+    tellsHealth: settings.gates.enabled('CSIVolumeHealth'),
     metrics,
     clock,
     random,
@@ -251,6 +260,12 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
   return {
     workers,
     volumes,
+    csi,
+    /** A CSI driver came or went: what waits for one need not wait longer. */
+    retryCsi() {
+      volumes.retry(csi.plugin)
+      csi.hurry()
+    },
     volumeStats,
     images,
     files,

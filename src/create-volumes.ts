@@ -20,6 +20,7 @@ import type { PodEvents } from './telemetry/pod-events.ts'
 import { findVolumeSource } from './volumes/claims/find-volume-source.ts'
 import { createEmptyDirectories } from './volumes/empty-directories.ts'
 import { createConfigMapKind } from './volumes/kinds/config-map.ts'
+import type { CsiKind } from './volumes/kinds/csi.ts'
 import { createDownwardApiKind } from './volumes/kinds/downward-api.ts'
 import { createEmptyDirKind } from './volumes/kinds/empty-dir.ts'
 import { createHostPathKind } from './volumes/kinds/host-path.ts'
@@ -37,6 +38,7 @@ export interface CreateVolumesDeps {
   readonly guarded: GuardedFiles
   /** Counts what volumes take; undefined when they are walked through. */
   readonly projects?: VolumeProjects | undefined
+  readonly csi: CsiKind
   readonly objects: Pick<PodObjects, 'configMap' | 'secret' | 'token' | 'claim' | 'persistentVolume'>
   /** This node, as the affinity of persistent volumes sees it. */
   readonly node: () => SelectableNode
@@ -97,6 +99,7 @@ function createKinds(deps: CreateVolumesDeps, mounter: ReturnType<typeof createM
     createDownwardApiKind(content),
     createProjectedKind(content),
     createNfsKind({ mounter, folders: files }),
+    deps.csi,
     createLocalKind({
       ...deps,
       mounter,

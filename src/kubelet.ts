@@ -162,7 +162,11 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   // Before anybody is told how the node is, so that it does not seem to falter at each start of the agent.
   await health.check(group.signal)
   const pressure = new NodePressure(() => ownNode.wake())
-  const csi = await createCsi({ ...deps, cluster, nodeName, metrics, onChange: () => isBuilt && ownNode.wake() }, group)
+  const onDrivers = () => isBuilt && pods.retryCsi()
+  const csi = await createCsi(
+    { ...deps, cluster, nodeName, metrics, onDrivers, onChange: () => isBuilt && ownNode.wake() },
+    group,
+  )
   const ownNode = await createNode(
     {
       ...deps,
@@ -176,7 +180,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       abilities: () => health.abilities,
       pressures: () => pressure.current,
       problems: () => [...looks.problems(), ...health.nodeProblems, ...csi.problems(), ...(shutdown?.problems() ?? [])],
-      volumesInUse: () => [],
+      volumesInUse: () => (isBuilt ? pods.csi.inUse() : undefined),
       events: membership.nodeEvents,
       startup: new NodeStartup({
         bootedAt: readBootTime(),
@@ -220,6 +224,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       cgroups: cgroups.pods,
       node,
       ownNode,
+      csi,
       guarded,
       metrics,
       pressures: () => pressure.current,
@@ -275,6 +280,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const allSourcesSeen = () => {
     workers.sourcesReady()
     placement.sourcesReady()
+    pods.csi.releaseUnused()
     cgroups.wake()
     const leftovers = {
       files: pods.files,

@@ -49,7 +49,7 @@ function listTrees({ containers, volumes }: PodFigures, parts: readonly DiskPart
     if (part !== 'volumes') return containers.flatMap((container) => container[part] ?? [])
     return volumes
       .filter(({ isLocalEphemeral }) => isLocalEphemeral)
-      .map(({ usedBytes, inodesUsed }) => ({ bytes: usedBytes, inodes: inodesUsed }))
+      .map(({ usedBytes: bytes = 0, inodesUsed: inodes = 0 }) => ({ bytes, inodes }))
   })
 }
 

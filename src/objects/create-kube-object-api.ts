@@ -43,6 +43,11 @@ export function createKubeObjectApi(deps: KubeObjectApiDeps): ObjectApi {
       return await orObjectError(() => client.send<ObjectKinds[K]>({ method: 'GET', path, query }, signal), signal)
     },
     watch: (kind, key, onObject, signal) => watchOne(deps, kind, key, onObject, signal),
+    patchClaimStatus: (key, body, signal) => {
+      const path = `${collectionOf('PersistentVolumeClaim', key)}/${encodeURIComponent(key.name)}/status`
+      const contentType = 'application/merge-patch+json'
+      return orObjectError(() => client.send({ method: 'PATCH', path, body, contentType }, signal), signal)
+    },
     createToken: (account, spec, signal) => orObjectError(() => createToken(client, account, spec, signal), signal),
   }
 }

@@ -21,6 +21,12 @@ export function limitObjectApi(api: ObjectApi, clock: Clock): ObjectApi {
     get: (kind, key, options, signal) =>
       inTime(`${kind} ${key.namespace}/${key.name}`, (s) => api.get(kind, key, options, s), signal),
     watch: (kind, key, onObject, signal) => api.watch(kind, key, onObject, signal),
+    patchClaimStatus: (key, patch, signal) =>
+      inTime(
+        `the answer about PersistentVolumeClaim ${key.namespace}/${key.name}`,
+        (s) => api.patchClaimStatus(key, patch, s),
+        signal,
+      ),
     createToken: (account, spec, signal) =>
       inTime(
         `a token of service account ${account.namespace}/${account.name}`,

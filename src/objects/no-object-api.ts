@@ -5,6 +5,7 @@ import type { ObjectApi } from './object-api.ts'
 export const noObjectApi: ObjectApi = {
   get: () => Promise.reject(noServer()),
   watch: () => Promise.reject(noServer()),
+  patchClaimStatus: () => Promise.reject(noServer()),
   createToken: () =>
     Promise.reject(new ObjectError('Unavailable', 'cannot use TokenManager when kubelet is in standalone mode')),
 }

@@ -1,4 +1,10 @@
-import type { ConfigMap, PersistentVolume, PersistentVolumeClaim, Secret } from '../model/generated/core-v1.ts'
+import type {
+  ConfigMap,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  PersistentVolumeClaimCondition,
+  Secret,
+} from '../model/generated/core-v1.ts'
 
 /** The kinds of objects that pods refer to and the agent reads, by their name in messages. */
 export interface ObjectKinds {
@@ -14,6 +20,16 @@ export type ObjectKind = keyof ObjectKinds
 export interface ObjectKey {
   readonly namespace: string
   readonly name: string
+}
+
+/** What a node may say of a claim; null takes a field away. */
+export interface ClaimPatch {
+  readonly metadata: { readonly resourceVersion: string | undefined }
+  readonly status: {
+    readonly capacity?: { readonly storage: string }
+    readonly allocatedResourceStatuses?: { readonly storage: string | null }
+    readonly conditions?: readonly PersistentVolumeClaimCondition[]
+  }
 }
 
 /** What a token is wanted for: as in the spec of a TokenRequest. */
@@ -53,6 +69,8 @@ export interface ObjectApi {
     onObject: (object: ObjectKinds[K] | undefined) => void,
     signal: AbortSignal,
   ): Promise<never>
+  /** Fails with an ObjectError, also when the claim is another than the version in the patch says. */
+  patchClaimStatus(key: ObjectKey, patch: ClaimPatch, signal: AbortSignal): Promise<PersistentVolumeClaim>
   /** A server that has no such endpoint at all fails with "the API server does not have TokenRequest endpoints enabled". */
   createToken(serviceAccount: ObjectKey, spec: TokenSpec, signal: AbortSignal): Promise<Token>
 }

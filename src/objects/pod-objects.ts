@@ -6,7 +6,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import { createCachingStore } from './caching-store.ts'
 import { limitObjectApi } from './limit-object-api.ts'
 import { noObjectApi } from './no-object-api.ts'
-import type { ObjectApi, ObjectKey, ObjectKinds, Token, TokenSpec } from './object-api.ts'
+import type { ClaimPatch, ObjectApi, ObjectKey, ObjectKinds, Token, TokenSpec } from './object-api.ts'
 import { isNotFound, notFound } from './object-store.ts'
 import type { ObjectStore, StoredKind } from './object-store.ts'
 import { podReferences } from './pod-references.ts'
@@ -23,6 +23,9 @@ export interface PodObjects {
   /** Always asked for, never from memory. */
   claim(key: ObjectKey, signal: AbortSignal): Promise<PersistentVolumeClaim>
   persistentVolume(name: string, signal: AbortSignal): Promise<PersistentVolume>
+  /** What the driver of a volume is to know; asked for each time, whichever pod it is for. */
+  driverSecret(key: ObjectKey, signal: AbortSignal): Promise<Secret>
+  patchClaimStatus(key: ObjectKey, patch: ClaimPatch, signal: AbortSignal): Promise<PersistentVolumeClaim>
   /** Before anything is read for the pod, and whenever its spec changed; the same pod again costs nothing. */
   register(pod: Pod): void
   /** At its very end. */
@@ -65,6 +68,8 @@ export function createPodObjects(deps: PodObjectsDeps): PodObjects {
     },
     claim: (key, signal) => api.get('PersistentVolumeClaim', key, { cached: false }, signal),
     persistentVolume: (name, signal) => api.get('PersistentVolume', { namespace: '', name }, { cached: false }, signal),
+    driverSecret: (key, signal) => api.get('Secret', key, { cached: false }, signal),
+    patchClaimStatus: (key, patch, signal) => api.patchClaimStatus(key, patch, signal),
     register(pod) {
       const { uid, namespace } = pod.metadata
       if (registered.get(uid) === pod) return

@@ -106,7 +106,7 @@ function computeEphemeralStorage(node: NodeFigures, pod: PodFigures, time: strin
   const parts: readonly TreeUsage[] = [
     pod.ownFiles,
     ...pod.containers.flatMap(({ rootfs, logs }) => [rootfs, logs].filter((part) => part !== undefined)),
-    ...volumes.map(({ usedBytes, inodesUsed }) => ({ bytes: usedBytes, inodes: inodesUsed })),
+    ...volumes.map(({ usedBytes: bytes = 0, inodesUsed: inodes = 0 }) => ({ bytes, inodes })),
   ]
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
   const inodes = parts.reduce((sum, part) => sum + part.inodes, 0)
@@ -131,10 +131,11 @@ function toFs(usage: Partial<FileSystemUsage>, time: string): FsStats {
 }
 
 function toVolume(volume: VolumeFigures): VolumeStats {
-  const { name, time, pvcRef } = volume
+  const { name, time, pvcRef, isAbnormal } = volume
   return {
     ...toFs(volume, toStatsTime(time)),
     name,
     pvcRef: pvcRef === undefined ? undefined : { name: pvcRef.name, namespace: pvcRef.namespace },
+    ...(isAbnormal === undefined ? {} : { volumeHealthStats: { abnormal: isAbnormal } }),
   }
 }

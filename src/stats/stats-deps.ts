@@ -10,7 +10,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { SystemContainer } from './stats-snapshot.ts'
 
 /** What a volume took when it was last measured. */
-export interface MeasuredVolume extends FileSystemUsage {
+export interface MeasuredVolume extends Partial<FileSystemUsage> {
   readonly volume: {
     readonly uid: PodUid
     readonly name: string
@@ -18,6 +18,7 @@ export interface MeasuredVolume extends FileSystemUsage {
     readonly isLocalEphemeral: boolean
   }
   readonly time: number
+  readonly isAbnormal?: boolean | undefined
 }
 
 export interface StatsDeps {

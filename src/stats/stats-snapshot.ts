@@ -84,10 +84,12 @@ export interface ContainerFigures {
   readonly logs: TreeUsage | undefined
 }
 
-export interface VolumeFigures extends FileSystemUsage {
+export interface VolumeFigures extends Partial<FileSystemUsage> {
   readonly name: string
   readonly time: number
   readonly pvcRef: { readonly namespace: string; readonly name: string } | undefined
   /** It takes room of the node, and goes with its pod. */
   readonly isLocalEphemeral: boolean
+  /** What its driver says of its health, where it does. */
+  readonly isAbnormal?: boolean | undefined
 }

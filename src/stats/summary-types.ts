@@ -110,4 +110,5 @@ export interface SwapStats {
 export interface VolumeStats extends FsStats {
   readonly name: string
   readonly pvcRef?: { readonly name: string; readonly namespace: string } | undefined
+  readonly volumeHealthStats?: { readonly abnormal: boolean }
 }

@@ -12,6 +12,7 @@ test('computeVolumePlugin() finds the plugin of a source, and none for what no p
     [{ downwardAPI: {} }, 'kubernetes.io/downward-api'],
     [{ projected: {} }, 'kubernetes.io/projected'],
     [{ nfs: { server: 's', path: '/' } }, 'kubernetes.io/nfs'],
+    [{ csi: { driver: 'd' } }, 'kubernetes.io/csi'],
     [{ gitRepo: { repository: 'x' } }, undefined],
     [{}, undefined],
   ]
@@ -21,7 +22,8 @@ test('computeVolumePlugin() finds the plugin of a source, and none for what no p
     [{ hostPath: { path: '/' } }, 'kubernetes.io/host-path'],
     [{ local: { path: '/' } }, 'kubernetes.io/local-volume'],
     [{ nfs: { server: 's', path: '/' } }, 'kubernetes.io/nfs'],
-    [{ csi: { driver: 'd', volumeHandle: 'h' } }, undefined],
+    [{ csi: { driver: 'd', volumeHandle: 'h' } }, 'kubernetes.io/csi'],
+    [{ iscsi: { iqn: 'i', lun: 0, targetPortal: 'p' } }, undefined],
   ]
   for (const [spec, expected] of persistent) {
     const claim = { namespace: 'n', name: 'c' }

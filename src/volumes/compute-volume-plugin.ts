@@ -9,12 +9,14 @@ const INLINE_PLUGINS = {
   downwardAPI: 'kubernetes.io/downward-api',
   projected: 'kubernetes.io/projected',
   nfs: 'kubernetes.io/nfs',
+  csi: 'kubernetes.io/csi',
 } as const satisfies Partial<Record<keyof Volume, string>>
 
 const PERSISTENT_PLUGINS = {
   hostPath: 'kubernetes.io/host-path',
   local: 'kubernetes.io/local-volume',
   nfs: 'kubernetes.io/nfs',
+  csi: 'kubernetes.io/csi',
 } as const satisfies Partial<Record<keyof PersistentVolumeSpec, string>>
 
 /** The plugin that brings what a volume names; undefined for a source that none of them brings. */

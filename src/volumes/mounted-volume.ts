@@ -1,5 +1,22 @@
+import type { FileSystemUsage } from '../host/file-usage.ts'
 import type { PodUid } from '../model/pod.ts'
-import type { VolumeMeasure } from './volume-kind.ts'
+
+/** How the space that a volume takes is found out; undefined where it is none of ours. */
+export type VolumeMeasure = 'walk' | 'fileSystem' | 'once' | 'driver' | undefined
+
+/** What a driver says of a volume; each part only as far as it says anything. */
+export interface DriverUsage extends Partial<FileSystemUsage> {
+  readonly condition?: { readonly abnormal: boolean; readonly message: string } | undefined
+}
+
+/** Who knows a volume better than its file system does. */
+export interface VolumeDriver {
+  readonly name: string
+  /** Undefined when it never says anything. */
+  ask(signal: AbortSignal): Promise<DriverUsage | undefined>
+  /** Tells users of the volume that something is wrong with it. */
+  tellAbnormal(message: string): void
+}
 
 /** A volume that is there, for those who measure what it takes. */
 export interface MountedVolume {
@@ -11,5 +28,6 @@ export interface MountedVolume {
   readonly measure: VolumeMeasure
   /** It takes room of the node, and goes with its pod. */
   readonly isLocalEphemeral: boolean
+  readonly driver?: VolumeDriver
   readonly pvcRef: { readonly namespace: string; readonly name: string } | undefined
 }

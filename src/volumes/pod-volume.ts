@@ -6,11 +6,11 @@ import { Wakeup } from '../async/wakeup.ts'
 import { errorText } from '../telemetry/create-logger.ts'
 import { computeNextTry } from './compute-next-try.ts'
 import type { NextTry } from './compute-next-try.ts'
+import type { NoteStep } from './note-step.ts'
 import { UncertainMountError } from './volume-kind.ts'
+import type { SetUpRequest, TearDownRequest } from './volume-kind.ts'
+import { VolumeStepError } from './volume-step-error.ts'
 import type { ReadyVolume, VolumePlace, VolumeWish } from './volume-wish.ts'
-
-/** Shows what is being done for a pod, under its name, while it is being done. */
-export type NoteStep = <T>(name: string, work: () => Promise<T>) => Promise<T>
 
 export type VolumeOperation = 'mount' | 'unmount'
 
@@ -18,8 +18,8 @@ export interface PodVolumeDeps {
   readonly clock: Clock
   /** Owns what is under way: it ends with the agent, not with whoever waits for it. */
   readonly group: TaskGroup
-  readonly setUp: (wish: VolumeWish, signal: AbortSignal) => Promise<ReadyVolume>
-  readonly tearDown: (place: VolumePlace, signal: AbortSignal) => Promise<void>
+  readonly setUp: (request: SetUpRequest, signal: AbortSignal) => Promise<ReadyVolume>
+  readonly tearDown: (request: TearDownRequest, signal: AbortSignal) => Promise<void>
   /** Error: undefined when it went well. */
   readonly onDone: (
     volume: PodVolume,
@@ -116,6 +116,12 @@ export class PodVolume {
     void this.#mount(wish, (_, work) => work()) // The group owns it.
   }
 
+  /** What it waited for may be there: the next try need not wait, whether it brings it or takes it away. */
+  retry(): void {
+    if (this.#nextTry !== undefined) this.#nextTry = { ...this.#nextTry, at: this.#deps.clock.monotonic() }
+    this.#bell.wake()
+  }
+
   /** What it shows has changed, or can be had now: the next try need not wait. */
   hurry(): void {
     if (this.#nextTry?.operation === 'mount') this.#nextTry = { ...this.#nextTry, at: this.#deps.clock.monotonic() }
@@ -163,8 +169,9 @@ export class PodVolume {
     return this.#begin('mount', async (signal) => {
       const step = `mount volume "${wish.name}" (${this.plugin})`
       try {
-        const ready = await noteStep(step, () => this.#deps.setUp(wish, signal))
-        this.#state = { kind: 'mounted', ready }
+        const ready = before.kind === 'mounted' ? before.ready : undefined
+        const request = { ...wish, ready, isFound: isFound(before), noteStep }
+        this.#state = { kind: 'mounted', ready: await noteStep(step, () => this.#deps.setUp(request, signal)) }
         this.#broughtAt = changes === this.#changes ? this.#deps.clock.monotonic() : undefined
       } catch (error) {
         // Given up: nobody knows how far it came.
@@ -178,7 +185,8 @@ export class PodVolume {
     // From here on it is not there for anybody, however this ends.
     this.#state = { kind: 'uncertain', found: false }
     return this.#begin('unmount', async (signal) => {
-      await noteStep(`unmount ${what} (${this.plugin})`, () => this.#deps.tearDown(this.place, signal))
+      const request = { ...this.place, noteStep }
+      await noteStep(`unmount ${what} (${this.plugin})`, () => this.#deps.tearDown(request, signal))
       this.#state = { kind: 'absent' }
     })
   }
@@ -229,5 +237,9 @@ function isFound(state: State): boolean {
 /** What was there stays: containers may use it. So may what was found after a restart be in use. */
 function afterFailure(before: State, error: unknown): State {
   if (before.kind === 'mounted' || isFound(before)) return before
+  if (error instanceof VolumeStepError) {
+    if (error.outcome === 'untried') return before.kind === 'absent' ? { kind: 'failed' } : before
+    return error.outcome === 'uncertain' ? { kind: 'uncertain', found: false } : { kind: 'failed' }
+  }
   return error instanceof UncertainMountError ? { kind: 'uncertain', found: false } : { kind: 'failed' }
 }

@@ -11,10 +11,9 @@ const persistent = (kinds: object): VolumeSource => ({
 })
 
 const rows: readonly (readonly [VolumeSource, string])[] = [
-  [inline({ csi: { driver: 'x' } }), 'Cannot use volume "data" of kind csi: CSI drivers are not supported yet'],
   [
     persistent({ gcePersistentDisk: { pdName: 'd' } }),
-    'Cannot use volume "pv-1" of kind gcePersistentDisk: it is served by the CSI driver pd.csi.storage.gke.io, and CSI drivers are not supported yet',
+    'Cannot use volume "pv-1" of kind gcePersistentDisk: it is served by the CSI driver pd.csi.storage.gke.io, and such volumes are not translated yet; write it as a csi volume instead',
   ],
   [
     inline({ gitRepo: { repository: 'r' }, emptyDir: undefined }),

@@ -1,15 +1,14 @@
 import type { PersistentVolumeSpec, Volume } from '../model/generated/core-v1.ts'
 import type { VolumeSource } from './volume-wish.ts'
 
-const CSI = 'CSI drivers are not supported yet'
-const translated = (driver: string) => `it is served by the CSI driver ${driver}, and ${CSI}`
+const translated = (driver: string) =>
+  `it is served by the CSI driver ${driver}, and such volumes are not translated yet; write it as a csi volume instead`
 const REMOVED = 'Kubernetes no longer has this kind of volume'
 const NOT_YET = 'this kind of volume is not supported yet'
 
 type Kind = Exclude<keyof Volume | keyof PersistentVolumeSpec, 'name'>
 
 const REASONS: Readonly<Partial<Record<Kind, string>>> = {
-  csi: CSI,
   awsElasticBlockStore: translated('ebs.csi.aws.com'),
   azureDisk: translated('disk.csi.azure.com'),
   azureFile: translated('file.csi.azure.com'),

@@ -5,9 +5,8 @@ import type { Mounter } from '../host/mounter.ts'
 import type { FoundVolume } from '../host/volume-folders.ts'
 import type { PodUid } from '../model/pod.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import type { VolumeKind } from './volume-kind.ts'
+import type { TearDownRequest, VolumeKind } from './volume-kind.ts'
 import { subPathsDirectory } from './volume-paths.ts'
-import type { VolumePlace } from './volume-wish.ts'
 
 /** The directories around volumes. */
 export interface VolumeFolders {
@@ -34,7 +33,7 @@ export interface TakeDownDeps {
  */
 export async function takeDownVolume(
   deps: TakeDownDeps,
-  { place, kind }: { readonly place: VolumePlace; readonly kind: VolumeKind | undefined },
+  { place, kind }: { readonly place: TearDownRequest; readonly kind: VolumeKind | undefined },
   signal: AbortSignal,
 ): Promise<void> {
   const { directory } = computePodPaths(deps.rootDirectory, place.uid)

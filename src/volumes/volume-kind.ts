@@ -1,7 +1,19 @@
+import type { VolumeDriver, VolumeMeasure } from './mounted-volume.ts'
+import type { NoteStep } from './note-step.ts'
 import type { ReadyVolume, VolumePlace, VolumeWish } from './volume-wish.ts'
 
-/** How the space that a volume takes is found out; undefined where it is none of ours. */
-export type VolumeMeasure = 'walk' | 'fileSystem' | 'once' | undefined
+/** A volume that is to be brought, with what the agent knows of it. */
+export interface SetUpRequest extends VolumeWish {
+  /** It is there already and is only brought up to date. */
+  readonly ready?: ReadyVolume | undefined
+  /** An earlier agent left it, and containers may use it. */
+  readonly isFound?: boolean | undefined
+  readonly noteStep?: NoteStep | undefined
+}
+
+export interface TearDownRequest extends VolumePlace {
+  readonly noteStep?: NoteStep | undefined
+}
 
 /** One kind of volume. Everything in it can be done again: after a failure, a crash, or because it was asked twice. */
 export interface VolumeKind {
@@ -11,9 +23,15 @@ export interface VolumeKind {
   readonly refreshed: boolean
   readonly measure: VolumeMeasure
   /** Brings the volume, or brings it up to date. A failure leaves nothing mounted, or says so with UncertainMountError. */
-  setUp(wish: VolumeWish, signal: AbortSignal): Promise<ReadyVolume>
+  setUp(request: SetUpRequest, signal: AbortSignal): Promise<ReadyVolume>
   /** Takes it away; what is not there is no failure. Deletes data only where the data belongs to the pod. */
-  tearDown(place: VolumePlace, signal: AbortSignal): Promise<void>
+  tearDown(request: TearDownRequest, signal: AbortSignal): Promise<void>
+  /** Takes in what an earlier agent left, before anything is brought or taken away. */
+  adopt?(places: readonly VolumePlace[], signal: AbortSignal): Promise<void>
+  /** Waits for others before anything can be done: for a controller that attaches. */
+  isUnattached?(place: VolumePlace): boolean
+  /** Who knows what a volume takes; only for what is measured by its driver. */
+  driverOf?(wish: VolumeWish): VolumeDriver
 }
 
 /** A mount that may or may not have happened: it is tried again, and taken down with the pod. */

@@ -5,6 +5,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { PodEvents } from '../telemetry/pod-events.ts'
 import type { PodVolume, PodVolumeDeps } from './pod-volume.ts'
 import type { VolumeKind } from './volume-kind.ts'
+import { VolumeStepError } from './volume-step-error.ts'
 
 export interface VolumeReportsDeps {
   readonly kinds: readonly VolumeKind[]
@@ -56,9 +57,10 @@ export class VolumeReports {
     const { events } = this.#deps
     const { specName } = volume.place
     const isBlock = isDevice(volume)
-    const step = isBlock ? 'MapVolume.MapPodDevice' : 'MountVolume.SetUp'
-    const message = `${step} failed for volume "${specName}" : ${Error.isError(error) ? error.message : errorText(error)}`
-    const reason = isBlock ? 'FailedMapVolume' : 'FailedMount'
+    const own = error instanceof VolumeStepError ? error : undefined
+    const step = own?.step ?? (isBlock ? 'MapVolume.MapPodDevice failed' : 'MountVolume.SetUp failed')
+    const message = `${step} for volume "${specName}" : ${Error.isError(error) ? error.message : errorText(error)}`
+    const reason = own?.reason ?? (isBlock ? 'FailedMapVolume' : 'FailedMount')
     if (this.#isNews(volume, message)) events.record(pod, { type: 'Warning', reason, message })
   }
 

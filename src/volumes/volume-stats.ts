@@ -8,14 +8,16 @@ import type { GuardedFiles } from '../host/guarded-files.ts'
 import type { AgentMetrics } from '../telemetry/create-metrics.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ClaimUsage } from '../telemetry/add-claim-metrics.ts'
-import type { MountedVolume } from './mounted-volume.ts'
+import type { DriverUsage, MountedVolume, VolumeDriver } from './mounted-volume.ts'
 import type { VolumeProjects } from './volume-projects.ts'
 
 /** What a volume took when it was last measured. Of one that shares its file system only what is used is its own. */
-export interface VolumeUsage extends FileSystemUsage {
+export interface VolumeUsage extends Partial<FileSystemUsage> {
   readonly volume: MountedVolume
   /** When that was, in milliseconds since the epoch. */
   readonly time: number
+  /** What its driver says of its health. */
+  readonly isAbnormal?: boolean | undefined
 }
 
 export interface VolumeStatsDeps {
@@ -26,6 +28,8 @@ export interface VolumeStatsDeps {
   readonly projects?: Pick<VolumeProjects, 'has' | 'usageOf'> | undefined
   /** Each volume is measured again after once to twice this time; 0 or less: none ever is. */
   readonly periodMs: number
+  /** Whether drivers are heard that say something is wrong with a volume (feature gate CSIVolumeHealth). */
+  readonly tellsHealth?: boolean | undefined
   readonly metrics: Pick<AgentMetrics, 'volumeMeasured'>
   readonly clock: Clock
   /** From 0 up to 1. */
@@ -134,7 +138,7 @@ export class VolumeStats {
     entry.stop = () => scope.abort(new Error('Volume is gone'))
     try {
       const usage = await this.#turnstile.pass(0, () => this.#ask(volume, scope.signal), scope.signal)
-      entry.last = { ...usage, time: clock.now() }
+      entry.last = usage && { ...usage, time: clock.now() }
       entry.failing = false
     } catch (error) {
       if (scope.signal.aborted) return
@@ -156,17 +160,28 @@ export class VolumeStats {
     return now + periodMs * (1 + random())
   }
 
-  async #ask({ path, measure }: MountedVolume, signal: AbortSignal): Promise<FileSystemUsage> {
+  async #ask(volume: MountedVolume, signal: AbortSignal): Promise<Omit<VolumeUsage, 'volume' | 'time'> | undefined> {
     const { files, projects, metrics, clock } = this.#deps
+    const { path, measure, driver } = volume
     const began = clock.monotonic()
     try {
+      if (driver !== undefined) return this.#toUsage(driver, await driver.ask(signal))
       const whole = await files.measureFileSystem(path, signal)
       if (measure === 'fileSystem') return whole
       const { bytes, inodes } = (await projects?.usageOf(path, signal)) ?? (await files.measureTree(path, signal))
       return { ...whole, usedBytes: bytes, inodesUsed: inodes }
     } finally {
-      metrics.volumeMeasured(measure === 'fileSystem' ? 'statfs' : 'du', (clock.monotonic() - began) / 1000)
+      const source = driver?.name ?? (measure === 'fileSystem' ? 'statfs' : 'du')
+      metrics.volumeMeasured(source, (clock.monotonic() - began) / 1000)
     }
+  }
+
+  #toUsage(driver: VolumeDriver, said: DriverUsage | undefined): Omit<VolumeUsage, 'volume' | 'time'> | undefined {
+    if (said === undefined) return undefined
+    const { condition, ...usage } = said
+    if (condition === undefined || this.#deps.tellsHealth !== true) return usage
+    if (condition.abnormal) driver.tellAbnormal(condition.message)
+    return { ...usage, isAbnormal: condition.abnormal }
   }
 }
 

@@ -9,7 +9,8 @@ import { errorText } from '../telemetry/create-logger.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { UsedVolume } from './compute-desired-volumes.ts'
 import { computeVolumesFailure } from './compute-volumes-failure.ts'
-import type { NoteStep, PodVolume } from './pod-volume.ts'
+import type { NoteStep } from './note-step.ts'
+import type { PodVolume } from './pod-volume.ts'
 import type { VolumeReports } from './volume-reports.ts'
 import type { VolumePlace, VolumeWish } from './volume-wish.ts'
 
@@ -29,6 +30,8 @@ export interface VolumeTableDeps {
   readonly resolve: (pod: Pod, used: UsedVolume, signal: AbortSignal) => Promise<ResolvedVolume>
   /** Found: it lay on the disk before anybody asked for it. */
   readonly createVolume: (plugin: string, place: VolumePlace, found: boolean) => PodVolume
+  /** Waits for somebody else to attach it to this node. */
+  readonly isUnattached: (volume: PodVolume) => boolean
   /** Takes away what is left of a pod besides its volumes. */
   readonly removeRest: (signal: AbortSignal) => Promise<void>
 }
@@ -154,11 +157,17 @@ export class VolumeTable {
       const unmounted = missing.map(({ volume }) => volume.name).filter((name) => this.find(name)?.ready === undefined)
       // Between the last look and the end of the time everything may have come.
       if (unmounted.length === 0) return
-      const failure = computeVolumesFailure({ unmounted, failures }, error)
+      const unattached = unmounted.filter((name) => this.#isUnattached(name))
+      const failure = computeVolumesFailure({ unmounted, unattached, failures }, error)
       // Volumes that are only late have told why themselves.
       if (failures.size > 0) this.#deps.reports.failed(this, pod, failure)
       throw failure
     }
+  }
+
+  #isUnattached(name: string): boolean {
+    const volume = this.find(name)
+    return volume !== undefined && this.#deps.isUnattached(volume)
   }
 
   async #bringAll(

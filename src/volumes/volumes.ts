@@ -20,10 +20,10 @@ import { computeVolumePlugin } from './compute-volume-plugin.ts'
 import { isLocalEphemeral } from './is-local-ephemeral.ts'
 import type { MountedVolume } from './mounted-volume.ts'
 import { PodVolume } from './pod-volume.ts'
-import type { NoteStep } from './pod-volume.ts'
+import type { NoteStep } from './note-step.ts'
 import { removeVolumeRest, takeDownVolume } from './take-down-volume.ts'
 import type { VolumeFolders } from './take-down-volume.ts'
-import type { VolumeKind } from './volume-kind.ts'
+import type { SetUpRequest, TearDownRequest, VolumeKind } from './volume-kind.ts'
 import { unescapePlugin } from './volume-paths.ts'
 import { VolumeReports } from './volume-reports.ts'
 import { VolumeTable } from './volume-table.ts'
@@ -83,6 +83,7 @@ export class Volumes {
     }
     // An agent that died after the last volume of a pod was gone has left the folders around it.
     for (const uid of uids) if (isPodUid(uid)) this.#table(uid)
+    await this.#adoptKinds()
     const pods = `${rootDirectory}/pods`
     // What is mounted without a volume directory has nobody but the table of its pod to remember it.
     for (const point of mountPointsBelow(mounts, pods)) {
@@ -109,6 +110,12 @@ export class Volumes {
   /** Something that volumes of the pod show has changed, or can be had now: the next look at the pod brings it. */
   hurry(uid: PodUid): void {
     this.#tables.get(uid)?.hurry()
+  }
+
+  /** What volumes of a kind waited for may be there: none of them has to wait longer, be it to be brought or to be taken away. */
+  retry(plugin: string): void {
+    for (const { volumes } of this.#tables.values())
+      for (const volume of volumes) if (volume.plugin === plugin) volume.retry()
   }
 
   /** What a container gets of the volumes; fails with a ContainerConfigError. */
@@ -174,7 +181,10 @@ export class Volumes {
   mounted(): readonly MountedVolume[] {
     return [...this.#tables.values()].flatMap(({ volumes }) =>
       volumes.flatMap(({ plugin, ready, wish }) => {
-        if (ready?.kind !== 'files' || wish === undefined) return []
+        if (ready === undefined || wish === undefined) return []
+        const driver = this.#kinds.get(plugin)?.driverOf?.(wish)
+        // Nobody but its driver can say anything of a device.
+        if (ready.kind !== 'files' && driver === undefined) return []
         const { uid, name, source, pod } = wish
         const { namespace, name: podName } = pod.metadata
         return [
@@ -185,6 +195,7 @@ export class Volumes {
             path: ready.hostPath,
             measure: this.#kinds.get(plugin)?.measure,
             isLocalEphemeral: isLocalEphemeral(source),
+            ...(driver && { driver }),
             pvcRef: source.kind === 'persistent' ? source.claim : undefined,
           },
         ]
@@ -217,9 +228,19 @@ export class Volumes {
           log: this.#deps.log,
           resolve: (pod, used, signal) => this.#resolve(pod, used, signal),
           createVolume: (plugin, place, found) => this.#createVolume(plugin, place, found),
+          isUnattached: ({ plugin, place }) => this.#kinds.get(plugin)?.isUnattached?.(place) === true,
           removeRest: (signal) => removeVolumeRest(this.#deps, uid, signal),
         }),
     )
+  }
+
+  /** Some kinds have more on the disk than the volumes of pods. */
+  async #adoptKinds(): Promise<void> {
+    const found = [...this.#tables.values()].flatMap(({ volumes }) => volumes)
+    for (const kind of this.#kinds.values()) {
+      const places = found.filter(({ plugin }) => plugin === kind.plugin).map(({ place }) => place)
+      await kind.adopt?.(places, this.#group.signal)
+    }
   }
 
   #volumesOf(uid: PodUid): readonly PodVolume[] {
@@ -240,12 +261,12 @@ export class Volumes {
     const deps = {
       clock: this.#deps.clock,
       group: this.#group,
-      setUp: async (wish: VolumeWish, signal: AbortSignal) => {
-        if (kind === undefined) throw new Error(this.#deps.refusal(wish.source))
-        this.#checkSoleUse(plugin, wish)
-        return await kind.setUp(wish, signal)
+      setUp: async (request: SetUpRequest, signal: AbortSignal) => {
+        if (kind === undefined) throw new Error(this.#deps.refusal(request.source))
+        this.#checkSoleUse(plugin, request)
+        return await kind.setUp(request, signal)
       },
-      tearDown: (place: VolumePlace, signal: AbortSignal) => takeDownVolume(this.#deps, { place, kind }, signal),
+      tearDown: (place: TearDownRequest, signal: AbortSignal) => takeDownVolume(this.#deps, { place, kind }, signal),
       onDone: this.#reports.done,
     }
     return new PodVolume(deps, { plugin, place, found })

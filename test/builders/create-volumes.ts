@@ -26,11 +26,18 @@ export function createVolumePod(
   })
 }
 
-/** Volumes of a fake node, with all that they tell. */
-export function createVolumes(parts: Partial<VolumesDeps> = {}, node = new FakeVolumeNode()) {
-  const clock = new FakeClock()
+function createLife() {
   const shutdown = new AbortController()
-  const group = new TaskGroup(shutdown.signal)
+  return { clock: new FakeClock(), shutdown, group: new TaskGroup(shutdown.signal) }
+}
+
+/** Volumes of a fake node, with all that they tell. */
+export function createVolumes(
+  parts: Partial<VolumesDeps> = {},
+  node = new FakeVolumeNode(),
+  life: { readonly clock: FakeClock; readonly group: TaskGroup; readonly shutdown: AbortController } = createLife(),
+) {
+  const { clock, group, shutdown } = life
   const events: string[] = []
   const steps: string[] = []
   const counted: string[] = []

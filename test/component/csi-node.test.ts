@@ -44,6 +44,7 @@ function startAgent(
         },
         nodeName: 'node-1',
         onChange: () => {},
+        onDrivers: () => {},
         metrics: { csiCall: () => {} },
         giveUp: (error) => assert.fail(error),
         clock,

@@ -1,6 +1,15 @@
 import type { Clock } from '../../src/async/clock.ts'
 import { ObjectError } from '../../src/objects/object-api.ts'
-import type { ObjectApi, ObjectKey, ObjectKind, ObjectKinds, Token, TokenSpec } from '../../src/objects/object-api.ts'
+import type { PersistentVolumeClaim } from '../../src/model/generated/core-v1.ts'
+import type {
+  ClaimPatch,
+  ObjectApi,
+  ObjectKey,
+  ObjectKind,
+  ObjectKinds,
+  Token,
+  TokenSpec,
+} from '../../src/objects/object-api.ts'
 import { apiNotFound } from './api-not-found.ts'
 
 interface Watcher {
@@ -88,6 +97,20 @@ export class FakeObjectApi implements ObjectApi {
       this.#watchers.delete(watcher)
       signal.removeEventListener('abort', abort)
     }
+  }
+
+  async patchClaimStatus(key: ObjectKey, patch: ClaimPatch, signal: AbortSignal): Promise<PersistentVolumeClaim> {
+    this.calls.push(`patch ${idOf('PersistentVolumeClaim', key)} ${JSON.stringify(patch.status)}`)
+    const claim = await this.get('PersistentVolumeClaim', key, { cached: false }, signal)
+    const { allocatedResourceStatuses: statuses, ...status } = patch.status
+    const storage = statuses?.storage
+    const kept =
+      storage === null
+        ? {}
+        : { allocatedResourceStatuses: { ...claim.status?.allocatedResourceStatuses, ...(storage && { storage }) } }
+    const { allocatedResourceStatuses: _, ...before } = claim.status ?? {}
+    this.put('PersistentVolumeClaim', { ...claim, status: { ...before, ...kept, ...status } })
+    return await this.get('PersistentVolumeClaim', key, { cached: false }, signal)
   }
 
   async createToken(account: ObjectKey, spec: TokenSpec, signal: AbortSignal): Promise<Token> {

@@ -4,8 +4,8 @@ import { volumeGroupsOf } from '../claims/volume-groups.ts'
 import { bindLocalFiles } from '../local/bind-local-files.ts'
 import { LOCAL_PLUGIN } from '../local/local-volume-deps.ts'
 import type { LocalVolume, LocalVolumeDeps } from '../local/local-volume-deps.ts'
-import { mapDevice, unmapDevice } from '../local/map-device.ts'
 import { unmountDevice } from '../local/mount-device.ts'
+import { freeDevice, mapDevice } from '../map-device.ts'
 import type { VolumeKind } from '../volume-kind.ts'
 import type { ReadyVolume, VolumePlace, VolumeWish } from '../volume-wish.ts'
 
@@ -32,7 +32,8 @@ async function setUp(deps: LocalVolumeDeps, wish: VolumeWish, signal: AbortSigna
   if (mode === 'Block') {
     if (volume.kind !== 'blockDevice')
       throw new Error(`Cannot use "${volume.path}" as a block device: it is a directory`)
-    await mapDevice(deps, { wish, volume }, signal)
+    const directory = mapDirectory(deps, wish)
+    await mapDevice(deps, { wish, device: volume.path, directory }, signal)
     return { kind: 'device', hostPath: volume.path, permissions: readOnly ? 'r' : 'mrw' }
   }
   await bindLocalFiles(deps, { wish, volume }, signal)
@@ -40,11 +41,18 @@ async function setUp(deps: LocalVolumeDeps, wish: VolumeWish, signal: AbortSigna
 }
 
 async function tearDown(deps: LocalVolumeDeps, place: VolumePlace, signal: AbortSignal): Promise<void> {
-  if (place.path.includes(`/pods/${place.uid}/volumeDevices/`)) return await unmapDevice(deps, place, signal)
+  if (place.path.includes(`/pods/${place.uid}/volumeDevices/`)) {
+    await freeDevice(deps, place, mapDirectory(deps, place), signal)
+    return await deps.deviceFiles.removeLink(place.path)
+  }
   await deps.mounter.unmount(place.path, { force: false }, signal)
   await unmountDevice(deps, place.specName, signal)
   // Last: as long as it is there, a new agent finds what is left to do.
   await deps.folders.removeDirectory(place.path)
+}
+
+function mapDirectory({ rootDirectory }: LocalVolumeDeps, { specName }: VolumePlace): string {
+  return `${rootDirectory}/plugins/kubernetes.io~local-volume/volumeDevices/${specName}`
 }
 
 async function lookAt(

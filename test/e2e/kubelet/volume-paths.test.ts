@@ -205,12 +205,13 @@ describe('volumes of the node, of disks and of servers', () => {
     await node.logged(
       'kinds-lab',
       'FailedMount',
-      'failed to process volumes=[cloud csi git old]',
-      'volume \\"csi\\" of kind csi: CSI drivers are not supported yet',
+      'failed to process volumes=[cloud git old]',
       'volume \\"cloud\\" of kind awsElasticBlockStore: it is served by the CSI driver ebs.csi.aws.com',
       'volume \\"git\\" of kind gitRepo: Kubernetes has switched this kind of volume off',
       'volume \\"old\\" of kind rbd: Kubernetes no longer has this kind of volume',
     )
+    const mode = 'volume mode \\"Ephemeral\\" not supported by driver x.example'
+    await node.logged('kinds-lab', 'FailedMount', `MountVolume.SetUp failed for volume \\"csi\\" : ${mode}`)
     for (const name of ['missing', 'unbound']) await bind(name, { hostPath: { path: folder } })
     await leave('wrong', 'kinds')
   })

@@ -30,6 +30,7 @@ export function createObjectFolder(
       if (object === undefined) throw apiNotFound(kind, key)
       return object
     },
+    patchClaimStatus: (key) => Promise.reject(apiNotFound('PersistentVolumeClaim', key)),
     watch: (kind, key, onObject, signal) => watchObject({ folder, kind, key, onObject }, signal),
     async createToken({ namespace, name }: ObjectKey, { expirationSeconds }: TokenSpec, signal: AbortSignal) {
       signal.throwIfAborted()

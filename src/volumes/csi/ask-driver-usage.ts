@@ -1,0 +1,29 @@
+import type { DriverUsage } from '../mounted-volume.ts'
+import type { VolumeWish } from '../volume-wish.ts'
+import { requireDriver } from './call-driver.ts'
+import type { CsiDeps } from './csi-deps.ts'
+import { deviceStaging, mountPath } from './csi-paths.ts'
+import { toCsiVolume } from './to-csi-volume.ts'
+
+/** What a driver says of a volume; undefined when it never does. */
+export async function askDriverUsage(
+  { drivers, rootDirectory, toDriverPath }: Pick<CsiDeps, 'drivers' | 'rootDirectory' | 'toDriverPath'>,
+  wish: VolumeWish,
+  signal: AbortSignal,
+): Promise<DriverUsage | undefined> {
+  const volume = toCsiVolume(wish)
+  const driver = requireDriver(drivers, volume.driver)
+  const can = await driver.capabilities(signal)
+  if (!can.has('GET_VOLUME_STATS')) return undefined
+  const volumePath =
+    volume.use === 'device'
+      ? `${deviceStaging(rootDirectory, volume.specName).mapped}/${wish.uid}`
+      : mountPath(wish.path)
+  const request = { volumeId: volume.handle, volumePath: toDriverPath(volumePath), stagingPath: undefined }
+  const { bytes, inodes, condition } = await driver.volumeStats(request, signal)
+  return {
+    ...(bytes && { capacityBytes: bytes.total, availableBytes: bytes.available, usedBytes: bytes.used }),
+    ...(inodes && { inodes: inodes.total, inodesFree: inodes.available, inodesUsed: inodes.used }),
+    ...(can.has('VOLUME_CONDITION') && { condition }),
+  }
+}

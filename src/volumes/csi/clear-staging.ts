@@ -1,0 +1,25 @@
+import type { CsiDeps } from './csi-deps.ts'
+import { deviceStaging } from './csi-paths.ts'
+import { mountAt } from './mount-at.ts'
+import type { NodeVolume } from './staged-volumes.ts'
+
+/** Removes the agent's own around a volume that is not staged any more. What is still mounted or holds something fails. */
+export async function clearStaging(deps: CsiDeps, volume: NodeVolume): Promise<void> {
+  const { csiFiles, mounter, rootDirectory } = deps
+  const { staging, data, specName, use } = volume
+  if ((await mountAt(mounter, staging)) !== undefined)
+    throw new Error(`Cannot remove "${staging}": the driver has left something mounted there`)
+  await csiFiles.removeDirectory(staging)
+  if (use === 'files') {
+    await csiFiles.removeData(data)
+    await csiFiles.removeDirectory(data)
+    return
+  }
+  const { published, mapped, own } = deviceStaging(rootDirectory, specName)
+  await csiFiles.removeDirectory(published)
+  await csiFiles.removeDirectory(mapped)
+  // Last: by it the rest is found again.
+  await csiFiles.removeData(data)
+  await csiFiles.removeDirectory(data)
+  await csiFiles.removeDirectory(own)
+}

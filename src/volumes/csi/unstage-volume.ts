@@ -1,0 +1,34 @@
+import { findPodUses } from '../local/find-pod-uses.ts'
+import { requireDriver } from './call-driver.ts'
+import { clearStaging } from './clear-staging.ts'
+import type { CsiDeps } from './csi-deps.ts'
+import { mountAt } from './mount-at.ts'
+import type { NodeVolume } from './staged-volumes.ts'
+import { parseVolumeData } from './volume-data.ts'
+
+/** Has the driver take a volume from the node after its last pod, by the note that lies beside it alone. */
+export async function unstageVolume(deps: CsiDeps, volume: NodeVolume, signal: AbortSignal): Promise<void> {
+  const { csiFiles, drivers, toDriverPath, log } = deps
+  const text = await csiFiles.readData(volume.data)
+  const data = text === undefined ? undefined : parseVolumeData(text)
+  if (data === undefined) {
+    // Nobody knows whose it is: only what is certainly nothing goes.
+    if (text !== undefined) log.warn('cannot read the note of a CSI volume, it stays', { directory: volume.data })
+    await csiFiles.removeIfEmpty(volume.staging)
+    return await csiFiles.removeIfEmpty(volume.data)
+  }
+  await checkUnused(deps, volume)
+  const driver = requireDriver(drivers, data.driverName)
+  const can = await driver.capabilities(signal)
+  if (can.has('STAGE_UNSTAGE_VOLUME'))
+    await driver.unstage({ volumeId: data.volumeHandle, stagingPath: toDriverPath(volume.staging) }, signal)
+  await clearStaging(deps, volume)
+}
+
+/** The kernel has the last word on who uses a volume. Volumes of other names may share its file system. */
+async function checkUnused({ mounter, rootDirectory }: CsiDeps, { staging, specName }: NodeVolume): Promise<void> {
+  if ((await mountAt(mounter, staging)) === undefined) return
+  const uses = findPodUses(await mounter.table(), staging, `${rootDirectory}/pods`)
+  const own = specName === '' ? uses : uses.filter((point) => point.split('/').includes(specName))
+  if (own.length > 0) throw new Error(`Cannot unstage "${staging}": it is still mounted at "${own[0]}"`)
+}
