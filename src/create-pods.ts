@@ -27,6 +27,7 @@ import type { SelectableNode } from './model/matches-node-selector.ts'
 import { podLogName } from './model/pod.ts'
 import type { Pod, PodUid } from './model/pod.ts'
 import { createPodObjects } from './objects/pod-objects.ts'
+import { joinExtras } from './pods/join-extras.ts'
 import { crashBackOffLimits } from './pods/compute-crash-back-off.ts'
 import { ExitJournal } from './pods/exit-journal.ts'
 import type { NodeSettings } from './pods/pod-runtime.ts'
@@ -189,6 +190,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         observer,
         images: images.puller,
         volumes,
+        extras: joinExtras([]),
         references: objects,
         features,
         runtimeClasses: membership.runtimeClasses,

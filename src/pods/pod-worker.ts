@@ -23,6 +23,7 @@ import { computeWhy } from './compute-why.ts'
 import type { TimelineStep } from './timeline-step.ts'
 import type { Timeline } from './timeline.ts'
 import type { PodState, TerminationCause } from './pod-state.ts'
+import { releaseExtras } from './release-extras.ts'
 import { stopAndLook } from './stop-and-look.ts'
 import type { EndingPod } from './stop-and-look.ts'
 import { syncPod } from './sync-pod.ts'
@@ -177,16 +178,16 @@ export class PodWorker {
   /** What the runtime has of the pod changed. A step under way finds that out before it waits; most often it is its own doing. */
   lookAgain(): void {
     this.#probing?.probes.look()
-    this.#endVolumesWait()
+    this.#endWait()
     if (this.#pass === undefined) this.wake()
   }
 
-  /** The newest wish; the pass under way ends first, unless it only waits for volumes. */
+  /** The newest wish; the pass under way ends first, unless it only waits for volumes or devices. */
   update(pod: Pod): void {
     this.#subject = { kind: 'pod', pod }
     this.#passes.updated()
     this.#noteStartup(pod)
-    this.#endVolumesWait()
+    this.#endWait()
     this.wake()
   }
 
@@ -359,6 +360,8 @@ export class PodWorker {
       throw error
     }
     await this.#probing?.probes.end()
+    const retryMs = await releaseExtras(runtime, this.#observed(), shutdown)
+    if (retryMs !== undefined) return retryMs
     const allocated = this.#allocated()
     if (allocated !== undefined) {
       await this.#probing?.tell(allocated, this.#observed(), true)
@@ -426,8 +429,8 @@ export class PodWorker {
     return { pod: this.#allocated(), observed: () => this.#observed(), memory: this.#memory }
   }
 
-  #endVolumesWait(): void {
-    this.#memory.volumesWait?.abort(new Error('Something about the pod changed'))
+  #endWait(): void {
+    this.#memory.wait?.abort(new Error('Something about the pod changed'))
   }
 
   // Asked by its own name: the compiler believes that a state which was another a moment ago still is.

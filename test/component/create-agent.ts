@@ -38,6 +38,7 @@ import type { Logger } from '../../src/telemetry/logger.ts'
 import { noTracer } from '../../src/telemetry/tracer.ts'
 import type { Tracer } from '../../src/telemetry/tracer.ts'
 import type { PodEvent } from '../../src/telemetry/pod-events.ts'
+import { noExtras } from '../fakes/no-extras.ts'
 import { uncountedPods } from '../fakes/uncounted-pods.ts'
 import { openImages } from '../fakes/open-images.ts'
 import type { FakeClock } from '../fakes/fake-clock.ts'
@@ -224,6 +225,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         observer,
         images,
         volumes,
+        extras: noExtras,
         references: { register: () => {}, unregister: () => {} },
         features,
         runtimeClasses: options.runtimeClasses ?? noRuntimeClasses,
