@@ -35,6 +35,7 @@ async function setUp() {
     activePods: () => active,
     isShuttingDown: () => false,
     pressures: () => ({ memory: false, disk: false, pid: false }),
+    hasResourceClaims: false,
     providers: [provider],
     declaredFeatures: [],
     evict: ({ metadata }, { reason, condition }) => void told.push(`evict ${metadata.uid} ${reason} ${condition.type}`),

@@ -36,6 +36,8 @@ export interface NodeAdmissionDeps {
   readonly isShuttingDown: () => boolean
   /** Those who give containers something for themselves, in the order in which they are asked. */
   readonly providers: readonly ResourceProvider[]
+  /** Can claims of devices be read? */
+  readonly hasResourceClaims: boolean
   /** As the node's status has them; undefined when it declares none. */
   readonly declaredFeatures: readonly string[] | undefined
   /** Begins to end a pod, with its own grace period. */
@@ -128,10 +130,12 @@ function provide(providers: readonly ResourceProvider[], pod: Pod): Rejection | 
 function listCapabilities({
   settings,
   features,
-}: Pick<NodeAdmissionDeps, 'settings' | 'features'>): ReadonlySet<PodCapability> {
+  hasResourceClaims,
+}: Pick<NodeAdmissionDeps, 'settings' | 'features' | 'hasResourceClaims'>): ReadonlySet<PodCapability> {
   const { handlers, imageVolumes } = features()
   return new Set<PodCapability>([
     ...(settings.gates.enabled('ContainerStopSignals') ? (['stopSignals'] as const) : []),
+    ...(hasResourceClaims ? (['resourceClaims'] as const) : []),
     ...(handlers.get('')?.userNamespaces === true ? (['userNamespaces'] as const) : []),
     ...(imageVolumes === 'none' ? [] : (['imageVolumes'] as const)),
     ...(imageVolumes === 'parts' ? (['imageSubPaths'] as const) : []),

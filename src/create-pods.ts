@@ -6,6 +6,7 @@ import type { Settings } from './config/load-configuration.ts'
 import type { EnvironmentFile } from './containers/environment-sources.ts'
 import { createCpus } from './create-cpus.ts'
 import { createNodeAdmission } from './create-node-admission.ts'
+import { createDra, createDraFiles } from './create-dra.ts'
 import { createImages } from './create-images.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
 import type { OwnNode } from './create-node.ts'
@@ -158,6 +159,10 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
   const environment = { objects, readFile, services, servicesRead, clock }
   const cpus = await createCpus({ ...deps, quota: deps.node.sandbox.cpu, activePods: () => workers.activePods() })
   const cores = machine.onlineCpus.length
+  const dra = await createDra(
+    { ...deps, files: createDraFiles(rootDirectory, clock), observer, workers: () => workers },
+    group,
+  )
   const { wantsFreshNode, ...admission } = createNodeAdmission({
     settings,
     kernel: readKernel(),
@@ -168,6 +173,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     pressures: deps.pressures,
     isShuttingDown: deps.isShuttingDown,
     providers: [cpus],
+    hasResourceClaims: membership.dynamicResources !== undefined,
     declaredFeatures: deps.ownNode.declaredFeatures,
     evict: (pod, { reason, message }) =>
       group.run(`eviction of ${podLogName(pod)}`, (s) =>
@@ -190,7 +196,8 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         observer,
         images: images.puller,
         volumes,
-        extras: joinExtras([]),
+        extras: joinExtras([dra.claims]),
+        devicesHealth: dra,
         references: objects,
         features,
         runtimeClasses: membership.runtimeClasses,
@@ -253,6 +260,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     files,
     journal,
     cpus,
+    dra,
     userNamespaces,
     resizes,
     wantsFreshNode: wantsFresh,

@@ -120,6 +120,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       usage: readOwnUsage,
       volumes: () => volumes.counts(),
       cpus: () => cpus.figures(),
+      resourceClaims: () => dra.claims.inUse(),
       claimUsages: () => volumeStats.claimUsages(),
       logUsages: () => listLogUsages(stats.opened?.engine.snapshot()),
       resizes: () => pods.resizes.counts(),
@@ -232,7 +233,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     },
     group,
   )
-  const { workers, volumes, volumeStats, images, cpus } = pods
+  const { workers, volumes, volumeStats, images, cpus, dra } = pods
   isBuilt = true
 
   // What runs is known before anything is wanted: so a restart of the agent adopts, and never starts twice.
@@ -273,6 +274,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const allSourcesSeen = () => {
     workers.sourcesReady()
     cpus.sourcesReady()
+    dra.claims.sourcesReady()
     cgroups.wake()
     const leftovers = {
       files: pods.files,
@@ -385,14 +387,16 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   }
   group.run('node API', async (s) => {
     const { runNodeApi } = await import('./run-node-api.ts')
-    await runNodeApi({ settings, rootDirectory, workers, cpus, changes: podChanges, metrics, clock, log }, s)
+    await runNodeApi(
+      { settings, rootDirectory, workers, cpus, claims: dra.claims, changes: podChanges, metrics, clock, log },
+      s,
+    )
   })
   group.run('plugins', async (s) => {
     const { PluginRegistrations } = await import('./plugins/plugin-registrations.ts')
-    // Nobody here makes use of plugins yet; each is told so.
     plugins = new PluginRegistrations({
       directory: `${rootDirectory}/plugins_registry`,
-      handlers: new Map(),
+      handlers: new Map([['DRAPlugin', dra.drivers]]),
       clock,
       log,
     })

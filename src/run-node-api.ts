@@ -4,9 +4,10 @@ import { TokenBucket } from './async/token-bucket.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { PodChanges } from './node-api/pod-changes.ts'
 import { createPodResourcesServices, NOTHING_GIVEN } from './node-api/pod-resources.ts'
-import type { PodResourcesDeps } from './node-api/pod-resources.ts'
+import type { GivenResources, PodResourcesDeps } from './node-api/pod-resources.ts'
 import { runSocketServer } from './node-api/run-socket-server.ts'
 import type { PodWorkers } from './pods/pod-workers.ts'
+import type { PodClaims, UsedClaim } from './resources/dra/pod-claims.ts'
 import type { PodCpus } from './resources/cpus/pod-cpus.ts'
 import type { Logger } from './telemetry/logger.ts'
 
@@ -15,6 +16,7 @@ export interface RunNodeApiDeps {
   readonly rootDirectory: string
   readonly workers: Pick<PodWorkers, 'activePods' | 'views' | 'view'>
   readonly cpus: Pick<PodCpus, 'exclusiveOf' | 'allocatable'>
+  readonly claims: Pick<PodClaims, 'usedBy'>
   /** Told by whoever hears of changes of pods. */
   readonly changes: PodChanges
   readonly metrics: PodResourcesDeps['metrics']
@@ -27,7 +29,7 @@ const LIMIT = { perSecond: 100, burst: 10 }
 
 /** What agents of this node may ask over its sockets, until the signal aborts. */
 export async function runNodeApi(deps: RunNodeApiDeps, signal: AbortSignal): Promise<void> {
-  const { settings, rootDirectory, workers, cpus, changes, metrics, clock, log } = deps
+  const { settings, rootDirectory, workers, cpus, claims, changes, metrics, clock, log } = deps
   const { gates } = settings
   await using group = new TaskGroup(signal)
   const resources = createPodResourcesServices(
@@ -36,9 +38,10 @@ export async function runNodeApi(deps: RunNodeApiDeps, signal: AbortSignal): Pro
       pods: () => workers.views().map(({ pod }) => pod),
       listsActivePods: gates.enabled('KubeletPodResourcesListUseActivePods'),
       // Nothing else on this node is given to single containers: neither memory nor devices.
-      resourcesOf: ({ metadata }, { name }) => ({
+      resourcesOf: (pod, container) => ({
         ...NOTHING_GIVEN,
-        cpuIds: toIds(cpus.exclusiveOf(metadata.uid, name)),
+        cpuIds: toIds(cpus.exclusiveOf(pod.metadata.uid, container.name)),
+        dynamicResources: claims.usedBy(pod, container).map(toDynamicResource),
       }),
       allocatable: () => ({ devices: [], cpuIds: toIds(cpus.allocatable()), memory: [] }),
       metrics,
@@ -71,6 +74,20 @@ export async function runNodeApi(deps: RunNodeApiDeps, signal: AbortSignal): Pro
     )
   }
   await group.join()
+}
+
+function toDynamicResource({ namespace, name, devices }: UsedClaim): GivenResources['dynamicResources'][number] {
+  return {
+    claimName: name,
+    claimNamespace: namespace,
+    claimResources: devices.map(({ driver, poolName, deviceName, cdiDeviceIds, shareId }) => ({
+      cdiDevices: cdiDeviceIds.map((id) => ({ name: id })),
+      driverName: driver,
+      poolName,
+      deviceName,
+      shareId,
+    })),
+  }
 }
 
 function toIds(cpus: readonly number[]): bigint[] {

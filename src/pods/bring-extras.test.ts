@@ -72,14 +72,18 @@ describe('bringExtras()', () => {
   })
 })
 
-test('releaseExtras() says when to try again', async () => {
-  const answers = [new ExtrasError('busy'), undefined]
+test('releaseExtras() says when to try again, and what for only once', async () => {
+  const answers = [new ExtrasError('busy'), new ExtrasError('busy'), undefined]
   const release = async () => {
     const error = answers.shift()
     if (error !== undefined) throw error
   }
-  const { runtime, lines } = await setUp({ release })
-  assert.equal(await releaseExtras(runtime, pod.metadata, never), 1000)
-  assert.equal(await releaseExtras(runtime, pod.metadata, never), undefined)
+  const { runtime, lines, memory } = await setUp({ release })
+  const ended = { ...pod.metadata, memory }
+  assert.equal(await releaseExtras(runtime, ended, never), 10_000)
+  assert.equal(memory.problem, 'Waits until its devices are given back: busy')
+  assert.equal(await releaseExtras(runtime, ended, never), 10_000)
+  assert.equal(await releaseExtras(runtime, ended, never), undefined)
+  assert.equal(memory.problem, undefined)
   assert.deepEqual(lines, ['warn cannot give back the devices of a pod, will try again'])
 })

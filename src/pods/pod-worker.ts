@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { AbortScope } from '../async/abort-scope.ts'
 import { Wakeup } from '../async/wakeup.ts'
 import { CriCallError } from '../cri/cri-call-error.ts'
@@ -191,10 +192,12 @@ export class PodWorker {
     this.wake()
   }
 
-  /** Only what the API says of the pod is new. Most often that is what it was told from here; others have a say in whether it is ready. */
+  /** Only what the API says of the pod is new. Most often that is what it was told from here; others have a say in whether it is ready, and which claims are its own. */
   note(pod: Pod): void {
     const gates = (pod.spec.readinessGates ?? []).map(({ conditionType }) => conditionType)
-    const isOther = gates.some((gate) => conditionOf(this.pod, gate) !== conditionOf(pod, gate))
+    const isOther =
+      gates.some((gate) => conditionOf(this.pod, gate) !== conditionOf(pod, gate)) ||
+      !isDeepStrictEqual(claimsOf(this.pod), claimsOf(pod))
     this.#subject = { kind: 'pod', pod }
     this.#noteStartup(pod)
     if (isOther) this.wake()
@@ -240,6 +243,7 @@ export class PodWorker {
     const recorded = this.#state.kind === 'terminating' ? this.#state.graceSeconds : undefined
     const graceSeconds = this.pod === undefined ? override : computePodGrace(this.pod, { recorded, override })
     this.#state = computeTermination(this.#state, { cause, graceSeconds })
+    this.#memory.problem = undefined
     if (graceSeconds !== undefined) for (const grace of this.#memory.graces) grace.shorten(graceSeconds)
     this.#pass?.abort(new Error('Pod is terminating'))
     this.wake()
@@ -335,6 +339,7 @@ export class PodWorker {
     const result = await syncPod({ runtime, settings, memory: this.#memory, probes, onStatus }, pod, signals)
     if (this.#state.kind !== 'syncing') return 0
     if (result.kind === 'finished') {
+      this.#memory.problem = undefined
       await this.#noteEnd()
       this.#state = computeTermination(this.#state, { cause: 'finished', graceSeconds: undefined })
     }
@@ -360,8 +365,8 @@ export class PodWorker {
       throw error
     }
     await this.#probing?.probes.end()
-    const retryMs = await releaseExtras(runtime, this.#observed(), shutdown)
-    if (retryMs !== undefined) return retryMs
+    const waitMs = await releaseExtras(runtime, { ...this.#observed(), memory: this.#memory }, shutdown)
+    if (waitMs !== undefined) return waitMs
     const allocated = this.#allocated()
     if (allocated !== undefined) {
       await this.#probing?.tell(allocated, this.#observed(), true)
@@ -447,6 +452,11 @@ export class PodWorker {
     const { namespace, name } = this.#subject.kind === 'pod' ? this.#subject.pod.metadata : this.#subject.observed
     return `${namespace}/${name}`
   }
+}
+
+/** The claims that others made for the pod. */
+function claimsOf(pod: Pod | undefined): readonly unknown[] {
+  return [pod?.status?.resourceClaimStatuses, pod?.status?.extendedResourceClaimStatus]
 }
 
 function conditionOf(pod: Pod | undefined, type: string): string | undefined {

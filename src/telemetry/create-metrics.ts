@@ -14,6 +14,8 @@ import { createClientMetrics } from './create-client-metrics.ts'
 import type { ClientMetrics } from './create-client-metrics.ts'
 import { createCpuMetrics } from './create-cpu-metrics.ts'
 import type { CpuFigures, CpuMetrics } from './create-cpu-metrics.ts'
+import { createDraMetrics } from './create-dra-metrics.ts'
+import type { DraMetrics } from './create-dra-metrics.ts'
 import { createEvictionMetrics } from './create-eviction-metrics.ts'
 import type { EvictionMetrics } from './create-eviction-metrics.ts'
 import { createHealthMetrics } from './create-health-metrics.ts'
@@ -59,6 +61,7 @@ export type AgentCounts = RuntimeMetrics &
   ShutdownMetrics &
   ResizeMetrics &
   CpuMetrics &
+  DraMetrics &
   HttpMetrics &
   HealthMetrics &
   ClientMetrics &
@@ -90,6 +93,8 @@ export interface MetricsSources extends ProcessSources {
   readonly node: NodeFacts
   readonly resizes: () => ResizeCounts
   readonly cpus: () => CpuFigures
+  /** Claims of devices, by driver. */
+  readonly resourceClaims: () => ReadonlyMap<string, number>
   readonly plugins: Parameters<typeof createNodeApiMetrics>[1]
 }
 
@@ -112,6 +117,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     ...createShutdownMetrics(main),
     ...createResizeMetrics(main, sources.resizes),
     ...createCpuMetrics(main, sources.cpus),
+    ...createDraMetrics(main, sources.resourceClaims),
     ...createHttpMetrics(main),
     ...createClientMetrics(main),
     ...createNodeApiMetrics(main, sources.plugins),

@@ -17,6 +17,7 @@ export function createStatusInput(parts: Partial<StatusInput> = {}): StatusInput
     started: new Map(),
     ready: new Map(),
     lastWords: new Map(),
+    devicesHealth: new Map(),
     actuated: undefined,
     resize: [],
     ended: false,

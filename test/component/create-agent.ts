@@ -5,6 +5,7 @@ import { ShutdownError } from '../../src/async/abort-errors.ts'
 import { TaskGroup } from '../../src/async/task-group.ts'
 import { Turnstile } from '../../src/async/turnstile.ts'
 import type { PodCapability } from '../../src/containers/unsupported-fields.ts'
+import type { Dra } from '../../src/create-dra.ts'
 import { createNodeAdmission } from '../../src/create-node-admission.ts'
 import { createCriClient } from '../../src/cri/cri-client.ts'
 import { fetchRuntimeVersion } from '../../src/cri/runtime-version.ts'
@@ -37,7 +38,7 @@ import { PodConfigMux } from '../../src/sources/pod-config-mux.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import { noTracer } from '../../src/telemetry/tracer.ts'
 import type { Tracer } from '../../src/telemetry/tracer.ts'
-import type { PodEvent } from '../../src/telemetry/pod-events.ts'
+import type { PodEvent, PodEvents } from '../../src/telemetry/pod-events.ts'
 import { noExtras } from '../fakes/no-extras.ts'
 import { uncountedPods } from '../fakes/uncounted-pods.ts'
 import { openImages } from '../fakes/open-images.ts'
@@ -83,6 +84,8 @@ export interface AgentOptions {
   readonly isUnreadable?: (uid: PodUid) => boolean
   /** Who gives containers CPUs; without, all share all. */
   readonly createCpus?: (parts: CpusParts) => Promise<PodCpus>
+  /** Who prepares the claims of pods; without, pods have none. */
+  readonly createDra?: (parts: DraParts) => Promise<Dra>
   /** Why a pod may not run here. */
   readonly admit?: (pod: Pod) => Rejection | undefined
 }
@@ -92,6 +95,16 @@ export interface CpusParts {
   readonly calls: CriCalls
   readonly observed: Observer
   readonly activePods: () => readonly Pod[]
+  readonly clock: FakeClock
+  readonly log: Logger
+}
+
+/** What the one who prepares claims acts through. */
+export interface DraParts {
+  readonly observer: Observer
+  readonly workers: () => PodWorkers
+  readonly events: PodEvents
+  readonly group: TaskGroup
   readonly clock: FakeClock
   readonly log: Logger
 }
@@ -175,6 +188,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const gates = (await loadSettings([])).gates
   const activePods = () => workers.activePods()
   const cpus = await (options.createCpus ?? shareCpus)({ calls, observed: observer, activePods, clock, log })
+  const dra = await options.createDra?.({ observer, workers: () => workers, events: recorder, group, clock, log })
   const admission = createNodeAdmission({
     settings: { gates, config: { allowedUnsafeSysctls } },
     kernel: { release: '6.1.0', appArmor: false },
@@ -185,6 +199,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     isShuttingDown: () => false,
     pressures: () => ({ memory: false, disk: false, pid: false }),
     providers: [cpus],
+    hasResourceClaims: dra !== undefined,
     declaredFeatures: undefined,
     evict: () => {},
     metrics: { preemption: () => {} },
@@ -225,7 +240,8 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         observer,
         images,
         volumes,
-        extras: noExtras,
+        extras: dra?.claims ?? noExtras,
+        devicesHealth: dra ?? { healthOf: () => new Map() },
         references: { register: () => {}, unregister: () => {} },
         features,
         runtimeClasses: options.runtimeClasses ?? noRuntimeClasses,
@@ -335,6 +351,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   return {
     workers,
     cpus,
+    claims: dra?.claims,
     volumes,
     observer,
     images,
@@ -361,6 +378,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       allSeen = true
       workers.sourcesReady()
       cpus.sourcesReady()
+      dra?.claims.sourcesReady()
     },
     /** Until nothing more happens without time or the test moving on: no call is under way, or those that are hang. */
     settle,

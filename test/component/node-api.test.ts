@@ -38,6 +38,7 @@ async function serve(agent: Agent, changes: PodChanges, flags: readonly string[]
     rootDirectory,
     workers: agent.workers,
     cpus: agent.cpus,
+    claims: agent.claims ?? { usedBy: () => [] },
     changes,
     metrics,
     clock: systemClock,

@@ -1,3 +1,5 @@
+import type { PodUid } from '../../model/pod.ts'
+
 /** A device of a claim, as its driver described it when it prepared the claim. */
 export interface ClaimDevice {
   readonly poolName: string
@@ -14,7 +16,7 @@ export interface ClaimRecord {
   readonly uid: string
   readonly namespace: string
   readonly name: string
-  readonly podUids: ReadonlySet<string>
+  readonly podUids: ReadonlySet<PodUid>
   /** Every driver that has devices in the claim; of one that did not prepare it yet no devices are known. */
   readonly drivers: ReadonlyMap<string, readonly ClaimDevice[]>
   /** All drivers prepared it since this agent began. */

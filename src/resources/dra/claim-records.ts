@@ -1,3 +1,4 @@
+import type { PodUid } from '../../model/pod.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { StateFile } from '../allocation-file.ts'
 import { claimKey } from './claim-record.ts'
@@ -46,7 +47,7 @@ export class ClaimRecords {
     return [...this.#records.values()]
   }
 
-  of(podUid: string): readonly ClaimRecord[] {
+  of(podUid: PodUid): readonly ClaimRecord[] {
     return this.all().filter(({ podUids }) => podUids.has(podUid))
   }
 

@@ -53,15 +53,19 @@ function isBackedByClaims(resource: string): boolean {
   return isExtendedResource(resource) || resource.startsWith(DEVICE_CLASS_PREFIX)
 }
 
-/** The devices of a claim that serve a request, drivers in the order of their names; empty stands for every request. */
-export function computeRequestDevices({ drivers }: ClaimRecord, request: string): readonly DriverDevice[] {
-  // Of a request with alternatives, "gpu/small", a device names the request only.
-  const [base = ''] = request.split('/')
+/** The devices of a claim that serve one of some requests, drivers in the order of their names. */
+export function computeRequestDevices({ drivers }: ClaimRecord, requests: readonly string[]): readonly DriverDevice[] {
   return [...drivers]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([driver, devices]) =>
       devices
-        .filter(({ requestNames }) => base === '' || requestNames.length === 0 || requestNames.includes(base))
+        .filter((device) => requests.some((request) => serves(device, request)))
         .map((device) => ({ ...device, driver })),
     )
+}
+
+/** No request stands for all of them. Of one with alternatives, "gpu/small", a device names only the first part. */
+function serves({ requestNames }: ClaimDevice, request: string): boolean {
+  const [base = ''] = request.split('/')
+  return base === '' || requestNames.length === 0 || requestNames.includes(base)
 }

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { goJson } from '../../model/go-json.ts'
+import { parsePodUid } from '../../model/pod.ts'
 import { claimKey } from './claim-record.ts'
 import type { ClaimDevice, ClaimRecord } from './claim-record.ts'
 
@@ -21,7 +22,9 @@ export function parseDraState(text: string): ClaimRecord[] {
   const data = textOf(outer, 'Data')
   const expected = crc32(data)
   if (outer['Checksum'] !== expected)
-    throw new Error(`Cannot use the state of claims: its checksum is ${String(outer['Checksum'])}, expected ${expected}`)
+    throw new Error(
+      `Cannot use the state of claims: its checksum is ${String(outer['Checksum'])}, expected ${expected}`,
+    )
   const inner = recordOf(JSON.parse(data), 'Data')
   if (inner['apiVersion'] !== TYPE.apiVersion)
     throw new Error(`Cannot use the state of claims: expected version "${TYPE.apiVersion}"`)
@@ -64,7 +67,7 @@ function parseEntry(value: unknown): ClaimRecord {
     uid: textOf(entry, 'ClaimUID'),
     name: textOf(entry, 'ClaimName'),
     namespace: textOf(entry, 'Namespace'),
-    podUids: new Set(Object.keys(recordOf(entry['PodUIDs'] ?? {}, 'PodUIDs'))),
+    podUids: new Set(Object.keys(recordOf(entry['PodUIDs'] ?? {}, 'PodUIDs')).map(parsePodUid)),
     drivers: new Map(
       drivers.map(([driver, state]) => [driver, listOf(recordOf(state, 'a driver'), 'Devices').map(parseDevice)]),
     ),
