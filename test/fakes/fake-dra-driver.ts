@@ -82,7 +82,7 @@ export class FakeDraDriver implements Disposable {
 
   /** Ends all who follow its health, as an error does. */
   breakStreams(): void {
-    for (const stream of this.#streams) stream.destroy(Object.assign(new Error('broken'), { code: status.INTERNAL }))
+    for (const stream of this.#streams) stream.emit('error', { code: status.INTERNAL, details: 'broken' })
   }
 
   /** Ends it; its socket goes too. */
@@ -137,8 +137,7 @@ export class FakeDraDriver implements Disposable {
         watch: (stream: HealthStream) => {
           this.#streams.add(stream)
           const forget = () => void this.#streams.delete(stream)
-          stream.on('cancelled', forget)
-          stream.on('close', forget)
+          for (const end of ['cancelled', 'error', 'close']) stream.on(end, forget)
         },
       },
     )
