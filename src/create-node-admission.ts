@@ -7,6 +7,7 @@ import type { ResourceProvider } from './admission/resource-provider.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { PodCapability } from './containers/unsupported-fields.ts'
 import type { KernelFacts } from './host/read-kernel.ts'
+import { withoutClaimed } from './model/claimed-resources.ts'
 import { parseAmounts } from './model/compute-pod-requests.ts'
 import type { Node, PodCondition } from './model/generated/core-v1.ts'
 import type { Pod, PodUid } from './model/pod.ts'
@@ -66,8 +67,10 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
   const allowedSysctls = [...computeSafeSysctls(kernel.release), ...settings.config.allowedUnsafeSysctls]
   // Those that leave for another pod: their room is given away, so it must not be counted, nor given away again.
   let leaving: ReadonlySet<PodUid> = new Set()
+  // What a claim gives them is none of what the node has.
+  const own = (pod: Pod) => (settings.gates.enabled('DRAExtendedResource') ? withoutClaimed(pod) : pod)
   const readFacts = (pod: Pod): AdmissionFacts => {
-    const active = deps.activePods()
+    const active = deps.activePods().map(own)
     leaving = new Set(active.map(({ metadata }) => metadata.uid).filter((uid) => leaving.has(uid)))
     return {
       allowedSysctls,
@@ -87,7 +90,7 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
     const facts = readFacts(pod)
     const refusal = computeFirstRejection(pod, facts) ?? provide(providers, pod)
     if (refusal !== undefined) return refusal
-    const decision = computeAdmission(pod, facts)
+    const decision = computeAdmission(own(pod), facts)
     if (decision.kind === 'reject') {
       for (const provider of providers) provider.release(pod.metadata.uid)
       return decision.rejection
