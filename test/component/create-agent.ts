@@ -351,7 +351,6 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   return {
     workers,
     cpus,
-    claims: dra?.claims,
     volumes,
     observer,
     images,
