@@ -78,7 +78,10 @@ export async function createDra(deps: CreateDraDeps, group: TaskGroup): Promise<
       wipes?.usable(driver)
       for (const uid of claims.failedPods()) workers().wake(uid)
     },
-    onUnusable: (driver) => wipes?.unusable(driver),
+    onUnusable: (driver) => {
+      wipes?.unusable(driver)
+      if (health !== undefined && drivers.find(driver) === undefined) wakePodsWith(health.clear(driver))
+    },
     watchHealth:
       health &&
       ((plugin, s) =>

@@ -294,6 +294,11 @@ describe('PodClaims', () => {
     assert.deepEqual(driver.asked, [])
   })
 
+  test('a container whose claim is not prepared is not made', async (t) => {
+    const agent = await startPodClaims(t, createClaimWorld(t))
+    await assert.rejects(agent.cdi(podWith('u-1', 'gpu')), { message: 'ResourceClaim gpu is not prepared' })
+  })
+
   test('knows which pods have a device', async (t) => {
     const world = createClaimWorld(t)
     await world.driver()
