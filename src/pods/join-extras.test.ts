@@ -15,7 +15,6 @@ test('joinExtras() asks each in turn and gives all that they add', async () => {
   const extras = joinExtras([create('a'), create('b')])
   const request = {
     pod: createPod(),
-    isNew: true,
     container: createContainer(),
     noteStep: <T>(_: string, work: () => Promise<T>) => work(),
   }

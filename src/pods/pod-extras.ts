@@ -11,15 +11,7 @@ export interface PodExtras {
    * Before anything of the pod starts. Fails with an ExtrasError, whose end is the end of the pod. What is under way goes on when the
    * signal aborts, and the next call waits for the same.
    */
-  ensure(
-    request: {
-      readonly pod: Pod
-      /** A new sandbox is about to be made. */
-      readonly isNew: boolean
-      readonly noteStep: NoteStep
-    },
-    signal: AbortSignal,
-  ): Promise<void>
+  ensure(request: { readonly pod: Pod; readonly noteStep: NoteStep }, signal: AbortSignal): Promise<void>
   /** What one container gets, each time before it is made. A failure is the container's, and is tried again. */
   containerExtras(
     request: { readonly pod: Pod; readonly container: Container | EphemeralContainer; readonly noteStep: NoteStep },

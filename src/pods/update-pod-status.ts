@@ -45,7 +45,6 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
     waiting: memory.waiting,
     ...probes.status(pod, observed),
     lastWords: memory.lastWords,
-    devicesHealth: runtime.devicesHealth.healthOf(pod),
     actuated: runtime.allocations.actuated(pod.metadata.uid),
     resize: runtime.resizes.conditions(pod.metadata.uid),
     ended,

@@ -47,18 +47,7 @@ function computeOne(input: StatusInput, kind: ContainerKind, container: AnyConta
     newest === undefined
       ? absentStatus(input, { kind, container, old })
       : presentStatus(input, { kind, container, old, newest, ended })
-  return withDevicesHealth(input, kind, withWaitingReason(input, { kind, container, status, newest }))
-}
-
-/** Only of what it has now: not of what an earlier instance had, when that is shown again. */
-function withDevicesHealth(
-  { devicesHealth }: StatusInput,
-  kind: ContainerKind,
-  status: ContainerStatus,
-): ContainerStatus {
-  const { allocatedResourcesStatus: _, ...rest } = status
-  const health = kind === 'regular' ? devicesHealth.get(status.name) : undefined
-  return health === undefined ? rest : { ...rest, allocatedResourcesStatus: health }
+  return withWaitingReason(input, { kind, container, status, newest })
 }
 
 function previousStatus(input: StatusInput, kind: ContainerKind, name: string): ContainerStatus | undefined {

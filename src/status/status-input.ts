@@ -1,4 +1,4 @@
-import type { PodCondition, PodStatus, ResourceStatus } from '../model/generated/core-v1.ts'
+import type { PodCondition, PodStatus } from '../model/generated/core-v1.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import type { PodAllocation } from '../model/pod-allocation.ts'
 import type { Pod } from '../model/pod.ts'
@@ -35,8 +35,6 @@ export interface StatusInput {
   readonly ready: ReadonlyMap<string, boolean>
   /** By container id: what the container wrote as its last words. */
   readonly lastWords: ReadonlyMap<string, string>
-  /** By name of a regular container: how devices are that it has for itself. */
-  readonly devicesHealth: ReadonlyMap<string, readonly ResourceStatus[]>
   /** What was last set for the pod and its containers; undefined when nobody knows. */
   readonly actuated: PodAllocation | undefined
   /** What there is to say of resources that are asked for or on their way. */

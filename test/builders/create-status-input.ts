@@ -17,7 +17,6 @@ export function createStatusInput(parts: Partial<StatusInput> = {}): StatusInput
     started: new Map(),
     ready: new Map(),
     lastWords: new Map(),
-    devicesHealth: new Map(),
     actuated: undefined,
     resize: [],
     ended: false,
