@@ -5,6 +5,7 @@ import { Turnstile } from './async/turnstile.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { EnvironmentFile } from './containers/environment-sources.ts'
 import { createCpus } from './create-cpus.ts'
+import type { NodeDevices } from './create-devices.ts'
 import { createNodeAdmission } from './create-node-admission.ts'
 import { createImages } from './create-images.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
@@ -38,6 +39,7 @@ import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
 import type { Tracer } from './telemetry/tracer.ts'
 import { readEnvFile } from './volumes/read-env-file.ts'
+import { toResourceProvider } from './to-resource-provider.ts'
 import { VolumeStats } from './volumes/volume-stats.ts'
 
 export interface CreatePodsDeps {
@@ -51,6 +53,7 @@ export interface CreatePodsDeps {
   readonly membership: Membership
   readonly cgroups: PodCgroups
   readonly node: NodeSettings
+  readonly devices: Pick<NodeDevices, 'extras' | 'provider' | 'granted' | 'adopt'>
   readonly ownNode: Pick<OwnNode, 'node' | 'allocatable' | 'declaredFeatures'>
   /** For everything that pods control. */
   readonly guarded: GuardedFiles
@@ -164,10 +167,11 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     features,
     node: () => deps.ownNode.node(),
     allocatable: () => deps.ownNode.allocatable(),
+    granted: () => deps.devices.granted(),
     activePods: () => workers.activePods().map((pod) => allocations.reserved(pod)),
     pressures: deps.pressures,
     isShuttingDown: deps.isShuttingDown,
-    providers: [cpus],
+    providers: [toResourceProvider(deps.devices.provider), cpus],
     declaredFeatures: deps.ownNode.declaredFeatures,
     evict: (pod, { reason, message }) =>
       group.run(`eviction of ${podLogName(pod)}`, (s) =>
@@ -190,7 +194,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         observer,
         images: images.puller,
         volumes,
-        extras: joinExtras([]),
+        extras: joinExtras([deps.devices.extras]),
         references: objects,
         features,
         runtimeClasses: membership.runtimeClasses,
@@ -228,7 +232,10 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       admit: (pod) => admission.admit(allocations.allocated(pod)),
       allocations,
       resizes,
-      adopt: (pod) => cpus.adopt(allocations.allocated(pod)),
+      adopt(pod) {
+        cpus.adopt(allocations.allocated(pod))
+        deps.devices.adopt(pod)
+      },
       observedPods: observer,
       onStatus: deps.onStatus,
       isUnreadable: deps.isUnreadable,
@@ -236,6 +243,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       onGone: (uid) => {
         images.puller.forget(uid)
         cpus.release(uid)
+        deps.devices.provider.release(uid)
       },
     },
     group,

@@ -14,6 +14,8 @@ import { createClientMetrics } from './create-client-metrics.ts'
 import type { ClientMetrics } from './create-client-metrics.ts'
 import { createCpuMetrics } from './create-cpu-metrics.ts'
 import type { CpuFigures, CpuMetrics } from './create-cpu-metrics.ts'
+import { createDeviceMetrics } from './create-device-metrics.ts'
+import type { DeviceMetrics } from './create-device-metrics.ts'
 import { createEvictionMetrics } from './create-eviction-metrics.ts'
 import type { EvictionMetrics } from './create-eviction-metrics.ts'
 import { createHealthMetrics } from './create-health-metrics.ts'
@@ -59,6 +61,7 @@ export type AgentCounts = RuntimeMetrics &
   ShutdownMetrics &
   ResizeMetrics &
   CpuMetrics &
+  DeviceMetrics &
   HttpMetrics &
   HealthMetrics &
   ClientMetrics &
@@ -112,6 +115,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     ...createShutdownMetrics(main),
     ...createResizeMetrics(main, sources.resizes),
     ...createCpuMetrics(main, sources.cpus),
+    ...createDeviceMetrics(main),
     ...createHttpMetrics(main),
     ...createClientMetrics(main),
     ...createNodeApiMetrics(main, sources.plugins),

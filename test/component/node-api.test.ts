@@ -38,6 +38,7 @@ async function serve(agent: Agent, changes: PodChanges, flags: readonly string[]
     rootDirectory,
     workers: agent.workers,
     cpus: agent.cpus,
+    devices: agent.devices,
     changes,
     metrics,
     clock: systemClock,
