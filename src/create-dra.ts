@@ -1,12 +1,12 @@
 import type { Clock } from './async/clock.ts'
 import type { TaskGroup } from './async/task-group.ts'
 import type { Settings } from './config/load-configuration.ts'
-import { setAside } from './host/set-aside.ts'
-import { readTextIfPresent, writeFileAtomically } from './host/state-folder.ts'
+import { createStateFile } from './create-state-file.ts'
 import type { Membership } from './membership.ts'
 import type { ResourceStatus } from './model/generated/core-v1.ts'
 import type { Pod, PodUid } from './model/pod.ts'
 import type { Observer } from './observe/observer.ts'
+import type { PodExtras } from './pods/pod-extras.ts'
 import type { PodWorkers } from './pods/pod-workers.ts'
 import type { StateFile } from './resources/allocation-file.ts'
 import { ClaimRecords } from './resources/dra/claim-records.ts'
@@ -35,15 +35,13 @@ export interface CreateDraDeps {
   readonly random: () => number
 }
 
-const FILE_MODE = 0o600
-
 /** Devices that pods claim: their drivers, what is prepared for whom, and how the devices are. */
 export interface Dra {
   readonly claims: PodClaims
   /** Takes the plugins of drivers into use. */
   readonly drivers: DraDrivers
-  /** How the devices of claims are that the regular containers of a pod have, by container. */
-  healthOf(pod: Pod): ReadonlyMap<string, readonly ResourceStatus[]>
+  /** What claims add to containers. */
+  readonly extras: PodExtras
 }
 
 export async function createDra(deps: CreateDraDeps, group: TaskGroup): Promise<Dra> {
@@ -118,7 +116,12 @@ export async function createDra(deps: CreateDraDeps, group: TaskGroup): Promise<
   return {
     claims,
     drivers,
-    healthOf: (pod) => (health === undefined ? new Map() : listHealth({ claims, health, withMessages }, pod)),
+    extras: {
+      ensure: (request, s) => claims.ensure(request, s),
+      containerExtras: (request) => claims.containerExtras(request),
+      health: (pod) => (health === undefined ? new Map() : listHealth({ claims, health, withMessages }, pod)),
+      release: (request, s) => claims.release(request, s),
+    },
   }
 }
 
@@ -154,17 +157,4 @@ function listHealth(
 export function createDraFiles(rootDirectory: string, clock: Clock): CreateDraDeps['files'] {
   const file = (name: string) => createStateFile(`${rootDirectory}/${name}`, clock)
   return { state: file(DRA_STATE_FILE), health: file(DRA_HEALTH_FILE) }
-}
-
-function createStateFile(path: string, clock: Clock): StateFile {
-  return {
-    path,
-    read: () => readTextIfPresent(path),
-    write: (text) => writeFileAtomically(path, text, FILE_MODE),
-    async setAside() {
-      const suffix = `.broken-${clock.now()}`
-      await setAside([path], suffix)
-      return `${path}${suffix}`
-    },
-  }
 }

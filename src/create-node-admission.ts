@@ -1,13 +1,14 @@
 import { computeAdmission, computeFirstRejection, isOnlyAgainstMarks } from './admission/compute-admission.ts'
 import type { AdmissionFacts } from './admission/compute-admission.ts'
 import type { Pressures } from './admission/compute-pressure-rejection.ts'
+import { computeRaisedAmounts } from './admission/compute-raised-amounts.ts'
 import { computeSafeSysctls } from './admission/compute-safe-sysctls.ts'
 import type { Rejection } from './admission/rejection.ts'
 import type { ResourceProvider } from './admission/resource-provider.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { PodCapability } from './containers/unsupported-fields.ts'
 import type { KernelFacts } from './host/read-kernel.ts'
-import { withoutClaimed } from './model/claimed-resources.ts'
+import { withoutClaimed } from './model/without-claimed.ts'
 import { parseAmounts } from './model/compute-pod-requests.ts'
 import type { Node, PodCondition } from './model/generated/core-v1.ts'
 import type { Pod, PodUid } from './model/pod.ts'
@@ -30,6 +31,8 @@ export interface NodeAdmissionDeps {
   readonly node: () => Node | undefined
   /** What the node has for pods. */
   readonly allocatable: () => Readonly<Record<string, string>>
+  /** How much of each resource was given away: the node has at least as much, also when its plugins are away. */
+  readonly granted: () => ReadonlyMap<string, number>
   /** The pods that were admitted and have not ended. */
   readonly activePods: () => readonly Pod[]
   readonly pressures: () => Pressures
@@ -90,7 +93,8 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
     const facts = readFacts(pod)
     const refusal = computeFirstRejection(pod, facts) ?? provide(providers, pod)
     if (refusal !== undefined) return refusal
-    const decision = computeAdmission(own(pod), facts)
+    const allocatable = computeRaisedAmounts(facts.allocatable, deps.granted())
+    const decision = computeAdmission(own(pod), { ...facts, allocatable })
     if (decision.kind === 'reject') {
       for (const provider of providers) provider.release(pod.metadata.uid)
       return decision.rejection

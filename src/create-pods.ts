@@ -5,6 +5,7 @@ import { Turnstile } from './async/turnstile.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { EnvironmentFile } from './containers/environment-sources.ts'
 import { createCpus } from './create-cpus.ts'
+import type { NodeDevices } from './create-devices.ts'
 import { createNodeAdmission } from './create-node-admission.ts'
 import { createDra, createDraFiles } from './create-dra.ts'
 import { createImages } from './create-images.ts'
@@ -39,6 +40,7 @@ import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
 import type { Tracer } from './telemetry/tracer.ts'
 import { readEnvFile } from './volumes/read-env-file.ts'
+import { toResourceProvider } from './to-resource-provider.ts'
 import { VolumeStats } from './volumes/volume-stats.ts'
 
 export interface CreatePodsDeps {
@@ -52,6 +54,7 @@ export interface CreatePodsDeps {
   readonly membership: Membership
   readonly cgroups: PodCgroups
   readonly node: NodeSettings
+  readonly devices: Pick<NodeDevices, 'extras' | 'provider' | 'granted' | 'adopt'>
   readonly ownNode: Pick<OwnNode, 'node' | 'allocatable' | 'declaredFeatures'>
   /** For everything that pods control. */
   readonly guarded: GuardedFiles
@@ -169,10 +172,11 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     features,
     node: () => deps.ownNode.node(),
     allocatable: () => deps.ownNode.allocatable(),
+    granted: () => deps.devices.granted(),
     activePods: () => workers.activePods().map((pod) => allocations.reserved(pod)),
     pressures: deps.pressures,
     isShuttingDown: deps.isShuttingDown,
-    providers: [cpus],
+    providers: [toResourceProvider(deps.devices.provider), cpus],
     hasResourceClaims: membership.dynamicResources !== undefined,
     declaredFeatures: deps.ownNode.declaredFeatures,
     evict: (pod, { reason, message }) =>
@@ -196,8 +200,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         observer,
         images: images.puller,
         volumes,
-        extras: joinExtras([dra.claims]),
-        devicesHealth: dra,
+        extras: joinExtras([dra.extras, deps.devices.extras]),
         references: objects,
         features,
         runtimeClasses: membership.runtimeClasses,
@@ -235,7 +238,10 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       admit: (pod) => admission.admit(allocations.allocated(pod)),
       allocations,
       resizes,
-      adopt: (pod) => cpus.adopt(allocations.allocated(pod)),
+      adopt(pod) {
+        cpus.adopt(allocations.allocated(pod))
+        deps.devices.adopt(pod)
+      },
       observedPods: observer,
       onStatus: deps.onStatus,
       isUnreadable: deps.isUnreadable,
@@ -243,6 +249,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       onGone: (uid) => {
         images.puller.forget(uid)
         cpus.release(uid)
+        deps.devices.provider.release(uid)
       },
     },
     group,

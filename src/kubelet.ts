@@ -3,6 +3,7 @@ import { TaskGroup } from './async/task-group.ts'
 import { Wakeup } from './async/wakeup.ts'
 import type { Settings } from './config/load-configuration.ts'
 import { computeNodeDnsWarnings } from './containers/compute-dns-config.ts'
+import { createDevices } from './create-devices.ts'
 import { createCgroups } from './create-cgroups.ts'
 import { createPods } from './create-pods.ts'
 import { createNodeRuntime } from './create-node-runtime.ts'
@@ -13,6 +14,7 @@ import { NodePressure } from './eviction/node-pressure.ts'
 import { createNodeTracing } from './create-node-tracing.ts'
 import { PodChanges } from './node-api/pod-changes.ts'
 import type { NodeShutdown } from './create-node-shutdown.ts'
+import type { PluginHandler } from './plugins/plugin-handler.ts'
 import type { PluginRegistrations } from './plugins/plugin-registrations.ts'
 import { noTracer } from './telemetry/tracer.ts'
 import type { ServingCertificates } from './certificates/open-serving-certificates.ts'
@@ -161,6 +163,17 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const membership = cluster?.membership ?? createLoneMembership({ objects: deps.objects, nodeName, log })
   // Before anybody is told how the node is, so that it does not seem to falter at each start of the agent.
   await health.check(group.signal)
+  const devices = await createDevices(
+    {
+      ...deps,
+      rootDirectory,
+      onNode: () => void (isBuilt && ownNode.wake()),
+      onPod: (uid) => void (isBuilt && workers.wake(uid)),
+      events: membership.nodeEvents,
+      metrics,
+    },
+    group,
+  )
   const pressure = new NodePressure(() => ownNode.wake())
   const ownNode = await createNode(
     {
@@ -176,6 +189,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       pressures: () => pressure.current,
       problems: () => [...looks.problems(), ...health.nodeProblems, ...(shutdown?.problems() ?? [])],
       volumesInUse: () => [],
+      devices: () => devices.facts(),
       events: membership.nodeEvents,
       startup: new NodeStartup({
         bootedAt: readBootTime(),
@@ -218,6 +232,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       membership,
       cgroups: cgroups.pods,
       node,
+      devices,
       ownNode,
       guarded,
       metrics,
@@ -241,6 +256,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const running = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
   await pods.userNamespaces.adopt(running)
   await cpus.find(running, group.signal)
+  devices.find(running)
   const mux = new PodConfigMux({
     sources: sourceNames(settings),
     clock,
@@ -275,6 +291,8 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     workers.sourcesReady()
     cpus.sourcesReady()
     dra.claims.sourcesReady()
+    const active = new Set(workers.activePods().map(({ metadata }) => metadata.uid))
+    devices.sourcesReady((uid) => active.has(uid) || observer.get(uid) !== undefined)
     cgroups.wake()
     const leftovers = {
       files: pods.files,
@@ -317,6 +335,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   )
   group.run('cgroups', (s) => cgroups.run(s))
   group.run('CPUs', (s) => cpus.run(s))
+  group.run('devices', (s) => devices.run(s))
   group.run('own node', (s) => ownNode.run(s))
   if (clusterPods !== undefined) group.run('pods of the cluster', (s) => clusterPods.run(s))
   group.run('image garbage collection', (s) => images.runGarbageCollection(s))
@@ -370,9 +389,10 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     return created.api
   }
   const statsRoutes = async () => (await stats.open()).routes
-  const ports = { settings, workers, metrics, tracer, clock, log, syncLoop, statsRoutes, createApi }
+  const devicePlugins = () => devices.problem()
+  const ports = { settings, workers, metrics, tracer, clock, log, syncLoop, devicePlugins, statsRoutes, createApi }
   group.run('servers', (s) => runServers(ports, s))
-  await deps.onReady(() => syncLoop() === undefined)
+  await deps.onReady(() => syncLoop() === undefined && devicePlugins() === undefined)
   if (config.runOnce) {
     const once = {
       views: () => workers.views(),
@@ -387,16 +407,17 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   }
   group.run('node API', async (s) => {
     const { runNodeApi } = await import('./run-node-api.ts')
-    await runNodeApi(
-      { settings, rootDirectory, workers, cpus, claims: dra.claims, changes: podChanges, metrics, clock, log },
-      s,
-    )
+    const given = { cpus, devices, claims: dra.claims }
+    await runNodeApi({ settings, rootDirectory, workers, ...given, changes: podChanges, metrics, clock, log }, s)
   })
   group.run('plugins', async (s) => {
     const { PluginRegistrations } = await import('./plugins/plugin-registrations.ts')
     plugins = new PluginRegistrations({
       directory: `${rootDirectory}/plugins_registry`,
-      handlers: new Map([['DRAPlugin', dra.drivers]]),
+      handlers: new Map<string, PluginHandler>([
+        ['DevicePlugin', devices.handler],
+        ['DRAPlugin', dra.drivers],
+      ]),
       clock,
       log,
     })

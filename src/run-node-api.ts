@@ -1,6 +1,7 @@
 import type { Clock } from './async/clock.ts'
 import { TaskGroup } from './async/task-group.ts'
 import { TokenBucket } from './async/token-bucket.ts'
+import type { NodeDevices } from './create-devices.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { PodChanges } from './node-api/pod-changes.ts'
 import { createPodResourcesServices, NOTHING_GIVEN } from './node-api/pod-resources.ts'
@@ -16,6 +17,7 @@ export interface RunNodeApiDeps {
   readonly rootDirectory: string
   readonly workers: Pick<PodWorkers, 'activePods' | 'views' | 'view'>
   readonly cpus: Pick<PodCpus, 'exclusiveOf' | 'allocatable'>
+  readonly devices: Pick<NodeDevices, 'devicesOf' | 'allocatable'>
   readonly claims: Pick<PodClaims, 'usedBy'>
   /** Told by whoever hears of changes of pods. */
   readonly changes: PodChanges
@@ -29,7 +31,7 @@ const LIMIT = { perSecond: 100, burst: 10 }
 
 /** What agents of this node may ask over its sockets, until the signal aborts. */
 export async function runNodeApi(deps: RunNodeApiDeps, signal: AbortSignal): Promise<void> {
-  const { settings, rootDirectory, workers, cpus, claims, changes, metrics, clock, log } = deps
+  const { settings, rootDirectory, workers, cpus, devices, claims, changes, metrics, clock, log } = deps
   const { gates } = settings
   await using group = new TaskGroup(signal)
   const resources = createPodResourcesServices(
@@ -37,13 +39,14 @@ export async function runNodeApi(deps: RunNodeApiDeps, signal: AbortSignal): Pro
       activePods: () => workers.activePods(),
       pods: () => workers.views().map(({ pod }) => pod),
       listsActivePods: gates.enabled('KubeletPodResourcesListUseActivePods'),
-      // Nothing else on this node is given to single containers: neither memory nor devices.
+      // Nothing else on this node is given to single containers, such as memory.
       resourcesOf: (pod, container) => ({
         ...NOTHING_GIVEN,
+        devices: devices.devicesOf(pod.metadata.uid, container.name),
         cpuIds: toIds(cpus.exclusiveOf(pod.metadata.uid, container.name)),
         dynamicResources: claims.usedBy(pod, container).map(toDynamicResource),
       }),
-      allocatable: () => ({ devices: [], cpuIds: toIds(cpus.allocatable()), memory: [] }),
+      allocatable: () => ({ devices: devices.allocatable(), cpuIds: toIds(cpus.allocatable()), memory: [] }),
       metrics,
     },
     new TokenBucket({ ...LIMIT, clock }),

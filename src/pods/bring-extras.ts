@@ -21,7 +21,7 @@ export async function bringExtras(
   using scope = new AbortScope(signals.superseded)
   memory.wait = scope
   try {
-    await runtime.extras.ensure({ pod, noteStep: runtime.noteStep }, scope.signal)
+    await runtime.extras.ensure({ pod, startsAnew: actions.createSandbox, noteStep: runtime.noteStep }, scope.signal)
     return 'there'
   } catch (error) {
     signals.superseded.throwIfAborted()

@@ -8,13 +8,7 @@ import type { CriCalls } from '../cri/cri-calls.ts'
 import type { Device, ImageSpec, PodSandboxConfig } from '../cri/generated/runtime-v1.ts'
 import type { httpGet } from '../http-client/http-get.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
-import type {
-  Container,
-  EphemeralContainer,
-  ImageVolumeSource,
-  PodCondition,
-  ResourceStatus,
-} from '../model/generated/core-v1.ts'
+import type { Container, EphemeralContainer, ImageVolumeSource, PodCondition } from '../model/generated/core-v1.ts'
 import type { KindedContainer } from '../model/pod-containers.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
 import type { RuntimeFeatures } from '../model/runtime-features.ts'
@@ -115,12 +109,6 @@ interface PodCgroups {
   killContainer(uid: PodUid, containerId: string): Promise<void>
 }
 
-/** How devices are that were given to single containers. */
-interface DevicesHealth {
-  /** By name of a regular container; one that has no devices is not there. */
-  healthOf(pod: Pod): ReadonlyMap<string, readonly ResourceStatus[]>
-}
-
 /** Which CPUs containers have for themselves. */
 interface PodCpus {
   /** For a container that is about to be made; undefined when it may run on all. */
@@ -182,7 +170,6 @@ export interface PodRuntime {
   readonly files: PodFiles
   readonly cgroups: PodCgroups
   readonly cpus: PodCpus
-  readonly devicesHealth: DevicesHealth
   readonly allocations: Pick<PodAllocations, 'allocated' | 'actuated' | 'noteContainer' | 'notePod' | 'saved'>
   readonly resizes: PodResizing
   readonly journal: Pick<ExitJournal, 'get' | 'record' | 'forget'>

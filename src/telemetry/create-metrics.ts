@@ -16,6 +16,8 @@ import { createCpuMetrics } from './create-cpu-metrics.ts'
 import type { CpuFigures, CpuMetrics } from './create-cpu-metrics.ts'
 import { createDraMetrics } from './create-dra-metrics.ts'
 import type { DraMetrics } from './create-dra-metrics.ts'
+import { createDeviceMetrics } from './create-device-metrics.ts'
+import type { DeviceMetrics } from './create-device-metrics.ts'
 import { createEvictionMetrics } from './create-eviction-metrics.ts'
 import type { EvictionMetrics } from './create-eviction-metrics.ts'
 import { createHealthMetrics } from './create-health-metrics.ts'
@@ -62,6 +64,7 @@ export type AgentCounts = RuntimeMetrics &
   ResizeMetrics &
   CpuMetrics &
   DraMetrics &
+  DeviceMetrics &
   HttpMetrics &
   HealthMetrics &
   ClientMetrics &
@@ -118,6 +121,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     ...createResizeMetrics(main, sources.resizes),
     ...createCpuMetrics(main, sources.cpus),
     ...createDraMetrics(main, sources.resourceClaims),
+    ...createDeviceMetrics(main),
     ...createHttpMetrics(main),
     ...createClientMetrics(main),
     ...createNodeApiMetrics(main, sources.plugins),

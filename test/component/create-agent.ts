@@ -6,6 +6,8 @@ import { TaskGroup } from '../../src/async/task-group.ts'
 import { Turnstile } from '../../src/async/turnstile.ts'
 import type { PodCapability } from '../../src/containers/unsupported-fields.ts'
 import type { Dra } from '../../src/create-dra.ts'
+import { toResourceProvider } from '../../src/to-resource-provider.ts'
+import { joinDevices } from '../../src/create-devices.ts'
 import { createNodeAdmission } from '../../src/create-node-admission.ts'
 import { createCriClient } from '../../src/cri/cri-client.ts'
 import { fetchRuntimeVersion } from '../../src/cri/runtime-version.ts'
@@ -25,6 +27,7 @@ import { runObserver } from '../../src/observe/run-observer.ts'
 import { RuntimeHealth } from '../../src/observe/runtime-health.ts'
 import { ExitJournal } from '../../src/pods/exit-journal.ts'
 import { crashBackOffLimits } from '../../src/pods/compute-crash-back-off.ts'
+import { joinExtras } from '../../src/pods/join-extras.ts'
 import { PodWorkers } from '../../src/pods/pod-workers.ts'
 import { PodResizes } from '../../src/pods/resize/pod-resizes.ts'
 import type { RuntimeClasses } from '../../src/pods/runtime-classes.ts'
@@ -39,7 +42,6 @@ import type { Logger } from '../../src/telemetry/logger.ts'
 import { noTracer } from '../../src/telemetry/tracer.ts'
 import type { Tracer } from '../../src/telemetry/tracer.ts'
 import type { PodEvent, PodEvents } from '../../src/telemetry/pod-events.ts'
-import { noExtras } from '../fakes/no-extras.ts'
 import { uncountedPods } from '../fakes/uncounted-pods.ts'
 import { openImages } from '../fakes/open-images.ts'
 import type { FakeClock } from '../fakes/fake-clock.ts'
@@ -59,6 +61,8 @@ export interface World {
   readonly files: FakePodFiles
   readonly journalFiles: FakeJournalFiles
   readonly cgroups: FakePodCgroups
+  /** What is recorded of devices. */
+  readonly deviceFile: FakeStateFile
   readonly stateFiles: { readonly allocated: FakeStateFile; readonly actuated: FakeStateFile }
   readonly userNamespaces: FakeUserNamespaceRecords
   readonly volumeNode: FakeVolumeNode
@@ -82,10 +86,14 @@ export interface AgentOptions {
   /** The status of a pod may have changed. */
   readonly onStatus?: (uid: PodUid) => void
   readonly isUnreadable?: (uid: PodUid) => boolean
+  /** What the node has is another now. */
+  readonly onNode?: () => void
   /** Who gives containers CPUs; without, all share all. */
   readonly createCpus?: (parts: CpusParts) => Promise<PodCpus>
   /** Who prepares the claims of pods; without, pods have none. */
   readonly createDra?: (parts: DraParts) => Promise<Dra>
+  /** Where device plugins present themselves; without, nobody listens for them. */
+  readonly deviceFolder?: string
   /** Why a pod may not run here. */
   readonly admit?: (pod: Pod) => Rejection | undefined
 }
@@ -189,16 +197,40 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const activePods = () => workers.activePods()
   const cpus = await (options.createCpus ?? shareCpus)({ calls, observed: observer, activePods, clock, log })
   const dra = await options.createDra?.({ observer, workers: () => workers, events: recorder, group, clock, log })
+  const nodeEvents: string[] = []
+  const devices = await joinDevices(
+    {
+      settings: { gates },
+      folder: options.deviceFolder ?? '/nowhere',
+      file: world.deviceFile,
+      numaNodes: [0, 1],
+      onNode: () => options.onNode?.(),
+      onPod: (uid) => workers.wake(uid),
+      events: { record: ({ reason }) => void nodeEvents.push(reason) },
+      metrics: {
+        devicePluginRegistered: (resource) => void counted.push(`registered ${resource}`),
+        devicesAllocated: (resource) => void counted.push(`allocated ${resource}`),
+        deviceRecordBroken: () => void counted.push('broken device record'),
+      },
+      clock,
+      log,
+    },
+    group,
+  )
   const admission = createNodeAdmission({
     settings: { gates, config: { allowedUnsafeSysctls } },
     kernel: { release: '6.1.0', appArmor: false },
     features,
     node: () => ({ metadata: { name: 'node-1' } }),
-    allocatable: () => options.allocatable ?? PLENTY,
+    allocatable: () => ({
+      ...(options.allocatable ?? PLENTY),
+      ...Object.fromEntries([...devices.facts().allocatable].map(([name, count]) => [name, `${count}`])),
+    }),
+    granted: () => devices.granted(),
     activePods: () => workers.activePods().map((pod) => allocations.reserved(pod)),
     isShuttingDown: () => false,
     pressures: () => ({ memory: false, disk: false, pid: false }),
-    providers: [cpus],
+    providers: [toResourceProvider(devices.provider), cpus],
     hasResourceClaims: dra !== undefined,
     declaredFeatures: undefined,
     evict: () => {},
@@ -240,8 +272,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         observer,
         images,
         volumes,
-        extras: dra?.claims ?? noExtras,
-        devicesHealth: dra ?? { healthOf: () => new Map() },
+        extras: joinExtras([...(dra === undefined ? [] : [dra.extras]), devices.extras]),
         references: { register: () => {}, unregister: () => {} },
         features,
         runtimeClasses: options.runtimeClasses ?? noRuntimeClasses,
@@ -291,7 +322,10 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       },
       capabilities: () => new Set([...admission.capabilities(), ...(options.capabilities ?? [])]),
       admit: (pod) => options.admit?.(pod) ?? admission.admit(allocations.allocated(pod)),
-      adopt: (pod) => cpus.adopt(allocations.allocated(pod)),
+      adopt(pod) {
+        cpus.adopt(allocations.allocated(pod))
+        devices.adopt(pod)
+      },
       allocations,
       resizes,
       observedPods: observer,
@@ -306,6 +340,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       onGone: (uid) => {
         images.forget(uid)
         cpus.release(uid)
+        devices.provider.release(uid)
       },
     },
     group,
@@ -314,6 +349,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const running = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
   await userNamespaces.adopt(running)
   await cpus.find(running, group.signal)
+  devices.find(running)
   let allSeen = false
   const mux = new PodConfigMux({
     sources,
@@ -327,6 +363,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   group.run('observer', (signal) => runObserver({ observer, client: calls, clock, log, onRelist }, signal))
   group.run('runtime health', (signal) => health.run(signal))
   group.run('CPUs', (signal) => cpus.run(signal))
+  if (options.deviceFolder !== undefined) group.run('devices', (signal) => devices.run(signal))
   const ended = group.join()
   // Whoever wants to know how it ended asks below; until then nobody listens.
   ended.catch(() => {})
@@ -351,6 +388,9 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   return {
     workers,
     cpus,
+    devices,
+    /** What was told about the node. */
+    nodeEvents,
     volumes,
     observer,
     images,
@@ -378,6 +418,8 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       workers.sourcesReady()
       cpus.sourcesReady()
       dra?.claims.sourcesReady()
+      const active = new Set(workers.activePods().map(({ metadata }) => metadata.uid))
+      devices.sourcesReady((uid) => active.has(uid) || observer.get(uid) !== undefined)
     },
     /** Until nothing more happens without time or the test moving on: no call is under way, or those that are hang. */
     settle,

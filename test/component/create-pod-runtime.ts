@@ -84,7 +84,6 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
       killContainer: async (uid, id) => void journal.push(`killContainer ${uid} ${id}`),
     },
     cpus: { prepare: async () => undefined, hasExclusive: () => false },
-    devicesHealth: { healthOf: () => new Map() },
     allocations,
     resizes: { conditions: () => [], looked: () => {}, failed: () => {} },
     journal: await ExitJournal.load({ files: new FakeJournalFiles(), log }),

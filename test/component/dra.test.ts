@@ -185,7 +185,7 @@ describe('a pod with a claim', () => {
       { device, health: HealthStatus.UNHEALTHY, lastUpdatedTime: 0n, healthCheckTimeoutSeconds: 0n, message: 'hot' },
     ])
     const isUnhealthy = () =>
-      dra.healthOf(createHealthPod(agent)).get('main')?.[0]?.resources?.[0]?.health === 'Unhealthy'
+      dra.extras.health(createHealthPod(agent)).get('main')?.[0]?.resources?.[0]?.health === 'Unhealthy'
     await until(isUnhealthy, 'the driver is heard')
     await agent.settle()
     assert.deepEqual(await told(), [

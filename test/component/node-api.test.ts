@@ -45,6 +45,7 @@ async function serve(
     workers: agent.workers,
     cpus: agent.cpus,
     claims,
+    devices: agent.devices,
     changes,
     metrics,
     clock: systemClock,

@@ -5,5 +5,6 @@ import type { PodExtras } from '../../src/pods/pod-extras.ts'
 export const noExtras: PodExtras = {
   ensure: async () => {},
   containerExtras: async () => NO_EXTRAS,
+  health: () => new Map(),
   release: async () => {},
 }

@@ -51,7 +51,7 @@ export interface UsedClaim {
 interface PodRequest {
   readonly pod: Pod
   /** A new sandbox is about to be made: whatever an earlier agent had prepared may be gone with the machine's memory. */
-  readonly isNew: boolean
+  readonly startsAnew: boolean
   readonly noteStep: NoteStep
 }
 
@@ -80,8 +80,8 @@ export class PodClaims {
 
   /** Before anything of the pod starts. Fails with an ExtrasError, and tells the users of the pod. */
   async ensure(request: PodRequest, signal: AbortSignal): Promise<void> {
-    const { pod, isNew } = request
-    if (computeClaimNames(pod, this.#deps.rules).length === 0 || this.#isReady(pod, isNew)) return
+    const { pod, startsAnew } = request
+    if (computeClaimNames(pod, this.#deps.rules).length === 0 || this.#isReady(pod, startsAnew)) return
     await this.#preparations.join(pod.metadata.uid, (s) => this.#prepare(request, s), signal)
   }
 
@@ -179,7 +179,7 @@ export class PodClaims {
     const uids = new Set(records.all().flatMap(({ podUids }) => [...podUids]))
     const gone = [...uids].filter((uid) => !mayRun(uid)).map((uid) => this.release({ uid, noteStep: quietly }, signal))
     const lost = records.wereLost ? this.#deps.activePods().filter((pod) => this.#misses(pod)) : []
-    const found = lost.map((pod) => this.ensure({ pod, isNew: true, noteStep: quietly }, signal))
+    const found = lost.map((pod) => this.ensure({ pod, startsAnew: true, noteStep: quietly }, signal))
     for (const outcome of await Promise.allSettled([...gone, ...found])) {
       if (outcome.status === 'fulfilled' || signal.aborted) continue
       log.warn('cannot bring the claims of a pod in order, will try again', { error: outcome.reason })
@@ -212,13 +212,13 @@ export class PodClaims {
   }
 
   /** Nothing has to be asked: what was prepared for the pod is still good. */
-  #isReady(pod: Pod, isNew: boolean): boolean {
+  #isReady(pod: Pod, startsAnew: boolean): boolean {
     const { namespace, uid } = pod.metadata
     return computeClaimNames(pod, this.#deps.rules).every((claim) => {
       if (claim.kind !== 'claim') return claim.kind === 'none'
       const record = this.#deps.records.get(claimKey({ namespace, name: claim.name }))
       if (record === undefined || !record.podUids.has(uid)) return false
-      return record.isPrepared || (!isNew && isInUse(record))
+      return record.isPrepared || (!startsAnew && isInUse(record))
     })
   }
 

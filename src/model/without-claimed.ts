@@ -2,7 +2,7 @@ import type { Container } from './generated/core-v1.ts'
 import type { Pod } from './pod.ts'
 
 /** Does a container get an extended resource from a claim that the scheduler made, and not from what the node has? */
-export function isClaimed({ status }: Pod, container: string, resource: string): boolean {
+function isClaimed({ status }: Pod, container: string, resource: string): boolean {
   return (status?.extendedResourceClaimStatus?.requestMappings ?? []).some(
     ({ containerName, resourceName }) => containerName === container && resourceName === resource,
   )
