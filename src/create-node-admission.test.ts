@@ -31,10 +31,12 @@ async function setUp() {
     kernel: { release: '6.1.0', appArmor: false },
     features: () => ({ handlers: new Map(), supplementalGroupsPolicy: false, imageVolumes: 'none' }),
     node: () => node,
-    allocatable: () => ({ pods: '10', cpu: '1' }),
+    allocatable: () => ({ pods: '10', cpu: '1', 'example.com/gpu': '0', 'a.example/gpu': '1' }),
+    granted: () => new Map([['example.com/gpu', 1]]),
     activePods: () => active,
     isShuttingDown: () => false,
     pressures: () => ({ memory: false, disk: false, pid: false }),
+    hasResourceClaims: false,
     providers: [provider],
     declaredFeatures: [],
     evict: ({ metadata }, { reason, condition }) => void told.push(`evict ${metadata.uid} ${reason} ${condition.type}`),
@@ -86,6 +88,31 @@ describe('createNodeAdmission()', () => {
     told.length = 0
     setActive(large)
     assert.equal(admission.admit(pod('late', '600m'))?.reason, 'OutOfcpu')
+  })
+
+  test('counts nothing that a pod gets from a claim', async () => {
+    const { admission, setActive } = await setUp()
+    const requests = { 'a.example/gpu': '1' }
+    const claimed = (uid: string) =>
+      createPod({
+        metadata: { uid },
+        spec: { containers: [createContainer({ resources: { requests } })] },
+        status: {
+          extendedResourceClaimStatus: {
+            resourceClaimName: 'extended',
+            requestMappings: [{ containerName: 'main', resourceName: 'a.example/gpu', requestName: 'r' }],
+          },
+        },
+      })
+    const plain = createPod({ metadata: { uid: 'plain' }, spec: claimed('x').spec })
+    setActive(claimed('other'))
+    assert.deepEqual([admission.admit(plain), admission.admit(claimed('one'))], [undefined, undefined])
+    setActive(plain)
+    assert.equal(admission.admit(claimed('one')), undefined)
+    assert.equal(
+      admission.admit(createPod({ metadata: { uid: 'late' }, spec: plain.spec }))?.reason,
+      'OutOfa.example/gpu',
+    )
   })
 
   test('does not count a pod against itself', async () => {

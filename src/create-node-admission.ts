@@ -1,12 +1,14 @@
 import { computeAdmission, computeFirstRejection, isOnlyAgainstMarks } from './admission/compute-admission.ts'
 import type { AdmissionFacts } from './admission/compute-admission.ts'
 import type { Pressures } from './admission/compute-pressure-rejection.ts'
+import { computeRaisedAmounts } from './admission/compute-raised-amounts.ts'
 import { computeSafeSysctls } from './admission/compute-safe-sysctls.ts'
 import type { Rejection } from './admission/rejection.ts'
 import type { ResourceProvider } from './admission/resource-provider.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { PodCapability } from './containers/unsupported-fields.ts'
 import type { KernelFacts } from './host/read-kernel.ts'
+import { withoutClaimed } from './model/without-claimed.ts'
 import { parseAmounts } from './model/compute-pod-requests.ts'
 import type { Node, PodCondition } from './model/generated/core-v1.ts'
 import type { Pod, PodUid } from './model/pod.ts'
@@ -29,6 +31,8 @@ export interface NodeAdmissionDeps {
   readonly node: () => Node | undefined
   /** What the node has for pods. */
   readonly allocatable: () => Readonly<Record<string, string>>
+  /** How much of each resource was given away: the node has at least as much, also when its plugins are away. */
+  readonly granted: () => ReadonlyMap<string, number>
   /** The pods that were admitted and have not ended. */
   readonly activePods: () => readonly Pod[]
   readonly pressures: () => Pressures
@@ -36,6 +40,8 @@ export interface NodeAdmissionDeps {
   readonly isShuttingDown: () => boolean
   /** Those who give containers something for themselves, in the order in which they are asked. */
   readonly providers: readonly ResourceProvider[]
+  /** Can claims of devices be read? */
+  readonly hasResourceClaims: boolean
   /** As the node's status has them; undefined when it declares none. */
   readonly declaredFeatures: readonly string[] | undefined
   /** Begins to end a pod, with its own grace period. */
@@ -64,8 +70,10 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
   const allowedSysctls = [...computeSafeSysctls(kernel.release), ...settings.config.allowedUnsafeSysctls]
   // Those that leave for another pod: their room is given away, so it must not be counted, nor given away again.
   let leaving: ReadonlySet<PodUid> = new Set()
+  // What a claim gives them is none of what the node has.
+  const own = (pod: Pod) => (settings.gates.enabled('DRAExtendedResource') ? withoutClaimed(pod) : pod)
   const readFacts = (pod: Pod): AdmissionFacts => {
-    const active = deps.activePods()
+    const active = deps.activePods().map(own)
     leaving = new Set(active.map(({ metadata }) => metadata.uid).filter((uid) => leaving.has(uid)))
     return {
       allowedSysctls,
@@ -85,7 +93,8 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
     const facts = readFacts(pod)
     const refusal = computeFirstRejection(pod, facts) ?? provide(providers, pod)
     if (refusal !== undefined) return refusal
-    const decision = computeAdmission(pod, facts)
+    const allocatable = computeRaisedAmounts(facts.allocatable, deps.granted())
+    const decision = computeAdmission(own(pod), { ...facts, allocatable })
     if (decision.kind === 'reject') {
       for (const provider of providers) provider.release(pod.metadata.uid)
       return decision.rejection
@@ -128,10 +137,12 @@ function provide(providers: readonly ResourceProvider[], pod: Pod): Rejection | 
 function listCapabilities({
   settings,
   features,
-}: Pick<NodeAdmissionDeps, 'settings' | 'features'>): ReadonlySet<PodCapability> {
+  hasResourceClaims,
+}: Pick<NodeAdmissionDeps, 'settings' | 'features' | 'hasResourceClaims'>): ReadonlySet<PodCapability> {
   const { handlers, imageVolumes } = features()
   return new Set<PodCapability>([
     ...(settings.gates.enabled('ContainerStopSignals') ? (['stopSignals'] as const) : []),
+    ...(hasResourceClaims ? (['resourceClaims'] as const) : []),
     ...(handlers.get('')?.userNamespaces === true ? (['userNamespaces'] as const) : []),
     ...(imageVolumes === 'none' ? [] : (['imageVolumes'] as const)),
     ...(imageVolumes === 'parts' ? (['imageSubPaths'] as const) : []),

@@ -21,7 +21,7 @@ import { computeNodeResources } from './node/compute-node-resources.ts'
 import { computeNodeStatus } from './node/compute-node-status.ts'
 import { createNodeApi } from './node/node-api.ts'
 import type { NodeApi } from './node/node-api.ts'
-import type { NodeFacts } from './node/node-facts.ts'
+import type { DeviceFacts, NodeFacts } from './node/node-facts.ts'
 import type { NodeProfile } from './node/node-profile.ts'
 import type { NodeStartup } from './node/node-startup.ts'
 import { NodeSurroundings } from './node/node-surroundings.ts'
@@ -57,6 +57,8 @@ export interface NodeDeps {
   readonly problems: () => readonly string[]
   /** The names of attached volumes that pods use; undefined while they are not known. */
   readonly volumesInUse: () => readonly string[] | undefined
+  /** What plugins bring. */
+  readonly devices: () => DeviceFacts
   readonly events: NodeEvents
   readonly startup?: NodeStartup
   readonly clock: Clock
@@ -186,7 +188,7 @@ function createFacts(deps: NodeDeps, surroundings: NodeSurroundings): () => Node
     const { handlers, features } = deps.abilities()
     return {
       identity,
-      size: { ...size, storageBytes: surroundings.storageBytes },
+      size: { ...size, devices: deps.devices(), storageBytes: surroundings.storageBytes },
       swapBytes: machine.swapBytes,
       address: surroundings.address,
       runtimeVersion: surroundings.runtimeVersion,

@@ -5,7 +5,9 @@ import { Turnstile } from './async/turnstile.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { EnvironmentFile } from './containers/environment-sources.ts'
 import { createNodePlacement } from './create-node-placement.ts'
+import type { NodeDevices } from './create-devices.ts'
 import { createNodeAdmission } from './create-node-admission.ts'
+import { createDra, createDraFiles } from './create-dra.ts'
 import { createImages } from './create-images.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
 import type { OwnNode } from './create-node.ts'
@@ -29,6 +31,7 @@ import type { SelectableNode } from './model/matches-node-selector.ts'
 import { podLogName } from './model/pod.ts'
 import type { Pod, PodUid } from './model/pod.ts'
 import { createPodObjects } from './objects/pod-objects.ts'
+import { joinExtras } from './pods/join-extras.ts'
 import { crashBackOffLimits } from './pods/compute-crash-back-off.ts'
 import { ExitJournal } from './pods/exit-journal.ts'
 import type { NodeSettings } from './pods/pod-runtime.ts'
@@ -52,6 +55,7 @@ export interface CreatePodsDeps {
   readonly membership: Membership
   readonly cgroups: PodCgroups
   readonly node: NodeSettings
+  readonly devices: Pick<NodeDevices, 'extras' | 'provider' | 'granted' | 'adopt'>
   readonly ownNode: Pick<OwnNode, 'node' | 'allocatable' | 'declaredFeatures' | 'wake'>
   readonly csi: Csi
   /** For everything that pods control. */
@@ -168,19 +172,25 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     ...deps,
     quota: deps.node.sandbox.cpu,
     activePods: () => workers.activePods(),
-    others: [],
+    others: [deps.devices.provider],
   })
   const cores = machine.onlineCpus.length
+  const dra = await createDra(
+    { ...deps, files: createDraFiles(rootDirectory, clock), observer, workers: () => workers },
+    group,
+  )
   const { wantsFreshNode, ...admission } = createNodeAdmission({
     settings,
     kernel: readKernel(),
     features,
     node: () => deps.ownNode.node(),
     allocatable: () => deps.ownNode.allocatable(),
+    granted: () => deps.devices.granted(),
     activePods: () => workers.activePods().map((pod) => allocations.reserved(pod)),
     pressures: deps.pressures,
     isShuttingDown: deps.isShuttingDown,
     providers: [placement],
+    hasResourceClaims: membership.dynamicResources !== undefined,
     declaredFeatures: deps.ownNode.declaredFeatures,
     evict: (pod, { reason, message }) =>
       group.run(`eviction of ${podLogName(pod)}`, (s) =>
@@ -203,6 +213,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         observer,
         images: images.puller,
         volumes,
+        extras: joinExtras([dra.extras, deps.devices.extras]),
         references: objects,
         features,
         runtimeClasses: membership.runtimeClasses,
@@ -240,7 +251,10 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       admit: (pod) => admission.admit(allocations.allocated(pod)),
       allocations,
       resizes,
-      adopt: (pod) => placement.adopt(allocations.allocated(pod)),
+      adopt(pod) {
+        placement.adopt(allocations.allocated(pod))
+        deps.devices.adopt(pod)
+      },
       observedPods: observer,
       onStatus: deps.onStatus,
       isUnreadable: deps.isUnreadable,
@@ -271,6 +285,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     files,
     journal,
     placement,
+    dra,
     userNamespaces,
     resizes,
     wantsFreshNode: wantsFresh,

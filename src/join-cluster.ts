@@ -25,6 +25,7 @@ import { traceTransport } from './kube-api/transport/trace-transport.ts'
 import type { Transport } from './kube-api/transport/transport.ts'
 import type { Membership } from './membership.ts'
 import type { Node } from './model/generated/core-v1.ts'
+import { createDynamicResourcesApi } from './objects/dynamic-resources-api.ts'
 import { createKubeObjectApi } from './objects/create-kube-object-api.ts'
 import type { FollowedObjects } from './sources/run-api-source.ts'
 import type { Logger } from './telemetry/logger.ts'
@@ -96,6 +97,11 @@ export async function joinCluster(given: JoinClusterDeps, group: TaskGroup): Pro
     certificates,
     membership: {
       objects: createKubeObjectApi(follower),
+      dynamicResources: createDynamicResourcesApi({
+        client,
+        nodeName,
+        isRegistered: () => node.node() !== undefined,
+      }),
       podEvents: events.podEvents,
       nodeEvents: events.nodeEvents,
       runtimeClasses,

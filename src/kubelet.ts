@@ -3,6 +3,7 @@ import { TaskGroup } from './async/task-group.ts'
 import { Wakeup } from './async/wakeup.ts'
 import type { Settings } from './config/load-configuration.ts'
 import { computeNodeDnsWarnings } from './containers/compute-dns-config.ts'
+import { createDevices } from './create-devices.ts'
 import { createCgroups } from './create-cgroups.ts'
 import { createCsi } from './create-csi.ts'
 import { createPods } from './create-pods.ts'
@@ -14,6 +15,7 @@ import { NodePressure } from './eviction/node-pressure.ts'
 import { createNodeTracing } from './create-node-tracing.ts'
 import { PodChanges } from './node-api/pod-changes.ts'
 import type { NodeShutdown } from './create-node-shutdown.ts'
+import type { PluginHandler } from './plugins/plugin-handler.ts'
 import type { PluginRegistrations } from './plugins/plugin-registrations.ts'
 import { noTracer } from './telemetry/tracer.ts'
 import type { ServingCertificates } from './certificates/open-serving-certificates.ts'
@@ -121,6 +123,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       usage: readOwnUsage,
       volumes: () => volumes.counts(),
       cpus: () => placement.cpus.figures(),
+      resourceClaims: () => dra.claims.inUse(),
       claimUsages: () => volumeStats.claimUsages(),
       logUsages: () => listLogUsages(stats.opened?.engine.snapshot()),
       resizes: () => pods.resizes.counts(),
@@ -161,6 +164,17 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const membership = cluster?.membership ?? createLoneMembership({ objects: deps.objects, nodeName, log })
   // Before anybody is told how the node is, so that it does not seem to falter at each start of the agent.
   await health.check(group.signal)
+  const devices = await createDevices(
+    {
+      ...deps,
+      rootDirectory,
+      onNode: () => void (isBuilt && ownNode.wake()),
+      onPod: (uid) => void (isBuilt && workers.wake(uid)),
+      events: membership.nodeEvents,
+      metrics,
+    },
+    group,
+  )
   const pressure = new NodePressure(() => ownNode.wake())
   const onDrivers = () => isBuilt && pods.retryCsi()
   const csi = await createCsi(
@@ -181,6 +195,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       pressures: () => pressure.current,
       problems: () => [...looks.problems(), ...health.nodeProblems, ...csi.problems(), ...(shutdown?.problems() ?? [])],
       volumesInUse: () => (isBuilt ? pods.csi.inUse() : undefined),
+      devices: () => devices.facts(),
       events: membership.nodeEvents,
       startup: new NodeStartup({
         bootedAt: readBootTime(),
@@ -223,6 +238,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       membership,
       cgroups: cgroups.pods,
       node,
+      devices,
       ownNode,
       csi,
       guarded,
@@ -239,7 +255,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     },
     group,
   )
-  const { workers, volumes, volumeStats, images, placement } = pods
+  const { workers, volumes, volumeStats, images, placement, dra } = pods
   isBuilt = true
 
   // What runs is known before anything is wanted: so a restart of the agent adopts, and never starts twice.
@@ -247,6 +263,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const running = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
   await pods.userNamespaces.adopt(running)
   await placement.find(running, group.signal)
+  devices.find(running)
   const mux = new PodConfigMux({
     sources: sourceNames(settings),
     clock,
@@ -281,6 +298,9 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     workers.sourcesReady()
     placement.sourcesReady()
     pods.csi.releaseUnused()
+    dra.claims.sourcesReady()
+    const active = new Set(workers.activePods().map(({ metadata }) => metadata.uid))
+    devices.sourcesReady((uid) => active.has(uid) || observer.get(uid) !== undefined)
     cgroups.wake()
     const leftovers = {
       files: pods.files,
@@ -323,6 +343,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   )
   group.run('cgroups', (s) => cgroups.run(s))
   group.run('placement', (s) => placement.run(s))
+  group.run('devices', (s) => devices.run(s))
   group.run('own node', async (s) => {
     await csi.looked(s)
     await ownNode.run(s)
@@ -379,9 +400,10 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     return created.api
   }
   const statsRoutes = async () => (await stats.open()).routes
-  const ports = { settings, workers, metrics, tracer, clock, log, syncLoop, statsRoutes, createApi }
+  const devicePlugins = () => devices.problem()
+  const ports = { settings, workers, metrics, tracer, clock, log, syncLoop, devicePlugins, statsRoutes, createApi }
   group.run('servers', (s) => runServers(ports, s))
-  await deps.onReady(() => syncLoop() === undefined)
+  await deps.onReady(() => syncLoop() === undefined && devicePlugins() === undefined)
   if (config.runOnce) {
     const once = {
       views: () => workers.views(),
@@ -396,13 +418,18 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   }
   group.run('node API', async (s) => {
     const { runNodeApi } = await import('./run-node-api.ts')
-    await runNodeApi({ settings, rootDirectory, workers, placement, changes: podChanges, metrics, clock, log }, s)
+    const given = { placement, devices, claims: dra.claims }
+    await runNodeApi({ settings, rootDirectory, workers, ...given, changes: podChanges, metrics, clock, log }, s)
   })
   group.run('plugins', async (s) => {
     const { PluginRegistrations } = await import('./plugins/plugin-registrations.ts')
     plugins = new PluginRegistrations({
       directory: `${rootDirectory}/plugins_registry`,
-      handlers: new Map([['CSIPlugin', csi.handler]]),
+      handlers: new Map<string, PluginHandler>([
+        ['CSIPlugin', csi.handler],
+        ['DevicePlugin', devices.handler],
+        ['DRAPlugin', dra.drivers],
+      ]),
       clock,
       log,
     })

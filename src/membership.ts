@@ -1,5 +1,6 @@
 import type { Lookup } from './containers/environment-sources.ts'
 import type { Service } from './model/generated/core-v1.ts'
+import type { DynamicResourcesApi } from './objects/dynamic-resources-api.ts'
 import type { ObjectApi } from './objects/object-api.ts'
 import type { RuntimeClasses } from './pods/runtime-classes.ts'
 import type { Logger } from './telemetry/logger.ts'
@@ -12,6 +13,8 @@ import type { PodEvents } from './telemetry/pod-events.ts'
 export interface Membership {
   /** Where objects that pods refer to are read; undefined without an API. */
   readonly objects: ObjectApi | undefined
+  /** Where claims of devices are read; undefined without an API. */
+  readonly dynamicResources: DynamicResourcesApi | undefined
   readonly podEvents: PodEvents
   readonly nodeEvents: NodeEvents
   readonly runtimeClasses: RuntimeClasses
@@ -37,6 +40,7 @@ export function createLoneMembership(deps: {
   const { objects, nodeName, log } = deps
   return {
     objects,
+    dynamicResources: undefined,
     podEvents: createLoggedPodEvents(log),
     nodeEvents: createLoggedNodeEvents(log, nodeName),
     runtimeClasses: noRuntimeClasses,

@@ -50,7 +50,7 @@ async function environmentOf(container: Partial<Container>, given: Given = {}) {
   )
   const facts = { pod, container: request.container, podIps: [], nodeIps: [], allocatable: {} }
   const compute = () =>
-    computeEnvironment({ ...facts, sources, deviceVariables: [] } as never).map(({ name, value }) => `${name}=${value}`)
+    computeEnvironment({ ...facts, sources, addedVariables: [] } as never).map(({ name, value }) => `${name}=${value}`)
   return { asked: api.calls, compute }
 }
 

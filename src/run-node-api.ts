@@ -1,13 +1,15 @@
 import type { Clock } from './async/clock.ts'
 import { TaskGroup } from './async/task-group.ts'
 import { TokenBucket } from './async/token-bucket.ts'
+import type { NodeDevices } from './create-devices.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { PodChanges } from './node-api/pod-changes.ts'
-import { createPodResourcesServices, NOTHING_GIVEN } from './node-api/pod-resources.ts'
-import type { PodResourcesDeps } from './node-api/pod-resources.ts'
+import { createPodResourcesServices } from './node-api/pod-resources.ts'
+import type { GivenResources, PodResourcesDeps } from './node-api/pod-resources.ts'
 import type { ContainerMemory } from './node-api/generated/pod-resources-v1.ts'
 import { runSocketServer } from './node-api/run-socket-server.ts'
 import type { PodWorkers } from './pods/pod-workers.ts'
+import type { PodClaims, UsedClaim } from './resources/dra/pod-claims.ts'
 import type { PodCpus } from './resources/cpus/pod-cpus.ts'
 import type { MemoryBlock } from './resources/memory/memory-state.ts'
 import type { PodMemory } from './resources/memory/pod-memory.ts'
@@ -21,6 +23,8 @@ export interface RunNodeApiDeps {
     readonly cpus: Pick<PodCpus, 'exclusiveOf' | 'allocatable'>
     readonly memory: Pick<PodMemory, 'blocksOf' | 'allocatable'>
   }
+  readonly devices: Pick<NodeDevices, 'devicesOf' | 'allocatable'>
+  readonly claims: Pick<PodClaims, 'usedBy'>
   /** Told by whoever hears of changes of pods. */
   readonly changes: PodChanges
   readonly metrics: PodResourcesDeps['metrics']
@@ -33,7 +37,7 @@ const LIMIT = { perSecond: 100, burst: 10 }
 
 /** What agents of this node may ask over its sockets, until the signal aborts. */
 export async function runNodeApi(deps: RunNodeApiDeps, signal: AbortSignal): Promise<void> {
-  const { settings, rootDirectory, workers, changes, metrics, clock, log } = deps
+  const { settings, rootDirectory, workers, devices, claims, changes, metrics, clock, log } = deps
   const { gates } = settings
   const { cpus, memory } = deps.placement
   await using group = new TaskGroup(signal)
@@ -42,14 +46,14 @@ export async function runNodeApi(deps: RunNodeApiDeps, signal: AbortSignal): Pro
       activePods: () => workers.activePods(),
       pods: () => workers.views().map(({ pod }) => pod),
       listsActivePods: gates.enabled('KubeletPodResourcesListUseActivePods'),
-      // Nothing else on this node is given to single containers.
-      resourcesOf: ({ metadata }, { name }) => ({
-        ...NOTHING_GIVEN,
-        cpuIds: toIds(cpus.exclusiveOf(metadata.uid, name)),
-        memory: memory.blocksOf(metadata.uid, name).map(toContainerMemory),
+      resourcesOf: (pod, container) => ({
+        devices: devices.devicesOf(pod.metadata.uid, container.name),
+        cpuIds: toIds(cpus.exclusiveOf(pod.metadata.uid, container.name)),
+        memory: memory.blocksOf(pod.metadata.uid, container.name).map(toContainerMemory),
+        dynamicResources: claims.usedBy(pod, container).map(toDynamicResource),
       }),
       allocatable: () => ({
-        devices: [],
+        devices: devices.allocatable(),
         cpuIds: toIds(cpus.allocatable()),
         memory: memory.allocatable().map(toContainerMemory),
       }),
@@ -83,6 +87,20 @@ export async function runNodeApi(deps: RunNodeApiDeps, signal: AbortSignal): Pro
     )
   }
   await group.join()
+}
+
+function toDynamicResource({ namespace, name, devices }: UsedClaim): GivenResources['dynamicResources'][number] {
+  return {
+    claimName: name,
+    claimNamespace: namespace,
+    claimResources: devices.map(({ driver, poolName, deviceName, cdiDeviceIds, shareId }) => ({
+      cdiDevices: cdiDeviceIds.map((id) => ({ name: id })),
+      driverName: driver,
+      poolName,
+      deviceName,
+      shareId,
+    })),
+  }
 }
 
 function toIds(cpus: readonly number[]): bigint[] {

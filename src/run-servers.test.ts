@@ -72,6 +72,7 @@ async function run(
     clock: new FakeClock(),
     log,
     syncLoop: problem,
+    devicePlugins: () => undefined,
     statsRoutes: async () => stats,
     createApi: async () => apiDeps,
   }

@@ -24,6 +24,8 @@ export interface RunServersDeps {
   readonly clock: Clock
   readonly log: Logger
   readonly syncLoop: HealthCheck
+  /** Of the server at which device plugins present themselves. */
+  readonly devicePlugins: HealthCheck
   /** What the node and its pods use: made when somebody asks. */
   readonly statsRoutes: () => Promise<readonly Route[]>
   /** What only the kubelet's API on its own port needs. */
@@ -44,8 +46,13 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
   const { settings, metrics, tracer, clock, log } = deps
   const { config } = settings
   const health = createHealthRoutes({
-    // Nothing here flushes a log later, so that one always passes. Device plugins are not let in, so there is no check of their server.
-    checks: { ping: () => undefined, log: () => undefined, syncloop: deps.syncLoop },
+    // Nothing here flushes a log later, so that one always passes.
+    checks: {
+      ping: () => undefined,
+      log: () => undefined,
+      syncloop: deps.syncLoop,
+      'device-plugin': deps.devicePlugins,
+    },
     onChecked: (name, isHealthy) => metrics.healthChecked(name, isHealthy),
   })
   await using group = new TaskGroup(signal)

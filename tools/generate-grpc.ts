@@ -30,7 +30,15 @@ const options = [
   'outputServices=generic-definitions',
 ]
 
-const FOLDERS = ['src/cri', 'src/csi', 'src/node-api', 'src/plugins', 'src/tracing']
+const FOLDERS = [
+  'src/cri',
+  'src/csi',
+  'src/node-api',
+  'src/plugins',
+  'src/resources/devices',
+  'src/resources/dra',
+  'src/tracing',
+]
 
 for (const folder of FOLDERS) {
   rmSync(join(root, folder, 'generated'), { recursive: true, force: true })

@@ -28,7 +28,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   probes: ['model', 'async', 'telemetry', 'http-client', 'cri', 'containers'],
   images: ['model', 'async', 'telemetry', 'host', 'config', 'cri'],
   logs: ['model', 'async', 'telemetry', 'host', 'cri'],
-  resources: ['model', 'async', 'telemetry', 'host'],
+  resources: ['model', 'async', 'telemetry', 'host', 'cri', 'containers'],
   status: ['model', 'async', 'telemetry', 'kube-api'],
   node: ['model', 'async', 'telemetry', 'host', 'cri', 'kube-api'],
   stats: ['model', 'async', 'telemetry', 'host', 'cri', 'observe'],
@@ -60,7 +60,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
 export const owners: Readonly<Record<string, readonly string[]>> = {
   '@grpc/grpc-js': ['cri', 'csi', 'node-api', 'plugins', 'tracing'],
   '@bufbuild/protobuf': ['cri', 'csi', 'node-api', 'plugins', 'tracing'],
-  '@bufbuild/protobuf/wire': ['cri', 'csi', 'node-api', 'plugins', 'tracing'],
+  '@bufbuild/protobuf/wire': ['cri', 'csi', 'node-api', 'plugins', 'resources', 'tracing'],
   '@peculiar/x509': ['certificates'],
   'reflect-metadata': ['certificates'],
   yaml: ['document'],

@@ -5,10 +5,11 @@ import { createContainer, createPod } from '../../test/builders/create-pod.ts'
 import { ContainerConfig, MountPropagation, Signal } from '../cri/generated/runtime-v1.ts'
 import { containerHash } from '../model/container-hash.ts'
 import type { Container } from '../model/generated/core-v1.ts'
-import { computeContainerConfig, NO_DEVICES } from './compute-container-config.ts'
+import { computeContainerConfig } from './compute-container-config.ts'
 import type { ContainerInstance, ContainerNodeSettings } from './compute-container-config.ts'
 import { computeContainerResources } from './compute-container-resources.ts'
 import { computeContainerSecurityContext } from './compute-container-security-context.ts'
+import { NO_EXTRAS } from './container-extras.ts'
 import { ContainerConfigError } from './config-error.ts'
 import { computePodPaths } from './pod-paths.ts'
 
@@ -35,7 +36,8 @@ const instance: ContainerInstance = {
   image: { ref: 'sha256:beef', uid: 7n, username: '' },
   podIps: ['10.1.0.2'],
   mounts: [],
-  devices: NO_DEVICES,
+  devices: [],
+  extras: NO_EXTRAS,
   paths: computePodPaths('/r', pod.metadata.uid),
   random32: 0xabc,
   volumeGroups: [],
@@ -146,12 +148,22 @@ describe('computeContainerConfig()', () => {
     )
   })
 
-  test('devices bring variables, annotations and nodes; the annotations of the agent win', () => {
+  test('others add variables, annotations, mounts and devices, before those of the spec; the annotations of the agent win', () => {
     const device = { hostPath: '/dev/fuse', containerPath: '/dev/fuse', permissions: 'rw' }
+    const disk = { hostPath: '/dev/loop0', containerPath: '/dev/disk', permissions: 'mrw' }
+    const mount = { readOnly: true, recursiveReadOnly: false, propagation: 'None', selinuxRelabel: false } as const
+    const [library, data] = [
+      { ...mount, hostPath: '/opt/lib', containerPath: '/lib' },
+      { ...mount, hostPath: '/data', containerPath: '/data' },
+    ]
     const config = compute(
       { args: ['$(GPU)'] },
       {
-        devices: {
+        podIps: [],
+        mounts: [data],
+        devices: [disk],
+        extras: {
+          mounts: [library],
           variables: [{ name: 'GPU', value: '0' }],
           annotations: { 'vendor.test/a': 'b', 'io.kubernetes.container.restartCount': 'forged' },
           devices: [device],
@@ -161,7 +173,11 @@ describe('computeContainerConfig()', () => {
     )
     assert.deepEqual(config.args, ['0'])
     assert.deepEqual(config.envs, [{ key: 'GPU', value: bytes('0') }])
-    assert.deepEqual(config.devices, [device])
+    assert.deepEqual(config.devices, [device, disk])
+    assert.deepEqual(
+      config.mounts.map(({ hostPath }) => hostPath),
+      ['/opt/lib', '/data'],
+    )
     assert.deepEqual(config.CDIDevices, [{ name: 'vendor.test/gpu=0' }])
     assert.equal(config.annotations['vendor.test/a'], 'b')
     assert.equal(config.annotations['io.kubernetes.container.restartCount'], '2')

@@ -13,6 +13,7 @@ import { computeEnvironment } from './compute-environment.ts'
 import type { EnvironmentVariable } from './compute-environment.ts'
 import { computeMounts } from './compute-mounts.ts'
 import type { ContainerMount } from './compute-mounts.ts'
+import type { ContainerExtras } from './container-extras.ts'
 import type { UserNamespaceMapping } from '../model/user-namespace.ts'
 import type { ImageUser } from './compute-run-as.ts'
 import type { EnvironmentSources } from './environment-sources.ts'
@@ -32,17 +33,6 @@ export interface ContainerNodeSettings {
   readonly security: ContainerSecuritySettings
 }
 
-/** What a device plugin asks to have in a container. */
-export interface ContainerDevices {
-  readonly variables: readonly EnvironmentVariable[]
-  readonly annotations: Readonly<Record<string, string>>
-  readonly devices: readonly Device[]
-  readonly cdiDevices: readonly string[]
-}
-
-/** A container without devices. */
-export const NO_DEVICES: ContainerDevices = { variables: [], annotations: {}, devices: [], cdiDevices: [] }
-
 /** What is known about one instance by the time it is made. */
 export interface ContainerInstance {
   readonly restartCount: number
@@ -50,9 +40,12 @@ export interface ContainerInstance {
   readonly image: ImageUser & { readonly ref: string }
   /** As the pod's status shows them. */
   readonly podIps: readonly string[]
-  /** Of device plugins first, then of volumes in the order of the spec. */
+  /** Of volumes, in the order of the spec. */
   readonly mounts: readonly ContainerMount[]
-  readonly devices: ContainerDevices
+  /** Volumes that it has as block devices. */
+  readonly devices: readonly Device[]
+  /** What others add, before what the spec has of the same kind. */
+  readonly extras: ContainerExtras
   readonly paths: PodPaths
   /** Drawn for this instance: names the file of its last words. */
   readonly random32: number
@@ -74,7 +67,7 @@ export interface ContainerConfigInput {
 export function computeContainerConfig(input: ContainerConfigInput): ContainerConfig {
   const { pod, instance, kinded } = input
   const { container } = kinded
-  const { restartCount, devices } = instance
+  const { restartCount, devices, extras } = instance
   const environment = computeContainerEnvironment(input)
   const byName = new Map(environment.map(({ name, value }) => [name, value]))
   const expand = (text: string): string => expandVariables(text, (name) => byName.get(name))
@@ -86,10 +79,10 @@ export function computeContainerConfig(input: ContainerConfigInput): ContainerCo
     workingDir: container.workingDir ?? '',
     envs: environment.map(({ name, value }) => ({ key: name, value: utf8Bytes(value) })),
     mounts: mountsOf(input),
-    devices: devices.devices,
-    CDIDevices: devices.cdiDevices.map((name) => ({ name })),
+    devices: [...extras.devices, ...devices],
+    CDIDevices: extras.cdiDevices.map((name) => ({ name })),
     labels: containerLabels(pod, container.name),
-    annotations: { ...devices.annotations, ...computeContainerAnnotations(pod, container, restartCount) },
+    annotations: { ...extras.annotations, ...computeContainerAnnotations(pod, container, restartCount) },
     logPath: containerLogPath(container.name, restartCount),
     stdin: container.stdin === true,
     stdinOnce: container.stdinOnce === true,
@@ -114,7 +107,7 @@ export function computeContainerEnvironment({
   node,
   sources,
 }: Omit<ContainerConfigInput, 'instance'> & {
-  readonly instance: Pick<ContainerInstance, 'podIps' | 'devices'>
+  readonly instance: Pick<ContainerInstance, 'podIps' | 'extras'>
 }): EnvironmentVariable[] {
   return computeEnvironment({
     pod,
@@ -123,7 +116,7 @@ export function computeContainerEnvironment({
     nodeIps: node.ips,
     nodeAllocatable: node.allocatable,
     sources,
-    deviceVariables: instance.devices.variables,
+    addedVariables: instance.extras.variables,
   })
 }
 
@@ -143,7 +136,7 @@ function mountsOf({ pod, kinded, instance, node }: ContainerConfigInput): Contai
   return computeMounts({
     pod,
     podIps: instance.podIps,
-    mounts: instance.mounts,
+    mounts: [...instance.extras.mounts, ...instance.mounts],
     etcHostsPath: instance.paths.etcHosts,
     terminationLog: containerPath === '' ? undefined : { hostPath, containerPath },
     selinuxEnabled: node.selinuxEnabled,

@@ -44,7 +44,7 @@ function compute(
     nodeIps: ['192.0.2.1'],
     nodeAllocatable: new Map(),
     sources,
-    deviceVariables: [],
+    addedVariables: [],
     ...changes,
   }
   return computeEnvironment(input).map(({ name, value }) => ({ [name]: value }))
@@ -126,8 +126,8 @@ describe('computeEnvironment()', () => {
       { name: 'URL', value: 'redis://$(CACHE_SERVICE_HOST)' },
       { name: 'CACHE_PORT', value: 'mine' },
     ]
-    const deviceVariables = [{ name: 'DEVICE', value: '0' }]
-    const names = compute({ env }, { sources: withServices, deviceVariables })
+    const addedVariables = [{ name: 'DEVICE', value: '0' }]
+    const names = compute({ env }, { sources: withServices, addedVariables })
     assert.deepEqual(names.slice(0, 5), [
       { DEVICE: '0' },
       { URL: 'redis://10.0.0.5' },

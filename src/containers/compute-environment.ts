@@ -16,13 +16,13 @@ export interface EnvironmentVariable {
 
 export interface EnvironmentInput extends PodFacts, ResourceFacts {
   readonly sources: EnvironmentSources
-  /** Variables that device plugins ask for. */
-  readonly deviceVariables: readonly EnvironmentVariable[]
+  /** Variables that others than the spec ask for, such as device plugins. */
+  readonly addedVariables: readonly EnvironmentVariable[]
 }
 
 type Data = ReadonlyMap<string, string>
 
-/** The environment of a container: devices first, then what the spec says in its order, then the services it did not name. */
+/** The environment of a container: what others add, then what the spec says in its order, then the services it did not name. */
 export function computeEnvironment(input: EnvironmentInput): EnvironmentVariable[] {
   const services = serviceVariables(input)
   const computed = new Map<string, string>()
@@ -34,7 +34,7 @@ export function computeEnvironment(input: EnvironmentInput): EnvironmentVariable
     if (value !== undefined) computed.set(variable.name, value)
   }
   const rest = [...services].filter(([name]) => !computed.has(name))
-  return [...input.deviceVariables, ...[...computed, ...rest].map(([name, value]) => ({ name, value }))]
+  return [...input.addedVariables, ...[...computed, ...rest].map(([name, value]) => ({ name, value }))]
 }
 
 function serviceVariables({ pod, sources }: EnvironmentInput): Data {

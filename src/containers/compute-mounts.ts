@@ -19,7 +19,7 @@ export interface ContainerMount {
 export interface MountsInput {
   readonly pod: Pod
   readonly podIps: readonly string[]
-  /** Of devices first, then of volumes in the order of the spec. */
+  /** Of what others add first, then of volumes in the order of the spec. */
   readonly mounts: readonly ContainerMount[]
   readonly etcHostsPath: string
   /** Where the container's last words go, on the node and in the container; undefined when it has no such path. */

@@ -47,7 +47,7 @@ const ROWS: readonly Row[] = [
   {
     capability: 'resourceClaims',
     effect: 'refuse',
-    reason: 'dynamic resource allocation is not supported yet',
+    reason: 'this node has no API server from which resource claims could be read',
     find: (pod) => [
       ...pathIf(pod, 'spec.resourceClaims', ({ spec }) => (spec.resourceClaims ?? []).length > 0),
       ...containerPaths(pod, 'resources.claims', ({ resources }) => (resources?.claims ?? []).length > 0),

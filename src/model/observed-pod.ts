@@ -41,6 +41,8 @@ export interface ObservedContainer {
   readonly terminationLog: string
   /** What the runtime says it has set for the container; undefined when it says nothing. */
   readonly applied?: AppliedResources | undefined
+  /** Which devices it was made with, as a note that the runtime keeps; undefined when it has none. */
+  readonly devices?: string | undefined
   /** The signal that stops it, when it is not the usual one and the runtime tells. */
   readonly stopSignal?: string | undefined
   /** Paths inside it at which mounts are read-only to their depths. */

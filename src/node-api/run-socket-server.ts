@@ -2,6 +2,7 @@ import { Server, ServerCredentials } from '@grpc/grpc-js'
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import type { Clock } from '../async/clock.ts'
 import { prepareServingSocket } from '../host/serving-socket.ts'
+import type { ServingSocket } from '../host/serving-socket.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 /** One service of a server. */
@@ -16,8 +17,12 @@ export interface SocketServerDeps {
   readonly services: readonly SocketService[]
   readonly clock: Clock
   readonly log: Logger
+  /** Makes a place for the socket, where the usual way is not the right one. */
+  readonly prepare?: (path: string) => Promise<ServingSocket>
   /** Whoever knows the path can connect from now on. */
   readonly onListening?: () => void
+  /** It does not serve, and is tried again. */
+  readonly onFailed?: (error: Error) => void
 }
 
 const RETRY_MS = 10_000
@@ -33,6 +38,7 @@ export async function runSocketServer(deps: SocketServerDeps, signal: AbortSigna
       await serve(deps, signal)
     } catch (error) {
       signal.throwIfAborted()
+      deps.onFailed?.(Error.isError(error) ? error : new Error(String(error)))
       log.error('cannot serve on a socket, will try again', { server: name, path: socketPath, error })
     }
     await clock.sleep(RETRY_MS, signal)
@@ -44,7 +50,7 @@ async function serve(deps: SocketServerDeps, signal: AbortSignal): Promise<void>
   const server = new Server({ 'grpc.enable_channelz': 0 })
   for (const { definition, implementation } of services) server.addService(definition, implementation)
   try {
-    const socket = await prepareServingSocket(socketPath)
+    const socket = await (deps.prepare ?? prepareServingSocket)(socketPath)
     await listen(server, socket.temporaryPath)
     await socket.publish()
     signal.throwIfAborted()

@@ -31,7 +31,9 @@ export type Answers<S extends GeneratedService> = {
     ? (
         stream: ServerWritableStream<Message<S['methods'][M]['requestType']>, Message<S['methods'][M]['responseType']>>,
       ) => void
-    : (request: Message<S['methods'][M]['requestType']>) => Message<S['methods'][M]['responseType']>
+    : (
+        request: Message<S['methods'][M]['requestType']>,
+      ) => Message<S['methods'][M]['responseType']> | Promise<Message<S['methods'][M]['responseType']>>
 }
 
 /** A request that is answered with a status of gRPC. */
@@ -68,11 +70,12 @@ function toUnary(answer: (request: unknown) => unknown, limit: Pick<TokenBucket,
       reply({ code: status.RESOURCE_EXHAUSTED, details: 'rejected by rate limit' })
       return
     }
-    try {
-      reply(null, answer(call.request))
-    } catch (error) {
-      const code = error instanceof CallRefusal ? error.code : status.INTERNAL
-      reply({ code, details: Error.isError(error) ? error.message : String(error) })
-    }
+    Promise.try(answer, call.request).then(
+      (message) => reply(null, message),
+      (error: unknown) => {
+        const code = error instanceof CallRefusal ? error.code : status.INTERNAL
+        reply({ code, details: Error.isError(error) ? error.message : String(error) })
+      },
+    )
   }
 }

@@ -36,6 +36,8 @@ const changed = (metadata: Node['metadata'], status: Node['status'] = {}): Node 
   status: { ...asBefore.status, ...status },
 })
 
+const NEW = { keepsDevices: false }
+
 describe('computeNodeReconciliation()', () => {
   const rows: readonly (readonly [string, Node, unknown])[] = [
     ['an object that is fine keeps its labels, taints and provider', asBefore, undefined],
@@ -63,13 +65,19 @@ describe('computeNodeReconciliation()', () => {
   ]
   for (const [name, existing, patch] of rows) {
     test(name, () => {
-      assert.deepEqual(computeNodePatch(existing, computeNodeReconciliation(initial, existing)), patch)
+      assert.deepEqual(computeNodePatch(existing, computeNodeReconciliation(initial, existing, NEW)), patch)
     })
   }
 
+  test('devices that were recorded are told of by those who bring them', () => {
+    const existing = changed({}, { capacity: { cpu: '2', 'hugepages-2Mi': '16Mi', 'example.com/gpu': '4' } })
+    const after = computeNodeReconciliation(initial, existing, { keepsDevices: true })
+    assert.equal(computeNodePatch(existing, after), undefined)
+  })
+
   test('the annotation goes when volumes are attached by the node', () => {
     const { annotations: _, ...metadata } = initial.metadata ?? {}
-    const after = computeNodeReconciliation({ ...initial, metadata }, asBefore)
+    const after = computeNodeReconciliation({ ...initial, metadata }, asBefore, NEW)
     assert.deepEqual(after.metadata?.annotations, { other: '1' })
   })
 })

@@ -24,7 +24,11 @@ const RECONCILED_LABELS = [
  * The Node object that was there before this agent, with what has to be as the agent would have made it. Other labels, taints and the
  * provider's id belong to whoever changed them since.
  */
-export function computeNodeReconciliation(initial: Node, existing: Node): Node {
+export function computeNodeReconciliation(
+  initial: Node,
+  existing: Node,
+  { keepsDevices }: { readonly keepsDevices: boolean },
+): Node {
   const own = initial.metadata ?? {}
   const theirs = existing.metadata ?? {}
   const labels = Object.entries(own.labels ?? {}).filter(([name, value]) => isReconciled(name) && value !== '')
@@ -32,23 +36,25 @@ export function computeNodeReconciliation(initial: Node, existing: Node): Node {
   const { [ATTACH_DETACH_ANNOTATION]: _, ...others } = theirs.annotations ?? {}
   const annotations = attach === undefined ? others : { ...others, [ATTACH_DETACH_ANNOTATION]: attach }
   const { capacity, allocatable } = initial.status ?? {}
+  const reconcile = (mine: Texts | undefined, found: Texts | undefined) => reconcileResources(mine, found, keepsDevices)
   return {
     ...existing,
     metadata: { ...theirs, labels: { ...theirs.labels, ...Object.fromEntries(labels) }, annotations },
     status: {
       ...existing.status,
-      capacity: reconcileResources(capacity, existing.status?.capacity),
-      allocatable: reconcileResources(allocatable, existing.status?.allocatable),
+      capacity: reconcile(capacity, existing.status?.capacity),
+      allocatable: reconcile(allocatable, existing.status?.allocatable),
     },
   }
 }
 
-/** Huge pages are as they are now; devices are nobody's until somebody brings them again. */
-function reconcileResources(own: Texts = {}, theirs: Texts | undefined): Texts {
+/** Huge pages are as they are now; devices of which there is no record are nobody's until somebody brings them again. */
+function reconcileResources(own: Texts = {}, theirs: Texts | undefined, keepsDevices: boolean): Texts {
   if (theirs === undefined) return own
+  const isLost = (name: string) => !keepsDevices && isExtendedResource(name)
   const kept = Object.entries(theirs).filter(([name]) => !isHugepages(name) || own[name] !== undefined)
   return Object.fromEntries([
-    ...kept.map(([name, amount]) => [name, isExtendedResource(name) && !isNone(amount) ? '0' : amount]),
+    ...kept.map(([name, amount]) => [name, isLost(name) && !isNone(amount) ? '0' : amount]),
     ...Object.entries(own).filter(([name, amount]) => isHugepages(name) && !isSame(theirs[name], amount)),
   ])
 }

@@ -56,6 +56,20 @@ describe('computeNodeResources()', () => {
       ALL,
     ],
     [
+      'devices, of which only some can be given',
+      {},
+      {
+        devices: {
+          capacity: new Map([['example.com/gpu', 3]]),
+          allocatable: new Map([['example.com/gpu', 2]]),
+          areRecorded: true,
+        },
+      },
+      { capacity: { 'example.com/gpu': '8', 'other.com/thing': '1' } },
+      { ...ALL, 'example.com/gpu': '3', 'other.com/thing': '1' },
+      { ...ALL, 'example.com/gpu': '2', 'other.com/thing': '1' },
+    ],
+    [
       'huge pages, which are no longer memory',
       {},
       {

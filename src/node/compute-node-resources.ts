@@ -22,9 +22,14 @@ export function computeNodeResources(
   profile: ResourceProfile,
   size: MachineSize,
 ): NodeResources {
-  const capacity = new Map([...parse(status.capacity), ...ownCapacity(profile, size)])
+  const { devices } = size
+  const capacity = new Map([
+    ...parse(status.capacity),
+    ...ownCapacity(profile, size),
+    ...countDevices(devices?.capacity),
+  ])
   const kept = [...parse(status.allocatable)].filter(([name]) => capacity.has(name) || !isExtendedResource(name))
-  const allocatable = new Map([...kept, ...free(capacity, profile, size)])
+  const allocatable = new Map([...kept, ...free(capacity, profile, size), ...countDevices(devices?.allocatable)])
   return { capacity: format(capacity, status.capacity), allocatable: format(allocatable, status.allocatable) }
 }
 
@@ -43,6 +48,10 @@ function ownCapacity({ maxPods, podsPerCore, localStorage }: ResourceProfile, si
         [`hugepages-${formatQuantity(units(sizeBytes, 'BinarySI'))}`, units(sizeBytes * count, 'BinarySI')] as const,
     ),
   ])
+}
+
+function countDevices(counts: ReadonlyMap<string, number> = new Map()): readonly (readonly [string, Quantity])[] {
+  return [...counts].map(([name, count]) => [name, units(BigInt(count), 'DecimalSI')])
 }
 
 /** Memory that is set aside as huge pages is nobody's ordinary memory. */

@@ -25,11 +25,22 @@ export interface NodeFacts {
   readonly volumesInUse: readonly string[] | undefined
 }
 
+/** Devices that plugins bring. */
+export interface DeviceFacts {
+  /** By resource. */
+  readonly capacity: ReadonlyMap<string, number>
+  readonly allocatable: ReadonlyMap<string, number>
+  /** False: nothing was recorded of devices, so what the Node object says of them is about another machine. */
+  readonly areRecorded: boolean
+}
+
 /** How large the machine is. */
 export interface MachineSize {
   readonly cpus: number
   readonly memoryBytes: bigint
   readonly hugepages: readonly { readonly sizeBytes: bigint; readonly count: bigint }[]
+  /** Undefined where nobody counts them. */
+  readonly devices?: DeviceFacts | undefined
   /** Of the file system that holds the root directory; undefined while it could not be read. */
   readonly storageBytes: bigint | undefined
 }

@@ -62,7 +62,8 @@ async function tryToRegister(deps: RegistrationDeps, signal: AbortSignal): Promi
     if (!isRefusal(error, 'AlreadyExists') && !isRefusal(error, 'Forbidden')) throw error
   }
   const existing = await api.getNode(signal)
-  const patch = computeNodePatch(existing, computeNodeReconciliation(initial.node, existing))
+  const keepsDevices = facts.size.devices?.areRecorded === true
+  const patch = computeNodePatch(existing, computeNodeReconciliation(initial.node, existing, { keepsDevices }))
   ownNode.note(patch === undefined ? existing : await api.patchNodeStatus(patch, signal))
   return 'found'
 }

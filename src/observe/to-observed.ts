@@ -1,5 +1,6 @@
 import { ContainerState, NamespaceMode, PodSandboxState, Signal } from '../cri/generated/runtime-v1.ts'
 import type { Container, ContainerStatus, PodSandbox, PodSandboxStatus } from '../cri/generated/runtime-v1.ts'
+import { DEVICES_ANNOTATION } from '../model/devices-annotation.ts'
 import type { ObservedContainer, ObservedSandbox } from '../model/observed-pod.ts'
 import { parseKeptSpec } from './parse-kept-spec.ts'
 
@@ -84,7 +85,9 @@ function told({
   resources,
   stopSignal,
   mounts,
-}: ContainerStatus): Pick<ObservedContainer, 'applied' | 'stopSignal' | 'recursiveReadOnly'> {
+  annotations,
+}: ContainerStatus): Pick<ObservedContainer, 'applied' | 'devices' | 'stopSignal' | 'recursiveReadOnly'> {
+  const { [DEVICES_ANNOTATION]: devices } = annotations
   const linux = resources?.linux
   const signal = Object.entries(Signal).find(([, number]) => number === stopSignal)?.[0]
   const paths = mounts.filter(({ recursiveReadOnly }) => recursiveReadOnly).map(({ containerPath }) => containerPath)
@@ -99,6 +102,7 @@ function told({
             memoryLimitBytes: linux.memoryLimitInBytes,
           },
         }),
+    ...(devices === undefined ? {} : { devices }),
     ...(signal === undefined || stopSignal === Signal.RUNTIME_DEFAULT ? {} : { stopSignal: signal }),
     ...(paths.length === 0 ? {} : { recursiveReadOnly: paths }),
   }

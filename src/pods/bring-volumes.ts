@@ -23,7 +23,7 @@ export async function bringVolumes(
     return 'there'
   }
   using scope = new AbortScope(signals.superseded)
-  memory.volumesWait = scope
+  memory.wait = scope
   try {
     await volumes.ensure({ pod, noteStep }, scope.signal)
     return 'there'
@@ -39,6 +39,6 @@ export async function bringVolumes(
     })
     return 'missing'
   } finally {
-    memory.volumesWait = undefined
+    memory.wait = undefined
   }
 }

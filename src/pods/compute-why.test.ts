@@ -26,6 +26,13 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
     'Is being ended (removed): create sandbox, for 1.5 s',
     { state: { kind: 'terminating', cause: 'removed', graceSeconds: undefined }, steps: [open, done] },
   ],
+  [
+    'Is being ended (deleted): Waits until its devices are given back: busy',
+    {
+      state: { kind: 'terminating', cause: 'deleted', graceSeconds: 1 },
+      problem: 'Waits until its devices are given back: busy',
+    },
+  ],
   ['Is being ended (orphaned)', { state: { kind: 'terminating', cause: 'orphaned', graceSeconds: 1 } }],
   [
     'Has ended; what is left of it goes in a moment',

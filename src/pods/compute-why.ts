@@ -27,7 +27,7 @@ export function computeWhy(input: WhyInput): string {
     case 'waiting':
       return 'Waits for an older pod of the same name to end'
     case 'terminating':
-      return `Is being ended (${state.cause})${open === undefined ? '' : `: ${open}`}`
+      return [`Is being ended (${state.cause})`, open ?? input.problem ?? []].flat().join(': ')
     case 'terminated':
       return [describeEnd(status), ...(open === undefined ? [] : [open])].join('; ')
     case 'gone':

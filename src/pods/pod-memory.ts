@@ -24,8 +24,8 @@ export interface PodMemory {
   lastSandboxAt: number | undefined
   /** The runtime was changed and could not be looked at since: what is known of the pod is older than what was done. */
   unsure: boolean
-  /** The pass under way waits for volumes and for nothing else: whatever is news ends that wait. */
-  volumesWait: AbortScope | undefined
+  /** The pass under way waits for volumes or devices and for nothing else: whatever is news ends that wait. */
+  wait: AbortScope | undefined
   /** What users were last told about the network; undefined while it is fine. */
   networkProblem: string | undefined
   /** Why the last pass could not bring the pod to its spec, in words; undefined once one could. */
@@ -51,7 +51,7 @@ export function createPodMemory(pod?: Pod): PodMemory {
     hasCgroup: false,
     lastSandboxAt: undefined,
     unsure: false,
-    volumesWait: undefined,
+    wait: undefined,
     networkProblem: undefined,
     problem: undefined,
     hasRun: false,

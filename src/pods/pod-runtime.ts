@@ -21,6 +21,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { PodEvents } from '../telemetry/pod-events.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 import type { ExitJournal } from './exit-journal.ts'
+import type { PodExtras } from './pod-extras.ts'
 import type { PodFiles } from './pod-files.ts'
 import type { PodMetrics } from './pod-metrics.ts'
 import type { RuntimeClasses } from './runtime-classes.ts'
@@ -160,6 +161,7 @@ export interface PodRuntime {
   readonly observer: PodObserver
   readonly images: ImageProvider
   readonly volumes: PodVolumes
+  readonly extras: PodExtras
   readonly references: PodReferences
   /** What the runtime can do, by its newest word. */
   readonly features: () => RuntimeFeatures

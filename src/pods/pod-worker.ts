@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { AbortScope } from '../async/abort-scope.ts'
 import { Wakeup } from '../async/wakeup.ts'
 import { CriCallError } from '../cri/cri-call-error.ts'
@@ -23,6 +24,7 @@ import { computeWhy } from './compute-why.ts'
 import type { TimelineStep } from './timeline-step.ts'
 import type { Timeline } from './timeline.ts'
 import type { PodState, TerminationCause } from './pod-state.ts'
+import { releaseExtras } from './release-extras.ts'
 import { stopAndLook } from './stop-and-look.ts'
 import type { EndingPod } from './stop-and-look.ts'
 import { syncPod } from './sync-pod.ts'
@@ -177,23 +179,25 @@ export class PodWorker {
   /** What the runtime has of the pod changed. A step under way finds that out before it waits; most often it is its own doing. */
   lookAgain(): void {
     this.#probing?.probes.look()
-    this.#endVolumesWait()
+    this.#endWait()
     if (this.#pass === undefined) this.wake()
   }
 
-  /** The newest wish; the pass under way ends first, unless it only waits for volumes. */
+  /** The newest wish; the pass under way ends first, unless it only waits for volumes or devices. */
   update(pod: Pod): void {
     this.#subject = { kind: 'pod', pod }
     this.#passes.updated()
     this.#noteStartup(pod)
-    this.#endVolumesWait()
+    this.#endWait()
     this.wake()
   }
 
-  /** Only what the API says of the pod is new. Most often that is what it was told from here; others have a say in whether it is ready. */
+  /** Only what the API says of the pod is new. Most often that is what it was told from here; others have a say in whether it is ready, and which claims are its own. */
   note(pod: Pod): void {
     const gates = (pod.spec.readinessGates ?? []).map(({ conditionType }) => conditionType)
-    const isOther = gates.some((gate) => conditionOf(this.pod, gate) !== conditionOf(pod, gate))
+    const isOther =
+      gates.some((gate) => conditionOf(this.pod, gate) !== conditionOf(pod, gate)) ||
+      !isDeepStrictEqual(claimsOf(this.pod), claimsOf(pod))
     this.#subject = { kind: 'pod', pod }
     this.#noteStartup(pod)
     if (isOther) this.wake()
@@ -239,6 +243,7 @@ export class PodWorker {
     const recorded = this.#state.kind === 'terminating' ? this.#state.graceSeconds : undefined
     const graceSeconds = this.pod === undefined ? override : computePodGrace(this.pod, { recorded, override })
     this.#state = computeTermination(this.#state, { cause, graceSeconds })
+    this.#memory.problem = undefined
     if (graceSeconds !== undefined) for (const grace of this.#memory.graces) grace.shorten(graceSeconds)
     this.#pass?.abort(new Error('Pod is terminating'))
     this.wake()
@@ -334,6 +339,7 @@ export class PodWorker {
     const result = await syncPod({ runtime, settings, memory: this.#memory, probes, onStatus }, pod, signals)
     if (this.#state.kind !== 'syncing') return 0
     if (result.kind === 'finished') {
+      this.#memory.problem = undefined
       await this.#noteEnd()
       this.#state = computeTermination(this.#state, { cause: 'finished', graceSeconds: undefined })
     }
@@ -359,6 +365,8 @@ export class PodWorker {
       throw error
     }
     await this.#probing?.probes.end()
+    const waitMs = await releaseExtras(runtime, { ...this.#observed(), memory: this.#memory }, shutdown)
+    if (waitMs !== undefined) return waitMs
     const allocated = this.#allocated()
     if (allocated !== undefined) {
       await this.#probing?.tell(allocated, this.#observed(), true)
@@ -426,8 +434,8 @@ export class PodWorker {
     return { pod: this.#allocated(), observed: () => this.#observed(), memory: this.#memory }
   }
 
-  #endVolumesWait(): void {
-    this.#memory.volumesWait?.abort(new Error('Something about the pod changed'))
+  #endWait(): void {
+    this.#memory.wait?.abort(new Error('Something about the pod changed'))
   }
 
   // Asked by its own name: the compiler believes that a state which was another a moment ago still is.
@@ -444,6 +452,11 @@ export class PodWorker {
     const { namespace, name } = this.#subject.kind === 'pod' ? this.#subject.pod.metadata : this.#subject.observed
     return `${namespace}/${name}`
   }
+}
+
+/** The claims that others made for the pod. */
+function claimsOf(pod: Pod | undefined): readonly unknown[] {
+  return [pod?.status?.resourceClaimStatuses, pod?.status?.extendedResourceClaimStatus]
 }
 
 function conditionOf(pod: Pod | undefined, type: string): string | undefined {

@@ -115,6 +115,18 @@ export class PodWorkers {
     return this.#workers.has(uid) || this.#refused.get(uid) !== undefined || this.#deps.isUnreadable?.(uid) === true
   }
 
+  /** Something of the pod may still run, or start. */
+  mayRun(uid: PodUid): boolean {
+    const state = this.#workers.get(uid)?.state.kind ?? 'gone'
+    if (state !== 'terminated' && state !== 'gone') return true
+    return this.#runs(uid) || this.#returning.has(uid) || this.#deps.isUnreadable?.(uid) === true
+  }
+
+  /** The newest wish for a pod that is here, also when it is not wanted any more. */
+  podOf(uid: PodUid): Pod | undefined {
+    return this.#workers.get(uid)?.pod
+  }
+
   /** What the API may be told of a pod; undefined when it is not wanted here any more. */
   view(uid: PodUid): PodReport | undefined {
     const refused = this.#refused.get(uid)

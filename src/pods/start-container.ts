@@ -1,8 +1,5 @@
-import {
-  computeContainerConfig,
-  computeContainerEnvironment,
-  NO_DEVICES,
-} from '../containers/compute-container-config.ts'
+import { computeContainerConfig, computeContainerEnvironment } from '../containers/compute-container-config.ts'
+import type { ContainerExtras } from '../containers/container-extras.ts'
 import { computeEtcHosts } from '../containers/compute-etc-hosts.ts'
 import { computePodHostname } from '../containers/compute-hostname.ts'
 import { computeRestartCount } from '../containers/compute-restart-count.ts'
@@ -125,7 +122,9 @@ async function describeContainer(
   const { container } = kinded
   // Before any file is made: what is missing may stay so for many tries.
   const sources = await runtime.readEnvironment({ pod, container }, signal)
-  const volumes = await bringVolumes(runtime, { ...request, sources }, signal)
+  const { noteStep } = runtime
+  const extras = await runtime.extras.containerExtras({ pod, container, noteStep }, signal)
+  const volumes = await bringVolumes(runtime, { ...request, sources, extras }, signal)
   const paths = computePodPaths(runtime.node.rootDirectory, pod.metadata.uid)
   const logs = `${sandbox.config.logDirectory}/${container.name}`
   const random32 = Math.floor(runtime.random() * 2 ** 32)
@@ -151,7 +150,8 @@ async function describeContainer(
       image: request.image,
       podIps: sandbox.ips,
       mounts: volumes.mounts,
-      devices: { ...NO_DEVICES, devices: volumes.devices },
+      devices: volumes.devices,
+      extras,
       paths,
       random32,
       volumeGroups: runtime.volumes.groups(pod.metadata.uid),
@@ -166,10 +166,17 @@ async function describeContainer(
 
 async function bringVolumes(
   runtime: PodRuntime,
-  { pod, kinded, sandbox, imageVolumes, sources }: StartRequest & { readonly sources: EnvironmentSources },
+  {
+    pod,
+    kinded,
+    sandbox,
+    imageVolumes,
+    sources,
+    extras,
+  }: StartRequest & { readonly sources: EnvironmentSources; readonly extras: ContainerExtras },
   signal: AbortSignal,
 ): ReturnType<PodRuntime['volumes']['containerVolumes']> {
-  const instance = { podIps: sandbox.ips, devices: NO_DEVICES }
+  const instance = { podIps: sandbox.ips, extras }
   const input = { pod, kinded, instance, node: runtime.node.container, sources }
   const request = {
     pod,

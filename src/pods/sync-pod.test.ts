@@ -297,7 +297,7 @@ describe('syncPod()', () => {
       await clock.advance(123_000)
       assert.deepEqual(await syncing, { kind: 'wait', ms: 10_000, seen: undefined })
       assert.deepEqual([journal, lines], [['refresh'], ['warn cannot bring the volumes of a pod, will try again']])
-      assert.equal(memory.volumesWait, undefined)
+      assert.equal(memory.wait, undefined)
       assert.match(memory.problem ?? '', /^Waits for its volumes: unmounted volumes=\[data\]/v)
     })
 
@@ -306,7 +306,7 @@ describe('syncPod()', () => {
       volumeNode.behaviours.set('data', 'hangs')
       const first = sync()
       await clock.advance(0)
-      memory.volumesWait?.abort(new Error('news'))
+      memory.wait?.abort(new Error('news'))
       assert.deepEqual(await first, { kind: 'again' })
       const end = new AbortController()
       const second = sync({ shutdown: never, superseded: end.signal })

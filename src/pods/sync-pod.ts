@@ -1,4 +1,5 @@
 import { CriCallError } from '../cri/cri-call-error.ts'
+import type { PodEnd } from '../model/extras-error.ts'
 import { emptyObservedPod } from '../model/observed-pod.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import { podLogName } from '../model/pod.ts'
@@ -9,6 +10,7 @@ import { applyPodActions } from './apply-pod-actions.ts'
 import type { ApplySignals } from './apply-signals.ts'
 import type { CrashBackOffLimits } from './compute-crash-back-off.ts'
 import { bringCgroup } from './bring-cgroup.ts'
+import { bringExtras } from './bring-extras.ts'
 import { bringVolumes } from './bring-volumes.ts'
 import { computeLeftovers } from './compute-leftovers.ts'
 import { toLeftoverRule } from './to-leftover-rule.ts'
@@ -121,7 +123,28 @@ async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Prom
   const volumes = await bringVolumes(context, { pod, actions }, signals)
   if (volumes === 'changed') return { kind: 'again' }
   if (volumes === 'missing') return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })
+  const extras = await bringExtras(context, { pod, actions }, signals)
+  if (extras === 'changed') return { kind: 'again' }
+  if (extras === 'missing') return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })
+  if (extras !== 'there') return await reject(context, { pod, observed }, extras)
   return await act(context, { pod, seen, observed, actions }, signals)
+}
+
+/** The pod was let in, and cannot have what it was promised. Shown as if it had never been let in. */
+async function reject(
+  context: SyncContext,
+  { pod, observed }: Pick<Pass, 'pod' | 'observed'>,
+  { reason, message }: PodEnd,
+): Promise<SyncResult> {
+  const { events, metrics } = context.runtime
+  events.record(pod, { type: 'Warning', reason, message })
+  metrics.podRejected(reason)
+  await tell(context, {
+    pod,
+    observed,
+    override: { phase: 'Failed', reason, message: `Pod was rejected: ${message}` },
+  })
+  return { kind: 'finished' }
 }
 
 interface Pass {

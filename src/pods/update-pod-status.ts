@@ -47,6 +47,7 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
     lastWords: memory.lastWords,
     actuated: runtime.allocations.actuated(pod.metadata.uid),
     resize: runtime.resizes.conditions(pod.metadata.uid),
+    deviceHealth: runtime.extras.health(pod),
     ended,
     runtimeName,
     nodeIps: runtime.node.container.ips,

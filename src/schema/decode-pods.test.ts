@@ -103,4 +103,10 @@ describe('decodePods()', () => {
     const { pods } = decode(`${POD}  serviceAccountName: x\n`, { ...OPTIONS, refuseApiReferences: false })
     assert.equal(pods.length, 1)
   })
+
+  test('refuses claims of devices even there: none could be reserved for a static pod', () => {
+    const text = `${POD}  resourceClaims: [{ name: gpu, resourceClaimName: gpu }]\n`
+    const refused = failureOf(text, { ...OPTIONS, refuseApiReferences: false })
+    assert.match(refused, /spec.resourceClaims: Forbidden: static pods may not reference resourceclaims/)
+  })
 })

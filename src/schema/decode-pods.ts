@@ -9,7 +9,7 @@ import type { ManifestProblem } from './manifest-error.ts'
 import type { DocumentObject, DocumentValue } from '../document/document-value.ts'
 import { parseManifest } from './parse-manifest.ts'
 import type { LocatedManifest } from './parse-manifest.ts'
-import { findApiReferences } from './static-pod-references.ts'
+import { findApiReferences, findClaimReferences } from './static-pod-references.ts'
 import type { Violation } from './validation/problem-list.ts'
 import { validatePod } from './validate-pod.ts'
 
@@ -70,7 +70,8 @@ function completePod(
   }
   const pod = options.identify(defaultPod({ metadata, spec, status }))
   violations.push(...validatePod(pod, root))
-  if (options.refuseApiReferences) violations.push(...findApiReferences(pod.spec, root))
+  const findReferences = options.refuseApiReferences ? findApiReferences : findClaimReferences
+  violations.push(...findReferences(pod.spec, root))
   return pod
 }
 

@@ -24,13 +24,11 @@ const WITH_SECRET_REF = ['cephfs', 'cinder', 'flexVolume', 'rbd', 'scaleIO', 'is
 
 /** Every object of the API that a pod refers to: a static pod must start without an API server, so it may refer to none. */
 export function findApiReferences(spec: PodSpec, root = FieldPath.root): readonly Violation[] {
-  const found: Violation[] = []
+  const found: Violation[] = [...findClaimReferences(spec, root)]
   const path = root.child('spec')
-  const refuse = (at: FieldPath, resource: string) =>
-    found.push({ path: at, rule: `Forbidden: static pods may not reference ${resource}` })
+  const refuse = (at: FieldPath, resource: string) => found.push(forbid(at, resource))
   if (spec.serviceAccountName) refuse(path.child('serviceAccountName'), 'serviceaccounts')
   if ((spec.imagePullSecrets?.length ?? 0) > 0) refuse(path.child('imagePullSecrets'), 'secrets')
-  if ((spec.resourceClaims?.length ?? 0) > 0) refuse(path.child('resourceClaims'), 'resourceclaims')
   for (const list of ['initContainers', 'containers', 'ephemeralContainers'] as const) {
     for (const [index, container] of (spec[list] ?? []).entries()) {
       findInEnvironment(container, path.child(list).index(index), refuse)
@@ -40,6 +38,16 @@ export function findApiReferences(spec: PodSpec, root = FieldPath.root): readonl
     findInVolume(volume, path.child('volumes').index(index), refuse)
   }
   return found
+}
+
+/** A claim is reserved for a pod by its UID, and that of a static pod is not known to the API: it could never be used. */
+export function findClaimReferences(spec: PodSpec, root = FieldPath.root): readonly Violation[] {
+  const hasClaims = (spec.resourceClaims?.length ?? 0) > 0
+  return hasClaims ? [forbid(root.child('spec').child('resourceClaims'), 'resourceclaims')] : []
+}
+
+function forbid(path: FieldPath, resource: string): Violation {
+  return { path, rule: `Forbidden: static pods may not reference ${resource}` }
 }
 
 type Refuse = (path: FieldPath, resource: string) => void

@@ -47,7 +47,19 @@ function computeOne(input: StatusInput, kind: ContainerKind, container: AnyConta
     newest === undefined
       ? absentStatus(input, { kind, container, old })
       : presentStatus(input, { kind, container, old, newest, ended })
-  return withWaitingReason(input, { kind, container, status, newest })
+  const known = withDeviceHealth(input, { kind, status, old })
+  return withWaitingReason(input, { kind, container, status: known, newest })
+}
+
+/** Devices that a container gave back, and those whose plugin is not there yet, are as they were when they were last told of. */
+function withDeviceHealth(
+  { deviceHealth }: StatusInput,
+  { kind, status, old }: Pick<Absent, 'kind' | 'old'> & { readonly status: ContainerStatus },
+): ContainerStatus {
+  const known = deviceHealth.get(status.name) ?? []
+  const kept = (old?.allocatedResourcesStatus ?? []).filter(({ name }) => !known.some((each) => each.name === name))
+  if (kind !== 'regular' || kept.length + known.length === 0) return status
+  return { ...status, allocatedResourcesStatus: [...kept, ...known] }
 }
 
 function previousStatus(input: StatusInput, kind: ContainerKind, name: string): ContainerStatus | undefined {

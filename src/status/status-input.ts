@@ -1,4 +1,4 @@
-import type { PodCondition, PodStatus } from '../model/generated/core-v1.ts'
+import type { PodCondition, PodStatus, ResourceStatus } from '../model/generated/core-v1.ts'
 import type { ObservedPod } from '../model/observed-pod.ts'
 import type { PodAllocation } from '../model/pod-allocation.ts'
 import type { Pod } from '../model/pod.ts'
@@ -37,6 +37,8 @@ export interface StatusInput {
   readonly lastWords: ReadonlyMap<string, string>
   /** What was last set for the pod and its containers; undefined when nobody knows. */
   readonly actuated: PodAllocation | undefined
+  /** By container name: how the devices are that the container has. */
+  readonly deviceHealth: ReadonlyMap<string, readonly ResourceStatus[]>
   /** What there is to say of resources that are asked for or on their way. */
   readonly resize: readonly PodCondition[]
   /** The pod is over: its containers were stopped for good. */

@@ -16,6 +16,10 @@ import { createCpuMetrics } from './create-cpu-metrics.ts'
 import type { CpuFigures, CpuMetrics } from './create-cpu-metrics.ts'
 import { createCsiMetrics } from './create-csi-metrics.ts'
 import type { CsiMetrics } from './create-csi-metrics.ts'
+import { createDraMetrics } from './create-dra-metrics.ts'
+import type { DraMetrics } from './create-dra-metrics.ts'
+import { createDeviceMetrics } from './create-device-metrics.ts'
+import type { DeviceMetrics } from './create-device-metrics.ts'
 import { createEvictionMetrics } from './create-eviction-metrics.ts'
 import type { EvictionMetrics } from './create-eviction-metrics.ts'
 import { createHealthMetrics } from './create-health-metrics.ts'
@@ -66,6 +70,8 @@ export type AgentCounts = RuntimeMetrics &
   CpuMetrics &
   CsiMetrics &
   PlacementMetrics &
+  DraMetrics &
+  DeviceMetrics &
   HttpMetrics &
   HealthMetrics &
   ClientMetrics &
@@ -97,6 +103,8 @@ export interface MetricsSources extends ProcessSources {
   readonly node: NodeFacts
   readonly resizes: () => ResizeCounts
   readonly cpus: () => CpuFigures
+  /** Claims of devices, by driver. */
+  readonly resourceClaims: () => ReadonlyMap<string, number>
   readonly plugins: Parameters<typeof createNodeApiMetrics>[1]
 }
 
@@ -122,6 +130,8 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     ...createCsiMetrics(main),
     ...createCpuMetrics(main, placement, sources.cpus),
     ...createPlacementMetrics(main, placement),
+    ...createDraMetrics(main, sources.resourceClaims),
+    ...createDeviceMetrics(main),
     ...createHttpMetrics(main),
     ...createClientMetrics(main),
     ...createNodeApiMetrics(main, sources.plugins),

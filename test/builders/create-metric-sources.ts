@@ -13,6 +13,7 @@ export function createMetricSources(change: Partial<MetricsSources> = {}): Metri
     logUsages: () => [{ uid: 'u', namespace: 'shop', pod: 'web', container: 'main', bytes: 7 }],
     resizes: () => ({ pending: new Map([['deferred', 1]]), inProgress: 2 }),
     cpus: () => ({ free: 2, exclusive: 3, exclusiveByNode: new Map([[0, 3]]) }),
+    resourceClaims: () => new Map([['<any>', 1]]),
     plugins: () => [{ socketPath: '/plugins/a.sock', isRegistered: true }],
     node: {
       name: 'node-1',

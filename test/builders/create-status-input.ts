@@ -18,6 +18,7 @@ export function createStatusInput(parts: Partial<StatusInput> = {}): StatusInput
     ready: new Map(),
     lastWords: new Map(),
     actuated: undefined,
+    deviceHealth: new Map(),
     resize: [],
     ended: false,
     runtimeName: 'containerd',

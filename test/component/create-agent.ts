@@ -5,6 +5,8 @@ import { ShutdownError } from '../../src/async/abort-errors.ts'
 import { TaskGroup } from '../../src/async/task-group.ts'
 import { Turnstile } from '../../src/async/turnstile.ts'
 import type { PodCapability } from '../../src/containers/unsupported-fields.ts'
+import type { Dra } from '../../src/create-dra.ts'
+import { joinDevices } from '../../src/create-devices.ts'
 import { createNodeAdmission } from '../../src/create-node-admission.ts'
 import { createCriClient } from '../../src/cri/cri-client.ts'
 import { fetchRuntimeVersion } from '../../src/cri/runtime-version.ts'
@@ -24,6 +26,7 @@ import { runObserver } from '../../src/observe/run-observer.ts'
 import { RuntimeHealth } from '../../src/observe/runtime-health.ts'
 import { ExitJournal } from '../../src/pods/exit-journal.ts'
 import { crashBackOffLimits } from '../../src/pods/compute-crash-back-off.ts'
+import { joinExtras } from '../../src/pods/join-extras.ts'
 import { PodWorkers } from '../../src/pods/pod-workers.ts'
 import { PodResizes } from '../../src/pods/resize/pod-resizes.ts'
 import type { RuntimeClasses } from '../../src/pods/runtime-classes.ts'
@@ -41,7 +44,7 @@ import { PodConfigMux } from '../../src/sources/pod-config-mux.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import { noTracer } from '../../src/telemetry/tracer.ts'
 import type { Tracer } from '../../src/telemetry/tracer.ts'
-import type { PodEvent } from '../../src/telemetry/pod-events.ts'
+import type { PodEvent, PodEvents } from '../../src/telemetry/pod-events.ts'
 import { uncountedPods } from '../fakes/uncounted-pods.ts'
 import { openImages } from '../fakes/open-images.ts'
 import type { FakeClock } from '../fakes/fake-clock.ts'
@@ -61,6 +64,8 @@ export interface World {
   readonly files: FakePodFiles
   readonly journalFiles: FakeJournalFiles
   readonly cgroups: FakePodCgroups
+  /** What is recorded of devices. */
+  readonly deviceFile: FakeStateFile
   readonly stateFiles: { readonly allocated: FakeStateFile; readonly actuated: FakeStateFile }
   readonly userNamespaces: FakeUserNamespaceRecords
   readonly volumeNode: FakeVolumeNode
@@ -85,12 +90,18 @@ export interface AgentOptions {
   /** The status of a pod may have changed. */
   readonly onStatus?: (uid: PodUid) => void
   readonly isUnreadable?: (uid: PodUid) => boolean
+  /** What the node has is another now. */
+  readonly onNode?: () => void
   /** Who gives containers CPUs; without, all share all. */
   readonly createCpus?: (parts: CpusParts) => Promise<PodCpus>
   /** Who gives containers memory of NUMA nodes; without, all may use all. */
   readonly createMemory?: (parts: CpusParts) => Promise<PodMemory>
   /** How near each other it must be; without, it does not matter. */
   readonly placementPolicy?: PlacementPolicy
+  /** Who prepares the claims of pods; without, pods have none. */
+  readonly createDra?: (parts: DraParts) => Promise<Dra>
+  /** Where device plugins present themselves; without, nobody listens for them. */
+  readonly deviceFolder?: string
   /** Why a pod may not run here. */
   readonly admit?: (pod: Pod) => Rejection | undefined
 }
@@ -100,6 +111,16 @@ export interface CpusParts {
   readonly calls: CriCalls
   readonly observed: Observer
   readonly activePods: () => readonly Pod[]
+  readonly clock: FakeClock
+  readonly log: Logger
+}
+
+/** What the one who prepares claims acts through. */
+export interface DraParts {
+  readonly observer: Observer
+  readonly workers: () => PodWorkers
+  readonly events: PodEvents
+  readonly group: TaskGroup
   readonly clock: FakeClock
   readonly log: Logger
 }
@@ -185,9 +206,30 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const parts = { calls, observed: observer, activePods, clock, log }
   const cpus = await (options.createCpus ?? shareCpus)(parts)
   const memory = (await options.createMemory?.(parts)) ?? new UnplacedMemory()
+  const dra = await options.createDra?.({ observer, workers: () => workers, events: recorder, group, clock, log })
+  const nodeEvents: string[] = []
+  const devices = await joinDevices(
+    {
+      settings: { gates },
+      folder: options.deviceFolder ?? '/nowhere',
+      file: world.deviceFile,
+      numaNodes: [0, 1],
+      onNode: () => options.onNode?.(),
+      onPod: (uid) => workers.wake(uid),
+      events: { record: ({ reason }) => void nodeEvents.push(reason) },
+      metrics: {
+        devicePluginRegistered: (resource) => void counted.push(`registered ${resource}`),
+        devicesAllocated: (resource) => void counted.push(`allocated ${resource}`),
+        deviceRecordBroken: () => void counted.push('broken device record'),
+      },
+      clock,
+      log,
+    },
+    group,
+  )
   const placement = joinPlacement({
     policy: options.placementPolicy,
-    others: [],
+    others: [devices.provider],
     cpus,
     memory,
     metrics: { podPlaced: () => {}, placementAligned: () => {} },
@@ -198,11 +240,16 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     kernel: { release: '6.1.0', appArmor: false },
     features,
     node: () => ({ metadata: { name: 'node-1' } }),
-    allocatable: () => options.allocatable ?? PLENTY,
+    allocatable: () => ({
+      ...(options.allocatable ?? PLENTY),
+      ...Object.fromEntries([...devices.facts().allocatable].map(([name, count]) => [name, `${count}`])),
+    }),
+    granted: () => devices.granted(),
     activePods: () => workers.activePods().map((pod) => allocations.reserved(pod)),
     isShuttingDown: () => false,
     pressures: () => ({ memory: false, disk: false, pid: false }),
     providers: [placement],
+    hasResourceClaims: dra !== undefined,
     declaredFeatures: undefined,
     evict: () => {},
     metrics: { preemption: () => {} },
@@ -248,6 +295,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         observer,
         images,
         volumes,
+        extras: joinExtras([...(dra === undefined ? [] : [dra.extras]), devices.extras]),
         references: { register: () => {}, unregister: () => {} },
         features,
         runtimeClasses: options.runtimeClasses ?? noRuntimeClasses,
@@ -297,7 +345,10 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       },
       capabilities: () => new Set([...admission.capabilities(), ...(options.capabilities ?? [])]),
       admit: (pod) => options.admit?.(pod) ?? admission.admit(allocations.allocated(pod)),
-      adopt: (pod) => placement.adopt(allocations.allocated(pod)),
+      adopt(pod) {
+        placement.adopt(allocations.allocated(pod))
+        devices.adopt(pod)
+      },
       allocations,
       resizes,
       observedPods: observer,
@@ -320,6 +371,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const running = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
   await userNamespaces.adopt(running)
   await placement.find(running, group.signal)
+  devices.find(running)
   let allSeen = false
   const mux = new PodConfigMux({
     sources,
@@ -333,6 +385,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   group.run('observer', (signal) => runObserver({ observer, client: calls, clock, log, onRelist }, signal))
   group.run('runtime health', (signal) => health.run(signal))
   group.run('placement', (signal) => placement.run(signal))
+  if (options.deviceFolder !== undefined) group.run('devices', (signal) => devices.run(signal))
   const ended = group.join()
   // Whoever wants to know how it ended asks below; until then nobody listens.
   ended.catch(() => {})
@@ -357,6 +410,9 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   return {
     workers,
     placement,
+    devices,
+    /** What was told about the node. */
+    nodeEvents,
     volumes,
     observer,
     images,
@@ -383,6 +439,9 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       allSeen = true
       workers.sourcesReady()
       placement.sourcesReady()
+      dra?.claims.sourcesReady()
+      const active = new Set(workers.activePods().map(({ metadata }) => metadata.uid))
+      devices.sourcesReady((uid) => active.has(uid) || observer.get(uid) !== undefined)
     },
     /** Until nothing more happens without time or the test moving on: no call is under way, or those that are hang. */
     settle,

@@ -24,6 +24,7 @@ import { silentLogger } from '../fakes/silent-logger.ts'
 import { startAgent, until } from './create-agent.ts'
 import { FakeCpuNode } from '../fakes/fake-cpu-node.ts'
 import type { Agent } from './create-agent.ts'
+import type { PodClaims } from '../../src/resources/dra/pod-claims.ts'
 import { createWantedContainer, createWantedPod, createWorld } from './create-world.ts'
 import { staticCpus } from './static-cpus.ts'
 import { staticMemory } from './static-memory.ts'
@@ -31,7 +32,12 @@ import { staticMemory } from './static-memory.ts'
 const { signal } = new AbortController()
 const toBlock = (node: bigint, size: bigint) => ({ memoryType: 'memory', size, topology: { nodes: [{ ID: node }] } })
 
-async function serve(agent: Agent, changes: PodChanges, flags: readonly string[]) {
+async function serve(
+  agent: Agent,
+  changes: PodChanges,
+  flags: readonly string[],
+  claims: Pick<PodClaims, 'usedBy'> = { usedBy: () => [] },
+) {
   const rootDirectory = mkdtempSync(join(tmpdir(), 'node-api-'))
   const stop = new AbortController()
   const settings = await loadSettings(flags)
@@ -41,6 +47,8 @@ async function serve(agent: Agent, changes: PodChanges, flags: readonly string[]
     rootDirectory,
     workers: agent.workers,
     placement: agent.placement,
+    claims,
+    devices: agent.devices,
     changes,
     metrics,
     clock: systemClock,
@@ -103,6 +111,35 @@ describe("the node's own sockets", () => {
     const main = { name: 'main', devices: [], cpuIds: [], memory: [], dynamicResources: [] }
     assert.deepEqual(list, { podResources: [{ name: 'pod-u-1', namespace: 'shop', containers: [main] }] })
     await assert.rejects(channel.unary(toMethod(PodsDefinition, 'listPods'), {}, {}, signal), { code: 12 })
+  })
+
+  test('tell of the claims that a container uses', async () => {
+    await using world = await createWorld()
+    await using agent = await startAgent(world)
+    const device = {
+      driver: 'gpu.example',
+      poolName: 'pool',
+      deviceName: 'gpu-0',
+      shareId: undefined,
+      requestNames: [],
+      cdiDeviceIds: ['gpu.example/gpu=0'],
+    }
+    const usedBy = () => [{ namespace: 'shop', name: 'gpu', devices: [device, { ...device, shareId: 'half' }] }]
+    await using api = await serve(agent, new PodChanges(), [], { usedBy })
+    agent.setPods([createWantedPod()])
+    await agent.settle()
+    const channel = await api.connect('pod-resources/kubelet.sock')
+    const list = await channel.unary(toMethod(PodResourcesListerDefinition, 'list'), {}, {}, signal)
+    const told = {
+      driverName: 'gpu.example',
+      poolName: 'pool',
+      deviceName: 'gpu-0',
+      cdiDevices: [{ name: 'gpu.example/gpu=0' }],
+      shareId: undefined,
+    }
+    assert.deepEqual((list as ListPodResourcesResponse).podResources[0]?.containers[0]?.dynamicResources, [
+      { claimName: 'gpu', claimNamespace: 'shop', claimResources: [told, { ...told, shareId: 'half' }] },
+    ])
   })
 
   test('tell of CPUs and memory that a container has for itself, and of those that could be given away', async () => {

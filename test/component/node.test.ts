@@ -7,6 +7,7 @@ import { createNode } from '../../src/create-node.ts'
 import { readMachine } from '../../src/host/read-machine.ts'
 import { KubeApiError } from '../../src/kube-api/kube-client.ts'
 import type { KubeClient } from '../../src/kube-api/kube-client.ts'
+import type { DeviceFacts } from '../../src/node/node-facts.ts'
 import type { Node } from '../../src/model/generated/core-v1.ts'
 import type { Lease } from '../../src/node/lease.ts'
 import { HEADER, loadSettings } from '../fakes/load-settings.ts'
@@ -25,6 +26,7 @@ async function startNode(t: TestContext, api: SecuredApi, rootDir: string) {
   const settings = await loadSettings(flags, { '/c': config })
   const told: string[] = []
   const answers: string[] = []
+  let devices: DeviceFacts = { capacity: new Map(), allocatable: new Map(), areRecorded: false }
   let problems: readonly string[] = []
   let cached: Node | undefined
   const stop = new AbortController()
@@ -48,6 +50,7 @@ async function startNode(t: TestContext, api: SecuredApi, rootDir: string) {
       pressures: () => ({ memory: false, disk: false, pid: false }),
       problems: () => problems,
       volumesInUse: () => [],
+      devices: () => devices,
       events: { record: ({ reason }) => void told.push(reason) },
       clock: systemClock,
       log: silentLogger,
@@ -67,6 +70,11 @@ async function startNode(t: TestContext, api: SecuredApi, rootDir: string) {
     end,
     setProblems: (next: readonly string[]) => {
       problems = next
+      node.wake()
+    },
+    setDevices: (capacity: number, allocatable: number) => {
+      const counts = (count: number) => new Map([['example.com/gpu', count]])
+      devices = { capacity: counts(capacity), allocatable: counts(allocatable), areRecorded: true }
       node.wake()
     },
     /** What a watch would bring. */
@@ -131,6 +139,10 @@ describe('the node in its cluster', () => {
       const now = await read<Lease>(LEASE)
       return now?.spec?.renewTime !== lease.spec?.renewTime ? true : undefined
     })
+
+    agent.setDevices(2, 1)
+    const equipped = await nodeWith(({ status }) => status?.capacity?.['example.com/gpu'] === '2')
+    assert.equal(equipped.status?.allocatable?.['example.com/gpu'], '1')
 
     agent.setProblems(['container runtime is down'])
     const broken = await nodeWith((node) => ready(node)?.status === 'False')

@@ -116,6 +116,21 @@ describe('admitChange()', () => {
       judge('csinodes.storage.k8s.io', undefined, nodeOf({}, 'node-2')),
       /own name/,
     ],
+    [
+      'a node publishes its devices',
+      judge('resourceslices.resource.k8s.io', undefined, nodeOf({ spec: { nodeName: 'node-1' } }, 'slice')),
+      undefined,
+    ],
+    [
+      'a node publishes devices of another',
+      judge('resourceslices.resource.k8s.io', undefined, nodeOf({ spec: { nodeName: 'node-2' } }, 'slice')),
+      /devices of its own/,
+    ],
+    [
+      'a node publishes devices of all nodes',
+      judge('resourceslices.resource.k8s.io', undefined, nodeOf({ spec: { allNodes: true } }, 'slice')),
+      /devices of its own/,
+    ],
     ['a node creates a mirror pod', judge('pods', undefined, mirror), undefined],
     [
       'a node creates a pod',

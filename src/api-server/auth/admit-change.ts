@@ -55,6 +55,8 @@ function findFault(node: string, { key, before, after }: Change, view: Admission
     case 'leases.coordination.k8s.io':
     case 'csinodes.storage.k8s.io':
       return key.name === node ? undefined : 'may only use the one of its own name'
+    case 'resourceslices.resource.k8s.io':
+      return nodeOfSlice(after) === node ? undefined : 'may only publish devices of its own'
     case 'pods':
       return before === undefined ? findMirrorFault(node, after, view) : findPodFault(after, before)
     default:
@@ -120,6 +122,14 @@ function findPodFault(after: ApiObject, before: ApiObject): string | undefined {
   if (!sameValue(after.metadata.ownerReferences ?? [], before.metadata.ownerReferences ?? [])) {
     return 'may not change the owners of a pod'
   }
-  const claims = (object: ApiObject) => (object as unknown as Pod).status?.resourceClaimStatuses ?? []
-  return sameValue(claims(after), claims(before)) ? undefined : 'may not change the resource claims of a pod'
+  return sameValue(claimsOf(after), claimsOf(before)) ? undefined : 'may not change the resource claims of a pod'
+}
+
+function claimsOf(object: ApiObject): readonly unknown[] {
+  const { resourceClaimStatuses = [], extendedResourceClaimStatus } = (object as unknown as Pod).status ?? {}
+  return [resourceClaimStatuses, extendedResourceClaimStatus]
+}
+
+function nodeOfSlice(object: ApiObject): string | undefined {
+  return (object['spec'] as { readonly nodeName?: string } | undefined)?.nodeName
 }

@@ -10,6 +10,7 @@ const WRITE = ['update', 'patch']
 const LEASES = 'kube-node-lease'
 const LEASE_GROUP = 'coordination.k8s.io'
 const REQUEST_GROUP = 'certificates.k8s.io'
+const DEVICE_GROUP = 'resource.k8s.io'
 
 /** What every node may do, whatever the name. */
 export const NODES_RULES: readonly ResourceRule[] = [
@@ -19,9 +20,10 @@ export const NODES_RULES: readonly ResourceRule[] = [
   { verbs: READ, group: 'storage.k8s.io', resources: ['csidrivers'] },
   { verbs: ['create', ...WRITE], group: '', resources: ['events'] },
   { verbs: ['create', ...WRITE], group: 'events.k8s.io', resources: ['events'] },
-  // Whose node, pod, lease or request it is that they make is checked when its content is known.
+  // Whose node, pod, lease, slice or request it is that they make is checked when its content is known.
   { verbs: ['create'], group: '', resources: ['nodes', 'pods'] },
   { verbs: ['create'], group: 'storage.k8s.io', resources: ['csinodes'] },
+  { verbs: ['create'], group: DEVICE_GROUP, resources: ['resourceslices'] },
   { verbs: ['create'], group: 'certificates.k8s.io', resources: ['certificatesigningrequests'] },
   { verbs: ['create'], group: 'authentication.k8s.io', resources: ['tokenreviews'] },
   {
@@ -78,6 +80,21 @@ const OWN_RULES: readonly OwnRule[] = [
   ],
   [READ, '', 'persistentvolumes', needsVolume, 'a node may only see volumes that a pod on it needs, by name'],
   [READ, 'storage.k8s.io', 'volumeattachments', isOwnAttachment, 'a node may only see its own attachments, by name'],
+  [['get'], DEVICE_GROUP, 'resourceclaims', needsDevices, 'a node may only see resource claims of pods on it, by name'],
+  [
+    ['get', ...WRITE, 'delete'],
+    DEVICE_GROUP,
+    'resourceslices',
+    isOwnSlice,
+    'a node may only use resource slices with its own name',
+  ],
+  [
+    ['list', 'watch', 'deletecollection'],
+    DEVICE_GROUP,
+    'resourceslices',
+    ({ fields, node }) => fields['spec.nodeName'] === node,
+    'a node may only see resource slices with spec.nodeName in the field selector',
+  ],
   [['get'], '', 'serviceaccounts', needsAccount, 'a node may only see service accounts of pods on it'],
   [['create'], '', 'serviceaccounts/token', needsAccount, 'a node may only ask for tokens for pods on it'],
   [
@@ -114,6 +131,12 @@ function isOwnAttachment({ objects, name, node }: Question): boolean {
   return (spec as { nodeName?: string } | undefined)?.nodeName === node
 }
 
+function isOwnSlice({ objects, name, node }: Question): boolean {
+  const resource = 'resourceslices.resource.k8s.io'
+  const spec = name === '' ? undefined : objects.get({ resource, namespace: '', name })?.['spec']
+  return (spec as { nodeName?: string } | undefined)?.nodeName === node
+}
+
 function isOwnCsr({ objects, name, userName }: Question): boolean {
   return isOwnRequest(objects, name, userName)
 }
@@ -144,6 +167,10 @@ function needsConfigMap(asked: Question): boolean {
 
 function needsClaim(asked: Question): boolean {
   return hasPod(asked, (pod) => findPodReferences(pod).claims.has(asked.name))
+}
+
+function needsDevices(asked: Question): boolean {
+  return hasPod(asked, (pod) => findPodReferences(pod).resourceClaims.has(asked.name))
 }
 
 function needsAccount(asked: Question): boolean {

@@ -20,6 +20,11 @@ const objects = createFakeObjects({
           { name: 'b', configMap: { name: 'own' } },
           { name: 'c', persistentVolumeClaim: { claimName: 'own' } },
         ],
+        resourceClaims: [{ name: 'a', resourceClaimName: 'own' }],
+      },
+      status: {
+        resourceClaimStatuses: [{ name: 'b', resourceClaimName: 'made' }],
+        extendedResourceClaimStatus: { resourceClaimName: 'extended', requestMappings: [] },
       },
     },
     {
@@ -33,6 +38,7 @@ const objects = createFakeObjects({
           { name: 'b', configMap: { name: 'foreign' } },
           { name: 'c', persistentVolumeClaim: { claimName: 'foreign' } },
         ],
+        resourceClaims: [{ name: 'a', resourceClaimName: 'foreign' }],
       },
     },
     // Not bound yet: nobody's.
@@ -64,6 +70,10 @@ const objects = createFakeObjects({
     },
   ],
   'volumeattachments.storage.k8s.io': [
+    { metadata: { name: 'own' }, spec: { nodeName: 'node-1' } },
+    { metadata: { name: 'foreign' }, spec: { nodeName: 'node-2' } },
+  ],
+  'resourceslices.resource.k8s.io': [
     { metadata: { name: 'own' }, spec: { nodeName: 'node-1' } },
     { metadata: { name: 'foreign' }, spec: { nodeName: 'node-2' } },
   ],
@@ -158,6 +168,7 @@ const EVERY_NODE = [
   'localsubjectaccessreviews.authorization.k8s.io: create',
   'nodes: create',
   'pods: create',
+  'resourceslices.resource.k8s.io: create',
   'runtimeclasses.node.k8s.io: get list watch',
   'services: get list watch',
   'subjectaccessreviews.authorization.k8s.io: create',
@@ -170,6 +181,7 @@ const READABLE = [
     'configmaps',
     'csidrivers.storage.k8s.io',
     'csinodes.storage.k8s.io',
+    'deviceclasses.resource.k8s.io',
     'endpoints',
     'events',
     'events.events.k8s.io',
@@ -188,6 +200,10 @@ const READABLE = [
     'pods/log',
     'pods/status',
     'priorityclasses.scheduling.k8s.io',
+    'resourceclaims.resource.k8s.io',
+    'resourceclaims.resource.k8s.io/status',
+    'resourceclaimtemplates.resource.k8s.io',
+    'resourceslices.resource.k8s.io',
     'runtimeclasses.node.k8s.io',
     'serviceaccounts',
     'services',
@@ -242,6 +258,8 @@ const rows: readonly (readonly [caller: Caller, namespace: string, name: string,
   ['node', 'kube-node-lease', 'node-2', [...EVERY_NODE, 'leases.coordination.k8s.io: create']],
   ['node', 'kube-node-lease', '', [...EVERY_NODE, 'leases.coordination.k8s.io: create']],
   ['node', 'storage', 'staging', [...EVERY_NODE, 'secrets: get list watch']],
+  ['node', 'shop', 'made', [...EVERY_NODE, 'resourceclaims.resource.k8s.io: get']],
+  ['node', 'shop', 'extended', [...EVERY_NODE, 'resourceclaims.resource.k8s.io: get']],
   [
     'node',
     'kube-node-lease',
@@ -275,6 +293,7 @@ const rows: readonly (readonly [caller: Caller, namespace: string, name: string,
       'persistentvolumes: get list watch',
       'volumeattachments.storage.k8s.io: get list watch',
       'certificatesigningrequests.certificates.k8s.io: get list watch',
+      'resourceslices.resource.k8s.io: get update patch delete',
     ],
   ],
   [
@@ -290,6 +309,8 @@ const rows: readonly (readonly [caller: Caller, namespace: string, name: string,
       'persistentvolumes: get list watch',
       'volumeattachments.storage.k8s.io: get list watch',
       'certificatesigningrequests.certificates.k8s.io: get list watch',
+      'resourceclaims.resource.k8s.io: get',
+      'resourceslices.resource.k8s.io: get update patch delete',
       'pods: get list watch delete',
       'pods/status: get update patch',
       'pods/eviction: create',
@@ -316,6 +337,16 @@ describe('authorize()', () => {
     assert.deepEqual(list({ 'spec.nodeName': 'node-1' }), [true, true, false])
     assert.deepEqual(list({ 'spec.nodeName': 'node-2' }), [false, false, false])
     assert.deepEqual(list({ 'status.phase': 'node-1' }), [false, false, false])
+  })
+
+  test('a node may list and delete the slices of its own devices, and watch no others', () => {
+    const may = (fields: Readonly<Record<string, string>>) =>
+      ['list', 'watch', 'deletecollection'].map((verb) =>
+        ask({ user: callers.node, verb, group: 'resource.k8s.io', resource: 'resourceslices', fields }),
+      )
+    assert.deepEqual(may({ 'spec.nodeName': 'node-1', 'spec.driver': 'a' }), [true, true, true])
+    assert.deepEqual(may({ 'spec.nodeName': 'node-2' }), [false, false, false])
+    assert.deepEqual(may({ 'spec.driver': 'a' }), [false, false, false])
   })
 
   const paths: readonly (readonly [caller: Caller, verb: string, path: string, allowed: boolean])[] = [

@@ -65,6 +65,11 @@ export const READERS_RULES: readonly ResourceRule[] = [
   { verbs: READ, group: 'events.k8s.io', resources: ['events'] },
   { verbs: ['get', 'list'], group: 'metrics.k8s.io', resources: ['nodes', 'pods'] },
   { verbs: READ, group: 'node.k8s.io', resources: ['runtimeclasses'] },
+  {
+    verbs: READ,
+    group: 'resource.k8s.io',
+    resources: ['deviceclasses', 'resourceclaims', 'resourceclaims/status', 'resourceclaimtemplates', 'resourceslices'],
+  },
   { verbs: READ, group: 'scheduling.k8s.io', resources: ['priorityclasses'] },
   { verbs: READ, group: 'storage.k8s.io', resources: ['csidrivers', 'csinodes', 'volumeattachments'] },
 ]

@@ -33,11 +33,24 @@ describe('findPodReferences()', () => {
           { name: 'j', flexVolume: { driver: 'd', ...secretRef('flex') } },
           { name: 'k', cephfs: { monitors: [], ...secretRef('ceph') } },
         ],
+        resourceClaims: [
+          { name: 'a', resourceClaimName: 'devices' },
+          { name: 'b', resourceClaimTemplateName: 'template' },
+        ],
+      },
+      status: {
+        resourceClaimStatuses: [{ name: 'b', resourceClaimName: 'made-devices' }, { name: 'c' }],
+        extendedResourceClaimStatus: { resourceClaimName: 'extended-devices', requestMappings: [] },
       },
     })
     const sorted = (names: ReadonlySet<string>) => [...names].toSorted()
-    const { secrets, configMaps, claims } = found
-    const texts = { secrets: sorted(secrets), configMaps: sorted(configMaps), claims: sorted(claims) }
+    const { secrets, configMaps, claims, resourceClaims } = found
+    const texts = {
+      secrets: sorted(secrets),
+      configMaps: sorted(configMaps),
+      claims: sorted(claims),
+      resourceClaims: sorted(resourceClaims),
+    }
     assert.deepEqual(texts, {
       secrets: [
         'azure',
@@ -67,6 +80,7 @@ describe('findPodReferences()', () => {
         'v-map',
       ],
       claims: ['claim', 'web-f'],
+      resourceClaims: ['devices', 'extended-devices', 'made-devices'],
     })
   })
 })

@@ -5,11 +5,13 @@ export interface PodReferences {
   readonly secrets: ReadonlySet<string>
   readonly configMaps: ReadonlySet<string>
   readonly claims: ReadonlySet<string>
+  /** Those that were made for it too. */
+  readonly resourceClaims: ReadonlySet<string>
 }
 
 type Named = { readonly name?: string | undefined } | undefined
 
-/** Everything of the API that the spec of a pod names. */
+/** Everything of the API that a pod names. */
 export function findPodReferences(pod: Pod): PodReferences {
   const spec = pod.spec ?? ({ containers: [] } satisfies PodSpec)
   const volumes = spec.volumes ?? []
@@ -32,6 +34,11 @@ export function findPodReferences(pod: Pod): PodReferences {
       ...projections.map(({ configMap }) => configMap),
     ]),
     claims: namesIn(volumes.map((volume) => ({ name: claimOf(pod, volume) }))),
+    resourceClaims: namesIn([
+      ...(spec.resourceClaims ?? []).map(({ resourceClaimName: name }) => ({ name })),
+      ...(pod.status?.resourceClaimStatuses ?? []).map(({ resourceClaimName: name }) => ({ name })),
+      { name: pod.status?.extendedResourceClaimStatus?.resourceClaimName },
+    ]),
   }
 }
 

@@ -3,6 +3,7 @@ import { dnsLabel, dnsSubdomain } from '../../schema/validation/name-rules.ts'
 import type { NameRule } from '../../schema/validation/problem-list.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import { metricsDefinitions } from '../metrics/metrics-resources.ts'
+import { resourceClaimColumns, resourceSliceColumns } from './columns/device-columns.ts'
 import { eventColumns } from './columns/event-columns.ts'
 import { nodeColumns } from './columns/node-columns.ts'
 import * as columns from './columns/other-columns.ts'
@@ -13,6 +14,7 @@ import type { Resource, Subresource } from './resource.ts'
 import { approval, certificateSigningRequestRules } from './rules/certificate-rules.ts'
 import { csiNodeRules } from './rules/csi-node-rules.ts'
 import { configMapRules, secretRules } from './rules/config-rules.ts'
+import * as devices from './rules/device-rules.ts'
 import { finalize, namespaceRules } from './rules/namespace-rules.ts'
 import { eventConversion, eventFields, eventRules } from './rules/event-rules.ts'
 import { leaseRules, nodeRules, priorityClassRules, runtimeClassRules } from './rules/node-rules.ts'
@@ -243,6 +245,33 @@ const others: readonly Resource[] = [
     kind: 'RuntimeClass',
     columns: columns.runtimeClassColumns,
     rules: runtimeClassRules,
+  }),
+  define({ group: 'resource.k8s.io', plural: 'deviceclasses', kind: 'DeviceClass', hasGeneration: true }),
+  define({
+    group: 'resource.k8s.io',
+    plural: 'resourceclaims',
+    kind: 'ResourceClaim',
+    typeName: 'resource.ResourceClaim',
+    isNamespaced: true,
+    subresources: [status],
+    columns: resourceClaimColumns,
+    rules: devices.resourceClaimRules,
+  }),
+  define({
+    group: 'resource.k8s.io',
+    plural: 'resourceclaimtemplates',
+    kind: 'ResourceClaimTemplate',
+    isNamespaced: true,
+    rules: devices.resourceClaimTemplateRules,
+  }),
+  define({
+    group: 'resource.k8s.io',
+    plural: 'resourceslices',
+    kind: 'ResourceSlice',
+    hasGeneration: true,
+    selectableFields: devices.resourceSliceFields,
+    columns: resourceSliceColumns,
+    rules: devices.resourceSliceRules,
   }),
   define({
     group: 'scheduling.k8s.io',

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { mergeExtras, NO_EXTRAS } from './container-extras.ts'
+import type { ContainerExtras } from './container-extras.ts'
+
+const mount = {
+  containerPath: '/lib',
+  hostPath: '/opt/a',
+  readOnly: true,
+  recursiveReadOnly: false,
+  propagation: 'None',
+  selinuxRelabel: false,
+} as const
+
+test('mergeExtras() puts everything together; of two things under one name the first counts', () => {
+  const first: ContainerExtras = {
+    variables: [{ name: 'A', value: '1' }],
+    mounts: [mount],
+    devices: [{ containerPath: '/dev/a', hostPath: '/dev/a0', permissions: 'rw' }],
+    annotations: { 'test/a': '1' },
+    cdiDevices: ['test/a=0'],
+  }
+  const second: ContainerExtras = {
+    variables: [
+      { name: 'A', value: '2' },
+      { name: 'B', value: '2' },
+    ],
+    mounts: [
+      { ...mount, hostPath: '/opt/b' },
+      { ...mount, containerPath: '/lib64' },
+    ],
+    devices: [
+      { containerPath: '/dev/a', hostPath: '/dev/b0', permissions: 'r' },
+      { containerPath: '/dev/b', hostPath: '/dev/b0', permissions: 'r' },
+    ],
+    annotations: { 'test/a': '2', 'test/b': '2' },
+    cdiDevices: ['test/a=0', 'test/b=0'],
+  }
+  assert.deepEqual(mergeExtras([first, second]), {
+    variables: [
+      { name: 'A', value: '1' },
+      { name: 'B', value: '2' },
+    ],
+    mounts: [mount, { ...mount, containerPath: '/lib64' }],
+    devices: [
+      { containerPath: '/dev/a', hostPath: '/dev/a0', permissions: 'rw' },
+      { containerPath: '/dev/b', hostPath: '/dev/b0', permissions: 'r' },
+    ],
+    annotations: { 'test/a': '1', 'test/b': '2' },
+    cdiDevices: ['test/a=0', 'test/b=0'],
+  })
+  assert.deepEqual(mergeExtras([]), NO_EXTRAS)
+})

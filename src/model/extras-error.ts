@@ -1,0 +1,16 @@
+/** Why a pod can never have what it was promised: its end, as its status shows it. */
+export interface PodEnd {
+  readonly reason: string
+  readonly message: string
+}
+
+/** Something besides its volumes that a pod needs could not be brought, or not be taken away. Without an end it is tried again. */
+export class ExtrasError extends Error {
+  override readonly name = 'ExtrasError'
+  readonly end: PodEnd | undefined
+
+  constructor(message: string, options?: ErrorOptions & { readonly end?: PodEnd }) {
+    super(message, options)
+    this.end = options?.end
+  }
+}

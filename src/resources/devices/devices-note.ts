@@ -1,0 +1,21 @@
+import type { ContainerDevices } from './device.ts'
+
+/** The ids of a container's devices by resource, as text: from it they are known again when the record of them is lost. */
+export function formatDevicesNote(devices: ReadonlyMap<string, Pick<ContainerDevices, 'ids'>>): string {
+  return JSON.stringify(Object.fromEntries([...devices].map(([resource, { ids }]) => [resource, ids])))
+}
+
+/** Reads such a text; nothing stands in one that makes no sense. */
+export function parseDevicesNote(text: string): ReadonlyMap<string, readonly string[]> {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    if (typeof parsed !== 'object' || parsed === null) return new Map()
+    return new Map(Object.entries(parsed).filter((entry): entry is [string, string[]] => isTextList(entry[1])))
+  } catch {
+    return new Map()
+  }
+}
+
+function isTextList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string')
+}

@@ -1,0 +1,114 @@
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { createDra } from '../../src/create-dra.ts'
+import type { Dra } from '../../src/create-dra.ts'
+import type { PodSpec } from '../../src/model/generated/core-v1.ts'
+import { createDynamicResourcesApi } from '../../src/objects/dynamic-resources-api.ts'
+import { FakeDraDriver } from '../fakes/fake-dra-driver.ts'
+import type { FakeDraDriverOptions } from '../fakes/fake-dra-driver.ts'
+import { FakeStateFile } from '../fakes/fake-state-file.ts'
+import { loadSettings } from '../fakes/load-settings.ts'
+import { makeTemporaryFolder } from '../fixtures/make-temporary-folder.ts'
+import type { DraParts, World } from './create-agent.ts'
+import { createCluster, joinCluster } from './create-cluster.ts'
+
+export const DRIVER = 'gpu.example'
+const CLAIMS = '/apis/resource.k8s.io/v1/namespaces/shop/resourceclaims'
+const SLICES = '/apis/resource.k8s.io/v1/resourceslices'
+
+/** A spec whose one container has the devices of a claim. */
+export function specWith(claim: { readonly resourceClaimName?: string; readonly resourceClaimTemplateName?: string }) {
+  return {
+    resourceClaims: [{ name: 'gpu', ...claim }],
+    containers: [
+      {
+        name: 'main',
+        image: 'registry.test/app:1',
+        imagePullPolicy: 'IfNotPresent',
+        resources: { claims: [{ name: 'gpu' }] },
+      },
+    ],
+  } satisfies Partial<PodSpec>
+}
+
+/** The real API with claims, a driver on the node, and what an agent leaves on the disk. */
+export async function createClaimCluster(t: TestContext, world: World) {
+  const cluster = await createCluster(t, world)
+  const folder = makeTemporaryFolder(t)
+  const { gates } = await loadSettings([])
+  const files = { state: new FakeStateFile('dra_manager_state'), health: new FakeStateFile('dra_health_state') }
+  const counted: string[] = []
+  const nodeEvents: string[] = []
+  const start = async (parts: DraParts): Promise<Dra> =>
+    await createDra(
+      {
+        ...parts,
+        settings: { gates },
+        files,
+        membership: {
+          dynamicResources: createDynamicResourcesApi({
+            client: cluster.client,
+            nodeName: 'node-1',
+            isRegistered: () => true,
+          }),
+          podEvents: parts.events,
+          nodeEvents: { record: ({ reason }) => void nodeEvents.push(reason) },
+        },
+        metrics: {
+          draOperation: ({ name, failed }) => void counted.push(`${name} ${failed ? 'failed' : 'ok'}`),
+          draCall: ({ driver, code }) => void counted.push(`${driver} ${code}`),
+          claimStateLost: () => void counted.push('lost'),
+        },
+        random: () => 0.5,
+      },
+      parts.group,
+    )
+  const must = async (method: string, path: string, body: object) => {
+    const answer = await cluster.ask(method, path, { body })
+    if (answer.status >= 300) throw new Error(`Cannot ${method} ${path}: ${JSON.stringify(answer.body)}`)
+    return answer.body as { readonly metadata: { readonly uid: string } }
+  }
+  return {
+    cluster,
+    files,
+    counted,
+    nodeEvents,
+    /** The socket at which the driver serves. */
+    endpoint: join(folder, 'driver.sock'),
+    async driver(options: FakeDraDriverOptions = {}): Promise<FakeDraDriver> {
+      const driver = await FakeDraDriver.start(join(folder, 'driver.sock'), options)
+      t.after(() => driver[Symbol.dispose]())
+      return driver
+    },
+    /** An agent of the cluster; its drivers are registered by the test. */
+    async join() {
+      let dra: Dra | undefined
+      const agent = await joinCluster(world, cluster, {
+        createDra: async (parts) => (dra = await start(parts)),
+      })
+      if (dra === undefined) throw new Error('Cannot start an agent: it made no claims')
+      agent.setPods([])
+      return { agent, dra }
+    },
+    /** Makes a claim, and says like the scheduler which devices it has and for whom. */
+    async claim(name: string, metadata: object = {}) {
+      const requests = [{ name: 'one', exactly: { deviceClassName: 'gpu' } }]
+      await must('POST', CLAIMS, { metadata: { name, ...metadata }, spec: { devices: { requests } } })
+    },
+    async allocate(name: string, ...podUids: readonly string[]) {
+      const claim = await must('GET', `${CLAIMS}/${name}`, {})
+      const results = [{ request: 'one', driver: DRIVER, pool: 'pool', device: 'device-0' }]
+      const reservedFor = podUids.map((uid) => ({ resource: 'pods', name: uid, uid }))
+      const status = { allocation: { devices: { results } }, reservedFor }
+      await must('PUT', `${CLAIMS}/${name}/status`, { ...claim, status })
+    },
+    async publish(name: string, nodeName: string, driver = DRIVER) {
+      const pool = { name: 'pool', generation: 1, resourceSliceCount: 1 }
+      await must('POST', SLICES, { metadata: { name }, spec: { driver, nodeName, pool, devices: [] } })
+    },
+    async slices(): Promise<readonly string[]> {
+      const { body } = await cluster.ask('GET', SLICES)
+      return (body as { items: { metadata: { name: string } }[] }).items.map(({ metadata }) => metadata.name)
+    },
+  }
+}

@@ -1,0 +1,10 @@
+import { NO_EXTRAS } from '../../src/containers/container-extras.ts'
+import type { PodExtras } from '../../src/pods/pod-extras.ts'
+
+/** Nobody adds anything to containers. */
+export const noExtras: PodExtras = {
+  ensure: async () => {},
+  containerExtras: async () => NO_EXTRAS,
+  health: () => new Map(),
+  release: async () => {},
+}
