@@ -128,6 +128,14 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     }),
   )
   const looks = new RuntimeLooks({ syncFrequencyMs: config.syncFrequency, metrics, clock, log })
+  const rootDirectory = await prepareRoot(settings.flags.rootDir)
+  const { nodeName } = settings
+  const cluster = settings.standalone
+    ? undefined
+    : // Before the runtime is waited for: a mistake in the kubeconfig file is told at once. Loaded only where there is one.
+      await (
+        await import('./join-cluster.ts')
+      ).joinCluster({ ...deps, tracer, metrics: toClusterMetrics(metrics) }, group)
   using runtime = await createNodeRuntime(
     {
       settings,
@@ -149,14 +157,6 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     group,
   )
   const { calls, observer, health } = runtime
-  const rootDirectory = await prepareRoot(settings.flags.rootDir)
-  const { nodeName } = settings
-  const cluster = settings.standalone
-    ? undefined
-    : // Loaded only where there is one: a node of static pods needs none of it.
-      await (
-        await import('./join-cluster.ts')
-      ).joinCluster({ ...deps, tracer, metrics: toClusterMetrics(metrics) }, group)
   const membership = cluster?.membership ?? createLoneMembership({ objects: deps.objects, nodeName, log })
   // Before anybody is told how the node is, so that it does not seem to falter at each start of the agent.
   await health.check(group.signal)
