@@ -12,7 +12,7 @@ import { listLogUsages } from './stats/list-log-usages.ts'
 import { NodePressure } from './eviction/node-pressure.ts'
 import { createNodeTracing } from './create-node-tracing.ts'
 import { PodChanges } from './node-api/pod-changes.ts'
-import type { NodeShutdown } from './create-node-shutdown.ts'
+import { openNodeShutdown } from './open-node-shutdown.ts'
 import type { PluginRegistrations } from './plugins/plugin-registrations.ts'
 import { noTracer } from './telemetry/tracer.ts'
 import type { ServingCertificates } from './certificates/open-serving-certificates.ts'
@@ -111,7 +111,6 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   let isBuilt = false
   let serving: ServingCertificates | undefined
   let plugins: PluginRegistrations | undefined
-  let shutdown: NodeShutdown | undefined
   const metrics = deferMetrics(async () =>
     (await import('./telemetry/create-metrics.ts')).createMetrics({
       version: settings.version,
@@ -129,6 +128,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   )
   const looks = new RuntimeLooks({ syncFrequencyMs: config.syncFrequency, metrics, clock, log })
   const rootDirectory = await prepareRoot(settings.flags.rootDir)
+  const shutdown = await openNodeShutdown(rootDirectory, log)
   const { nodeName } = settings
   const cluster = settings.standalone
     ? undefined
@@ -173,7 +173,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       runtime: runtime.version,
       abilities: () => health.abilities,
       pressures: () => pressure.current,
-      problems: () => [...looks.problems(), ...health.nodeProblems, ...(shutdown?.problems() ?? [])],
+      problems: () => [...looks.problems(), ...health.nodeProblems, ...shutdown.problems()],
       volumesInUse: () => [],
       events: membership.nodeEvents,
       startup: new NodeStartup({
@@ -221,7 +221,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       guarded,
       metrics,
       pressures: () => pressure.current,
-      isShuttingDown: () => shutdown?.isShuttingDown() === true,
+      isShuttingDown: () => shutdown.isShuttingDown(),
       tracer: tracer ?? noTracer,
       onStatus: (uid) => {
         statusBell.wake()
@@ -336,12 +336,14 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     const measures = { collector, stats: engine, volumes: volumeStats }
     await runProtection({ ...deps, ...measures, runtime, workers, membership, pressure, metrics }, s)
   })
-  group.run('node shutdown', async (s) => {
-    const { createNodeShutdown } = await import('./create-node-shutdown.ts')
-    const events = membership.nodeEvents
+  group.run('node shutdown', (s) => {
     const onChange = () => ownNode.wake()
-    shutdown = createNodeShutdown({ ...deps, rootDirectory, pods: workers, events, metrics, onChange }, group)
-    await shutdown.run(s)
+    const events = membership.nodeEvents
+    return shutdown.run(
+      { ...deps, rootDirectory, workers, areKnown: () => mux.allSeen(), events, metrics, onChange },
+      group,
+      s,
+    )
   })
   group.run('iptables', async (s) => {
     if (!config.makeIPTablesUtilChains) return
