@@ -7,6 +7,7 @@ import type { ClientCertificates } from './certificates/open-client-certificates
 import type { Settings } from './config/load-configuration.ts'
 import { createEventRecorder } from './events/create-event-recorder.ts'
 import { hostConfigFiles } from './host/config-files.ts'
+import { isProgram } from './host/is-program.ts'
 import { runProcess } from './host/run-process.ts'
 import type { KubeClientMetrics, PluginCall } from './kube-api/client-metrics.ts'
 import { createKubeClient } from './kube-api/create-kube-client.ts'
@@ -16,7 +17,7 @@ import { ServicesFollower } from './kube-api/followers/services-follower.ts'
 import { ApiReturn } from './kube-api/list-watch/api-return.ts'
 import type { KubeClient } from './kube-api/kube-client.ts'
 import { createClusterTransport } from './kube-api/kubeconfig/create-cluster-transport.ts'
-import { loadKubeconfig } from './kube-api/kubeconfig/load-kubeconfig.ts'
+import { loadKubeconfig, loadUsableKubeconfig } from './kube-api/kubeconfig/load-kubeconfig.ts'
 import { tellEndedCertificates } from './kube-api/kubeconfig/tell-ended-certificates.ts'
 import type { EndedCertificate } from './kube-api/kubeconfig/tell-ended-certificates.ts'
 import { runListWatch } from './kube-api/list-watch/run-list-watch.ts'
@@ -147,7 +148,7 @@ async function openTransport(
 }
 
 async function openCertificates(deps: ConnectDeps, group: TaskGroup): Promise<ClientCertificates | undefined> {
-  const { settings, metrics } = deps
+  const { settings, metrics, environment } = deps
   const { config, flags } = settings
   return await openClientCertificates(
     {
@@ -157,7 +158,7 @@ async function openCertificates(deps: ConnectDeps, group: TaskGroup): Promise<Cl
       bootstrapPath: flags.bootstrapKubeconfig,
       folder: flags.certDir,
       rotates: config.rotateCertificates,
-      readKubeconfig: (path) => loadKubeconfig(hostConfigFiles, path),
+      readKubeconfig: (path) => loadUsableKubeconfig({ files: hostConfigFiles, environment, isProgram }, path),
       connect: async (path, certificates) =>
         createLimits(deps, await openTransport(deps, { path, certificates }, group))({ qps: -1, burst: 0 }),
       metrics: metrics.certificate,

@@ -14,7 +14,7 @@ import { listLogUsages } from './stats/list-log-usages.ts'
 import { NodePressure } from './eviction/node-pressure.ts'
 import { createNodeTracing } from './create-node-tracing.ts'
 import { PodChanges } from './node-api/pod-changes.ts'
-import type { NodeShutdown } from './create-node-shutdown.ts'
+import { openNodeShutdown } from './open-node-shutdown.ts'
 import type { PluginHandler } from './plugins/plugin-handler.ts'
 import type { PluginRegistrations } from './plugins/plugin-registrations.ts'
 import { noTracer } from './telemetry/tracer.ts'
@@ -114,7 +114,6 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   let isBuilt = false
   let serving: ServingCertificates | undefined
   let plugins: PluginRegistrations | undefined
-  let shutdown: NodeShutdown | undefined
   const metrics = deferMetrics(async () =>
     (await import('./telemetry/create-metrics.ts')).createMetrics({
       version: settings.version,
@@ -132,6 +131,15 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     }),
   )
   const looks = new RuntimeLooks({ syncFrequencyMs: config.syncFrequency, metrics, clock, log })
+  const rootDirectory = await prepareRoot(settings.flags.rootDir)
+  const shutdown = await openNodeShutdown(rootDirectory, log)
+  const { nodeName } = settings
+  const cluster = settings.standalone
+    ? undefined
+    : // Before the runtime is waited for: a mistake in the kubeconfig file is told at once. Loaded only where there is one.
+      await (
+        await import('./join-cluster.ts')
+      ).joinCluster({ ...deps, tracer, metrics: toClusterMetrics(metrics) }, group)
   using runtime = await createNodeRuntime(
     {
       settings,
@@ -153,14 +161,6 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     group,
   )
   const { calls, observer, health } = runtime
-  const rootDirectory = await prepareRoot(settings.flags.rootDir)
-  const { nodeName } = settings
-  const cluster = settings.standalone
-    ? undefined
-    : // Loaded only where there is one: a node of static pods needs none of it.
-      await (
-        await import('./join-cluster.ts')
-      ).joinCluster({ ...deps, tracer, metrics: toClusterMetrics(metrics) }, group)
   const membership = cluster?.membership ?? createLoneMembership({ objects: deps.objects, nodeName, log })
   // Before anybody is told how the node is, so that it does not seem to falter at each start of the agent.
   await health.check(group.signal)
@@ -193,7 +193,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       runtime: runtime.version,
       abilities: () => health.abilities,
       pressures: () => pressure.current,
-      problems: () => [...looks.problems(), ...health.nodeProblems, ...csi.problems(), ...(shutdown?.problems() ?? [])],
+      problems: () => [...looks.problems(), ...health.nodeProblems, ...csi.problems(), ...shutdown.problems()],
       volumesInUse: () => (isBuilt ? pods.csi.inUse() : undefined),
       devices: () => devices.facts(),
       events: membership.nodeEvents,
@@ -244,7 +244,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       guarded,
       metrics,
       pressures: () => pressure.current,
-      isShuttingDown: () => shutdown?.isShuttingDown() === true,
+      isShuttingDown: () => shutdown.isShuttingDown(),
       tracer: tracer ?? noTracer,
       onStatus: (uid) => {
         statusBell.wake()
@@ -368,12 +368,14 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     const measures = { collector, stats: engine, volumes: volumeStats }
     await runProtection({ ...deps, ...measures, runtime, workers, membership, pressure, metrics }, s)
   })
-  group.run('node shutdown', async (s) => {
-    const { createNodeShutdown } = await import('./create-node-shutdown.ts')
-    const events = membership.nodeEvents
+  group.run('node shutdown', (s) => {
     const onChange = () => ownNode.wake()
-    shutdown = createNodeShutdown({ ...deps, rootDirectory, pods: workers, events, metrics, onChange }, group)
-    await shutdown.run(s)
+    const events = membership.nodeEvents
+    return shutdown.run(
+      { ...deps, rootDirectory, workers, areKnown: () => mux.allSeen(), events, metrics, onChange },
+      group,
+      s,
+    )
   })
   group.run('iptables', async (s) => {
     if (!config.makeIPTablesUtilChains) return

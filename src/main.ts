@@ -13,6 +13,7 @@ import { findBuiltSource } from './host/find-built-source.ts'
 import { nameProcess } from './host/own-process.ts'
 import { readMachine } from './host/read-machine.ts'
 import type { MachineFacts } from './host/read-machine.ts'
+import { KubeconfigError } from './kube-api/kubeconfig/kubeconfig.ts'
 import { runAgentProcess } from './run-agent-process.ts'
 import { createLogger, createVerbosity, errorText } from './telemetry/create-logger.ts'
 
@@ -94,6 +95,10 @@ async function run(settings: Settings, machine: MachineFacts): Promise<number> {
     )
   } catch (error) {
     if (controller.signal.aborted && fault === undefined) return 0
+    if (error instanceof KubeconfigError) {
+      process.stderr.write(`${error.message}\n`)
+      return 1
+    }
     log.error('agent failed', { error: fault ?? error })
     return 1
   }

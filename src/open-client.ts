@@ -3,6 +3,7 @@ import { systemClock } from './async/clock.ts'
 import type { TaskGroup } from './async/task-group.ts'
 import { KUBERNETES_VERSION } from './config/flags/version-flag.ts'
 import { hostConfigFiles } from './host/config-files.ts'
+import { isProgram } from './host/is-program.ts'
 import { runProcess } from './host/run-process.ts'
 import type { KubeClient } from './kube-api/kube-client.ts'
 import type { Logger } from './telemetry/logger.ts'
@@ -14,9 +15,9 @@ export async function openClient(kubeconfig: string, tasks: TaskGroup): Promise<
   // Loaded only here: most commands need none.
   const { createKubeClient } = await import('./kube-api/create-kube-client.ts')
   const { createClusterTransport } = await import('./kube-api/kubeconfig/create-cluster-transport.ts')
-  const { loadKubeconfig } = await import('./kube-api/kubeconfig/load-kubeconfig.ts')
+  const { loadUsableKubeconfig } = await import('./kube-api/kubeconfig/load-kubeconfig.ts')
   const transport = createClusterTransport({
-    config: await loadKubeconfig(hostConfigFiles, kubeconfig),
+    config: await loadUsableKubeconfig({ files: hostConfigFiles, environment: process.env, isProgram }, kubeconfig),
     files: hostConfigFiles,
     run: (request, signal) => runProcess(systemClock, request, signal),
     environment: process.env,

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { get as httpGet } from 'node:http'
 import { get as httpsGet } from 'node:https'
+import type { IncomingMessage } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
@@ -101,6 +103,14 @@ async function get(port: number, path: string): Promise<readonly [number, string
   return [response.status, await response.text()]
 }
 
+/** The code for whoever calls the machine by another name. */
+async function statusFor(port: number, name: string): Promise<number | undefined> {
+  const request = httpGet({ host: '127.0.0.1', port, path: '/pods', agent: false, headers: { host: name } })
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  response.resume()
+  return response.statusCode
+}
+
 async function untilListening(server: { readonly listening: unknown[] }, count: number): Promise<void> {
   while (server.listening.length < count) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -129,6 +139,10 @@ describe('runServers()', () => {
         item.status.phase,
       ]),
       [['web', 'Running']],
+    )
+    assert.deepEqual(
+      [await statusFor(readOnlyPort, 'evil.example'), await statusFor(readOnlyPort, 'node-1')],
+      [421, 200],
     )
     problem = 'no look at the runtime was tried'
     assert.equal((await get(healthzPort, '/healthz'))[0], 500)

@@ -3,6 +3,7 @@ import { TaskGroup } from './async/task-group.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { PodWorkers } from './pods/pod-workers.ts'
 import type { KubeletApiDeps } from './run-kubelet-api.ts'
+import { createOwnNamesAdmit } from './server/admit-own-names.ts'
 import { createDisabledDebugRoutes } from './server/endpoints/disabled-routes.ts'
 import { createHealthRoutes } from './server/endpoints/health-routes.ts'
 import type { HealthCheck } from './server/endpoints/health-routes.ts'
@@ -68,7 +69,8 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
   const open = [...createOpenRoutes(deps, health), ...createLazyRoutes(STATS, deps.statsRoutes)]
   if (config.readOnlyPort !== 0) {
     const routes = [...open, ...createDisabledDebugRoutes()]
-    const server = { name: 'read-only', address: config.address, port: config.readOnlyPort }
+    const admit = createOwnNamesAdmit([settings.nodeName])
+    const server = { name: 'read-only', address: config.address, port: config.readOnlyPort, admit }
     group.run('read-only', (s) => runPlainServer({ ...server, routes, metrics, tracer, log, clock }, s))
   }
   if (config.enableServer) {

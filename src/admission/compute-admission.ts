@@ -37,7 +37,8 @@ export type AdmissionDecision =
       /** The first that is short. */ readonly resource: string
     }
 
-const NODE_SHUTDOWN: Rejection = {
+/** Of a pod that comes while the node shuts down. */
+export const NODE_SHUTDOWN: Rejection = {
   reason: 'NodeShutdown',
   message: 'Pod was rejected as the node is shutting down.',
 }

@@ -61,7 +61,7 @@ export async function openClientCertificates(
   const storeDeps = { folder, prefix: 'kubelet-client', clock, log } as const
   // Before the kubeconfig file is looked at, which may lead here: a broken certificate is replaced by an older one, if that is good.
   const ownStore = new CertificateStore(storeDeps)
-  if (bootstrapPath !== '') await ownStore.read()
+  if (bootstrapPath !== '' || deps.rotates) await ownStore.read()
   const usable = await readUsable(deps)
   if (!deps.rotates) {
     if (usable === undefined) await bootstrapAndWait(deps, ownStore, signal)

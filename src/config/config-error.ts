@@ -3,6 +3,8 @@ export interface ConfigProblem {
   readonly path: string
   readonly value: unknown
   readonly rule: string
+  /** The file and line, or the flag, that set it, where it is not in the rule. */
+  readonly where?: string | undefined
 }
 
 // Long values (a certificate pasted into a path) would bury the rule.
@@ -15,8 +17,10 @@ function formatValue(value: unknown): string {
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text
 }
 
-function formatProblem({ path, value, rule }: ConfigProblem): string {
-  return value === undefined ? `${path}: ${rule}` : `${path}: ${formatValue(value)}: ${rule}`
+/** One problem as a line. */
+export function formatProblem({ path, value, rule, where }: ConfigProblem): string {
+  const shown = value === undefined ? '' : `${formatValue(value)}: `
+  return `${path}: ${shown}${rule}${where === undefined ? '' : ` (${where})`}`
 }
 
 /** The configuration cannot be used; carries every problem found, not only the first. */

@@ -1,19 +1,22 @@
-import { FlagError } from './config-error.ts'
+import { FlagError, formatProblem } from './config-error.ts'
 import { loadCredentialProviders, type CredentialProvider } from './credential-providers/load-credential-providers.ts'
 import { applyFlags, listFlagWarnings } from './flags/apply-flags.ts'
 import { listFlagRows } from './flags/flag-rows.ts'
 import { formatHelp } from './flags/help-text.ts'
 import { FLAG_FIELDS, type KubeletFlags } from './flags/kubelet-flags.ts'
+import { locateFlag } from './flags/locate-flag.ts'
 import { parseCommandLine, type GivenFlag } from './flags/parse-command-line.ts'
 import { formatVersion, reportedVersion } from './flags/version-flag.ts'
 import type { ConfigFiles } from './files/config-files.ts'
 import { loadConfigFiles } from './files/load-config-files.ts'
+import { locateField } from './files/locate-field.ts'
 import { resolveFeatureGates, type FeatureGates } from './gates/feature-gates.ts'
 import { object } from './kinds/collection-kinds.ts'
 import { CONFIGURATION, type GivenConfiguration, type KubeletConfiguration } from './kubelet-configuration.ts'
 import { parseNodeIps, parseNodeName } from './node-identity.ts'
 import { listNotYetHonoured } from './not-yet-honoured.ts'
 import { checkConfiguration } from './rules/check-configuration.ts'
+import { replaceSenseless } from './rules/replace-senseless.ts'
 import { toServingAccess, toReservations, type Reservations, type ServingAccess } from './to-effective-settings.ts'
 import { toEffectiveConfiguration, type Machine } from './to-effective-configuration.ts'
 
@@ -97,12 +100,15 @@ async function loadSettings(
   const loaded = await loadConfigFiles(flags, files)
   const withFlags = applyFlags(loaded.config, given, 'configuration')
   const { gates, problems, warnings } = resolveFeatureGates(withFlags.featureGates)
-  const config = toEffectiveConfiguration(withFlags, flags, { gates, machine })
+  const sensible = replaceSenseless(withFlags)
+  const config = toEffectiveConfiguration(sensible.config, flags, { gates, machine })
   const name = parseNodeName(flags.hostnameOverride, machine.hostname)
   const addresses = parseNodeIps(flags.nodeIp)
   const credentialProviders = await loadCredentialProviders(flags, files, gates)
   const context = { config, given: withFlags, flags: ownFlags, gates, machine }
-  checkConfiguration(context, [...loaded.problems, ...problems, ...name.problems, ...addresses.problems])
+  const locate = (path: string) => locateFlag(given, path) ?? locateField(loaded.sources, path)
+  const found = [...problems, ...name.problems, ...addresses.problems]
+  checkConfiguration(context, { problems: found, placed: loaded.problems }, locate)
   return freeze({
     flags: ownFlags,
     config,
@@ -123,6 +129,7 @@ async function loadSettings(
       ...loaded.warnings,
       ...warnings,
       ...listConfigWarnings(withFlags, config),
+      ...sensible.replaced.map((problem) => formatProblem({ ...problem, where: locate(problem.path) })),
       ...addresses.warnings,
     ],
   })

@@ -43,7 +43,6 @@ export function toEffectiveConfiguration(
     imagePullCredentialsVerificationPolicy:
       given.imagePullCredentialsVerificationPolicy ?? (verifies ? 'NeverVerifyPreloadedImages' : undefined),
     maxParallelImagePulls: given.maxParallelImagePulls ?? (given.serializeImagePulls ? 1 : PARALLEL_IMAGE_PULLS),
-    podPidsLimit: Math.max(given.podPidsLimit, -1),
     seccompDefault: given.seccompDefault || flags.seccompDefault,
     singleProcessOOMKill: given.singleProcessOOMKill ?? machine.cgroupVersion === 1,
     userNamespaces: given.userNamespaces ?? { idsPerPod: IDS_PER_POD },

@@ -12,6 +12,10 @@ export interface ShutdownPods {
   activePods(): readonly Pod[]
   /** Ends a pod; resolves when nothing of it runs and none of its volumes is mounted any more. */
   shutDown(uid: PodUid, graceSeconds: number | undefined, signal: AbortSignal): Promise<void>
+  /** The node stays: pods that nobody else makes anew run again. */
+  runAgain(): void
+  /** All that are wanted are known. */
+  areKnown(): boolean
 }
 
 export interface EndGroupsDeps {

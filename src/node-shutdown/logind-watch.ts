@@ -95,7 +95,7 @@ export class LogindWatch {
         isOver = false
         await this.#hold(signal)
       } else if (!isOver) {
-        isOver = await waitForShared(shutdown.begin(), signal)
+        isOver = await waitForShared(shutdown.begin('logind'), signal)
         if (isOver) this.#release()
       }
       await this.#bell.wait({ clock, ms: undefined }, signal)
@@ -107,7 +107,7 @@ export class LogindWatch {
     if (begins === this.#shutsDown) return
     this.#shutsDown = begins
     // At once: the pods that are left must not end.
-    if (!begins) this.#deps.shutdown.cancel()
+    if (!begins) void this.#deps.shutdown.cancel() // Never rejects.
     this.#bell.wake()
   }
 

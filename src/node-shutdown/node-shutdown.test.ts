@@ -27,9 +27,12 @@ function createNode(options: { readonly periods?: readonly ShutdownPeriod[]; rea
   const ends = new Map<string, { readonly resolve: () => void; readonly reject: (error: Error) => void }>()
   let file = options.file
   let isBroken = false
+  let isKnown = false
   const shutdown = new NodeShutdown({
     pods: {
       activePods: () => PODS,
+      runAgain: () => void happened.push('run again'),
+      areKnown: () => isKnown,
       shutDown: async (uid, graceSeconds, signal) => {
         happened.push(`end ${uid} ${graceSeconds}`)
         const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -39,6 +42,7 @@ function createNode(options: { readonly periods?: readonly ShutdownPeriod[]; rea
       },
     },
     periods: options.periods ?? PERIODS,
+    bootedAt: AT - 3_600_000,
     file: {
       read: async () => file,
       write: async (text) => {
@@ -57,14 +61,23 @@ function createNode(options: { readonly periods?: readonly ShutdownPeriod[]; rea
     log: silentLogger,
   })
   const read = () => happened.splice(0)
-  return { clock, group, shutdown, ends, read, file: () => file, breakDisk: () => (isBroken = true) }
+  return {
+    clock,
+    group,
+    shutdown,
+    ends,
+    read,
+    file: () => file,
+    breakDisk: () => (isBroken = true),
+    know: () => (isKnown = true),
+  }
 }
 
 describe('NodeShutdown', () => {
   test('ends pods by priority, each in its time', async () => {
     const { clock, group, shutdown, ends, read, file } = createNode()
     const said: string[] = []
-    const done = shutdown.begin((line) => said.push(line))
+    const done = shutdown.begin('command', (line) => said.push(line))
     assert.ok(shutdown.isShuttingDown)
     await clock.advance(0)
     assert.deepEqual(read(), [
@@ -75,7 +88,7 @@ describe('NodeShutdown', () => {
       'end web 20',
       'end db 5',
     ])
-    assert.equal(file(), '{"startTime":"2026-01-02T03:04:05.000Z","endTime":"0001-01-01T00:00:00Z"}')
+    assert.equal(file(), '{"startTime":"2026-01-02T03:04:05.000Z","endTime":"0001-01-01T00:00:00Z","byCommand":true}')
     ends.get('db')?.resolve()
     await clock.advance(3000)
     assert.deepEqual(read(), ['ended db'])
@@ -85,7 +98,10 @@ describe('NodeShutdown', () => {
     ends.get('dns')?.resolve()
     assert.equal(await done, true)
     assert.deepEqual(read(), ['ended dns', `ended at ${AT / 1000 + 3}`])
-    assert.equal(file(), '{"startTime":"2026-01-02T03:04:05.000Z","endTime":"2026-01-02T03:04:08.000Z"}')
+    assert.equal(
+      file(),
+      '{"startTime":"2026-01-02T03:04:05.000Z","endTime":"2026-01-02T03:04:08.000Z","byCommand":true}',
+    )
     assert.deepEqual(said, [
       'ending 2 pods of priority 0 and above, at most 20 s',
       'ending 1 pod of priority 2000000000 and above, at most 10 s',
@@ -97,7 +113,7 @@ describe('NodeShutdown', () => {
 
   test('goes on when the time of a group is up, and when a pod cannot be ended', async () => {
     const { clock, shutdown, ends, read } = createNode()
-    const done = shutdown.begin()
+    const done = shutdown.begin('logind')
     await clock.advance(0)
     ends.get('db')?.reject(new Error('no runtime'))
     await clock.advance(19_999)
@@ -115,7 +131,7 @@ describe('NodeShutdown', () => {
       { priority: 2_000_000_000, seconds: 30 },
     ]
     const { clock, shutdown, read } = createNode({ periods })
-    void shutdown.begin()
+    void shutdown.begin('logind')
     await clock.advance(0)
     assert.deepEqual(read().slice(4), ['end web 0', 'end db 0', 'end dns 30'])
     await clock.advance(30_000)
@@ -123,7 +139,7 @@ describe('NodeShutdown', () => {
 
   test('where nothing is asked for, pods get the time that they ask for', async () => {
     const { clock, shutdown, ends, read } = createNode({ periods: [] })
-    const done = shutdown.begin()
+    const done = shutdown.begin('logind')
     await clock.advance(3_600_000)
     assert.deepEqual(read().slice(4), ['end web 30', 'end db 5'])
     for (const uid of ['web', 'db']) ends.get(uid)?.resolve()
@@ -134,28 +150,29 @@ describe('NodeShutdown', () => {
 
   test('who asks again waits for the same end', async () => {
     const { clock, shutdown, ends, read } = createNode()
-    const [first, second] = [shutdown.begin(), shutdown.begin()]
+    const [first, second] = [shutdown.begin('logind'), shutdown.begin('logind')]
     await clock.advance(0)
     for (const uid of ['web', 'db']) ends.get(uid)?.resolve()
     await clock.advance(0)
     ends.get('dns')?.resolve()
-    assert.deepEqual(await Promise.all([first, second, shutdown.begin()]), [true, true, true])
+    assert.deepEqual(await Promise.all([first, second, shutdown.begin('logind')]), [true, true, true])
     assert.equal(read().filter((line) => line.startsWith('end ')).length, 3)
   })
 
   test('cancelled: those that were not reached stay, and the node is ready again', async () => {
-    const { clock, group, shutdown, read } = createNode()
-    const done = shutdown.begin()
+    const { clock, group, shutdown, read, file } = createNode()
+    const done = shutdown.begin('command')
     await clock.advance(0)
     read()
-    assert.equal(shutdown.cancel(), true)
+    assert.equal(await shutdown.cancel(), true)
     assert.equal(await done, false)
-    assert.deepEqual(read(), ['Shutdown: Shutdown manager detected shutdown cancellation', 'ready'])
-    assert.equal(shutdown.cancel(), false)
+    assert.deepEqual(read(), ['Shutdown: Shutdown manager detected shutdown cancellation', 'ready', 'run again'])
+    assert.match(file() ?? '', /"endTime":"2026-/, 'an agent that starts later does not go on with it')
+    assert.equal(await shutdown.cancel(), false)
     await clock.advance(60_000)
     assert.deepEqual(read(), [])
     await group.join()
-    const again = shutdown.begin()
+    const again = shutdown.begin('logind')
     await clock.advance(30_000)
     assert.equal(await again, true)
   })
@@ -163,9 +180,55 @@ describe('NodeShutdown', () => {
   test('a disk that takes nothing does not keep pods from ending', async () => {
     const { clock, shutdown, breakDisk } = createNode()
     breakDisk()
-    const done = shutdown.begin()
+    const done = shutdown.begin('logind')
     await clock.advance(30_000)
     assert.equal(await done, true)
+  })
+
+  test('cancelled when all pods have ended: those of manifests run again', async () => {
+    const { clock, shutdown, read, file } = createNode()
+    const done = shutdown.begin('command')
+    await clock.advance(30_000)
+    assert.equal(await done, true)
+    const before = file()
+    assert.equal(await shutdown.cancel(), true)
+    assert.equal(read().at(-1), 'run again')
+    assert.deepEqual([shutdown.isShuttingDown, file()], [false, before])
+  })
+
+  const interrupted = '{"startTime":"2026-01-02T03:04:00.000Z","endTime":"0001-01-01T00:00:00Z","byCommand":true}'
+
+  test('goes on where an agent was killed in the middle, when all pods are known', async () => {
+    const { clock, shutdown, ends, read, file, know } = createNode({ file: interrupted })
+    await shutdown.recall()
+    assert.deepEqual(shutdown.problems(), ['node is shutting down'])
+    await clock.advance(10_000)
+    assert.ok(!read().includes('end web 20'))
+    know()
+    await clock.advance(100)
+    assert.deepEqual(read(), ['end web 20', 'end db 5'])
+    const done = shutdown.begin('command')
+    for (const uid of ['web', 'db']) ends.get(uid)?.resolve()
+    await clock.advance(0)
+    ends.get('dns')?.resolve()
+    assert.equal(await done, true)
+    assert.match(file() ?? '', /^\{"startTime":"2026-01-02T03:04:00.000Z","endTime":"2026-/, 'it is one shutdown')
+    assert.equal(clock.sleeping, 0)
+  })
+
+  test('goes on after a while although not all pods are known', async () => {
+    const { clock, shutdown, read } = createNode({ file: interrupted })
+    await shutdown.recall()
+    await clock.advance(30_000)
+    assert.deepEqual(read().slice(-2), ['end web 20', 'end db 5'])
+    await clock.advance(30_000)
+    assert.equal(clock.sleeping, 0)
+  })
+
+  test('does not go on with one of before the machine was started', async () => {
+    const { shutdown } = createNode({ file: interrupted.replace('03:04:00', '01:04:00') })
+    await shutdown.recall()
+    assert.equal(shutdown.isShuttingDown, false)
   })
 
   for (const [what, file, expected] of [

@@ -19,12 +19,12 @@ async function serve(t: TestContext) {
   const listening = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
   const shutdown = {
-    async begin(say?: (line: string) => void) {
+    async begin(_: string, say?: (line: string) => void) {
       say?.('ending 1 pod')
       begun.resolve()
       return await pods.promise
     },
-    cancel: () => false,
+    cancel: async () => false,
   }
   const deps = { shutdown, path, log: silentLogger, onListening: () => listening.resolve() }
   group.run('socket', (signal) => runShutdownSocket(deps, signal))

@@ -55,10 +55,10 @@ function serve({ shutdown, log }: ShutdownSocketDeps, socket: Socket): void {
   const send = (message: object) => void (socket.writable && socket.write(`${JSON.stringify(message)}\n`))
   const answer = async (command: string) => {
     if (command === 'begin') {
-      const isDone = await shutdown.begin((line) => send({ line }))
+      const isDone = await shutdown.begin('command', (line) => send({ line }))
       return isDone ? 'done' : 'cancelled'
     }
-    if (command === 'cancel') return shutdown.cancel() ? 'done' : 'nothing'
+    if (command === 'cancel') return (await shutdown.cancel()) ? 'done' : 'nothing'
     return 'unknown'
   }
   const lines = createInterface(socket)

@@ -3,22 +3,33 @@ export interface ShutdownTimes {
   readonly startedAt: number
   /** Undefined: it has not ended. */
   readonly endedAt: number | undefined
+  /** Nobody but this file knows of it: logind tells of its own again. */
+  readonly isByCommand: boolean
 }
 
 // What Go writes for a time that is not set.
 const NO_TIME = '0001-01-01T00:00:00Z'
 
 /** As the Go kubelet keeps it in its file. */
-export function formatShutdownTimes({ startedAt, endedAt }: ShutdownTimes): string {
+export function formatShutdownTimes({ startedAt, endedAt, isByCommand }: ShutdownTimes): string {
   const endTime = endedAt === undefined ? NO_TIME : new Date(endedAt).toISOString()
-  return JSON.stringify({ startTime: new Date(startedAt).toISOString(), endTime })
+  return JSON.stringify({
+    startTime: new Date(startedAt).toISOString(),
+    endTime,
+    ...(isByCommand && { byCommand: true }),
+  })
 }
 
 /** Reads what either kubelet kept; undefined when it says nothing of use. */
 export function parseShutdownTimes(text: string): ShutdownTimes | undefined {
-  const { startTime, endTime } = JSON.parse(text) as { readonly startTime?: unknown; readonly endTime?: unknown }
+  const { startTime, endTime, byCommand } = JSON.parse(text) as Readonly<Record<string, unknown>>
   const startedAt = toMs(startTime)
-  return startedAt === undefined ? undefined : { startedAt, endedAt: toMs(endTime) }
+  return startedAt === undefined ? undefined : { startedAt, endedAt: toMs(endTime), isByCommand: byCommand === true }
+}
+
+/** A shutdown by command in the middle of which the agent was killed. Not one of before the machine was started: that has done what it was for. */
+export function isInterrupted(times: ShutdownTimes | undefined, bootedAt: number | undefined): boolean {
+  return times?.isByCommand === true && times.endedAt === undefined && times.startedAt >= (bootedAt ?? Infinity)
 }
 
 function toMs(time: unknown): number | undefined {

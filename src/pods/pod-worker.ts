@@ -211,6 +211,11 @@ export class PodWorker {
     this.terminate('evicted', how.graceSeconds)
   }
 
+  /** It is ended, or ends, for reasons that may pass. */
+  get runsAgain(): boolean {
+    return this.#runsAgain
+  }
+
   /** A waiting pod may start now. */
   release(): void {
     if (this.#state.kind === 'waiting') this.#state = { kind: 'syncing' }

@@ -1,3 +1,4 @@
+import { NODE_SHUTDOWN as REFUSED_FOR_SHUTDOWN } from '../admission/compute-admission.ts'
 import { waitForShared } from '../async/wait-for-shared.ts'
 import type { TaskGroup } from '../async/task-group.ts'
 import { computeQosClass } from '../model/compute-qos-class.ts'
@@ -156,6 +157,22 @@ export class PodWorkers {
     if (worker === undefined) return
     await evictPod(this.#deps.runtime, { worker, eviction: { ...NODE_SHUTDOWN, graceSeconds } }, signal)
     await waitForShared(worker.unmounted, signal)
+  }
+
+  /** The machine stays: what was ended or refused for its shutdown and comes of a manifest, which nobody makes anew, runs again. */
+  runAgain(): void {
+    for (const worker of this.#workers.values()) {
+      if (worker.pod === undefined || !worker.wanted || !worker.runsAgain) continue
+      this.#returning.set(worker.uid, worker.pod)
+      worker.remove()
+      worker.hurry()
+    }
+    for (const { pod, status } of this.#refused.all()) {
+      if (status.reason !== REFUSED_FOR_SHUTDOWN.reason || !isStaticPod(pod)) continue
+      this.#refused.forget(pod.metadata.uid)
+      this.#add(pod)
+      this.#deps.resizes.added([pod])
+    }
   }
 
   /** Removes what is left of a pod that has ended, or of all that have: the node needs the room. Resolves when it is gone. */

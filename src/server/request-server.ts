@@ -9,7 +9,7 @@ import { withDeadline } from '../async/deadline.ts'
 import type { HttpMetrics } from '../telemetry/create-http-metrics.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Admission, Admit } from './admission.ts'
-import { isAudited } from './audit.ts'
+import { findProgram, isAudited } from './audit.ts'
 import type { Audit } from './audit.ts'
 import { parseTarget } from './parse-target.ts'
 import type { Route, RouteRequest } from './route.ts'
@@ -38,6 +38,8 @@ interface Visit {
   readonly query: URLSearchParams
   readonly destination: Destination
   caller: string | undefined
+  /** Of a connection that was handed over: how it ended. */
+  end: string | undefined
 }
 
 type Passed = Pick<RouteRequest, 'caller' | 'parameters'> & { readonly route: Route }
@@ -112,12 +114,19 @@ export class RequestServer {
         ? { kind: 'nothing', label: 'other' }
         : this.#table.find(request.method ?? '', target.segments)
     const path = `/${target?.segments.join('/') ?? ''}`
-    return { request, path, query: target?.query ?? new URLSearchParams(), destination, caller: undefined }
+    return {
+      request,
+      path,
+      query: target?.query ?? new URLSearchParams(),
+      destination,
+      caller: undefined,
+      end: undefined,
+    }
   }
 
   async #measured(visit: Visit, code: () => number, work: () => Promise<void>): Promise<void> {
     const { metrics, audit, clock, log, type } = this.#deps
-    const { request, path, destination } = visit
+    const { request, destination } = visit
     // It is gone from the request when the connection is.
     const { socket } = request
     const labels = toRequestLabels(request.method, destination.label, type)
@@ -132,9 +141,7 @@ export class RequestServer {
     } finally {
       const seconds = (clock.monotonic() - startedAt) / 1000
       metrics.requestEnded(labels, seconds)
-      const { caller } = visit
-      if (isAudited(destination.label))
-        audit({ caller, from, method: request.method ?? '', path, code: code(), seconds })
+      if (isAudited(destination.label)) audit({ ...toSubject(visit), from, code: code(), seconds })
     }
   }
 
@@ -184,19 +191,25 @@ export class RequestServer {
 
   /** Hands the connection over; gives what to answer when that failed. */
   async #switch(
-    { request, query, destination }: Visit,
+    visit: Visit,
     { route, ...rest }: Passed,
     { socket, head }: { readonly socket: Duplex; readonly head: Buffer },
     signal: AbortSignal,
   ): Promise<Answer | undefined> {
+    const { request, query, destination } = visit
     try {
-      await route.upgrade?.({ ...rest, raw: request, query, signal }, socket, head)
+      visit.end = await route.upgrade?.({ ...rest, raw: request, query, signal }, socket, head)
       return undefined
     } catch (error) {
       if (!signal.aborted) this.#deps.log.error('request failed', { path: destination.label, error })
       return FAILED
     }
   }
+}
+
+function toSubject({ request, path, query, destination, caller, end }: Visit) {
+  const parameters = destination.kind === 'found' ? destination.parameters : {}
+  return { ...parameters, caller, method: request.method ?? '', path, program: findProgram(query), end }
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

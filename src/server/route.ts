@@ -26,6 +26,6 @@ export interface Route {
   readonly path: string
   readonly methods: readonly string[] | 'any'
   handle(request: RouteRequest, response: ServerResponse): Promise<void>
-  /** For requests that ask for another protocol; without it they are answered by handle(). */
-  upgrade?(request: RouteRequest, socket: Duplex, head: Buffer): Promise<void>
+  /** For requests that ask for another protocol; without it they are answered by handle(). Resolves to how it ended, when it came to be. */
+  upgrade?(request: RouteRequest, socket: Duplex, head: Buffer): Promise<string | undefined>
 }

@@ -3,6 +3,7 @@ import { createServer } from 'node:https'
 import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
+import { clearHandshakeFaults } from '../builtin/clear-handshake-faults.ts'
 import { CONNECTION_LIMITS, Connections } from './connections.ts'
 import type { ConnectionLimits } from './connections.ts'
 import type { Admit } from './admission.ts'
@@ -57,6 +58,7 @@ export async function runKubeletServer(deps: KubeletServerDeps, signal: AbortSig
   }
   const requests = new RequestServer({ ...deps, admit: knowing, type: 'readwrite' })
   const server = createKubeletServer(deps, requests)
+  clearHandshakeFaults(server)
   const connections = new Connections(server, deps.limits ?? CONNECTION_LIMITS)
   serveRequests(server, requests, signal)
   server.on('tlsClientError', (error, socket) =>

@@ -1,6 +1,7 @@
 import { createServer } from '../builtin/http.ts'
 import type { Clock } from '../async/clock.ts'
 import { admitAll } from './admission.ts'
+import type { Admit } from './admission.ts'
 import { CONNECTION_LIMITS, Connections } from './connections.ts'
 import { listenUntil } from './listen.ts'
 import type { ListenOptions } from './listen.ts'
@@ -11,6 +12,8 @@ import { serveRequests } from './serve-requests.ts'
 export interface PlainServerDeps
   extends Pick<RequestServerDeps, 'routes' | 'metrics' | 'tracer' | 'log'>, ListenOptions {
   readonly clock: Clock
+  /** Everybody when nothing is said. */
+  readonly admit?: Admit
   /** How often to try again when the port is taken; undefined: a taken port is an error. */
   readonly bindRetryMs?: number
 }
@@ -37,7 +40,7 @@ export async function runPlainServer(deps: PlainServerDeps, signal: AbortSignal)
 
 async function serve(deps: PlainServerDeps, signal: AbortSignal): Promise<void> {
   // Nothing that reaches into containers is served here, so there is nothing to keep record of, and no other protocol.
-  const requests = new RequestServer({ ...deps, type: 'readonly', admit: admitAll, audit: () => {} })
+  const requests = new RequestServer({ ...deps, type: 'readonly', admit: deps.admit ?? admitAll, audit: () => {} })
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,

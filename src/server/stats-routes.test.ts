@@ -59,6 +59,22 @@ describe('createStatsRoutes()', () => {
     )
   })
 
+  test('looks anew for whoever asks for that, but not all the time', async (t) => {
+    const { world, get } = await serve(t)
+    const timeOf = async (cacheControl?: string) => {
+      const headers: Record<string, string> = cacheControl === undefined ? {} : { 'cache-control': cacheControl }
+      const text = await (await get('/metrics/resource', { headers })).text()
+      return Number(/^node_cpu_usage_seconds_total \S+ (\d+)$/m.exec(text)?.[1])
+    }
+    const first = await timeOf()
+    await world.clock.advance(1000)
+    assert.equal(await timeOf(), first)
+    assert.equal(await timeOf('no-cache, max-age=5'), first)
+    assert.equal(await timeOf('max-age=0'), first + 1000)
+    await world.clock.advance(400)
+    assert.equal(await timeOf('max-age=0'), first + 1000)
+  })
+
   test('looks only at what is asked for', async (t) => {
     const { world, get } = await serve(t)
     const reply = await get('/stats/summary?only_cpu_and_memory=true', { method: 'POST', body: 'x' })

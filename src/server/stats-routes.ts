@@ -32,6 +32,8 @@ interface Page {
 const compress = promisify(gzip)
 // A small answer is not worth the time.
 const COMPRESS_FROM_BYTES = 1024
+// However fresh somebody wants it: a look costs the same whoever asks.
+const LEAST_AGE_MS = 500
 
 /** What the node and its pods use: /stats/summary, and the same for scrapers. Each look is written once, however often it is read. */
 export function createStatsRoutes(deps: StatsRoutesDeps): readonly Route[] {
@@ -76,7 +78,8 @@ function createMetricsRoute(
     async handle(request, response) {
       request.raw.resume()
       const { format, contentType } = chooseMetricsFormat(request.raw.headers.accept)
-      const snapshot = await engine.ask(parts, request.signal).catch((error: unknown) => {
+      const maxAgeMs = parseMaxAge(request.raw.headers['cache-control'])
+      const snapshot = await engine.ask(parts, request.signal, maxAgeMs).catch((error: unknown) => {
         request.signal.throwIfAborted()
         log.warn('cannot look at what the node uses', { path, error })
         return undefined
@@ -86,6 +89,12 @@ function createMetricsRoute(
       await send(request, response, { contentType, page })
     },
   }
+}
+
+/** How old an answer may be, when the caller says so; never older than the interval, as for everybody. */
+function parseMaxAge(cacheControl: string | undefined): number | undefined {
+  const [, seconds] = /(?:^|[\s,])max-age=(\d{1,9})(?:$|[\s,])/.exec(cacheControl ?? '') ?? []
+  return seconds === undefined ? undefined : Math.max(LEAST_AGE_MS, Number(seconds) * 1000)
 }
 
 /** Packed at most once, and only when somebody takes it so. */

@@ -55,13 +55,15 @@ export function createStreamRoute({ log }: StreamRouteDeps, { name, paths, prepa
       try {
         const end = await prepare(request)({ request, socket, head })
         log.debug('streaming ended', { ...describe(request), end })
+        return end
       } catch (error) {
         if (request.signal.aborted) {
           socket.destroy()
-          return
+          return 'stopped'
         }
         log.debug('cannot stream', { ...describe(request), error })
         answerUpgrade(socket, toAnswer(error))
+        return undefined
       }
     },
   }))

@@ -45,10 +45,12 @@ export async function startAgent(
 
 /** How other commands find the agent. */
 export function knownAgent(node: { readonly layout: NodeLayout; readonly nodeName: string }): KnownProcess {
-  return { file: node.layout.agentIdentity, command: agentFlags(node) }
+  // Without the first: an agent of an earlier version was started without it.
+  return { file: node.layout.agentIdentity, command: agentFlags(node).slice(1) }
 }
 
-function agentFlags({
+/** The arguments of the agent. */
+export function agentFlags({
   layout,
   nodeName,
 }: {
@@ -56,6 +58,7 @@ function agentFlags({
   readonly nodeName: string
 }): readonly string[] {
   const flags = {
+    'config-dir': layout.settings,
     config: layout.agentConfig,
     'root-dir': layout.agentRoot,
     'cert-dir': layout.certificates,
@@ -90,6 +93,16 @@ export async function waitUntilHealthy(
 /** How a process ended, in words. */
 export function formatExit({ exitCode, signal }: ProcessExit): string {
   return exitCode === undefined ? `signal ${signal}` : `exit code ${exitCode}`
+}
+
+/** Why an agent that ended did not want to run, when it said so: what it found wrong at its start. */
+export async function readStartFault(file: string): Promise<string | undefined> {
+  const lines = ((await readTextIfPresent(file)) ?? '').trimEnd().split('\n').slice(-SHOWN_LOG_LINES)
+  const first = lines.findLastIndex((line) => line.startsWith('Cannot '))
+  // Whatever it logs itself begins otherwise; after this it says nothing more.
+  return first < 0 || lines.slice(first + 1).some((line) => !line.startsWith(' '))
+    ? undefined
+    : lines.slice(first).join('\n')
 }
 
 async function lastLines(file: string): Promise<string> {

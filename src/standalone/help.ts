@@ -31,8 +31,11 @@ Options of up:
   --read-only-port N      its open read-only API, on loopback (10255)
   --healthz-port N        its health, on loopback (10248)
 
+Settings of the agent: put KubeletConfiguration files, named *.conf, into <state>/kubelet.conf.d. They
+  are merged in the order of their names when the agent starts; "up" refuses them when they are wrong.
+
 Options of down:
-  --purge                 remove the node's folder too: images, logs, manifests, the API's objects
+  --purge                 remove the node's folder too: images, logs, manifests, settings, the API's objects
 
 Options of shutdown:
   --root-dir DIR          the root directory of an agent that runs by itself, as "kubelet"; without it the

@@ -9,6 +9,8 @@ export interface NodeLayout {
   readonly containerd: ContainerdPaths
   readonly manifests: string
   readonly agentConfig: string
+  /** Drop-ins of the user over it. */
+  readonly settings: string
   readonly agentRoot: string
   readonly certificates: string
   /** Objects, keys and certificates of the Kubernetes API. */
@@ -45,6 +47,7 @@ export function computeNodeLayout(state: string): NodeLayout {
     containerd: containerdPaths(`${state}/containerd`),
     manifests: `${state}/manifests`,
     agentConfig: `${state}/kubelet.yaml`,
+    settings: `${state}/kubelet.conf.d`,
     agentRoot: `${state}/kubelet`,
     certificates: `${state}/pki`,
     api: `${state}/api`,
@@ -69,7 +72,7 @@ export function computeNodeLayout(state: string): NodeLayout {
 export function ownPaths(layout: NodeLayout): readonly string[] {
   const { containerd, manifests, agentConfig, agentRoot, certificates, podLogs, upIdentity, agentIdentity } = layout
   const { api, adminKubeconfig, readerKubeconfig, agentKubeconfig } = layout
-  const folders = [containerd.folder, manifests, agentRoot, certificates, api, dirname(podLogs)]
+  const folders = [containerd.folder, manifests, layout.settings, agentRoot, certificates, api, dirname(podLogs)]
   const files = [
     agentConfig,
     layout.applied,

@@ -55,7 +55,9 @@ async function ask(
       if (line !== undefined) say(line)
       if (end !== undefined) return end
     }
-    return 'the agent has left'
+    return command === 'begin'
+      ? 'the agent has left; it goes on when it is back, ask again to wait for it'
+      : 'the agent has left'
   } catch (cause) {
     signal.throwIfAborted()
     const why = Error.isError(cause) ? cause.message : String(cause)

@@ -1,5 +1,5 @@
 import { rotateLog } from '../host/rotate-log.ts'
-import { formatExit, startAgent } from './agent-process.ts'
+import { formatExit, readStartFault, startAgent } from './agent-process.ts'
 import type { AgentProcess } from './agent-process.ts'
 import { knownContainerd, startContainerd } from './containerd.ts'
 import { findNoted, findProcess, rememberProcess } from './known-process.ts'
@@ -28,6 +28,7 @@ export async function runSupervision(
 ): Promise<void> {
   let agent = first
   let pauseMs = FIRST_PAUSE_MS
+  let toldFault: string | undefined
   const { agentLog, apiLog, containerd } = node.layout
   const logs = [agentLog, apiLog, containerd.log].map((file) => ({ file, retry: createRetry(deps, signal) }))
   const retryRuntime = createRetry(deps, signal)
@@ -40,6 +41,9 @@ export async function runSupervision(
     if (exit !== undefined) {
       if (deps.clock.monotonic() - agent.startedAtMs > WELL_AFTER_MS) pauseMs = FIRST_PAUSE_MS
       deps.say(`the agent ended (${formatExit(exit)}), starting it again in ${pauseMs / 1000} s; see ${agentLog}`)
+      const fault = await readStartFault(agentLog)
+      if (fault !== undefined && fault !== toldFault) deps.say(fault)
+      toldFault = fault
       await deps.clock.sleep(pauseMs, signal)
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
       agent = (await retryAgent(() => startAgent(deps, node, node.kubelet))) ?? agent

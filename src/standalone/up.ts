@@ -1,5 +1,6 @@
 import { TaskGroup } from '../async/task-group.ts'
 import { makeCgroup } from '../host/cgroup-tree.ts'
+import { readMachine } from '../host/read-machine.ts'
 import { listFolder, makeFolder, readTextIfPresent, realFolder, writeFileAtomically } from '../host/state-folder.ts'
 import { listPods } from './agent-client.ts'
 import type { PodSummary } from './agent-client.ts'
@@ -90,6 +91,11 @@ async function prepareNode(
   await writeNodeFiles(layout, record).catch((error: unknown) => {
     throw toFolderError(layout.state, error)
   })
+  if (options.kubelet === undefined && (await listFolder(layout.settings)).length > 0) {
+    // Loaded only here: most nodes have no settings of their own.
+    const { checkSettings } = await import('./check-settings.ts')
+    await checkSettings({ layout, record }, { ...readMachine(), hostname: nodeName })
+  }
   makeCgroup(record.cgroupRoot)
   return record
 }
@@ -99,6 +105,7 @@ async function writeNodeFiles(layout: NodeLayout, record: NodeRecord): Promise<v
   await writeIfChanged(layout.agentConfig, createAgentConfig(layout, record))
   await makeFolder(layout.podLogs)
   await makeFolder(layout.agentRoot, 0o750)
+  await makeFolder(layout.settings)
   await writeExample(layout, record)
 }
 
@@ -153,6 +160,7 @@ async function announce(
   deps.say(`  run pods      kubectl apply -f FILE, or put manifests into ${record.manifests}`)
   deps.say(`  see pods      kubectl get pods -A, or bin/deckhand status${command}`)
   deps.say(`  explain one   bin/deckhand why POD${command}`)
+  deps.say(`  settings      *.conf files in ${layout.settings}, read at the start`)
   deps.say(`  pods' logs    ${layout.podLogs}/<namespace>_<pod>_<uid>/<container>/<n>.log`)
   deps.say(`  agent's log   ${layout.agentLog}`)
   deps.say(`  leave         Ctrl-C: the agent stops, pods go on`)

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { AbortScope } from '../../src/async/abort-scope.ts'
+import { NODE_SHUTDOWN } from '../../src/admission/compute-admission.ts'
 import { parsePodUid } from '../../src/model/pod.ts'
 import { startAgent, until } from './create-agent.ts'
 import { createWantedPod, createWorld, running } from './create-world.ts'
@@ -53,6 +55,49 @@ describe('a pod on a node that shuts down', () => {
       assert.deepEqual(running(world), isRunAgain ? ['main'] : [])
     })
   }
+
+  for (const [source, isRunAgain] of [
+    ['api', false],
+    ['file', true],
+  ] as const) {
+    test(`of the source "${source}" ${isRunAgain ? 'runs again' : 'is over'} when the machine stays after all`, async () => {
+      await using world = await createWorld()
+      let isShuttingDown = false
+      const admit = () => (isShuttingDown ? NODE_SHUTDOWN : undefined)
+      await using agent = await startAgent(world, { sources: [source], admit })
+      const early = [createWantedPod('u-1')]
+      agent.setPods(early, source)
+      await agent.settle()
+      isShuttingDown = true
+      await agent.workers.shutDown(UID, 4, never)
+      const all = [...early, createWantedPod('u-2')]
+      agent.setPods(all, source)
+      await agent.settle()
+      assert.deepEqual([running(world), agent.statusOf('u-2')?.reason], [[], 'NodeShutdown'])
+      isShuttingDown = false
+      agent.workers.runAgain()
+      await agent.pass(20_000)
+      assert.deepEqual(running(world), isRunAgain ? ['main', 'main'] : [])
+      const phases = ['u-1', 'u-2'].map((uid) => agent.statusOf(uid)?.phase)
+      assert.deepEqual(phases, isRunAgain ? ['Running', 'Running'] : ['Failed', 'Failed'])
+    })
+  }
+
+  test('of a manifest runs again although it still ends when the machine stays after all', async () => {
+    await using world = await createWorld({ programOf: () => ({ onTerm: 'ignore' }) })
+    await using agent = await startAgent(world, { sources: ['file'] })
+    agent.setPods([createWantedPod('u-1', { terminationGracePeriodSeconds: 60 })], 'file')
+    await agent.settle()
+    using scope = new AbortScope(never)
+    const ended = assert.rejects(agent.workers.shutDown(UID, 4, scope.signal))
+    await until(() => world.cri.requests('stopContainer').length === 1, 'the stop')
+    scope.abort(new Error('cancelled'))
+    await ended
+    agent.workers.runAgain()
+    await agent.pass(20_000)
+    assert.deepEqual([running(world), agent.statusOf('u-1')?.phase], [['main'], 'Running'])
+    assert.equal(world.cri.requests('createContainer').length, 2)
+  })
 
   test('of which nothing is known any more is no reason to wait', async () => {
     await using world = await createWorld()

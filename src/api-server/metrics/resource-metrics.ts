@@ -21,8 +21,9 @@ const PATH = '/metrics/resource'
 const MAX_BYTES = 16 * 1024 * 1024
 // Who asks again within this gets the same answer.
 const FRESH_MS = 1000
-// A first usage needs two readings.
+// A first usage needs two readings, and the kubelet has to look anew for the second.
 const SECOND_READING_MS = 1000
+const LOOK_ANEW = { 'cache-control': 'max-age=0' }
 
 /** Reads what pods and nodes use from their kubelets, when someone asks. */
 export class ResourceMetrics {
@@ -41,7 +42,8 @@ export class ResourceMetrics {
       readAt: Number.NEGATIVE_INFINITY,
     }))
     await this.#readFresh(node, reader, signal)
-    if (reader.meter.node() === undefined) {
+    // At the first question, at the first after a pause, and of a pod that has just come.
+    if (!reader.meter.isComplete()) {
       await this.#deps.clock.sleep(SECOND_READING_MS, signal)
       await this.#readFresh(node, reader, signal)
     }
@@ -66,7 +68,7 @@ export class ResourceMetrics {
     const { signal } = new AbortController()
     const { clock, backends } = this.#deps
     try {
-      const answer = await passRequest(backends.kubelet(node, PATH), { method: 'GET', headers: {} }, signal)
+      const answer = await passRequest(backends.kubelet(node, PATH), { method: 'GET', headers: LOOK_ANEW }, signal)
       const text = await readText(answer.body)
       if (answer.status !== 200) throw new Error(`it answered ${answer.status} ${text.slice(0, 200)}`)
       reader.meter.add(parseSamples(text), clock.now())

@@ -58,6 +58,11 @@ export class UsageMeter {
     return this.#node && toUsage(this.#node)
   }
 
+  /** The node and all that runs on it were measured twice, not too long apart. */
+  isComplete(): boolean {
+    return [this.#node, ...this.#containers.values()].every((track) => track?.previous !== undefined)
+  }
+
   /** Pods all of whose containers have been measured twice. */
   pods(): readonly PodUsage[] {
     const byPod = Map.groupBy(this.#containers, ([key]) => key.slice(0, key.lastIndexOf('/')))

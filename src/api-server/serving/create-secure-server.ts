@@ -3,6 +3,7 @@ import type { Http2SecureServer, ServerHttp2Session, ServerHttp2Stream } from 'n
 import type { IncomingMessage } from 'node:http'
 import { AbortScope } from '../../async/abort-scope.ts'
 import type { Clock } from '../../async/clock.ts'
+import { clearHandshakeFaults } from '../../builtin/clear-handshake-faults.ts'
 import { canUpgrade } from './serve-upgrade.ts'
 
 export interface SecureServerDeps {
@@ -53,6 +54,7 @@ export function createSecureServer({ secrets, clock }: SecureServerDeps): Http2S
     maxSessionRejectedStreams: MAX_REJECTED_STREAMS,
     ...RESETS,
   })
+  clearHandshakeFaults(server)
   server.maxConnections = MAX_CONNECTIONS
   // As of a server of HTTP/1.1 alone, where it is an option.
   Object.assign(server, { shouldUpgradeCallback: ({ url = '/' }: IncomingMessage) => canUpgrade(url) })

@@ -58,7 +58,7 @@ describe('--config-dir', () => {
       { '/d/a.conf': 'maxPods: 1\nmaxPods: 2\n' },
       /^maxPods: expected each field once \(\/d\/a.conf line 4\)$/,
     ],
-    ['a wrong type', { '/d/a.conf': 'maxPods: many\n' }, /^maxPods: expected a whole number .*\/d\/a.conf\)$/],
+    ['a wrong type', { '/d/a.conf': 'maxPods: many\n' }, /^maxPods: expected a whole number .*\/d\/a.conf line 3\)$/],
     ['an empty file', { '/d/a.conf': '' }, /^\/d\/a.conf: expected a configuration, the file is empty$/],
     ['a link to a folder with the ending', { '/d/a.conf': { link: '/e' }, '/e': null }, /^\/d\/a.conf: /],
   ]

@@ -8,6 +8,7 @@ import { decodeConfiguration, findUnknownFields, matchCase, repairCase } from '.
 import type { DecodedConfiguration } from './decode-configuration.ts'
 import type { JsonObject } from './json-value.ts'
 import { listDropIns } from './list-drop-ins.ts'
+import { locateField, type ConfigSource } from './locate-field.ts'
 import { mergePatch } from './merge-patch.ts'
 import { nearestLine, type ParsedDocument } from './parse-document.ts'
 import { readConfigFile } from './read-config-file.ts'
@@ -15,6 +16,8 @@ import { readConfigFile } from './read-config-file.ts'
 /** A configuration, with lines about what was odd on the way to it. */
 export interface LoadedConfiguration extends DecodedConfiguration {
   readonly warnings: readonly string[]
+  /** In the order in which they apply. */
+  readonly sources: readonly ConfigSource[]
 }
 
 const FIELDS: Fields = CONFIGURATION.fields ?? {}
@@ -60,17 +63,18 @@ async function loadConfigFile(path: string, files: ConfigFiles): Promise<LoadedC
     (field) => `${path} line ${field.line}: field ${field.path} is given twice, the last one counts`,
   )
   const warnings = [...listUnknown(path, document), ...twice, ...listMore(path, document)]
-  return { config, problems: decoded.problems, warnings }
+  return { config, problems: decoded.problems, warnings, sources: [{ path, document, ignoresCase: false }] }
 }
 
 /** Merges the drop-ins over the document of the configuration so far. */
 async function loadDropIns(
-  base: GivenConfiguration,
+  base: LoadedConfiguration,
   paths: readonly string[],
   files: ConfigFiles,
 ): Promise<LoadedConfiguration> {
   const warnings: string[] = []
-  let merged: JsonObject = encodeConfiguration(base)
+  const sources = [...base.sources]
+  let merged: JsonObject = encodeConfiguration(base.config)
   for (const path of paths) {
     const document = await readConfigFile(path, files)
     if (document.duplicates.length > 0) {
@@ -85,9 +89,11 @@ async function loadDropIns(
     }
     warnings.push(...listUnknown(path, document), ...listMore(path, document))
     merged = mergePatch(merged, document.root)
+    sources.push({ path, document, ignoresCase: true })
   }
-  const decoded = decodeConfiguration(repairCase(merged, FIELDS), () => `after merging ${paths.join(', ')}`)
-  return { ...decoded, warnings }
+  const locate = (field: string) => locateField(sources, field) ?? `after merging ${paths.join(', ')}`
+  const decoded = decodeConfiguration(repairCase(merged, FIELDS), locate)
+  return { ...decoded, warnings, sources }
 }
 
 /** The configuration of the file and the drop-ins; the defaults when there is neither. */
@@ -97,14 +103,15 @@ export async function loadConfigFiles(
 ): Promise<LoadedConfiguration> {
   const base =
     given.config === ''
-      ? { config: CONFIGURATION.unset, problems: [], warnings: [] }
+      ? { config: CONFIGURATION.unset, problems: [], warnings: [], sources: [] }
       : await loadConfigFile(given.config, files)
   if (given.configDir === '') return base
   const paths = await listDropIns(given.configDir, files)
-  const merged = await loadDropIns(base.config, paths, files)
+  const merged = await loadDropIns(base, paths, files)
   return {
     config: merged.config,
     problems: [...base.problems, ...merged.problems],
     warnings: [...base.warnings, ...merged.warnings],
+    sources: merged.sources,
   }
 }

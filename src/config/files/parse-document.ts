@@ -10,12 +10,19 @@ interface Located {
   readonly line: number
 }
 
+interface FoundField {
+  readonly line: number
+  readonly isObject: boolean
+}
+
 /** A file decoded to JSON, with what the JSON no longer shows. */
 export interface ParsedDocument {
   readonly root: JsonObject
   readonly duplicates: readonly Located[]
   /** The line of a field, by its path such as "logging.format". */
   readonly lineOf: (path: string) => number | undefined
+  /** The same, with what it is, and if wanted whatever the case of the letters. */
+  readonly find: (path: string, ignoresCase: boolean) => FoundField | undefined
   /** True when the file has more documents than the one that counts. */
   readonly hasMore: boolean
 }
@@ -23,17 +30,21 @@ export interface ParsedDocument {
 /** YAML or JSON to a document; throws an Error that says what was expected where. */
 export function parseDocument(bytes: Uint8Array): ParsedDocument {
   const parsed = parse(bytes)
-  const fields = new Map<string, Segments>()
+  const fields = new Map<string, NotedField>()
   const root = toJson(parsed.value, [], fields)
+  const find = (path: string, ignoresCase: boolean) => {
+    const name = path.toLowerCase()
+    const exact = fields.get(path)
+    const field = exact ?? (ignoresCase ? [...fields].find(([each]) => each.toLowerCase() === name)?.[1] : undefined)
+    return field && { line: parsed.locate(field.segments).line, isObject: field.isObject }
+  }
   if (root === null) throw new Error('expected a configuration, the file is empty')
   if (!isJsonObject(root)) throw new Error('expected an object')
   return {
     root,
     duplicates: parsed.duplicates.map(({ segments, line }) => ({ path: toPath(segments), line })),
-    lineOf: (path) => {
-      const segments = fields.get(path)
-      return segments && parsed.locate(segments).line
-    },
+    lineOf: (path) => find(path, false)?.line,
+    find,
     hasMore: parsed.second !== undefined,
   }
 }
@@ -48,8 +59,17 @@ function parse(bytes: Uint8Array): LocatedText {
   }
 }
 
+interface NotedField {
+  readonly segments: Segments
+  readonly isObject: boolean
+}
+
+function isObject(value: DocumentValue): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** Objects become maps, so that every key is one like any other. Notes where the fields stand. */
-function toJson(value: DocumentValue, segments: Segments, fields: Map<string, Segments>): Json {
+function toJson(value: DocumentValue, segments: Segments, fields: Map<string, NotedField>): Json {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
     return value.map((part: DocumentValue, index) => toJson(part, [...segments, index], fields))
@@ -57,7 +77,7 @@ function toJson(value: DocumentValue, segments: Segments, fields: Map<string, Se
   return new Map(
     Object.entries(value).map(([key, part]) => {
       const at = [...segments, key]
-      fields.set(toPath(at), at)
+      fields.set(toPath(at), { segments: at, isObject: isObject(part) })
       return [key, toJson(part, at, fields)]
     }),
   )

@@ -64,8 +64,12 @@ function findBrokenRules(context: RuleContext): readonly ConfigProblem[] {
   }))
 }
 
-/** Checks every rule of every field and flag; throws all problems, together with those already known. */
-export function checkConfiguration(context: RuleContext, known: readonly ConfigProblem[]): void {
+/** Checks every rule of every field and flag; throws all problems with their places, together with those that were found before. */
+export function checkConfiguration(
+  context: RuleContext,
+  found: { readonly problems: readonly ConfigProblem[]; readonly placed: readonly ConfigProblem[] },
+  locate: (path: string) => string | undefined,
+): void {
   const problems: ConfigProblem[] = []
   const findings: Findings = {
     problem: (path, value, rule) => problems.push({ path, value, rule }),
@@ -83,7 +87,8 @@ export function checkConfiguration(context: RuleContext, known: readonly ConfigP
     ...findUnavailableCpus(context),
     ...findClosedCpuOptions(context),
     ...findPlacementProblems(context),
-    ...known,
+    ...found.problems,
   )
-  if (problems.length > 0) throw new ConfigError(problems)
+  const all = [...problems.map((problem) => ({ ...problem, where: locate(problem.path) })), ...found.placed]
+  if (all.length > 0) throw new ConfigError(all)
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Kubeconfig } from './kubeconfig.ts'
+import { openKubeconfig } from './open-kubeconfig.ts'
 import { parseKubeconfig } from './parse-kubeconfig.ts'
 
 const PATH = '/etc/kubernetes/kubelet.conf'
@@ -9,8 +10,7 @@ const encode = (text: string) => Buffer.from(text).toString('base64')
 /** A file with these lines in its cluster and its user. */
 function parse(cluster: string, user = '', context = 'current-context: here'): Kubeconfig {
   const indent = (text: string) => text.replaceAll(/^/gm, '    ')
-  return parseKubeconfig(
-    Buffer.from(`apiVersion: v1
+  return read(`apiVersion: v1
 kind: Config
 clusters:
 - name: other
@@ -30,9 +30,11 @@ contexts:
 - name: nobody
   context: { cluster: c }
 ${context}
-`),
-    PATH,
-  )
+`)
+}
+
+function read(text: string): Kubeconfig {
+  return parseKubeconfig(openKubeconfig(Buffer.from(text), PATH))
 }
 
 const SERVER = 'server: https://api.example.com:6443'
@@ -102,22 +104,22 @@ describe('parseKubeconfig()', () => {
   })
 
   const faults: readonly [string, () => Kubeconfig, string][] = [
-    ['no file of this kind', () => parseKubeconfig(Buffer.from('kind: Pod'), PATH), 'kind: expected Config (line 1)'],
-    ['no YAML', () => parseKubeconfig(Buffer.from('a: [1'), PATH), /line 1/.source],
+    ['no file of this kind', () => read('kind: Pod'), 'kind: expected Config (line 1)'],
+    ['no YAML', () => read('a: [1'), /line 1/.source],
     [
       'no current context',
       () => parse(SERVER, '', ''),
-      'current-context: current-context has no name, expected one of contexts (line 1)',
+      'current-context: it is empty, expected one of contexts: "here", "nowhere", "nobody" (line 1)',
     ],
     [
       'an unknown context',
       () => parse(SERVER, '', 'current-context: x'),
-      'contexts: no entry "x", which is the current-context (line 13)',
+      'current-context: there is no "x", expected one of contexts: "here", "nowhere", "nobody" (line 20)',
     ],
     [
       'an unknown cluster',
       () => parse(SERVER, '', 'current-context: nowhere'),
-      'clusters: no entry "gone", which is the cluster of the current context (line 3)',
+      'contexts[1].context.cluster: there is no "gone", expected one of clusters: "other", "c" (line 17)',
     ],
     [
       'no server',
@@ -127,7 +129,27 @@ describe('parseKubeconfig()', () => {
     [
       'another scheme',
       () => parse('server: ftp://a'),
-      'clusters[1].cluster.server: expected a URL with https:// or http:// (line 8)',
+      'clusters[1].cluster.server: expected a URL with https:// or http:// and a host (line 8)',
+    ],
+    [
+      'no host',
+      () => parse('server: https:///api'),
+      'clusters[1].cluster.server: expected a URL with https:// or http:// and a host (line 8)',
+    ],
+    [
+      'a path without a scheme',
+      () => parse('server: api/prefix'),
+      'clusters[1].cluster.server: expected https:// or http:// before it, as it has a path (line 8)',
+    ],
+    [
+      'secrets for an address without a scheme',
+      () => parse('server: api:6443', 'token: t'),
+      'clusters[1].cluster.server: expected https:// or http:// before it (line 8)',
+    ],
+    [
+      'a user in the URL',
+      () => parse('server: https://me:secret@api'),
+      'clusters[1].cluster.server: expected no user in the URL, but in users (line 8)',
     ],
     [
       'trust in all and in one',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
@@ -16,7 +16,10 @@ import { createFolder } from './start-secured-api.ts'
 
 const GROUP = '/apis/metrics.k8s.io/v1beta1'
 
-async function setUp(t: TestContext, answer: (response: ServerResponse, clock: FakeClock) => void) {
+async function setUp(
+  t: TestContext,
+  answer: (response: ServerResponse, now: number, request: IncomingMessage) => void,
+) {
   const folder = createFolder(t)
   const clock = new FakeClock()
   const pki = await openPki(`${folder}/pki`, { clock: systemClock, log: silentLogger })
@@ -24,7 +27,7 @@ async function setUp(t: TestContext, answer: (response: ServerResponse, clock: F
   const kubeletTls = new KubeletCredentials({ authorityPem: pki.authority.pem, certificate }).tls()
   const server = await createTestApi({ folder, clock, kubeletTls })
   t.after(() => server[Symbol.asyncDispose]())
-  const { port } = await startFakeKubelet(t, folder, (_, response) => answer(response, clock))
+  const { port } = await startFakeKubelet(t, folder, (request, response) => answer(response, clock.now(), request))
   const addresses = [{ type: 'InternalIP', address: '127.0.0.1' }]
   const status = { addresses, daemonEndpoints: { kubeletEndpoint: { Port: port } } }
   await call(server.api, 'POST', '/api/v1/nodes', { body: { metadata: { name: 'node-1' }, status } })
@@ -38,24 +41,31 @@ async function setUp(t: TestContext, answer: (response: ServerResponse, clock: F
     while (!(await Promise.race([done, setImmediate(false)]))) if (clock.sleeping > 0) await clock.advance(1000)
     return await answer
   }
-  return { api: server.api, get }
+  const newPod = {
+    isThere: false,
+    async add() {
+      await call(server.api, 'POST', '/api/v1/namespaces/default/pods', { body: { metadata: { name: 'new' }, spec } })
+      newPod.isThere = true
+    },
+  }
+  return { api: server.api, get, clock, newPod }
 }
 
 /** Half a core of the node, a tenth of one for the container. */
-function tell(response: ServerResponse, clock: FakeClock): void {
-  const now = clock.now()
+function tell(now: number, newPod = { isThere: false }): string {
   const of = 'container="c",namespace="default",pod="p"'
-  response.end(`node_cpu_usage_seconds_total ${(now / 1000) * 0.5} ${now}
+  const come = newPod.isThere ? `container_cpu_usage_seconds_total{${of.replace('"p"', '"new"')}} 1 ${now}\n` : ''
+  return `${come}node_cpu_usage_seconds_total ${(now / 1000) * 0.5} ${now}
 node_memory_working_set_bytes 2048000 ${now}
 container_cpu_usage_seconds_total{${of}} ${(now / 1000) * 0.1} ${now}
 container_memory_working_set_bytes{${of}} 1024 ${now}
 container_cpu_usage_seconds_total{container="x",namespace="default",pod="unknown"} 1 ${now}
-`)
+`
 }
 
 describe('metrics.k8s.io', () => {
   test('tells what nodes and pods use', async (t) => {
-    const { get } = await setUp(t, tell)
+    const { get } = await setUp(t, (response, now) => response.end(tell(now)))
     const nodes = await get('/nodes')
     assert.equal(nodes.status, 200)
     assert.deepEqual([nodes.body.kind, nodes.body.items[0].metadata.name], ['NodeMetricsList', 'node-1'])
@@ -72,6 +82,23 @@ describe('metrics.k8s.io', () => {
     assert.equal((await get('/namespaces/default/pods/unknown')).status, 404)
     const table = await get('/nodes', 'application/json;as=Table;g=meta.k8s.io;v=v1')
     assert.equal(table.body.rows[0].cells[0], 'node-1')
+  })
+
+  test('tells it at the first question after a pause, and of pods that have just come', async (t) => {
+    let looked = { at: Number.NEGATIVE_INFINITY, text: '' }
+    const { get, clock, newPod } = await setUp(t, (response, now, request) => {
+      // Looks at most every ten seconds unless it is told otherwise, as ours does.
+      const isOld = now - looked.at > (request.headers['cache-control'] === 'max-age=0' ? 500 : 10_000)
+      if (isOld) looked = { at: now, text: tell(now, newPod) }
+      response.end(looked.text)
+    })
+    const figures = async () => [(await get('/nodes')).body.items.length, (await get('/pods')).body.items.length]
+    assert.deepEqual(await figures(), [1, 1])
+    await clock.advance(3_600_000)
+    assert.deepEqual(await figures(), [1, 1])
+    await newPod.add()
+    await clock.advance(2000)
+    assert.deepEqual(await figures(), [1, 2])
   })
 
   test('says so when the kubelet does not tell', async (t) => {
@@ -91,7 +118,7 @@ describe('metrics.k8s.io', () => {
   })
 
   test('is found in discovery, under its own version', async (t) => {
-    const { api } = await setUp(t, tell)
+    const { api } = await setUp(t, (response, now) => response.end(tell(now)))
     const { body } = await call(api, 'GET', '/apis/metrics.k8s.io')
     assert.equal(body.preferredVersion.groupVersion, 'metrics.k8s.io/v1beta1')
     assert.equal((await call(api, 'GET', GROUP)).body.resources.length, 2)

@@ -11,6 +11,7 @@ import { createKeys, parseKeyedCertificate, toKeyPem } from '../../../src/certif
 import { issueAuthority, issueCertificate } from '../../../src/certificates/x509/issue-certificate.ts'
 import type { Authority } from '../../../src/certificates/x509/issue-certificate.ts'
 import { createSigningRequest } from '../../builders/create-signing-request.ts'
+import { CLIENT_AUTH, createTestCertificate } from '../../builders/create-test-authority.ts'
 import { createFolder, startSecuredApi } from './start-secured-api.ts'
 import type { ClientSecrets, SecuredApi } from './start-secured-api.ts'
 
@@ -28,6 +29,14 @@ async function createForeignAuthority(): Promise<Authority> {
   const pem = await issueAuthority(keys, { commonName: 'other', lifetimeMs: HOUR_MS }, Date.now())
   const { certificate, key } = parseKeyedCertificate(`${pem}${toKeyPem(keys.privateKey)}`)
   return { certificate, pem, key }
+}
+
+/** A certificate that names the authority as its own, which it is not. */
+async function forgeClient({ certificate }: Authority, user: string): Promise<ClientSecrets> {
+  const subject = [{ CN: [certificate.subject.replace('CN=', '')] }]
+  const issuer = await createTestCertificate({ subject, isAuthority: true })
+  const forged = await createTestCertificate({ subject: [{ CN: [user] }], issuer, usages: [CLIENT_AUTH] })
+  return { cert: forged.certificatePem, key: forged.keyPem }
 }
 
 async function issueClient(
@@ -63,6 +72,7 @@ describe('the API server for each kind of caller', () => {
     const callers: readonly (readonly [name: string, secrets: ClientSecrets, who: unknown])[] = [
       ['none', {}, 401],
       ['of another authority', await issueClient(await createForeignAuthority(), 'evil', masters), 401],
+      ['of another authority of the same name', await forgeClient(authority, 'evil'), 401],
       ['expired', await issueClient(authority, 'late', { ...masters, at: Date.now() - 2 * HOUR_MS }), 401],
       ['not valid yet', await issueClient(authority, 'early', { ...masters, at: Date.now() + 2 * HOUR_MS }), 401],
       ['of a server', await issueClient(authority, 'server', { ...masters, usage: 'server' }), 401],

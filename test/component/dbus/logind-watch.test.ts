@@ -56,7 +56,7 @@ function startWatch(t: TestContext, bus: { readonly address: string }) {
         happened.push('begin')
         return await pods.promise
       },
-      cancel: () => {
+      cancel: async () => {
         happened.push('cancel')
         pods.resolve(false)
         pods = Promise.withResolvers()

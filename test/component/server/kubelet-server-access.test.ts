@@ -264,6 +264,19 @@ describe('a client certificate', () => {
     })
   }
 
+  for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+    test(`of another authority of the same name is told so each time, also over ${version}`, async (t) => {
+      const server = await start(t)
+      const same = await createTestCertificate({ subject: [{ CN: ['ca'] }], isAuthority: true })
+      const [bad, good] = [show(await createClient(same)), show(await createClient(server.authority))]
+      const options = { minVersion: version, maxVersion: version }
+      for (let round = 0; round < 10; round += 1) {
+        assert.equal((await server.ask('/pods', { ...bad, ...options })).status, 401)
+        assert.equal((await server.ask('/pods', { ...good, ...options })).status, 200)
+      }
+    })
+  }
+
   test('is good with its intermediate, and without any usage', async (t) => {
     const server = await start(t)
     const between = await createTestCertificate({

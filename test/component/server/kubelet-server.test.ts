@@ -142,6 +142,7 @@ describe('upgrades', () => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n')
       socket.write(`${caller.name} ${parameters['pod']};`)
       await once(socket.resume(), 'end')
+      return 'finished'
     },
   }
   const ask = (path: string, more = '') =>
@@ -150,7 +151,7 @@ describe('upgrades', () => {
   test('reach the endpoint with what was found out, and leave one line of record', async (t) => {
     const { server, credentials } = await start(t, { routes: [echo] })
     const socket = connect({ host: '127.0.0.1', port: server.port, rejectUnauthorized: false, ...credentials })
-    socket.write(ask('/exec/n/web/c?command=secret'))
+    socket.write(ask('/exec/n/web/c?command=%2Fbin%2Fsh&command=secret'))
     let text = ''
     while (!text.endsWith(';')) text += String((await once(socket, 'data'))[0])
     assert.match(text, /^HTTP\/1.1 101 .*jane web;$/s)
@@ -162,7 +163,21 @@ describe('upgrades', () => {
     assert.ok(seconds >= 0)
     assert.deepEqual(
       [entry, server.audits.length],
-      [{ caller: 'jane', from: '127.0.0.1', method: 'POST', path: '/exec/n/web/c', code: 101 }, 1],
+      [
+        {
+          caller: 'jane',
+          from: '127.0.0.1',
+          method: 'POST',
+          path: '/exec/n/web/c',
+          namespace: 'n',
+          pod: 'web',
+          container: 'c',
+          program: 'sh',
+          code: 101,
+          end: 'finished',
+        },
+        1,
+      ],
     )
   })
 

@@ -67,6 +67,22 @@ describe('the agent as a process', () => {
     await afterwards(other)
   })
 
+  test('names what is wrong with its kubeconfig file, without waiting for the runtime', async () => {
+    const file = `${lab.folder}/bad.kubeconfig`
+    const cluster = '{ server: "https://127.0.0.1:6443", certificate-authority: nowhere.crt }'
+    await writeFile(
+      file,
+      `clusters: [{ name: c, cluster: ${cluster} }]\ncontexts: [{ name: x, context: { cluster: c } }]\ncurrent-context: x\n`,
+    )
+    const config = { containerRuntimeEndpoint: `unix://${lab.folder}/none.sock` }
+    const agent = await startAgent({ config, flags: [`--kubeconfig=${file}`] })
+    assert.deepEqual(await agent.exited, { exitCode: 1, signal: undefined })
+    const problem = `cannot read "${lab.folder}/nowhere.crt": there is no such file (line 1)`
+    const line = `Cannot use kubeconfig "${file}": clusters[0].cluster.certificate-authority: ${problem}`
+    assert.equal((await agent.said()).trim().split('\n').at(-1), line)
+    await afterwards(agent)
+  })
+
   test('waits for the runtime, and leaves when it does not come', async () => {
     const containerRuntimeEndpoint = `unix://${lab.folder}/none.sock`
     const agent = await startAgent({ config: { containerRuntimeEndpoint, runtimeRequestTimeout: '2s' } })

@@ -70,6 +70,24 @@ describe('the machine is going to shut down', () => {
     await Promise.all(['middle', 'critical', 'late'].map((name) => node.ready(name)))
   })
 
+  test('it goes on when the agent is killed in the middle, and pods of manifests run again when the machine stays', async () => {
+    await node.ready('stubborn')
+    const asked = shutDown()
+    const stateFile = `${node.agent.rootDir}/graceful_node_shutdown_state`
+    await node.waitFor('the shutdown', async () =>
+      (await readFile(stateFile, 'utf8')).includes('"0001-01-01T00:00:00Z"'),
+    )
+    await node.agent.kill('SIGKILL')
+    const { exitCode, stderr } = await asked
+    assert.equal(exitCode, 1)
+    assert.match(stderr, /the agent has left; it goes on when it is back/)
+    await node.startAgent()
+    await node.waitFor('nothing to run', async () => (await node.running()).length === 0)
+    const cancelled = await shutDown('--cancel')
+    assert.equal(cancelled.stdout, 'The shutdown is cancelled; the node takes pods again.\n')
+    await Promise.all(['stubborn', 'middle', 'critical', 'late'].map((name) => node.ready(name)))
+  })
+
   test('a shutdown by nobody cannot be cancelled, and an agent that is not there cannot be asked', async () => {
     const { exitCode, stdout } = await shutDown('--cancel')
     assert.deepEqual([exitCode, stdout], [0, 'There was no shutdown to cancel.\n'])

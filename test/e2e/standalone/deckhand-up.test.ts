@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { readFile, rm } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -10,6 +10,7 @@ import { childPid } from '../lab/lab-namespaces.ts'
 import { startLab } from '../lab/start-lab.ts'
 import type { Lab } from '../lab/start-lab.ts'
 
+const SETTINGS_HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const deckhand = fileURLToPath(new URL('../../../bin/deckhand', import.meta.url))
 
 /** A standalone node in the namespaces of a lab; the lab's own containerd is not used. */
@@ -70,8 +71,12 @@ describe('deckhand up', () => {
     assert.equal((await node.run('status')).exitCode, 3)
     assert.equal(await node.containers(), containers)
 
+    const settings = `${node.state}/kubelet.conf.d/limits.conf`
+    await writeFile(settings, `${SETTINGS_HEAD}podPidsLimit: -5\n`)
     const again = await node.up()
     assert.match(await again.output(), /containerd found running/)
+    const warning = `podPidsLimit: -5: expected -1 or more, there is no limit (${settings} line 3)`
+    assert.ok((await readFile(`${node.state}/logs/kubelet.log`, 'utf8')).includes(warning))
     assert.equal(await node.containers(), containers)
 
     const down = await node.run('down')
@@ -120,6 +125,22 @@ describe('deckhand up', () => {
       const result = await node.run('up', ...args)
       assert.deepEqual([result.exitCode, result.stdout], [exitCode, ''])
       assert.match(result.stderr, message)
+    }
+    const settings = `${node.state}/kubelet.conf.d`
+    await mkdir(settings, { recursive: true })
+    for (const [text, message] of [
+      [
+        'maxPods: -3\n',
+        `Cannot use the configuration:\n  maxPods: -3: expected at least 0 (${settings}/a.conf line 3)\n`,
+      ],
+      [
+        'port: 12345\n',
+        `Cannot use the settings in "${settings}": port is 12345, expected 10250, which --port of "deckhand up" sets\n`,
+      ],
+    ]) {
+      await writeFile(`${settings}/a.conf`, `${SETTINGS_HEAD}${text}`)
+      const result = await node.run('up', '--read-only-port', '10256')
+      assert.deepEqual([result.exitCode, result.stdout, result.stderr], [1, '', `deckhand: ${message}`])
     }
     const unprivileged = ['setpriv', '--reuid', '65534', '--clear-groups', deckhand, 'up', '--state', node.state]
     const result = await lab.runInside(unprivileged)

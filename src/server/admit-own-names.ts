@@ -1,0 +1,31 @@
+import { isIP } from 'node:net'
+import { admitAll } from './admission.ts'
+import type { Admit } from './admission.ts'
+
+/**
+ * Lets everybody in who calls this machine by a name of its own. A page in a browser on this machine can have its own name point to this
+ * machine and read what is open to everybody here; what it cannot do is to send another name than its own. Only calls from the machine
+ * itself are looked at: others could be made without a browser too, and may come by any name that somebody gave the node.
+ */
+export function createOwnNamesAdmit(names: readonly string[]): Admit {
+  return async (request, path, signal) => {
+    const name = toName(request.headers.host ?? '')
+    const isOwn = name === '' || isIP(name) !== 0 || /(^|\.)localhost$/.test(name) || names.includes(name)
+    if (isOwn || !isLoopback(request.socket.localAddress ?? '')) return await admitAll(request, path, signal)
+    const body = `Cannot serve "${name}": expected localhost, an IP address or ${names.join(' or ')}\n`
+    return { caller: undefined, refusal: { status: 421, body } }
+  }
+}
+
+/** Without the port, and without the brackets of an address. */
+function toName(host: string): string {
+  return host
+    .replace(/:\d*$/, '')
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+    .toLowerCase()
+}
+
+function isLoopback(address: string): boolean {
+  return address === '::1' || /^(::ffff:)?127\./.test(address)
+}
