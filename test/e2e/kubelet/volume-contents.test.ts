@@ -67,17 +67,19 @@ for folder in map no-map no-secret no-key; do echo "$folder=$(ls /v/$folder | tr
 echo "COLOR=$COLOR"; echo "USER_NAME=$USER_NAME"; echo "ALL_color=$ALL_color"; echo "NOTHING=$NOTHING"
 `
 
-/** Counts versions of two files that always say the same, through a directory that is held, until SIGTERM. */
+/** Counts versions of two files that always say the same, through a directory that is held, until SIGTERM and once more. */
 const READER = `
-reads=0 versions=0 mixed=0 last=
-trap 'echo "reads=$reads"; echo "versions=$versions"; echo "mixed=$mixed"; echo "last=$last"; exit 0' TERM
+reads=0 versions=0 mixed=0 last= told=0 ends=0
+trap 'told=1' TERM
 echo started
-while :; do
-  { cd /v/..data && read -r a < a && read -r b < d/b; } 2> /dev/null || continue
+while [ $ends = 0 ]; do
+  ends=$told
+  { cd /v/..data && read -r a < a && read -r b < d/b; } 2> /dev/null || { ends=0; continue; }
   reads=$((reads + 1))
   [ "$a" = "$b" ] || mixed=$((mixed + 1))
   [ "$a" = "$last" ] || { versions=$((versions + 1)); last=$a; }
-done`
+done
+echo "reads=$reads"; echo "versions=$versions"; echo "mixed=$mixed"; echo "last=$last"`
 
 describe('contents of volumes', () => {
   let node: TestNode
@@ -212,11 +214,14 @@ describe('contents of volumes', () => {
       await write(n)
       await sleep(3)
     }
-    await node.waitFor('the last', async () => (await node.runIn('reads', ['cat', '/v/a'])) === `${UPDATES}`, 5000)
+    await node.waitFor('the last', async () => (await node.runIn('reads', ['cat', '/v/a'])) === `${UPDATES}`)
     const [container] = await node.running('reads')
     // Its log goes with the pod, so it is ended behind the agent's back.
-    await node.runtime.stopContainer({ containerId: container?.id ?? '', timeout: 5n }, new AbortController().signal)
-    const { reads, versions, mixed, last } = await node.report(pod)
+    await node.runtime.stopContainer({ containerId: container?.id ?? '', timeout: 30n }, new AbortController().signal)
+    const { reads, versions, mixed, last } = await node.waitFor('what it counted', async () => {
+      const report = await node.report(pod)
+      return report['last'] !== undefined && report
+    })
     t.diagnostic(`${reads} reads saw ${versions} of ${UPDATES} versions`)
     assert.deepEqual([mixed, last], ['0', `${UPDATES}`])
     assert.ok(Number(versions) > 20, `only ${versions} versions were seen`)
