@@ -12,7 +12,7 @@ import { openObjectStore } from '../../../src/api-server/store/open-object-store
 import type { ObjectStore } from '../../../src/api-server/store/object-store.ts'
 import { silentLogger } from '../../fakes/silent-logger.ts'
 
-const ROUNDS = 12
+const ROUNDS = 25
 const CHILD = join(import.meta.dirname, 'storm-child.ts')
 
 interface Outcome {

@@ -11,7 +11,7 @@ import type { TestApi } from './create-test-api.ts'
 import { followConfigMaps } from './official-informer.ts'
 import { Reflector } from './reflector.ts'
 
-const CHANGES = 30_000
+const CHANGES = 100_000
 const RESTARTS = 4
 const NAMES = 700
 const AT_ONCE = 100

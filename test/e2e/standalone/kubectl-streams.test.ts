@@ -14,8 +14,8 @@ import { StandaloneNode } from '../support/standalone-node.ts'
 import { scripts, testContainer, testPod } from '../support/test-pod.ts'
 
 const LOAD = randomBytes(20 * 1024 * 1024)
-// Three times the same, so that a piece which is lost, doubled or moved changes the sum as well.
-const LARGE_LOAD = Buffer.concat(Array.from({ length: 3 }, (_, at) => LOAD.map((byte) => byte ^ at)))
+// Ten times the same, so that a piece which is lost, doubled or moved changes the sum as well.
+const LARGE_LOAD = Buffer.concat(Array.from({ length: 10 }, (_, at) => LOAD.map((byte) => byte ^ at)))
 const SPDY = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false', KUBECTL_PORT_FORWARD_WEBSOCKETS: 'false' }
 const PARALLEL = 100
 const LINES = 400
