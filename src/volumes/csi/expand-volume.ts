@@ -40,7 +40,7 @@ const INFEASIBLE: ReadonlySet<string> = new Set(['InvalidArgument', 'OutOfRange'
 export async function expandVolume(deps: CsiDeps, wanted: ExpandRequest, signal: AbortSignal): Promise<void> {
   const { persistent, sizing, request, volume } = wanted
   const capacity = persistent.spec?.capacity?.['storage']
-  if (request.source.kind !== 'persistent' || sizing.expandsUnusedOnly) return
+  if (request.source.kind !== 'persistent' || capacity === undefined || sizing.expandsUnusedOnly) return
   if (sizing.size !== undefined && toBytes(capacity) <= sizing.size) return
   try {
     const claim = await deps.objects.claim(request.source.claim, signal)
