@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { computeCsiNodeChange } from './compute-csi-node-change.ts'
 import type { CsiNode, CsiNodeDriver, DriverFacts, KnownDrivers } from './csi-node-object.ts'
 

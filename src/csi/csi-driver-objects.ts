@@ -20,7 +20,7 @@ export interface CsiDriverTraits {
   readonly allocatableUpdateSeconds: number | undefined
 }
 
-export interface CsiTokenRequest {
+interface CsiTokenRequest {
   /** Empty: that of the API server. */
   readonly audience: string
   readonly expirationSeconds: number | undefined

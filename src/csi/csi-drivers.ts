@@ -66,12 +66,12 @@ export interface CsiStageRequest {
   readonly secrets: Strings
 }
 
-export interface CsiUnstageRequest {
+interface CsiUnstageRequest {
   readonly volumeId: string
   readonly stagingPath: string
 }
 
-export interface CsiPublishRequest {
+interface CsiPublishRequest {
   readonly volumeId: string
   /** Undefined for a volume that is not staged. */
   readonly stagingPath: string | undefined
@@ -83,12 +83,12 @@ export interface CsiPublishRequest {
   readonly secrets: Strings
 }
 
-export interface CsiUnpublishRequest {
+interface CsiUnpublishRequest {
   readonly volumeId: string
   readonly targetPath: string
 }
 
-export interface CsiExpandRequest {
+interface CsiExpandRequest {
   readonly volumeId: string
   readonly volumePath: string
   readonly stagingPath: string | undefined
@@ -97,7 +97,7 @@ export interface CsiExpandRequest {
   readonly secrets: Strings
 }
 
-export interface CsiStatsRequest {
+interface CsiStatsRequest {
   readonly volumeId: string
   readonly volumePath: string
   readonly stagingPath: string | undefined

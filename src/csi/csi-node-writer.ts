@@ -26,7 +26,7 @@ export class CsiNodeWriter {
     this.#nodeName = nodeName
   }
 
-  /** Of the Node that was last written to. */
+  /** Of the Node that was last looked at. */
   get nodeUid(): string | undefined {
     return this.#nodeUid
   }
@@ -53,13 +53,13 @@ export class CsiNodeWriter {
     if (node === undefined || uid === undefined) {
       throw new NodeMissingError(`Cannot tell of CSI drivers: there is no Node "${this.#nodeName}"`)
     }
+    this.#nodeUid = uid
     // A driver that the CSINode lists has its id on the Node before, and until after.
     const come = computeDriverMarks(node, new Map(known.filter(([, facts]) => facts !== 'gone')))
     const marked = come.patch === undefined ? node : await this.#api.patchNode(come.patch, signal)
     await this.#writeCsiNode(csiNode, { name: this.#nodeName, uid }, new Map(known), signal)
     const gone = computeDriverMarks(marked, new Map(known.filter(([, facts]) => facts === 'gone')))
     if (gone.patch !== undefined) await this.#api.patchNode(gone.patch, signal)
-    this.#nodeUid = uid
     for (const [driver, facts] of known) {
       if (facts === 'gone' && this.#known.get(driver) === 'gone') this.#known.delete(driver)
     }

@@ -36,7 +36,7 @@ function setUp(t: TestContext, { hasApi = true } = {}) {
     journal,
     refusal,
     clock,
-    async start(name: string, options: FakeCsiDriverOptions = {}) {
+    start: async (name: string, options: FakeCsiDriverOptions = {}) => {
       const fake = await FakeCsiDriver.start(join(folder, name), options)
       t.after(() => fake[Symbol.dispose]())
       return fake

@@ -93,13 +93,13 @@ async function setUp(t: TestContext) {
     ids,
     read,
     startAgent: () => startAgent(t, { clock, folder, cluster }),
-    async startDriver(name: string, options: FakeCsiDriverOptions = {}) {
+    startDriver: async (name: string, options: FakeCsiDriverOptions = {}) => {
       const driver = await FakeCsiDriver.start(join(folder, `${name}.sock`), { name, ...options })
       t.after(() => driver[Symbol.dispose]())
       return driver
     },
     /** Lets time pass too, for those who wait before they try again. */
-    async becomes<T>(look: () => Promise<T>, wanted: T, ms = 0) {
+    becomes: async <T>(look: () => Promise<T>, wanted: T, ms = 0) => {
       for (;;) {
         const found = await look()
         if (JSON.stringify(found) === JSON.stringify(wanted)) return
@@ -154,7 +154,7 @@ describe('CSI drivers in their cluster', () => {
   })
 
   test('an agent that is started again finds the drivers and writes nothing', async (t) => {
-    const { cluster, drivers, becomes, ...world } = await setUp(t)
+    const { cluster, drivers, ...world } = await setUp(t)
     const first = world.startAgent()
     await first.starting
     const driver = await world.startDriver('disk')

@@ -11,6 +11,7 @@ import { endpointsColumns, serviceColumns } from './columns/service-columns.ts'
 import { persistentVolumeClaimColumns, persistentVolumeColumns } from './columns/volume-columns.ts'
 import type { Resource, Subresource } from './resource.ts'
 import { approval, certificateSigningRequestRules } from './rules/certificate-rules.ts'
+import { csiNodeRules } from './rules/csi-node-rules.ts'
 import { configMapRules, secretRules } from './rules/config-rules.ts'
 import { finalize, namespaceRules } from './rules/namespace-rules.ts'
 import { eventConversion, eventFields, eventRules } from './rules/event-rules.ts'
@@ -258,7 +259,13 @@ const others: readonly Resource[] = [
     columns: columns.csiDriverColumns,
     rules: volumes.csiDriverRules,
   }),
-  define({ group: 'storage.k8s.io', plural: 'csinodes', kind: 'CSINode', columns: columns.csiNodeColumns }),
+  define({
+    group: 'storage.k8s.io',
+    plural: 'csinodes',
+    kind: 'CSINode',
+    columns: columns.csiNodeColumns,
+    rules: csiNodeRules,
+  }),
   define({
     group: 'storage.k8s.io',
     plural: 'volumeattachments',
