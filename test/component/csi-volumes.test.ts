@@ -120,7 +120,7 @@ async function setUp(t: TestContext) {
   return {
     ...agent,
     root,
-    async startDriver() {
+    startDriver: async () => {
       const driver = await FakeCsiDriver.start(join(sockets, 'disk.sock'), {
         name: DRIVER,
         capabilities: ['STAGE_UNSTAGE_VOLUME'],
@@ -129,7 +129,7 @@ async function setUp(t: TestContext) {
       return driver
     },
     /** Time passes until something is so. */
-    async passes(isSo: () => boolean) {
+    passes: async (isSo: () => boolean) => {
       while (!isSo()) {
         await clock.advance(25)
         await setImmediate()

@@ -12,7 +12,7 @@ import { readSecret } from './read-secret.ts'
 import { toCapability } from './to-capability.ts'
 
 /** What is known of the size of a volume on this node, over all its pods. */
-export interface Sizing {
+interface Sizing {
   /** In bytes; undefined before it was looked at. */
   size: bigint | undefined
   /** The driver can make it larger only when no pod uses it. */
