@@ -1,7 +1,7 @@
 import { sha256 } from './csi-names.ts'
 
 /** Where the Go kubelet keeps what drivers have for the whole node. */
-export function csiRoot(rootDirectory: string): string {
+function csiRoot(rootDirectory: string): string {
   return `${rootDirectory}/plugins/kubernetes.io/csi`
 }
 

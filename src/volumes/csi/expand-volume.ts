@@ -12,7 +12,7 @@ import { readSecret } from './read-secret.ts'
 import { toCapability } from './to-capability.ts'
 
 /** What is known of the size of a volume on this node, over all its pods. */
-export interface Sizing {
+interface Sizing {
   /** In bytes; undefined before it was looked at. */
   size: bigint | undefined
   /** The driver can make it larger only when no pod uses it. */
@@ -40,7 +40,7 @@ const INFEASIBLE: ReadonlySet<string> = new Set(['InvalidArgument', 'OutOfRange'
 export async function expandVolume(deps: CsiDeps, wanted: ExpandRequest, signal: AbortSignal): Promise<void> {
   const { persistent, sizing, request, volume } = wanted
   const capacity = persistent.spec?.capacity?.['storage']
-  if (request.source.kind !== 'persistent' || sizing.expandsUnusedOnly) return
+  if (request.source.kind !== 'persistent' || capacity === undefined || sizing.expandsUnusedOnly) return
   if (sizing.size !== undefined && toBytes(capacity) <= sizing.size) return
   try {
     const claim = await deps.objects.claim(request.source.claim, signal)

@@ -364,7 +364,7 @@ describe('failures', () => {
   test('a driver that leaves a mount behind is asked again', async () => {
     const { node, ensure, release, steps, clock } = await setUp()
     await ensure(podWith('u-1'))
-    const { unpublish } = node.driver
+    const unpublish = node.driver.unpublish.bind(node.driver)
     node.driver.unpublish = async () => {}
     const done = release('u-1')
     await clock.advance(60_000)

@@ -47,11 +47,10 @@ describe('volumes of a CSI driver', () => {
     const lines = text.split('\n').filter((line) => line.endsWith('}'))
     return lines.map((line) => (JSON.parse(line) as { readonly method: string }).method)
   }
-  const mountsBelow = async (path: string) => {
+  const mountsBelow = async (path: string): Promise<readonly string[]> => {
     const { stdout } = await node.lab.runInside(['cat', '/proc/self/mountinfo'])
-    return stdout
-      .split('\n')
-      .flatMap((line) => ((line.split(' ')[4] ?? '').startsWith(path) ? [line.split(' ')[4]] : []))
+    const points = stdout.split('\n').map((line) => line.split(' ')[4] ?? '')
+    return points.filter((point) => point.startsWith(path)).toSorted()
   }
   const common = { accessModes: ['ReadWriteOnce'], storageClassName: '' }
   const objects = [
@@ -98,7 +97,7 @@ describe('volumes of a CSI driver', () => {
     const paths = [one, two].map(
       ({ metadata: { uid } }) => `${root}/pods/${uid}/volumes/kubernetes.io~csi/pv-data/mount`,
     )
-    assert.deepEqual((await mountsBelow(`${root}/pods/`)).toSorted(), paths.toSorted())
+    assert.deepEqual(await mountsBelow(`${root}/pods/`), paths.toSorted())
     const same = await node.ready('one')
     assert.deepEqual(same.status?.containerStatuses, one.status?.containerStatuses)
 
