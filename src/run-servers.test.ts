@@ -163,6 +163,7 @@ describe('runServers()', () => {
     await untilListening(servers, 2)
     const rows: readonly (readonly [string, number, number])[] = [
       ['/healthz', 200, 200],
+      ['/healthz/device-plugin', 200, 200],
       ['/pods', 200, 200],
       ['/metrics', 200, 200],
       ['/stats/summary', 200, 200],

@@ -1,10 +1,13 @@
-import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises'
+import { lstat, mkdir, readdir, rm } from 'node:fs/promises'
 import type { ServingSocket } from './serving-socket.ts'
 
-/** Makes the folder of device plugins, for root and its group only, and removes the sockets that an earlier agent and its plugins left: a plugin that misses its own, or finds a new one of the agent, presents itself again. */
+/**
+ * Makes the folder of device plugins, for root and its group only, and removes the sockets that an earlier agent and its plugins left: a
+ * plugin that misses its own, or finds a new one of the agent, presents itself again.
+ */
 export async function clearDevicePluginFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true })
-  await chmod(folder, 0o750)
+  // One that is there stays as open as its owner made it.
+  await mkdir(folder, { recursive: true, mode: 0o750 })
   for (const name of await readdir(folder)) {
     const path = `${folder}/${name}`
     const found = await lstat(path).catch(() => undefined)

@@ -1,7 +1,7 @@
 import type { ObjectMeta } from './generated/core-v1.ts'
 
 /** Who may use a claim. */
-export interface ClaimConsumer {
+interface ClaimConsumer {
   readonly apiGroup?: string | undefined
   readonly resource?: string | undefined
   readonly name?: string | undefined

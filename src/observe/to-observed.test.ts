@@ -68,6 +68,12 @@ describe('toObservedContainer()', () => {
     assert.deepEqual([stopSignal, recursiveReadOnly], ['SIGUSR1', ['/b']])
   })
 
+  test('keeps the note of its devices', () => {
+    const annotations = { 'io.deckhand.container.devices': '{}' }
+    assert.equal(observe(ContainerState.CONTAINER_RUNNING, { annotations }).devices, '{}')
+    assert.equal('devices' in observe(ContainerState.CONTAINER_RUNNING), false)
+  })
+
   test('counts a state that came later as unknown', () => {
     assert.equal(observe(17 as ContainerState).state, 'unknown')
   })

@@ -292,3 +292,20 @@ describe('computeContainerStatuses() of a container', () => {
     ])
   })
 })
+
+test('the health of devices is told, and stays as it was where nothing new is known', () => {
+  const gpu = (health: string) => ({ name: 'example.com/gpu', resources: [{ resourceID: 'a', health }] })
+  const nic = { name: 'example.com/nic', resources: [] }
+  const compute = (kind: ContainerKind, old: ContainerStatus | undefined, health: readonly object[]) => {
+    const previous = old && { containerStatuses: [old] }
+    const deviceHealth = new Map(health.length === 0 ? [] : [['main', health as never]])
+    const input = createStatusInput({ previous, deviceHealth })
+    return computeContainerStatuses(input, kind, [createContainer()])[0]?.allocatedResourcesStatus
+  }
+  assert.deepEqual(compute('regular', undefined, [gpu('Healthy')]), [gpu('Healthy')])
+  const before = told({ allocatedResourcesStatus: [nic, gpu('Healthy')] })
+  assert.deepEqual(compute('regular', before, [gpu('Unhealthy')]), [nic, gpu('Unhealthy')])
+  assert.deepEqual(compute('regular', before, []), [nic, gpu('Healthy')])
+  assert.equal(compute('init', undefined, [gpu('Healthy')]), undefined)
+  assert.equal(compute('regular', undefined, []), undefined)
+})

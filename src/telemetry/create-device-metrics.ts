@@ -23,7 +23,7 @@ export function createDeviceMetrics(set: MetricSet): DeviceMetrics {
     labels,
   })
   const broken = set.counter({
-    name: 'kubelet_device_checkpoint_broken_total',
+    name: 'deckhand_broken_device_records_total',
     help: 'Records of devices that could not be read and were set aside.',
   })
   return {

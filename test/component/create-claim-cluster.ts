@@ -75,13 +75,13 @@ export async function createClaimCluster(t: TestContext, world: World) {
     nodeEvents,
     /** The socket at which the driver serves. */
     endpoint: join(folder, 'driver.sock'),
-    async driver(options: FakeDraDriverOptions = {}): Promise<FakeDraDriver> {
+    driver: async (options: FakeDraDriverOptions = {}): Promise<FakeDraDriver> => {
       const driver = await FakeDraDriver.start(join(folder, 'driver.sock'), options)
       t.after(() => driver[Symbol.dispose]())
       return driver
     },
     /** An agent of the cluster; its drivers are registered by the test. */
-    async join() {
+    join: async () => {
       let dra: Dra | undefined
       const agent = await joinCluster(world, cluster, {
         createDra: async (parts) => (dra = await start(parts)),
@@ -91,22 +91,22 @@ export async function createClaimCluster(t: TestContext, world: World) {
       return { agent, dra }
     },
     /** Makes a claim, and says like the scheduler which devices it has and for whom. */
-    async claim(name: string, metadata: object = {}) {
+    claim: async (name: string, metadata: object = {}) => {
       const requests = [{ name: 'one', exactly: { deviceClassName: 'gpu' } }]
       await must('POST', CLAIMS, { metadata: { name, ...metadata }, spec: { devices: { requests } } })
     },
-    async allocate(name: string, ...podUids: readonly string[]) {
+    allocate: async (name: string, ...podUids: readonly string[]) => {
       const claim = await must('GET', `${CLAIMS}/${name}`, {})
       const results = [{ request: 'one', driver: DRIVER, pool: 'pool', device: 'device-0' }]
       const reservedFor = podUids.map((uid) => ({ resource: 'pods', name: uid, uid }))
       const status = { allocation: { devices: { results } }, reservedFor }
       await must('PUT', `${CLAIMS}/${name}/status`, { ...claim, status })
     },
-    async publish(name: string, nodeName: string, driver = DRIVER) {
+    publish: async (name: string, nodeName: string, driver = DRIVER) => {
       const pool = { name: 'pool', generation: 1, resourceSliceCount: 1 }
       await must('POST', SLICES, { metadata: { name }, spec: { driver, nodeName, pool, devices: [] } })
     },
-    async slices(): Promise<readonly string[]> {
+    slices: async (): Promise<readonly string[]> => {
       const { body } = await cluster.ask('GET', SLICES)
       return (body as { items: { metadata: { name: string } }[] }).items.map(({ metadata }) => metadata.name)
     },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -400,7 +400,7 @@ describe('devices of containers', () => {
     writeFileSync(join(folder, 'notes'), 'x')
     await using agent = await startWithDevices(world, folder)
     await until(() => !existsSync(old.socketPath), 'the socket of before is gone')
-    assert.deepEqual([existsSync(join(folder, 'notes')), statSync(folder).mode & 0o777], [true, 0o750])
+    assert.deepEqual([existsSync(join(folder, 'notes')), existsSync(join(folder, 'kubelet.sock'))], [true, true])
     const plugin = await startPlugin()
     await assert.rejects(plugin.register({ version: 'v1alpha1' }), /its API version is v1alpha1, expected v1beta1/v)
     await assert.rejects(plugin.register({ resource: 'cpu' }), /expected a resource name such as example\.com\/device/v)

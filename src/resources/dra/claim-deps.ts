@@ -9,7 +9,7 @@ import type { DraPlugin } from './dra-plugin.ts'
 export type NoteStep = <T>(name: string, work: () => Promise<T>) => Promise<T>
 
 /** Reads a claim from the API, by its name. */
-export type ReadClaim = (
+type ReadClaim = (
   key: { readonly namespace: string; readonly name: string },
   signal: AbortSignal,
 ) => Promise<ResourceClaim>

@@ -131,7 +131,7 @@ export class PodClaims {
   /** The devices that the runtime puts into a container; without all of its claims it must not begin. */
   async containerExtras({ pod, container }: ContainerRequest): Promise<ContainerExtras> {
     const used = this.usedBy(pod, container)
-    const [missing] = computeContainerClaims(pod, container, this.#deps.rules).filter(
+    const missing = computeContainerClaims(pod, container, this.#deps.rules).find(
       ({ name }) => !used.some((claim) => claim.name === name),
     )
     if (missing !== undefined) throw new Error(`ResourceClaim ${missing.name} is not prepared`)

@@ -67,7 +67,7 @@ export function resourceSliceFields(object: ApiObject): Readonly<Record<string, 
 }
 
 function sliceSpec(object: ApiObject): SliceSpec {
-  return (object['spec'] ?? {}) as SliceSpec
+  return object['spec'] ?? {}
 }
 
 /** A request that does not say how many devices it is for is for one. */

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { findRegistrationFault } from './find-registration-fault.ts'
+
+describe('findRegistrationFault()', () => {
+  for (const resource of ['example.com/gpu', 'a/B_c.d-1', `${'x'.repeat(244)}/y`]) {
+    test(`lets "${resource.slice(0, 20)}" in`, () => {
+      assert.equal(findRegistrationFault({ resource, versions: ['v1alpha', 'v1beta1'] }), undefined)
+    })
+  }
+  for (const resource of [
+    'cpu',
+    '',
+    'kubernetes.io/gpu',
+    'sub.kubernetes.io/gpu',
+    'requests.example.com/gpu',
+    'example.com/gpu/1',
+    'Example.com/gpu',
+    'example.com/-gpu',
+    `example.com/${'x'.repeat(64)}`,
+    `${'x'.repeat(245)}/y`,
+  ]) {
+    test(`refuses "${resource.slice(0, 40)}"`, () => {
+      assert.equal(
+        findRegistrationFault({ resource, versions: ['v1beta1'] }),
+        `Cannot register device plugin "${resource}": expected a resource name such as example.com/device`,
+      )
+    })
+  }
+
+  test('refuses other versions', () => {
+    assert.equal(
+      findRegistrationFault({ resource: 'example.com/gpu', versions: ['v1', 'v2'] }),
+      'Cannot register device plugin "example.com/gpu": its API version is v1, v2, expected v1beta1',
+    )
+  })
+})
