@@ -5,6 +5,7 @@ import type { RuntimeClasses } from './pods/runtime-classes.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { createLoggedNodeEvents } from './telemetry/node-events.ts'
 import type { NodeEvents } from './telemetry/node-events.ts'
+import type { VolumeContent } from './volumes/volume-content.ts'
 import { createLoggedPodEvents } from './telemetry/pod-events.ts'
 import type { PodEvents } from './telemetry/pod-events.ts'
 
@@ -12,6 +13,8 @@ import type { PodEvents } from './telemetry/pod-events.ts'
 export interface Membership {
   /** Where objects that pods refer to are read; undefined without an API. */
   readonly objects: ObjectApi | undefined
+  /** Sources of projected volumes that only a cluster has; undefined where their feature gates are off. */
+  readonly projections?: Pick<VolumeContent, 'trustAnchors' | 'podCertificate'> | undefined
   readonly podEvents: PodEvents
   readonly nodeEvents: NodeEvents
   readonly runtimeClasses: RuntimeClasses
