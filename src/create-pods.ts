@@ -122,6 +122,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       projects,
       guarded,
       objects,
+      projections: membership.projections,
       node: () => toSelectable(deps.ownNode.node()),
       nodeAllocatable: () => deps.node.container.allocatable,
       swapIsOn: machine.swapBytes > 0n,

@@ -31,6 +31,7 @@ import { createSecretKind } from './volumes/kinds/secret.ts'
 import { refuseVolume } from './volumes/refuse-volume.ts'
 import type { VolumeKind } from './volumes/volume-kind.ts'
 import type { VolumeProjects } from './volumes/volume-projects.ts'
+import type { VolumeContent } from './volumes/volume-content.ts'
 import { Volumes } from './volumes/volumes.ts'
 
 export interface CreateVolumesDeps {
@@ -40,6 +41,8 @@ export interface CreateVolumesDeps {
   readonly projects?: VolumeProjects | undefined
   readonly csi: CsiKind
   readonly objects: Pick<PodObjects, 'configMap' | 'secret' | 'token' | 'claim' | 'persistentVolume'>
+  /** Undefined without a cluster. */
+  readonly projections?: Pick<VolumeContent, 'trustAnchors' | 'podCertificate'> | undefined
   /** This node, as the affinity of persistent volumes sees it. */
   readonly node: () => SelectableNode
   readonly nodeAllocatable: () => ResourceAmounts
@@ -89,7 +92,7 @@ function createKinds(deps: CreateVolumesDeps, mounter: ReturnType<typeof createM
     directories,
     writer: createAtomicWriter(deps),
     makeMountPoints,
-    content: deps.objects,
+    content: { ...deps.objects, ...deps.projections },
   }
   return [
     createEmptyDirKind({ directories, projects: deps.projects }),

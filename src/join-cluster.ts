@@ -5,6 +5,7 @@ import type { CertificateMetrics, CertificateProvider } from './certificates/cer
 import { openClientCertificates } from './certificates/open-client-certificates.ts'
 import type { ClientCertificates } from './certificates/open-client-certificates.ts'
 import type { Settings } from './config/load-configuration.ts'
+import type { Projections, ProjectionsDeps } from './create-projections.ts'
 import { createEventRecorder } from './events/create-event-recorder.ts'
 import { hostConfigFiles } from './host/config-files.ts'
 import { isProgram } from './host/is-program.ts'
@@ -103,6 +104,11 @@ export async function joinCluster(given: JoinClusterDeps, group: TaskGroup): Pro
         nodeName,
         isRegistered: () => node.node() !== undefined,
       }),
+      projections: await openProjections(
+        deps,
+        { ...follower, nodeName, nodeUid: () => node.node()?.metadata?.uid, events: events.podEvents },
+        group,
+      ),
       podEvents: events.podEvents,
       nodeEvents: events.nodeEvents,
       runtimeClasses,
@@ -118,6 +124,18 @@ export async function joinCluster(given: JoinClusterDeps, group: TaskGroup): Pro
     follow: async (objects, signal) => await runListWatch({ ...follower, ...objects }, signal),
     dropConnections: () => transport.closeAll('the API is silent'),
   }
+}
+
+/** Loaded only where a gate is on: both are off unless somebody asks for them. */
+async function openProjections(
+  { settings: { gates } }: JoinClusterDeps,
+  deps: Omit<ProjectionsDeps, 'gates'>,
+  group: TaskGroup,
+): Promise<Projections | undefined> {
+  const isOn = gates.enabled('ClusterTrustBundleProjection') || gates.enabled('PodCertificateRequest')
+  if (!isOn) return undefined
+  const { createProjections } = await import('./create-projections.ts')
+  return createProjections({ ...deps, gates }, group)
 }
 
 function createLimits({ settings, metrics, tracer, clock, random, log }: JoinClusterDeps, connections: Transport) {

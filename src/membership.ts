@@ -6,6 +6,7 @@ import type { RuntimeClasses } from './pods/runtime-classes.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { createLoggedNodeEvents } from './telemetry/node-events.ts'
 import type { NodeEvents } from './telemetry/node-events.ts'
+import type { VolumeContent } from './volumes/volume-content.ts'
 import { createLoggedPodEvents } from './telemetry/pod-events.ts'
 import type { PodEvents } from './telemetry/pod-events.ts'
 
@@ -15,6 +16,8 @@ export interface Membership {
   readonly objects: ObjectApi | undefined
   /** Where claims of devices are read; undefined without an API. */
   readonly dynamicResources: DynamicResourcesApi | undefined
+  /** Sources of projected volumes that only a cluster has; undefined where their feature gates are off. */
+  readonly projections?: Pick<VolumeContent, 'trustAnchors' | 'podCertificate'> | undefined
   readonly podEvents: PodEvents
   readonly nodeEvents: NodeEvents
   readonly runtimeClasses: RuntimeClasses

@@ -16,8 +16,15 @@ export function createProjectedKind(
     medium: 'Memory',
     async gather(wish, signal) {
       const source = inlineSource(wish, 'projected')
-      const { pod, fsUser, fsGroup } = wish
-      const facts = { pod, fsUser, fsGroup, content: deps.content, nodeAllocatable: deps.nodeAllocatable() }
+      const { pod, specName, fsUser, fsGroup } = wish
+      const facts = {
+        pod,
+        volume: specName,
+        fsUser,
+        fsGroup,
+        content: deps.content,
+        nodeAllocatable: deps.nodeAllocatable(),
+      }
       return await gatherProjection(source.sources, { ...facts, defaultMode: requireDefaultMode(source) }, signal)
     },
   })

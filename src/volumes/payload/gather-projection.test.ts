@@ -28,7 +28,15 @@ function createFacts(parts: Partial<ProjectionFacts> = {}): ProjectionFacts & { 
       return { token: `token of ${owner.spec.serviceAccountName}`, expiresAt: 0, lifeSeconds: 0 }
     },
   }
-  const common = { pod, defaultMode: 0o640, fsUser: undefined, fsGroup: undefined, nodeAllocatable: new Map(), content }
+  const common = {
+    pod,
+    volume: 'all',
+    defaultMode: 0o640,
+    fsUser: undefined,
+    fsGroup: undefined,
+    nodeAllocatable: new Map(),
+    content,
+  }
   return { ...common, asked, ...parts }
 }
 
@@ -102,6 +110,70 @@ describe('gatherProjection()', () => {
       { audiences: ['vault'], expirationSeconds: 3600, boundObject },
       { audiences: [], expirationSeconds: 600, boundObject },
     ])
+  })
+
+  describe('of what a cluster has', () => {
+    const wanted: unknown[] = []
+    const facts = createFacts()
+    const content: VolumeContent = {
+      ...facts.content,
+      trustAnchors: async ({ name }) => (name === 'own' ? 'anchors' : ''),
+      podCertificate: async ({ pod: { metadata }, ...rest }) => {
+        wanted.push([metadata.name, rest])
+        return { keyPem: 'key\n', chainPem: 'chain\n' }
+      },
+    }
+    const gather = (sources: readonly VolumeProjection[], parts: Partial<ProjectionFacts> = {}) =>
+      gatherProjection(sources, { ...facts, ...parts, content }, signal)
+
+    test('shows trust bundles; an optional one that is missing is an empty file', async () => {
+      const sources = [
+        { clusterTrustBundle: { name: 'own', path: 'a' } },
+        { clusterTrustBundle: { signerName: 'x/y', labelSelector: {}, optional: true, path: 'b' } },
+      ]
+      assert.deepEqual(
+        await gather(sources),
+        new Map([
+          ['a', { ...text('anchors'), owner: undefined }],
+          ['b', { ...text(''), owner: undefined }],
+        ]),
+      )
+      assert.deepEqual(
+        await gather(sources.slice(0, 1), { fsUser: 7 }),
+        new Map([['a', { ...text('anchors', 0o600), owner: 7 }]]),
+      )
+    })
+
+    test('tells a trust bundle that is missing', async () => {
+      const sources = [
+        { clusterTrustBundle: { name: 'none', path: 'a' } },
+        { clusterTrustBundle: { signerName: 'x/y', path: 'b' } },
+        { clusterTrustBundle: { path: 'c' } },
+      ]
+      await assert.rejects(gather(sources), {
+        message:
+          '[Cannot project clusterTrustBundle: there is none called "none", ' +
+          'Cannot project clusterTrustBundle: there is none of signer "x/y" with these labels, ' +
+          'Cannot project clusterTrustBundle: expected a name or a signerName]',
+      })
+    })
+
+    test('shows a certificate of the pod in one file or in two', async () => {
+      const source = { keyType: 'ED25519', signerName: 's' }
+      const both = { ...source, keyPath: 'key', certificateChainPath: 'chain' }
+      const sources = [
+        { podCertificate: { ...source, credentialBundlePath: 'all' } },
+        { configMap: { name: 'cfg' } },
+        { podCertificate: both },
+      ]
+      const files = await gather(sources, { fsGroup: 5 })
+      const own = (value: string) => ({ ...text(value, 0o600), owner: undefined })
+      assert.deepEqual(
+        ['all', 'key', 'chain'].map((path) => files.get(path)),
+        [own('key\nchain\n'), own('key\n'), own('chain\n')],
+      )
+      assert.deepEqual(wanted.at(-1), ['web', { volume: 'all', index: 2, source: both }])
+    })
   })
 
   const owners = [
