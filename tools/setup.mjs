@@ -80,6 +80,7 @@ function isBuilt() {
 
 function installDebianPackages() {
   const missing = Object.keys(needed).filter((name) => !isThere(needed[name]))
+  if (purpose !== 'check' && !runsNode()) missing.push('libatomic1')
   if (missing.length === 0 && process.getuid() === 0) return
   if (process.getuid() !== 0) {
     const packages = missing.length === 0 ? '' : `\nMissing Debian packages: apt-get install ${missing.join(' ')}`
@@ -101,6 +102,11 @@ function installDebianPackages() {
     `Cannot install: ${missing.join(' ')}. Install them by hand, then run this again`,
     environment,
   )
+}
+
+/** The one thing that our Node wants of the machine and that a small Debian does not have. */
+function runsNode() {
+  return spawnSync(join(root, 'bin/node'), ['--version'], { stdio: 'ignore' }).status === 0
 }
 
 function isThere(file) {

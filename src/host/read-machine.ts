@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Clock } from '../async/clock.ts'
 import { networkInterfaces } from 'node:os'
+import { hasSwapController } from './has-swap-controller.ts'
 
 /** What the machine is, read once at the start. */
 export interface MachineFacts {
@@ -28,9 +29,7 @@ export function readMachine(): MachineFacts {
     onlineCpus: parseCpuList(readText(`${CPUS}/online`)),
     memoryBytes: kilobytes(memory, 'MemTotal'),
     swapBytes: kilobytes(memory, 'SwapTotal'),
-    swapController: existsSync(
-      cgroupVersion === 2 ? `${CGROUPS}/memory.swap.max` : `${CGROUPS}/memory/memory.memsw.limit_in_bytes`,
-    ),
+    swapController: hasSwapController(cgroupVersion),
     hugepageSizes: listNames('/sys/kernel/mm/hugepages').flatMap(hugepageName),
     thermalThrottlePaths: listNames(CPUS)
       .map((name) => `${CPUS}/${name}/thermal_throttle`)

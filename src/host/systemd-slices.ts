@@ -21,6 +21,18 @@ export interface SystemdSlices {
 const SYSTEMD = 'org.freedesktop.systemd1'
 const MANAGER = { destination: SYSTEMD, path: '/org/freedesktop/systemd1', interface: `${SYSTEMD}.Manager` } as const
 const JOB_DEADLINE_MS = 30_000
+// Of a systemd that is away for a moment.
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 6400
+const AWAY = ['NoReply', 'ServiceUnknown', 'NameHasNoOwner', 'Disconnected'].map(
+  (name) => `org.freedesktop.DBus.Error.${name}`,
+)
+
+interface Request {
+  readonly member: string
+  readonly signature: string
+  readonly body: readonly DbusValue[]
+}
 
 /** Asks systemd over the system's message bus. Fails when there is none: who asks has to know before anything depends on it. */
 export async function openSystemdSlices(
@@ -64,9 +76,8 @@ class BusSlices implements SystemdSlices, Disposable {
   }
 
   async set(slice: string, properties: readonly UnitProperty[], signal: AbortSignal): Promise<void> {
-    const connection = await this.connect(signal)
     const request = { member: 'SetUnitProperties', signature: 'sba(sv)', body: [slice, true, properties] }
-    await connection.call({ ...MANAGER, ...request }, signal)
+    await this.#call(await this.connect(signal), request, signal)
   }
 
   async stop(slice: string, signal: AbortSignal): Promise<void> {
@@ -95,12 +106,21 @@ class BusSlices implements SystemdSlices, Disposable {
     return connection
   }
 
+  /** A systemd that starts itself anew (daemon-reexec) never answers the calls of that moment. Each of ours can be made twice. */
+  async #call(connection: DbusConnection, request: Request, signal: AbortSignal): Promise<void> {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
+      try {
+        await connection.call({ ...MANAGER, ...request }, signal)
+        return
+      } catch (error) {
+        if (!isAway(error) || pauseMs > LONGEST_PAUSE_MS) throw error
+      }
+      await this.#options.clock.sleep(pauseMs, signal)
+    }
+  }
+
   /** A call that only begins the work: systemd tells at its end how that went. */
-  async #runJob(
-    slice: string,
-    request: { readonly member: string; readonly signature: string; readonly body: readonly DbusValue[] },
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #runJob(slice: string, request: Request, signal: AbortSignal): Promise<void> {
     const connection = await this.connect(signal)
     const ended = Promise.withResolvers<string>()
     // Before the call: the end may be told together with the reply to it.
@@ -108,7 +128,7 @@ class BusSlices implements SystemdSlices, Disposable {
     const { clock } = this.#options
     const what = `${request.member} of "${slice}"`
     try {
-      await connection.call({ ...MANAGER, ...request }, signal)
+      await this.#call(connection, request, signal)
       const lost = connection.closed.then((error) => Promise.reject(error))
       const wait = (until: AbortSignal) => waitForShared(Promise.race([ended.promise, lost]), until)
       const result = await withDeadline({ clock, ms: JOB_DEADLINE_MS, what }, wait, signal)
@@ -122,6 +142,10 @@ class BusSlices implements SystemdSlices, Disposable {
 /** What a unit is made with and keeps. */
 function isChangeable([name]: UnitProperty): boolean {
   return name !== 'Wants' && name !== 'DefaultDependencies' && name !== 'Description'
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof DbusCallError && AWAY.includes(error.errorName)
 }
 
 function isCallError(error: unknown, name: string): boolean {

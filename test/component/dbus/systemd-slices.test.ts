@@ -16,10 +16,11 @@ const PATH = '/org/freedesktop/systemd1'
 const POD = '/kubepods.slice/kubepods-podu_1.slice'
 
 /** As much of systemd as slices need: units by name, and a word when a job has ended. */
-async function startSystemd(t: TestContext, results: readonly string[] = []) {
+async function startSystemd(t: TestContext, results: readonly string[] = [], refusals: readonly string[] = []) {
   const bus = await startFakeBus(t)
   const units = new Set<string>()
   const ends = [...results]
+  const errors = [...refusals]
   const jobOf = (unit: string) => {
     const body = [1, `${PATH}/job/1`, unit, ends.shift() ?? 'done']
     service.emit({ path: PATH, interface: `${NAME}.Manager`, member: 'JobRemoved', signature: 'uoss', body })
@@ -29,6 +30,8 @@ async function startSystemd(t: TestContext, results: readonly string[] = []) {
     if (member === 'Ping') return { signature: '', body: [] }
     const unit = body[0]
     assert.ok(typeof unit === 'string')
+    const error = errors.shift()
+    if (error !== undefined) return { error }
     if (member === 'StartTransientUnit') {
       if (units.has(unit)) return { error: `${NAME}.UnitExists` }
       units.add(unit)
@@ -103,6 +106,25 @@ describe('slices of systemd', () => {
       slices.start('a.slice', [], never),
       /Cannot do StartTransientUnit of "a\.slice": systemd says "failed", expected "done"/,
     )
+  })
+
+  test('are asked for again when systemd starts itself anew', async (t) => {
+    const away = ['NoReply', 'ServiceUnknown', 'NameHasNoOwner'].map((name) => `org.freedesktop.DBus.Error.${name}`)
+    const { bus, units, calls } = await startSystemd(t, [], away)
+    using slices = await openSystemdSlices({ address: bus.address, clock }, never)
+    await slices.start('a.slice', [], never)
+    assert.deepEqual([...units], ['a.slice'])
+    assert.deepEqual(
+      calls().map(([member]) => member),
+      Array(4).fill('StartTransientUnit'),
+    )
+  })
+
+  test('are not asked for again when systemd refuses', async (t) => {
+    const { bus, calls } = await startSystemd(t, [], ['org.freedesktop.DBus.Error.AccessDenied'])
+    using slices = await openSystemdSlices({ address: bus.address, clock }, never)
+    await assert.rejects(slices.set('a.slice', [], never), /AccessDenied/)
+    assert.deepEqual(calls(), [['SetUnitProperties', ['a.slice', true, []]]])
   })
 
   test('are asked for over a new connection when the old one is lost', async (t) => {
