@@ -15,7 +15,8 @@ import type { Bench, Scenario } from './scenario.ts'
 import { waitFor } from './wait.ts'
 import { createWorkload } from './workload.ts'
 
-const PODS = 300
+// As many as a node starts in a day that gets one every two minutes.
+const PODS = 720
 const WARM_UP_PODS = 60
 const AT_ONCE = 10
 const DEADLINE_MS = 120_000
