@@ -4,8 +4,8 @@ import type { TaskGroup } from './async/task-group.ts'
 import { Turnstile } from './async/turnstile.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { EnvironmentFile } from './containers/environment-sources.ts'
-import { createCpus } from './create-cpus.ts'
 import type { NodeDevices } from './create-devices.ts'
+import { createNodePlacement } from './create-node-placement.ts'
 import { createNodeAdmission } from './create-node-admission.ts'
 import { createImages } from './create-images.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
@@ -39,7 +39,6 @@ import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
 import type { Tracer } from './telemetry/tracer.ts'
 import { readEnvFile } from './volumes/read-env-file.ts'
-import { toResourceProvider } from './to-resource-provider.ts'
 import { VolumeStats } from './volumes/volume-stats.ts'
 
 export interface CreatePodsDeps {
@@ -159,7 +158,12 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
   const readFile = (pod: Pod, file: EnvironmentFile, s: AbortSignal) => readEnvFile(envFiles, { pod, file }, s)
   const { services, servicesRead } = membership
   const environment = { objects, readFile, services, servicesRead, clock }
-  const cpus = await createCpus({ ...deps, quota: deps.node.sandbox.cpu, activePods: () => workers.activePods() })
+  const placement = await createNodePlacement({
+    ...deps,
+    quota: deps.node.sandbox.cpu,
+    activePods: () => workers.activePods(),
+    others: [deps.devices.provider],
+  })
   const cores = machine.onlineCpus.length
   const { wantsFreshNode, ...admission } = createNodeAdmission({
     settings,
@@ -171,7 +175,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     activePods: () => workers.activePods().map((pod) => allocations.reserved(pod)),
     pressures: deps.pressures,
     isShuttingDown: deps.isShuttingDown,
-    providers: [toResourceProvider(deps.devices.provider), cpus],
+    providers: [placement],
     declaredFeatures: deps.ownNode.declaredFeatures,
     evict: (pod, { reason, message }) =>
       group.run(`eviction of ${podLogName(pod)}`, (s) =>
@@ -202,7 +206,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         httpGet,
         files,
         cgroups: deps.cgroups,
-        cpus,
+        placement,
         allocations,
         resizes,
         journal,
@@ -233,17 +237,16 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       allocations,
       resizes,
       adopt(pod) {
-        cpus.adopt(allocations.allocated(pod))
+        placement.adopt(allocations.allocated(pod))
         deps.devices.adopt(pod)
       },
       observedPods: observer,
       onStatus: deps.onStatus,
       isUnreadable: deps.isUnreadable,
-      onEnded: (uid) => cpus.release(uid),
+      onEnded: (uid) => placement.release(uid),
       onGone: (uid) => {
         images.puller.forget(uid)
-        cpus.release(uid)
-        deps.devices.provider.release(uid)
+        placement.release(uid)
       },
     },
     group,
@@ -260,7 +263,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     images,
     files,
     journal,
-    cpus,
+    placement,
     userNamespaces,
     resizes,
     wantsFreshNode: wantsFresh,
