@@ -21,6 +21,7 @@ import { noTracer } from './telemetry/tracer.ts'
 import type { ServingCertificates } from './certificates/open-serving-certificates.ts'
 import { readOwnUsage } from './host/own-usage.ts'
 import { toClusterMetrics } from './to-cluster-metrics.ts'
+import { toOwner } from './to-owner.ts'
 import { toNodeFacts } from './to-node-facts.ts'
 import { StatsOpener } from './stats-opener.ts'
 import { RuntimeLooks } from './runtime-looks.ts'
@@ -31,7 +32,6 @@ import { prepareRoot } from './host/prepare-root.ts'
 import { waitForFreshNode } from './wait-for-fresh-node.ts'
 import { NodeStartup } from './node/node-startup.ts'
 import { readBootTime } from './host/read-boot-time.ts'
-import type { Node } from './model/generated/core-v1.ts'
 import type { DnsSettings } from './containers/compute-dns-config.ts'
 import { createGuardedFiles } from './host/create-guarded-files.ts'
 import type { MachineFacts } from './host/read-machine.ts'
@@ -40,7 +40,6 @@ import { listLogs } from './logs/list-logs.ts'
 import { runLogRotation } from './logs/run-log-rotation.ts'
 import { toLogLimits, toNodeSettings } from './node-settings.ts'
 import type { PodUid } from './model/pod.ts'
-import { Observer } from './observe/observer.ts'
 import { runObserver } from './observe/run-observer.ts'
 import { runLeftoverRemoval } from './run-leftover-removal.ts'
 import { runDeadContainerCollection } from './run-dead-container-collection.ts'
@@ -54,7 +53,7 @@ import { runMemoryTrim } from './telemetry/run-memory-trim.ts'
 import type { MemoryTrimDeps } from './telemetry/run-memory-trim.ts'
 import type { Logger } from './telemetry/logger.ts'
 import type { NodeEvents } from './telemetry/node-events.ts'
-import { findVolumes } from './find-volumes.ts'
+import { findRunning } from './find-running.ts'
 import type { ObjectApi } from './objects/object-api.ts'
 
 export interface KubeletDeps {
@@ -168,8 +167,8 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     {
       ...deps,
       rootDirectory,
-      onNode: () => void (isBuilt && ownNode.wake()),
-      onPod: (uid) => void (isBuilt && workers.wake(uid)),
+      onNode: () => isBuilt && ownNode.wake(),
+      onPod: (uid) => isBuilt && workers.wake(uid),
       events: membership.nodeEvents,
       metrics,
     },
@@ -259,11 +258,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   isBuilt = true
 
   // What runs is known before anything is wanted: so a restart of the agent adopts, and never starts twice.
-  await Promise.all([lookAround(observer, log), findVolumes({ volumes, rootDirectory, clock, log }, group.signal)])
-  const running = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
-  await pods.userNamespaces.adopt(running)
-  await placement.find(running, group.signal)
-  devices.find(running)
+  await findRunning({ pods, observer, devices, rootDirectory, clock, log }, group.signal)
   const mux = new PodConfigMux({
     sources: sourceNames(settings),
     clock,
@@ -299,8 +294,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     placement.sourcesReady()
     pods.csi.releaseUnused()
     dra.claims.sourcesReady()
-    const active = new Set(workers.activePods().map(({ metadata }) => metadata.uid))
-    devices.sourcesReady((uid) => active.has(uid) || observer.get(uid) !== undefined)
+    devices.sourcesReady((uid) => workers.isActive(uid) || observer.get(uid) !== undefined)
     cgroups.wake()
     const leftovers = {
       files: pods.files,
@@ -441,25 +435,9 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   return 0
 }
 
-/** The first look. A pod that cannot be read keeps nobody else waiting: its worker asks again before it does anything. */
-async function lookAround(observer: Observer, log: Logger): Promise<void> {
-  try {
-    await observer.relist()
-  } catch (error) {
-    if (!(error instanceof AggregateError)) throw error
-    log.warn('cannot read some pods of the runtime, going on without', { error })
-  }
-}
-
 /** What is wrong with the resolver of all pods is the node's to mend. */
 function tellResolverFaults(settings: DnsSettings, events: NodeEvents): void {
   for (const warning of computeNodeDnsWarnings(settings)) events.record({ type: 'Warning', ...warning })
-}
-
-/** Who owns mirror pods; nobody while the Node object is not there or leaves. */
-function toOwner(node: Node | undefined): { readonly name: string; readonly uid: string } | undefined {
-  const { name, uid, deletionTimestamp } = node?.metadata ?? {}
-  return name === undefined || uid === undefined || deletionTimestamp !== undefined ? undefined : { name, uid }
 }
 
 /** Without end is without a certificate. */

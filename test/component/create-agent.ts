@@ -440,8 +440,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       workers.sourcesReady()
       placement.sourcesReady()
       dra?.claims.sourcesReady()
-      const active = new Set(workers.activePods().map(({ metadata }) => metadata.uid))
-      devices.sourcesReady((uid) => active.has(uid) || observer.get(uid) !== undefined)
+      devices.sourcesReady((uid) => workers.isActive(uid) || observer.get(uid) !== undefined)
     },
     /** Until nothing more happens without time or the test moving on: no call is under way, or those that are hang. */
     settle,

@@ -294,6 +294,25 @@ describe('devices of containers', () => {
     }
   })
 
+  test('are in no container before they are recorded', async (t) => {
+    await using world = await createWorld()
+    const { folder, startPlugin } = createFolder(t)
+    await using agent = await startWithDevices(world, folder)
+    const plugin = await startPlugin()
+    await present(agent, plugin)
+    world.deviceFile.failure = new Error('disk full')
+    agent.setPods([createGpuPod('u-1')])
+    const why = 'Waits for its devices: Cannot record which devices the pod has'
+    await until(() => whyOf(agent, 'u-1').startsWith(why), 'the pod waits')
+    await agent.pass(20_000, 5000)
+    assert.ok(whyOf(agent, 'u-1').startsWith(why))
+    assert.deepEqual(world.cri.requests('runPodSandbox'), [])
+    world.deviceFile.failure = undefined
+    await agent.pass(20_000, 5000)
+    await until(() => isRunning(agent, 'u-1'), 'the pod runs')
+    assert.deepEqual([plugin.asked, recordedIn(world)], [['options', 'list', 'allocate a'], ['u-1 main a']])
+  })
+
   test('are known from what runs when the record of them is broken', async (t) => {
     await using world = await createWorld()
     const { folder, startPlugin } = createFolder(t)
@@ -377,6 +396,31 @@ describe('devices of containers', () => {
       'DEVICES=a',
       'DEVICES=b',
     ])
+  })
+
+  test('lie where all that the container gets can lie, as strictly as the policy says', async (t) => {
+    await using world = await createWorld()
+    const { folder, startPlugin } = createFolder(t)
+    const nodes = [0, 1].map((id) => ({ id, distances: new Map() }))
+    const placementPolicy = { kind: 'single-numa-node', scope: 'container', preferClosest: false, nodes } as const
+    await using agent = await startWithDevices(world, folder, { placementPolicy })
+    const gpus = await startPlugin()
+    gpus.setDevices([
+      { id: 'a', nodes: [0] },
+      { id: 'b', nodes: [1] },
+    ])
+    await present(agent, gpus)
+    const nics = await startPlugin({ resource: 'example.com/nic', endpoint: 'nic.sock' })
+    nics.setDevices([{ id: 'n', nodes: [1] }])
+    await present(agent, nics, 1)
+    const limits = { [GPU]: '1', [nics.resource]: '1' }
+    const both = [createWantedContainer({ resources: { limits, requests: limits } })]
+    agent.setPods([createWantedPod('u-1', { containers: both })])
+    await until(() => isRunning(agent, 'u-1'), 'the pod runs')
+    assert.deepEqual(gpus.asked.at(-1), 'allocate b')
+    agent.setPods([createWantedPod('u-1', { containers: both }), createGpuPod('u-2', 2)])
+    await until(() => agent.statusOf('u-2')?.phase === 'Failed', 'no node has two')
+    assert.equal(agent.statusOf('u-2')?.reason, 'TopologyAffinityError')
   })
 
   test('are chosen without the plugin when it does not say which it prefers', async (t) => {
