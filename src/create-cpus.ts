@@ -4,12 +4,11 @@ import { parseGoBool } from './config/values/go-scalars.ts'
 import { computeLinuxResources } from './containers/compute-linux-resources.ts'
 import type { CpuQuotaSettings } from './containers/compute-linux-resources.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
+import { createStateFile } from './create-state-file.ts'
 import { createCgroupReader } from './host/cgroup-reader.ts'
 import { readCpuPlaces } from './host/read-cpu-places.ts'
 import type { CpuPlace } from './host/read-cpu-places.ts'
 import type { MachineFacts } from './host/read-machine.ts'
-import { setAside } from './host/set-aside.ts'
-import { readTextIfPresent, writeFileAtomically } from './host/state-folder.ts'
 import { podCgroupPaths } from './model/cgroup-names.ts'
 import { parseAmounts } from './model/compute-pod-requests.ts'
 import { parseCpuSet } from './model/cpu-set.ts'
@@ -17,13 +16,13 @@ import type { CpuSet } from './model/cpu-set.ts'
 import { allContainers } from './model/pod-containers.ts'
 import type { Pod, PodUid } from './model/pod.ts'
 import { quantityMilliValue } from './model/quantity.ts'
+import type { StateFile } from './resources/allocation-file.ts'
 import type { CpusetUpdate } from './resources/cpus/compute-cpuset-updates.ts'
 import { CpuAssignments } from './resources/cpus/cpu-assignments.ts'
 import type { CpuPolicy } from './resources/cpus/cpu-policy.ts'
 import { CPU_STATE_FILE } from './resources/cpus/cpu-state-file.ts'
 import { createCpuPolicy } from './resources/cpus/create-cpu-policy.ts'
 import { loadCpuRecord, loadCpuState } from './resources/cpus/load-cpu-state.ts'
-import type { CpuStateStore } from './resources/cpus/load-cpu-state.ts'
 import type { PodCpus } from './resources/cpus/pod-cpus.ts'
 import { SHARED_STATE, SharedCpus } from './resources/cpus/shared-cpus.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
@@ -42,14 +41,13 @@ export interface CreateCpusDeps {
   readonly log: Logger
 }
 
-const PERMISSIONS = 0o600
 const UNLIMITED = -1n
 
 /** Who decides which containers run on which CPUs, by the configured policy and by what an earlier agent recorded. Fails where the policy does not fit the machine. */
 export async function createCpus(deps: CreateCpusDeps): Promise<PodCpus> {
   const { settings, log } = deps
   const { config } = settings
-  const store = createStore(`${deps.rootDirectory}/${CPU_STATE_FILE}`, deps.clock)
+  const store = createStateFile(`${deps.rootDirectory}/${CPU_STATE_FILE}`, deps.clock)
   const common = {
     ...deps,
     observed: deps.runtime.observer,
@@ -78,7 +76,7 @@ export async function createCpus(deps: CreateCpusDeps): Promise<PodCpus> {
 }
 
 /** For the agents that come after; a full disk must not keep this one from its work. */
-async function noteShared(store: CpuStateStore, log: Logger): Promise<void> {
+async function noteShared(store: StateFile, log: Logger): Promise<void> {
   try {
     if ((await store.read()) !== SHARED_STATE) await store.write(SHARED_STATE)
   } catch (error) {
@@ -100,32 +98,20 @@ function toCpuPolicy({ config, reserved }: Settings): CpuPolicy {
       byUncoreCache: isOn('prefer-align-cpus-by-uncorecache'),
       acrossNumaNodes: isOn('distribute-cpus-across-numa'),
       acrossCores: isOn('distribute-cpus-across-cores'),
+      alignBySocket: isOn('align-by-socket'),
     },
     reservedCpus: new Set(parseCpuSet(config.reservedSystemCPUs)),
     reservedMilli: cpus.reduce((sum, amount) => sum + quantityMilliValue(amount), 0n),
   })
 }
 
-/** What is aligned by socket is aligned where topology is: with the only topology policy there is, "none", nowhere. */
+/** Sockets take the place of NUMA nodes, so they must not be smaller. */
 function checkSockets(topology: readonly CpuPlace[]): void {
   const count = (level: 'socket' | 'numaNode') => new Set(topology.map((place) => place[level])).size
   if (count('socket') > count('numaNode'))
     throw new Error(
       `Cannot use the CPU policy option "align-by-socket": expected at most as many sockets as NUMA nodes, there are ${count('socket')} and ${count('numaNode')}`,
     )
-}
-
-function createStore(path: string, clock: Clock): CpuStateStore {
-  return {
-    path,
-    read: () => readTextIfPresent(path),
-    write: (text) => writeFileAtomically(path, text, PERMISSIONS),
-    async setAside() {
-      const suffix = `.broken-${clock.now()}`
-      await setAside([path], suffix)
-      return `${path}${suffix}`
-    },
-  }
 }
 
 /** What the kernel says, else what the runtime says. */

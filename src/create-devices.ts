@@ -3,7 +3,8 @@ import { TaskGroup } from './async/task-group.ts'
 import { Wakeup } from './async/wakeup.ts'
 import type { Settings } from './config/load-configuration.ts'
 import { createStateFile } from './create-state-file.ts'
-import { readCpuPlaces } from './host/read-cpu-places.ts'
+import type { MachineFacts } from './host/read-machine.ts'
+import { readNumaNodes } from './host/read-numa-nodes.ts'
 import type { ObservedPod } from './model/observed-pod.ts'
 import type { Pod, PodUid } from './model/pod.ts'
 import type { ContainerDevices as ToldDevices } from './node-api/generated/pod-resources-v1.ts'
@@ -27,11 +28,12 @@ import type { NodeEvents } from './telemetry/node-events.ts'
 
 export interface CreateDevicesDeps {
   readonly settings: Pick<Settings, 'gates'>
+  readonly machine: Pick<MachineFacts, 'memoryBytes'>
   readonly rootDirectory: string
   /** What the node has is another now: its status is to be told. */
-  readonly onNode: () => void
+  readonly onNode: () => unknown
   /** The devices of a pod are well or ill now. */
-  readonly onPod: (uid: PodUid) => void
+  readonly onPod: (uid: PodUid) => unknown
   readonly events: NodeEvents
   readonly metrics: DeviceMetrics
   readonly clock: Clock
@@ -46,10 +48,10 @@ const RECORD_RETRY_MS = 10_000
 export async function createDevices(deps: CreateDevicesDeps, tasks: TaskGroup) {
   const folder = `${deps.rootDirectory}/device-plugins`
   const file = createStateFile(`${folder}/${DEVICE_CHECKPOINT}`, deps.clock)
-  return await joinDevices({ ...deps, folder, file, numaNodes: listNumaNodes() }, tasks)
+  return await joinDevices({ ...deps, folder, file, numaNodes: readNumaNodes(deps.machine).map(({ id }) => id) }, tasks)
 }
 
-export interface JoinDevicesDeps extends Omit<CreateDevicesDeps, 'rootDirectory'> {
+export interface JoinDevicesDeps extends Omit<CreateDevicesDeps, 'rootDirectory' | 'machine'> {
   /** Where the agent and its device plugins have their sockets. */
   readonly folder: string
   readonly file: StateFile
@@ -216,8 +218,4 @@ function toToldDevices(resource: string, byNode: DevicesByNode): ToldDevices[] {
       ...(node === NO_NODE ? {} : { topology: { nodes: [{ ID: BigInt(node) }] } }),
     })),
   )
-}
-
-function listNumaNodes(): readonly number[] {
-  return [...new Set(readCpuPlaces().map(({ numaNode }) => numaNode))].sort((a, b) => a - b)
 }

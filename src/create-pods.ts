@@ -4,8 +4,8 @@ import type { TaskGroup } from './async/task-group.ts'
 import { Turnstile } from './async/turnstile.ts'
 import type { Settings } from './config/load-configuration.ts'
 import type { EnvironmentFile } from './containers/environment-sources.ts'
-import { createCpus } from './create-cpus.ts'
 import type { NodeDevices } from './create-devices.ts'
+import { createNodePlacement } from './create-node-placement.ts'
 import { createNodeAdmission } from './create-node-admission.ts'
 import { createDra, createDraFiles } from './create-dra.ts'
 import { createImages } from './create-images.ts'
@@ -40,7 +40,6 @@ import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
 import type { Tracer } from './telemetry/tracer.ts'
 import { readEnvFile } from './volumes/read-env-file.ts'
-import { toResourceProvider } from './to-resource-provider.ts'
 import { VolumeStats } from './volumes/volume-stats.ts'
 
 export interface CreatePodsDeps {
@@ -160,7 +159,12 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
   const readFile = (pod: Pod, file: EnvironmentFile, s: AbortSignal) => readEnvFile(envFiles, { pod, file }, s)
   const { services, servicesRead } = membership
   const environment = { objects, readFile, services, servicesRead, clock }
-  const cpus = await createCpus({ ...deps, quota: deps.node.sandbox.cpu, activePods: () => workers.activePods() })
+  const placement = await createNodePlacement({
+    ...deps,
+    quota: deps.node.sandbox.cpu,
+    activePods: () => workers.activePods(),
+    others: [deps.devices.provider],
+  })
   const cores = machine.onlineCpus.length
   const dra = await createDra(
     { ...deps, files: createDraFiles(rootDirectory, clock), observer, workers: () => workers },
@@ -176,7 +180,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     activePods: () => workers.activePods().map((pod) => allocations.reserved(pod)),
     pressures: deps.pressures,
     isShuttingDown: deps.isShuttingDown,
-    providers: [toResourceProvider(deps.devices.provider), cpus],
+    providers: [placement],
     hasResourceClaims: membership.dynamicResources !== undefined,
     declaredFeatures: deps.ownNode.declaredFeatures,
     evict: (pod, { reason, message }) =>
@@ -208,7 +212,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         httpGet,
         files,
         cgroups: deps.cgroups,
-        cpus,
+        placement,
         allocations,
         resizes,
         journal,
@@ -239,17 +243,16 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       allocations,
       resizes,
       adopt(pod) {
-        cpus.adopt(allocations.allocated(pod))
+        placement.adopt(allocations.allocated(pod))
         deps.devices.adopt(pod)
       },
       observedPods: observer,
       onStatus: deps.onStatus,
       isUnreadable: deps.isUnreadable,
-      onEnded: (uid) => cpus.release(uid),
+      onEnded: (uid) => placement.release(uid),
       onGone: (uid) => {
         images.puller.forget(uid)
-        cpus.release(uid)
-        deps.devices.provider.release(uid)
+        placement.release(uid)
       },
     },
     group,
@@ -266,8 +269,8 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     images,
     files,
     journal,
-    cpus,
     dra,
+    placement,
     userNamespaces,
     resizes,
     wantsFreshNode: wantsFresh,

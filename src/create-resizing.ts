@@ -2,13 +2,11 @@ import type { Rejection } from './admission/rejection.ts'
 import type { Clock } from './async/clock.ts'
 import type { Settings } from './config/load-configuration.ts'
 import { usesSwap } from './containers/compute-container-resources.ts'
-import { setAside } from './host/set-aside.ts'
-import { readTextIfPresent, writeFileAtomically } from './host/state-folder.ts'
+import { createStateFile } from './create-state-file.ts'
 import type { Pod, PodUid } from './model/pod.ts'
 import type { NodeSettings } from './pods/pod-runtime.ts'
 import type { PodWorkers } from './pods/pod-workers.ts'
 import { PodResizes } from './pods/resize/pod-resizes.ts'
-import type { StateFile } from './resources/allocation-file.ts'
 import { PodAllocations } from './resources/pod-allocations.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
@@ -25,8 +23,6 @@ export interface CreateResizingDeps {
   readonly clock: Clock
   readonly log: Logger
 }
-
-const FILE_MODE = 0o600
 
 /** What pods were granted, and who asks for something else. */
 export async function createResizing(deps: CreateResizingDeps) {
@@ -56,17 +52,4 @@ export async function createResizing(deps: CreateResizingDeps) {
     wake: (uid: PodUid) => workers().wake(uid),
   })
   return { allocations, resizes }
-}
-
-function createStateFile(path: string, clock: Clock): StateFile {
-  return {
-    path,
-    read: () => readTextIfPresent(path),
-    write: (text) => writeFileAtomically(path, text, FILE_MODE),
-    async setAside() {
-      const suffix = `.broken-${clock.now()}`
-      await setAside([path], suffix)
-      return `${path}${suffix}`
-    },
-  }
 }

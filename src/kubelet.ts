@@ -20,6 +20,7 @@ import { noTracer } from './telemetry/tracer.ts'
 import type { ServingCertificates } from './certificates/open-serving-certificates.ts'
 import { readOwnUsage } from './host/own-usage.ts'
 import { toClusterMetrics } from './to-cluster-metrics.ts'
+import { toOwner } from './to-owner.ts'
 import { toNodeFacts } from './to-node-facts.ts'
 import { StatsOpener } from './stats-opener.ts'
 import { RuntimeLooks } from './runtime-looks.ts'
@@ -30,7 +31,6 @@ import { prepareRoot } from './host/prepare-root.ts'
 import { waitForFreshNode } from './wait-for-fresh-node.ts'
 import { NodeStartup } from './node/node-startup.ts'
 import { readBootTime } from './host/read-boot-time.ts'
-import type { Node } from './model/generated/core-v1.ts'
 import type { DnsSettings } from './containers/compute-dns-config.ts'
 import { createGuardedFiles } from './host/create-guarded-files.ts'
 import type { MachineFacts } from './host/read-machine.ts'
@@ -39,7 +39,6 @@ import { listLogs } from './logs/list-logs.ts'
 import { runLogRotation } from './logs/run-log-rotation.ts'
 import { toLogLimits, toNodeSettings } from './node-settings.ts'
 import type { PodUid } from './model/pod.ts'
-import { Observer } from './observe/observer.ts'
 import { runObserver } from './observe/run-observer.ts'
 import { runLeftoverRemoval } from './run-leftover-removal.ts'
 import { runDeadContainerCollection } from './run-dead-container-collection.ts'
@@ -53,7 +52,7 @@ import { runMemoryTrim } from './telemetry/run-memory-trim.ts'
 import type { MemoryTrimDeps } from './telemetry/run-memory-trim.ts'
 import type { Logger } from './telemetry/logger.ts'
 import type { NodeEvents } from './telemetry/node-events.ts'
-import { findVolumes } from './find-volumes.ts'
+import { findRunning } from './find-running.ts'
 import type { ObjectApi } from './objects/object-api.ts'
 
 export interface KubeletDeps {
@@ -121,7 +120,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       node: metricFacts,
       usage: readOwnUsage,
       volumes: () => volumes.counts(),
-      cpus: () => cpus.figures(),
+      cpus: () => placement.cpus.figures(),
       resourceClaims: () => dra.claims.inUse(),
       claimUsages: () => volumeStats.claimUsages(),
       logUsages: () => listLogUsages(stats.opened?.engine.snapshot()),
@@ -141,7 +140,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       onPod: (uid) => {
         if (!isBuilt) return
         workers.observed(uid)
-        cpus.wake()
+        placement.wake()
       },
       onHealth: () => {
         if (!isBuilt) return
@@ -167,8 +166,8 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     {
       ...deps,
       rootDirectory,
-      onNode: () => void (isBuilt && ownNode.wake()),
-      onPod: (uid) => void (isBuilt && workers.wake(uid)),
+      onNode: () => isBuilt && ownNode.wake(),
+      onPod: (uid) => isBuilt && workers.wake(uid),
       events: membership.nodeEvents,
       metrics,
     },
@@ -216,7 +215,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
         const isKnown = isBuilt && (mux.allSeen() || observer.uids().every((uid) => workers.knows(uid)))
         return isKnown ? workers.activePods() : undefined
       },
-      hasExclusiveCpus: (uid) => cpus.hasExclusive(uid),
+      hasExclusiveCpus: (uid) => placement.hasExclusive(uid),
       onCgroupWork: (operation, seconds) => metrics.cgroupWork(operation, seconds),
       events: membership.nodeEvents,
     },
@@ -248,15 +247,11 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     },
     group,
   )
-  const { workers, volumes, volumeStats, images, cpus, dra } = pods
+  const { workers, volumes, volumeStats, images, placement, dra } = pods
   isBuilt = true
 
   // What runs is known before anything is wanted: so a restart of the agent adopts, and never starts twice.
-  await Promise.all([lookAround(observer, log), findVolumes({ volumes, rootDirectory, clock, log }, group.signal)])
-  const running = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
-  await pods.userNamespaces.adopt(running)
-  await cpus.find(running, group.signal)
-  devices.find(running)
+  await findRunning({ pods, observer, devices, rootDirectory, clock, log }, group.signal)
   const mux = new PodConfigMux({
     sources: sourceNames(settings),
     clock,
@@ -289,10 +284,9 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   })
   const allSourcesSeen = () => {
     workers.sourcesReady()
-    cpus.sourcesReady()
+    placement.sourcesReady()
+    devices.sourcesReady((uid) => workers.isActive(uid) || observer.get(uid) !== undefined)
     dra.claims.sourcesReady()
-    const active = new Set(workers.activePods().map(({ metadata }) => metadata.uid))
-    devices.sourcesReady((uid) => active.has(uid) || observer.get(uid) !== undefined)
     cgroups.wake()
     const leftovers = {
       files: pods.files,
@@ -334,7 +328,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     ),
   )
   group.run('cgroups', (s) => cgroups.run(s))
-  group.run('CPUs', (s) => cpus.run(s))
+  group.run('placement', (s) => placement.run(s))
   group.run('devices', (s) => devices.run(s))
   group.run('own node', (s) => ownNode.run(s))
   if (clusterPods !== undefined) group.run('pods of the cluster', (s) => clusterPods.run(s))
@@ -407,7 +401,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   }
   group.run('node API', async (s) => {
     const { runNodeApi } = await import('./run-node-api.ts')
-    const given = { cpus, devices, claims: dra.claims }
+    const given = { placement, devices, claims: dra.claims }
     await runNodeApi({ settings, rootDirectory, workers, ...given, changes: podChanges, metrics, clock, log }, s)
   })
   group.run('plugins', async (s) => {
@@ -427,25 +421,9 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   return 0
 }
 
-/** The first look. A pod that cannot be read keeps nobody else waiting: its worker asks again before it does anything. */
-async function lookAround(observer: Observer, log: Logger): Promise<void> {
-  try {
-    await observer.relist()
-  } catch (error) {
-    if (!(error instanceof AggregateError)) throw error
-    log.warn('cannot read some pods of the runtime, going on without', { error })
-  }
-}
-
 /** What is wrong with the resolver of all pods is the node's to mend. */
 function tellResolverFaults(settings: DnsSettings, events: NodeEvents): void {
   for (const warning of computeNodeDnsWarnings(settings)) events.record({ type: 'Warning', ...warning })
-}
-
-/** Who owns mirror pods; nobody while the Node object is not there or leaves. */
-function toOwner(node: Node | undefined): { readonly name: string; readonly uid: string } | undefined {
-  const { name, uid, deletionTimestamp } = node?.metadata ?? {}
-  return name === undefined || uid === undefined || deletionTimestamp !== undefined ? undefined : { name, uid }
 }
 
 /** Without end is without a certificate. */

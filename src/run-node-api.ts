@@ -6,17 +6,23 @@ import type { Settings } from './config/load-configuration.ts'
 import type { PodChanges } from './node-api/pod-changes.ts'
 import { createPodResourcesServices, NOTHING_GIVEN } from './node-api/pod-resources.ts'
 import type { GivenResources, PodResourcesDeps } from './node-api/pod-resources.ts'
+import type { ContainerMemory } from './node-api/generated/pod-resources-v1.ts'
 import { runSocketServer } from './node-api/run-socket-server.ts'
 import type { PodWorkers } from './pods/pod-workers.ts'
 import type { PodClaims, UsedClaim } from './resources/dra/pod-claims.ts'
 import type { PodCpus } from './resources/cpus/pod-cpus.ts'
+import type { MemoryBlock } from './resources/memory/memory-state.ts'
+import type { PodMemory } from './resources/memory/pod-memory.ts'
 import type { Logger } from './telemetry/logger.ts'
 
 export interface RunNodeApiDeps {
   readonly settings: Pick<Settings, 'gates'>
   readonly rootDirectory: string
   readonly workers: Pick<PodWorkers, 'activePods' | 'views' | 'view'>
-  readonly cpus: Pick<PodCpus, 'exclusiveOf' | 'allocatable'>
+  readonly placement: {
+    readonly cpus: Pick<PodCpus, 'exclusiveOf' | 'allocatable'>
+    readonly memory: Pick<PodMemory, 'blocksOf' | 'allocatable'>
+  }
   readonly devices: Pick<NodeDevices, 'devicesOf' | 'allocatable'>
   readonly claims: Pick<PodClaims, 'usedBy'>
   /** Told by whoever hears of changes of pods. */
@@ -31,22 +37,27 @@ const LIMIT = { perSecond: 100, burst: 10 }
 
 /** What agents of this node may ask over its sockets, until the signal aborts. */
 export async function runNodeApi(deps: RunNodeApiDeps, signal: AbortSignal): Promise<void> {
-  const { settings, rootDirectory, workers, cpus, devices, claims, changes, metrics, clock, log } = deps
+  const { settings, rootDirectory, workers, devices, claims, changes, metrics, clock, log } = deps
   const { gates } = settings
+  const { cpus, memory } = deps.placement
   await using group = new TaskGroup(signal)
   const resources = createPodResourcesServices(
     {
       activePods: () => workers.activePods(),
       pods: () => workers.views().map(({ pod }) => pod),
       listsActivePods: gates.enabled('KubeletPodResourcesListUseActivePods'),
-      // Nothing else on this node is given to single containers, such as memory.
       resourcesOf: (pod, container) => ({
         ...NOTHING_GIVEN,
         devices: devices.devicesOf(pod.metadata.uid, container.name),
         cpuIds: toIds(cpus.exclusiveOf(pod.metadata.uid, container.name)),
+        memory: memory.blocksOf(pod.metadata.uid, container.name).map(toContainerMemory),
         dynamicResources: claims.usedBy(pod, container).map(toDynamicResource),
       }),
-      allocatable: () => ({ devices: devices.allocatable(), cpuIds: toIds(cpus.allocatable()), memory: [] }),
+      allocatable: () => ({
+        devices: devices.allocatable(),
+        cpuIds: toIds(cpus.allocatable()),
+        memory: memory.allocatable().map(toContainerMemory),
+      }),
       metrics,
     },
     new TokenBucket({ ...LIMIT, clock }),
@@ -95,4 +106,8 @@ function toDynamicResource({ namespace, name, devices }: UsedClaim): GivenResour
 
 function toIds(cpus: readonly number[]): bigint[] {
   return cpus.map(BigInt)
+}
+
+function toContainerMemory({ type, size, nodes }: MemoryBlock): ContainerMemory {
+  return { memoryType: type, size, topology: { nodes: [...nodes].map((id) => ({ ID: BigInt(id) })) } }
 }

@@ -4,12 +4,11 @@ import { loadFields, loadSettings } from '../../test/fakes/load-settings.ts'
 
 test('settings name the fields that were set and have no effect yet', async () => {
   const { notYetHonoured } = await loadFields({
-    topologyManagerScope: 'pod',
-    reservedMemory: [{ numaNode: 0, limits: { memory: '100Mi' } }],
+    volumePluginDir: '/elsewhere',
     evictionHard: { 'memory.available': '1%' },
     syncFrequency: '2m',
   })
-  assert.deepEqual(notYetHonoured, ['reservedMemory', 'topologyManagerScope'])
+  assert.deepEqual(notYetHonoured, ['volumePluginDir'])
 })
 
 test('settings name nothing where nothing was set', async () => {

@@ -8,10 +8,6 @@ import { CONFIGURATION, type GivenConfiguration } from './kubelet-configuration.
 const NOT_YET_HONOURED: readonly (keyof GivenConfiguration)[] = [
   // Volumes.
   'volumePluginDir',
-  // The node protects itself and its pods.
-  'reservedMemory',
-  'topologyManagerScope',
-  'topologyManagerPolicyOptions',
 ]
 
 /** Those of them that were set to something else than what they are by themselves. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../async/clock.ts'
 import type { Turnstile } from '../async/turnstile.ts'
 import type { ContainerNodeSettings } from '../containers/compute-container-config.ts'
+import type { CpusetAssignment } from '../containers/compute-container-resources.ts'
 import type { ContainerMount } from '../containers/compute-mounts.ts'
 import type { SandboxNodeSettings } from '../containers/compute-pod-sandbox-config.ts'
 import type { EnvironmentSources } from '../containers/environment-sources.ts'
@@ -109,10 +110,10 @@ interface PodCgroups {
   killContainer(uid: PodUid, containerId: string): Promise<void>
 }
 
-/** Which CPUs containers have for themselves. */
-interface PodCpus {
-  /** For a container that is about to be made; undefined when it may run on all. */
-  prepare(uid: PodUid, container: string): Promise<{ readonly cpus: string; readonly exclusive: boolean } | undefined>
+/** Which CPUs and memory nodes containers have for themselves. */
+interface PodPlacement {
+  /** For a container that is about to be made; undefined when it may use all. */
+  prepare(uid: PodUid, container: string): Promise<CpusetAssignment | undefined>
   hasExclusive(uid: PodUid): boolean
 }
 
@@ -169,7 +170,7 @@ export interface PodRuntime {
   readonly httpGet: typeof httpGet
   readonly files: PodFiles
   readonly cgroups: PodCgroups
-  readonly cpus: PodCpus
+  readonly placement: PodPlacement
   readonly allocations: Pick<PodAllocations, 'allocated' | 'actuated' | 'noteContainer' | 'notePod' | 'saved'>
   readonly resizes: PodResizing
   readonly journal: Pick<ExitJournal, 'get' | 'record' | 'forget'>

@@ -182,11 +182,15 @@ export class PodWorkers {
   /** The pods that were admitted and have not ended, with what they were granted. */
   activePods(): readonly Pod[] {
     const { allocations } = this.#deps
-    return [...this.#workers.values()].flatMap(({ pod, state, status }) =>
-      pod === undefined || state.kind === 'terminated' || state.kind === 'gone' || isOver(status?.phase)
-        ? []
-        : [allocations.allocated(pod)],
+    return [...this.#workers.values()].flatMap(({ pod, uid }) =>
+      pod === undefined || !this.isActive(uid) ? [] : [allocations.allocated(pod)],
     )
+  }
+
+  /** Is this one of them? */
+  isActive(uid: PodUid): boolean {
+    const { pod, state, status } = this.#workers.get(uid) ?? {}
+    return pod !== undefined && state?.kind !== 'terminated' && state?.kind !== 'gone' && !isOver(status?.phase)
   }
 
   /** The newest wish for a pod that lives. */

@@ -141,7 +141,7 @@ async function describeContainer(
   )
   if ((container.terminationMessagePath ?? '') !== '') await runtime.files.makeTerminationLog(terminationLog)
   const target = 'targetContainerName' in container ? container.targetContainerName : undefined
-  const cpus = await runtime.cpus.prepare(pod.metadata.uid, container.name)
+  const cpuset = await runtime.placement.prepare(pod.metadata.uid, container.name)
   return computeContainerConfig({
     pod,
     kinded,
@@ -157,7 +157,7 @@ async function describeContainer(
       volumeGroups: runtime.volumes.groups(pod.metadata.uid),
       userNamespace: sandbox.userNamespace,
       targetContainerId: target === undefined ? undefined : newestInstance(observed, target)?.id,
-      cpuset: cpus && { ...cpus, mems: '' },
+      cpuset,
     },
     node: runtime.node.container,
     sources,

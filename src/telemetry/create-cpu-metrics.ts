@@ -1,3 +1,4 @@
+import type { PlacementCounters } from './create-placement-counters.ts'
 import type { MetricSet } from './metric-set.ts'
 
 /** What is counted of CPUs that are given to single containers. */
@@ -18,7 +19,7 @@ const MANAGER = 'kubelet_cpu_manager'
 const SOURCE = { resource_name: 'cpu', source: 'node' } as const
 
 /** What is told of CPUs that containers have for themselves. */
-export function createCpuMetrics(set: MetricSet, figures: () => CpuFigures): CpuMetrics {
+export function createCpuMetrics(set: MetricSet, counters: PlacementCounters, figures: () => CpuFigures): CpuMetrics {
   const requests = set.counter({
     name: `${MANAGER}_pinning_requests_total`,
     help: 'Containers that were to get CPUs for themselves.',
@@ -35,35 +36,7 @@ export function createCpuMetrics(set: MetricSet, figures: () => CpuFigures): Cpu
   set.read({ name: `${MANAGER}_allocation_per_numa`, help: 'The same by NUMA node.', labels: ['numa_node'] }, () =>
     [...figures().exclusiveByNode].map(([node, value]) => ({ labels: { numa_node: `${node}` }, value })),
   )
-  return { ...createOutcomes(set, { requests, errors }) }
-}
-
-function createOutcomes(
-  set: MetricSet,
-  { requests, errors }: Readonly<Record<'requests' | 'errors', { inc(): void }>>,
-): CpuMetrics {
-  const aligned = set.counter({
-    name: 'kubelet_container_aligned_compute_resources_count',
-    help: 'Containers whose CPUs are whole cores, or of one cache.',
-    labels: ['boundary', 'scope'],
-  })
-  const unaligned = set.counter({
-    name: 'kubelet_container_aligned_compute_resources_failure_count',
-    help: 'Containers that were to get whole cores and got none.',
-    labels: ['boundary', 'scope'],
-  })
-  const labels = ['resource_name', 'source'] as const
-  const allocations = set.counter({ name: 'resource_manager_allocations_total', help: 'What was given away.', labels })
-  const failures = set.counter({
-    name: 'resource_manager_allocation_errors_total',
-    help: 'What could not be given away.',
-    labels,
-  })
-  const assignments = set.counter({
-    name: 'resource_manager_container_assignments',
-    help: 'Containers by what was given to them.',
-    labels: ['assignment_type', 'resource_name'],
-  })
+  const { aligned, unaligned, allocations, failures, assignments } = counters
   return {
     cpusGiven({ wholeCores, oneCache }) {
       requests.inc()

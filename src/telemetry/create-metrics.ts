@@ -28,6 +28,9 @@ import { createImageMetrics } from './create-image-metrics.ts'
 import type { ImageMetrics } from './create-image-metrics.ts'
 import { createNodeApiMetrics } from './create-node-api-metrics.ts'
 import type { NodeApiMetrics } from './create-node-api-metrics.ts'
+import { createPlacementCounters } from './create-placement-counters.ts'
+import { createPlacementMetrics } from './create-placement-metrics.ts'
+import type { PlacementMetrics } from './create-placement-metrics.ts'
 import { createPodLifeMetrics } from './create-pod-metrics.ts'
 import type { PodLifeMetrics } from './create-pod-metrics.ts'
 import { createProbeMetrics } from './create-probe-metrics.ts'
@@ -65,6 +68,7 @@ export type AgentCounts = RuntimeMetrics &
   CpuMetrics &
   DraMetrics &
   DeviceMetrics &
+  PlacementMetrics &
   HttpMetrics &
   HealthMetrics &
   ClientMetrics &
@@ -109,6 +113,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
   addLogMetrics(main, sources.logUsages)
   addStartTime(probes, sources.startedAt)
   addRegistryMetrics(main, [main, probes, health])
+  const placement = createPlacementCounters(main)
   return {
     ...createRuntimeMetrics(main),
     ...createStartMetrics(main),
@@ -119,7 +124,8 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     ...createEvictionMetrics(main),
     ...createShutdownMetrics(main),
     ...createResizeMetrics(main, sources.resizes),
-    ...createCpuMetrics(main, sources.cpus),
+    ...createCpuMetrics(main, placement, sources.cpus),
+    ...createPlacementMetrics(main, placement),
     ...createDraMetrics(main, sources.resourceClaims),
     ...createDeviceMetrics(main),
     ...createHttpMetrics(main),

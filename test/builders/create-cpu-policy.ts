@@ -19,6 +19,7 @@ export function createTestPolicy(
     byUncoreCache: false,
     acrossNumaNodes: false,
     acrossCores: false,
+    alignBySocket: false,
   }
   return { topology, reserved: new Set(parseCpuSet(reserved)), options: { ...off, ...options } }
 }

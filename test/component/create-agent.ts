@@ -6,7 +6,6 @@ import { TaskGroup } from '../../src/async/task-group.ts'
 import { Turnstile } from '../../src/async/turnstile.ts'
 import type { PodCapability } from '../../src/containers/unsupported-fields.ts'
 import type { Dra } from '../../src/create-dra.ts'
-import { toResourceProvider } from '../../src/to-resource-provider.ts'
 import { joinDevices } from '../../src/create-devices.ts'
 import { createNodeAdmission } from '../../src/create-node-admission.ts'
 import { createCriClient } from '../../src/cri/cri-client.ts'
@@ -34,6 +33,10 @@ import type { RuntimeClasses } from '../../src/pods/runtime-classes.ts'
 import type { ProbeMeasure } from '../../src/probes/probe-deps.ts'
 import { runProbe } from '../../src/probes/run-probe.ts'
 import type { PodCpus } from '../../src/resources/cpus/pod-cpus.ts'
+import type { PodMemory } from '../../src/resources/memory/pod-memory.ts'
+import { UnplacedMemory } from '../../src/resources/memory/unplaced-memory.ts'
+import type { PlacementPolicy } from '../../src/resources/placement/placement-policy.ts'
+import { joinPlacement } from '../../src/create-node-placement.ts'
 import { SharedCpus } from '../../src/resources/cpus/shared-cpus.ts'
 import { PodAllocations } from '../../src/resources/pod-allocations.ts'
 import { UserNamespaces } from '../../src/resources/user-namespaces.ts'
@@ -82,6 +85,7 @@ export interface AgentOptions {
   readonly resizeScope?: ResizeScope
   /** Whole CPUs belong to containers of Guaranteed pods. */
   readonly staticCpus?: boolean
+  readonly staticMemory?: boolean
   readonly tracer?: Tracer
   /** The status of a pod may have changed. */
   readonly onStatus?: (uid: PodUid) => void
@@ -94,11 +98,15 @@ export interface AgentOptions {
   readonly createDra?: (parts: DraParts) => Promise<Dra>
   /** Where device plugins present themselves; without, nobody listens for them. */
   readonly deviceFolder?: string
+  /** Who gives containers memory of NUMA nodes; without, all may use all. */
+  readonly createMemory?: (parts: CpusParts) => Promise<PodMemory>
+  /** How near each other it must be; without, it does not matter. */
+  readonly placementPolicy?: PlacementPolicy
   /** Why a pod may not run here. */
   readonly admit?: (pod: Pod) => Rejection | undefined
 }
 
-/** What the one who gives containers CPUs acts through. */
+/** What those who give containers CPUs and memory act through. */
 export interface CpusParts {
   readonly calls: CriCalls
   readonly observed: Observer
@@ -173,7 +181,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const health = new RuntimeHealth({ client: calls, clock, log, onChange: () => workers.wakeAll() })
   const onChange = (uid: PodUid) => {
     workers.observed(uid)
-    cpus.wake()
+    placement.wake()
   }
   const observer = new Observer({ runtime: calls, clock, onChange }, group.signal)
   const images = new ImagePuller({
@@ -195,7 +203,6 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const { allowedUnsafeSysctls = [] } = options
   const gates = (await loadSettings([])).gates
   const activePods = () => workers.activePods()
-  const cpus = await (options.createCpus ?? shareCpus)({ calls, observed: observer, activePods, clock, log })
   const dra = await options.createDra?.({ observer, workers: () => workers, events: recorder, group, clock, log })
   const nodeEvents: string[] = []
   const devices = await joinDevices(
@@ -217,6 +224,17 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     },
     group,
   )
+  const parts = { calls, observed: observer, activePods, clock, log }
+  const cpus = await (options.createCpus ?? shareCpus)(parts)
+  const memory = (await options.createMemory?.(parts)) ?? new UnplacedMemory()
+  const placement = joinPlacement({
+    policy: options.placementPolicy,
+    others: [devices.provider],
+    cpus,
+    memory,
+    metrics: { podPlaced: () => {}, placementAligned: () => {} },
+    clock,
+  })
   const admission = createNodeAdmission({
     settings: { gates, config: { allowedUnsafeSysctls } },
     kernel: { release: '6.1.0', appArmor: false },
@@ -230,7 +248,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     activePods: () => workers.activePods().map((pod) => allocations.reserved(pod)),
     isShuttingDown: () => false,
     pressures: () => ({ memory: false, disk: false, pid: false }),
-    providers: [toResourceProvider(devices.provider), cpus],
+    providers: [placement],
     hasResourceClaims: dra !== undefined,
     declaredFeatures: undefined,
     evict: () => {},
@@ -250,7 +268,12 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const allocations = await PodAllocations.load({ files: world.stateFiles, scope, log })
   const resizes = new PodResizes({
     allocations,
-    rules: { scope, staticCpus: options.staticCpus === true, staticMemory: false, usesSwap: () => false },
+    rules: {
+      scope,
+      staticCpus: options.staticCpus === true,
+      staticMemory: options.staticMemory === true,
+      usesSwap: () => false,
+    },
     find: (uid) => workers.wish(uid),
     admit: (pod) => options.admit?.(pod) ?? admission.admitResize(pod),
     wake: (uid) => workers.wake(uid),
@@ -280,7 +303,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         httpGet,
         files,
         cgroups: world.cgroups.calls,
-        cpus,
+        placement,
         allocations,
         resizes,
         journal: await ExitJournal.load({ files: world.journalFiles, log }),
@@ -323,7 +346,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       capabilities: () => new Set([...admission.capabilities(), ...(options.capabilities ?? [])]),
       admit: (pod) => options.admit?.(pod) ?? admission.admit(allocations.allocated(pod)),
       adopt(pod) {
-        cpus.adopt(allocations.allocated(pod))
+        placement.adopt(allocations.allocated(pod))
         devices.adopt(pod)
       },
       allocations,
@@ -336,11 +359,10 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         options.onStatus?.(uid)
       },
       isUnreadable: (uid) => options.isUnreadable?.(uid) === true,
-      onEnded: (uid) => cpus.release(uid),
+      onEnded: (uid) => placement.release(uid),
       onGone: (uid) => {
         images.forget(uid)
-        cpus.release(uid)
-        devices.provider.release(uid)
+        placement.release(uid)
       },
     },
     group,
@@ -348,7 +370,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   await Promise.all([observer.relist(), volumes.adopt(), health.check(group.signal)])
   const running = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
   await userNamespaces.adopt(running)
-  await cpus.find(running, group.signal)
+  await placement.find(running, group.signal)
   devices.find(running)
   let allSeen = false
   const mux = new PodConfigMux({
@@ -362,7 +384,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   }
   group.run('observer', (signal) => runObserver({ observer, client: calls, clock, log, onRelist }, signal))
   group.run('runtime health', (signal) => health.run(signal))
-  group.run('CPUs', (signal) => cpus.run(signal))
+  group.run('placement', (signal) => placement.run(signal))
   if (options.deviceFolder !== undefined) group.run('devices', (signal) => devices.run(signal))
   const ended = group.join()
   // Whoever wants to know how it ended asks below; until then nobody listens.
@@ -387,7 +409,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   }
   return {
     workers,
-    cpus,
+    placement,
     devices,
     /** What was told about the node. */
     nodeEvents,
@@ -416,10 +438,9 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       if (allSeen || !mux.allSeen()) return
       allSeen = true
       workers.sourcesReady()
-      cpus.sourcesReady()
+      placement.sourcesReady()
+      devices.sourcesReady((uid) => workers.isActive(uid) || observer.get(uid) !== undefined)
       dra?.claims.sourcesReady()
-      const active = new Set(workers.activePods().map(({ metadata }) => metadata.uid))
-      devices.sourcesReady((uid) => active.has(uid) || observer.get(uid) !== undefined)
     },
     /** Until nothing more happens without time or the test moving on: no call is under way, or those that are hang. */
     settle,

@@ -83,7 +83,7 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
       remove: async (uid) => void journal.push(`removeCgroup ${uid}`),
       killContainer: async (uid, id) => void journal.push(`killContainer ${uid} ${id}`),
     },
-    cpus: { prepare: async () => undefined, hasExclusive: () => false },
+    placement: { prepare: async () => undefined, hasExclusive: () => false },
     allocations,
     resizes: { conditions: () => [], looked: () => {}, failed: () => {} },
     journal: await ExitJournal.load({ files: new FakeJournalFiles(), log }),

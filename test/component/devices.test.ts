@@ -379,6 +379,31 @@ describe('devices of containers', () => {
     ])
   })
 
+  test('lie where all that the container gets can lie, as strictly as the policy says', async (t) => {
+    await using world = await createWorld()
+    const { folder, startPlugin } = createFolder(t)
+    const nodes = [0, 1].map((id) => ({ id, distances: new Map() }))
+    const placementPolicy = { kind: 'single-numa-node', scope: 'container', preferClosest: false, nodes } as const
+    await using agent = await startWithDevices(world, folder, { placementPolicy })
+    const gpus = await startPlugin()
+    gpus.setDevices([
+      { id: 'a', nodes: [0] },
+      { id: 'b', nodes: [1] },
+    ])
+    await present(agent, gpus)
+    const nics = await startPlugin({ resource: 'example.com/nic', endpoint: 'nic.sock' })
+    nics.setDevices([{ id: 'n', nodes: [1] }])
+    await present(agent, nics, 1)
+    const limits = { [GPU]: '1', [nics.resource]: '1' }
+    const both = [createWantedContainer({ resources: { limits, requests: limits } })]
+    agent.setPods([createWantedPod('u-1', { containers: both })])
+    await until(() => isRunning(agent, 'u-1'), 'the pod runs')
+    assert.deepEqual(gpus.asked.at(-1), 'allocate b')
+    agent.setPods([createWantedPod('u-1', { containers: both }), createGpuPod('u-2', 2)])
+    await until(() => agent.statusOf('u-2')?.phase === 'Failed', 'no node has two')
+    assert.equal(agent.statusOf('u-2')?.reason, 'TopologyAffinityError')
+  })
+
   test('are chosen without the plugin when it does not say which it prefers', async (t) => {
     await using world = await createWorld()
     const { folder, startPlugin } = createFolder(t)

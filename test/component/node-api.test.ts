@@ -17,6 +17,7 @@ import type { WatchPodsEvent } from '../../src/node-api/generated/pods-v1alpha1.
 import { PodChanges } from '../../src/node-api/pod-changes.ts'
 import { runNodeApi } from '../../src/run-node-api.ts'
 import { decodeProtobuf } from '../../src/schema/decode-protobuf.ts'
+import { FakeStateFile } from '../fakes/fake-state-file.ts'
 import { loadSettings } from '../fakes/load-settings.ts'
 import { toMethod } from '../fakes/serve-socket.ts'
 import { silentLogger } from '../fakes/silent-logger.ts'
@@ -26,8 +27,10 @@ import type { Agent } from './create-agent.ts'
 import type { PodClaims } from '../../src/resources/dra/pod-claims.ts'
 import { createWantedContainer, createWantedPod, createWorld } from './create-world.ts'
 import { staticCpus } from './static-cpus.ts'
+import { staticMemory } from './static-memory.ts'
 
 const { signal } = new AbortController()
+const toBlock = (node: bigint, size: bigint) => ({ memoryType: 'memory', size, topology: { nodes: [{ ID: node }] } })
 
 async function serve(
   agent: Agent,
@@ -43,7 +46,7 @@ async function serve(
     settings,
     rootDirectory,
     workers: agent.workers,
-    cpus: agent.cpus,
+    placement: agent.placement,
     claims,
     devices: agent.devices,
     changes,
@@ -139,9 +142,12 @@ describe("the node's own sockets", () => {
     ])
   })
 
-  test('tell of CPUs that a container has for itself, and of those that could be given away', async () => {
+  test('tell of CPUs and memory that a container has for itself, and of those that could be given away', async () => {
     await using world = await createWorld()
-    await using agent = await startAgent(world, { createCpus: staticCpus(world, new FakeCpuNode()) })
+    await using agent = await startAgent(world, {
+      createCpus: staticCpus(world, new FakeCpuNode()),
+      createMemory: staticMemory(world, new FakeStateFile('memory')),
+    })
     await using api = await serve(agent, new PodChanges(), [])
     const all = { cpu: '2', memory: '64Mi' }
     agent.setPods([
@@ -153,14 +159,19 @@ describe("the node's own sockets", () => {
     const list = await channel.unary(toMethod(PodResourcesListerDefinition, 'list'), {}, {}, signal)
     const { podResources } = list as ListPodResourcesResponse
     const allocatable = toMethod(PodResourcesListerDefinition, 'getAllocatableResources')
-    const { cpuIds } = (await channel.unary(allocatable, {}, {}, signal)) as AllocatableResourcesResponse
+    const { cpuIds, memory } = (await channel.unary(allocatable, {}, {}, signal)) as AllocatableResourcesResponse
     assert.deepEqual(
-      podResources.map(({ name, containers }) => [name, ...containers.map((each) => each.cpuIds)]),
+      podResources.map(({ name, containers }) => [
+        name,
+        ...containers.map((each) => each.cpuIds),
+        ...containers.map((each) => each.memory),
+      ]),
       [
-        ['pod-own', [1n, 5n]],
-        ['pod-shared', []],
+        ['pod-own', [1n, 5n], [toBlock(0n, 64n * 2n ** 20n)]],
+        ['pod-shared', [], []],
       ],
     )
     assert.deepEqual(cpuIds, [1n, 2n, 3n, 4n, 5n, 6n, 7n])
+    assert.deepEqual(memory, [toBlock(0n, 4n * 2n ** 30n), toBlock(1n, 4n * 2n ** 30n)])
   })
 })

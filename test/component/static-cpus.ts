@@ -9,13 +9,13 @@ import type { CpusParts, World } from './create-agent.ts'
 const POLICY = createTestPolicy(MACHINES['one socket'], '0')
 
 /** The static policy on the fake runtime; CPUs 0-7, of which 0 is reserved; the disk is the one of a fake machine, which outlives the agents. */
-export function staticCpus({ cri }: World, disk: FakeCpuNode) {
+export function staticCpus({ cri }: World, disk: FakeCpuNode, policy = POLICY) {
   return async ({ calls, log, ...parts }: CpusParts) =>
     new CpuAssignments({
       ...parts,
       log,
-      policy: POLICY,
-      recorded: await loadCpuState({ store: disk.store, log }, POLICY),
+      policy,
+      recorded: await loadCpuState({ store: disk.store, log }, policy),
       write: (text) => disk.store.write(text),
       readCpus: async ({ id }) => {
         const text = cri.runtime.containers.get(id)?.resources.cpusetCpus

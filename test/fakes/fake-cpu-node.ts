@@ -6,9 +6,10 @@ import type { Pod, PodUid } from '../../src/model/pod.ts'
 import { CpuAssignments } from '../../src/resources/cpus/cpu-assignments.ts'
 import type { CpuPolicy } from '../../src/resources/cpus/cpu-policy.ts'
 import { loadCpuState } from '../../src/resources/cpus/load-cpu-state.ts'
-import type { CpuStateStore } from '../../src/resources/cpus/load-cpu-state.ts'
+import type { StateFile } from '../../src/resources/allocation-file.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import { createInstance, createObservedPod } from '../builders/create-observed-pod.ts'
+import { placePod } from '../builders/place-pod.ts'
 import { FakeClock } from './fake-clock.ts'
 
 /** A machine on which containers run on CPUs, and which remembers who has which; it outlives the agents on it. */
@@ -45,7 +46,7 @@ export class FakeCpuNode {
     }
   }
 
-  readonly store: CpuStateStore = {
+  readonly store: StateFile = {
     path: 'cpus',
     read: async () => this.file,
     write: async (text) => {
@@ -122,7 +123,7 @@ export class FakeCpuNode {
 
   /** Admits a pod and starts all its containers; false when it is refused. */
   async add(cpus: CpuAssignments, pod: Pod): Promise<boolean> {
-    if (cpus.admit(pod) !== undefined) return false
+    if (placePod(cpus, pod) !== undefined) return false
     const { uid } = pod.metadata
     this.pods.set(uid, pod)
     for (const { container } of allContainers(pod).filter(({ kind }) => kind === 'regular')) {

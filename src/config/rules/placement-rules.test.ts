@@ -55,12 +55,43 @@ const rows: readonly { name: string; fields: object; expected: readonly string[]
     ],
   },
   {
-    name: 'policies that are not there yet are refused',
-    fields: { memoryManagerPolicy: 'Static', topologyManagerPolicy: 'best-effort' },
-    expected: [
-      'memoryManagerPolicy: expected None, others are not supported yet',
-      'topologyManagerPolicy: expected none, others are not supported yet',
-    ],
+    name: 'sockets instead of NUMA nodes are nothing for a policy of one node',
+    fields: {
+      ...STATIC,
+      ...ALPHA,
+      [OPTIONS]: { 'align-by-socket': 'true' },
+      topologyManagerPolicy: 'single-numa-node',
+    },
+    expected: [`${OPTIONS}[align-by-socket]: expected false, because topologyManagerPolicy is single-numa-node`],
+  },
+  {
+    name: 'and something for others',
+    fields: { ...STATIC, ...ALPHA, [OPTIONS]: { 'align-by-socket': 'true' }, topologyManagerPolicy: 'restricted' },
+    expected: [],
+  },
+  {
+    name: 'the memory policy needs reserved memory',
+    fields: {
+      memoryManagerPolicy: 'Static',
+      reservedMemory: [{ numaNode: 0, limits: { 'hugepages-2Mi': '2Mi' } }],
+    },
+    expected: ['memoryManagerPolicy: expected memory of NUMA nodes to be reserved by reservedMemory'],
+  },
+  {
+    name: 'of any node',
+    fields: {
+      memoryManagerPolicy: 'Static',
+      reservedMemory: [{ numaNode: 1, limits: { memory: '100Mi' } }],
+      topologyManagerPolicy: 'best-effort',
+      topologyManagerScope: 'pod',
+      topologyManagerPolicyOptions: { 'max-allowable-numa-nodes': '8' },
+    },
+    expected: [],
+  },
+  {
+    name: 'topology policies are made for eight nodes at least',
+    fields: { topologyManagerPolicyOptions: { 'max-allowable-numa-nodes': '7' } },
+    expected: ['topologyManagerPolicyOptions[max-allowable-numa-nodes]: expected a whole number of at least 8'],
   },
 ]
 

@@ -12,9 +12,9 @@ const CONFLICTS: readonly (readonly [string, string])[] = [
   ['prefer-align-cpus-by-uncorecache', 'distribute-cpus-across-numa'],
 ]
 
-/** What is wrong with who gets which CPUs and which memory, or not there yet. */
+/** What is wrong with who gets which CPUs and which memory. */
 export function findPlacementProblems({ config }: RuleContext): readonly ConfigProblem[] {
-  return [...findCpuProblems(config), ...findConflicts(config), ...findMissingPolicies(config)]
+  return [findCpuProblems, findConflicts, findSocketConflict, findMemoryProblems].flatMap((find) => find(config))
 }
 
 function findCpuProblems(config: RuleContext['config']): readonly ConfigProblem[] {
@@ -41,20 +41,18 @@ function findConflicts({ cpuManagerPolicyOptions: options }: RuleContext['config
   }))
 }
 
-/** A pod that relies on them would run without what it was promised. */
-function findMissingPolicies({
-  memoryManagerPolicy,
-  topologyManagerPolicy,
-}: RuleContext['config']): readonly ConfigProblem[] {
-  const memory = {
-    path: 'memoryManagerPolicy',
-    value: memoryManagerPolicy,
-    rule: 'expected None, others are not supported yet',
-  }
-  const topology = {
-    path: 'topologyManagerPolicy',
-    value: topologyManagerPolicy,
-    rule: 'expected none, others are not supported yet',
-  }
-  return [...(memoryManagerPolicy === 'None' ? [] : [memory]), ...(topologyManagerPolicy === 'none' ? [] : [topology])]
+/** What has to come from one NUMA node cannot come from all of a socket. */
+function findSocketConflict(config: RuleContext['config']): readonly ConfigProblem[] {
+  const { topologyManagerPolicy, cpuManagerPolicyOptions: options } = config
+  const value = options['align-by-socket'] ?? 'false'
+  if (topologyManagerPolicy !== 'single-numa-node' || attempt(() => parseGoBool(value)) !== true) return []
+  const rule = 'expected false, because topologyManagerPolicy is single-numa-node'
+  return [{ path: 'cpuManagerPolicyOptions[align-by-socket]', value, rule }]
+}
+
+/** How much it has to be is known when the machine is. */
+function findMemoryProblems({ memoryManagerPolicy, reservedMemory }: RuleContext['config']): readonly ConfigProblem[] {
+  if (memoryManagerPolicy === 'None' || reservedMemory.some(({ limits }) => Object.hasOwn(limits, 'memory'))) return []
+  const rule = 'expected memory of NUMA nodes to be reserved by reservedMemory'
+  return [{ path: 'memoryManagerPolicy', value: memoryManagerPolicy, rule }]
 }

@@ -49,7 +49,7 @@ export function brokenTopologyOption(name: string, value: string): string | unde
     return attempt(() => parseGoBool(value)) === undefined ? 'expected true or false' : undefined
   }
   if (name === 'max-allowable-numa-nodes')
-    return /^[1-9]\d{0,8}$/.test(value) ? undefined : 'expected a whole number above 0'
+    return /^\d{1,9}$/.test(value) && Number(value) >= 8 ? undefined : 'expected a whole number of at least 8'
   return 'expected prefer-closest-numa-nodes or max-allowable-numa-nodes'
 }
 

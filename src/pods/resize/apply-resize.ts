@@ -55,13 +55,13 @@ export async function applyResize(runtime: PodRuntime, request: ResizeRequest, s
   }
 }
 
-function toWanted({ node, cpus }: PodRuntime, pod: Pod): PodSize {
+function toWanted({ node, placement }: PodRuntime, pod: Pod): PodSize {
   return computePodCgroup(pod, {
     ...node.container.resources,
     podPidsLimit: 0n,
     hugepageSizes: [],
     protectsMemory: false,
-    exclusiveCpus: cpus.hasExclusive(pod.metadata.uid),
+    exclusiveCpus: placement.hasExclusive(pod.metadata.uid),
   })
 }
 
@@ -106,11 +106,11 @@ async function resizeContainer(
   const { id, name, resources } = step
   const found = allContainers(pod).find(({ container }) => container.name === name)
   if (found === undefined) throw new Error(`Cannot resize "${name}": the pod has no such container`)
-  const cpus = await runtime.cpus.prepare(pod.metadata.uid, name)
+  const cpuset = await runtime.placement.prepare(pod.metadata.uid, name)
   const linux = computeContainerResources({
     pod,
     kinded: { ...found, container: { ...found.container, resources } },
-    cpuset: cpus && { ...cpus, mems: '' },
+    cpuset,
     settings: runtime.node.container.resources,
   })
   const update = { containerId: id, linux, windows: undefined, annotations: {} }

@@ -1,7 +1,9 @@
 import { computeQosClass } from '../../model/compute-qos-class.ts'
 import type { Container } from '../../model/generated/core-v1.ts'
+import { isSidecar } from '../../model/pod-containers.ts'
 import type { Pod } from '../../model/pod.ts'
 import { parseQuantity, quantityMilliValue, quantityValue } from '../../model/quantity.ts'
+import { hasPodResources } from '../has-pod-resources.ts'
 
 /**
  * How many CPUs a container is to have for itself: all it asks for, when its pod is Guaranteed and that is a whole number; otherwise none.
@@ -14,9 +16,14 @@ export function computeExclusiveCount(pod: Pod, { resources }: Pick<Container, '
   return count * 1000n === quantityMilliValue(request) ? Number(count) : 0
 }
 
-function hasPodResources({ spec }: Pod): boolean {
-  const { requests = {}, limits = {} } = spec.resources ?? {}
-  return [...Object.keys(requests), ...Object.keys(limits)].some(
-    (name) => name === 'cpu' || name === 'memory' || name.startsWith('hugepages-'),
-  )
+/** How many CPUs containers of the pod have for themselves at one time, at most. */
+export function computePodExclusiveCount(pod: Pod): number {
+  let [sidecars, peak] = [0, 0]
+  for (const container of pod.spec.initContainers ?? []) {
+    const count = computeExclusiveCount(pod, container)
+    peak = Math.max(peak, sidecars + count)
+    if (isSidecar(container)) sidecars += count
+  }
+  const regular = pod.spec.containers.reduce((sum, container) => sum + computeExclusiveCount(pod, container), 0)
+  return Math.max(peak, sidecars + regular)
 }

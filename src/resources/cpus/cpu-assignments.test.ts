@@ -4,6 +4,7 @@ import * as fc from 'fast-check'
 import { createPinnedPod, createTestPolicy } from '../../../test/builders/create-cpu-policy.ts'
 import { MACHINES } from '../../../test/builders/cpu-machines.ts'
 import { createPod } from '../../../test/builders/create-pod.ts'
+import { placePod } from '../../../test/builders/place-pod.ts'
 import { FakeCpuNode, runFor } from '../../../test/fakes/fake-cpu-node.ts'
 import { parseCpuSet } from '../../model/cpu-set.ts'
 import { parsePodUid } from '../../model/pod.ts'
@@ -73,7 +74,7 @@ describe('CpuAssignments', () => {
     const node = new FakeCpuNode()
     const cpus = await node.start(POLICY)
     node.failsToWrite = true
-    assert.equal(cpus.admit(pinned('a')), undefined)
+    assert.equal(placePod(cpus, pinned('a')), undefined)
     await assert.rejects(cpus.prepare(a, 'main'), /disk full/)
     assert.deepEqual(await cpus.prepare(s, 'main'), { cpus: '0,2-4,6-7', exclusive: false })
     node.failsToWrite = false
@@ -85,18 +86,18 @@ describe('CpuAssignments', () => {
     const node = new FakeCpuNode()
     const cpus = await node.start(POLICY)
     await node.add(cpus, pinned('a', '6'))
-    assert.equal(cpus.admit(pinned('b'))?.reason, 'UnexpectedAdmissionError')
+    assert.equal(placePod(cpus, pinned('b'))?.reason, 'UnexpectedAdmissionError')
     assert.deepEqual(node.counted, ['given near', 'refused'])
   })
 
   test('keeps what a pod has that was admitted before the agent started, and has not run yet', async () => {
     const node = new FakeCpuNode()
     const cpus = await node.start(POLICY)
-    cpus.admit(pinned('a'))
+    placePod(cpus, pinned('a'))
     await cpus.prepare(a, 'main')
     const again = await node.start(POLICY)
-    again.admit(pinned('b'))
-    again.admit(pinned('a'))
+    placePod(again, pinned('b'))
+    placePod(again, pinned('a'))
     assert.deepEqual([again.cpusOf(a, 'main'), again.cpusOf(b, 'main')], ['1,5', '2,6'])
   })
 
@@ -120,9 +121,9 @@ describe('CpuAssignments', () => {
     cpus.sourcesReady()
     await node.add(cpus, pinned('a', '6'))
     node.pods.delete(a)
-    assert.equal(cpus.admit(pinned('b', '6'))?.reason, 'UnexpectedAdmissionError')
+    assert.equal(placePod(cpus, pinned('b', '6'))?.reason, 'UnexpectedAdmissionError')
     node.running.clear()
-    assert.equal(cpus.admit(pinned('b', '6')), undefined)
+    assert.equal(placePod(cpus, pinned('b', '6')), undefined)
   })
 
   for (const [what, lose] of [
@@ -142,7 +143,7 @@ describe('CpuAssignments', () => {
       node.updates.length = 0
       const again = await node.start(POLICY)
       // A new pod comes before the one that runs is known.
-      assert.equal(again.admit(pinned('b')), undefined)
+      assert.equal(placePod(again, pinned('b')), undefined)
       await runFor(again, node)
       assert.equal(node.shown, before.replace('0,2-4,6-7', '0,3-4,7'))
       for (const pod of node.pods.values()) again.adopt(pod)
@@ -159,7 +160,7 @@ describe('CpuAssignments', () => {
     node.mute.add('a/main')
     const cpus = await node.start(POLICY)
     assert.deepEqual(node.lines, ['warn cannot see on which CPUs a container runs'])
-    assert.equal(cpus.admit(pinned('b')), undefined)
+    assert.equal(placePod(cpus, pinned('b')), undefined)
   })
 
   test('gives a pod that ran before there was such a policy its CPUs, without a restart', async () => {

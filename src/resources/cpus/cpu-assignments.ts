@@ -2,13 +2,19 @@ import { FreshReads } from '../../async/fresh-reads.ts'
 import { Wakeup } from '../../async/wakeup.ts'
 import { formatCpuSet } from '../../model/cpu-set.ts'
 import type { CpuSet } from '../../model/cpu-set.ts'
+import type { Container } from '../../model/generated/core-v1.ts'
 import type { ObservedPod } from '../../model/observed-pod.ts'
 import { allContainers } from '../../model/pod-containers.ts'
 import { podLogName } from '../../model/pod.ts'
 import type { Pod, PodUid } from '../../model/pod.ts'
 import type { CpuFigures, CpuMetrics } from '../../telemetry/create-cpu-metrics.ts'
+import type { PlacementAffinity, PlacementHints } from '../placement/hint-provider.ts'
+import { computeContainerCpus, computeUsableCpus } from './compute-container-cpus.ts'
+import type { CpuRejection, CpuSituation } from './compute-container-cpus.ts'
 import { computeCpuAllocation } from './compute-cpu-allocation.ts'
-import type { CpuAllocation, CpuRejection } from './compute-cpu-allocation.ts'
+import type { CpuAllocation } from './compute-cpu-allocation.ts'
+import { computeCpuFigures } from './compute-cpu-figures.ts'
+import { computeContainerCpuHints, computePodCpuHints } from './compute-cpu-hints.ts'
 import { computeExclusiveCount } from './compute-exclusive-count.ts'
 import type { CpuPolicy } from './cpu-policy.ts'
 import { formatCpuStateFile } from './cpu-state-file.ts'
@@ -83,10 +89,30 @@ export class CpuAssignments implements PodCpus {
     }
   }
 
-  admit(pod: Pod): CpuRejection | undefined {
-    this.#forgetEnded()
-    const allocation = this.#allocate(pod)
-    return allocation.kind === 'refused' ? allocation.rejection : undefined
+  hints(pod: Pod, container: Container): PlacementHints {
+    this.#forgetEnded(pod.metadata.uid)
+    return computeContainerCpuHints(pod, container, this.#situation(pod))
+  }
+
+  podHints(pod: Pod): PlacementHints {
+    this.#forgetEnded(pod.metadata.uid)
+    return computePodCpuHints(pod, this.#situation(pod))
+  }
+
+  allocate(pod: Pod, container: Container, { nodes }: PlacementAffinity): CpuRejection | undefined {
+    const { uid } = pod.metadata
+    this.#forgetEnded(uid)
+    const usable = computeUsableCpus(pod, container, this.#situation(pod))
+    if (usable.count === 0 || this.#ownOf(uid, container.name) !== undefined) return undefined
+    const choice = computeContainerCpus(this.#deps.policy, usable, nodes)
+    if ('rejection' in choice) {
+      this.#countRefused()
+      return choice.rejection
+    }
+    this.#countGiven(choice.cpus)
+    const assignment = { uid, container: container.name, cpus: choice.cpus }
+    this.#set(toCpuState(this.#deps.policy, withAssignment(this.#state.assignments, assignment)))
+    return undefined
   }
 
   adopt(pod: Pod): void {
@@ -103,7 +129,7 @@ export class CpuAssignments implements PodCpus {
         assignments = withAssignment(assignments, { uid, container: container.name, cpus })
     }
     this.#set(toCpuState(policy, assignments))
-    if (this.#allocate(pod).kind === 'refused') this.#lacking.set(uid, { isTold: false })
+    if (this.#give(pod).kind === 'refused') this.#lacking.set(uid, { isTold: false })
   }
 
   sourcesReady(): void {
@@ -146,17 +172,7 @@ export class CpuAssignments implements PodCpus {
   }
 
   figures(): CpuFigures {
-    const { topology, reserved } = this.#deps.policy
-    const exclusive = assignedCpus(this.#state.assignments)
-    const nodes = groupCpus(
-      topology.filter(({ cpu }) => exclusive.has(cpu)),
-      'numaNode',
-    )
-    return {
-      free: this.#state.shared.difference(reserved).size,
-      exclusive: exclusive.size,
-      exclusiveByNode: new Map([...nodes].map(([node, cpus]) => [node, cpus.size])),
-    }
+    return computeCpuFigures(this.#deps.policy, this.#state)
   }
 
   /** Puts every container where it belongs: as soon as that changes, and now and then in case it was missed. */
@@ -181,7 +197,7 @@ export class CpuAssignments implements PodCpus {
     const pods = new Map(this.#deps.activePods().map((pod) => [pod.metadata.uid, pod]))
     for (const [uid, { isTold }] of this.#lacking) {
       const pod = pods.get(uid)
-      const allocation = pod && this.#compute(pod)
+      const allocation = pod && computeCpuAllocation(pod, this.#situation(pod))
       if (pod !== undefined && allocation?.kind === 'refused') {
         this.#lacking.set(uid, { isTold: true })
         if (!isTold)
@@ -200,29 +216,39 @@ export class CpuAssignments implements PodCpus {
     }
   }
 
-  #compute(pod: Pod): CpuAllocation {
-    const held = assignedCpus(withoutPod(this.#held, pod.metadata.uid))
-    return computeCpuAllocation(pod, { policy: this.#deps.policy, state: this.#state, held })
+  #situation({ metadata }: Pod): CpuSituation {
+    const held = assignedCpus(withoutPod(this.#held, metadata.uid))
+    return { policy: this.#deps.policy, state: this.#state, held }
   }
 
-  /** Gives the pod what it needs if all of it is there. */
-  #allocate(pod: Pod): CpuAllocation {
-    const { policy, metrics } = this.#deps
-    const allocation = this.#compute(pod)
-    const wholeCores = policy.options.fullCoresOnly
-    for (const cpus of allocation.given) metrics.cpusGiven({ wholeCores, oneCache: this.#isInOneCache(cpus) })
-    if (allocation.kind === 'refused') metrics.cpusRefused({ wholeCores })
+  /** Gives a pod that runs what it needs if all of it is there. */
+  #give(pod: Pod): CpuAllocation {
+    const allocation = computeCpuAllocation(pod, this.#situation(pod))
+    for (const cpus of allocation.given) this.#countGiven(cpus)
+    if (allocation.kind === 'refused') this.#countRefused()
     else this.#set(allocation.state)
     return allocation
   }
 
-  /** Whoever has ended needs nothing any more, also while it is still shown. */
-  #forgetEnded(): void {
+  #countGiven(cpus: CpuSet): void {
+    const { policy, metrics } = this.#deps
+    const places = policy.topology.filter(({ cpu }) => cpus.has(cpu))
+    const oneCache = groupCpus(places, 'uncoreCache').size === 1
+    metrics.cpusGiven({ wholeCores: policy.options.fullCoresOnly, oneCache })
+  }
+
+  #countRefused(): void {
+    const { policy, metrics } = this.#deps
+    metrics.cpusRefused({ wholeCores: policy.options.fullCoresOnly })
+  }
+
+  /** Whoever has ended needs nothing any more, also while it is still shown; one that is being admitted is not active yet. */
+  #forgetEnded(admitted?: PodUid): void {
     if (!this.#sourcesReady) return
     const active = new Set(this.#deps.activePods().map(({ metadata }) => metadata.uid))
     for (const uid of this.#known().keys()) {
       const runs = this.#deps.observed.get(uid)?.containers.some(({ state }) => state === 'running') === true
-      if (!active.has(uid) && !runs) this.release(uid)
+      if (uid !== admitted && !active.has(uid) && !runs) this.release(uid)
     }
   }
 
@@ -260,11 +286,6 @@ export class CpuAssignments implements PodCpus {
 
   #heldCpus(): CpuSet {
     return assignedCpus(this.#held)
-  }
-
-  #isInOneCache(cpus: CpuSet): boolean {
-    const places = this.#deps.policy.topology.filter(({ cpu }) => cpus.has(cpu))
-    return groupCpus(places, 'uncoreCache').size === 1
   }
 }
 

@@ -10,6 +10,8 @@ export interface CpuPolicyOptions {
   readonly byUncoreCache: boolean
   readonly acrossNumaNodes: boolean
   readonly acrossCores: boolean
+  /** Where placement asks for NUMA nodes, the sockets of those nodes are as good. */
+  readonly alignBySocket: boolean
 }
 
 /** The static policy on this machine. */

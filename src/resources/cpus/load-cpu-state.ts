@@ -1,4 +1,5 @@
 import type { Logger } from '../../telemetry/logger.ts'
+import type { StateFile } from '../allocation-file.ts'
 import { computeKeptAssignments } from './compute-kept-assignments.ts'
 import type { CpuPolicy } from './cpu-policy.ts'
 import { parseCpuStateFile } from './cpu-state-file.ts'
@@ -6,17 +7,8 @@ import type { CpuStateRecord } from './cpu-state-file.ts'
 import { toCpuState } from './cpu-state.ts'
 import type { CpuState } from './cpu-state.ts'
 
-/** The file with what an earlier agent gave away. */
-export interface CpuStateStore {
-  readonly path: string
-  read(): Promise<string | undefined>
-  write(text: string): Promise<void>
-  /** Keeps a file that makes no sense for whoever wants to know why; gives where. */
-  setAside(): Promise<string>
-}
-
 interface LoadDeps {
-  readonly store: CpuStateStore
+  readonly store: StateFile
   readonly log: Logger
 }
 
@@ -36,9 +28,7 @@ export async function loadCpuRecord({ store, log }: LoadDeps): Promise<CpuStateR
 }
 
 /** Where it was and is now; a file that cannot be moved is no reason not to start. */
-async function setAside(
-  store: CpuStateStore,
-): Promise<{ readonly path: string; readonly setAside: string | undefined }> {
+async function setAside(store: StateFile): Promise<{ readonly path: string; readonly setAside: string | undefined }> {
   return { path: store.path, setAside: await store.setAside().catch(() => undefined) }
 }
 

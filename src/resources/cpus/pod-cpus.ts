@@ -1,20 +1,16 @@
 import type { ObservedPod } from '../../model/observed-pod.ts'
 import type { Pod, PodUid } from '../../model/pod.ts'
 import type { CpuFigures } from '../../telemetry/create-cpu-metrics.ts'
-import type { CpuRejection } from './compute-cpu-allocation.ts'
+import type { HintProvider } from '../placement/hint-provider.ts'
 
 /** The one who knows which container may run on which CPU, as callers see it. */
-export interface PodCpus {
-  /** Why the pod cannot have the CPUs that it is to have for itself; undefined when it has them now, or needs none. */
-  admit(pod: Pod): CpuRejection | undefined
+export interface PodCpus extends HintProvider {
   /** The pod runs already: it keeps what it has. */
   adopt(pod: Pod): void
   /** Learns what runs before anything is wanted. */
   find(running: readonly ObservedPod[], signal: AbortSignal): Promise<void>
   /** All pods that are wanted have been seen: what others have is free once they have ended. */
   sourcesReady(): void
-  /** The pod is gone. */
-  release(uid: PodUid): void
   /** Something runs that did not, or the other way round. */
   wake(): void
   /** The CPUs of a container; empty when it may run on all. */

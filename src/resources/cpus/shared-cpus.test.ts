@@ -13,7 +13,7 @@ describe('SharedCpus', () => {
   test('has no wishes', async () => {
     const cpus = new SharedCpus({ ...new FakeCpuNode().parts, giveBack: undefined })
     assert.deepEqual(
-      [cpus.admit(), cpus.cpusOf(), await cpus.prepare(), cpus.hasExclusive()],
+      [cpus.allocate(), cpus.cpusOf(), await cpus.prepare(), cpus.hasExclusive()],
       [undefined, '', undefined, false],
     )
     await cpus.run(new AbortController().signal)

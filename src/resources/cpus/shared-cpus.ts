@@ -1,6 +1,7 @@
 import { Wakeup } from '../../async/wakeup.ts'
 import type { CpuSet } from '../../model/cpu-set.ts'
 import type { CpuFigures } from '../../telemetry/create-cpu-metrics.ts'
+import type { PlacementHints } from '../placement/hint-provider.ts'
 import { formatCpuStateFile } from './cpu-state-file.ts'
 import { CpusetKeeper } from './cpuset-keeper.ts'
 import type { CpusetKeeperDeps } from './cpuset-keeper.ts'
@@ -28,7 +29,15 @@ export class SharedCpus implements PodCpus {
     this.#deps = deps
   }
 
-  admit(): undefined {}
+  hints(): PlacementHints {
+    return new Map()
+  }
+
+  podHints(): PlacementHints {
+    return new Map()
+  }
+
+  allocate(): undefined {}
 
   adopt(): void {}
 

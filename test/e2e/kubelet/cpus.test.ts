@@ -7,8 +7,22 @@ import type { PodSpec } from '../../../src/model/generated/core-v1.ts'
 import { testContainer, testPod } from '../support/test-pod.ts'
 import { TestNode } from '../support/test-node.ts'
 
-const AGENT = { config: { cpuManagerPolicy: 'static', reservedSystemCPUs: '0' } }
+/** Whole CPUs, and memory of the only node that machines of tests are sure to have. */
+const AGENT = {
+  config: {
+    cpuManagerPolicy: 'static',
+    reservedSystemCPUs: '0',
+    memoryManagerPolicy: 'Static',
+    kubeReserved: { memory: '64Mi' },
+    reservedMemory: [{ numaNode: 0, limits: { memory: '64Mi' } }],
+    topologyManagerPolicy: 'best-effort',
+  },
+}
 const ALL = { cpu: '1', memory: '32Mi' }
+
+interface RuntimeSpec {
+  readonly linux?: { readonly resources?: { readonly cpu?: { readonly mems?: string } } }
+}
 
 function sleeper(resources: object): Partial<PodSpec> {
   return {
@@ -20,7 +34,7 @@ function sleeper(resources: object): Partial<PodSpec> {
 /** A whole CPU of two, so that nobody else can have one. */
 const alone = sleeper({ requests: ALL, limits: ALL })
 
-describe('containers with CPUs for themselves', () => {
+describe('containers with CPUs and memory for themselves', () => {
   let node: TestNode
 
   before(async () => {
@@ -49,7 +63,17 @@ describe('containers with CPUs for themselves', () => {
     return folders.map((folder) => (/^(-1|max)/.test(reader.read('cpu', folder, file) ?? '') ? 'none' : 'some'))
   }
 
+  /** The memory nodes that the runtime was told for the container of a pod. */
+  async function memsOf(pod: string): Promise<string | undefined> {
+    const [container] = await node.running(pod)
+    const request = { containerId: container?.id ?? '', verbose: true }
+    const { info } = await node.runtime.containerStatus(request, new AbortController().signal)
+    const { runtimeSpec } = JSON.parse(info['info'] ?? '{}') as { runtimeSpec?: RuntimeSpec }
+    return runtimeSpec?.linux?.resources?.cpu?.mems
+  }
+
   const stateFile = () => `${node.agent.rootDir}/cpu_manager_state`
+  const memoryFile = () => `${node.agent.rootDir}/memory_manager_state`
 
   test('one has a CPU alone, the others make way, and a second one is refused', async () => {
     await node.lab.manifests.write('shared', testPod('shared', sleeper({})))
@@ -70,6 +94,11 @@ describe('containers with CPUs for themselves', () => {
     await node.lab.manifests.remove('late')
     const { entries } = JSON.parse(await readFile(stateFile(), 'utf8')) as { entries: object }
     assert.deepEqual(entries, { [metadata.uid]: { main: '1' } })
+    assert.deepEqual([await memsOf('alone'), await memsOf('shared')], ['0', undefined])
+    const memory = JSON.parse(await readFile(memoryFile(), 'utf8')) as { entries: object }
+    assert.deepEqual(memory.entries, {
+      [metadata.uid]: { main: [{ numaAffinity: [0], type: 'memory', size: 32 * 2 ** 20 }] },
+    })
   })
 
   test('what is recorded of it can be lost while no agent runs', async () => {
@@ -77,11 +106,15 @@ describe('containers with CPUs for themselves', () => {
     const record = await readFile(stateFile(), 'utf8')
     await node.agent.kill('SIGKILL')
     await writeFile(stateFile(), record.replace('"1"', '"0"'))
+    const memoryRecord = await readFile(memoryFile(), 'utf8')
+    await writeFile(memoryFile(), memoryRecord.slice(0, 100))
     await node.startAgent()
     await node.agent.healthy()
     await node.logged('cannot read which CPUs containers have')
+    await node.logged('cannot read which memory containers have')
     await node.ready('alone')
     await node.waitFor('the same record', async () => (await readFile(stateFile(), 'utf8')) === record)
+    await node.waitFor('the same record', async () => (await readFile(memoryFile(), 'utf8')) === memoryRecord)
     assert.deepEqual([await cpusOf('alone'), await cpusOf('shared')], ['1', '0'])
     assert.deepEqual(await node.processes(), before)
   })
@@ -89,6 +122,7 @@ describe('containers with CPUs for themselves', () => {
   test('its CPU is for all again when it has gone', async () => {
     await node.lab.manifests.remove('alone')
     await runsOn('shared', '0-1')
-    await node.waitFor('nothing to be recorded', async () => !(await readFile(stateFile(), 'utf8')).includes('entries'))
+    for (const file of [stateFile(), memoryFile()])
+      await node.waitFor('nothing to be recorded', async () => !(await readFile(file, 'utf8')).includes('entries'))
   })
 })

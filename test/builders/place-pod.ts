@@ -1,0 +1,19 @@
+import type { Pod } from '../../src/model/pod.ts'
+import { createPlacement } from '../../src/resources/placement/create-placement.ts'
+import type { HintProvider, PlacementRejection } from '../../src/resources/placement/hint-provider.ts'
+import type { PlacementPolicy } from '../../src/resources/placement/placement-policy.ts'
+import { FakeClock } from '../fakes/fake-clock.ts'
+
+/** Gives a pod what it needs, from anywhere or as the policy says; why not, when it cannot. */
+export function placePod(
+  provider: HintProvider | readonly HintProvider[],
+  pod: Pod,
+  policy?: PlacementPolicy,
+): PlacementRejection | undefined {
+  return createPlacement({
+    policy,
+    providers: [provider].flat(),
+    metrics: { podPlaced: () => {}, placementAligned: () => {} },
+    clock: new FakeClock(),
+  }).admit(pod)
+}

@@ -1,0 +1,113 @@
+import { setImmediate } from 'node:timers/promises'
+import { parseCpuSet } from '../../src/model/cpu-set.ts'
+import type { ObservedPod } from '../../src/model/observed-pod.ts'
+import type { Pod, PodUid } from '../../src/model/pod.ts'
+import { loadMemoryState } from '../../src/resources/memory/load-memory-state.ts'
+import { MemoryAssignments } from '../../src/resources/memory/memory-assignments.ts'
+import type { MemoryPolicy } from '../../src/resources/memory/memory-state.ts'
+import type { Logger } from '../../src/telemetry/logger.ts'
+import { createInstance, createObservedPod } from '../builders/create-observed-pod.ts'
+import { placePod } from '../builders/place-pod.ts'
+import { FakeClock } from './fake-clock.ts'
+import { FakeStateFile } from './fake-state-file.ts'
+
+/** A machine with NUMA nodes on which containers run, and which remembers who has which memory; it outlives the agents on it. */
+export class FakeMemoryNode {
+  readonly clock = new FakeClock()
+  readonly file = new FakeStateFile('memory')
+  /** The pods that were admitted. */
+  readonly pods = new Map<PodUid, Pod>()
+  /** The NUMA nodes of running containers, by "<pod>/<container>". */
+  readonly running = new Map<string, string>()
+  readonly counted: string[] = []
+  readonly lines: string[] = []
+  readonly log: Logger
+
+  constructor() {
+    const say = (level: string) => (message: string) => void this.lines.push(`${level} ${message}`)
+    this.log = {
+      error: say('error'),
+      warn: say('warn'),
+      info: say('info'),
+      debug: say('debug'),
+      child: () => this.log,
+    }
+  }
+
+  readonly observed = {
+    get: (uid: PodUid): ObservedPod | undefined => {
+      const ids = [...this.running.keys()].filter((id) => id.startsWith(`${uid}/`))
+      if (ids.length === 0) return undefined
+      return createObservedPod({
+        uid,
+        containers: ids.map((id) => createInstance({ id, name: id.slice(uid.length + 1) })),
+      })
+    },
+  }
+
+  /** An agent with the static policy that has looked at what runs, and does nothing by itself until it is run. */
+  async start(policy: MemoryPolicy): Promise<MemoryAssignments> {
+    const memory = new MemoryAssignments({
+      policy,
+      recorded: await loadMemoryState({ file: this.file, log: this.log }, policy),
+      write: (text) => this.file.write(text),
+      activePods: () => [...this.pods.values()],
+      observed: this.observed,
+      readNodes: async ({ id }) => {
+        const nodes = this.running.get(id)
+        if (nodes === undefined) throw new Error(`Cannot look at ${id}`)
+        return new Set(parseCpuSet(nodes))
+      },
+      periodMs: 10_000,
+      metrics: {
+        memoryGiven: (kinds) => void this.counted.push(`given ${kinds}`),
+        memoryRefused: () => void this.counted.push('refused'),
+      },
+      clock: this.clock,
+      log: this.log,
+    })
+    const uids = new Set([...this.running.keys()].map((id) => id.split('/')[0] as PodUid))
+    await memory.find(
+      [...uids].flatMap((uid) => this.observed.get(uid) ?? []),
+      new AbortController().signal,
+    )
+    return memory
+  }
+
+  /** Admits a pod and starts its containers; false when it is refused. */
+  async add(memory: MemoryAssignments, pod: Pod): Promise<boolean> {
+    if (placePod(memory, pod) !== undefined) return false
+    const { uid } = pod.metadata
+    this.pods.set(uid, pod)
+    for (const { name } of pod.spec.containers) this.running.set(`${uid}/${name}`, await memory.prepare(uid, name))
+    return true
+  }
+
+  /** Ends a pod. */
+  end(uid: PodUid): void {
+    this.pods.delete(uid)
+    for (const id of this.running.keys()) if (id.startsWith(`${uid}/`)) this.running.delete(id)
+  }
+
+  /** Who has memory where: "<id>=<nodes> …". */
+  get shown(): string {
+    return [...this.running].map(([id, nodes]) => `${id}=${nodes}`).join(' ')
+  }
+
+  /** Runs an agent until it has nothing more to do. */
+  async run(memory: MemoryAssignments, ms = 0): Promise<void> {
+    const stop = new AbortController()
+    const ended = memory.run(stop.signal).catch((error: unknown) => {
+      if (error !== stop.signal.reason) throw error
+    })
+    await settle()
+    if (ms > 0) await this.clock.advance(ms)
+    await settle()
+    stop.abort(new Error('enough'))
+    await ended
+  }
+}
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await setImmediate()
+}
