@@ -57,9 +57,11 @@ const API_ROOTS = [
   'authorization.v1.SelfSubjectRulesReview',
 ]
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
-// The specifications have no file for this group.
+// The specifications have no files for these groups and versions.
 const PRIORITY_CLASS =
   'apiVersion:string description:string globalDefault:boolean kind:string metadata:ObjectMeta preemptionPolicy:string value!:int32'
+const TRUST_BUNDLE = 'apiVersion:string kind:string metadata:ObjectMeta spec!:ClusterTrustBundleSpec'
+const TRUST_BUNDLE_SPEC = 'signerName:string trustBundle!:string'
 // These are written as one JSON value, not as an object with fields.
 const SCALARS: Readonly<Record<string, string>> = {
   'io.k8s.apimachinery.pkg.api.resource.Quantity': 'Quantity',
@@ -187,5 +189,10 @@ write(
   'api-schema.ts',
   'apiSchema',
   `${NOTATION}, "~" merge key of patches`,
-  new Map([...apiTypes, ['PriorityClass', PRIORITY_CLASS]]),
+  new Map([
+    ...apiTypes,
+    ['PriorityClass', PRIORITY_CLASS],
+    ['ClusterTrustBundle', TRUST_BUNDLE],
+    ['ClusterTrustBundleSpec', TRUST_BUNDLE_SPEC],
+  ]),
 )

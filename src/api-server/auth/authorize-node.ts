@@ -18,6 +18,7 @@ export const NODES_RULES: readonly ResourceRule[] = [
   { verbs: ['get'], group: '', resources: ['endpoints'] },
   { verbs: READ, group: 'node.k8s.io', resources: ['runtimeclasses'] },
   { verbs: READ, group: 'storage.k8s.io', resources: ['csidrivers'] },
+  { verbs: READ, group: 'certificates.k8s.io', resources: ['clustertrustbundles'] },
   { verbs: ['create', ...WRITE], group: '', resources: ['events'] },
   { verbs: ['create', ...WRITE], group: 'events.k8s.io', resources: ['events'] },
   // Whose node, pod, lease, slice or request it is that they make is checked when its content is known.

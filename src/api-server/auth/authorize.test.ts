@@ -160,6 +160,7 @@ const SELF = [
 const EVERY_NODE = [
   ...SELF,
   'certificatesigningrequests.certificates.k8s.io: create',
+  'clustertrustbundles.certificates.k8s.io: get list watch',
   'csidrivers.storage.k8s.io: get list watch',
   'csinodes.storage.k8s.io: create',
   'endpoints: get',
@@ -178,6 +179,7 @@ const READABLE = [
   ...SELF,
   ...[
     'certificatesigningrequests.certificates.k8s.io',
+    'clustertrustbundles.certificates.k8s.io',
     'configmaps',
     'csidrivers.storage.k8s.io',
     'csinodes.storage.k8s.io',

@@ -60,7 +60,7 @@ export const READERS_RULES: readonly ResourceRule[] = [
       'services/status',
     ],
   },
-  { verbs: READ, group: 'certificates.k8s.io', resources: ['certificatesigningrequests'] },
+  { verbs: READ, group: 'certificates.k8s.io', resources: ['certificatesigningrequests', 'clustertrustbundles'] },
   { verbs: READ, group: 'coordination.k8s.io', resources: ['leases'] },
   { verbs: READ, group: 'events.k8s.io', resources: ['events'] },
   { verbs: ['get', 'list'], group: 'metrics.k8s.io', resources: ['nodes', 'pods'] },

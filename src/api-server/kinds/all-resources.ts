@@ -11,7 +11,7 @@ import { podColumns } from './columns/pod-columns.ts'
 import { endpointsColumns, serviceColumns } from './columns/service-columns.ts'
 import { persistentVolumeClaimColumns, persistentVolumeColumns } from './columns/volume-columns.ts'
 import type { Resource, Subresource } from './resource.ts'
-import { approval, certificateSigningRequestRules } from './rules/certificate-rules.ts'
+import { approval, certificateSigningRequestRules, trustBundleRules } from './rules/certificate-rules.ts'
 import { csiNodeRules } from './rules/csi-node-rules.ts'
 import { configMapRules, secretRules } from './rules/config-rules.ts'
 import * as devices from './rules/device-rules.ts'
@@ -213,6 +213,16 @@ const others: readonly Resource[] = [
     selectableFields: (object) => ({ 'spec.signerName': inside(object, 'spec', 'signerName') }),
     columns: columns.certificateSigningRequestColumns,
     rules: certificateSigningRequestRules,
+  }),
+  define({
+    group: 'certificates.k8s.io',
+    version: 'v1beta1',
+    plural: 'clustertrustbundles',
+    kind: 'ClusterTrustBundle',
+    // Those of a signer are called after it, with colons.
+    nameRule: pathSegment,
+    selectableFields: (object) => ({ 'spec.signerName': inside(object, 'spec', 'signerName') }),
+    rules: trustBundleRules,
   }),
   define({
     group: 'coordination.k8s.io',

@@ -108,5 +108,6 @@ export const descriptions: Readonly<Record<string, Readonly<Record<string, strin
   PersistentVolumeClaim: { '': "A pod's claim to storage; bound to a volume that fits." },
   Lease: { '': 'Who holds something, and since when.' },
   RuntimeClass: { '': 'A way to run pods that the runtime offers.', handler: "The runtime's name for it." },
+  ClusterTrustBundle: { '': 'Authorities that pods may trust, for the volumes that name them.' },
   PriorityClass: { '': 'How important pods are.', value: 'The larger, the more important.' },
 }

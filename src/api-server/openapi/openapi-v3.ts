@@ -6,7 +6,10 @@ import type { Operation } from './describe-paths.ts'
 import { COMMON_SCALARS, describeTypes } from './describe-types.ts'
 import type { Dialect, Json } from './describe-types.ts'
 
-const groups = [...resourcesByGroup().values()].filter((resources) => resources.every(({ hasSchema }) => hasSchema))
+/** One for each group and version. */
+const groups = [...resourcesByGroup().values()]
+  .flatMap((resources) => [...Map.groupBy(resources, ({ version }) => version).values()])
+  .filter((resources) => resources.every(({ hasSchema }) => hasSchema))
 
 const dialect: Dialect = {
   scalars: {

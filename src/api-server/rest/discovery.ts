@@ -3,14 +3,14 @@ import { apiVersionOf, resourcesByGroup } from './present.ts'
 
 const groups = resourcesByGroup()
 
-/** A group has one version here. */
-function versionOf(group: string): string {
-  return groups.get(group)?.[0]?.version ?? ''
+/** The versions of a group with what each has, the preferred one first. */
+function versionsOf(group: string): readonly (readonly [version: string, resources: readonly Resource[]])[] {
+  return [...Map.groupBy(groups.get(group) ?? [], ({ version }) => version)].sort(([a], [b]) => a.length - b.length)
 }
 
 /** GET /api: the versions of the core group. */
 export function legacyVersions(): object {
-  return { kind: 'APIVersions', versions: [versionOf('')], serverAddressByClientCIDRs: [] }
+  return { kind: 'APIVersions', versions: versionsOf('').map(([version]) => version), serverAddressByClientCIDRs: [] }
 }
 
 /** GET /apis: every other group. */
@@ -26,13 +26,13 @@ export function groupOf(group: string): object | undefined {
 }
 
 function describeGroup(name: string) {
-  const version = { groupVersion: `${name}/${versionOf(name)}`, version: versionOf(name) }
-  return { name, versions: [version], preferredVersion: version }
+  const versions = versionsOf(name).map(([version]) => ({ groupVersion: `${name}/${version}`, version }))
+  return { name, versions, preferredVersion: versions[0] }
 }
 
 /** GET /api/v1 or /apis/GROUP/VERSION; undefined when there is no such group and version. */
 export function resourceList(group: string, version: string): object | undefined {
-  const resources = version === versionOf(group) ? groups.get(group) : undefined
+  const [, resources] = versionsOf(group).find(([each]) => each === version) ?? []
   if (resources?.[0] === undefined) return undefined
   return {
     kind: 'APIResourceList',
@@ -78,9 +78,11 @@ export function aggregatedDiscovery(isCore: boolean): object {
     metadata: {},
     items: names.map((group) => ({
       metadata: { ...(group !== '' && { name: group }), creationTimestamp: null },
-      versions: [
-        { version: versionOf(group), freshness: 'Current', resources: (groups.get(group) ?? []).map(aggregated) },
-      ],
+      versions: versionsOf(group).map(([version, resources]) => ({
+        version,
+        freshness: 'Current',
+        resources: resources.map(aggregated),
+      })),
     })),
   }
 }

@@ -288,4 +288,6 @@ export const apiSchema: Readonly<Record<string, string>> = {
   NonResourceRule: 'nonResourceURLs:[string] verbs!:[string]',
   ResourceRule: 'apiGroups:[string] resourceNames:[string] resources:[string] verbs!:[string]',
   PriorityClass: 'apiVersion:string description:string globalDefault:boolean kind:string metadata:ObjectMeta preemptionPolicy:string value!:int32',
+  ClusterTrustBundle: 'apiVersion:string kind:string metadata:ObjectMeta spec!:ClusterTrustBundleSpec',
+  ClusterTrustBundleSpec: 'signerName:string trustBundle!:string',
 }

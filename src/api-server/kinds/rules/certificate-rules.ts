@@ -3,6 +3,7 @@ import { ProblemList } from '../../../schema/validation/problem-list.ts'
 import type { ApiObject } from '../../store/api-object.ts'
 import type { ResourceRules, Subresource } from '../resource.ts'
 import { sameValue } from '../same-value.ts'
+import { immutableFields } from './immutable-fields.ts'
 
 const SPEC = FieldPath.root.child('spec')
 const SHORTEST_SECONDS = 600
@@ -93,6 +94,28 @@ export const approval: Subresource = {
     }
     return problems.violations
   },
+}
+
+/** Authorities to trust; one of a signer is called after it, so that nobody is taken for another. */
+export const trustBundleRules: ResourceRules = {
+  validate: (object) => {
+    const problems = new ProblemList()
+    const { signerName = '', trustBundle = '' } = (object['spec'] ?? {}) as {
+      signerName?: string
+      trustBundle?: string
+    }
+    if (!/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.test(trustBundle)) {
+      problems.invalid(SPEC.child('trustBundle'), trustBundle.slice(0, 40), 'must be certificates in PEM form')
+    }
+    const { name = '' } = object.metadata
+    const prefix = `${signerName.replaceAll('/', ':')}:`
+    if (signerName === '' ? name.includes(':') : !name.startsWith(prefix)) {
+      const rule = signerName === '' ? 'must have no ":" without a signer' : `must begin with "${prefix}"`
+      problems.invalid(FieldPath.root.child('metadata').child('name'), name, rule)
+    }
+    return problems.violations
+  },
+  validateUpdate: immutableFields('spec', ['signerName']),
 }
 
 function statusOf(object: ApiObject): RequestStatus {
