@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mergeExtras, NO_EXTRAS } from './container-extras.ts'
+import { findConflicts, mergeExtras, NO_EXTRAS } from './container-extras.ts'
 import type { ContainerExtras } from './container-extras.ts'
 
 const mount = {
@@ -50,4 +50,6 @@ test('mergeExtras() puts everything together; of two things under one name the f
     cdiDevices: ['test/a=0', 'test/b=0'],
   })
   assert.deepEqual(mergeExtras([]), NO_EXTRAS)
+  assert.deepEqual(findConflicts([first, first]), [])
+  assert.deepEqual(findConflicts([first, second]), ['variable A', 'mount /lib', 'device /dev/a', 'annotation test/a'])
 })

@@ -26,6 +26,23 @@ export function mergeExtras(all: readonly ContainerExtras[]): ContainerExtras {
   }
 }
 
+/** The names and paths under which several say different things. */
+export function findConflicts(all: readonly ContainerExtras[]): readonly string[] {
+  const said = new Map<string, string>()
+  const conflicts = new Set<string>()
+  const say = (name: string, value: string) => {
+    if ((said.get(name) ?? value) !== value) conflicts.add(name)
+    said.set(name, said.get(name) ?? value)
+  }
+  for (const { variables, mounts, devices, annotations } of all) {
+    for (const { name, value } of variables) say(`variable ${name}`, value)
+    for (const { containerPath, hostPath } of mounts) say(`mount ${containerPath}`, hostPath)
+    for (const { containerPath, hostPath } of devices) say(`device ${containerPath}`, hostPath)
+    for (const [name, value] of Object.entries(annotations)) say(`annotation ${name}`, value)
+  }
+  return [...conflicts]
+}
+
 function firstOfEach<T>(
   all: readonly ContainerExtras[],
   pick: (extras: ContainerExtras) => readonly T[],

@@ -294,6 +294,25 @@ describe('devices of containers', () => {
     }
   })
 
+  test('are in no container before they are recorded', async (t) => {
+    await using world = await createWorld()
+    const { folder, startPlugin } = createFolder(t)
+    await using agent = await startWithDevices(world, folder)
+    const plugin = await startPlugin()
+    await present(agent, plugin)
+    world.deviceFile.failure = new Error('disk full')
+    agent.setPods([createGpuPod('u-1')])
+    const why = 'Waits for its devices: Cannot record which devices the pod has'
+    await until(() => whyOf(agent, 'u-1').startsWith(why), 'the pod waits')
+    await agent.pass(20_000, 5000)
+    assert.ok(whyOf(agent, 'u-1').startsWith(why))
+    assert.deepEqual(world.cri.requests('runPodSandbox'), [])
+    world.deviceFile.failure = undefined
+    await agent.pass(20_000, 5000)
+    await until(() => isRunning(agent, 'u-1'), 'the pod runs')
+    assert.deepEqual([plugin.asked, recordedIn(world)], [['options', 'list', 'allocate a'], ['u-1 main a']])
+  })
+
   test('are known from what runs when the record of them is broken', async (t) => {
     await using world = await createWorld()
     const { folder, startPlugin } = createFolder(t)

@@ -31,6 +31,7 @@ describe('DeviceInventory', () => {
     inventory.connected(GPU, plugin)
     assert.deepEqual([counts(), inventory.isReady(GPU)], [[`${GPU} 0/0`], false])
     assert.deepEqual(inventory.listed(GPU, plugin, [device('a'), device('b', false)]), ['a', 'b'])
+    assert.deepEqual(inventory.listed(GPU, plugin, [device('b', false), device('a')]), [])
     assert.deepEqual([counts(), inventory.isReady(GPU)], [[`${GPU} 2/1`], true])
     inventory.lost(GPU, plugin)
     assert.deepEqual([counts(), inventory.plugin(GPU)], [[`${GPU} 2/0`], undefined])

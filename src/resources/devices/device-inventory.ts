@@ -115,7 +115,9 @@ export class DeviceInventory {
     if (known?.plugin !== plugin) return []
     const news = list.filter(({ id, isHealthy }) => known.devices.get(id)?.isHealthy !== isHealthy)
     const devices = new Map(list.map((device) => [device.id, device]))
-    this.#set(resource, { ...known, devices, isListed: true })
+    // Some plugins tell the same again and again.
+    if (!known.isListed || !sameDevices(known.devices, devices))
+      this.#set(resource, { ...known, devices, isListed: true })
     return news.map(({ id }) => id)
   }
 
@@ -167,4 +169,9 @@ export class DeviceInventory {
     for (const resolve of this.#waiting) resolve()
     this.#deps.onChange()
   }
+}
+
+function sameDevices(a: DeviceList, b: DeviceList): boolean {
+  const text = (list: DeviceList) => JSON.stringify([...list.values()].sort((x, y) => (x.id < y.id ? -1 : 1)))
+  return a.size === b.size && text(a) === text(b)
 }

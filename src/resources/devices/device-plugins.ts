@@ -51,6 +51,7 @@ export class DevicePlugins {
     this.#deps.inventory.connected(resource, client)
     log.info('device plugin came', { resource, path: socketPath })
     tasks.run(`device plugin ${resource}`, async (shutdown) => {
+      using _ = scope
       await this.#listen(resource, client, scope.signal)
       shutdown.throwIfAborted()
       if (this.#clients.get(resource)?.client === client) this.#clients.delete(resource)
@@ -73,11 +74,13 @@ export class DevicePlugins {
     const { inventory, onHealth, log } = this.#deps
     using _ = client
     let error: unknown
+    let told = ''
     try {
       for await (const devices of client.devices(signal)) {
         const news = inventory.listed(resource, client, devices)
-        const healthy = devices.filter(({ isHealthy }) => isHealthy).length
-        log.info('device plugin told of its devices', { resource, devices: devices.length, healthy })
+        const counts = { devices: devices.length, healthy: devices.filter(({ isHealthy }) => isHealthy).length }
+        if (JSON.stringify(counts) !== told) log.info('device plugin told of its devices', { resource, ...counts })
+        told = JSON.stringify(counts)
         if (news.length > 0) onHealth(resource, news)
       }
     } catch (caught) {

@@ -33,7 +33,7 @@ export interface ReservedDevices {
 }
 
 /** Devices that the plugin has given to a container, with what the container needs to use them. */
-export interface GivenDevices {
+interface GivenDevices {
   readonly kind: 'given'
   readonly ids: readonly string[]
   readonly byNode: DevicesByNode

@@ -4,7 +4,7 @@ import type { Clock } from '../../async/clock.ts'
 import { withDeadline } from '../../async/deadline.ts'
 import type { TaskGroup } from '../../async/task-group.ts'
 import { waitForShared } from '../../async/wait-for-shared.ts'
-import { mergeExtras, NO_EXTRAS } from '../../containers/container-extras.ts'
+import { findConflicts, mergeExtras, NO_EXTRAS } from '../../containers/container-extras.ts'
 import type { ContainerExtras } from '../../containers/container-extras.ts'
 import { DEVICES_ANNOTATION } from '../../model/devices-annotation.ts'
 import { ExtrasError } from '../../model/extras-error.ts'
@@ -13,8 +13,7 @@ import { allContainers } from '../../model/pod-containers.ts'
 import type { Pod, PodUid } from '../../model/pod.ts'
 import type { DeviceMetrics } from '../../telemetry/create-device-metrics.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { computeCandidates, computeDeviceExchange } from './compute-device-exchange.ts'
-import type { ExchangeInput } from './compute-device-exchange.ts'
+import { applyPreference } from './apply-preference.ts'
 import type { DeviceAssignments, DevicePlace } from './device-assignments.ts'
 import { AWAY_MS } from './device-inventory.ts'
 import type { DeviceInventory } from './device-inventory.ts'
@@ -22,7 +21,6 @@ import { formatDevicesNote } from './devices-note.ts'
 import { DevicePluginError } from './device-plugin-client.ts'
 import type { DevicePluginCalls } from './device-plugin-client.ts'
 import { groupByNode } from './device.ts'
-import type { ReservedDevices } from './device.ts'
 import { toDeviceExtras } from './to-device-extras.ts'
 
 /** Shows what is done for a pod, under its name, while it is done. */
@@ -70,8 +68,11 @@ export class PodDevices {
   /** All devices of the pod; fails with an ExtrasError. */
   async ensure(request: EnsureRequest, signal: AbortSignal): Promise<void> {
     const { uid } = request.pod.metadata
-    const isComplete = this.#places(request.pod).every((place) => this.#isThere(place, request.startsAnew))
-    if (isComplete && !this.#bringing.has(uid)) return
+    const places = this.#places(request.pod)
+    if (places.length === 0) return
+    const isComplete = places.every((place) => this.#isThere(place, request.startsAnew))
+    // What could not be recorded when it was given still has to be.
+    if (isComplete && !this.#bringing.has(uid)) return await this.#record()
     const { done } = this.#bringing.getOrInsertComputed(uid, () => this.#begin(request))
     await waitForShared(done, signal)
   }
@@ -85,12 +86,19 @@ export class PodDevices {
     if (refusal !== undefined) throw new Error(refusal.message)
     await this.ensure({ pod, startsAnew: false, noteStep }, signal)
     const added: ContainerExtras[] = []
-    const given = [...assignments.ofContainer(uid, container.name)]
+    const given = [...assignments.ofContainer(uid, container.name)].sort(([a], [b]) => (a < b ? -1 : 1))
     for (const [resource, devices] of given) {
       await this.#preStart({ uid, container: container.name, resource }, noteStep, signal)
       if (devices.kind === 'given') added.push(toDeviceExtras(devices.response))
     }
     if (given.length === 0) return NO_EXTRAS
+    const conflicts = findConflicts(added)
+    if (conflicts.length > 0)
+      this.#deps.log.warn('device plugins want different things for one container, the first is heard', {
+        uid,
+        container: container.name,
+        conflicts,
+      })
     const note = { ...NO_EXTRAS, annotations: { [DEVICES_ANNOTATION]: formatDevicesNote(new Map(given)) } }
     return mergeExtras([...added, note])
   }
@@ -177,6 +185,10 @@ export class PodDevices {
       if (devices.kind === 'given') this.#deps.assignments.set(place, { ...devices, isConfirmed: true })
       else await this.#give(place, { plugin, noteStep }, signal)
     }
+    await this.#record()
+  }
+
+  async #record(): Promise<void> {
     try {
       await this.#deps.record()
     } catch (error) {
@@ -222,7 +234,7 @@ export class PodDevices {
     const { resource, container } = place
     const step = `devices "${resource}" of container "${container}" from their plugin`
     await noteStep(step, async () => {
-      await this.#askPreference(place, plugin, signal)
+      await applyPreference(this.#deps, { place, plugin }, signal)
       const ids = assignments.get(place)?.ids ?? []
       // From now on the plugin may do something with them: they are exchanged no more.
       assignments.set(place, { kind: 'reserved', ids, open: { fixed: ids, nodes: undefined } })
@@ -241,52 +253,6 @@ export class PodDevices {
     })
   }
 
-  /** Only a wish: without an answer the pod has what was chosen for it. */
-  async #askPreference(place: DevicePlace, plugin: DevicePluginCalls, signal: AbortSignal): Promise<void> {
-    const input = this.#exchangeInput(place)
-    if (!plugin.options.getPreferredAllocationAvailable || input === undefined) return
-    const { fixed } = input.own.open
-    const count = input.own.ids.length
-    const candidates = computeCandidates(input)
-    if (fixed.length + candidates.length <= count) return
-    let preferred: readonly string[]
-    try {
-      preferred = await plugin.prefer({ available: [...fixed, ...candidates].sort(), fixed, count }, signal)
-    } catch (error) {
-      if (!(error instanceof DevicePluginError)) throw error
-      this.#deps.log.warn('device plugin does not say which devices it prefers', { ...place, error })
-      return
-    }
-    // Others may have got devices meanwhile.
-    const now = this.#exchangeInput(place)
-    if (now === undefined) return
-    const { own, others } = computeDeviceExchange(preferred, now)
-    this.#deps.assignments.set(place, { ...now.own, ids: own })
-    for (const [key, ids] of others) this.#swap(key, ids)
-  }
-
-  #swap(key: string, ids: readonly string[]): void {
-    const { assignments } = this.#deps
-    const other = assignments.list().find((each) => toKey(each) === key)
-    if (other?.devices.kind === 'reserved') assignments.set(other, { ...other.devices, ids })
-  }
-
-  #exchangeInput(place: DevicePlace): ExchangeInput | undefined {
-    const { assignments, inventory } = this.#deps
-    const own = assignments.get(place)
-    if (own?.kind !== 'reserved') return undefined
-    const others = assignments
-      .list()
-      .filter((each) => each.resource === place.resource && each.uid !== place.uid)
-      .flatMap((each) => (each.devices.kind === 'reserved' ? [[toKey(each), each.devices] as const] : []))
-    return {
-      own,
-      others: new Map<string, ReservedDevices>(others),
-      devices: inventory.devices(place.resource),
-      taken: assignments.taken(place.resource),
-    }
-  }
-
   async #preStart(place: DevicePlace, noteStep: NoteStep, signal: AbortSignal): Promise<void> {
     const { inventory, assignments } = this.#deps
     const { resource, container } = place
@@ -302,8 +268,4 @@ export class PodDevices {
 function end(why: string, cause?: unknown): ExtrasError {
   const message = `Allocate failed due to ${why}, which is unexpected`
   return new ExtrasError(message, { cause, end: { reason: 'UnexpectedAdmissionError', message } })
-}
-
-function toKey({ uid, container }: Pick<DevicePlace, 'uid' | 'container'>): string {
-  return `${uid}/${container}`
 }
