@@ -67,7 +67,7 @@ describe('setup', () => {
       ['test', 'test'],
     ] as const) {
       const { status, stderr, calls } = setUp(t, purpose, { userId: 65_534, installed })
-      assert.deepEqual([status, calls], [1, ''])
+      assert.deepEqual([status, calls], [1, 'node --version\n'])
       assert.match(stderr, /^setup: This needs root: /)
       assert.match(stderr, /\nMissing Debian packages: apt-get install containerd /)
       assert.match(stderr, new RegExp(`\\nRun it again as root \\(sudo npm ${command}\\)\\.\n$`))
@@ -100,11 +100,17 @@ describe('setup', () => {
   test('installs the Debian packages that are missing, with new lists when the old ones do not do', (t) => {
     const good = setUp(t, 'test', { userId: 0, installed, programs: { 'apt-get': 0 } })
     assert.equal(good.status, 0)
-    assert.match(good.calls, /^apt-get install -y -q --no-install-recommends containerd .*\n$/)
+    assert.match(good.calls, /^node --version\napt-get install -y -q --no-install-recommends containerd .*\n$/)
+    assert.doesNotMatch(good.calls, /libatomic1/)
     const bad = setUp(t, 'test', { userId: 0, installed, programs: { 'apt-get': 100 } })
     assert.equal(bad.status, 1)
-    assert.match(bad.calls, /^apt-get install .*\napt-get update -q\n$/)
+    assert.match(bad.calls, /^node --version\napt-get install .*\napt-get update -q\n$/)
     assert.match(bad.stderr, /setup: Cannot read the package lists: see the output above\n$/)
+  })
+
+  test('installs what our Node needs when it does not run', (t) => {
+    const { calls } = setUp(t, 'test', { userId: 0, installed, programs: { 'apt-get': 0 }, nodeStatus: 127 })
+    assert.match(calls, /\napt-get install .* libatomic1\n/)
   })
 
   test('builds what is older than its sources, and goes on with those when it cannot', (t) => {
