@@ -67,7 +67,7 @@ describe('setup', () => {
       ['test', 'test'],
     ] as const) {
       const { status, stderr, calls } = setUp(t, purpose, { userId: 65_534, installed })
-      assert.deepEqual([status, calls], [1, ''])
+      assert.deepEqual([status, calls], [1, 'node --version\n'])
       assert.match(stderr, /^setup: This needs root: /)
       assert.match(stderr, /\nMissing Debian packages: apt-get install containerd /)
       assert.match(stderr, new RegExp(`\\nRun it again as root \\(sudo npm ${command}\\)\\.\n$`))
@@ -100,11 +100,16 @@ describe('setup', () => {
   test('installs the Debian packages that are missing, with new lists when the old ones do not do', (t) => {
     const good = setUp(t, 'test', { userId: 0, installed, programs: { 'apt-get': 0 } })
     assert.equal(good.status, 0)
-    assert.match(good.calls, /^apt-get install -y -q --no-install-recommends containerd .*\n$/)
+    assert.match(good.calls, /^node --version\napt-get install -y -q --no-install-recommends containerd .*\n$/)
     const bad = setUp(t, 'test', { userId: 0, installed, programs: { 'apt-get': 100 } })
     assert.equal(bad.status, 1)
-    assert.match(bad.calls, /^apt-get install .*\napt-get update -q\n$/)
+    assert.match(bad.calls, /^node --version\napt-get install .*\napt-get update -q\n$/)
     assert.match(bad.stderr, /setup: Cannot read the package lists: see the output above\n$/)
+  })
+
+  test('installs the library of our Node where that does not start without', (t) => {
+    const { calls } = setUp(t, 'runtime', { userId: 0, installed, programs: { 'apt-get': 0 }, nodeStatus: 127 })
+    assert.match(calls, /^node --version\napt-get install .* libatomic1\n/)
   })
 
   test('builds what is older than its sources, and goes on with those when it cannot', (t) => {
