@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { GrpcChannel } from '../../../src/cri/grpc-channel.ts'
 import { PodResourcesListerDefinition } from '../../../src/node-api/generated/pod-resources-v1.ts'
@@ -73,6 +73,8 @@ describe('devices of a plugin', () => {
 
     const before = await node.processes()
     await node.agent.kill('SIGKILL')
+    // So that the next plugin does not find this one, at which nobody listens.
+    rmSync(`${node.agent.rootDir}/device-plugins/kubelet.sock`)
     await node.startAgent()
     await node.agent.healthy()
     const second = await startPlugin()
