@@ -30,6 +30,10 @@ test('createImages() refuses a credential plugin that is not there', async () =>
     environment: {},
     workingDirectory: '/',
     findSecret: async () => undefined,
+    accounts: {
+      account: () => assert.fail('no pod asks'),
+      token: () => assert.fail('no pod asks'),
+    },
     volumeImages: () => [],
     metrics: countImages().metrics,
     tracer: noTracer,

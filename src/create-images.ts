@@ -13,6 +13,7 @@ import type { ImageMetrics } from './telemetry/create-image-metrics.ts'
 import { ImageCredentials } from './images/image-credentials.ts'
 import { ImagePuller } from './images/image-puller.ts'
 import { NodeCredentials } from './images/node-credentials.ts'
+import type { PodAccounts } from './images/plugin-account.ts'
 import type { FindSecret } from './images/pull-secrets.ts'
 import { runImageGarbageCollection } from './images/run-image-garbage-collection.ts'
 import type { Logger } from './telemetry/logger.ts'
@@ -28,6 +29,7 @@ export interface ImagesDeps {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly workingDirectory: string
   readonly findSecret: FindSecret
+  readonly accounts: PodAccounts
   /** Images that volumes of pods name. */
   readonly volumeImages: () => readonly string[]
   readonly metrics: ImageMetrics
@@ -106,8 +108,8 @@ function createAccess({ settings, metrics, clock, log }: ImagesDeps): ImageAcces
 }
 
 function createCredentials(deps: ImagesDeps, signal: AbortSignal): ImageCredentials {
-  const { settings, environment, workingDirectory, metrics, clock, log } = deps
-  const plugin = { run: runProcess.bind(undefined, clock), environment, metrics, clock, log }
+  const { settings, environment, workingDirectory, accounts, metrics, clock, log } = deps
+  const plugin = { run: runProcess.bind(undefined, clock), environment, accounts, metrics, clock, log }
   return new ImageCredentials({
     findSecret: deps.findSecret,
     node: new NodeCredentials({

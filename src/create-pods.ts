@@ -11,6 +11,7 @@ import { createDra, createDraFiles } from './create-dra.ts'
 import { createImages } from './create-images.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
 import type { OwnNode } from './create-node.ts'
+import { createPodAccounts } from './create-pod-accounts.ts'
 import { createProbes } from './create-probes.ts'
 import { createResizing } from './create-resizing.ts'
 import { createUserNamespaces } from './create-user-namespaces.ts'
@@ -157,6 +158,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       environment: deps.environment,
       workingDirectory: deps.workingDirectory,
       findSecret: (key, signal) => findPullSecret({ objects, log }, key, signal),
+      accounts: createPodAccounts(objects),
       metrics,
       tracer: deps.tracer,
       volumeImages: () => workers.views().flatMap(({ pod }) => listVolumeImages(pod)),

@@ -20,6 +20,17 @@ test('computeAccessRights() adds and never takes away', () => {
       secrets(secret('a')),
       { ...secrets(secret('a')), kubernetesServiceAccounts: [account] },
     ],
+    [
+      secrets(secret('a')),
+      { kubernetesServiceAccounts: [account] },
+      { ...secrets(secret('a')), kubernetesServiceAccounts: [account] },
+    ],
+    [
+      { kubernetesServiceAccounts: [account, { ...account, uid: 'new' }] },
+      { kubernetesServiceAccounts: [account] },
+      { kubernetesServiceAccounts: [{ ...account, uid: 'new' }, account] },
+    ],
+    [{ kubernetesServiceAccounts: [account] }, { nodePodsAccessible: true }, { nodePodsAccessible: true }],
   ]
   assert.deepEqual(
     rows.map(([known, added]) => [known, added, computeAccessRights(known, added)]),

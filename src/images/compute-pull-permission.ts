@@ -1,4 +1,4 @@
-import type { SecretIdentity } from './credential.ts'
+import type { ObjectIdentity } from './credential.ts'
 import type { ImageAccessRights, PullRecord, RecordedSecret } from './pull-record.ts'
 
 /** Which images that are on the node may be used without showing credentials; undefined where nothing is verified at all. */
@@ -27,7 +27,7 @@ export interface PermissionInput {
 /** What a pod can show. */
 export interface PodProofs {
   readonly secrets: readonly RecordedSecret[]
-  readonly serviceAccount: SecretIdentity | undefined
+  readonly serviceAccount: ObjectIdentity | undefined
 }
 
 /** May every pod use the image, must it be pulled again, or does it depend on what the pod can show? */
@@ -71,7 +71,7 @@ function isAllowlisted(allowlist: readonly string[], repository: string): boolea
   })
 }
 
-function sameIdentity(a: SecretIdentity, b: SecretIdentity): boolean {
+function sameIdentity(a: ObjectIdentity, b: ObjectIdentity): boolean {
   return a.uid === b.uid && a.namespace === b.namespace && a.name === b.name
 }
 

@@ -20,10 +20,10 @@ const provider: CredentialProvider = {
   env: [{ name: 'REGION', value: 'here' }],
 }
 
-function makePod(serviceAccountName?: string): Pod {
+function makePod(): Pod {
   return {
     metadata: { name: 'web', namespace: 'default', uid: parsePodUid('a') },
-    spec: { containers: [], ...(serviceAccountName === undefined ? {} : { serviceAccountName }) },
+    spec: { containers: [], serviceAccountName: 'robot' },
   }
 }
 
@@ -51,6 +51,7 @@ function make(fields: Partial<CredentialProvider> = {}) {
         return state.run()
       },
       environment: { PATH: '/bin', REGION: 'elsewhere' },
+      accounts: { account: () => assert.fail('asked'), token: () => assert.fail('asked') },
       clock,
       log: {
         ...silentLogger,
@@ -60,7 +61,7 @@ function make(fields: Partial<CredentialProvider> = {}) {
     never,
   )
   const names = async (repository: string, pod = makePod()) =>
-    (await plugin.logins(pod, repository, never)).map(({ value }) => value.username)
+    (await plugin.credentials(pod, repository, never)).map(({ value }) => value.login.username)
   return { clock, requests, warnings, state, plugin, names }
 }
 
@@ -118,7 +119,7 @@ describe('CredentialPlugin', () => {
     const gate = Promise.withResolvers<ProcessResult>()
     state.run = () => gate.promise
     const leaving = new AbortController()
-    const gone = plugin.logins(makePod(), 'r.example/a', leaving.signal)
+    const gone = plugin.credentials(makePod(), 'r.example/a', leaving.signal)
     const others = [names('r.example/a'), names('r.example/a')]
     leaving.abort(new Error('enough'))
     await assert.rejects(gone, /enough/)
@@ -147,20 +148,4 @@ describe('CredentialPlugin', () => {
       assert.equal(requests.length, 2)
     })
   }
-
-  test('that wants tokens serves pods without an account, unless it needs one', async () => {
-    const tokenAttributes = {
-      serviceAccountTokenAudience: 'r',
-      cacheType: 'Token',
-      requireServiceAccount: false,
-      requiredServiceAccountAnnotationKeys: [],
-      optionalServiceAccountAnnotationKeys: [],
-    } as const
-    const free = make({ tokenAttributes })
-    assert.deepEqual(await free.names('r.example/a'), ['me'])
-    assert.deepEqual(await free.names('r.example/a', makePod('builder')), [])
-    assert.equal(free.warnings.length, 1)
-    const strict = make({ tokenAttributes: { ...tokenAttributes, requireServiceAccount: true } })
-    assert.deepEqual(await strict.names('r.example/a'), [])
-  })
 })

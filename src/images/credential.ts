@@ -4,15 +4,17 @@ export interface Login {
   readonly password: string
 }
 
-/** The Secret of the API that a login came from. */
-export interface SecretIdentity {
+/** The object of the API that a login came from. */
+export interface ObjectIdentity {
   readonly uid: string
   readonly namespace: string
   readonly name: string
 }
 
-/** A login that a pull may try; without a secret it belongs to the node, and so to all its pods. */
+/** A login that a pull may try; without a secret and an account it belongs to the node, and so to all its pods. */
 export interface Credential {
   readonly login: Login
-  readonly secret: SecretIdentity | undefined
+  readonly secret: ObjectIdentity | undefined
+  /** The service account whose token a plugin gave the login for. */
+  readonly account?: ObjectIdentity | undefined
 }

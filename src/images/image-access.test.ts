@@ -108,6 +108,32 @@ describe('ImageAccess', () => {
     )
   })
 
+  test('opens what was pulled for a service account to its pods alone, whatever their login is', async () => {
+    const { pulled, mayUse, pull } = make()
+    const of = (uid: string, password = 'hush'): Credential => ({
+      login: { username: 'me', password },
+      secret: undefined,
+      account: { uid, namespace: 'team', name: 'robot' },
+    })
+    await pull(of('u-1'))
+    assert.deepEqual(
+      [await mayUse(of('u-1', 'next')), await mayUse({ login, secret: undefined }, of('u-1'))],
+      [true, true],
+    )
+    assert.deepEqual([await mayUse(of('u-2')), await mayUse(credentialOf('s')), await mayUse()], [false, false, false])
+    await pull(of('u-2'))
+    await pull(credentialOf('s'))
+    assert.deepEqual(
+      [await mayUse(of('u-1')), await mayUse(of('u-2')), await mayUse(credentialOf('s'))],
+      [true, true, true],
+    )
+    const [text = ''] = pulled.files.values()
+    assert.deepEqual(JSON.parse(text).credentialMapping['r.example/web'].kubernetesServiceAccounts, [
+      { uid: 'u-1', namespace: 'team', name: 'robot' },
+      { uid: 'u-2', namespace: 'team', name: 'robot' },
+    ])
+  })
+
   test('does not ask for credentials that decide nothing', async () => {
     const { access, pull } = make()
     const ask = () => assert.fail('asked')

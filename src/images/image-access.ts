@@ -56,8 +56,10 @@ export class ImageAccess {
       this.#deps.metrics?.imageChecked(permission === 'use' ? 'credentialPolicyAllowed' : 'mustAuthenticate')
       return permission === 'use'
     }
-    const secrets = (await credentials()).flatMap(toRecordedSecret)
-    const proof = findProof(permission.rights, { secrets, serviceAccount: undefined })
+    const candidates = await credentials()
+    const serviceAccount = candidates.find(({ account }) => account !== undefined)?.account
+    const secrets = candidates.flatMap(toRecordedSecret)
+    const proof = findProof(permission.rights, { secrets, serviceAccount })
     if (proof?.newSecret !== undefined) await this.#record(named, { kubernetesSecrets: [proof.newSecret] })
     this.#deps.metrics?.imageChecked(proof === undefined ? 'mustAuthenticate' : 'credentialRecordFound')
     return proof !== undefined
@@ -78,9 +80,7 @@ export class ImageAccess {
   /** A pull brought an image, with this login or without one. When that cannot be noted, the beginning stays noted instead. */
   async succeed(named: NamedImage, credential: Credential | undefined): Promise<void> {
     if (this.#deps.policy === undefined) return
-    const secrets = credential === undefined ? [] : toRecordedSecret(credential)
-    const rights = secrets.length === 0 ? { nodePodsAccessible: true } : { kubernetesSecrets: secrets }
-    if (await this.#record(named, rights)) await this.fail(named.image)
+    if (await this.#record(named, toRights(credential))) await this.fail(named.image)
   }
 
   /** A pull ended without an image. */
@@ -199,6 +199,13 @@ function parseKnown(text: string | undefined): PullRecord | undefined {
     if (error instanceof PullRecordError) return undefined
     throw error
   }
+}
+
+/** Whom a pull with this login opens the image to. */
+function toRights(credential: Credential | undefined): ImageAccessRights {
+  if (credential?.secret !== undefined) return { kubernetesSecrets: toRecordedSecret(credential) }
+  if (credential?.account !== undefined) return { kubernetesServiceAccounts: [credential.account] }
+  return { nodePodsAccessible: true }
 }
 
 function toRecordedSecret({ login, secret }: Credential): readonly RecordedSecret[] {

@@ -10,6 +10,11 @@ import type { PullSecret } from './pull-secrets.ts'
 const never = new AbortController().signal
 const login = (username: string) => ({ username, password: 'p' })
 const entry = (location: string, username: string) => ({ location, value: login(username) })
+const account = { uid: 'u', namespace: 'team', name: 'robot' }
+const given = (location: string, username: string, of?: typeof account) => ({
+  location,
+  value: { login: login(username), secret: undefined, account: of },
+})
 const secret = (type: string, key: string, value: object | string): PullSecret => ({
   uid: `uid-${key}`,
   type,
@@ -41,8 +46,8 @@ describe('ImageCredentials', () => {
     },
     node: { logins: async () => [entry('r.example', 'node'), entry('q.example', 'other')] },
     plugins: [
-      { logins: async (_, repository) => [entry(repository, 'first plugin')] },
-      { logins: async () => [entry('*.example', 'second plugin'), entry('q.example', 'not this')] },
+      { credentials: async (_, repository) => [given(repository, 'first plugin')] },
+      { credentials: async () => [given('*.example', 'second plugin', account), given('q.example', 'not this')] },
     ],
     log: { ...silentLogger, warn: (...line) => void warnings.push(line) },
   })
@@ -83,9 +88,13 @@ describe('ImageCredentials', () => {
     assert.deepEqual((await find(['same'])).candidates, [['node', 'same'], ...shared.slice(1)])
   })
 
-  test('says which secret a login came from', async () => {
+  test('says which secret or which service account a login came from', async () => {
     const { candidates } = await credentials.find(makePod(['json']), 'r.example/a', never)
     assert.deepEqual(candidates[0]?.secret, { uid: 'uid-.dockerconfigjson', namespace: 'team', name: 'json' })
+    assert.deepEqual(
+      candidates.map((candidate) => candidate.account),
+      [undefined, undefined, undefined, account],
+    )
   })
 })
 

@@ -11,7 +11,7 @@ export interface ImageCredentialsDeps {
   readonly findSecret: FindSecret
   readonly node: { logins(): Promise<readonly KeyringEntry<Login>[]> }
   readonly plugins: readonly {
-    logins(pod: Pod, repository: string, signal: AbortSignal): Promise<readonly KeyringEntry<Login>[]>
+    credentials(pod: Pod, repository: string, signal: AbortSignal): Promise<readonly KeyringEntry<Credential>[]>
   }[]
   readonly log: Logger
 }
@@ -33,15 +33,15 @@ export class ImageCredentials {
 
   async find(pod: Pod, repository: string, signal: AbortSignal): Promise<FoundCredentials> {
     const { node, plugins } = this.#deps
-    const [own, ...shared] = await Promise.all([
+    const [own, shared, ...given] = await Promise.all([
       readPullSecrets(this.#deps, pod, signal),
       node.logins(),
-      ...plugins.map((plugin) => plugin.logins(pod, repository, signal)),
+      ...plugins.map((plugin) => plugin.credentials(pod, repository, signal)),
     ])
-    const fromNode = shared.flatMap((logins) => computeCredentials(logins, repository))
     const all = [
       ...computeCredentials(own.logins, repository),
-      ...fromNode.map((login) => ({ login, secret: undefined })),
+      ...computeCredentials(shared, repository).map((login) => ({ login, secret: undefined })),
+      ...given.flatMap((credentials) => computeCredentials(credentials, repository)),
     ]
     return { candidates: withoutRepeats(all), missingSecrets: own.missing }
   }

@@ -111,24 +111,27 @@ describe('ImagePuller with credentials', () => {
     assert.ok(!events.join().includes('hush'))
   })
 
-  test('shares a pull among pods with the same logins, and only those', async () => {
+  test('shares a pull among pods with the same logins for the same service account, and only those', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     gate = promise
+    const robot = { uid: 'sa', namespace: 'default', name: 'robot' }
     const logins: Record<string, Credential[]> = {
       a: [credential('one', 's')],
       b: [credential('one', 'copy')],
       c: [credential('two')],
       d: [],
+      e: [{ ...credential('one'), account: robot }],
+      f: [{ ...credential('one'), account: robot }],
     }
     const puller = makePuller({
       credentials: { find: async ({ metadata }) => ({ candidates: logins[metadata.uid] ?? [], missingSecrets: [] }) },
     })
     const all = Object.keys(logins).map((uid) => puller.ensure(makeRequest(uid), never))
-    while (events.length < 4) await setImmediate()
+    while (events.length < 6) await setImmediate()
     for (let turn = 0; turn < 5; turn += 1) await setImmediate()
     resolve()
     await Promise.all(all)
-    assert.deepEqual(pulls, ['one', 'two', undefined])
+    assert.deepEqual(pulls, ['one', 'two', undefined, 'one'])
   })
 
   test('does not pull when the begin of it cannot be noted', async () => {

@@ -14,6 +14,22 @@ test('formatPluginRequest() asks about a repository', () => {
   })
 })
 
+test('formatPluginRequest() shows the token and the annotations of a service account, if it has any', () => {
+  const ask = (annotations: Record<string, string>) =>
+    JSON.parse(formatPluginRequest(V1, 'r.example/a', { token: 'hush', annotations }))
+  const request = {
+    apiVersion: V1,
+    kind: 'CredentialProviderRequest',
+    image: 'r.example/a',
+    serviceAccountToken: 'hush',
+  }
+  assert.deepEqual(ask({ 'r.example/role': 'puller' }), {
+    ...request,
+    serviceAccountAnnotations: { 'r.example/role': 'puller' },
+  })
+  assert.deepEqual(ask({}), request)
+})
+
 describe('parsePluginAnswer()', () => {
   const auth = { 'r.example': { username: 'me', password: 'hush' } }
   const logins = [{ location: 'r.example', value: { username: 'me', password: 'hush' } }]

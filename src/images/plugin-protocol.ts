@@ -5,6 +5,12 @@ import type { Login } from './credential.ts'
 /** What an answer of a plugin is kept for: this image, all of its registry, or every image. */
 export type CacheKeyType = 'Image' | 'Registry' | 'Global'
 
+/** The service account that a plugin is asked for. */
+interface AskingAccount {
+  readonly token: string
+  readonly annotations: Readonly<Record<string, string>>
+}
+
 /** What a credential plugin answered. */
 export interface PluginAnswer {
   readonly logins: readonly KeyringEntry<Login>[]
@@ -20,9 +26,16 @@ export class PluginAnswerError extends Error {
 
 const CACHE_KEY_TYPES: readonly unknown[] = ['Image', 'Registry', 'Global'] satisfies CacheKeyType[]
 
-/** The question that a plugin reads from its standard input. */
-export function formatPluginRequest(apiVersion: string, repository: string): string {
-  return JSON.stringify({ apiVersion, kind: 'CredentialProviderRequest', image: repository })
+/** The question that a plugin reads from its standard input. It may hold a token: never logged. */
+export function formatPluginRequest(apiVersion: string, repository: string, account?: AskingAccount): string {
+  const { token: serviceAccountToken, annotations = {} } = account ?? {}
+  return JSON.stringify({
+    apiVersion,
+    kind: 'CredentialProviderRequest',
+    image: repository,
+    serviceAccountToken,
+    serviceAccountAnnotations: Object.keys(annotations).length === 0 ? undefined : annotations,
+  })
 }
 
 /** The answer that a plugin wrote to its standard output. */

@@ -1,7 +1,7 @@
-import type { SecretIdentity } from './credential.ts'
+import type { ObjectIdentity } from './credential.ts'
 
 /** A Secret whose login once pulled an image. */
-export interface RecordedSecret extends SecretIdentity {
+export interface RecordedSecret extends ObjectIdentity {
   readonly credentialHash: string
 }
 
@@ -9,7 +9,7 @@ export interface RecordedSecret extends SecretIdentity {
 export interface ImageAccessRights {
   readonly nodePodsAccessible?: boolean
   readonly kubernetesSecrets?: readonly RecordedSecret[]
-  readonly kubernetesServiceAccounts?: readonly SecretIdentity[]
+  readonly kubernetesServiceAccounts?: readonly ObjectIdentity[]
 }
 
 /** That the agent itself pulled an image, and with what. */
@@ -73,7 +73,7 @@ function parseRights(rights: unknown): ImageAccessRights {
 
 type Fields = Readonly<Record<string, unknown>>
 
-function parseIdentity(fields: Fields): SecretIdentity {
+function parseIdentity(fields: Fields): ObjectIdentity {
   return { uid: toText(fields, 'uid'), namespace: toText(fields, 'namespace'), name: toText(fields, 'name') }
 }
 

@@ -171,10 +171,10 @@ export class SharedPulls {
   }
 }
 
-/** Pods that may use different logins must not get an image by that of another. */
+/** Pods that may use different logins must not get an image by that of another; nor by its account, which is what is recorded. */
 function toKey({ wanted, candidates }: CredentialedPull): string {
   const logins = createHash('sha256')
-  for (const { login } of candidates) logins.update(hashLogin(login))
+  for (const { login, account } of candidates) logins.update(hashLogin(login)).update(account?.uid ?? '')
   return `${wanted.image} ${logins.digest('hex')}`
 }
 

@@ -12,6 +12,7 @@ const spec = {
   audiences: ['vault'],
   expirationSeconds: 600,
   boundObject: { kind: 'Pod', name: 'web', uid: 'u1' },
+  accountUid: 'sa1',
 } as const
 const notFound = new KubeApiError('not found', { code: 404, reason: 'NotFound' })
 
@@ -34,9 +35,11 @@ describe('createKubeObjectApi()', () => {
     const { api, requests } = setUp(() => ({}))
     await api.get('ConfigMap', { namespace: 'shop', name: 'a' }, { cached: true }, never)
     await api.get('PersistentVolume', { namespace: '', name: 'b' }, { cached: false }, never)
+    await api.get('ServiceAccount', account, { cached: false }, never)
     assert.deepEqual(requests, [
       { method: 'GET', path: '/api/v1/namespaces/shop/configmaps/a', query: { resourceVersion: '0' } },
       { method: 'GET', path: '/api/v1/persistentvolumes/b', query: {} },
+      { method: 'GET', path: '/api/v1/namespaces/shop/serviceaccounts/robot', query: {} },
     ])
   })
 
@@ -78,6 +81,7 @@ describe('createKubeObjectApi()', () => {
         body: {
           apiVersion: 'authentication.k8s.io/v1',
           kind: 'TokenRequest',
+          metadata: { uid: 'sa1' },
           spec: {
             audiences: ['vault'],
             expirationSeconds: 600,

@@ -24,6 +24,7 @@ const RESOURCES: Readonly<Record<ObjectKind, string>> = {
   Secret: 'secrets',
   PersistentVolumeClaim: 'persistentvolumeclaims',
   PersistentVolume: 'persistentvolumes',
+  ServiceAccount: 'serviceaccounts',
 }
 // There are many of them, and few change.
 const WATCH_SECONDS = 1800
@@ -87,12 +88,13 @@ async function createToken(
   spec: TokenSpec,
   signal: AbortSignal,
 ): Promise<Token> {
-  const { audiences, expirationSeconds, boundObject } = spec
+  const { audiences, expirationSeconds, boundObject, accountUid } = spec
   const [namespace, name] = [account.namespace, account.name].map(encodeURIComponent)
   const accountPath = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}`
   const body = {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
+    ...(accountUid !== undefined && { metadata: { uid: accountUid } }),
     spec: {
       audiences,
       expirationSeconds,

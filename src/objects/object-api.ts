@@ -4,6 +4,7 @@ import type {
   PersistentVolumeClaim,
   PersistentVolumeClaimCondition,
   Secret,
+  ServiceAccount,
 } from '../model/generated/core-v1.ts'
 
 /** The kinds of objects that pods refer to and the agent reads, by their name in messages. */
@@ -12,6 +13,7 @@ export interface ObjectKinds {
   readonly Secret: Secret
   readonly PersistentVolumeClaim: PersistentVolumeClaim
   readonly PersistentVolume: PersistentVolume
+  readonly ServiceAccount: ServiceAccount
 }
 
 export type ObjectKind = keyof ObjectKinds
@@ -37,6 +39,8 @@ export interface TokenSpec {
   readonly audiences: readonly string[]
   readonly expirationSeconds: number
   readonly boundObject: { readonly kind: 'Pod'; readonly name: string; readonly uid: string } | undefined
+  /** Of the account that is meant: one of the same name that came since gives no token. */
+  readonly accountUid?: string
 }
 
 /** A token with its end, and the life it was given: an API server may give another than was asked for. */

@@ -310,6 +310,19 @@ describe('createPodObjects() otherwise', () => {
     assert.equal(api.calls.at(-1), 'createToken shop/robot a')
   })
 
+  test('remembers the service account of a pod until its end', async (t) => {
+    const { api, objects } = await setUp(t)
+    const pod = createPod({ spec: { serviceAccountName: 'robot' } })
+    api.put('ServiceAccount', { metadata: { namespace: 'shop', name: 'robot', uid: 'sa-1' } })
+    objects.register(pod)
+    const uid = async () => (await objects.serviceAccount(pod, never)).metadata?.uid
+    assert.equal(await uid(), 'sa-1')
+    api.failure = new ObjectError('Unavailable', 'away')
+    assert.equal(await uid(), 'sa-1')
+    objects.unregister(pod.metadata.uid)
+    await assert.rejects(uid(), { message: 'away' })
+  })
+
   test('without an API every read says so at once', async (t) => {
     const { tasks, objects } = await setUp(t, { api: undefined })
     const pod = podWith('u-1', 'web')
@@ -319,6 +332,7 @@ describe('createPodObjects() otherwise', () => {
     await assert.rejects(objects.secret(key, never), away)
     await assert.rejects(objects.claim(key, never), away)
     await assert.rejects(objects.persistentVolume('pv', never), away)
+    await assert.rejects(objects.serviceAccount(pod, never), away)
     const spec = { audiences: [], expirationSeconds: 600, boundObject: undefined }
     await assert.rejects(objects.token(pod, spec, never), {
       reason: 'Unavailable',

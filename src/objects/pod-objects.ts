@@ -1,6 +1,12 @@
 import type { Clock } from '../async/clock.ts'
 import type { TaskGroup } from '../async/task-group.ts'
-import type { ConfigMap, PersistentVolume, PersistentVolumeClaim, Secret } from '../model/generated/core-v1.ts'
+import type {
+  ConfigMap,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Secret,
+  ServiceAccount,
+} from '../model/generated/core-v1.ts'
 import type { Pod, PodUid } from '../model/pod.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createCachingStore } from './caching-store.ts'
@@ -10,6 +16,7 @@ import type { ClaimPatch, ObjectApi, ObjectKey, ObjectKinds, Token, TokenSpec } 
 import { isNotFound, notFound } from './object-store.ts'
 import type { ObjectStore, StoredKind } from './object-store.ts'
 import { podReferences } from './pod-references.ts'
+import { ServiceAccounts } from './service-accounts.ts'
 import { TokenCache } from './token-cache.ts'
 import { createWatchingStore } from './watching-store.ts'
 
@@ -20,6 +27,8 @@ export interface PodObjects {
   secret(key: ObjectKey, signal: AbortSignal): Promise<Secret>
   /** Of the pod's service account. */
   token(pod: Pod, spec: TokenSpec, signal: AbortSignal): Promise<Token>
+  /** The pod's; asked for each time, and from memory only while no API server answers. */
+  serviceAccount(pod: Pod, signal: AbortSignal): Promise<ServiceAccount>
   /** Always asked for, never from memory. */
   claim(key: ObjectKey, signal: AbortSignal): Promise<PersistentVolumeClaim>
   persistentVolume(name: string, signal: AbortSignal): Promise<PersistentVolume>
@@ -59,6 +68,7 @@ export function createPodObjects(deps: PodObjectsDeps): PodObjects {
   const secrets = createStore('Secret', api, deps)
   const tokens = new TokenCache({ ...deps, api, signal: deps.tasks.signal })
   const registered = new Map<PodUid, Pod>()
+  const accounts = new ServiceAccounts({ api, isKnown: (uid) => registered.has(uid) })
   return {
     configMap: (key, signal) => configMaps.read(key, signal),
     secret: (key, signal) => secrets.read(key, signal),
@@ -66,6 +76,7 @@ export function createPodObjects(deps: PodObjectsDeps): PodObjects {
       const account = { namespace: metadata.namespace, name: spec.serviceAccountName ?? 'default' }
       return tokens.get(account, tokenSpec, signal)
     },
+    serviceAccount: (pod, signal) => accounts.get(pod, signal),
     claim: (key, signal) => api.get('PersistentVolumeClaim', key, { cached: false }, signal),
     persistentVolume: (name, signal) => api.get('PersistentVolume', { namespace: '', name }, { cached: false }, signal),
     driverSecret: (key, signal) => api.get('Secret', key, { cached: false }, signal),
@@ -89,6 +100,7 @@ export function createPodObjects(deps: PodObjectsDeps): PodObjects {
       configMaps.register(uid, [])
       secrets.register(uid, [])
       tokens.forget(uid)
+      accounts.forget(uid)
     },
   }
 }

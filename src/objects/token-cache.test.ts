@@ -46,16 +46,17 @@ describe('TokenCache', () => {
     assert.equal(await get(), 'token-2')
   })
 
-  test('keeps one for each account, audience, life and pod', async () => {
+  test('keeps one for each account, also of the same name, audience, life and pod', async () => {
     const { cache, get } = setUp()
     await get()
     await get({ audiences: [] })
     await get({ expirationSeconds: 600 })
     await get({ boundObject: { kind: 'Pod', name: 'web-1', uid: 'u-2' } })
     await cache.get({ ...account, name: 'other' }, spec, never)
-    assert.equal(cache.size, 5)
+    await get({ accountUid: 'sa-1' })
+    assert.equal(cache.size, 6)
     cache.forget(parsePodUid('u-2'))
-    assert.equal(cache.size, 4)
+    assert.equal(cache.size, 5)
     cache.forget(parsePodUid('u-1'))
     assert.equal(cache.size, 0)
   })

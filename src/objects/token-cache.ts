@@ -41,7 +41,9 @@ export class TokenCache {
   async get(account: ObjectKey, spec: TokenSpec, signal: AbortSignal): Promise<Token> {
     this.#sweep()
     const { clock, random } = this.#deps
-    const key = JSON.stringify([account.namespace, account.name, spec.audiences, spec.expirationSeconds, boundTo(spec)])
+    const { audiences, expirationSeconds, accountUid = '' } = spec
+    const { namespace, name } = account
+    const key = JSON.stringify([namespace, name, accountUid, audiences, expirationSeconds, boundTo(spec)])
     const entry = this.#entries.getOrInsertComputed(key, () => ({
       uid: spec.boundObject?.uid,
       token: undefined,
