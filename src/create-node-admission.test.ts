@@ -78,6 +78,19 @@ describe('createNodeAdmission()', () => {
     ])
   })
 
+  test('says what nobody on the node offers', async () => {
+    const { admission, told } = await setUp()
+    const requests = { 'b.example/fpga': '1', 'a.example/gpu': '1' }
+    const odd = createPod({
+      metadata: { uid: 'odd' },
+      spec: { containers: [createContainer({ resources: { requests } })] },
+    })
+    assert.deepEqual([admission.admit(odd), admission.admitResize(odd)], [undefined, undefined])
+    assert.deepEqual(told, [
+      'Warning odd UnknownResource This node has no "b.example/fpga": containers that ask for it run without',
+    ])
+  })
+
   test('forgets those that have left', async () => {
     const { admission, told, setActive } = await setUp()
     const large = pod('large', '700m')

@@ -1,5 +1,6 @@
 import { computeAdmission, computeFirstRejection, isOnlyAgainstMarks } from './admission/compute-admission.ts'
 import type { AdmissionFacts } from './admission/compute-admission.ts'
+import { computeUnknownResources } from './admission/compute-unknown-resources.ts'
 import type { Pressures } from './admission/compute-pressure-rejection.ts'
 import { computeRaisedAmounts } from './admission/compute-raised-amounts.ts'
 import { computeSafeSysctls } from './admission/compute-safe-sysctls.ts'
@@ -89,6 +90,13 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
       declaredFeatures: deps.declaredFeatures,
     }
   }
+  // In a cluster the scheduler keeps such pods away; on a node of its own nobody does.
+  const tellUnknown = (pod: Pod) => {
+    for (const resource of computeUnknownResources(own(pod), parseAmounts(deps.allocatable()))) {
+      const message = `This node has no "${resource}": containers that ask for it run without`
+      events.record(pod, { type: 'Warning', reason: 'UnknownResource', message })
+    }
+  }
   const admit = (pod: Pod, providers: readonly ResourceProvider[]): Rejection | undefined => {
     const facts = readFacts(pod)
     const refusal = computeFirstRejection(pod, facts) ?? provide(providers, pod)
@@ -112,7 +120,11 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
     capabilities: () => listCapabilities(deps),
 
     /** Says why the pod may not run here; others may have to leave for one that may. */
-    admit: (pod: Pod): Rejection | undefined => admit(pod, deps.providers),
+    admit(pod: Pod): Rejection | undefined {
+      const rejection = admit(pod, deps.providers)
+      if (rejection === undefined) tellUnknown(pod)
+      return rejection
+    },
 
     /** The same for one that runs and wants to be of another size; what it has for itself alone, it keeps either way. */
     admitResize: (pod: Pod): Rejection | undefined => admit(pod, []),

@@ -21,18 +21,18 @@ const OWN_FIELDS = {
   podLogsDir: undefined,
 } as const
 
-/** Reads the user's settings for the agent as the agent will, so that a mistake in them is told here and not in its log. */
+/** Reads the user's settings for the agent as the agent will, so that a mistake in them is told here and not in its log; gives what is odd about them. */
 export async function checkSettings(
   node: { readonly layout: NodeLayout; readonly record: NodeRecord },
   machine: Machine,
-): Promise<void> {
+): Promise<readonly string[]> {
   const { layout, record } = node
   const argv = agentFlags({ layout, nodeName: record.nodeName })
   const command = await loadConfiguration(argv, { files: hostConfigFiles, machine }).catch((error: unknown) => {
     if (!(error instanceof ConfigError) && !(error instanceof FlagError)) throw error
     throw new NodeError(formatConfigError(error), exitCodes.failed, { cause: error })
   })
-  if (command.kind !== 'run') return
+  if (command.kind !== 'run') return []
   const wanted = JSON.parse(createAgentConfig(layout, record)) as Readonly<Record<string, unknown>>
   for (const [field, option] of Object.entries(OWN_FIELDS)) {
     const value = command.settings.config[field as keyof typeof OWN_FIELDS]
@@ -43,4 +43,5 @@ export async function checkSettings(
       exitCodes.failed,
     )
   }
+  return command.settings.warnings.filter((warning) => warning.includes(`${layout.settings}/`))
 }

@@ -94,7 +94,8 @@ async function prepareNode(
   if (options.kubelet === undefined && (await listFolder(layout.settings)).length > 0) {
     // Loaded only here: most nodes have no settings of their own.
     const { checkSettings } = await import('./check-settings.ts')
-    await checkSettings({ layout, record }, { ...readMachine(), hostname: nodeName })
+    const odd = await checkSettings({ layout, record }, { ...readMachine(), hostname: nodeName })
+    for (const warning of odd) deps.say(`warning: ${warning}`)
   }
   makeCgroup(record.cgroupRoot)
   return record

@@ -44,7 +44,10 @@ export class DevicePlugins {
       log.warn('device plugin is not let in', { resource, why: fault })
       throw new Error(fault)
     }
-    const client = await DevicePluginClient.connect({ resource, socketPath, clock }, signal)
+    const client = await DevicePluginClient.connect({ resource, socketPath, clock }, signal).catch((error: unknown) => {
+      log.warn('cannot take a device plugin into use', { resource, path: socketPath, error })
+      throw error
+    })
     this.#end(resource, 'another plugin for the same devices came')
     const scope = new AbortScope(tasks.signal)
     this.#clients.set(resource, { client, scope })

@@ -16,6 +16,7 @@ export interface SliceWipesDeps {
 const GRACE_MS = 30_000
 const FIRST_RETRY_MS = 1000
 const LONGEST_RETRY_MS = 300_000
+const TOLD_TRY = 4
 const JITTER = 0.2
 
 /** Takes devices out of the cluster's sight that nobody here could prepare: those of drivers that are away for a while. */
@@ -62,16 +63,15 @@ export class SliceWipes {
 
   async #wipe(driver: string | undefined, signal: AbortSignal): Promise<void> {
     const { deleteSlices, clock, random, log } = this.#deps
-    let isTold = false
-    for (let ms = FIRST_RETRY_MS; ; ms = Math.min(2 * ms, LONGEST_RETRY_MS)) {
+    for (let ms = FIRST_RETRY_MS, tries = 1; ; ms = Math.min(2 * ms, LONGEST_RETRY_MS), tries += 1) {
       try {
         await deleteSlices(driver, signal)
-        log.info('resource slices of the node are deleted until their driver publishes them anew', { driver })
+        log.debug('resource slices of the node are deleted until their driver publishes them anew', { driver })
         return
       } catch (error) {
         signal.throwIfAborted()
-        if (!isTold) log.info('cannot delete resource slices of the node, will try again', { driver, error })
-        isTold = true
+        // At a start the Node may not be there yet.
+        if (tries === TOLD_TRY) log.warn('cannot delete resource slices of the node, will try again', { driver, error })
       }
       await clock.sleep(ms * (1 + random() * JITTER), signal)
     }

@@ -436,6 +436,20 @@ describe('a volume that is written down in its pod', () => {
     ])
     assert.deepEqual(node.journal, [])
   })
+
+  test('says so where there is no such driver at all', async () => {
+    const { node, ensure, events, clock } = await setUp()
+    node.isRegistered = false
+    const given = new AbortController()
+    const late = assert.rejects(ensure(podWith('u-1', inline), given.signal))
+    await clock.advance(0)
+    given.abort(new Error('enough'))
+    await late
+    assert.deepEqual(events, [
+      `Warning FailedMount MountVolume.SetUp failed for volume "data" : volume mode "Ephemeral" not supported by driver ${DRIVER} (only supports ["Persistent"]), and no such driver is registered`,
+    ])
+    assert.deepEqual(node.journal, [])
+  })
 })
 
 describe('a block device of a CSI driver', () => {

@@ -1,5 +1,6 @@
 import type { TaskGroup } from '../../async/task-group.ts'
 import type { CsiDriverTraits } from '../../csi/csi-driver-objects.ts'
+import type { CsiDrivers } from '../../csi/csi-drivers.ts'
 import type { PersistentVolume } from '../../model/generated/core-v1.ts'
 import { volumeGroupsOf } from '../claims/volume-groups.ts'
 import { askDriverUsage } from '../csi/ask-driver-usage.ts'
@@ -146,11 +147,11 @@ export class CsiKind implements VolumeKind {
   async #attach({ request, volume, node }: Wanted & OnNode, signal: AbortSignal): Promise<Attached> {
     if (node === undefined) {
       const traits = await this.#deps.driverObjects.find(volume.driver, signal)
-      checkLifecycle(volume, traits)
+      checkLifecycle(volume, traits, this.#deps.drivers)
       return { traits, publishContext: {} }
     }
     const onTraits = (traits: CsiDriverTraits) => {
-      checkLifecycle(volume, traits)
+      checkLifecycle(volume, traits, this.#deps.drivers)
       this.#staged.enter(node, request.uid, { attachable: traits.attachRequired })
     }
     const onWaiting = (isWaiting: boolean) => {
@@ -201,10 +202,15 @@ export class CsiKind implements VolumeKind {
   }
 }
 
-function checkLifecycle({ driver, lifecycle, use }: CsiVolume, { lifecycleModes }: CsiDriverTraits): void {
+function checkLifecycle(
+  { driver, lifecycle, use }: CsiVolume,
+  { lifecycleModes }: CsiDriverTraits,
+  drivers: CsiDrivers,
+): void {
   if (lifecycleModes.includes(lifecycle)) return
   const modes = lifecycleModes.map((mode) => `"${mode}"`).join(' ')
-  const message = `volume mode "${lifecycle}" not supported by driver ${driver} (only supports [${modes}])`
+  const isThere = drivers.find(driver) !== undefined
+  const message = `volume mode "${lifecycle}" not supported by driver ${driver} (only supports [${modes}])${isThere ? '' : ', and no such driver is registered'}`
   const step = use === 'device' ? 'MapVolume.MapPodDevice failed' : 'MountVolume.SetUp failed'
   throw new VolumeStepError(message, { step, outcome: 'untried' })
 }

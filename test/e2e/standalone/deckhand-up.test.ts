@@ -77,6 +77,7 @@ describe('deckhand up', () => {
     assert.match(await again.output(), /containerd found running/)
     const warning = `podPidsLimit: -5: expected -1 or more, there is no limit (${settings} line 3)`
     assert.ok((await readFile(`${node.state}/logs/kubelet.log`, 'utf8')).includes(warning))
+    assert.ok((await again.output()).includes(`warning: ${warning}\n`))
     assert.equal(await node.containers(), containers)
 
     const down = await node.run('down')
