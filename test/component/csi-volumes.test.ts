@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout } from 'node:timers/promises'
 import { ShutdownError } from '../../src/async/abort-errors.ts'
 import { TaskGroup } from '../../src/async/task-group.ts'
 import { createCsi } from '../../src/create-csi.ts'
@@ -128,31 +128,31 @@ async function setUp(t: TestContext) {
       t.after(() => driver[Symbol.dispose]())
       return driver
     },
-    /** Time passes until something is so. */
+    /** Time passes until something is so; also that of the sockets, which is real. */
     passes: async (isSo: () => boolean) => {
       while (!isSo()) {
         await clock.advance(25)
-        await setImmediate()
+        await setTimeout(1)
       }
     },
   }
 }
 
 /** As the worker of a pod does: it is told from time to time, and begun anew. */
-async function leave(release: (uid: string) => Promise<void>): Promise<void> {
+async function again(work: () => Promise<unknown>): Promise<void> {
   try {
-    await release('u-1')
+    await work()
   } catch (error) {
     assert.match(String(error), /VolumesError/)
-    await leave(release)
+    await again(work)
   }
 }
 
 test('a pod whose driver is missing, restarts or hangs waits, says for what, and goes on as soon as it can', async (t) => {
-  const { ensure, release, startDriver, passes, steps, root } = await setUp(t)
+  const { ensure, release, startDriver, passes, steps, root, clock } = await setUp(t)
   const missing = `driver name ${DRIVER} not found in the list of registered CSI drivers`
   let isThere = false
-  const bringing = ensure(pod).then(() => (isThere = true))
+  const bringing = again(() => ensure(pod)).then(() => (isThere = true))
   await until(() => steps.at(-1) === `wait to mount volume "data" again: ${missing}`)
   const first = await startDriver()
   await passes(() => isThere)
@@ -163,13 +163,15 @@ test('a pod whose driver is missing, restarts or hangs waits, says for what, and
 
   first[Symbol.dispose]()
   let isGone = false
-  const leaving = leave(release).then(() => (isGone = true))
+  const leaving = again(() => release('u-1')).then(() => (isGone = true))
   await passes(() => steps.at(-1) === `wait to unmount volume "data" again: ${missing}`)
   const second = await startDriver()
   second.hung.add('nodeUnpublishVolume')
   const step = `NodeUnpublishVolume of CSI driver ${DRIVER} for volume "pv-vol"`
   await passes(() => steps.at(-1) === step && calls(second).length === 1)
   second.hung.clear()
+  // The call that hangs is given up.
+  await clock.advance(120_000)
   await passes(() => isGone)
   await leaving
   assert.equal(existsSync(join(root, 'pods/u-1/volumes/kubernetes.io~csi')), false)
