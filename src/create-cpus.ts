@@ -3,18 +3,16 @@ import type { Settings } from './config/load-configuration.ts'
 import { parseGoBool } from './config/values/go-scalars.ts'
 import { computeLinuxResources } from './containers/compute-linux-resources.ts'
 import type { CpuQuotaSettings } from './containers/compute-linux-resources.ts'
+import { createCpusetReader } from './create-cpuset-reader.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
 import { createStateFile } from './create-state-file.ts'
-import { createCgroupReader } from './host/cgroup-reader.ts'
 import { readCpuPlaces } from './host/read-cpu-places.ts'
 import type { CpuPlace } from './host/read-cpu-places.ts'
 import type { MachineFacts } from './host/read-machine.ts'
-import { podCgroupPaths } from './model/cgroup-names.ts'
 import { parseAmounts } from './model/compute-pod-requests.ts'
 import { parseCpuSet } from './model/cpu-set.ts'
-import type { CpuSet } from './model/cpu-set.ts'
 import { allContainers } from './model/pod-containers.ts'
-import type { Pod, PodUid } from './model/pod.ts'
+import type { Pod } from './model/pod.ts'
 import { quantityMilliValue } from './model/quantity.ts'
 import type { StateFile } from './resources/allocation-file.ts'
 import type { CpusetUpdate } from './resources/cpus/compute-cpuset-updates.ts'
@@ -51,7 +49,7 @@ export async function createCpus(deps: CreateCpusDeps): Promise<PodCpus> {
   const common = {
     ...deps,
     observed: deps.runtime.observer,
-    readCpus: createCpusReader(deps),
+    readCpus: createCpusetReader('cpuset.cpus', deps),
     write: (text: string) => store.write(text),
     periodMs: config.cpuManagerReconcilePeriod,
   }
@@ -112,25 +110,6 @@ function checkSockets(topology: readonly CpuPlace[]): void {
     throw new Error(
       `Cannot use the CPU policy option "align-by-socket": expected at most as many sockets as NUMA nodes, there are ${count('socket')} and ${count('numaNode')}`,
     )
-}
-
-/** What the kernel says, else what the runtime says. */
-function createCpusReader({ machine, runtime }: CreateCpusDeps) {
-  const reader = createCgroupReader(machine.cgroupVersion)
-  const { calls, cgroups } = runtime
-  return async (
-    { uid, id }: { readonly uid: PodUid; readonly id: string },
-    signal: AbortSignal,
-  ): Promise<CpuSet | undefined> => {
-    for (const path of cgroups.perQos ? podCgroupPaths(uid, cgroups) : [cgroups.root]) {
-      const name = reader.children(path).find((child) => child.includes(id))
-      const text = name === undefined ? undefined : reader.read('cpuset', `${path}/${name}`, 'cpuset.cpus')
-      if (text !== undefined) return new Set(parseCpuSet(text.trim()))
-    }
-    const { status } = await calls.containerStatus({ containerId: id }, signal)
-    const text = status?.resources?.linux?.cpusetCpus
-    return text === undefined ? undefined : new Set(parseCpuSet(text))
-  }
 }
 
 type Quota = { readonly cpuQuota?: bigint; readonly cpuPeriod?: bigint }

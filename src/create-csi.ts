@@ -3,7 +3,7 @@ import type { TaskGroup } from './async/task-group.ts'
 import type { CsiDriverObjects } from './csi/csi-driver-objects.ts'
 import { CsiDriverRegistry } from './csi/csi-driver-registry.ts'
 import type { CsiDrivers } from './csi/csi-drivers.ts'
-import type { CsiCall } from './csi/csi-node-client.ts'
+import type { DriverCall } from './telemetry/driver-call.ts'
 import type { CsiNodeObjects } from './csi/csi-node-objects.ts'
 import type { CsiPluginHandlerDeps } from './csi/csi-plugin-handler.ts'
 import { noCsiDriverObjects } from './csi/no-csi-driver-objects.ts'
@@ -21,7 +21,7 @@ export interface CsiDeps {
   readonly onChange: () => void
   /** A driver came or went, or the cluster says something else of one. */
   readonly onDrivers: () => void
-  readonly metrics: { csiCall(call: CsiCall): void }
+  readonly metrics: { csiCall(call: DriverCall): void }
   readonly giveUp: (error: Error) => void
   readonly clock: Clock
   readonly random: () => number

@@ -1,14 +1,12 @@
 import type { Clock } from './async/clock.ts'
 import type { Settings } from './config/load-configuration.ts'
+import { createCpusetReader } from './create-cpuset-reader.ts'
 import { createStateFile } from './create-state-file.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
-import { createCgroupReader } from './host/cgroup-reader.ts'
 import type { MachineFacts } from './host/read-machine.ts'
 import type { NumaNode } from './host/read-numa-nodes.ts'
-import { podCgroupPaths } from './model/cgroup-names.ts'
 import { parseAmounts } from './model/compute-pod-requests.ts'
-import { parseCpuSet } from './model/cpu-set.ts'
-import type { Pod, PodUid } from './model/pod.ts'
+import type { Pod } from './model/pod.ts'
 import { quantityValue } from './model/quantity.ts'
 import { computeEvictionReserve } from './node/compute-node-resources.ts'
 import { createMemoryPolicy } from './resources/memory/create-memory-policy.ts'
@@ -17,7 +15,6 @@ import { MemoryAssignments } from './resources/memory/memory-assignments.ts'
 import { MEMORY_STATE_FILE } from './resources/memory/memory-state-file.ts'
 import type { PodMemory } from './resources/memory/pod-memory.ts'
 import { UNPLACED_STATE, UnplacedMemory } from './resources/memory/unplaced-memory.ts'
-import type { NumaSet } from './resources/placement/hint-provider.ts'
 import type { AgentMetrics } from './telemetry/create-metrics.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { toNodeProfile } from './to-node-profile.ts'
@@ -56,7 +53,7 @@ export async function createMemory(deps: CreateMemoryDeps): Promise<PodMemory> {
     policy,
     recorded: await loadMemoryState({ file, log }, policy),
     observed: deps.runtime.observer,
-    readNodes: createNodesReader(deps),
+    readNodes: createCpusetReader('cpuset.mems', deps),
     write: (text) => file.write(text),
     periodMs: settings.config.cpuManagerReconcilePeriod,
   })
@@ -68,22 +65,4 @@ function sumReserved({ settings, machine }: CreateMemoryDeps): ReadonlyMap<strin
   const eviction = computeEvictionReserve(resources, { memoryBytes: machine.memoryBytes, storageBytes: undefined })
   const parts = [...resources.reserved.map(parseAmounts), eviction].flatMap((amounts) => amounts.get('memory') ?? [])
   return new Map([['memory', parts.reduce((sum, amount) => sum + quantityValue(amount), 0n)]])
-}
-
-/** What the kernel says, else what the runtime says. */
-function createNodesReader({ machine, runtime }: CreateMemoryDeps) {
-  const reader = createCgroupReader(machine.cgroupVersion)
-  const { calls, cgroups } = runtime
-  return async (
-    { uid, id }: { readonly uid: PodUid; readonly id: string },
-    signal: AbortSignal,
-  ): Promise<NumaSet | undefined> => {
-    for (const path of cgroups.perQos ? podCgroupPaths(uid, cgroups) : [cgroups.root]) {
-      const name = reader.children(path).find((child) => child.includes(id))
-      const text = name === undefined ? undefined : reader.read('cpuset', `${path}/${name}`, 'cpuset.mems')
-      if (text !== undefined) return new Set(parseCpuSet(text.trim()))
-    }
-    const { status } = await calls.containerStatus({ containerId: id }, signal)
-    return new Set(parseCpuSet(status?.resources?.linux?.cpusetMems ?? ''))
-  }
 }

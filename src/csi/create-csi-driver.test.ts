@@ -12,7 +12,7 @@ import { until } from '../../test/fakes/until.ts'
 import { ShutdownError } from '../async/abort-errors.ts'
 import { createCsiDriver } from './create-csi-driver.ts'
 import { CsiNodeClient } from './csi-node-client.ts'
-import type { CsiCall } from './csi-node-client.ts'
+import type { DriverCall } from '../telemetry/driver-call.ts'
 import type { CsiDriver } from './csi-drivers.ts'
 
 const never = new AbortController().signal
@@ -26,7 +26,7 @@ async function setUp(t: TestContext, options: FakeCsiDriverOptions = {}) {
     rmSync(folder, { recursive: true })
   })
   const clock = new FakeClock()
-  const counted: CsiCall[] = []
+  const counted: DriverCall[] = []
   const client = new CsiNodeClient({ driver: 'disk', socketPath, clock, onCall: (call) => counted.push(call) })
   return { fake, clock, counted, driver: createCsiDriver(client, { name: 'disk', nodeId: 'n' }) }
 }
@@ -203,7 +203,7 @@ describe('createCsiDriver()', () => {
     assert.deepEqual(
       [message, code, isFinal],
       [
-        'Cannot call "NodeStageVolume" of CSI driver "disk": DeadlineExceeded: no answer after 120000 ms',
+        'Cannot call "NodeStageVolume" of CSI driver "disk": DeadlineExceeded: no answer after 120 s',
         'DeadlineExceeded',
         false,
       ],

@@ -1,10 +1,9 @@
-import { DeadlineError } from '../async/abort-errors.ts'
 import type { Clock } from '../async/clock.ts'
-import { withDeadline } from '../async/deadline.ts'
+import { callDriver } from '../cri/call-driver.ts'
+import type { DriverFailure } from '../cri/call-driver.ts'
 import { GrpcChannel } from '../cri/grpc-channel.ts'
-import { toGrpcFailure } from '../cri/grpc-code.ts'
-import type { GrpcCode } from '../cri/grpc-code.ts'
 import { toGrpcMethod } from '../cri/grpc-method.ts'
+import type { DriverCall } from '../telemetry/driver-call.ts'
 import { CsiCallError } from './csi-call-error.ts'
 import { NodeDefinition } from './generated/csi-v1.ts'
 
@@ -13,20 +12,11 @@ type Method = keyof Methods
 type Request<M extends Method> = ReturnType<Methods[M]['requestType']['decode']>
 type Response<M extends Method> = ReturnType<Methods[M]['responseType']['decode']>
 
-/** A call that ended, for those who count. */
-export interface CsiCall {
-  readonly driver: string
-  /** With its service, as in "/csi.v1.Node/NodeGetInfo". */
-  readonly method: string
-  readonly code: GrpcCode
-  readonly seconds: number
-}
-
 export interface CsiNodeClientDeps {
   readonly driver: string
   readonly socketPath: string
   readonly clock: Clock
-  readonly onCall: (call: CsiCall) => void
+  readonly onCall: (call: DriverCall) => void
 }
 
 // As long as the Go kubelet gives them, for all calls alike.
@@ -41,34 +31,13 @@ export class CsiNodeClient {
   }
 
   async call<M extends Method>(name: M, request: Request<M>, signal: AbortSignal): Promise<Response<M>> {
-    const { driver, socketPath, clock, onCall } = this.#deps
+    const { driver, socketPath } = this.#deps
     const { fullName, methods } = NodeDefinition
     const method = toGrpcMethod<Request<M>, Response<M>>(fullName, methods[name] as never)
-    const startedAt = clock.monotonic()
-    const end = (code: GrpcCode) =>
-      onCall({ driver, method: method.path, code, seconds: (clock.monotonic() - startedAt) / 1000 })
     using channel = new GrpcChannel({ socketPath, bare: false })
-    try {
-      const reply = await withDeadline(
-        { clock, ms: CALL_MS, what: `${methods[name].name} of CSI driver "${driver}"` },
-        (s) => channel.unary(method, request, {}, s),
-        signal,
-      )
-      end('Ok')
-      return reply
-    } catch (error) {
-      if (signal.aborted) {
-        end('Cancelled')
-        throw signal.reason
-      }
-      const failure = toFailure(error)
-      end(failure.code)
-      throw new CsiCallError({ driver, method: methods[name].name }, failure, { cause: error })
-    }
+    const toError = ({ cause, ...failure }: DriverFailure) =>
+      new CsiCallError({ driver, method: failure.method }, failure, { cause })
+    const target = { ...this.#deps, kind: 'CSI driver', channel, ms: CALL_MS }
+    return await callDriver(target, { method, request, toError }, signal)
   }
-}
-
-function toFailure(error: unknown): { readonly code: GrpcCode; readonly detail: string } {
-  if (error instanceof DeadlineError) return { code: 'DeadlineExceeded', detail: `no answer after ${CALL_MS} ms` }
-  return toGrpcFailure(error)
 }

@@ -4,7 +4,7 @@ import { createCsiDriver } from './create-csi-driver.ts'
 import { CsiCallError } from './csi-call-error.ts'
 import type { CsiDriverRegistry } from './csi-driver-registry.ts'
 import { CsiNodeClient } from './csi-node-client.ts'
-import type { CsiCall } from './csi-node-client.ts'
+import type { DriverCall } from '../telemetry/driver-call.ts'
 import type { DriverFacts } from './csi-node-object.ts'
 import { compareVersions, parseCsiVersion } from './parse-csi-version.ts'
 import type { CsiVersion } from './parse-csi-version.ts'
@@ -18,7 +18,7 @@ export interface CsiPluginHandlerDeps {
         uninstall(driver: string): void
       }
     | undefined
-  readonly onCall: (call: CsiCall) => void
+  readonly onCall: (call: DriverCall) => void
   readonly clock: Clock
 }
 

@@ -1,3 +1,5 @@
+import { goCodeOf } from './driver-call.ts'
+import type { DriverCall } from './driver-call.ts'
 import type { MetricSet } from './metric-set.ts'
 
 /** What is counted of devices that pods claim. */
@@ -9,12 +11,7 @@ export interface DraMetrics {
     readonly seconds: number
   }): void
   /** A driver answered, or did not. */
-  draCall(call: {
-    readonly driver: string
-    readonly method: string
-    readonly code: string
-    readonly seconds: number
-  }): void
+  draCall(call: DriverCall): void
   /** The record of claims made no sense and was set aside. */
   claimStateLost(): void
 }
@@ -22,8 +19,6 @@ export interface DraMetrics {
 // From a tenth of a second to just below the longest call, evenly on a scale of ratios.
 const [FIRST, LAST, COUNT] = [0.1, 40, 15]
 const BUCKETS = Array.from({ length: COUNT }, (_, index) => FIRST * (LAST / FIRST) ** (index / (COUNT - 1)))
-// Go's names for the two codes that are spelt otherwise here.
-const GO_CODES: Readonly<Record<string, string>> = { Ok: 'OK', Cancelled: 'Canceled' }
 
 /** What is told of drivers and claims; in use: claims that are prepared, by driver. */
 export function createDraMetrics(set: MetricSet, inUse: () => ReadonlyMap<string, number>): DraMetrics {
@@ -49,8 +44,10 @@ export function createDraMetrics(set: MetricSet, inUse: () => ReadonlyMap<string
   return {
     draOperation: ({ name, failed, seconds }) =>
       operations.observe({ operation_name: name, is_error: String(failed) }, seconds),
-    draCall: ({ driver, method, code, seconds }) =>
-      calls.observe({ driver_name: driver, method_name: method, grpc_status_code: GO_CODES[code] ?? code }, seconds),
+    draCall(call) {
+      const { driver, method, seconds } = call
+      calls.observe({ driver_name: driver, method_name: method, grpc_status_code: goCodeOf(call) }, seconds)
+    },
     claimStateLost: () => lost.inc(),
   }
 }

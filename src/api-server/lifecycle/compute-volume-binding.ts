@@ -1,4 +1,5 @@
-import type { LabelSelector, PersistentVolume, PersistentVolumeClaim } from '../../model/generated/core-v1.ts'
+import type { PersistentVolume, PersistentVolumeClaim } from '../../model/generated/core-v1.ts'
+import { matchesLabelSelector } from '../../model/matches-label-selector.ts'
 import { compareQuantities, tryParseQuantity } from '../../model/quantity.ts'
 import type { Quantity } from '../../model/quantity.ts'
 
@@ -38,7 +39,7 @@ function suits(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean 
     (offer?.volumeAttributesClassName ?? '') === (wish?.volumeAttributesClassName ?? '') &&
     (wish?.accessModes ?? []).every((mode) => offer?.accessModes?.includes(mode)) &&
     isLargeEnough(offer?.capacity, claim) &&
-    isSelected(volume.metadata?.labels ?? {}, wish?.selector)
+    (wish?.selector === undefined || matchesLabelSelector(wish.selector, volume.metadata?.labels ?? {}))
   )
 }
 
@@ -48,27 +49,4 @@ function isLargeEnough(capacity: Readonly<Record<string, string>> | undefined, c
 
 function sizeOf(amounts: Readonly<Record<string, string>> | undefined): Quantity {
   return tryParseQuantity(amounts?.['storage'] ?? '0') ?? NOTHING
-}
-
-function isSelected(labels: Readonly<Record<string, string>>, selector: LabelSelector | undefined): boolean {
-  const own = new Map(Object.entries(labels))
-  const hasAll = Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => own.get(key) === value)
-  return (
-    hasAll &&
-    (selector?.matchExpressions ?? []).every(({ key, operator, values = [] }) => {
-      const value = own.get(key)
-      switch (operator) {
-        case 'In':
-          return value !== undefined && values.includes(value)
-        case 'NotIn':
-          return value === undefined || !values.includes(value)
-        case 'Exists':
-          return value !== undefined
-        case 'DoesNotExist':
-          return value === undefined
-        default:
-          return false
-      }
-    })
-  )
 }

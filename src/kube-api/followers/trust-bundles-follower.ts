@@ -1,4 +1,6 @@
+import { withDeadline } from '../../async/deadline.ts'
 import type { TaskGroup } from '../../async/task-group.ts'
+import { waitForShared } from '../../async/wait-for-shared.ts'
 import { KubeApiError } from '../kube-client.ts'
 import type { ObjectMeta } from '../../model/generated/core-v1.ts'
 import { runListWatch } from '../list-watch/run-list-watch.ts'
@@ -15,13 +17,13 @@ const GROUP = '/apis/certificates.k8s.io'
 // The newest first.
 const VERSIONS = ['v1beta1', 'v1alpha1'] as const
 const READ_MS = 10_000
-const LOOK_MS = 50
 const RETRY_MS = 10_000
 
 /** The trust bundles of a cluster, followed from the first question on: most nodes are never asked. */
 export class TrustBundlesFollower {
   readonly #deps: FollowerDeps & { readonly tasks: Pick<TaskGroup, 'run'> }
   readonly #bundles = new ObjectCache<TrustBundle>()
+  readonly #synced = Promise.withResolvers<void>()
   #isFollowing = false
   #problem = 'trust bundles have not been read from the API server yet'
 
@@ -34,10 +36,12 @@ export class TrustBundlesFollower {
     const { clock, tasks } = this.#deps
     if (!this.#isFollowing) tasks.run('trust bundles', (s) => this.#follow(s))
     this.#isFollowing = true
-    const end = clock.monotonic() + READ_MS
-    while (!this.#bundles.hasSynced) {
-      if (clock.monotonic() >= end) throw new Error(`Cannot have trust bundles: ${this.#problem}`)
-      await clock.sleep(LOOK_MS, signal)
+    try {
+      const read = (s: AbortSignal) => waitForShared(this.#synced.promise, s)
+      await withDeadline({ clock, ms: READ_MS, what: 'reading trust bundles' }, read, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      throw new Error(`Cannot have trust bundles: ${this.#problem}`, { cause: error })
     }
     return this.#bundles.values()
   }
@@ -47,7 +51,10 @@ export class TrustBundlesFollower {
       {
         ...this.#deps,
         path: `${GROUP}/${await this.#findVersion(signal)}/clustertrustbundles`,
-        onReplace: (items) => this.#bundles.replace(items),
+        onReplace: (items) => {
+          this.#bundles.replace(items)
+          this.#synced.resolve()
+        },
         onEvent: (event) => this.#bundles.apply(event),
         onProblem: (error) => this.#note(error),
       },

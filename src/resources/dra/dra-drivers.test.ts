@@ -10,7 +10,7 @@ import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folde
 import { ShutdownError } from '../../async/abort-errors.ts'
 import { TaskGroup } from '../../async/task-group.ts'
 import { DraDrivers } from './dra-drivers.ts'
-import type { DraCall } from './dra-plugin.ts'
+import type { DriverCall } from '../../telemetry/driver-call.ts'
 
 const never = new AbortController().signal
 const claim = { namespace: 'shop', uid: 'c-1', name: 'gpu' }
@@ -19,7 +19,7 @@ function start(t: TestContext) {
   const folder = makeTemporaryFolder(t)
   const clock = new FakeClock()
   const told: string[] = []
-  const calls: DraCall[] = []
+  const calls: DriverCall[] = []
   const stop = new AbortController()
   const group = new TaskGroup(stop.signal)
   const drivers = new DraDrivers({

@@ -4,7 +4,8 @@ import type { TaskGroup } from '../../async/task-group.ts'
 import { runConnectionWatch } from '../../cri/runtime-connection.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { DRA_VERSIONS, DraPlugin } from './dra-plugin.ts'
-import type { DraCall, DraVersion } from './dra-plugin.ts'
+import type { DriverCall } from '../../telemetry/driver-call.ts'
+import type { DraVersion } from './dra-plugin.ts'
 
 /** A plugin as it presented itself. */
 export interface OfferedPlugin {
@@ -17,7 +18,7 @@ export interface DraDriversDeps {
   readonly clock: Clock
   readonly log: Logger
   readonly tasks: Pick<TaskGroup, 'run'>
-  readonly onCall: (call: DraCall) => void
+  readonly onCall: (call: DriverCall) => void
   /** A driver can be asked now, or no longer. */
   readonly onUsable: (driver: string) => void
   readonly onUnusable: (driver: string) => void

@@ -1,28 +1,20 @@
-import { DeadlineError } from '../../async/abort-errors.ts'
 import type { Clock } from '../../async/clock.ts'
-import { withDeadline } from '../../async/deadline.ts'
-import { toCriCallError } from '../../cri/cri-call-error.ts'
-import type { CriErrorCode } from '../../cri/cri-call-error.ts'
+import { callDriver } from '../../cri/call-driver.ts'
+import type { DriverFailure } from '../../cri/call-driver.ts'
 import { GrpcChannel } from '../../cri/grpc-channel.ts'
+import { toGrpcFailure } from '../../cri/grpc-code.ts'
+import type { GrpcCode } from '../../cri/grpc-code.ts'
 import { toGrpcMethod } from '../../cri/grpc-method.ts'
 import type { RuntimeConnection } from '../../cri/runtime-connection.ts'
+import type { DriverCall } from '../../telemetry/driver-call.ts'
 import { DRAResourceHealthDefinition } from './generated/dra-health-v1alpha1.ts'
 import type { NodeWatchResourcesResponse } from './generated/dra-health-v1alpha1.ts'
 import { DRAPluginDefinition } from './generated/dra-v1.ts'
 import type { Claim, NodePrepareResourceResponse, NodeUnprepareResourceResponse } from './generated/dra-v1.ts'
 
-/** One call of a driver that ended. */
-export interface DraCall {
-  readonly driver: string
-  /** As gRPC names it: "/service/method". */
-  readonly method: string
-  readonly code: CriErrorCode
-  readonly seconds: number
-}
-
 export interface DraPluginDeps {
   readonly clock: Clock
-  readonly onCall: (call: DraCall) => void
+  readonly onCall: (call: DriverCall) => void
 }
 
 /** Where a driver serves, and which version of its API. */
@@ -55,9 +47,9 @@ const watchResources = toGrpcMethod(
 /** A driver did not do what it was asked for. */
 export class DraCallError extends Error {
   override readonly name = 'DraCallError'
-  readonly code: CriErrorCode
+  readonly code: GrpcCode
 
-  constructor(method: string, code: CriErrorCode, detail: string, options?: ErrorOptions) {
+  constructor(method: string, code: GrpcCode, detail: string, options?: ErrorOptions) {
     super(`${method}: ${code}: ${detail}`, options)
     this.code = code
   }
@@ -113,7 +105,11 @@ export class DraPlugin implements RuntimeConnection, Disposable {
     try {
       yield* this.#channel.stream(watchResources, {}, {}, signal)
     } catch (error) {
-      throw signal.aborted ? signal.reason : toDraCallError(watchResources.path, error)
+      if (signal.aborted) throw signal.reason
+      const { code, detail } = toGrpcFailure(error)
+      throw new DraCallError(DRAResourceHealthDefinition.methods.nodeWatchResources.name, code, detail, {
+        cause: error,
+      })
     }
   }
 
@@ -122,35 +118,9 @@ export class DraPlugin implements RuntimeConnection, Disposable {
   }
 
   async #call<Q, A>(method: GrpcMethod<Q, A>, request: Q, signal: AbortSignal): Promise<A> {
-    const { clock, onCall } = this.#deps
-    const startedAt = clock.monotonic()
-    const end = (code: CriErrorCode) =>
-      onCall({ driver: this.driver, method: method.path, code, seconds: (clock.monotonic() - startedAt) / 1000 })
-    try {
-      const what = `${nameOf(method.path)} of driver "${this.driver}"`
-      const ask = (s: AbortSignal) => this.#channel.unary(method, request, {}, s)
-      const reply = await withDeadline({ clock, ms: CALL_MS, what }, ask, signal)
-      end('Ok')
-      return reply
-    } catch (error) {
-      if (signal.aborted) {
-        end('Cancelled')
-        throw signal.reason
-      }
-      const failure = toDraCallError(method.path, error)
-      end(failure.code)
-      throw failure
-    }
+    const target = { ...this.#deps, driver: this.driver, kind: 'driver', channel: this.#channel, ms: CALL_MS }
+    const toError = ({ method: name, code, detail, cause }: DriverFailure) =>
+      new DraCallError(name, code, detail, { cause })
+    return await callDriver(target, { method, request, toError }, signal)
   }
-}
-
-function toDraCallError(path: string, error: unknown): DraCallError {
-  if (error instanceof DeadlineError)
-    return new DraCallError(nameOf(path), 'DeadlineExceeded', `no answer after ${CALL_MS / 1000} s`, { cause: error })
-  const { code, detail } = toCriCallError(nameOf(path), error)
-  return new DraCallError(nameOf(path), code, detail, { cause: error })
-}
-
-function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1)
 }
