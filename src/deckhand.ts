@@ -1,28 +1,29 @@
 /** The friendly command: reads the command line, wires the standalone node, and turns its end into an exit code. */
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
-import { ShutdownError } from './async/abort-errors.ts'
-import { systemClock } from './async/clock.ts'
+import { ShutdownError } from './base/async/abort-errors.ts'
+import { systemClock } from './base/async/clock.ts'
 import { hostname } from 'node:os'
-import { readBytes } from './host/state-folder.ts'
-import { openClient } from './open-client.ts'
-import { serveApi } from './serve-api.ts'
+import { readBytes } from './system/files/state-folder.ts'
+import { openClient } from './standalone/node/open-client.ts'
+import { serveApi } from './standalone/node/serve-api.ts'
 import { parseArguments } from './standalone/arguments.ts'
 import type { Command } from './standalone/arguments.ts'
 import { runDown } from './standalone/down.ts'
 import { helpText } from './standalone/help.ts'
-import type { NodeDeps } from './standalone/node-deps.ts'
-import { exitCodes, NodeError } from './standalone/node-error.ts'
-import type { ExitCode } from './standalone/node-error.ts'
+import type { NodeDeps } from './standalone/node/node-deps.ts'
+import { exitCodes, NodeError } from './standalone/node/node-error.ts'
+import type { ExitCode } from './standalone/node/node-error.ts'
 import { runShutdown } from './standalone/shutdown.ts'
 import { runStatus } from './standalone/status.ts'
 import { runUp } from './standalone/up.ts'
 import { runWhy } from './standalone/why.ts'
-import type { Logger } from './telemetry/logger.ts'
+import type { Logger } from './base/telemetry/logger.ts'
 
 const RUNTIME_TIMEOUT_MS = 120_000
 const SECOND_SIGNAL_MS = 1000
 let firstSignalAt = 0
+const random = () => Math.random()
 
 // Where runc, ip and iptables are; the PATH of a login that became root may lack it.
 process.env['PATH'] = [process.env['PATH'], '/usr/local/sbin', '/usr/sbin', '/sbin'].filter(Boolean).join(':')
@@ -76,11 +77,20 @@ function leave(stop: AbortController, name: NodeJS.Signals): void {
 async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCode> {
   switch (command.kind) {
     case 'up':
-      await runUp({ ...deps, hostname: hostname(), serveApi, openClient }, command.options, signal)
+      await runUp(
+        {
+          ...deps,
+          hostname: hostname(),
+          serveApi: (api, s) => serveApi(random, api, s),
+          openClient: (kubeconfig, tasks) => openClient(random, kubeconfig, tasks),
+        },
+        command.options,
+        signal,
+      )
       return exitCodes.done
     case 'down': {
       // Loaded only here: gRPC costs time and memory that the other commands need not spend.
-      const { createCriClient } = await import('./cri/cri-client.ts')
+      const { createCriClient } = await import('./protocols/cri/cri-client.ts')
       const client = { clock: systemClock, requestTimeoutMs: RUNTIME_TIMEOUT_MS, log: silentLogger }
       const openRuntime = (endpoint: string) => createCriClient({ ...client, runtimeEndpoint: endpoint })
       await runDown({ ...deps, openRuntime }, command, signal)

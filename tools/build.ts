@@ -8,7 +8,7 @@ const programs = {
   main: 'src/main.ts',
   deckhand: 'src/deckhand.ts',
   // Where create-guarded-files.ts looks for it: beside itself.
-  'guarded/main': 'src/host/guarded/main.ts',
+  'child/main': 'src/system/guarded/child/main.ts',
 }
 
 const root = join(import.meta.dirname, '..')

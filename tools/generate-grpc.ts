@@ -31,13 +31,14 @@ const options = [
 ]
 
 const FOLDERS = [
-  'src/cri',
-  'src/csi',
-  'src/node-api',
-  'src/plugins',
-  'src/resources/devices',
-  'src/resources/dra',
-  'src/tracing',
+  'src/protocols/cri',
+  'src/protocols/csi',
+  'src/protocols/grpc',
+  'src/protocols/tracing',
+  'src/node/claims',
+  'src/node/devices',
+  'src/node/plugins',
+  'src/serving/sockets',
 ]
 
 for (const folder of FOLDERS) {

@@ -1,5 +1,5 @@
 /**
- * Writes what the decoder must know of API types: src/schema/generated/pod-schema.ts for what a Pod or PodList reaches (all that
+ * Writes what the decoder must know of API types: src/model/schema/generated/pod-schema.ts for what a Pod or PodList reaches (all that
  * a kubelet decodes, kept small for its start) and api-schema.ts for everything that the API server serves.
  * Usage: bin/node tools/generate-schema.ts FOLDER_WITH_OPENAPI_JSON
  */
@@ -178,7 +178,7 @@ function write(file: string, variable: string, notation: string, types: Readonly
     '}',
     '',
   ]
-  writeFileSync(join(import.meta.dirname, '../src/schema/generated', file), lines.join('\n'))
+  writeFileSync(join(import.meta.dirname, '../src/model/schema/generated', file), lines.join('\n'))
 }
 
 const NOTATION = 'name, "!" if required, ":" type, "=" default, "#" keys of a list'

@@ -1,12 +1,12 @@
 /**
- * Writes src/schema/generated/api-wire-format.ts: the field numbers of API types in Protocol Buffers, and which fields are absent when
+ * Writes src/model/schema/generated/api-wire-format.ts: the field numbers of API types in Protocol Buffers, and which fields are absent when
  * they are zero. The OpenAPI schemas do not have these facts; the tags of the published Go types do.
  * Usage: bin/node tools/generate-wire-format.ts FOLDER, with a file GROUP/types.go for each group, "core" and "meta" among them
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
-import { apiSchema } from '../src/schema/generated/api-schema.ts'
+import { apiSchema } from '../src/model/schema/generated/api-schema.ts'
 
 const STRUCT = /^type (\w+) struct \{\n([\s\S]*?)^\}/gm
 const FIELD = /^\t(?:\w+\s+)?(\*?[\w.[\]*]+)\s+`([^`]*)`/gm
@@ -55,4 +55,4 @@ const text = [
   '}',
   '',
 ]
-writeFileSync(join(import.meta.dirname, '../src/schema/generated/api-wire-format.ts'), text.join('\n'))
+writeFileSync(join(import.meta.dirname, '../src/model/schema/generated/api-wire-format.ts'), text.join('\n'))

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { checkLayers } from './check-layers.ts'
 import { layers, owners } from './layers.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -13,17 +14,40 @@ const folders = Object.keys(layers)
 
 describe('layers', () => {
   test('has every folder of src, and no other', () => {
-    const present = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
-    assert.deepEqual(folders.toSorted(), present.map(({ name }) => name).sort())
+    const shelves = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    const present = shelves.flatMap(({ name }) =>
+      folders.includes(name)
+        ? [name]
+        : readdirSync(join(root, 'src', name), { withFileTypes: true }).map((entry) => `${name}/${entry.name}`),
+    )
+    assert.deepEqual(folders.toSorted(), present.sort())
+  })
+
+  test('has two files beside the shelves: the two programs', () => {
+    const loose = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => !entry.isDirectory())
+    assert.deepEqual(loose.map(({ name }) => name).sort(), ['deckhand.ts', 'main.ts'])
   })
 
   test('lets a folder import only folders above it, so that there is no cycle', () => {
     const below = folders.flatMap((folder, index) =>
       (layers[folder] ?? [])
-        .filter((other) => !folders.slice(0, index).includes(other))
-        .map((other) => `${folder} lists ${other}`),
+        .filter((entry) => !isAbove(entry, folders.slice(0, index)))
+        .map((entry) => `${folder} lists ${entry}`),
     )
     assert.deepEqual(below, [])
+  })
+
+  test('keeps the agent and the API server apart', () => {
+    const agent = ['pods', 'node', 'serving', 'agent', 'metrics']
+    const ofServer = layers['api-server'] ?? []
+    assert.deepEqual(
+      ofServer.filter((entry) => agent.includes(entry.split('/')[0] ?? '')),
+      [],
+    )
+    assert.deepEqual(
+      folders.filter((folder) => layers[folder]?.includes('api-server')),
+      ['standalone'],
+    )
   })
 
   test('gives every npm package at run time an owner, and names only folders that exist', () => {
@@ -37,39 +61,75 @@ describe('layers', () => {
     assert.deepEqual(
       Object.values(owners)
         .flat()
-        .filter((folder) => !folders.includes(folder)),
+        .filter((entry) => !folders.some((folder) => folder === entry || folder.startsWith(`${entry}/`))),
       [],
     )
   })
 })
 
-// One statement a row: where it stands, what it says, which rule must complain. "none" is the control group.
+/** Is this folder, or every folder of this shelf, among these? */
+function isAbove(entry: string, above: readonly string[]): boolean {
+  const meant = folders.filter((folder) => folder === entry || folder.startsWith(`${entry}/`))
+  return meant.length > 0 && meant.every((folder) => above.includes(folder))
+}
+
+// One statement a row: where it stands, what it says, what must be said of it. "none" is the control group.
+const imports: readonly (readonly [file: string, text: string, fault: string])[] = [
+  ['src/pods/status/value.ts', `export { podText } from '../../model/pod/pod.ts'`, 'none'],
+  ['src/pods/status/value.test.ts', `import '../sync/worker.ts'`, 'none'],
+  ['src/base/async/sleep.ts', `export { setTimeout } from 'node:timers/promises'`, 'none'],
+  ['src/system/files/read.ts', `export { readFileSync } from 'node:fs'`, 'none'],
+  ['src/agent/all.ts', `export { x } from '../pods/sync/worker.ts'`, 'none'],
+  ['src/main.ts', `export { x } from './pods/sync/worker.ts'`, 'none'],
+  ['src/serving/http/type.ts', `export type { Server } from 'node:http'`, 'none'],
+  ['src/pods/status/plain.ts', `import { x } from '../sync/worker.ts'`, 'src/pods/status may not import src/pods/sync'],
+  ['src/pods/status/type.ts', `import type { X } from '../sync/a.ts'`, 'src/pods/status may not import src/pods/sync'],
+  ['src/pods/status/lines.ts', `import {\n  x,\n} from '../sync/a.ts'`, 'src/pods/status may not import src/pods/sync'],
+  ['src/pods/status/bare.ts', `import '../sync/a.ts'`, 'src/pods/status may not import src/pods/sync'],
+  ['src/pods/status/again.ts', `export { x } from '../sync/a.ts'`, 'src/pods/status may not import src/pods/sync'],
+  ['src/pods/status/all.ts', `export * from '../sync/a.ts'`, 'src/pods/status may not import src/pods/sync'],
+  [
+    'src/pods/status/later.ts',
+    `const y = () => import('../sync/a.ts')`,
+    'src/pods/status may not import src/pods/sync',
+  ],
+  ['src/model/config/fields/deep.ts', `export { x } from '../../../pods/sync/a.ts'`, 'may not import src/pods/sync'],
+  [
+    'src/api-server/rest/agent.ts',
+    `export { x } from '../../node/stats/a.ts'`,
+    'src/api-server may not import src/node',
+  ],
+  ['src/api-server/rest/root.ts', `export { x } from '../../agent/a.ts'`, 'src/api-server may not import src/agent'],
+  ['src/pods/sync/api.ts', `export { x } from '../../api-server/a.ts'`, 'src/pods/sync may not import src/api-server'],
+  ['src/node/stats/program.ts', `export { x } from '../../main.ts'`, 'src/node/stats may not import a program'],
+  ['src/pods/status/fake.ts', `export { x } from '../../../test/fakes/fake-clock.ts'`, 'Nothing in src imports'],
+  ['src/pods/sync/package.ts', `export { credentials } from '@grpc/grpc-js'`, 'Only src/protocols/grpc'],
+  [
+    'src/serving/http/http.ts',
+    `export { createServer } from 'node:http'`,
+    'Take its values from src/base/builtin/http.ts',
+  ],
+  ['src/pods/sync/files.ts', `export { readFileSync } from 'node:fs'`, 'Only src/system may use it'],
+  ['src/pods/sync/files-later.ts', `const y = () => import('node:fs/promises')`, 'Only src/system may use it'],
+  ['src/pods/sync/process.ts', `export { spawn } from 'node:child_process'`, 'Only src/system may use it'],
+  [
+    'src/pods/sync/timer-import.ts',
+    `export { setTimeout } from 'node:timers/promises'`,
+    'Only src/base/async may use it',
+  ],
+  ['src/other/value.ts', `export const x = 1`, 'its folder is not in tools/layers.ts'],
+]
+
 const statements: readonly (readonly [file: string, text: string, rule: string])[] = [
-  ['src/status/value.ts', `export { podText } from '../model/pod.ts'`, 'none'],
-  ['src/status/value.test.ts', `import '../pods/worker.ts'`, 'none'],
-  ['src/async/sleep.ts', `export { setTimeout } from 'node:timers/promises'`, 'none'],
-  ['src/host/read.ts', `export { readFileSync } from 'node:fs'`, 'none'],
-  ['src/status/plain.ts', `import { x } from '../pods/worker.ts'\nexport const y = x`, 'no-restricted-imports'],
-  ['src/status/type.ts', `import type { X } from '../pods/worker.ts'\nexport type Y = X`, 'no-restricted-imports'],
-  ['src/status/again.ts', `export { x } from '../pods/worker.ts'`, 'no-restricted-imports'],
-  ['src/status/all.ts', `export * from '../pods/worker.ts'`, 'no-restricted-imports'],
-  ['src/status/later.ts', `export const y = () => import('../pods/worker.ts')`, 'no-restricted-imports'],
-  ['src/config/fields/deep.ts', `export { x } from '../../pods/worker.ts'`, 'no-restricted-imports'],
-  ['src/status/fake.ts', `export { FakeClock } from '../../test/fakes/fake-clock.ts'`, 'no-restricted-imports'],
-  ['src/pods/package.ts', `export { credentials } from '@grpc/grpc-js'`, 'no-restricted-imports'],
-  ['src/server/http.ts', `export { createServer } from 'node:http'`, 'no-restricted-imports'],
-  ['src/server/http-type.ts', `export type { Server } from 'node:http'`, 'none'],
-  ['src/pods/files.ts', `export { readFileSync } from 'node:fs'`, 'no-restricted-imports'],
-  ['src/pods/files-later.ts', `export const y = () => import('node:fs/promises')`, 'no-restricted-imports'],
-  ['src/pods/files-old.ts', `export { readFileSync } from 'fs'`, 'prefer-node-protocol'],
-  ['src/pods/process.ts', `export { spawn } from 'node:child_process'`, 'no-restricted-imports'],
-  ['src/pods/timer-import.ts', `export { setTimeout } from 'node:timers/promises'`, 'no-restricted-imports'],
-  ['src/pods/timer.ts', `export const y = () => setTimeout(() => {}, 1)`, 'no-restricted-globals'],
-  ['src/pods/interval.ts', `export const y = () => setInterval(() => {}, 1)`, 'no-restricted-globals'],
-  ['src/pods/now.ts', `export const y = () => Date.now()`, 'no-restricted-properties'],
-  ['src/pods/monotonic.ts', `export const y = () => performance.now()`, 'no-restricted-properties'],
-  ['src/pods/timeout.ts', `export const y = () => AbortSignal.timeout(1)`, 'no-restricted-properties'],
-  ['src/pods/chance.ts', `export const y = () => Math.random()`, 'no-restricted-properties'],
+  ['src/pods/sync/plain.ts', `export const y = 1`, 'none'],
+  ['src/base/async/timer.ts', `export const y = () => setTimeout(() => {}, 1)`, 'none'],
+  ['src/pods/sync/files-old.ts', `export { readFileSync } from 'fs'`, 'prefer-node-protocol'],
+  ['src/pods/sync/timer.ts', `export const y = () => setTimeout(() => {}, 1)`, 'no-restricted-globals'],
+  ['src/pods/sync/interval.ts', `export const y = () => setInterval(() => {}, 1)`, 'no-restricted-globals'],
+  ['src/pods/sync/now.ts', `export const y = () => Date.now()`, 'no-restricted-properties'],
+  ['src/pods/sync/monotonic.ts', `export const y = () => performance.now()`, 'no-restricted-properties'],
+  ['src/pods/sync/timeout.ts', `export const y = () => AbortSignal.timeout(1)`, 'no-restricted-properties'],
+  ['src/pods/sync/chance.ts', `export const y = () => Math.random()`, 'no-restricted-properties'],
 ]
 
 const effects: readonly (readonly [name: string, text: string, error: RegExp | undefined])[] = [
@@ -112,7 +172,21 @@ function lint(folder: string, ...args: string[]): LintReport {
 }
 
 describe('the checkers', () => {
-  test('report every import, timer and clock that does not belong there', (t) => {
+  test('report every import that does not belong there', (t) => {
+    const copy = plant(
+      t,
+      imports.map(([file, text]) => [file, text] as const),
+    )
+    const { files, faults } = checkLayers(copy)
+    assert.equal(files, imports.filter(([file]) => !file.endsWith('.test.ts')).length)
+    for (const [file, , fault] of imports) {
+      const found = faults.filter((each) => each.startsWith(`${file}:`))
+      assert.equal(found.length, fault === 'none' ? 0 : 1, `${file}: ${found.join()}`)
+      if (fault !== 'none') assert.ok(found.join().includes(fault), found.join())
+    }
+  })
+
+  test('report every timer and clock that does not belong there', (t) => {
     const copy = plant(
       t,
       statements.map(([file, text]) => [file, text] as const),
@@ -131,24 +205,25 @@ describe('the checkers', () => {
   })
 
   test('report every effect in a file that only decides', (t) => {
-    const files = effects.map(([name, text]) => [`src/pods/${name}`, text] as const)
-    const copy = plant(t, [...files, ['src/pods/apply-effects.ts', 'export const pid = process.pid']])
+    const files = effects.map(([name, text]) => [`src/pods/sync/${name}`, text] as const)
+    const copy = plant(t, [...files, ['src/pods/sync/apply-effects.ts', 'export const pid = process.pid']])
     const tsc = join(root, 'node_modules/typescript/bin/tsc')
     const args = [tsc, '-p', 'tsconfig.pure.json', '--pretty', 'false', '--listFiles']
     const { stdout } = spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8' })
     const lines = stdout.split('\n')
     for (const [name, , error] of effects) {
       assert.ok(
-        lines.some((line) => line.endsWith(`/src/pods/${name}`)),
+        lines.some((line) => line.endsWith(`/src/pods/sync/${name}`)),
         `${name} was not looked at`,
       )
-      const errors = lines.filter((line) => line.startsWith(`src/pods/${name}(`)).join('\n')
+      const errors = lines.filter((line) => line.startsWith(`src/pods/sync/${name}(`)).join('\n')
       if (error === undefined) assert.equal(errors, '')
       else assert.match(errors, error)
     }
   })
 
   test('look at every file of src', () => {
+    assert.ok(checkLayers(root).files > 0)
     const count = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter(
       (name) => name.endsWith('.ts') && !name.includes('/generated/'),
     ).length

@@ -8,6 +8,7 @@ const bin = (name: string, path: string) => [`node_modules/${name}/${path}`]
 export const gate: readonly (readonly [name: string, args: readonly string[]])[] = [
   ['format', [...bin('oxfmt', 'bin/oxfmt'), '--check']],
   ['lint', [...bin('oxlint', 'bin/oxlint'), '--type-aware', '--deny-warnings']],
+  ['layers', ['tools/check-layers.ts']],
   ['types', bin('typescript', 'bin/tsc')],
   ['pure files', [...bin('typescript', 'bin/tsc'), '-p', 'tsconfig.pure.json']],
   ['dead code', bin('knip', 'bin/knip.js')],

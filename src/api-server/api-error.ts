@@ -1,4 +1,4 @@
-import type { Violation } from '../schema/validation/problem-list.ts'
+import type { Violation } from '../model/schema/validation/problem-list.ts'
 
 /** What one part of a refusal is about. */
 export interface StatusCause {

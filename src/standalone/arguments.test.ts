@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { parseArguments } from './arguments.ts'
 import type { UpOptions } from './arguments.ts'
-import { exitCodes, NodeError } from './node-error.ts'
+import { exitCodes, NodeError } from './node/node-error.ts'
 
 const up: UpOptions = {
   state: '/var/lib/deckhand',

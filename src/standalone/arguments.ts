@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { exitCodes, NodeError } from './node-error.ts'
+import { exitCodes, NodeError } from './node/node-error.ts'
 import type { ShutdownOptions } from './shutdown.ts'
 
 /** Where the node listens, on the loopback address. */

@@ -1,4 +1,4 @@
-import { exitCodes } from './node-error.ts'
+import { exitCodes } from './node/node-error.ts'
 
 /** What "deckhand help" prints. */
 export const helpText = `Deckhand: a Kubernetes node on one machine. Needs Linux and root.

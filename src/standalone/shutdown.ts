@@ -1,11 +1,11 @@
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
-import { realFolder } from '../host/state-folder.ts'
-import { checkRoot } from './check-machine.ts'
-import type { NodeDeps } from './node-deps.ts'
-import { exitCodes, NodeError } from './node-error.ts'
-import { computeNodeLayout } from './node-layout.ts'
-import { readNodeRecord } from './node-record.ts'
+import { realFolder } from '../system/files/state-folder.ts'
+import { checkRoot } from './node/check-machine.ts'
+import type { NodeDeps } from './node/node-deps.ts'
+import { exitCodes, NodeError } from './node/node-error.ts'
+import { computeNodeLayout } from './node/node-layout.ts'
+import { readNodeRecord } from './node/node-record.ts'
 
 export interface ShutdownOptions {
   readonly state: string

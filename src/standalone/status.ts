@@ -1,12 +1,12 @@
-import { realFolder } from '../host/state-folder.ts'
-import { addExplanations, explainPods, isHealthy, listPods } from './agent-client.ts'
-import type { PodSummary } from './agent-client.ts'
-import { knownAgent } from './agent-process.ts'
-import { findContainerd } from './containerd.ts'
-import { findNoted, findProcess } from './known-process.ts'
-import type { NodeDeps } from './node-deps.ts'
-import { computeNodeLayout } from './node-layout.ts'
-import { readNodeRecord } from './node-record.ts'
+import { realFolder } from '../system/files/state-folder.ts'
+import { addExplanations, explainPods, isHealthy, listPods } from './node/agent-client.ts'
+import type { PodSummary } from './node/agent-client.ts'
+import { knownAgent } from './node/agent-process.ts'
+import { findContainerd } from './node/containerd.ts'
+import { findNoted, findProcess } from './node/known-process.ts'
+import type { NodeDeps } from './node/node-deps.ts'
+import { computeNodeLayout } from './node/node-layout.ts'
+import { readNodeRecord } from './node/node-record.ts'
 
 /** Says what runs; true when all of it does and the agent is healthy. */
 export async function runStatus(deps: NodeDeps, state: string, signal: AbortSignal): Promise<boolean> {

@@ -1,27 +1,33 @@
-import { TaskGroup } from '../async/task-group.ts'
-import { makeCgroup } from '../host/cgroup-tree.ts'
-import { readMachine } from '../host/read-machine.ts'
-import { listFolder, makeFolder, readTextIfPresent, realFolder, writeFileAtomically } from '../host/state-folder.ts'
-import { listPods } from './agent-client.ts'
-import type { PodSummary } from './agent-client.ts'
-import { createAgentConfig } from './agent-config.ts'
-import { knownAgent, startAgent, waitUntilHealthy } from './agent-process.ts'
-import type { AgentProcess } from './agent-process.ts'
+import { TaskGroup } from '../base/async/task-group.ts'
+import { makeCgroup } from '../system/cgroups/cgroup-tree.ts'
+import { readMachine } from '../system/machine/read-machine.ts'
+import {
+  listFolder,
+  makeFolder,
+  readTextIfPresent,
+  realFolder,
+  writeFileAtomically,
+} from '../system/files/state-folder.ts'
+import { listPods } from './node/agent-client.ts'
+import type { PodSummary } from './node/agent-client.ts'
+import { createAgentConfig } from './node/agent-config.ts'
+import { knownAgent, startAgent, waitUntilHealthy } from './node/agent-process.ts'
+import type { AgentProcess } from './node/agent-process.ts'
 import { runAppliedFolder } from './apply/run-applied-folder.ts'
 import type { UpOptions } from './arguments.ts'
-import { checkPorts, checkPrograms, checkRoot, checkRuntime, toFolderError } from './check-machine.ts'
-import { configureContainerd, findContainerd, isConfigured, startContainerd } from './containerd.ts'
-import { EXAMPLE_POD, examplePod } from './example-pod.ts'
-import { importNodeImages } from './import-images.ts'
-import { stopProcess } from './known-process.ts'
-import type { NodeDeps, UpDeps } from './node-deps.ts'
-import { computeNodeLayout } from './node-layout.ts'
-import type { NodeLayout } from './node-layout.ts'
-import { readNodeRecord } from './node-record.ts'
-import type { NodeRecord } from './node-record.ts'
-import { startNodeApi } from './start-node-api.ts'
-import { runSupervision } from './supervision.ts'
-import { takeUpLock } from './up-lock.ts'
+import { checkPorts, checkPrograms, checkRoot, checkRuntime, toFolderError } from './node/check-machine.ts'
+import { configureContainerd, findContainerd, isConfigured, startContainerd } from './node/containerd.ts'
+import { EXAMPLE_POD, examplePod } from './images/example-pod.ts'
+import { importNodeImages } from './images/import-images.ts'
+import { stopProcess } from './node/known-process.ts'
+import type { NodeDeps, UpDeps } from './node/node-deps.ts'
+import { computeNodeLayout } from './node/node-layout.ts'
+import type { NodeLayout } from './node/node-layout.ts'
+import { readNodeRecord } from './node/node-record.ts'
+import type { NodeRecord } from './node/node-record.ts'
+import { startNodeApi } from './node/start-node-api.ts'
+import { runSupervision } from './node/supervision.ts'
+import { takeUpLock } from './node/up-lock.ts'
 
 const AGENT_GRACE_MS = 15_000
 const EXAMPLE_DEADLINE_MS = 60_000
@@ -93,7 +99,7 @@ async function prepareNode(
   })
   if (options.kubelet === undefined && (await listFolder(layout.settings)).length > 0) {
     // Loaded only here: most nodes have no settings of their own.
-    const { checkSettings } = await import('./check-settings.ts')
+    const { checkSettings } = await import('./node/check-settings.ts')
     const odd = await checkSettings({ layout, record }, { ...readMachine(), hostname: nodeName })
     for (const warning of odd) deps.say(`warning: ${warning}`)
   }

@@ -1,10 +1,10 @@
-import { realFolder } from '../host/state-folder.ts'
-import { explainPods, selectPods } from './agent-client.ts'
-import type { ExplainedPod } from './agent-client.ts'
-import type { NodeDeps } from './node-deps.ts'
-import { exitCodes, NodeError } from './node-error.ts'
-import { computeNodeLayout } from './node-layout.ts'
-import { readNodeRecord } from './node-record.ts'
+import { realFolder } from '../system/files/state-folder.ts'
+import { explainPods, selectPods } from './node/agent-client.ts'
+import type { ExplainedPod } from './node/agent-client.ts'
+import type { NodeDeps } from './node/node-deps.ts'
+import { exitCodes, NodeError } from './node/node-error.ts'
+import { computeNodeLayout } from './node/node-layout.ts'
+import { readNodeRecord } from './node/node-record.ts'
 
 /** Says of one pod why it is as it is, and what was done for it. */
 export async function runWhy(

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BUSYBOX_IMAGE } from '../../src/standalone/node-images.ts'
+import { BUSYBOX_IMAGE } from '../../src/standalone/images/node-images.ts'
 import type { LabAgent } from '../e2e/lab/lab-agent.ts'
 import type { Lab } from '../e2e/lab/start-lab.ts'
 import { countMissedPeriods, longestGap } from './probe-periods.ts'

@@ -1,6 +1,6 @@
 import type { LabAgent } from '../e2e/lab/lab-agent.ts'
 import type { Lab } from '../e2e/lab/start-lab.ts'
-import type { Pod } from '../../src/model/pod.ts'
+import type { Pod } from '../../src/model/pod/pod.ts'
 import type { Samples } from './rows.ts'
 
 /** What a scenario works with: a fresh lab, the kubelet to measure, and how much of it. */

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { readProcessStat } from '../../src/host/process-identity.ts'
+import { readProcessStat } from '../../src/system/processes/process-identity.ts'
 
 // What user space is told on every Linux, whatever the kernel's own tick is.
 const TICKS_PER_SECOND = 100

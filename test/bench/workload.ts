@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { BUSYBOX_IMAGE } from '../../src/standalone/node-images.ts'
+import { BUSYBOX_IMAGE } from '../../src/standalone/images/node-images.ts'
 
 // The workload's own clock: it prints when it runs its first instruction and when SIGTERM reaches it, in microseconds.
 const script = [

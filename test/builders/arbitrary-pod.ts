@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import type { Container } from '../../src/model/generated/core-v1.ts'
-import type { ObservedContainer, ObservedPod } from '../../src/model/observed-pod.ts'
-import type { Pod } from '../../src/model/pod.ts'
+import type { ObservedContainer, ObservedPod } from '../../src/model/pod/observed-pod.ts'
+import type { Pod } from '../../src/model/pod/pod.ts'
 import { createInstance, createObservedPod, createObservedSandbox } from './create-observed-pod.ts'
 import { createContainer, createPod } from './create-pod.ts'
 

@@ -1,4 +1,4 @@
-import type { CpuTopology } from '../../src/resources/cpus/cpu-topology.ts'
+import type { CpuTopology } from '../../src/node/cpus/cpu-topology.ts'
 
 interface MachineShape {
   readonly sockets?: number

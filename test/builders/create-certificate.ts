@@ -1,6 +1,6 @@
-import { createKeys, parseKeyedCertificate, toKeyPem } from '../../src/certificates/x509/certificate-files.ts'
-import type { KeyedCertificate } from '../../src/certificates/x509/certificate-files.ts'
-import { issueAuthority } from '../../src/certificates/x509/issue-certificate.ts'
+import { createKeys, parseKeyedCertificate, toKeyPem } from '../../src/protocols/x509/certificate-files.ts'
+import type { KeyedCertificate } from '../../src/protocols/x509/certificate-files.ts'
+import { issueAuthority } from '../../src/protocols/x509/issue-certificate.ts'
 
 /** Some certificate with its key, from five minutes ago until so many milliseconds from now on. */
 export async function createCertificate(now: number, lifetimeMs: number): Promise<KeyedCertificate> {

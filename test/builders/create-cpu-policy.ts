@@ -1,10 +1,10 @@
-import { formatCpuSet, parseCpuSet } from '../../src/model/cpu-set.ts'
+import { formatCpuSet, parseCpuSet } from '../../src/model/resources/cpu-set.ts'
 import type { Container } from '../../src/model/generated/core-v1.ts'
-import { parsePodUid } from '../../src/model/pod.ts'
-import type { Pod } from '../../src/model/pod.ts'
-import type { CpuPolicy, CpuPolicyOptions } from '../../src/resources/cpus/cpu-policy.ts'
-import type { CpuAssignmentTable, CpuState } from '../../src/resources/cpus/cpu-state.ts'
-import type { CpuTopology } from '../../src/resources/cpus/cpu-topology.ts'
+import { parsePodUid } from '../../src/model/pod/pod.ts'
+import type { Pod } from '../../src/model/pod/pod.ts'
+import type { CpuPolicy, CpuPolicyOptions } from '../../src/node/cpus/cpu-policy.ts'
+import type { CpuAssignmentTable, CpuState } from '../../src/node/cpus/cpu-state.ts'
+import type { CpuTopology } from '../../src/node/cpus/cpu-topology.ts'
 import { createContainer, createPod } from './create-pod.ts'
 
 /** The static policy with these options on. */

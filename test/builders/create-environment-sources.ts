@@ -1,4 +1,4 @@
-import type { EnvironmentSources } from '../../src/containers/environment-sources.ts'
+import type { EnvironmentSources } from '../../src/pods/containers/environment/environment-sources.ts'
 
 /** A cluster in which nothing is there; a test gives what it needs. */
 export function createEnvironmentSources(parts: Partial<EnvironmentSources> = {}): EnvironmentSources {

@@ -1,8 +1,8 @@
 import type { Container } from '../../src/model/generated/core-v1.ts'
-import { parsePodUid } from '../../src/model/pod.ts'
-import type { Pod } from '../../src/model/pod.ts'
-import { createMemoryPolicy } from '../../src/resources/memory/create-memory-policy.ts'
-import type { MachineMemory, MemoryAssignmentTable, MemoryPolicy } from '../../src/resources/memory/memory-state.ts'
+import { parsePodUid } from '../../src/model/pod/pod.ts'
+import type { Pod } from '../../src/model/pod/pod.ts'
+import { createMemoryPolicy } from '../../src/node/memory/create-memory-policy.ts'
+import type { MachineMemory, MemoryAssignmentTable, MemoryPolicy } from '../../src/node/memory/memory-state.ts'
 import { createContainer, createPod } from './create-pod.ts'
 import { toNodes } from './placement-hints.ts'
 

@@ -1,4 +1,4 @@
-import type { MetricsSources } from '../../src/telemetry/create-metrics.ts'
+import type { MetricsSources } from '../../src/metrics/create-metrics.ts'
 import { createPod } from './create-pod.ts'
 
 /** What metrics read, of a node with one pod and one volume. */

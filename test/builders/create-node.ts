@@ -1,5 +1,5 @@
-import type { NodeFacts } from '../../src/node/node-facts.ts'
-import type { NodeProfile } from '../../src/node/node-profile.ts'
+import type { NodeFacts } from '../../src/node/registration/status/node-facts.ts'
+import type { NodeProfile } from '../../src/node/registration/status/node-profile.ts'
 
 /** The node "node-1" as it was set up: nothing special. */
 export function createNodeProfile(parts: Partial<NodeProfile> = {}): NodeProfile {

@@ -1,6 +1,6 @@
-import { containerHash } from '../../src/model/container-hash.ts'
-import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../src/model/observed-pod.ts'
-import { parsePodUid } from '../../src/model/pod.ts'
+import { containerHash } from '../../src/model/pod/container-hash.ts'
+import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../src/model/pod/observed-pod.ts'
+import { parsePodUid } from '../../src/model/pod/pod.ts'
 import { createContainer } from './create-pod.ts'
 
 /** What the runtime has of the pod of createPod(): one sandbox that is ready, and these instances, newest first. */

@@ -1,6 +1,6 @@
 import type { Container, ObjectMeta, PodSpec, PodStatus } from '../../src/model/generated/core-v1.ts'
-import { parsePodUid } from '../../src/model/pod.ts'
-import type { Pod } from '../../src/model/pod.ts'
+import { parsePodUid } from '../../src/model/pod/pod.ts'
+import type { Pod } from '../../src/model/pod/pod.ts'
 
 /** What a test says about its pod; the rest is a plain pod with one container. */
 export interface PodParts {

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { loadX509 } from '../../src/certificates/x509/load-x509.ts'
+import { loadX509 } from '../../src/protocols/x509/load-x509.ts'
 
 export interface SigningRequestContent {
   readonly commonNames?: readonly string[]

@@ -1,6 +1,6 @@
-import type { MemorySample } from '../../src/stats/cgroup-sample.ts'
-import type { CgroupFigures, ContainerFigures, PodFigures, StatsSnapshot } from '../../src/stats/stats-snapshot.ts'
-import { parsePodUid } from '../../src/model/pod.ts'
+import type { MemorySample } from '../../src/node/stats/sampling/cgroup-sample.ts'
+import type { CgroupFigures, ContainerFigures, PodFigures, StatsSnapshot } from '../../src/node/stats/stats-snapshot.ts'
+import { parsePodUid } from '../../src/model/pod/pod.ts'
 
 const MIB = 2 ** 20
 

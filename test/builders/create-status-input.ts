@@ -1,5 +1,5 @@
 import type { ContainerStatus, PodSpec, PodStatus } from '../../src/model/generated/core-v1.ts'
-import type { StatusInput } from '../../src/status/status-input.ts'
+import type { StatusInput } from '../../src/pods/status/status-input.ts'
 import { createObservedPod } from './create-observed-pod.ts'
 import { createPod } from './create-pod.ts'
 

@@ -1,7 +1,7 @@
-import type { Pod } from '../../src/model/pod.ts'
-import { createPlacement } from '../../src/resources/placement/create-placement.ts'
-import type { HintProvider, PlacementRejection } from '../../src/resources/placement/hint-provider.ts'
-import type { PlacementPolicy } from '../../src/resources/placement/placement-policy.ts'
+import type { Pod } from '../../src/model/pod/pod.ts'
+import { createPlacement } from '../../src/node/placement/create-placement.ts'
+import type { HintProvider, PlacementRejection } from '../../src/node/placement/hint-provider.ts'
+import type { PlacementPolicy } from '../../src/node/placement/placement-policy.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
 
 /** Gives a pod what it needs, from anywhere or as the policy says; why not, when it cannot. */

@@ -1,6 +1,6 @@
-import { parseCpuSet } from '../../src/model/cpu-set.ts'
-import type { NumaSet, PlacementAffinity, PlacementHint } from '../../src/resources/placement/hint-provider.ts'
-import type { NumaPlace, PlacementPolicy } from '../../src/resources/placement/placement-policy.ts'
+import { parseCpuSet } from '../../src/model/resources/cpu-set.ts'
+import type { NumaSet, PlacementAffinity, PlacementHint } from '../../src/node/placement/hint-provider.ts'
+import type { NumaPlace, PlacementPolicy } from '../../src/node/placement/placement-policy.ts'
 
 /** "0! 1 0,1": hints for node 0, which is preferred, node 1, and both; "" for none. */
 export function toHints(text: string): readonly PlacementHint[] {

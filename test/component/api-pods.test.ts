@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { KubeApiError, KubeUnreachableError } from '../../src/kube-api/kube-client.ts'
+import { KubeApiError, KubeUnreachableError } from '../../src/protocols/kube-api/kube-client.ts'
 import { until } from './create-agent.ts'
 import { createCluster, joinCluster } from './create-cluster.ts'
 import type { Cluster } from './create-cluster.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ResourceRequirements } from '../../src/model/generated/core-v1.ts'
-import type { Pod } from '../../src/model/pod.ts'
+import type { Pod } from '../../src/model/pod/pod.ts'
 import { FakeCpuNode } from '../fakes/fake-cpu-node.ts'
 import { startAgent, until } from './create-agent.ts'
 import type { Agent, World } from './create-agent.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { CriMethod } from '../../src/cri/cri-methods.ts'
+import type { CriMethod } from '../../src/protocols/cri/cri-methods.ts'
 import { startAgent, until } from './create-agent.ts'
 import type { World } from './create-agent.ts'
 import { changes, createWantedContainer, createWantedPod, createWorld, hangNext, running } from './create-world.ts'

@@ -1,5 +1,5 @@
-import { KubeApiError, KubeUnreachableError } from '../../src/kube-api/kube-client.ts'
-import type { KubeClient, KubeRequest, WatchEvent } from '../../src/kube-api/kube-client.ts'
+import { KubeApiError, KubeUnreachableError } from '../../src/protocols/kube-api/kube-client.ts'
+import type { KubeClient, KubeRequest, WatchEvent } from '../../src/protocols/kube-api/kube-client.ts'
 import type { Api } from '../../src/api-server/rest/create-api.ts'
 import type { RequestUser } from '../../src/api-server/kinds/resource.ts'
 

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
-import type { ProbeNotes } from '../../src/probes/probe-deps.ts'
-import type { PodFiles } from '../../src/pods/pod-files.ts'
+import type { ProbeNotes } from '../../src/pods/probes/probe-deps.ts'
+import type { PodFiles } from '../../src/pods/sync/pod-files.ts'
 
 const notePath = (uid: string) => `/root/pods/${uid}/probes.json`
 

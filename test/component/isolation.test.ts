@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { NamespaceMode } from '../../src/cri/generated/runtime-v1.ts'
-import type { RuntimeClasses } from '../../src/pods/runtime-classes.ts'
+import { NamespaceMode } from '../../src/protocols/cri/generated/runtime-v1.ts'
+import type { RuntimeClasses } from '../../src/pods/sync/start/runtime-classes.ts'
 import { startAgent } from './create-agent.ts'
 import { changes, createWantedContainer, createWantedPod, createWorld, instanceOf, running } from './create-world.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { KubeApiError } from '../../src/kube-api/kube-client.ts'
-import type { Pod } from '../../src/model/pod.ts'
+import { KubeApiError } from '../../src/protocols/kube-api/kube-client.ts'
+import type { Pod } from '../../src/model/pod/pod.ts'
 import { createCluster, joinCluster } from './create-cluster.ts'
 import { createWantedPod, createWorld, running } from './create-world.ts'
 

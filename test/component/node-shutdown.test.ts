@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { AbortScope } from '../../src/async/abort-scope.ts'
-import { NODE_SHUTDOWN } from '../../src/admission/compute-admission.ts'
-import { parsePodUid } from '../../src/model/pod.ts'
+import { AbortScope } from '../../src/base/async/abort-scope.ts'
+import { NODE_SHUTDOWN } from '../../src/pods/admission/compute-admission.ts'
+import { parsePodUid } from '../../src/model/pod/pod.ts'
 import { startAgent, until } from './create-agent.ts'
 import { createWantedPod, createWorld, running } from './create-world.ts'
 

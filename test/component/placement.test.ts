@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Pod } from '../../src/model/pod.ts'
+import type { Pod } from '../../src/model/pod/pod.ts'
 import { createTestPolicy } from '../builders/create-cpu-policy.ts'
 import { MACHINES } from '../builders/cpu-machines.ts'
 import { createPlacementPolicy } from '../builders/placement-hints.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Pod } from '../../src/model/pod.ts'
+import type { Pod } from '../../src/model/pod/pod.ts'
 import { startAgent } from './create-agent.ts'
 import type { Agent, World } from './create-agent.ts'
 import { changes, createWantedContainer, createWantedPod, createWorld, instanceOf, running } from './create-world.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import type { CriMethod } from '../../src/cri/cri-methods.ts'
+import type { CriMethod } from '../../src/protocols/cri/cri-methods.ts'
 import { startAgent, until } from './create-agent.ts'
 import type { Agent, World } from './create-agent.ts'
 import { createWantedContainer, createWantedPod, createWorld, hangNext } from './create-world.ts'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { applyStrategicMergePatch } from '../../src/api-server/rest/patch/strategic-merge-patch.ts'
 import type { PodCondition, PodStatus } from '../../src/model/generated/core-v1.ts'
-import { computeStatusPatch } from '../../src/status/compute-status-patch.ts'
+import { computeStatusPatch } from '../../src/pods/status/compute-status-patch.ts'
 
 type Json = Parameters<typeof applyStrategicMergePatch>[0]
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { ContainerState } from '../../src/cri/generated/runtime-v1.ts'
+import { ContainerState } from '../../src/protocols/cri/generated/runtime-v1.ts'
 import { ContractPod } from './contract-pod.ts'
 import type { ContractCase } from './cri-contract.ts'
 

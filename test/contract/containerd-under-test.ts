@@ -1,4 +1,4 @@
-import { BUSYBOX_IMAGE } from '../../src/standalone/node-images.ts'
+import { BUSYBOX_IMAGE } from '../../src/standalone/images/node-images.ts'
 import { startLab } from '../e2e/lab/start-lab.ts'
 
 /** A runtime that the contract is tried on. */

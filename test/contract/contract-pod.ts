@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { CriClient } from '../../src/cri/cri-client.ts'
-import { PodSandboxConfig } from '../../src/cri/generated/runtime-v1.ts'
-import type { ContainerState, ContainerStatus, PodSandboxStatus } from '../../src/cri/generated/runtime-v1.ts'
+import type { CriClient } from '../../src/protocols/cri/cri-client.ts'
+import { PodSandboxConfig } from '../../src/protocols/cri/generated/runtime-v1.ts'
+import type { ContainerState, ContainerStatus, PodSandboxStatus } from '../../src/protocols/cri/generated/runtime-v1.ts'
 import { programs } from './contract-programs.ts'
 
 /** What a case of the contract works with. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { ContainerState, PodSandboxState } from '../../src/cri/generated/runtime-v1.ts'
-import { fetchRuntimeStatus } from '../../src/cri/runtime-status.ts'
-import { connectRuntime } from '../../src/cri/runtime-version.ts'
+import { ContainerState, PodSandboxState } from '../../src/protocols/cri/generated/runtime-v1.ts'
+import { fetchRuntimeStatus } from '../../src/protocols/cri/runtime-status.ts'
+import { connectRuntime } from '../../src/protocols/cri/runtime-version.ts'
 import { ContractPod } from './contract-pod.ts'
 import type { ContractCase } from './cri-contract.ts'
 

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
-import { decodeMessage, type DbusMessage, encodeMessage } from '../../src/host/dbus/dbus-message.ts'
-import type { DbusValue } from '../../src/host/dbus/dbus-value.ts'
-import { MessageSplitter } from '../../src/host/dbus/message-splitter.ts'
-import { openBusSocket } from '../../src/host/dbus/open-bus-socket.ts'
+import { decodeMessage, type DbusMessage, encodeMessage } from '../../src/system/dbus/dbus-message.ts'
+import type { DbusValue } from '../../src/system/dbus/dbus-value.ts'
+import { MessageSplitter } from '../../src/system/dbus/message-splitter.ts'
+import { openBusSocket } from '../../src/system/dbus/open-bus-socket.ts'
 
 /** What a method answers; undefined: nothing, ever. */
 export type Answer = { readonly signature: string; readonly body: readonly DbusValue[] } | { readonly error: string }

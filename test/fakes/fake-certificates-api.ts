@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { KubeApiError } from '../../src/kube-api/kube-client.ts'
-import type { KubeClient, KubeRequest, WatchEvent } from '../../src/kube-api/kube-client.ts'
+import { KubeApiError } from '../../src/protocols/kube-api/kube-client.ts'
+import type { KubeClient, KubeRequest, WatchEvent } from '../../src/protocols/kube-api/kube-client.ts'
 
 interface FakeObject {
   readonly metadata: {

@@ -1,5 +1,5 @@
-import type { CgroupDriver } from '../../src/resources/cgroup-driver.ts'
-import type { CgroupValues } from '../../src/resources/cgroup-values.ts'
+import type { CgroupDriver } from '../../src/node/cgroups/cgroup-driver.ts'
+import type { CgroupValues } from '../../src/model/resources/cgroup-values.ts'
 
 /** Cgroups in memory: which there are, and what was written last into each. */
 export class FakeCgroupDriver implements CgroupDriver {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Clock } from '../../src/async/clock.ts'
+import type { Clock } from '../../src/base/async/clock.ts'
 
 interface Sleeper {
   readonly wakeAt: number

@@ -1,13 +1,13 @@
 import { Server, ServerCredentials, status } from '@grpc/grpc-js'
 import type { sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js'
-import { toGrpcMethod } from '../../src/cri/grpc-method.ts'
-import { TraceServiceDefinition } from '../../src/tracing/generated/otlp-trace.ts'
+import { toGrpcMethod } from '../../src/protocols/grpc/grpc-method.ts'
+import { TraceServiceDefinition } from '../../src/protocols/tracing/generated/otlp-trace.ts'
 import type {
   ExportTraceServiceRequest,
   ExportTraceServiceResponse,
   KeyValue,
   Span,
-} from '../../src/tracing/generated/otlp-trace.ts'
+} from '../../src/protocols/tracing/generated/otlp-trace.ts'
 
 const { fullName, methods } = TraceServiceDefinition
 

@@ -2,8 +2,8 @@ import { closeSync, mkdirSync, openSync, readdirSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { FakeClock } from './fake-clock.ts'
 import { silentLogger } from './silent-logger.ts'
-import { logFiles } from '../../src/host/log-files.ts'
-import { rotateLog } from '../../src/logs/rotate-log.ts'
+import { logFiles } from '../../src/system/directories/log-files.ts'
+import { rotateLog } from '../../src/pods/logs/rotate-log.ts'
 
 /** A container that prints lines into its log as a runtime does, and whose log is rotated by our own rotation. */
 export class FakeContainerLog implements Disposable {

@@ -1,8 +1,8 @@
-import type { ContainerEventResponse } from '../../src/cri/generated/runtime-v1.ts'
-import { ContainerEventType } from '../../src/cri/generated/runtime-v1.ts'
-import { TaskDelete, TaskExit, TaskOOM, TaskStart } from '../../src/cri/generated/containerd-events.ts'
-import type { Envelope } from '../../src/cri/generated/containerd-events.ts'
-import type { RuntimeHint } from '../../src/cri/to-runtime-hint.ts'
+import type { ContainerEventResponse } from '../../src/protocols/cri/generated/runtime-v1.ts'
+import { ContainerEventType } from '../../src/protocols/cri/generated/runtime-v1.ts'
+import { TaskDelete, TaskExit, TaskOOM, TaskStart } from '../../src/protocols/cri/generated/containerd-events.ts'
+import type { Envelope } from '../../src/protocols/cri/generated/containerd-events.ts'
+import type { RuntimeHint } from '../../src/protocols/cri/to-runtime-hint.ts'
 
 /** Who gets to know of what happens in a FakeCri. */
 export class FakeCriEvents {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import type { Clock } from '../../src/async/clock.ts'
-import { CgroupDriver, ContainerState } from '../../src/cri/generated/runtime-v1.ts'
+import type { Clock } from '../../src/base/async/clock.ts'
+import { CgroupDriver, ContainerState } from '../../src/protocols/cri/generated/runtime-v1.ts'
 import type {
   Container,
   ContainerFilter,
@@ -12,8 +12,8 @@ import type {
   PodSandboxFilter,
   PodSandboxStatus,
   RuntimeHandlerFeatures,
-} from '../../src/cri/generated/runtime-v1.ts'
-import type { CriMethod, CriRequest, CriResponse } from '../../src/cri/cri-methods.ts'
+} from '../../src/protocols/cri/generated/runtime-v1.ts'
+import type { CriMethod, CriRequest, CriResponse } from '../../src/protocols/cri/cri-methods.ts'
 import { FakeCriError } from './fake-cri-error.ts'
 import { openLog } from './fake-cri-logs.ts'
 import type { FakeCriEvents } from './fake-cri-events.ts'

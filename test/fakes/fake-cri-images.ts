@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { FakeCriError } from './fake-cri-error.ts'
-import { Image } from '../../src/cri/generated/runtime-v1.ts'
+import { Image } from '../../src/protocols/cri/generated/runtime-v1.ts'
 
 /** The images of a FakeCri, found by tag, digest reference or id. */
 export class FakeCriImages {

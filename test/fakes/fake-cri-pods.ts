@@ -1,4 +1,4 @@
-import { ContainerConfig, PodSandboxConfig } from '../../src/cri/generated/runtime-v1.ts'
+import { ContainerConfig, PodSandboxConfig } from '../../src/protocols/cri/generated/runtime-v1.ts'
 import type { FakeCri } from './fake-cri.ts'
 
 export const FAKE_IMAGE = 'registry.test/app:1'

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { Clock } from '../../src/async/clock.ts'
-import { ContainerState, LinuxContainerResources, PodSandboxState } from '../../src/cri/generated/runtime-v1.ts'
-import type { ContainerConfig, PodSandboxConfig } from '../../src/cri/generated/runtime-v1.ts'
+import type { Clock } from '../../src/base/async/clock.ts'
+import {
+  ContainerState,
+  LinuxContainerResources,
+  PodSandboxState,
+} from '../../src/protocols/cri/generated/runtime-v1.ts'
+import type { ContainerConfig, PodSandboxConfig } from '../../src/protocols/cri/generated/runtime-v1.ts'
 import { FakeCriError } from './fake-cri-error.ts'
 import { appendLog, openLog } from './fake-cri-logs.ts'
 import type { FakeCriEvents } from './fake-cri-events.ts'

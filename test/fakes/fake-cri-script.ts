@@ -1,7 +1,7 @@
 import type { status } from '@grpc/grpc-js'
-import type { Clock } from '../../src/async/clock.ts'
-import type { CriMethod, CriResponse } from '../../src/cri/cri-methods.ts'
-import type { DeepPartial } from '../../src/cri/generated/runtime-v1.ts'
+import type { Clock } from '../../src/base/async/clock.ts'
+import type { CriMethod, CriResponse } from '../../src/protocols/cri/cri-methods.ts'
+import type { DeepPartial } from '../../src/protocols/cri/generated/runtime-v1.ts'
 import { FakeCriError } from './fake-cri-error.ts'
 
 interface Failure {

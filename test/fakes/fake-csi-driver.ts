@@ -1,12 +1,12 @@
 import { rmSync } from 'node:fs'
 import { Server, ServerCredentials, status } from '@grpc/grpc-js'
 import type { sendUnaryData, ServerUnaryCall, UntypedServiceImplementation } from '@grpc/grpc-js'
-import { toGrpcMethod } from '../../src/cri/grpc-method.ts'
-import type { CsiCapability } from '../../src/csi/csi-drivers.ts'
-import { NodeDefinition, NodeServiceCapability_RPC_Type } from '../../src/csi/generated/csi-v1.ts'
-import type { NodeGetVolumeStatsResponse } from '../../src/csi/generated/csi-v1.ts'
-import { RegistrationDefinition } from '../../src/plugins/generated/plugin-registration.ts'
-import type { PluginInfo, RegistrationStatus } from '../../src/plugins/generated/plugin-registration.ts'
+import { toGrpcMethod } from '../../src/protocols/grpc/grpc-method.ts'
+import type { CsiCapability } from '../../src/protocols/csi/csi-drivers.ts'
+import { NodeDefinition, NodeServiceCapability_RPC_Type } from '../../src/protocols/csi/generated/csi-v1.ts'
+import type { NodeGetVolumeStatsResponse } from '../../src/protocols/csi/generated/csi-v1.ts'
+import { RegistrationDefinition } from '../../src/node/plugins/generated/plugin-registration.ts'
+import type { PluginInfo, RegistrationStatus } from '../../src/node/plugins/generated/plugin-registration.ts'
 import { FakeCsiVolumes } from './fake-csi-volumes.ts'
 
 // What no version of ours has a name for.

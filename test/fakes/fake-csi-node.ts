@@ -1,10 +1,10 @@
-import { CsiCallError } from '../../src/csi/csi-call-error.ts'
-import type { CsiAttachment, CsiDriverTraits } from '../../src/csi/csi-driver-objects.ts'
-import type { CsiCapability, CsiDriver, CsiVolumeStats } from '../../src/csi/csi-drivers.ts'
-import type { CsiFiles } from '../../src/host/csi-files.ts'
-import type { DeviceFiles } from '../../src/host/device-files.ts'
-import type { MountEntry } from '../../src/host/mount-table.ts'
-import type { FoundVolume } from '../../src/host/volume-folders.ts'
+import { CsiCallError } from '../../src/protocols/csi/csi-call-error.ts'
+import type { CsiAttachment, CsiDriverTraits } from '../../src/protocols/csi/csi-driver-objects.ts'
+import type { CsiCapability, CsiDriver, CsiVolumeStats } from '../../src/protocols/csi/csi-drivers.ts'
+import type { CsiFiles } from '../../src/system/directories/csi-files.ts'
+import type { DeviceFiles } from '../../src/system/directories/device-files.ts'
+import type { MountEntry } from '../../src/system/mounts/mount-table.ts'
+import type { FoundVolume } from '../../src/system/directories/volume-folders.ts'
 
 /** How the next calls of a driver go. Lost: done, but the answer never comes back. */
 export type CallBehaviour = 'good' | 'final' | 'uncertain' | 'lost' | 'hangs'

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import type { NodePublishVolumeRequest, NodeStageVolumeRequest } from '../../src/csi/generated/csi-v1.ts'
+import type { NodePublishVolumeRequest, NodeStageVolumeRequest } from '../../src/protocols/csi/generated/csi-v1.ts'
 
 const run = promisify(execFile)
 

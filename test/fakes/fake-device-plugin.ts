@@ -1,16 +1,16 @@
 import { rmSync } from 'node:fs'
 import { Server, ServerCredentials, status } from '@grpc/grpc-js'
 import type { sendUnaryData, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js'
-import { systemClock } from '../../src/async/clock.ts'
-import { withDeadline } from '../../src/async/deadline.ts'
-import { GrpcChannel } from '../../src/cri/grpc-channel.ts'
-import { toGrpcMethod } from '../../src/cri/grpc-method.ts'
-import { waitForReady } from '../../src/cri/runtime-connection.ts'
+import { systemClock } from '../../src/base/async/clock.ts'
+import { withDeadline } from '../../src/base/async/deadline.ts'
+import { GrpcChannel } from '../../src/protocols/grpc/grpc-channel.ts'
+import { toGrpcMethod } from '../../src/protocols/grpc/grpc-method.ts'
+import { waitForReady } from '../../src/protocols/cri/runtime-connection.ts'
 import {
   ContainerAllocateResponse,
   DevicePluginDefinition,
   RegistrationDefinition,
-} from '../../src/resources/devices/generated/device-plugin-v1beta1.ts'
+} from '../../src/node/devices/generated/device-plugin-v1beta1.ts'
 import type {
   AllocateRequest,
   AllocateResponse,
@@ -20,7 +20,7 @@ import type {
   PreferredAllocationRequest,
   PreferredAllocationResponse,
   PreStartContainerRequest,
-} from '../../src/resources/devices/generated/device-plugin-v1beta1.ts'
+} from '../../src/node/devices/generated/device-plugin-v1beta1.ts'
 
 type Method = 'options' | 'allocate' | 'preStart' | 'prefer'
 type Allocation = Parameters<typeof ContainerAllocateResponse.create>[0]

@@ -1,8 +1,8 @@
-import type { DeviceContent } from '../../src/host/block-devices.ts'
-import type { PathDescription } from '../../src/host/describe-path.ts'
-import { mountsOnTheWay } from '../../src/host/mount-table.ts'
-import type { MountEntry } from '../../src/host/mount-table.ts'
-import type { LocalVolumeDeps } from '../../src/volumes/local/local-volume-deps.ts'
+import type { DeviceContent } from '../../src/system/mounts/block-devices.ts'
+import type { PathDescription } from '../../src/system/files/describe-path.ts'
+import { mountsOnTheWay } from '../../src/system/mounts/mount-table.ts'
+import type { MountEntry } from '../../src/system/mounts/mount-table.ts'
+import type { LocalVolumeDeps } from '../../src/pods/volumes/local/local-volume-deps.ts'
 import { FakeClock } from './fake-clock.ts'
 import { silentLogger } from './silent-logger.ts'
 

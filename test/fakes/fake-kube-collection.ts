@@ -1,6 +1,6 @@
-import { GarbledAnswerError } from '../../src/kube-api/garbled-answer-error.ts'
-import { KubeApiError, KubeUnreachableError } from '../../src/kube-api/kube-client.ts'
-import type { KubeClient, KubeRequest, WatchEvent } from '../../src/kube-api/kube-client.ts'
+import { GarbledAnswerError } from '../../src/protocols/kube-api/garbled-answer-error.ts'
+import { KubeApiError, KubeUnreachableError } from '../../src/protocols/kube-api/kube-client.ts'
+import type { KubeClient, KubeRequest, WatchEvent } from '../../src/protocols/kube-api/kube-client.ts'
 
 export interface FakeObject {
   readonly metadata: { readonly name: string; readonly resourceVersion: string }

@@ -1,8 +1,8 @@
-import { KubeApiError } from '../../src/kube-api/kube-client.ts'
+import { KubeApiError } from '../../src/protocols/kube-api/kube-client.ts'
 import type { Node } from '../../src/model/generated/core-v1.ts'
-import type { NodePatch } from '../../src/node/compute-node-patch.ts'
-import type { Lease } from '../../src/node/lease.ts'
-import type { NodeApi } from '../../src/node/node-api.ts'
+import type { NodePatch } from '../../src/node/registration/status/compute-node-patch.ts'
+import type { Lease } from '../../src/node/registration/lease.ts'
+import type { NodeApi } from '../../src/node/registration/node-api.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

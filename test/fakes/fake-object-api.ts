@@ -1,5 +1,5 @@
-import type { Clock } from '../../src/async/clock.ts'
-import { ObjectError } from '../../src/objects/object-api.ts'
+import type { Clock } from '../../src/base/async/clock.ts'
+import { ObjectError } from '../../src/pods/objects/object-api.ts'
 import type { PersistentVolumeClaim } from '../../src/model/generated/core-v1.ts'
 import type {
   ClaimPatch,
@@ -9,7 +9,7 @@ import type {
   ObjectKinds,
   Token,
   TokenSpec,
-} from '../../src/objects/object-api.ts'
+} from '../../src/pods/objects/object-api.ts'
 import { apiNotFound } from './api-not-found.ts'
 
 interface Watcher {

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs'
 import { Server, ServerCredentials, status } from '@grpc/grpc-js'
 import type { sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js'
-import { toGrpcMethod } from '../../src/cri/grpc-method.ts'
-import { RegistrationDefinition } from '../../src/plugins/generated/plugin-registration.ts'
-import type { PluginInfo, RegistrationStatus } from '../../src/plugins/generated/plugin-registration.ts'
+import { toGrpcMethod } from '../../src/protocols/grpc/grpc-method.ts'
+import { RegistrationDefinition } from '../../src/node/plugins/generated/plugin-registration.ts'
+import type { PluginInfo, RegistrationStatus } from '../../src/node/plugins/generated/plugin-registration.ts'
 
 const { fullName, methods } = RegistrationDefinition
 

@@ -1,7 +1,7 @@
-import type { Pod, PodUid } from '../../src/model/pod.ts'
-import type { PodRuntime } from '../../src/pods/pod-runtime.ts'
-import type { PodCgroupState } from '../../src/resources/cgroup-values.ts'
-import { computePodCgroup } from '../../src/resources/compute-pod-cgroup.ts'
+import type { Pod, PodUid } from '../../src/model/pod/pod.ts'
+import type { PodRuntime } from '../../src/pods/sync/pod-runtime.ts'
+import type { PodCgroupState } from '../../src/model/resources/cgroup-values.ts'
+import { computePodCgroup } from '../../src/pods/containers/compute-pod-cgroup.ts'
 
 const SETTINGS = {
   cpuCfsQuota: true,

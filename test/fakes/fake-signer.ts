@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { parseSigningRequest } from '../../src/api-server/pki/parse-signing-request.ts'
-import type { Clock } from '../../src/async/clock.ts'
-import { createKeys, parseKeyedCertificate, toKeyPem } from '../../src/certificates/x509/certificate-files.ts'
-import { issueAuthority, issueCertificate } from '../../src/certificates/x509/issue-certificate.ts'
-import type { Authority } from '../../src/certificates/x509/issue-certificate.ts'
-import { KubeApiError } from '../../src/kube-api/kube-client.ts'
-import type { KubeClient, KubeRequest, WatchEvent } from '../../src/kube-api/kube-client.ts'
+import type { Clock } from '../../src/base/async/clock.ts'
+import { createKeys, parseKeyedCertificate, toKeyPem } from '../../src/protocols/x509/certificate-files.ts'
+import { issueAuthority, issueCertificate } from '../../src/protocols/x509/issue-certificate.ts'
+import type { Authority } from '../../src/protocols/x509/issue-certificate.ts'
+import { KubeApiError } from '../../src/protocols/kube-api/kube-client.ts'
+import type { KubeClient, KubeRequest, WatchEvent } from '../../src/protocols/kube-api/kube-client.ts'
 
 const DAY_MS = 24 * 3_600_000
 

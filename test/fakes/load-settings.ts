@@ -1,7 +1,7 @@
-import { ConfigError, FlagError } from '../../src/config/config-error.ts'
-import { toConfigDocument } from '../../src/config/kubelet-configuration.ts'
-import { loadConfiguration, type Settings } from '../../src/config/load-configuration.ts'
-import type { Machine } from '../../src/config/to-effective-configuration.ts'
+import { ConfigError, FlagError } from '../../src/model/config/config-error.ts'
+import { toConfigDocument } from '../../src/model/config/kubelet-configuration.ts'
+import { loadConfiguration, type Settings } from '../../src/model/config/load-configuration.ts'
+import type { Machine } from '../../src/model/config/to-effective-configuration.ts'
 import { FakeConfigFiles } from './fake-config-files.ts'
 
 export const MACHINE: Machine = { hostname: 'Node-1', cgroupVersion: 2, onlineCpus: [0, 1, 2, 3] }

@@ -1,4 +1,4 @@
-import type { PodRuntime } from '../../src/pods/pod-runtime.ts'
+import type { PodRuntime } from '../../src/pods/sync/pod-runtime.ts'
 
 /** The cgroups of a node whose pods have none of their own. */
 export const noCgroups: PodRuntime['cgroups'] = {

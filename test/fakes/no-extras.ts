@@ -1,5 +1,5 @@
-import { NO_EXTRAS } from '../../src/containers/container-extras.ts'
-import type { PodExtras } from '../../src/pods/pod-extras.ts'
+import { NO_EXTRAS } from '../../src/pods/containers/container-extras.ts'
+import type { PodExtras } from '../../src/pods/sync/start/pod-extras.ts'
 
 /** Nobody adds anything to containers. */
 export const noExtras: PodExtras = {

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
-import { systemClock } from '../../src/async/clock.ts'
-import type { Route } from '../../src/server/route.ts'
-import { runPlainServer } from '../../src/server/run-plain-server.ts'
+import { systemClock } from '../../src/base/async/clock.ts'
+import type { Route } from '../../src/serving/http/route.ts'
+import { runPlainServer } from '../../src/serving/http/run-plain-server.ts'
 import { silentLogger } from './silent-logger.ts'
 
 interface Ask {

@@ -1,4 +1,4 @@
-import type { Logger } from '../../src/telemetry/logger.ts'
+import type { Logger } from '../../src/base/telemetry/logger.ts'
 
 /** A logger for tests that do not look at the log. */
 export const silentLogger: Logger = {

@@ -1,10 +1,14 @@
-import { newestInstance } from '../../src/model/observed-pod.ts'
-import type { ObservedContainer, ObservedPod } from '../../src/model/observed-pod.ts'
-import { allContainers, isSidecar } from '../../src/model/pod-containers.ts'
-import type { Pod } from '../../src/model/pod.ts'
-import { computeNextBackOff, crashBackOffKey, crashBackOffLimits } from '../../src/pods/compute-crash-back-off.ts'
-import type { CrashBackOff } from '../../src/pods/compute-crash-back-off.ts'
-import type { ContainerReset, ContainerStart, PodActions } from '../../src/pods/pod-actions.ts'
+import { newestInstance } from '../../src/model/pod/observed-pod.ts'
+import type { ObservedContainer, ObservedPod } from '../../src/model/pod/observed-pod.ts'
+import { allContainers, isSidecar } from '../../src/model/pod/pod-containers.ts'
+import type { Pod } from '../../src/model/pod/pod.ts'
+import {
+  computeNextBackOff,
+  crashBackOffKey,
+  crashBackOffLimits,
+} from '../../src/pods/sync/decide/compute-crash-back-off.ts'
+import type { CrashBackOff } from '../../src/pods/sync/decide/compute-crash-back-off.ts'
+import type { ContainerReset, ContainerStart, PodActions } from '../../src/pods/sync/decide/pod-actions.ts'
 import { createInstance, createObservedSandbox } from '../builders/create-observed-pod.ts'
 
 /** How the coming instances of a container end, one after the other; those after the last one run on, or end well if they are init. */

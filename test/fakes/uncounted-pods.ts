@@ -1,4 +1,4 @@
-import type { PodMetrics } from '../../src/pods/pod-metrics.ts'
+import type { PodMetrics } from '../../src/pods/sync/pod-metrics.ts'
 
 const nothing = () => {}
 

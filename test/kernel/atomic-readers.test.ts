@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { systemClock } from '../../src/async/clock.ts'
-import { createAtomicWriter } from '../../src/host/atomic-writer.ts'
+import { systemClock } from '../../src/base/async/clock.ts'
+import { createAtomicWriter } from '../../src/system/files/atomic-writer.ts'
 
 const UPDATES = 1000
 

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { readFileSync, readlinkSync } from 'node:fs'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../../src/async/clock.ts'
-import { runProcessOrThrow } from '../../src/host/run-process.ts'
+import { systemClock } from '../../src/base/async/clock.ts'
+import { runProcessOrThrow } from '../../src/system/processes/run-process.ts'
 
 /** A mount namespace that lasts as long as its block: what is mounted in it is gone with it, and never seen on the host. */
 export interface MountNamespace extends AsyncDisposable {

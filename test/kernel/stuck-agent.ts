@@ -1,8 +1,8 @@
 /** A process that waits for a file system for ever, to be killed by a test: its arguments are a launcher for its children and a path. */
 import process from 'node:process'
-import { systemClock } from '../../src/async/clock.ts'
-import { createGuardedFiles } from '../../src/host/create-guarded-files.ts'
-import { findDeathSignal } from '../../src/host/find-death-signal.ts'
+import { systemClock } from '../../src/base/async/clock.ts'
+import { createGuardedFiles } from '../../src/system/guarded/create-guarded-files.ts'
+import { findDeathSignal } from '../../src/system/processes/find-death-signal.ts'
 import { silentLogger } from '../fakes/silent-logger.ts'
 
 const never = new AbortController().signal

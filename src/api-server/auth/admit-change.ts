@@ -1,6 +1,6 @@
 import type { Node, ObjectMeta, Pod } from '../../model/generated/core-v1.ts'
-import { CONFIG_MIRROR_ANNOTATION } from '../../model/pod.ts'
-import { findApiReferences } from '../../schema/static-pod-references.ts'
+import { CONFIG_MIRROR_ANNOTATION } from '../../model/pod/pod.ts'
+import { findApiReferences } from '../../model/schema/static-pod-references.ts'
 import { forbidden } from '../api-error.ts'
 import type { Change } from '../lifecycle/change-set.ts'
 import { resourceOfStorage } from '../kinds/all-resources.ts'

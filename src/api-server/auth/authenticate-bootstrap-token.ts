@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Secret } from '../../model/generated/core-v1.ts'
-import type { AuthenticationResult } from './authenticate-certificate.ts'
+import type { AuthenticationResult } from './authenticate-client-certificate.ts'
 import type { ObjectReader } from './object-reader.ts'
 import { authenticated, BOOTSTRAP_GROUP, BOOTSTRAP_PREFIX } from './user-names.ts'
 

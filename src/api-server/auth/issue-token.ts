@@ -1,6 +1,6 @@
 import type { ObjectMeta, Pod } from '../../model/generated/core-v1.ts'
-import { FieldPath } from '../../schema/field-path.ts'
-import { ProblemList } from '../../schema/validation/problem-list.ts'
+import { FieldPath } from '../../model/schema/field-path.ts'
+import { ProblemList } from '../../model/schema/validation/problem-list.ts'
 import { conflict, forbidden, invalid, notFound } from '../api-error.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { ApiObject } from '../store/api-object.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac, createPublicKey, sign } from 'node:crypto'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
-import { createKeys } from '../../certificates/x509/certificate-files.ts'
+import { createKeys } from '../../protocols/x509/certificate-files.ts'
 import { TokenSigner } from './json-web-token.ts'
 import type { TokenClaims } from './json-web-token.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../async/clock.ts'
+import type { Clock } from '../../base/async/clock.ts'
 import type { Pod } from '../../model/generated/core-v1.ts'
 import { badRequest, notFound } from '../api-error.ts'
 import type { ObjectReader } from '../auth/object-reader.ts'

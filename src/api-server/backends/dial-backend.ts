@@ -2,8 +2,8 @@ import { connect as connectPlain, isIP } from 'node:net'
 import type { Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { ConnectionOptions } from 'node:tls'
-import type { Clock } from '../../async/clock.ts'
-import { withDeadline } from '../../async/deadline.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import { withDeadline } from '../../base/async/deadline.ts'
 import { internalError } from '../api-error.ts'
 
 const CONNECT_MS = 10_000

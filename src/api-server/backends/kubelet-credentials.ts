@@ -1,4 +1,4 @@
-import type { KeyedCertificate } from '../../certificates/x509/certificate-files.ts'
+import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
 import type { KubeletTls, KubeletTrust } from './backend.ts'
 
 export interface KubeletCredentialsDeps {

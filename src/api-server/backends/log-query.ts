@@ -1,5 +1,5 @@
-import { FieldPath } from '../../schema/field-path.ts'
-import { ProblemList } from '../../schema/validation/problem-list.ts'
+import { FieldPath } from '../../model/schema/field-path.ts'
+import { ProblemList } from '../../model/schema/validation/problem-list.ts'
 import { badRequest, invalid } from '../api-error.ts'
 import { isTrue } from '../rest/request-info.ts'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream'
-import { request as startRequest } from '../../builtin/http.ts'
+import { request as startRequest } from '../../base/builtin/http.ts'
 import { internalError } from '../api-error.ts'
 import type { ApiResponse } from '../rest/api-request.ts'
 import type { Backend } from './backend.ts'

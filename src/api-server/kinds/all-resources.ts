@@ -1,6 +1,6 @@
 import type { Node, Pod } from '../../model/generated/core-v1.ts'
-import { dnsLabel, dnsSubdomain } from '../../schema/validation/name-rules.ts'
-import type { NameRule } from '../../schema/validation/problem-list.ts'
+import { dnsLabel, dnsSubdomain } from '../../model/schema/validation/name-rules.ts'
+import type { NameRule } from '../../model/schema/validation/problem-list.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import { metricsDefinitions } from '../metrics/metrics-resources.ts'
 import { resourceClaimColumns, resourceSliceColumns } from './columns/device-columns.ts'

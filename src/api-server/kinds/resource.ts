@@ -1,4 +1,4 @@
-import type { NameRule, Violation } from '../../schema/validation/problem-list.ts'
+import type { NameRule, Violation } from '../../model/schema/validation/problem-list.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import type { StoreView } from '../store/transaction.ts'
 import type { ServiceRange } from './rules/service-range.ts'

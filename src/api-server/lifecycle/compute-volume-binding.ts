@@ -1,7 +1,7 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '../../model/generated/core-v1.ts'
-import { matchesLabelSelector } from '../../model/matches-label-selector.ts'
-import { compareQuantities, tryParseQuantity } from '../../model/quantity.ts'
-import type { Quantity } from '../../model/quantity.ts'
+import { matchesLabelSelector } from '../../model/pod/matches-label-selector.ts'
+import { compareQuantities, tryParseQuantity } from '../../model/resources/quantity.ts'
+import type { Quantity } from '../../model/resources/quantity.ts'
 
 const NOTHING: Quantity = { nanos: 0n, format: 'BinarySI' }
 

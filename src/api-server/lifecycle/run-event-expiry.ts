@@ -1,4 +1,4 @@
-import type { Clock } from '../../async/clock.ts'
+import type { Clock } from '../../base/async/clock.ts'
 import type { Event } from '../../model/generated/core-v1.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import type { ObjectStore } from '../store/object-store.ts'

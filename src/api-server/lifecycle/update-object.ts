@@ -1,6 +1,6 @@
 import type { ObjectMeta } from '../../model/generated/core-v1.ts'
-import { FieldPath } from '../../schema/field-path.ts'
-import { ProblemList } from '../../schema/validation/problem-list.ts'
+import { FieldPath } from '../../model/schema/field-path.ts'
+import { ProblemList } from '../../model/schema/validation/problem-list.ts'
 import { conflict, invalid, notFound } from '../api-error.ts'
 import type { Resource, Subresource } from '../kinds/resource.ts'
 import { sameValue } from '../kinds/same-value.ts'

@@ -1,5 +1,5 @@
-import type { Clock } from '../../async/clock.ts'
-import { waitForShared } from '../../async/wait-for-shared.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import { waitForShared } from '../../base/async/wait-for-shared.ts'
 import { ApiError } from '../api-error.ts'
 import type { Backends } from '../backends/create-backends.ts'
 import { passRequest } from '../backends/pass-request.ts'

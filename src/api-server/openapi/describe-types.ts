@@ -1,5 +1,5 @@
-import { apiTypes } from '../../schema/api-types.ts'
-import type { Field, ScalarName, ValueType } from '../../schema/object-type.ts'
+import { apiTypes } from '../../model/schema/api-types.ts'
+import type { Field, ScalarName, ValueType } from '../../model/schema/object-type.ts'
 import type { Resource } from '../kinds/resource.ts'
 import { descriptions } from './descriptions.ts'
 

@@ -1,6 +1,6 @@
-import type { Clock } from '../../async/clock.ts'
-import type { Logger } from '../../telemetry/logger.ts'
-import type { KeyedCertificate } from '../../certificates/x509/certificate-files.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
 import type { Pki } from './open-pki.ts'
 import { ensureOwnCertificate } from './own-certificate.ts'
 

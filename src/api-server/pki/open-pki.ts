@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import type { Clock } from '../../async/clock.ts'
-import { createRecordFolder } from '../../host/record-folder.ts'
-import type { RecordFolder } from '../../host/record-folder.ts'
-import type { Logger } from '../../telemetry/logger.ts'
-import { createKeys, parseKey, parseKeyedCertificate, toKeyPem } from '../../certificates/x509/certificate-files.ts'
-import { issueAuthority } from '../../certificates/x509/issue-certificate.ts'
-import type { Authority } from '../../certificates/x509/issue-certificate.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import { createRecordFolder } from '../../system/files/record-folder.ts'
+import type { RecordFolder } from '../../system/files/record-folder.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import { createKeys, parseKey, parseKeyedCertificate, toKeyPem } from '../../protocols/x509/certificate-files.ts'
+import { issueAuthority } from '../../protocols/x509/issue-certificate.ts'
+import type { Authority } from '../../protocols/x509/issue-certificate.ts'
 
 /** What the API proves itself and others with. */
 export interface Pki {

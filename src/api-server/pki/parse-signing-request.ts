@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { loadX509 } from '../../certificates/x509/load-x509.ts'
-import { normalizeName } from '../../certificates/x509/normalize-name.ts'
+import { loadX509 } from '../../protocols/x509/load-x509.ts'
+import { normalizeName } from '../../protocols/x509/normalize-name.ts'
 import type { RequestedCertificate } from './requested-certificate.ts'
 
 export interface ParsedRequest extends RequestedCertificate {

@@ -1,7 +1,7 @@
-import type { Clock } from '../../async/clock.ts'
-import { Wakeup } from '../../async/wakeup.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import { Wakeup } from '../../base/async/wakeup.ts'
 import type { Node } from '../../model/generated/core-v1.ts'
-import type { Logger } from '../../telemetry/logger.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import {
   CLIENT_SIGNER,
@@ -9,9 +9,9 @@ import {
   computeSigningDecision,
   SERVING_SIGNER,
 } from './compute-signing-decision.ts'
-import { issueCertificate } from '../../certificates/x509/issue-certificate.ts'
-import type { Authority } from '../../certificates/x509/issue-certificate.ts'
-import { normalizeName } from '../../certificates/x509/normalize-name.ts'
+import { issueCertificate } from '../../protocols/x509/issue-certificate.ts'
+import type { Authority } from '../../protocols/x509/issue-certificate.ts'
+import { normalizeName } from '../../protocols/x509/normalize-name.ts'
 import { parseSigningRequest } from './parse-signing-request.ts'
 import type { ParsedRequest } from './parse-signing-request.ts'
 

@@ -1,5 +1,5 @@
-import type { Clock } from '../../async/clock.ts'
-import type { Logger } from '../../telemetry/logger.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
 import { badRequest } from '../api-error.ts'
 import type { Backends } from '../backends/create-backends.ts'
 import { ChangeSet } from '../lifecycle/change-set.ts'

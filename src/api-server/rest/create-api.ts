@@ -1,6 +1,6 @@
 import { ApiError, internalError, methodNotAllowed, pathNotFound } from '../api-error.ts'
 import { ASKED_V2_TYPE, OPENAPI_V2_TYPE } from '../openapi/encode-openapi-v2.ts'
-import { formatMetrics } from '../../telemetry/format-metrics.ts'
+import { formatMetrics } from '../../base/telemetry/format-metrics.ts'
 import { allResources, findResource, resourceOfStorage } from '../kinds/all-resources.ts'
 import { StoreFullError } from '../store/store-errors.ts'
 import { METRICS_GROUP } from '../metrics/metrics-resources.ts'

@@ -1,5 +1,5 @@
-import { FieldPath } from '../../schema/field-path.ts'
-import { ProblemList } from '../../schema/validation/problem-list.ts'
+import { FieldPath } from '../../model/schema/field-path.ts'
+import { ProblemList } from '../../model/schema/validation/problem-list.ts'
 import { badRequest, conflict, invalid, notFound } from '../api-error.ts'
 import type { ApiStatus } from '../api-error.ts'
 import { namedIn } from '../lifecycle/change-set.ts'

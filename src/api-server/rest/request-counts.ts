@@ -1,4 +1,4 @@
-import type { MetricFamily } from '../../telemetry/format-metrics.ts'
+import type { MetricFamily } from '../../base/telemetry/format-metrics.ts'
 import { findResource } from '../kinds/all-resources.ts'
 import type { RequestInfo } from './request-info.ts'
 

@@ -1,5 +1,5 @@
-import type { Clock } from '../../async/clock.ts'
-import type { Logger } from '../../telemetry/logger.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
 import { admitChange } from '../auth/admit-change.ts'
 import { createAuthenticator } from '../auth/create-authenticator.ts'
 import type { Authenticator } from '../auth/create-authenticator.ts'

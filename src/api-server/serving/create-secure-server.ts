@@ -1,9 +1,9 @@
 import { constants, createSecureServer as createServer } from 'node:http2'
 import type { Http2SecureServer, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { IncomingMessage } from 'node:http'
-import { AbortScope } from '../../async/abort-scope.ts'
-import type { Clock } from '../../async/clock.ts'
-import { clearHandshakeFaults } from '../../builtin/clear-handshake-faults.ts'
+import { AbortScope } from '../../base/async/abort-scope.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import { clearHandshakeFaults } from '../../base/builtin/clear-handshake-faults.ts'
 import { canUpgrade } from './serve-upgrade.ts'
 
 export interface SecureServerDeps {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../async/clock.ts'
+import type { Clock } from '../../base/async/clock.ts'
 import { ApiError } from '../api-error.ts'
 import { issueToken } from '../auth/issue-token.ts'
 import type { TokenSigner } from '../auth/json-web-token.ts'

@@ -1,5 +1,5 @@
 import { backup, DatabaseSync } from 'node:sqlite'
-import { removeTree, replaceFile } from '../../host/state-folder.ts'
+import { removeTree, replaceFile } from '../../system/files/state-folder.ts'
 
 /** The copy of a database that is kept next to it. */
 export function backupPathOf(databasePath: string): string {

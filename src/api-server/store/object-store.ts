@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Logger } from '../../telemetry/logger.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
 import type { ObjectKey, StoredObject, StoreEvent } from './api-object.ts'
 import { backUpDatabase } from './back-up-database.ts'
 import { RecentEvents } from './recent-events.ts'

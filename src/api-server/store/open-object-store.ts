@@ -1,9 +1,15 @@
 import { basename, dirname } from 'node:path'
-import { readOrCreateKey } from '../../host/key-file.ts'
-import { setAside } from '../../host/set-aside.ts'
-import { listFolder, makeFolder, readTextIfPresent, removeTree, writeFileAtomically } from '../../host/state-folder.ts'
-import type { Clock } from '../../async/clock.ts'
-import type { Logger } from '../../telemetry/logger.ts'
+import { readOrCreateKey } from '../../system/files/key-file.ts'
+import { setAside } from '../../system/files/set-aside.ts'
+import {
+  listFolder,
+  makeFolder,
+  readTextIfPresent,
+  removeTree,
+  writeFileAtomically,
+} from '../../system/files/state-folder.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
 import type { DatabaseSync } from 'node:sqlite'
 import { backupPathOf } from './back-up-database.ts'
 import { ObjectStore } from './object-store.ts'

@@ -1,5 +1,5 @@
-import type { Clock } from '../../async/clock.ts'
-import type { Logger } from '../../telemetry/logger.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
 import type { ObjectStore } from './object-store.ts'
 
 // Soon after the start, since that is when something may have been repaired, and then every hour.

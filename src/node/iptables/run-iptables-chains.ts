@@ -1,7 +1,7 @@
-import type { Clock } from '../../async/clock.ts'
-import { TaskGroup } from '../../async/task-group.ts'
-import type { ProcessRequest, ProcessResult } from '../../host/run-process.ts'
-import type { Logger } from '../../telemetry/logger.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import { TaskGroup } from '../../base/async/task-group.ts'
+import type { ProcessRequest, ProcessResult } from '../../system/processes/run-process.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
 import { CANARY_CHAIN, computeIptablesInput, type IptablesFamily } from './compute-iptables-input.ts'
 
 export interface IptablesDeps {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { inspectPath, listNames, readManifestFile } from '../../host/read-manifest-file.ts'
+import { inspectPath, listNames, readManifestFile } from '../../system/files/read-manifest-file.ts'
 import type { AppliedObject } from './applied-object.ts'
 import { parseObjects } from './parse-objects.ts'
 import type { Teller } from './teller.ts'

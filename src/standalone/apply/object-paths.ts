@@ -1,5 +1,5 @@
-import type { KubeClient } from '../../kube-api/kube-client.ts'
-import { KubeApiError } from '../../kube-api/kube-client.ts'
+import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
 import type { ObjectName } from './applied-object.ts'
 
 interface DiscoveredResource {

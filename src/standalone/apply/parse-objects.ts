@@ -1,5 +1,5 @@
-import type { DocumentValue } from '../../document/document-value.ts'
-import { parseText, TextError } from '../../document/parse-text.ts'
+import type { DocumentValue } from '../../base/document/document-value.ts'
+import { parseText, TextError } from '../../base/document/parse-text.ts'
 import type { AppliedObject } from './applied-object.ts'
 
 /** A file that cannot be applied, with its line. */

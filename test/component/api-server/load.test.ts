@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { describe, test } from 'node:test'
-import { collectGarbage } from '../../../src/host/collect-garbage.ts'
+import { collectGarbage } from '../../../src/system/processes/collect-garbage.ts'
 import { createTestApi } from './create-test-api.ts'
 
 const PODS = 1000

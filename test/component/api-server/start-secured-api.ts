@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { adminIdentity, nodeIdentity, runApiServer } from '../../../src/api-server/serving/run-api-server.ts'
 import type { ApiServerReady } from '../../../src/api-server/serving/run-api-server.ts'
-import { systemClock } from '../../../src/async/clock.ts'
+import { systemClock } from '../../../src/base/async/clock.ts'
 import { silentLogger } from '../../fakes/silent-logger.ts'
 
 /** What a client shows; certificate and key in PEM form. */

@@ -4,7 +4,7 @@
  */
 import { openSync, writeSync } from 'node:fs'
 import process from 'node:process'
-import { systemClock } from '../../../src/async/clock.ts'
+import { systemClock } from '../../../src/base/async/clock.ts'
 import type { ApiObject } from '../../../src/api-server/store/api-object.ts'
 import { openObjectStore } from '../../../src/api-server/store/open-object-store.ts'
 import { silentLogger } from '../../fakes/silent-logger.ts'

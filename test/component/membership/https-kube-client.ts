@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { createInterface } from 'node:readline'
-import { KubeApiError } from '../../../src/kube-api/kube-client.ts'
-import type { KubeClient, KubeRequest, WatchEvent } from '../../../src/kube-api/kube-client.ts'
+import { KubeApiError } from '../../../src/protocols/kube-api/kube-client.ts'
+import type { KubeClient, KubeRequest, WatchEvent } from '../../../src/protocols/kube-api/kube-client.ts'
 import type { ClientSecrets, SecuredApi } from '../api-server/start-secured-api.ts'
 
 /** A client without limits and repetitions, a connection for each request. */

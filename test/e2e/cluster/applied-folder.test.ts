@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
-import { BUSYBOX_IMAGE } from '../../../src/standalone/node-images.ts'
+import { BUSYBOX_IMAGE } from '../../../src/standalone/images/node-images.ts'
 import { StandaloneNode } from '../support/standalone-node.ts'
 
 interface ConfigMap {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile, readlink, rename, writeFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
-import type { Pod } from '../../../src/model/pod.ts'
+import type { Pod } from '../../../src/model/pod/pod.ts'
 import { StandaloneNode } from '../support/standalone-node.ts'
 import { testPod } from '../support/test-pod.ts'
 

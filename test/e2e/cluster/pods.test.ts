@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdir, readFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
-import type { Pod } from '../../../src/model/pod.ts'
+import type { Pod } from '../../../src/model/pod/pod.ts'
 import { StandaloneNode } from '../support/standalone-node.ts'
 import { isReady } from '../support/test-node.ts'
 import { scripts, testContainer, testPod } from '../support/test-pod.ts'

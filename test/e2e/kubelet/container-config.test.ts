@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { mkdir, readlink, writeFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
-import { readMachine } from '../../../src/host/read-machine.ts'
-import type { Pod } from '../../../src/model/pod.ts'
-import { BUSYBOX_IMAGE } from '../../../src/standalone/node-images.ts'
+import { readMachine } from '../../../src/system/machine/read-machine.ts'
+import type { Pod } from '../../../src/model/pod/pod.ts'
+import { BUSYBOX_IMAGE } from '../../../src/standalone/images/node-images.ts'
 import { scripts, testContainer, testPod } from '../support/test-pod.ts'
 import { TestNode } from '../support/test-node.ts'
 

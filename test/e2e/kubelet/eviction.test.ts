@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { NODE_NAME } from '../lab/lab-agent.ts'
 import type { Lab } from '../lab/start-lab.ts'
 import type { PodSpec } from '../../../src/model/generated/core-v1.ts'
-import type { Pod } from '../../../src/model/pod.ts'
+import type { Pod } from '../../../src/model/pod/pod.ts'
 import { GuardedNode } from '../support/guarded-node.ts'
 import { testContainer } from '../support/test-pod.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { Pod } from '../../../src/model/pod.ts'
+import type { Pod } from '../../../src/model/pod/pod.ts'
 import { testPod } from '../support/test-pod.ts'
 import { isReady, TestNode } from '../support/test-node.ts'
 

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto'
 import process from 'node:process'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ContainerState } from '../../../src/cri/generated/runtime-v1.ts'
+import { ContainerState } from '../../../src/protocols/cri/generated/runtime-v1.ts'
 import { testPod } from '../support/test-pod.ts'
 import { isReady, TestNode } from '../support/test-node.ts'
 

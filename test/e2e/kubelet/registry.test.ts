@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Pod } from '../../../src/model/pod.ts'
+import type { Pod } from '../../../src/model/pod/pod.ts'
 import type { AgentOptions } from '../lab/lab-agent.ts'
 import { isReady, TestNode } from '../support/test-node.ts'
 import { scripts, testContainer, testPod } from '../support/test-pod.ts'

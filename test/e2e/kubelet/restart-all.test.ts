@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { ContainerStatus } from '../../../src/model/generated/core-v1.ts'
-import type { Pod } from '../../../src/model/pod.ts'
+import type { Pod } from '../../../src/model/pod/pod.ts'
 import { scripts, testContainer, testPod } from '../support/test-pod.ts'
 import { TestNode } from '../support/test-node.ts'
 

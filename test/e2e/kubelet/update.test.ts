@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { rename } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Pod } from '../../../src/model/pod.ts'
+import type { Pod } from '../../../src/model/pod/pod.ts'
 import { scripts, testContainer, testPod } from '../support/test-pod.ts'
 import { isReady, TestNode } from '../support/test-node.ts'
 

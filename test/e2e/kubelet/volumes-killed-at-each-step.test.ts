@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
-import type { Pod } from '../../../src/model/pod.ts'
+import type { Pod } from '../../../src/model/pod/pod.ts'
 import type { KillMoment } from '../support/kill-plan.ts'
 import { MortalNode } from '../support/mortal-node.ts'
 import { isReady } from '../support/test-node.ts'

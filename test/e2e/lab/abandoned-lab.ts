@@ -1,6 +1,6 @@
 /** Makes a lab with a container, says where, and waits to be killed: for the test of what is left then. */
 import { readlink } from 'node:fs/promises'
-import { BUSYBOX_IMAGE } from '../../../src/standalone/node-images.ts'
+import { BUSYBOX_IMAGE } from '../../../src/standalone/images/node-images.ts'
 import { startLab } from './start-lab.ts'
 
 const { folder, cgroupRoot, containerd } = await startLab()

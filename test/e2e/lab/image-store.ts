@@ -1,5 +1,5 @@
-import { systemClock } from '../../../src/async/clock.ts'
-import { runProcessOrThrow } from '../../../src/host/run-process.ts'
+import { systemClock } from '../../../src/base/async/clock.ts'
+import { runProcessOrThrow } from '../../../src/system/processes/run-process.ts'
 
 /** Names a copy of the root of a containerd that has the node's images: importing them takes as long as the rest of a lab's start. */
 export const IMAGE_STORE = 'DECKHAND_LAB_IMAGES'

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import { systemClock } from '../../../src/async/clock.ts'
-import { runProcessOrThrow } from '../../../src/host/run-process.ts'
-import type { StartedProcess } from '../../../src/host/start-process.ts'
-import { startContainerd } from '../../../src/standalone/containerd.ts'
-import type { PrivateContainerd } from '../../../src/standalone/containerd.ts'
-import { ctrCommand } from '../../../src/standalone/import-images.ts'
+import { systemClock } from '../../../src/base/async/clock.ts'
+import { runProcessOrThrow } from '../../../src/system/processes/run-process.ts'
+import type { StartedProcess } from '../../../src/system/processes/start-process.ts'
+import { startContainerd } from '../../../src/standalone/node/containerd.ts'
+import type { PrivateContainerd } from '../../../src/standalone/node/containerd.ts'
+import { ctrCommand } from '../../../src/standalone/images/import-images.ts'
 import { childPid } from './lab-namespaces.ts'
 
 /** A running task of containerd; a container that exited and was not removed has one too. */

@@ -10,9 +10,9 @@ import { existsSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../../../src/async/clock.ts'
-import { runProcessOrThrow } from '../../../src/host/run-process.ts'
-import { makeCgroup, removeCgroup } from '../../../src/host/cgroup-tree.ts'
+import { systemClock } from '../../../src/base/async/clock.ts'
+import { runProcessOrThrow } from '../../../src/system/processes/run-process.ts'
+import { makeCgroup, removeCgroup } from '../../../src/system/cgroups/cgroup-tree.ts'
 import { enterArguments } from './lab-namespaces.ts'
 
 const namespaces = ['--net', '--mount', '--pid']

@@ -4,9 +4,9 @@ import { createServer } from 'node:https'
 import process from 'node:process'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
 import type { sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js'
-import { HealthDefinition } from '../../../src/cri/generated/grpc-health.ts'
-import type { HealthCheckRequest, HealthCheckResponse } from '../../../src/cri/generated/grpc-health.ts'
-import { toGrpcMethod } from '../../../src/cri/grpc-method.ts'
+import { HealthDefinition } from '../../../src/protocols/grpc/generated/grpc-health.ts'
+import type { HealthCheckRequest, HealthCheckResponse } from '../../../src/protocols/grpc/generated/grpc-health.ts'
+import { toGrpcMethod } from '../../../src/protocols/grpc/grpc-method.ts'
 import { selfSigned } from '../../fixtures/self-signed.ts'
 
 const [, , kind, port, file = ''] = process.argv

@@ -1,13 +1,13 @@
 /** The kubelet as bin/kubelet runs it, with objects from the folder that OBJECTS names in place of an API server. */
 import { hostname } from 'node:os'
 import process from 'node:process'
-import { ShutdownError } from '../../../src/async/abort-errors.ts'
-import { systemClock } from '../../../src/async/clock.ts'
-import { loadConfiguration } from '../../../src/config/load-configuration.ts'
-import { hostConfigFiles } from '../../../src/host/config-files.ts'
-import { readMachine } from '../../../src/host/read-machine.ts'
-import { runAgentProcess } from '../../../src/run-agent-process.ts'
-import { createLogger, createVerbosity } from '../../../src/telemetry/create-logger.ts'
+import { ShutdownError } from '../../../src/base/async/abort-errors.ts'
+import { systemClock } from '../../../src/base/async/clock.ts'
+import { loadConfiguration } from '../../../src/model/config/load-configuration.ts'
+import { hostConfigFiles } from '../../../src/system/files/config-files.ts'
+import { readMachine } from '../../../src/system/machine/read-machine.ts'
+import { runAgentProcess } from '../../../src/agent/run-agent-process.ts'
+import { createLogger, createVerbosity } from '../../../src/base/telemetry/create-logger.ts'
 import { createObjectFolder } from './object-folder.ts'
 
 const machine = readMachine()

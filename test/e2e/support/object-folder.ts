@@ -2,10 +2,10 @@ import { watch as watchFiles } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { parseText } from '../../../src/document/parse-text.ts'
+import { parseText } from '../../../src/base/document/parse-text.ts'
 import type { ObjectMeta } from '../../../src/model/generated/core-v1.ts'
-import { ObjectError } from '../../../src/objects/object-api.ts'
-import type { ObjectApi, ObjectKey, ObjectKind, ObjectKinds, TokenSpec } from '../../../src/objects/object-api.ts'
+import { ObjectError } from '../../../src/pods/objects/object-api.ts'
+import type { ObjectApi, ObjectKey, ObjectKind, ObjectKinds, TokenSpec } from '../../../src/pods/objects/object-api.ts'
 import { apiNotFound } from '../../fakes/api-not-found.ts'
 
 interface FiledObject {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ContainerStatus } from '../../../src/model/generated/core-v1.ts'
-import type { Pod } from '../../../src/model/pod.ts'
+import type { Pod } from '../../../src/model/pod/pod.ts'
 import { scripts, testContainer, testPod } from './test-pod.ts'
 import { isReady } from './test-node.ts'
 import type { LogLine } from './test-node.ts'

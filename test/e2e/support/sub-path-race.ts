@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ContainerState } from '../../../src/model/generated/core-v1.ts'
-import type { Pod } from '../../../src/model/pod.ts'
+import type { Pod } from '../../../src/model/pod/pod.ts'
 import { testContainer, testPod } from './test-pod.ts'
 import type { TestNode } from './test-node.ts'
 

@@ -1,5 +1,5 @@
 import type { Container, PodSpec } from '../../../src/model/generated/core-v1.ts'
-import { BUSYBOX_IMAGE } from '../../../src/standalone/node-images.ts'
+import { BUSYBOX_IMAGE } from '../../../src/standalone/images/node-images.ts'
 
 const FOREVER = 'while :; do sleep 1000 & wait $!; done'
 

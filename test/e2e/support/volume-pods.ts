@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { mountPointsBelow, parseMountTable } from '../../../src/host/mount-table.ts'
+import { mountPointsBelow, parseMountTable } from '../../../src/system/mounts/mount-table.ts'
 import type { Volume, VolumeMount } from '../../../src/model/generated/core-v1.ts'
 import type { LabAgent } from '../lab/lab-agent.ts'
 import { NODE_NAME } from '../lab/lab-agent.ts'

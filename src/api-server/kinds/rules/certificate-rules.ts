@@ -1,5 +1,5 @@
-import { FieldPath } from '../../../schema/field-path.ts'
-import { ProblemList } from '../../../schema/validation/problem-list.ts'
+import { FieldPath } from '../../../model/schema/field-path.ts'
+import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
 import type { ApiObject } from '../../store/api-object.ts'
 import type { ResourceRules, Subresource } from '../resource.ts'
 import { sameValue } from '../same-value.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Violation } from '../../../schema/validation/problem-list.ts'
+import type { Violation } from '../../../model/schema/validation/problem-list.ts'
 import type { ApiObject } from '../../store/api-object.ts'
 import { csiNodeRules } from './csi-node-rules.ts'
 

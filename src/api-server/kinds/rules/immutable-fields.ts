@@ -1,6 +1,6 @@
-import { FieldPath } from '../../../schema/field-path.ts'
-import { ProblemList } from '../../../schema/validation/problem-list.ts'
-import type { Violation } from '../../../schema/validation/problem-list.ts'
+import { FieldPath } from '../../../model/schema/field-path.ts'
+import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
+import type { Violation } from '../../../model/schema/validation/problem-list.ts'
 import type { ApiObject } from '../../store/api-object.ts'
 import { sameValue } from '../same-value.ts'
 

@@ -1,7 +1,7 @@
 import type { NodeSpec } from '../../../model/generated/core-v1.ts'
-import { FieldPath } from '../../../schema/field-path.ts'
-import { dnsLabel } from '../../../schema/validation/name-rules.ts'
-import { ProblemList } from '../../../schema/validation/problem-list.ts'
+import { FieldPath } from '../../../model/schema/field-path.ts'
+import { dnsLabel } from '../../../model/schema/validation/name-rules.ts'
+import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
 import type { ResourceRules } from '../resource.ts'
 import { immutableFields } from './immutable-fields.ts'
 

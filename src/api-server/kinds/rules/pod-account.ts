@@ -1,5 +1,5 @@
 import type { Container, PodSpec, ServiceAccount, Volume } from '../../../model/generated/core-v1.ts'
-import { CONFIG_MIRROR_ANNOTATION } from '../../../model/pod.ts'
+import { CONFIG_MIRROR_ANNOTATION } from '../../../model/pod/pod.ts'
 import { forbidden } from '../../api-error.ts'
 import type { ApiObject } from '../../store/api-object.ts'
 import type { RuleContext } from '../resource.ts'

@@ -1,6 +1,6 @@
 import type { PodSpec } from '../../../model/generated/core-v1.ts'
-import { FieldPath } from '../../../schema/field-path.ts'
-import { ProblemList } from '../../../schema/validation/problem-list.ts'
+import { FieldPath } from '../../../model/schema/field-path.ts'
+import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
 import type { ApiObject } from '../../store/api-object.ts'
 import type { Subresource } from '../resource.ts'
 import { sameValue } from '../same-value.ts'

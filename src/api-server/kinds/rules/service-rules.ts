@@ -1,6 +1,6 @@
 import type { Service, ServicePort, ServiceSpec } from '../../../model/generated/core-v1.ts'
-import { FieldPath } from '../../../schema/field-path.ts'
-import { ProblemList } from '../../../schema/validation/problem-list.ts'
+import { FieldPath } from '../../../model/schema/field-path.ts'
+import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
 import { internalError, invalid } from '../../api-error.ts'
 import type { ApiObject } from '../../store/api-object.ts'
 import type { ResourceRules, RuleContext } from '../resource.ts'

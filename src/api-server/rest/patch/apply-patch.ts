@@ -1,4 +1,4 @@
-import type { DocumentValue } from '../../../document/document-value.ts'
+import type { DocumentValue } from '../../../base/document/document-value.ts'
 import { ApiError, badRequest, unsupportedMediaType } from '../../api-error.ts'
 import type { ApiObject } from '../../store/api-object.ts'
 import { applyJsonPatch } from './json-patch.ts'

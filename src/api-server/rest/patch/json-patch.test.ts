@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { DocumentValue } from '../../../document/document-value.ts'
+import type { DocumentValue } from '../../../base/document/document-value.ts'
 import { applyJsonPatch } from './json-patch.ts'
 
 const target = { a: { b: [1, 2, 3], 'x/y': 1, '~': 2 }, c: null }

@@ -1,5 +1,5 @@
-import type { DocumentObject, DocumentValue } from '../../../document/document-value.ts'
-import { setKey } from '../../../document/position-index.ts'
+import type { DocumentObject, DocumentValue } from '../../../base/document/document-value.ts'
+import { setKey } from '../../../base/document/position-index.ts'
 import { sameValue } from '../../kinds/same-value.ts'
 import { isMap, ownValue } from './own-keys.ts'
 import { PatchError } from './patch-error.ts'

@@ -1,4 +1,4 @@
-import type { DocumentObject, DocumentValue } from '../../../document/document-value.ts'
+import type { DocumentObject, DocumentValue } from '../../../base/document/document-value.ts'
 import { isMap, ownValue, withoutKey } from './own-keys.ts'
 import { PatchError } from './patch-error.ts'
 

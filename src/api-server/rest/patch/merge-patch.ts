@@ -1,5 +1,5 @@
-import type { DocumentValue } from '../../../document/document-value.ts'
-import { setKey } from '../../../document/position-index.ts'
+import type { DocumentValue } from '../../../base/document/document-value.ts'
+import { setKey } from '../../../base/document/position-index.ts'
 import { isMap, ownValue } from './own-keys.ts'
 
 /** RFC 7386: objects are merged, null takes away, everything else replaces. */

@@ -1,4 +1,4 @@
-import type { DocumentObject, DocumentValue } from '../../../document/document-value.ts'
+import type { DocumentObject, DocumentValue } from '../../../base/document/document-value.ts'
 
 /** The value of a key that the object itself has; "constructor" and "__proto__" are keys like any other. */
 export function ownValue(object: DocumentObject, key: string): DocumentValue | undefined {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { DocumentValue } from '../../../document/document-value.ts'
+import type { DocumentValue } from '../../../base/document/document-value.ts'
 import { applyMergePatch } from './merge-patch.ts'
 import { applyStrategicMergePatch } from './strategic-merge-patch.ts'
 

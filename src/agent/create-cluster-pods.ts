@@ -1,0 +1,75 @@
+import type { Clock } from '../base/async/clock.ts'
+import { TaskGroup } from '../base/async/task-group.ts'
+import type { KubeClient } from '../protocols/kube-api/kube-client.ts'
+import type { Pod, PodUid } from '../model/pod/pod.ts'
+import type { PodWorkers } from '../pods/sync/pod-workers.ts'
+import { decodeApiPod } from '../pods/sources/decode-api-pod.ts'
+import { MirrorPods } from '../pods/sources/mirror-pods.ts'
+import type { MirrorPodsDeps } from '../pods/sources/mirror-pods.ts'
+import { runApiSource } from '../pods/sources/run-api-source.ts'
+import type { ApiSourceDeps } from '../pods/sources/run-api-source.ts'
+import { StatusWriter } from '../pods/status/status-writer.ts'
+import type { Logger } from '../base/telemetry/logger.ts'
+import type { PodEvents } from '../model/events/pod-events.ts'
+
+export interface ClusterPodsDeps {
+  readonly client: Pick<KubeClient, 'send'>
+  readonly nodeName: string
+  /** The own Node as the API has it; undefined while it is not there or being deleted. */
+  readonly node: MirrorPodsDeps['node']
+  readonly nodeSeen: ApiSourceDeps['nodeSeen']
+  readonly follow: ApiSourceDeps['follow']
+  readonly workers: () => Pick<PodWorkers, 'view' | 'staticPods' | 'observed'>
+  /** Every source has told what it has. */
+  readonly allSeen: () => boolean
+  readonly events: PodEvents
+  readonly clock: Clock
+  readonly random: () => number
+  readonly log: Logger
+  /** A status has reached the API, so many seconds after it first was another. */
+  readonly onTold?: (seconds: number) => void
+}
+
+export type ClusterPods = ReturnType<typeof createClusterPods>
+
+/** The pods of this node in the API: those that it wants here, what it is told of them, and the mirrors of those that it does not know. */
+export function createClusterPods(deps: ClusterPodsDeps) {
+  const { workers } = deps
+  let unreadable: ReadonlySet<PodUid> = new Set()
+  const writer = new StatusWriter({
+    ...deps,
+    report: (uid) => workers().view(uid),
+    decode: (object) => decodeApiPod(object).pod,
+  })
+  const mirrors = new MirrorPods({ ...deps, staticPods: () => workers().staticPods() })
+  return {
+    writer,
+    mirrors,
+    /** The status of a pod may have changed. */
+    onStatus(uid: PodUid): void {
+      writer.wake(uid)
+      mirrors.wake()
+    },
+    isUnreadable: (uid: PodUid): boolean => unreadable.has(uid),
+    /** The source: emits the complete set of pods that the API wants here. */
+    async runSource(emit: (pods: readonly Pod[]) => void, signal: AbortSignal): Promise<void> {
+      const take: ApiSourceDeps['emit'] = (set) => {
+        const before = unreadable
+        unreadable = set.unreadable
+        emit(set.pods)
+        // One that could not be read and is gone has left its containers without anybody who knows of them.
+        for (const uid of before.difference(unreadable)) workers().observed(uid)
+        writer.see([...set.pods, ...set.mirrors])
+        mirrors.see(set.mirrors)
+      }
+      await runApiSource({ ...deps, emit: take }, signal)
+    },
+    /** Tells the API, until the signal aborts. */
+    async run(signal: AbortSignal): Promise<void> {
+      await using group = new TaskGroup(signal)
+      group.run('status writer', (s) => writer.run(s))
+      group.run('mirror pods', (s) => mirrors.run(s))
+      await group.join()
+    },
+  }
+}

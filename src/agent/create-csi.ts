@@ -1,0 +1,111 @@
+import type { Clock } from '../base/async/clock.ts'
+import type { TaskGroup } from '../base/async/task-group.ts'
+import type { CsiDriverObjects } from '../protocols/csi/csi-driver-objects.ts'
+import { CsiDriverRegistry } from '../node/csi/csi-driver-registry.ts'
+import type { CsiDrivers } from '../protocols/csi/csi-drivers.ts'
+import type { DriverCall } from '../metrics/driver-call.ts'
+import type { CsiNodeObjects } from '../node/csi/csi-node-objects.ts'
+import type { CsiPluginHandlerDeps } from '../node/csi/csi-plugin-handler.ts'
+import { noCsiDriverObjects } from '../protocols/csi/no-csi-driver-objects.ts'
+import type { Cluster } from './join-cluster.ts'
+import type { PluginHandler } from '../node/plugins/plugin-handler.ts'
+import type { Logger } from '../base/telemetry/logger.ts'
+import type { NodeAttachments } from '../pods/volumes/csi/csi-deps.ts'
+import { WatchedAttachments } from '../pods/volumes/csi/watched-attachments.ts'
+
+export interface CsiDeps {
+  /** Undefined on a node without an API: drivers are used all the same, and nobody is told of them. */
+  readonly cluster: Pick<Cluster, 'client' | 'follow' | 'onNode' | 'node'> | undefined
+  readonly nodeName: string
+  /** What stands against the node being ready has changed. */
+  readonly onChange: () => void
+  /** A driver came or went, or the cluster says something else of one. */
+  readonly onDrivers: () => void
+  readonly metrics: { csiCall(call: DriverCall): void }
+  readonly giveUp: (error: Error) => void
+  readonly clock: Clock
+  readonly random: () => number
+  readonly log: Logger
+}
+
+/** The CSI drivers of this node. */
+export interface Csi {
+  readonly drivers: CsiDrivers
+  readonly objects: CsiDriverObjects
+  readonly attachments: NodeAttachments
+  /** Why the node is not ready. */
+  problems(): readonly string[]
+  /** Resolves when it is known whether the node has told of its drivers before. */
+  looked(signal: AbortSignal): Promise<void>
+  /** A driver could attach no more to this node: it is asked anew how many volumes that can have. */
+  refreshAllocatable(driver: string, signal: AbortSignal): Promise<void>
+  /** Who takes plugins of the type CSIPlugin into use. */
+  readonly handler: PluginHandler
+}
+
+/** The drivers of this node and what its cluster knows of them. */
+export async function createCsi(deps: CsiDeps, group: TaskGroup): Promise<Csi> {
+  const told = deps.cluster && (await tellCluster({ ...deps, ...deps.cluster }, () => registry, group))
+  const registry = new CsiDriverRegistry(() => {
+    told?.allocatable.wake()
+    deps.onDrivers()
+  })
+  const { cluster, clock } = deps
+  const attachments = new WatchedAttachments({ node: () => cluster?.node(), clock })
+  cluster?.onNode(() => attachments.wake())
+  return {
+    attachments,
+    drivers: registry,
+    objects: told?.follower ?? noCsiDriverObjects,
+    problems: () => told?.node.problems() ?? [],
+    looked: async (signal) => await told?.node.looked(signal),
+    refreshAllocatable: async (driver, signal) => await told?.allocatable.refresh(driver, signal),
+    handler: createHandler({ ...deps, registry, objects: told?.node }),
+  }
+}
+
+/** Loads the codec of CSI's messages with the first driver: most nodes have none. */
+function createHandler(
+  deps: Pick<CsiDeps, 'metrics' | 'clock'> & Omit<CsiPluginHandlerDeps, 'onCall' | 'clock'>,
+): PluginHandler {
+  let opening: Promise<PluginHandler> | undefined
+  const open = async () => {
+    const { CsiPluginHandler } = await import('../node/csi/csi-plugin-handler.ts')
+    return new CsiPluginHandler({ ...deps, onCall: (call) => deps.metrics.csiCall(call) })
+  }
+  return {
+    register: async (plugin, signal) => await (await (opening ??= open())).register(plugin, signal),
+    deregister: async (plugin) => await (await opening)?.deregister(plugin),
+  }
+}
+
+async function tellCluster(
+  deps: CsiDeps & NonNullable<CsiDeps['cluster']>,
+  registry: () => CsiDriverRegistry,
+  group: TaskGroup,
+) {
+  const [{ CsiNodeObjects }, { createCsiNodeApi }, { CsiDriverFollower }, { CsiAllocatable }] = await Promise.all([
+    import('../node/csi/csi-node-objects.ts'),
+    import('../node/csi/csi-node-api.ts'),
+    import('../node/csi/csi-driver-follower.ts'),
+    import('../node/csi/csi-allocatable.ts'),
+  ])
+  const { client, nodeName } = deps
+  const node: CsiNodeObjects = new CsiNodeObjects({ ...deps, api: createCsiNodeApi(client, nodeName) })
+  const onChange = () => {
+    allocatable.wake()
+    deps.onDrivers()
+  }
+  const follower = new CsiDriverFollower({ ...deps, onChange })
+  const allocatable = new CsiAllocatable({
+    ...deps,
+    registry: { get: (name) => registry().get(name), names: () => registry().names() },
+    traits: (name) => follower.peek(name),
+    objects: node,
+  })
+  deps.onNode(() => node.nodeSeen(deps.node()))
+  group.run('CSI drivers', (s) => follower.run(s))
+  group.run('CSINode', (s) => node.run(s))
+  group.run('volumes of CSI drivers', (s) => allocatable.run(s))
+  return { node, follower, allocatable }
+}

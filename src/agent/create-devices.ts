@@ -1,0 +1,221 @@
+import type { Clock } from '../base/async/clock.ts'
+import { TaskGroup } from '../base/async/task-group.ts'
+import { Wakeup } from '../base/async/wakeup.ts'
+import type { Settings } from '../model/config/load-configuration.ts'
+import { createStateFile } from './create-state-file.ts'
+import type { MachineFacts } from '../system/machine/read-machine.ts'
+import { readNumaNodes } from '../system/machine/read-numa-nodes.ts'
+import type { ObservedPod } from '../model/pod/observed-pod.ts'
+import type { Pod, PodUid } from '../model/pod/pod.ts'
+import type { ContainerDevices as ToldDevices } from '../serving/sockets/generated/pod-resources-v1.ts'
+import type { Plugin, PluginHandler } from '../node/plugins/plugin-handler.ts'
+import type { StateFile } from '../pods/allocations/allocation-file.ts'
+import { DeviceAssignments } from '../node/devices/device-assignments.ts'
+import { DEVICE_CHECKPOINT } from '../node/devices/device-checkpoint.ts'
+import { DeviceInventory } from '../node/devices/device-inventory.ts'
+import { DevicePlugins } from '../node/devices/device-plugins.ts'
+import { DeviceRecord } from '../node/devices/device-record.ts'
+import { NO_NODE, groupByNode } from '../node/devices/device.ts'
+import type { DevicesByNode } from '../node/devices/device.ts'
+import { findNotedDevices } from '../node/devices/find-noted-devices.ts'
+import { loadDeviceCheckpoint } from '../node/devices/load-device-checkpoint.ts'
+import { PodDevices } from '../node/devices/pod-devices.ts'
+import type { HintProvider } from '../node/placement/hint-provider.ts'
+import { runDeviceRegistration } from './run-device-registration.ts'
+import type { DeviceMetrics } from '../metrics/create-device-metrics.ts'
+import type { Logger } from '../base/telemetry/logger.ts'
+import type { NodeEvents } from '../model/events/node-events.ts'
+
+export interface CreateDevicesDeps {
+  readonly settings: Pick<Settings, 'gates'>
+  readonly machine: Pick<MachineFacts, 'memoryBytes'>
+  readonly rootDirectory: string
+  /** What the node has is another now: its status is to be told. */
+  readonly onNode: () => unknown
+  /** The devices of a pod are well or ill now. */
+  readonly onPod: (uid: PodUid) => unknown
+  readonly events: NodeEvents
+  readonly metrics: DeviceMetrics
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export type NodeDevices = Awaited<ReturnType<typeof createDevices>>
+
+const RECORD_RETRY_MS = 10_000
+
+/** The devices of this node: plugins bring them, pods have them, and the node tells of them. */
+export async function createDevices(deps: CreateDevicesDeps, tasks: TaskGroup) {
+  const folder = `${deps.rootDirectory}/device-plugins`
+  const file = createStateFile(`${folder}/${DEVICE_CHECKPOINT}`, deps.clock)
+  return await joinDevices({ ...deps, folder, file, numaNodes: readNumaNodes(deps.machine).map(({ id }) => id) }, tasks)
+}
+
+export interface JoinDevicesDeps extends Omit<CreateDevicesDeps, 'rootDirectory' | 'machine'> {
+  /** Where the agent and its device plugins have their sockets. */
+  readonly folder: string
+  readonly file: StateFile
+  readonly numaNodes: readonly number[]
+}
+
+/** The same, wherever its files are. */
+export async function joinDevices(deps: JoinDevicesDeps, tasks: TaskGroup) {
+  const { settings, file, metrics, clock, log } = deps
+  const loaded = await loadDeviceCheckpoint({ file, log, onBroken: (message) => tellBroken(deps, message) })
+  const bell = new Wakeup()
+  const inventory = new DeviceInventory({
+    recorded: loaded.registered.keys(),
+    onChange() {
+      bell.wake()
+      deps.onNode()
+    },
+    clock,
+  })
+  const assignments = new DeviceAssignments({
+    inventory,
+    recorded: loaded.entries,
+    numaNodes: deps.numaNodes,
+    onChange: () => bell.wake(),
+  })
+  const record = new DeviceRecord({ file, inventory, assignments })
+  const wakeHolders = (resource: string, ids?: readonly string[]) => {
+    for (const each of assignments.list())
+      if (each.resource === resource && each.devices.ids.some((id) => ids?.includes(id) ?? true)) deps.onPod(each.uid)
+  }
+  const plugins = new DevicePlugins({ inventory, onHealth: wakeHolders, metrics, tasks, clock, log })
+  const pods = new PodDevices({
+    inventory,
+    assignments,
+    record: () => record.write(),
+    tellsHealth: settings.gates.enabled('ResourceHealthStatus'),
+    metrics,
+    tasks,
+    clock,
+    log,
+  })
+  let problem: string | undefined
+  return {
+    /** What containers get of devices. */
+    extras: pods,
+    provider: toProvider(assignments, pods),
+    handler: toHandler(plugins),
+
+    /** What the node has, for its status. */
+    facts: () => ({ ...inventory.counts(), areRecorded: loaded.isKnown }),
+
+    /** How many of each resource containers have: the node has at least as many, whatever became of the plugins. */
+    granted: (): ReadonlyMap<string, number> =>
+      new Map(
+        [...new Set(assignments.list().map(({ resource }) => resource))].map((resource) => [
+          resource,
+          assignments.taken(resource).size,
+        ]),
+      ),
+
+    /** Learns what runs before anything is wanted: it may have devices of which no record is left. */
+    find(running: readonly ObservedPod[]): void {
+      const found = findNotedDevices(assignments, running)
+      if (found.length > 0) log.warn('found devices in use that were not recorded', { devices: found })
+    },
+
+    /** The pod runs already: it keeps its devices. */
+    adopt: ({ metadata: { uid } }: Pod) => assignments.confirm(uid),
+
+    /** All pods that are wanted have been seen: others need nothing. */
+    sourcesReady(isHere: (uid: PodUid) => boolean): void {
+      for (const uid of assignments.uids) if (!isHere(uid)) pods.free(uid)
+    },
+
+    /** As the API for monitoring agents tells of them. */
+    devicesOf: (uid: PodUid, container: string): ToldDevices[] =>
+      [...assignments.ofContainer(uid, container)].flatMap(([resource, devices]) =>
+        devices.kind === 'given' ? toToldDevices(resource, devices.byNode) : [],
+      ),
+    allocatable: (): ToldDevices[] =>
+      inventory.resources.flatMap((resource) => {
+        const devices = inventory.devices(resource)
+        const healthy = [...devices.values()].filter(({ isHealthy }) => isHealthy).map(({ id }) => id)
+        return toToldDevices(resource, groupByNode(healthy.sort(), devices))
+      }),
+
+    /** Why plugins cannot present themselves; undefined when they can. */
+    problem: () => problem,
+
+    /** Listens for plugins, and keeps the record true. */
+    async run(signal: AbortSignal): Promise<void> {
+      await using group = new TaskGroup(signal)
+      const onProblem = (told: string | undefined) => void (problem = told)
+      group.run('registration', (s) =>
+        runDeviceRegistration({ folder: deps.folder, plugins, onProblem, clock, log }, s),
+      )
+      group.run('record', (s) => runRecord({ inventory, record, bell, onDropped: wakeHolders, clock, log }, s))
+      await group.join()
+    },
+  }
+}
+
+interface RecordDeps {
+  readonly inventory: DeviceInventory
+  readonly record: DeviceRecord
+  readonly bell: Wakeup
+  readonly onDropped: (resource: string) => void
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Writes down what changed, and gives up plugins that stay away. */
+async function runRecord(
+  { inventory, record, bell, onDropped, clock, log }: RecordDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    for (const resource of inventory.dropAway()) {
+      log.warn('device plugin did not come back, the node has none of its devices any more', { resource })
+      onDropped(resource)
+    }
+    let retryMs: number | undefined
+    try {
+      await record.write()
+    } catch (error) {
+      log.error('cannot record which devices containers have, will try again', { error })
+      retryMs = RECORD_RETRY_MS
+    }
+    const waits = [retryMs, ...inventory.resources.map((resource) => inventory.patienceMs(resource))]
+    const known = waits.filter((ms) => ms !== undefined)
+    await bell.wait({ clock, ms: known.length === 0 ? undefined : Math.min(...known) }, signal)
+  }
+}
+
+function tellBroken({ events, metrics }: JoinDevicesDeps, message: string): void {
+  metrics.deviceRecordBroken()
+  events.record({ type: 'Warning', reason: 'BrokenDeviceRecord', message })
+}
+
+function toProvider(assignments: DeviceAssignments, pods: PodDevices): HintProvider {
+  return {
+    hints: (pod, container) => assignments.hints(pod, container),
+    podHints: (pod) => assignments.podHints(pod),
+    allocate: (pod, container, affinity) => assignments.allocate(pod, container, affinity),
+    release: (uid) => pods.free(uid),
+  }
+}
+
+/** For plugins that present themselves where all plugins do. */
+function toHandler(plugins: DevicePlugins): PluginHandler {
+  return {
+    register: ({ name, endpoint, versions }: Plugin, signal) =>
+      plugins.register({ resource: name, socketPath: endpoint, versions }, signal),
+    deregister: async ({ name, endpoint }) => plugins.deregister(name, endpoint),
+  }
+}
+
+/** One for each device and NUMA node. */
+function toToldDevices(resource: string, byNode: DevicesByNode): ToldDevices[] {
+  return [...byNode].flatMap(([node, ids]) =>
+    ids.map((id) => ({
+      resourceName: resource,
+      deviceIds: [id],
+      ...(node === NO_NODE ? {} : { topology: { nodes: [{ ID: BigInt(node) }] } }),
+    })),
+  )
+}

@@ -1,0 +1,68 @@
+import type { Clock } from '../base/async/clock.ts'
+import type { Settings } from '../model/config/load-configuration.ts'
+import { createCpusetReader } from './create-cpuset-reader.ts'
+import { createStateFile } from './create-state-file.ts'
+import type { NodeRuntime } from './create-node-runtime.ts'
+import type { MachineFacts } from '../system/machine/read-machine.ts'
+import type { NumaNode } from '../system/machine/read-numa-nodes.ts'
+import { parseAmounts } from '../model/resources/compute-pod-requests.ts'
+import type { Pod } from '../model/pod/pod.ts'
+import { quantityValue } from '../model/resources/quantity.ts'
+import { computeEvictionReserve } from '../node/registration/status/compute-node-resources.ts'
+import { createMemoryPolicy } from '../node/memory/create-memory-policy.ts'
+import { loadMemoryState } from '../node/memory/load-memory-state.ts'
+import { MemoryAssignments } from '../node/memory/memory-assignments.ts'
+import { MEMORY_STATE_FILE } from '../node/memory/memory-state-file.ts'
+import type { PodMemory } from '../node/memory/pod-memory.ts'
+import { UNPLACED_STATE, UnplacedMemory } from '../node/memory/unplaced-memory.ts'
+import type { AgentMetrics } from '../metrics/create-metrics.ts'
+import type { Logger } from '../base/telemetry/logger.ts'
+import { toNodeProfile } from './to-node-profile.ts'
+
+export interface CreateMemoryDeps {
+  readonly settings: Settings
+  readonly machine: MachineFacts
+  readonly nodes: readonly NumaNode[]
+  readonly rootDirectory: string
+  readonly runtime: Pick<NodeRuntime, 'calls' | 'observer' | 'cgroups'>
+  /** The pods that were admitted and have not ended. */
+  readonly activePods: () => readonly Pod[]
+  readonly metrics: Pick<AgentMetrics, 'memoryGiven' | 'memoryRefused'>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Who decides of which NUMA nodes containers have memory, by the configured policy and by what an earlier agent recorded. Fails where the policy does not fit the machine. */
+export async function createMemory(deps: CreateMemoryDeps): Promise<PodMemory> {
+  const { settings, nodes, log } = deps
+  const file = createStateFile(`${deps.rootDirectory}/${MEMORY_STATE_FILE}`, deps.clock)
+  if (settings.config.memoryManagerPolicy === 'None') {
+    try {
+      // For the agents that come after; a full disk must not keep this one from its work.
+      if ((await file.read()) !== UNPLACED_STATE) await file.write(UNPLACED_STATE)
+    } catch (error) {
+      log.warn('cannot record that containers may use all memory', { error })
+    }
+    return new UnplacedMemory()
+  }
+  const { reservedMemory } = settings.config
+  const policy = createMemoryPolicy({ nodes, reservedMemory, reserved: sumReserved(deps) })
+  log.info('memory of NUMA nodes is given to single containers', { reservedMemory })
+  return new MemoryAssignments({
+    ...deps,
+    policy,
+    recorded: await loadMemoryState({ file, log }, policy),
+    observed: deps.runtime.observer,
+    readNodes: createCpusetReader('cpuset.mems', deps),
+    write: (text) => file.write(text),
+    periodMs: settings.config.cpuManagerReconcilePeriod,
+  })
+}
+
+/** What is kept from pods on the whole machine. */
+function sumReserved({ settings, machine }: CreateMemoryDeps): ReadonlyMap<string, bigint> {
+  const { resources } = toNodeProfile(settings, '')
+  const eviction = computeEvictionReserve(resources, { memoryBytes: machine.memoryBytes, storageBytes: undefined })
+  const parts = [...resources.reserved.map(parseAmounts), eviction].flatMap((amounts) => amounts.get('memory') ?? [])
+  return new Map([['memory', parts.reduce((sum, amount) => sum + quantityValue(amount), 0n)]])
+}

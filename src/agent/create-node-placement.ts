@@ -1,0 +1,99 @@
+import { TaskGroup } from '../base/async/task-group.ts'
+import type { Settings } from '../model/config/load-configuration.ts'
+import { parseGoBool } from '../model/config/values/go-scalars.ts'
+import type { CpusetAssignment } from '../pods/containers/compute-container-resources.ts'
+import { createCpus } from './create-cpus.ts'
+import type { CreateCpusDeps } from './create-cpus.ts'
+import { createMemory } from './create-memory.ts'
+import type { CreateMemoryDeps } from './create-memory.ts'
+import { readNumaNodes } from '../system/machine/read-numa-nodes.ts'
+import type { NumaNode } from '../system/machine/read-numa-nodes.ts'
+import type { ObservedPod } from '../model/pod/observed-pod.ts'
+import type { Pod, PodUid } from '../model/pod/pod.ts'
+import type { PodCpus } from '../node/cpus/pod-cpus.ts'
+import type { PodMemory } from '../node/memory/pod-memory.ts'
+import { createPlacement } from '../node/placement/create-placement.ts'
+import type { PlacementDeps } from '../node/placement/create-placement.ts'
+import type { HintProvider } from '../node/placement/hint-provider.ts'
+import type { PlacementPolicy } from '../node/placement/placement-policy.ts'
+import type { PlacementMetrics } from '../metrics/create-placement-metrics.ts'
+
+export interface CreateNodePlacementDeps extends CreateCpusDeps, Omit<CreateMemoryDeps, 'nodes'> {
+  readonly metrics: CreateCpusDeps['metrics'] & PlacementMetrics
+  /** Those who give before CPUs and memory are given. */
+  readonly others: readonly HintProvider[]
+}
+
+// Each node more doubles the work of every admission.
+const MOST_NODES = 16
+
+/** What containers get of certain parts of the machine: CPUs, memory, and where they are. */
+export async function createNodePlacement(deps: CreateNodePlacementDeps) {
+  const nodes = readNumaNodes(deps.machine)
+  const policy = toPlacementPolicy(deps.settings, nodes)
+  return joinPlacement({
+    ...deps,
+    policy,
+    cpus: await createCpus(deps),
+    memory: await createMemory({ ...deps, nodes }),
+  })
+}
+
+interface JoinPlacementDeps extends Omit<PlacementDeps, 'providers'> {
+  readonly others: readonly HintProvider[]
+  readonly cpus: PodCpus
+  readonly memory: PodMemory
+}
+
+/** All who give something as one. */
+export function joinPlacement({ others, cpus, memory, ...deps }: JoinPlacementDeps) {
+  return {
+    ...createPlacement({ ...deps, providers: [...others, cpus, memory] }),
+    cpus,
+    memory,
+    adopt(pod: Pod): void {
+      cpus.adopt(pod)
+      memory.adopt(pod)
+    },
+    async find(running: readonly ObservedPod[], signal: AbortSignal): Promise<void> {
+      await cpus.find(running, signal)
+      await memory.find(running, signal)
+    },
+    sourcesReady(): void {
+      cpus.sourcesReady()
+      memory.sourcesReady()
+    },
+    wake(): void {
+      cpus.wake()
+      memory.wake()
+    },
+    hasExclusive: (uid: PodUid) => cpus.hasExclusive(uid),
+    async prepare(uid: PodUid, container: string): Promise<CpusetAssignment | undefined> {
+      const [own, mems] = await Promise.all([cpus.prepare(uid, container), memory.prepare(uid, container)])
+      return own === undefined && mems === '' ? undefined : { cpus: '', exclusive: false, ...own, mems }
+    },
+    async run(signal: AbortSignal): Promise<void> {
+      await using group = new TaskGroup(signal)
+      group.run('CPUs', (s) => cpus.run(s))
+      group.run('memory of NUMA nodes', (s) => memory.run(s))
+      await group.join()
+    },
+  }
+}
+
+/** The topology policy on this machine; undefined for "none". Fails on machines that it was not made for. */
+export function toPlacementPolicy(
+  { config }: Pick<Settings, 'config'>,
+  nodes: readonly Pick<NumaNode, 'id' | 'distances'>[],
+): PlacementPolicy | undefined {
+  const { topologyManagerPolicy: kind, topologyManagerScope: scope, topologyManagerPolicyOptions: options } = config
+  if (kind === 'none') return undefined
+  const most = Math.min(Number(options['max-allowable-numa-nodes'] ?? 8), MOST_NODES)
+  const what = `Cannot use the topology policy "${kind}"`
+  if (nodes.length > most)
+    throw new Error(`${what} with ${nodes.length} NUMA nodes: expected at most ${most}, see max-allowable-numa-nodes`)
+  const preferClosest = parseGoBool(options['prefer-closest-numa-nodes'] ?? 'false')
+  if (preferClosest && nodes.some(({ distances }) => distances.size < nodes.length))
+    throw new Error(`${what} with prefer-closest-numa-nodes: expected distances of all NUMA nodes from the kernel`)
+  return { kind, scope, preferClosest, nodes }
+}

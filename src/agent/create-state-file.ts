@@ -1,0 +1,20 @@
+import type { Clock } from '../base/async/clock.ts'
+import { setAside } from '../system/files/set-aside.ts'
+import { readTextIfPresent, writeFileAtomically } from '../system/files/state-folder.ts'
+import type { StateFile } from '../pods/allocations/allocation-file.ts'
+
+const FILE_MODE = 0o600
+
+/** A file in which agents note what the ones after them have to know. */
+export function createStateFile(path: string, clock: Clock): StateFile {
+  return {
+    path,
+    read: () => readTextIfPresent(path),
+    write: (text) => writeFileAtomically(path, text, FILE_MODE),
+    async setAside() {
+      const suffix = `.broken-${clock.now()}`
+      await setAside([path], suffix)
+      return `${path}${suffix}`
+    },
+  }
+}

@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../base/async/clock.ts'
+import type { TaskGroup } from '../base/async/task-group.ts'
+import type { CertificateMetrics, CertificateProvider } from '../node/certificates/certificate-provider.ts'
+import { openClientCertificates } from '../node/certificates/open-client-certificates.ts'
+import type { ClientCertificates } from '../node/certificates/open-client-certificates.ts'
+import type { Settings } from '../model/config/load-configuration.ts'
+import type { Projections, ProjectionsDeps } from './create-projections.ts'
+import { createEventRecorder } from '../protocols/kube-api/events/create-event-recorder.ts'
+import { hostConfigFiles } from '../system/files/config-files.ts'
+import { isProgram } from '../system/files/is-program.ts'
+import { runProcess } from '../system/processes/run-process.ts'
+import type { KubeClientMetrics, PluginCall } from '../protocols/kube-api/client-metrics.ts'
+import { createKubeClient } from '../protocols/kube-api/create-kube-client.ts'
+import { NodeFollower } from '../protocols/kube-api/followers/node-follower.ts'
+import { RuntimeClassesFollower } from '../protocols/kube-api/followers/runtime-classes-follower.ts'
+import { ServicesFollower } from '../protocols/kube-api/followers/services-follower.ts'
+import { ApiReturn } from '../protocols/kube-api/list-watch/api-return.ts'
+import type { KubeClient } from '../protocols/kube-api/kube-client.ts'
+import { createClusterTransport } from '../protocols/kube-api/kubeconfig/create-cluster-transport.ts'
+import { loadKubeconfig, loadUsableKubeconfig } from '../protocols/kube-api/kubeconfig/load-kubeconfig.ts'
+import { tellEndedCertificates } from '../protocols/kube-api/kubeconfig/tell-ended-certificates.ts'
+import type { EndedCertificate } from '../protocols/kube-api/kubeconfig/tell-ended-certificates.ts'
+import { runListWatch } from '../protocols/kube-api/list-watch/run-list-watch.ts'
+import type { CredentialsProvider } from '../protocols/kube-api/transport/credentials.ts'
+import { traceTransport } from '../protocols/kube-api/transport/trace-transport.ts'
+import type { Transport } from '../protocols/kube-api/transport/transport.ts'
+import type { Membership } from './membership.ts'
+import type { Node } from '../model/generated/core-v1.ts'
+import { createDynamicResourcesApi } from '../pods/objects/dynamic-resources-api.ts'
+import { createKubeObjectApi } from '../pods/objects/create-kube-object-api.ts'
+import type { FollowedObjects } from '../pods/sources/run-api-source.ts'
+import type { Logger } from '../base/telemetry/logger.ts'
+import type { Tracer } from '../base/telemetry/tracer.ts'
+
+export interface JoinClusterDeps {
+  readonly settings: Settings
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly metrics: {
+    readonly client: KubeClientMetrics
+    readonly certificate: CertificateMetrics
+    readonly pluginCall: (call: PluginCall) => void
+  }
+  /** There is no way on without a new start. */
+  readonly giveUp: (error: Error) => void
+  /** Undefined: nothing is traced. */
+  readonly tracer: Tracer | undefined
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random: () => number
+}
+
+/** The cluster that this node belongs to. */
+export interface Cluster {
+  readonly client: KubeClient
+  /** Without a rate limit, for what must not wait. */
+  readonly heartbeats: KubeClient
+  readonly membership: Membership
+  readonly certificates: ClientCertificates | undefined
+  /** The own Node object as the API last had it. */
+  readonly node: () => Node | undefined
+  readonly onNode: (listener: () => void) => void
+  /** Resolves when it is known whether there is a Node object. */
+  readonly nodeSeen: (signal: AbortSignal) => Promise<void>
+  readonly follow: (objects: FollowedObjects, signal: AbortSignal) => Promise<void>
+  readonly dropConnections: () => void
+}
+
+/** One for all connections, so that each certificate is told of once. */
+interface ConnectDeps extends JoinClusterDeps {
+  readonly tellEnded: (kubeconfig: string, ended: EndedCertificate) => void
+}
+
+const POLL_MS = 100
+
+/** Connects to the API of the kubeconfig file, with a certificate of its own when there is to be one, and follows what all pods need. */
+export async function joinCluster(given: JoinClusterDeps, group: TaskGroup): Promise<Cluster> {
+  const deps = { ...given, tellEnded: tellEndedCertificates(given.log) }
+  const { settings, clock, log, random } = deps
+  const { config, flags, nodeName } = settings
+  const certificates = await openCertificates(deps, group)
+  const transport = await openTransport(deps, { path: flags.kubeconfig, certificates }, group)
+  const limits = createLimits(deps, transport)
+  const client = limits({ qps: config.kubeAPIQPS, burst: config.kubeAPIBurst })
+  const follower = { client, clock, random, log, apiReturn: new ApiReturn() }
+  const node = new NodeFollower({ ...follower, nodeName })
+  const services = new ServicesFollower(follower)
+  const runtimeClasses = new RuntimeClassesFollower(follower)
+  const eventClient = limits({ qps: config.eventRecordQPS, burst: config.eventBurst })
+  const events = createEventRecorder({ client: eventClient, nodeName, clock, random, newUid: randomUUID, log })
+  if (certificates !== undefined) group.run('client certificate', (s) => certificates.run(s))
+  group.run('own node', (s) => node.run(s))
+  group.run('services', (s) => services.run(s))
+  group.run('runtime classes', (s) => runtimeClasses.run(s))
+  group.run('events', (s) => events.run(s))
+  return {
+    client,
+    heartbeats: limits({ qps: -1, burst: 0 }),
+    certificates,
+    membership: {
+      objects: createKubeObjectApi(follower),
+      dynamicResources: createDynamicResourcesApi({
+        client,
+        nodeName,
+        isRegistered: () => node.node() !== undefined,
+      }),
+      projections: await openProjections(
+        deps,
+        { ...follower, nodeName, nodeUid: () => node.node()?.metadata?.uid, events: events.podEvents },
+        group,
+      ),
+      podEvents: events.podEvents,
+      nodeEvents: events.nodeEvents,
+      runtimeClasses,
+      services: () => services.lookup(),
+      servicesRead: (signal) => services.untilRead(signal),
+      nodeTtlMs: () => toTtlMs(node.node()),
+    },
+    node: () => node.node(),
+    onNode: (listener) => node.onChange(listener),
+    async nodeSeen(signal) {
+      while (!node.hasSynced) await clock.sleep(POLL_MS, signal)
+    },
+    follow: async (objects, signal) => await runListWatch({ ...follower, ...objects }, signal),
+    dropConnections: () => transport.closeAll('the API is silent'),
+  }
+}
+
+/** Loaded only where a gate is on: both are off unless somebody asks for them. */
+async function openProjections(
+  { settings: { gates } }: JoinClusterDeps,
+  deps: Omit<ProjectionsDeps, 'gates'>,
+  group: TaskGroup,
+): Promise<Projections | undefined> {
+  const isOn = gates.enabled('ClusterTrustBundleProjection') || gates.enabled('PodCertificateRequest')
+  if (!isOn) return undefined
+  const { createProjections } = await import('./create-projections.ts')
+  return createProjections({ ...deps, gates }, group)
+}
+
+function createLimits({ settings, metrics, tracer, clock, random, log }: JoinClusterDeps, connections: Transport) {
+  const transport = tracer === undefined ? connections : traceTransport(connections, tracer)
+  const shared = { transport, userAgent: `kubelet/${settings.version} (deckhand)`, metrics: metrics.client }
+  return (limits: { readonly qps: number; readonly burst: number }): KubeClient =>
+    createKubeClient({ ...shared, ...limits, clock, random, log })
+}
+
+async function openTransport(
+  { environment, metrics, tellEnded, clock, log }: ConnectDeps,
+  cluster: { readonly path: string; readonly certificates: CertificateProvider | undefined },
+  group: TaskGroup,
+): Promise<Transport> {
+  const { path, certificates } = cluster
+  return createClusterTransport({
+    config: await loadKubeconfig(hostConfigFiles, path),
+    ...(certificates !== undefined && { credentials: toCredentials(certificates) }),
+    files: hostConfigFiles,
+    run: (request, signal) => runProcess(clock, request, signal),
+    environment,
+    onPluginCall: metrics.pluginCall,
+    onEnded: (ended) => tellEnded(path, ended),
+    tasks: group,
+    clock,
+    log,
+  })
+}
+
+async function openCertificates(deps: ConnectDeps, group: TaskGroup): Promise<ClientCertificates | undefined> {
+  const { settings, metrics, environment } = deps
+  const { config, flags } = settings
+  return await openClientCertificates(
+    {
+      ...deps,
+      nodeName: settings.nodeName,
+      kubeconfigPath: flags.kubeconfig,
+      bootstrapPath: flags.bootstrapKubeconfig,
+      folder: flags.certDir,
+      rotates: config.rotateCertificates,
+      readKubeconfig: (path) => loadUsableKubeconfig({ files: hostConfigFiles, environment, isProgram }, path),
+      connect: async (path, certificates) =>
+        createLimits(deps, await openTransport(deps, { path, certificates }, group))({ qps: -1, burst: 0 }),
+      metrics: metrics.certificate,
+    },
+    group.signal,
+  )
+}
+
+/** Nothing but the certificate: it says who we are, and a server that does not know it will not know it better the next time. */
+function toCredentials(certificates: CertificateProvider): CredentialsProvider {
+  return {
+    current: async () => ({ certificate: certificates.current(), headers: {} }),
+    onUnauthorized: async () => false,
+  }
+}
+
+function toTtlMs(node: Node | undefined): number | undefined {
+  const seconds = Number(node?.metadata?.annotations?.['node.alpha.kubernetes.io/ttl'] ?? Number.NaN)
+  return Number.isNaN(seconds) ? undefined : seconds * 1000
+}

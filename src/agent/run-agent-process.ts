@@ -1,0 +1,160 @@
+import { applyKernelSettings } from './apply-kernel-settings.ts'
+import type { Clock } from '../base/async/clock.ts'
+import { TaskGroup } from '../base/async/task-group.ts'
+import type { Settings } from '../model/config/load-configuration.ts'
+import {
+  lockFile,
+  notifySystemd,
+  raiseOpenFiles,
+  setOomScoreAdj,
+  waitForLockContention,
+} from '../system/processes/own-process.ts'
+import { readIdleCpu } from '../system/machine/read-idle-cpu.ts'
+import type { MachineFacts } from '../system/machine/read-machine.ts'
+import { collectGarbage } from '../system/processes/collect-garbage.ts'
+import { hostConfigFiles } from '../system/files/config-files.ts'
+import { runKubelet } from './kubelet.ts'
+import type { ObjectApi } from '../pods/objects/object-api.ts'
+import { trimMalloc } from '../system/processes/trim-malloc.ts'
+import { writeMounterResolver } from './write-mounter-resolver.ts'
+import type { Verbosity } from '../base/telemetry/create-logger.ts'
+import type { Logger } from '../base/telemetry/logger.ts'
+
+export interface AgentProcessDeps {
+  readonly settings: Settings
+  readonly machine: MachineFacts
+  /** Where objects that pods refer to are read; undefined on a node without an API. */
+  readonly objects: ObjectApi | undefined
+  readonly log: Logger
+  /** Of the log. */
+  readonly verbosity: Verbosity
+  readonly clock: Clock
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly workingDirectory: string
+  /** Ends the agent from inside. */
+  readonly leave: () => void
+  /** The same, for a fault that only a new start can mend. */
+  readonly giveUp: (error: Error) => void
+  readonly write: (text: string) => void
+  /** Told once when everything is up. */
+  readonly onReady: () => void
+}
+
+const MAX_RESOLV_CONF_BYTES = 64 * 1024
+
+/** The agent as a process of this machine: its lock, its limits, its word to systemd, around the kubelet itself. */
+export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSignal): Promise<number> {
+  const { settings, machine, log, clock } = deps
+  const { config, flags } = settings
+  for (const warning of settings.warnings) log.warn(warning)
+  if (settings.notYetHonoured.length > 0) {
+    log.warn('these fields are kept, but have no effect until their feature is there', {
+      fields: settings.notYetHonoured,
+    })
+  }
+  log.info('starting', {
+    node: settings.nodeName,
+    version: settings.version,
+    standalone: settings.standalone,
+    rootDir: flags.rootDir,
+  })
+  checkMachine(settings, machine)
+  const watchdogMs = parseWatchdog(deps.environment)
+
+  await using group = new TaskGroup(signal)
+  if (flags.lockFile !== '') {
+    log.info('waiting for the lock', { lockFile: flags.lockFile })
+    await lockFile(flags.lockFile)
+    if (flags.exitOnLockContention) {
+      group.run('lock contention', async (s) => {
+        await waitForLockContention(
+          { path: flags.lockFile, sleep: (ms, sleepSignal) => clock.sleep(ms, sleepSignal) },
+          s,
+        )
+        log.info('somebody else wants the lock, leaving', { lockFile: flags.lockFile })
+        deps.leave()
+      })
+    }
+  }
+  applyKernelSettings({ isProtected: config.protectKernelDefaults, log })
+  tellLimits(log, 'cannot set the own oom score', setOomScoreAdj(config.oomScoreAdj))
+  group.run('open files', async () =>
+    tellLimits(log, 'cannot raise the limit of open files', await raiseOpenFiles(config.maxOpenFiles)),
+  )
+
+  const resolvConf = config.resolvConf === '' ? undefined : await readResolvConf(config.resolvConf, log)
+  if (flags.experimentalMounterPath !== '') await writeMounterResolver({ settings, resolvConf, log })
+  return await runKubelet(
+    {
+      settings,
+      machine,
+      objects: deps.objects,
+      resolvConf,
+      clock,
+      log,
+      random: () => Math.random(),
+      memory: {
+        idleCpuMs: readIdleCpu,
+        residentBytes: () => process.memoryUsage.rss(),
+        collectGarbage,
+        trimMalloc,
+      },
+      giveUp: deps.giveUp,
+      verbosity: deps.verbosity,
+      environment: deps.environment,
+      workingDirectory: deps.workingDirectory,
+      write: deps.write,
+      onReady: async (isHealthy) => {
+        deps.onReady()
+        if (deps.environment['NOTIFY_SOCKET'] === undefined) return
+        await notifySystemd('READY=1')
+        if (watchdogMs !== undefined) {
+          group.run('watchdog', async (s) => {
+            for (;;) {
+              await clock.sleep(watchdogMs / 2, s)
+              if (isHealthy()) await notifySystemd('WATCHDOG=1')
+            }
+          })
+        }
+      },
+    },
+    group.signal,
+  )
+}
+
+/** Refuses to start where the configuration, or what is there of the agent, does not fit the machine. */
+export function checkMachine(
+  { config, flags, standalone }: Pick<Settings, 'config' | 'flags' | 'standalone'>,
+  machine: Pick<MachineFacts, 'swapBytes'>,
+): void {
+  if (standalone && flags.bootstrapKubeconfig !== '') {
+    throw new Error('Cannot bootstrap: --bootstrap-kubeconfig needs --kubeconfig, where the result is written')
+  }
+  if (config.failSwapOn && machine.swapBytes > 0n) {
+    throw new Error(`Cannot run with swap: ${machine.swapBytes} bytes are on, expected none or failSwapOn: false`)
+  }
+}
+
+function tellLimits(log: Logger, what: string, problem: string | undefined): void {
+  if (problem !== undefined) log.warn(what, { problem })
+}
+
+async function readResolvConf(path: string, log: Logger): Promise<string> {
+  try {
+    return Buffer.from(await hostConfigFiles.readFile(path, MAX_RESOLV_CONF_BYTES)).toString('utf8')
+  } catch (error) {
+    log.warn('cannot read the resolver file, pods get no name servers of the node', { resolvConf: path, error })
+    return ''
+  }
+}
+
+/** How often systemd wants to hear from us; a value that makes no sense stops the start, as nobody would notice it later. */
+export function parseWatchdog(environment: Readonly<Record<string, string | undefined>>): number | undefined {
+  const text = environment['WATCHDOG_USEC']
+  if (text === undefined || text === '') return undefined
+  const microseconds = Number(text)
+  if (!Number.isInteger(microseconds) || microseconds <= 1_000_000) {
+    throw new Error(`Cannot use WATCHDOG_USEC="${text}": expected more than 1000000 microseconds`)
+  }
+  return microseconds / 1000
+}

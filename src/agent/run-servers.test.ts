@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { get as httpGet } from 'node:http'
+import { get as httpsGet } from 'node:https'
+import type { IncomingMessage } from 'node:http'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { describe, test } from 'node:test'
+import { createPod } from '../../test/builders/create-pod.ts'
+import { FakeClock } from '../../test/fakes/fake-clock.ts'
+import { loadFields } from '../../test/fakes/load-settings.ts'
+import { selfSigned } from '../../test/fixtures/self-signed.ts'
+import type { PodWorkers } from '../pods/sync/pod-workers.ts'
+import { runServers } from './run-servers.ts'
+import type { KubeletApiDeps } from './run-kubelet-api.ts'
+import type { Route } from '../serving/http/route.ts'
+import { createVerbosity } from '../base/telemetry/create-logger.ts'
+import type { AgentMetrics } from '../metrics/create-metrics.ts'
+import type { Logger } from '../base/telemetry/logger.ts'
+
+/** A port that nobody uses now. */
+async function findPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function run(
+  fields: object,
+  problem: () => string | undefined = () => undefined,
+  api?: Partial<KubeletApiDeps>,
+  stats: readonly Route[] = [],
+) {
+  const enableServer = api !== undefined
+  const settings = await loadFields({ address: '127.0.0.1', healthzBindAddress: '127.0.0.1', enableServer, ...fields })
+  const listening: unknown[] = []
+  const say = () => {}
+  const log: Logger = {
+    error: say,
+    warn: say,
+    debug: say,
+    info: (_, values) => void listening.push(values?.['server']),
+    child: () => log,
+  }
+  const workers = { views: () => [{ pod: createPod(), status: { phase: 'Running' } }] } as unknown as PodWorkers
+  const metrics = {
+    render: async () => ({ type: 'text/plain', body: 'up 1\n' }),
+    requestStarted: say,
+    requestEnded: say,
+    healthChecked: say,
+  } as unknown as AgentMetrics
+  const stop = new AbortController()
+  const apiDeps: KubeletApiDeps = {
+    client: undefined,
+    certificates: {
+      current: () => ({ certificatePem: selfSigned.cert, keyPem: selfSigned.key }),
+      onChange: () => () => {},
+    },
+    containers: [],
+    observed: () => [],
+    verbosity: createVerbosity(0),
+    startedAt: 0,
+    random: () => 0,
+    ...api,
+  }
+  const deps = {
+    settings,
+    workers,
+    metrics,
+    tracer: undefined,
+    clock: new FakeClock(),
+    log,
+    syncLoop: problem,
+    devicePlugins: () => undefined,
+    statsRoutes: async () => stats,
+    createApi: async () => apiDeps,
+  }
+  return { running: runServers(deps, stop.signal), listening, leave: () => stop.abort(new Error('leave')) }
+}
+
+const OPEN = {
+  authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
+  authorization: { mode: 'AlwaysAllow' },
+}
+
+/** Over TLS, without asking whose certificate it is. */
+function getSecurely(port: number, path: string): Promise<readonly [number, string]> {
+  return new Promise((resolve, reject) => {
+    const request = httpsGet({ host: '127.0.0.1', port, path, rejectUnauthorized: false, agent: false }, (response) => {
+      let text = ''
+      response.on('data', (chunk: Buffer) => (text += String(chunk)))
+      response.on('end', () => resolve([response.statusCode ?? 0, text]))
+    })
+    request.on('error', reject)
+  })
+}
+
+async function get(port: number, path: string): Promise<readonly [number, string]> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`)
+  return [response.status, await response.text()]
+}
+
+/** The code for whoever calls the machine by another name. */
+async function statusFor(port: number, name: string): Promise<number | undefined> {
+  const request = httpGet({ host: '127.0.0.1', port, path: '/pods', agent: false, headers: { host: name } })
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  response.resume()
+  return response.statusCode
+}
+
+async function untilListening(server: { readonly listening: unknown[] }, count: number): Promise<void> {
+  while (server.listening.length < count) await new Promise((resolve) => setImmediate(resolve))
+}
+
+describe('runServers()', () => {
+  test('serves nothing when no port is configured, and is done', async () => {
+    const { running, listening } = await run({ healthzPort: 0, readOnlyPort: 0 })
+    await running
+    assert.deepEqual(listening, [])
+  })
+
+  test('serves health alone on one port, and pods and metrics too on the other', async () => {
+    const [healthzPort, readOnlyPort] = [await findPort(), await findPort()]
+    let problem: string | undefined
+    const servers = await run({ healthzPort, readOnlyPort }, () => problem)
+    await untilListening(servers, 2)
+    assert.deepEqual(await get(healthzPort, '/healthz'), [200, 'ok'])
+    assert.equal((await get(healthzPort, '/metrics'))[0], 404)
+    assert.equal((await get(healthzPort, '/pods'))[0], 404)
+    assert.deepEqual(await get(readOnlyPort, '/metrics'), [200, 'up 1\n'])
+    const [status, body] = await get(readOnlyPort, '/pods')
+    assert.equal(status, 200)
+    assert.deepEqual(
+      (JSON.parse(body) as { items: { metadata: { name: string }; status: { phase: string } }[] }).items.map((item) => [
+        item.metadata.name,
+        item.status.phase,
+      ]),
+      [['web', 'Running']],
+    )
+    assert.deepEqual(
+      [await statusFor(readOnlyPort, 'evil.example'), await statusFor(readOnlyPort, 'node-1')],
+      [421, 200],
+    )
+    problem = 'no look at the runtime was tried'
+    assert.equal((await get(healthzPort, '/healthz'))[0], 500)
+    servers.leave()
+    await servers.running
+  })
+
+  test('serves the API over TLS, with all that others bring, and the read-only part of it in the clear', async () => {
+    const [port, readOnlyPort] = [await findPort(), await findPort()]
+    const handle: Route['handle'] = async (_, response) => void response.end('here')
+    const containers: readonly Route[] = [
+      { path: '/exec/:namespace/:pod/:container', methods: ['GET'], handle },
+      { path: '/checkpoint/:namespace/:pod/:container', methods: ['GET'], handle },
+    ]
+    const stats: readonly Route[] = [{ path: '/stats/summary', methods: ['GET'], handle }]
+    const fields = { ...OPEN, port, readOnlyPort, healthzPort: 0 }
+    const servers = await run(fields, () => undefined, { containers }, stats)
+    await untilListening(servers, 2)
+    const rows: readonly (readonly [string, number, number])[] = [
+      ['/healthz', 200, 200],
+      ['/healthz/device-plugin', 200, 200],
+      ['/pods', 200, 200],
+      ['/metrics', 200, 200],
+      ['/stats/summary', 200, 200],
+      ['/exec/n/p/c', 200, 405],
+      ['/checkpoint/n/p/c', 200, 404],
+      ['/runningpods/', 200, 405],
+      ['/configz', 200, 404],
+      ['/flagz', 200, 404],
+      ['/statusz', 200, 404],
+      ['/debug/pprof/cmdline', 200, 405],
+      ['/debug/flags/v', 406, 404],
+    ]
+    for (const [path, secure, plain] of rows)
+      assert.deepEqual(
+        [path, (await getSecurely(port, path))[0], (await get(readOnlyPort, path))[0]],
+        [path, secure, plain],
+      )
+    const { kubeletconfig } = JSON.parse((await getSecurely(port, '/configz'))[1]) as {
+      kubeletconfig: { port: number }
+    }
+    assert.equal(kubeletconfig.port, port)
+    servers.leave()
+    await servers.running
+  })
+
+  test('serves only what is switched on', async () => {
+    const rows: readonly (readonly [object, string, number, RegExp])[] = [
+      [{ enableDebuggingHandlers: false }, '/exec/n/p/c', 405, /^Debug endpoints are disabled.$/m],
+      [{ enableDebuggingHandlers: false }, '/configz', 404, /./],
+      [{ enableSystemLogHandler: false }, '/logs/', 405, /^logs endpoint is disabled.$/m],
+      [{ enableProfilingHandler: false }, '/debug/pprof/heap', 405, /disabled/],
+      [{ enableDebugFlagsHandler: false }, '/debug/flags/v', 405, /disabled/],
+      [{ featureGates: { ComponentFlagz: false, ComponentStatusz: false } }, '/flagz', 404, /./],
+    ]
+    for (const [fields, path, status, text] of rows) {
+      const port = await findPort()
+      const servers = await run({ ...OPEN, port, healthzPort: 0, ...fields }, () => undefined, {})
+      await untilListening(servers, 1)
+      const [code, body] = await getSecurely(port, path)
+      assert.equal(code, status, path)
+      assert.match(body, text)
+      servers.leave()
+      await servers.running
+    }
+    const off = await run({ ...OPEN, enableServer: false, healthzPort: 0 }, () => undefined, {})
+    await off.running
+    assert.deepEqual(off.listening, [])
+  })
+
+  test('fails when the read-only port is taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    try {
+      const { running } = await run({ healthzPort: 0, readOnlyPort: port })
+      await assert.rejects(running, (error: Error) => {
+        const cause = error.cause as Error
+        assert.match(cause.message, /Cannot serve read-only/)
+        return true
+      })
+    } finally {
+      taken.close()
+    }
+  })
+})

@@ -1,0 +1,99 @@
+import type { Clock } from '../base/async/clock.ts'
+import { TaskGroup } from '../base/async/task-group.ts'
+import type { Settings } from '../model/config/load-configuration.ts'
+import type { PodWorkers } from '../pods/sync/pod-workers.ts'
+import type { KubeletApiDeps } from './run-kubelet-api.ts'
+import { createOwnNamesAdmit } from '../serving/http/admit-own-names.ts'
+import { createDisabledDebugRoutes } from '../serving/endpoints/disabled-routes.ts'
+import { createHealthRoutes } from '../serving/endpoints/health-routes.ts'
+import type { HealthCheck } from '../serving/endpoints/health-routes.ts'
+import { createMetricsRoute, createSlisRoute } from '../serving/endpoints/metrics-routes.ts'
+import { createPodsRoute } from '../serving/endpoints/pods-routes.ts'
+import { createWhyRoute } from '../serving/endpoints/why-route.ts'
+import { createLazyRoutes } from '../serving/http/lazy-routes.ts'
+import type { Route } from '../serving/http/route.ts'
+import { runPlainServer } from '../serving/http/run-plain-server.ts'
+import type { AgentMetrics } from '../metrics/create-metrics.ts'
+import type { Logger } from '../base/telemetry/logger.ts'
+import type { Tracer } from '../base/telemetry/tracer.ts'
+
+export interface RunServersDeps {
+  readonly settings: Settings
+  readonly workers: PodWorkers
+  readonly metrics: AgentMetrics
+  readonly tracer: Tracer | undefined
+  readonly clock: Clock
+  readonly log: Logger
+  readonly syncLoop: HealthCheck
+  /** Of the server at which device plugins present themselves. */
+  readonly devicePlugins: HealthCheck
+  /** What the node and its pods use: made when somebody asks. */
+  readonly statsRoutes: () => Promise<readonly Route[]>
+  /** What only the kubelet's API on its own port needs. */
+  readonly createApi: () => Promise<KubeletApiDeps>
+}
+
+const HEALTHZ_BIND_RETRY_MS = 5000
+const STATS = [
+  { path: '/stats/summary', methods: ['GET', 'POST'] },
+  { path: '/metrics/resource', methods: 'any' },
+  { path: '/metrics/cadvisor', methods: 'any' },
+] as const
+// Whoever watches over the agent asks often, and is not part of its API.
+const UNCOUNTED = { requestStarted() {}, requestEnded() {} }
+
+/** Serves healthz and the read-only port where one is configured; then the kubelet's API. */
+export async function runServers(deps: RunServersDeps, signal: AbortSignal): Promise<void> {
+  const { settings, metrics, tracer, clock, log } = deps
+  const { config } = settings
+  const health = createHealthRoutes({
+    // Nothing here flushes a log later, so that one always passes.
+    checks: {
+      ping: () => undefined,
+      log: () => undefined,
+      syncloop: deps.syncLoop,
+      'device-plugin': deps.devicePlugins,
+    },
+    onChecked: (name, isHealthy) => metrics.healthChecked(name, isHealthy),
+  })
+  await using group = new TaskGroup(signal)
+  if (config.healthzPort !== 0) {
+    const server = {
+      name: 'healthz',
+      address: config.healthzBindAddress,
+      port: config.healthzPort,
+      bindRetryMs: HEALTHZ_BIND_RETRY_MS,
+    }
+    group.run('healthz', (s) => runPlainServer({ ...server, routes: health, metrics: UNCOUNTED, log, clock }, s))
+  }
+  const open = [...createOpenRoutes(deps, health), ...createLazyRoutes(STATS, deps.statsRoutes)]
+  if (config.readOnlyPort !== 0) {
+    const routes = [...open, ...createDisabledDebugRoutes()]
+    const admit = createOwnNamesAdmit([settings.nodeName])
+    const server = { name: 'read-only', address: config.address, port: config.readOnlyPort, admit }
+    group.run('read-only', (s) => runPlainServer({ ...server, routes, metrics, tracer, log, clock }, s))
+  }
+  if (config.enableServer) {
+    group.run('kubelet API', async (s) => {
+      // Loaded only now: pods come before those who look at them.
+      const [{ runKubeletApi }, api] = await Promise.all([import('./run-kubelet-api.ts'), deps.createApi()])
+      await runKubeletApi({ ...deps, open, api }, s)
+    })
+  }
+  await group.join()
+}
+
+/** What needs no right beyond seeing: the same on both ports. */
+function createOpenRoutes({ workers, metrics }: RunServersDeps, health: readonly Route[]): readonly Route[] {
+  return [
+    ...health,
+    createPodsRoute(() => workers.views()),
+    createWhyRoute(() => workers.explain()),
+    createMetricsRoute('/metrics', (format) => metrics.render(format)),
+    createMetricsRoute('/metrics/probes', (format) => metrics.renderProbes(format)),
+    createSlisRoute(
+      (format) => metrics.renderHealth(format),
+      () => metrics.resetHealth(),
+    ),
+  ]
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FakeClock } from '../../../test/fakes/fake-clock.ts'
+import { Turnstile } from './turnstile.ts'
+
+const never = new AbortController().signal
+
+/** Work that ends when the test says so, and a record of who got in. */
+function makeWork(entered: string[]) {
+  const ends = new Map<string, () => void>()
+  return {
+    work: (name: string) => () =>
+      new Promise<void>((resolve) => {
+        entered.push(name)
+        ends.set(name, resolve)
+      }),
+    end: (name: string) => ends.get(name)?.(),
+  }
+}
+
+test('Turnstile lets in as many as there are places, important ones first, else by arrival', async () => {
+  const clock = new FakeClock()
+  const gate = new Turnstile({ places: 2, patienceMs: 1000, clock })
+  const entered: string[] = []
+  const { work, end } = makeWork(entered)
+  const all = (
+    [
+      ['a', 0],
+      ['b', 0],
+      ['c', 0],
+      ['d', 5],
+      ['e', 0],
+    ] as const
+  ).map(([name, priority]) => gate.pass(priority, work(name), never))
+  await clock.advance(0)
+  assert.deepEqual(entered, ['a', 'b'])
+  for (const name of ['a', 'b', 'd', 'c']) {
+    end(name)
+    await clock.advance(0)
+  }
+  assert.deepEqual(entered, ['a', 'b', 'd', 'c', 'e'])
+  end('e')
+  await Promise.all(all)
+  assert.equal(clock.sleeping, 0)
+})
+
+test('Turnstile does not let one that hangs keep the others out', async () => {
+  const clock = new FakeClock()
+  const gate = new Turnstile({ places: 1, patienceMs: 1000, clock })
+  const entered: string[] = []
+  const { work, end } = makeWork(entered)
+  const hung = gate.pass(0, work('hung'), never)
+  const other = gate.pass(0, work('other'), never)
+  await clock.advance(999)
+  assert.deepEqual(entered, ['hung'])
+  await clock.advance(1)
+  assert.deepEqual(entered, ['hung', 'other'])
+  end('other')
+  end('hung')
+  await Promise.all([hung, other])
+  const third = gate.pass(0, work('third'), never)
+  const fourth = gate.pass(0, work('fourth'), never)
+  await clock.advance(0)
+  assert.deepEqual(entered, ['hung', 'other', 'third'], 'the place of the hung one is given back once only')
+  end('third')
+  await third
+  await clock.advance(0)
+  end('fourth')
+  await fourth
+})
+
+test('Turnstile forgets one that gives up waiting', async () => {
+  const clock = new FakeClock()
+  const gate = new Turnstile({ places: 1, patienceMs: 1000, clock })
+  const entered: string[] = []
+  const { work, end } = makeWork(entered)
+  const first = gate.pass(0, work('first'), never)
+  const controller = new AbortController()
+  const second = gate.pass(0, work('second'), controller.signal)
+  controller.abort(new Error('gone'))
+  await assert.rejects(second, /gone/)
+  end('first')
+  await first
+  assert.deepEqual([entered, gate.waiting], [['first'], 0])
+})
+
+test('Turnstile does not let one that hangs keep its place because it was told to give up', async () => {
+  const clock = new FakeClock()
+  const gate = new Turnstile({ places: 1, patienceMs: 1000, clock })
+  const entered: string[] = []
+  const { work, end } = makeWork(entered)
+  const gaveUp = new AbortController()
+  const hung = gate.pass(0, work('hung'), gaveUp.signal)
+  const other = gate.pass(0, work('other'), never)
+  await clock.advance(0)
+  gaveUp.abort(new Error('removed'))
+  await clock.advance(1000)
+  assert.deepEqual(entered, ['hung', 'other'])
+  for (const name of entered) end(name)
+  await Promise.all([hung, other])
+  assert.equal(clock.sleeping, 0)
+})

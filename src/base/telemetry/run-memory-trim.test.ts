@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FakeClock } from '../../../test/fakes/fake-clock.ts'
+import { runMemoryTrim } from './run-memory-trim.ts'
+
+const LOOKS_UNTIL_LATE = 60
+
+test('runMemoryTrim() gives memory back when it is quiet and there is more than before, and what malloc keeps now and then', async () => {
+  const clock = new FakeClock()
+  const stop = new AbortController()
+  let [done, garbage, used] = [0, 30, 50]
+  let [idleMs, isBusy] = [0, false]
+  const times = { collected: 0, trimmed: 0 }
+  const deps = {
+    clock,
+    work: () => done,
+    idleCpuMs: () => idleMs,
+    residentBytes: () => (garbage + used) * 1e6,
+    collectGarbage() {
+      times.collected += 1
+      garbage = 0
+    },
+    trimMalloc: () => void (times.trimmed += 1),
+  }
+  const running = runMemoryTrim(deps, stop.signal)
+  const pass = async (work: number, grows: { garbage?: number; used?: number } = {}) => {
+    done += work
+    garbage += grows.garbage ?? 0
+    used += grows.used ?? 0
+    idleMs += isBusy ? 2499 : 2500
+    await clock.advance(5000)
+    return times.collected
+  }
+  // The start.
+  assert.deepEqual([await pass(6), await pass(5), await pass(0)], [0, 1, 1])
+  // A burst of work, with little garbage at first.
+  assert.deepEqual([await pass(300, { garbage: 5 }), await pass(5), await pass(300, { garbage: 2 })], [1, 1, 1])
+  assert.deepEqual([await pass(5), await pass(5)], [2, 2])
+  // A crowd of callers, who are no work.
+  assert.deepEqual([await pass(0, { used: 40 }), await pass(0, { used: 2 }), await pass(0)], [3, 3, 3])
+  // Work of others.
+  isBusy = true
+  assert.deepEqual([await pass(0, { garbage: 9 }), await pass(0)], [3, 3])
+  isBusy = false
+  assert.equal(await pass(0), 4)
+  // Work without end: there is no time for a pause.
+  for (let look = 0; look < LOOKS_UNTIL_LATE; look += 1) await pass(6, { garbage: 1 })
+  assert.deepEqual(times, { collected: 4, trimmed: 5 })
+  stop.abort(new Error('done'))
+  await assert.rejects(running, /done/)
+  assert.equal(clock.sleeping, 0)
+})

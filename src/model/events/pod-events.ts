@@ -1,0 +1,30 @@
+import { podLogName } from '../pod/pod.ts'
+import type { Pod } from '../pod/pod.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+
+/** What is told to the users of a pod, in Kubernetes' own reasons. */
+export interface PodEvent {
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  readonly message: string
+  /** The part of the spec it is about, such as spec.containers{web}. */
+  readonly fieldPath?: string
+  /** What programs want to know of it. */
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+/** Where events go. */
+export interface PodEvents {
+  record(pod: Pod, event: PodEvent): void
+}
+
+/** Without an API server events are log lines. */
+export function createLoggedPodEvents(log: Logger): PodEvents {
+  return {
+    record(pod, { type, reason, message, fieldPath }) {
+      const fields = { pod: podLogName(pod), uid: pod.metadata.uid, reason, message, fieldPath }
+      if (type === 'Warning') log.warn('event', fields)
+      else log.info('event', fields)
+    },
+  }
+}

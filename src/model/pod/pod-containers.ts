@@ -1,0 +1,36 @@
+import type { Container, EphemeralContainer } from '../generated/core-v1.ts'
+import type { Pod } from './pod.ts'
+
+export type ContainerKind = 'init' | 'regular' | 'ephemeral'
+
+/** A container of the spec with the list it stands in. */
+export interface KindedContainer {
+  readonly kind: ContainerKind
+  readonly container: Container | EphemeralContainer
+}
+
+/** Every container of the spec: init, regular, ephemeral, each list in its order. */
+export function allContainers(pod: Pod): KindedContainer[] {
+  return [
+    ...(pod.spec.initContainers ?? []).map((container) => ({ kind: 'init' as const, container })),
+    ...pod.spec.containers.map((container) => ({ kind: 'regular' as const, container })),
+    ...(pod.spec.ephemeralContainers ?? []).map((container) => ({ kind: 'ephemeral' as const, container })),
+  ]
+}
+
+/** A sidecar: an init container that keeps running beside the regular ones. */
+export function isSidecar(container: Pick<Container, 'restartPolicy'>): boolean {
+  return container.restartPolicy === 'Always'
+}
+
+/** The field of the spec that an event about a container points at. */
+export function containerFieldPath(kind: ContainerKind, name: string): string {
+  const list = { init: 'initContainers', regular: 'containers', ephemeral: 'ephemeralContainers' }[kind]
+  return `spec.${list}{${name}}`
+}
+
+/** The list that a container of this name stands in. A name that the spec no longer has was a debugging container's. */
+export function containerKind({ spec }: Pod, name: string): ContainerKind {
+  if (spec.initContainers?.some((container) => container.name === name) === true) return 'init'
+  return spec.containers.some((container) => container.name === name) ? 'regular' : 'ephemeral'
+}

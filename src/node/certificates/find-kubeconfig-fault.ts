@@ -1,0 +1,19 @@
+import type { KubeconfigFacts } from './kubeconfig-facts.ts'
+import { readCertificateSource } from './read-certificate.ts'
+import { parseCertificates } from '../../protocols/x509/certificate-files.ts'
+
+/** Why the client certificate of a kubeconfig file cannot be used; undefined when it can. */
+export async function findKubeconfigFault(
+  { user }: Pick<KubeconfigFacts, 'user'>,
+  now: number,
+): Promise<string | undefined> {
+  if (user.certificate === undefined) return 'it has no client certificate'
+  try {
+    const pair = await readCertificateSource(user.certificate)
+    if (pair === undefined) return 'its client certificate is not there'
+    const ended = parseCertificates(pair.certificatePem).find(({ validToDate }) => now > validToDate.getTime())
+    return ended === undefined ? undefined : `its client certificate has ended at ${ended.validToDate.toISOString()}`
+  } catch (error) {
+    return `its client certificate is broken: ${error instanceof Error ? error.message : String(error)}`
+  }
+}

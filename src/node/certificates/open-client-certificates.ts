@@ -1,0 +1,186 @@
+import type { Clock } from '../../base/async/clock.ts'
+import { TaskGroup } from '../../base/async/task-group.ts'
+import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import { bootstrapClientCertificate } from './bootstrap-client-certificate.ts'
+import type { CertificateMetrics, CertificateProvider } from './certificate-provider.ts'
+import { CertificateStore } from './certificate-store.ts'
+import { CurrentCertificate, hasEnded } from './current-certificate.ts'
+import { findKubeconfigFault } from './find-kubeconfig-fault.ts'
+import type { CertificateSource, KubeconfigFacts } from './kubeconfig-facts.ts'
+import { readCertificateSource } from './read-certificate.ts'
+import type { CertificateFiles } from './read-certificate.ts'
+import { runCertificateRotation } from './run-certificate-rotation.ts'
+import { runExpiryWatch } from './run-expiry-watch.ts'
+import { CLIENT_SIGNER, wantedForNode } from './wanted-certificate.ts'
+import { writeKubeconfig } from './write-kubeconfig.ts'
+
+export interface ClientCertificatesDeps {
+  readonly nodeName: string
+  /** --kubeconfig */
+  readonly kubeconfigPath: string
+  /** --bootstrap-kubeconfig; empty when there is none. */
+  readonly bootstrapPath: string
+  /** --cert-dir */
+  readonly folder: string
+  /** rotateCertificates */
+  readonly rotates: boolean
+  /** Fails when the file cannot be read or makes no sense. */
+  readonly readKubeconfig: (path: string) => Promise<KubeconfigFacts>
+  /**
+   * A client for the cluster of a kubeconfig file: with the credentials of the file, or with these certificates and no other
+   * credentials.
+   */
+  readonly connect: (path: string, certificates: CertificateProvider | undefined) => Promise<KubeClient>
+  readonly giveUp: (error: Error) => void
+  readonly metrics: CertificateMetrics
+  readonly clock: Clock
+  readonly random: () => number
+  readonly log: Logger
+}
+
+/** The client certificate of the node, which is renewed as long as this runs. */
+export interface ClientCertificates extends CertificateProvider {
+  /** Until the end of the certificate; without end when there is none. */
+  ttlSeconds(): number
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** How often it is looked whether the certificate is due. */
+const LOOK_EVERY_MS = 10_000
+
+/**
+ * Makes sure that there is a kubeconfig file to work with, with the help of the one for the bootstrap when it is needed. Resolves to the
+ * certificates to show instead of what the file says; to undefined when the file is all there is (rotateCertificates is off).
+ */
+export async function openClientCertificates(
+  deps: ClientCertificatesDeps,
+  signal: AbortSignal,
+): Promise<ClientCertificates | undefined> {
+  const { folder, clock, log, bootstrapPath } = deps
+  const storeDeps = { folder, prefix: 'kubelet-client', clock, log } as const
+  // Before the kubeconfig file is looked at, which may lead here: a broken certificate is replaced by an older one, if that is good.
+  const ownStore = new CertificateStore(storeDeps)
+  if (bootstrapPath !== '' || deps.rotates) await ownStore.read()
+  const usable = await readUsable(deps)
+  if (!deps.rotates) {
+    if (usable === undefined) await bootstrapAndWait(deps, ownStore, signal)
+    return undefined
+  }
+  const facts = usable ?? (await writeBootstrapped(deps, ownStore))
+  const { certificate } = facts.user
+  const store = new CertificateStore({ ...storeDeps, fallback: toFiles(certificate) })
+  const current = new CurrentCertificate(clock)
+  const isTemporary = await fill(deps, { store, current, certificate })
+  return createClientCertificates(deps, { store, current, isTemporary })
+}
+
+/** What the kubeconfig file says, when it is good enough to work with; undefined when the bootstrap is needed. */
+async function readUsable(deps: ClientCertificatesDeps): Promise<KubeconfigFacts | undefined> {
+  const { kubeconfigPath, bootstrapPath, log, clock } = deps
+  if (bootstrapPath === '') return await deps.readKubeconfig(kubeconfigPath)
+  try {
+    const facts = await deps.readKubeconfig(kubeconfigPath)
+    const fault = await findKubeconfigFault(facts, clock.now())
+    if (fault === undefined) return facts
+    log.info('the kubeconfig file cannot be used, bootstrapping', { path: kubeconfigPath, why: fault })
+  } catch (error) {
+    log.info('the kubeconfig file cannot be used, bootstrapping', { path: kubeconfigPath, error })
+  }
+  return undefined
+}
+
+async function writeBootstrapped(deps: ClientCertificatesDeps, store: CertificateStore): Promise<KubeconfigFacts> {
+  const bootstrap = await deps.readKubeconfig(deps.bootstrapPath)
+  await writeKubeconfig({ ...deps, path: deps.kubeconfigPath }, bootstrap, store.currentPath)
+  const file = { kind: 'file', path: store.currentPath } as const
+  return { ...bootstrap, user: { certificate: { certificate: file, key: file } } }
+}
+
+/** Where a certificate lies; undefined when it stands in the kubeconfig file itself. */
+function toFiles(source: CertificateSource | undefined): CertificateFiles | undefined {
+  if (source?.certificate.kind !== 'file' || source.key.kind !== 'file') return undefined
+  return { certificateFile: source.certificate.path, keyFile: source.key.path }
+}
+
+async function bootstrapAndWait(deps: ClientCertificatesDeps, store: CertificateStore, signal: AbortSignal) {
+  // First: a mistake in it is told before anything is asked for.
+  const bootstrap = await deps.readKubeconfig(deps.bootstrapPath)
+  const client = await deps.connect(deps.bootstrapPath, undefined)
+  try {
+    await bootstrapClientCertificate({ ...deps, client, store }, signal)
+  } catch (error) {
+    if (signal.aborted || bootstrap.user.certificate === undefined) throw error
+    // Whoever shows a certificate that has ended is told no more than "Unauthorized".
+    const fault = await findKubeconfigFault(bootstrap, deps.clock.now())
+    if (fault === undefined) throw error
+    throw new Error(`Cannot bootstrap with "${deps.bootstrapPath}": ${fault}`, { cause: error })
+  }
+  await writeKubeconfig({ ...deps, path: deps.kubeconfigPath }, bootstrap, store.currentPath)
+}
+
+/** Finds the certificate to begin with. True when it is one from the kubeconfig file, which may be far too mighty to be kept. */
+async function fill(
+  { clock, log }: ClientCertificatesDeps,
+  parts: {
+    readonly store: CertificateStore
+    readonly current: CurrentCertificate
+    readonly certificate: CertificateSource | undefined
+  },
+): Promise<boolean> {
+  const { store, current, certificate } = parts
+  const stored = await store.read()
+  if (stored !== undefined && !hasEnded(stored, clock.now())) {
+    current.replace(stored)
+    return false
+  }
+  if (certificate === undefined || toFiles(certificate) !== undefined) return false
+  const own = await readCertificateSource(certificate)
+  if (own === undefined || hasEnded(own, clock.now())) return false
+  current.replace(await store.write(own))
+  log.info('took the certificate of the kubeconfig file into the store', { path: store.currentPath })
+  return true
+}
+
+function createClientCertificates(
+  deps: ClientCertificatesDeps,
+  {
+    store,
+    current,
+    isTemporary,
+  }: { readonly store: CertificateStore; readonly current: CurrentCertificate; readonly isTemporary: boolean },
+): ClientCertificates {
+  const { kubeconfigPath, bootstrapPath } = deps
+  let isServerThere = false
+  const connect = async () => {
+    if (current.current() !== undefined) return await deps.connect(kubeconfigPath, current)
+    return await deps.connect(bootstrapPath === '' ? kubeconfigPath : bootstrapPath, undefined)
+  }
+  return {
+    current: () => current.current(),
+    onChange: (listener) => current.onChange(listener),
+    ttlSeconds: () => current.ttlSeconds(),
+    async run(signal) {
+      await using group = new TaskGroup(signal)
+      const wanted = wantedForNode(deps.nodeName)
+      const rotation = {
+        ...deps,
+        signer: CLIENT_SIGNER,
+        store,
+        current,
+        isTemporary,
+        connect,
+        wanted: () => wanted,
+        lookEveryMs: LOOK_EVERY_MS,
+        onAnswer: (isThere: boolean) => {
+          isServerThere = isThere
+        },
+      }
+      group.run('rotation of the client certificate', (signal) => runCertificateRotation(rotation, signal))
+      group.run('watch over the client certificate', (signal) =>
+        runExpiryWatch({ ...deps, certificates: current, isServerThere: () => isServerThere }, signal),
+      )
+      await group.join()
+    },
+  }
+}

@@ -1,0 +1,119 @@
+import type { Clock } from '../../base/async/clock.ts'
+import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import type { NodeAddress } from '../../model/generated/core-v1.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { CertificateMetrics, CertificateProvider } from './certificate-provider.ts'
+import { CertificateStore } from './certificate-store.ts'
+import { CurrentCertificate, hasEnded } from './current-certificate.ts'
+import { readCertificateFiles } from './read-certificate.ts'
+import { runCertificateReload } from './run-certificate-reload.ts'
+import { runCertificateRotation } from './run-certificate-rotation.ts'
+import { ensureSelfSigned, selfSignedFiles } from './self-signed-certificate.ts'
+import { toWantedNames } from './to-wanted-names.ts'
+import { SERVING_SIGNER, wantedForNode } from './wanted-certificate.ts'
+import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
+
+export interface ServingCertificatesDeps {
+  readonly nodeName: string
+  /** --cert-dir */
+  readonly folder: string
+  readonly tlsCertFile: string
+  readonly tlsPrivateKeyFile: string
+  readonly serverTLSBootstrap: boolean
+  /** The gate ReloadKubeletServerCertificateFile. */
+  readonly reloads: boolean
+  /** The gate AllowDNSOnlyNodeCSR. */
+  readonly allowsNamesOnly: boolean
+  /** For whom a certificate without an authority is made. */
+  readonly nodeIps: readonly string[]
+  /** As they are in the status of the node; none before they are known. */
+  readonly nodeAddresses: () => readonly NodeAddress[]
+  /** Undefined on a node without a cluster. */
+  readonly client: KubeClient | undefined
+  readonly metrics: CertificateMetrics
+  readonly clock: Clock
+  readonly random: () => number
+  readonly log: Logger
+}
+
+/** The certificate that the agent's own API shows. */
+export interface ServingCertificates extends CertificateProvider {
+  /** Until the end of the certificate; without end when there is none. */
+  ttlSeconds(): number
+  /** Keeps it up to date. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** How often the addresses of the node are looked at. */
+const LOOK_EVERY_MS = 1000
+
+/** A certificate that was given in files, that the cluster signs, or that nobody vouches for: whatever the configuration says. */
+export async function openServingCertificates(deps: ServingCertificatesDeps): Promise<ServingCertificates> {
+  if (deps.serverTLSBootstrap) return await openRequested(deps)
+  if (deps.tlsCertFile !== '' || deps.tlsPrivateKeyFile !== '') return await openFiles(deps)
+  const files = selfSignedFiles(deps.folder)
+  const load = async () => await ensureSelfSigned({ ...deps, addresses: deps.nodeIps })
+  return await openReloaded(deps, files, load)
+}
+
+async function openFiles(deps: ServingCertificatesDeps): Promise<ServingCertificates> {
+  const files = { certificateFile: deps.tlsCertFile, keyFile: deps.tlsPrivateKeyFile }
+  const load = async () => {
+    const where = `"${files.certificateFile}" and "${files.keyFile}"`
+    try {
+      const loaded = await readCertificateFiles(files)
+      if (loaded === undefined) throw new Error('expected both files to be there')
+      return loaded
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      throw new Error(`Cannot use the serving certificate of ${where}: ${why}`, { cause: error })
+    }
+  }
+  return await openReloaded(deps, files, load)
+}
+
+async function openReloaded(
+  deps: ServingCertificatesDeps,
+  files: { readonly certificateFile: string; readonly keyFile: string },
+  load: () => Promise<KeyedCertificate>,
+): Promise<ServingCertificates> {
+  const current = new CurrentCertificate(deps.clock)
+  current.replace(await load())
+  return {
+    // Also one that has ended: many callers do not look at that.
+    current: () => current.held,
+    onChange: (listener) => current.onChange(listener),
+    ttlSeconds: () => current.ttlSeconds(),
+    async run(signal) {
+      if (deps.reloads) await runCertificateReload({ ...deps, files, load, current }, signal)
+    },
+  }
+}
+
+async function openRequested(deps: ServingCertificatesDeps): Promise<ServingCertificates> {
+  const { folder, clock, log, client } = deps
+  const fallback =
+    deps.tlsCertFile === '' ? undefined : { certificateFile: deps.tlsCertFile, keyFile: deps.tlsPrivateKeyFile }
+  const store = new CertificateStore({ folder, prefix: 'kubelet-server', fallback, clock, log })
+  const current = new CurrentCertificate(clock)
+  const stored = await store.read()
+  if (stored !== undefined && !hasEnded(stored, clock.now())) current.replace(stored)
+  const wanted = () => {
+    const names = toWantedNames(deps.nodeAddresses())
+    const isEnough = names.addresses.length > 0 || (deps.allowsNamesOnly && names.dnsNames.length > 0)
+    return isEnough ? { ...wantedForNode(deps.nodeName), ...names } : undefined
+  }
+  return {
+    current: () => current.current(),
+    onChange: (listener) => current.onChange(listener),
+    ttlSeconds: () => current.ttlSeconds(),
+    async run(signal) {
+      if (client === undefined) return log.error('there is no cluster that could sign the serving certificate')
+      const request = { signer: SERVING_SIGNER, connect: async () => client, wanted, lookEveryMs: LOOK_EVERY_MS }
+      await runCertificateRotation(
+        { ...deps, ...request, store, current, isTemporary: false, onAnswer: () => {} },
+        signal,
+      )
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import { basename, dirname } from 'node:path'
+import { createRecordFolder } from '../../system/files/record-folder.ts'
+import type { CertificateSource, PemSource } from './kubeconfig-facts.ts'
+import { parseKeyedCertificate } from '../../protocols/x509/certificate-files.ts'
+import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
+
+/** A certificate and its key in files of their own; the two may be one. */
+export interface CertificateFiles {
+  readonly certificateFile: string
+  readonly keyFile: string
+}
+
+/** Undefined when there is no such file; throws for whatever cannot be read, a link to nothing for instance. */
+async function readSource(source: PemSource): Promise<string | undefined> {
+  if (source.kind === 'data') return source.pem
+  return await createRecordFolder(dirname(source.path)).read(basename(source.path))
+}
+
+/** The certificate and key in two files; undefined when one is not there, throws when they are not what they should be. */
+export async function readCertificateFiles({
+  certificateFile,
+  keyFile,
+}: CertificateFiles): Promise<KeyedCertificate | undefined> {
+  return await readCertificateSource({
+    certificate: { kind: 'file', path: certificateFile },
+    key: { kind: 'file', path: keyFile },
+  })
+}
+
+/** The same for what may stand in a kubeconfig file itself. */
+export async function readCertificateSource(source: CertificateSource): Promise<KeyedCertificate | undefined> {
+  const [certificate, key] = [await readSource(source.certificate), await readSource(source.key)]
+  return certificate === undefined || key === undefined ? undefined : parseKeyedCertificate(certificate, key)
+}

@@ -1,0 +1,59 @@
+import { dirname } from 'node:path'
+import type { Clock } from '../../base/async/clock.ts'
+import { Wakeup } from '../../base/async/wakeup.ts'
+import { watchDirectory } from '../../system/files/watch-directory.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { CurrentCertificate } from './current-certificate.ts'
+import type { CertificateFiles } from './read-certificate.ts'
+import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
+
+export interface ReloadDeps {
+  readonly files: CertificateFiles
+  /** What is there now; fails when it cannot be used. */
+  readonly load: () => Promise<KeyedCertificate>
+  readonly current: CurrentCertificate
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** What the kernel does not tell of, such as changes behind a link, is seen after this at the latest. */
+const LOOK_EVERY_MS = 60_000
+
+/** Takes over what is written to the files of a certificate; the one in use stays as long as they make no sense. */
+export async function runCertificateReload(deps: ReloadDeps, signal: AbortSignal): Promise<never> {
+  const { current, clock, log, files } = deps
+  const wakeup = new Wakeup()
+  using stack = new DisposableStack()
+  for (const folder of new Set([dirname(files.certificateFile), dirname(files.keyFile)])) {
+    watch(stack, folder, { wakeup, log })
+  }
+  // They may have changed since they were loaded first.
+  wakeup.wake()
+  for (let fault = ''; ;) {
+    await wakeup.wait({ clock, ms: LOOK_EVERY_MS }, signal)
+    try {
+      const loaded = await deps.load()
+      fault = ''
+      const { held } = current
+      if (held?.certificatePem === loaded.certificatePem && held.keyPem === loaded.keyPem) continue
+      current.replace(loaded)
+      log.info('the serving certificate was loaded anew', { ...files, until: loaded.certificate.validToDate })
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error)
+      // While certificate and key are written one after the other they do not fit: only what lasts, or is new, is worth a line.
+      if (text === fault) continue
+      fault = text
+      log.warn('cannot load the serving certificate anew, the one of before stays', { ...files, error })
+    }
+  }
+}
+
+/** Without a watch there is still the look once a minute. */
+function watch(stack: DisposableStack, folder: string, deps: { readonly wakeup: Wakeup; readonly log: Logger }): void {
+  const onFailure = (error: unknown) => deps.log.warn('cannot watch the folder of a certificate', { folder, error })
+  try {
+    stack.use(watchDirectory(folder, { onChange: () => deps.wakeup.wake(), onFailure }))
+  } catch (error) {
+    onFailure(error)
+  }
+}

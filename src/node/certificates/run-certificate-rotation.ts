@@ -1,0 +1,174 @@
+import { AbortScope } from '../../base/async/abort-scope.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import { withDeadline } from '../../base/async/deadline.ts'
+import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
+import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { CertificateMetrics } from './certificate-provider.ts'
+import type { CertificateStore } from './certificate-store.ts'
+import { computeLack, computeRetryDelay, computeRotationTime } from './compute-rotation.ts'
+import { createSigningRequest } from './create-signing-request.ts'
+import { hasEnded } from './current-certificate.ts'
+import type { CurrentCertificate } from './current-certificate.ts'
+import { submitSigningRequest, waitForCertificate } from './request-certificate.ts'
+import { toCertificateFacts } from './to-certificate-facts.ts'
+import type { Signer, WantedCertificate } from './wanted-certificate.ts'
+import { createKeys, parseKeyedCertificate, toKeyPem } from '../../protocols/x509/certificate-files.ts'
+import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
+
+export interface RotationDeps {
+  readonly signer: Signer
+  readonly store: CertificateStore
+  readonly current: CurrentCertificate
+  /** Undefined while it cannot be told. */
+  readonly wanted: () => WantedCertificate | undefined
+  /** How often that may change. */
+  readonly lookEveryMs: number
+  /** The client to ask with; it may be another one each time. Fails when there is none. */
+  readonly connect: () => Promise<KubeClient>
+  /** True for a first certificate that is only good until there is a better one. */
+  readonly isTemporary: boolean
+  /** Told after each request: whether there is a server that answers as one does. */
+  readonly onAnswer: (isServerThere: boolean) => void
+  readonly metrics: CertificateMetrics
+  readonly clock: Clock
+  readonly random: () => number
+  readonly log: Logger
+}
+
+/** What is wanted of a certificate changed while it was asked for. */
+class SupersededError extends Error {
+  override readonly name = 'SupersededError'
+}
+
+const SIGNING_MS = 15 * 60_000
+
+/**
+ * Keeps a certificate: asks for one when there is none, when it is about to end, and when it is to be for other names. Not by a sleep
+ * until its end: clocks are set.
+ */
+export async function runCertificateRotation(deps: RotationDeps, signal: AbortSignal): Promise<never> {
+  const { current, clock, random, log } = deps
+  const due = new RotationDue(deps)
+  for (let failures = 0; ;) {
+    const wanted = deps.wanted()
+    const why = wanted === undefined ? undefined : due.find(wanted)
+    if (wanted === undefined || why === undefined) {
+      await clock.sleep(deps.lookEveryMs, signal)
+      continue
+    }
+    try {
+      log.info('asking for a certificate', { signer: deps.signer.name, why })
+      const certificate = await renew(deps, wanted, signal)
+      due.wasIssued(wanted)
+      failures = 0
+      current.replace(certificate)
+      const until = certificate.certificate.validToDate.toISOString()
+      log.info('got a certificate', { signer: deps.signer.name, until })
+      await clock.sleep(deps.lookEveryMs, signal)
+    } catch (error) {
+      if (signal.aborted) throw error
+      if (error instanceof SupersededError) continue
+      failures += 1
+      deps.metrics.renewError()
+      log.error('cannot get a certificate, will try again', { signer: deps.signer.name, failures, error })
+      await waitUnlessChanged(deps, wanted, computeRetryDelay(failures, random()), signal)
+    }
+  }
+}
+
+/** When the next certificate is due; the chance in it is drawn once for each certificate. */
+class RotationDue {
+  readonly #deps: RotationDeps
+  #isTemporary: boolean
+  #times = new WeakMap<KeyedCertificate, number>()
+  /** What the certificate in use was asked for; a signer that leaves something out is not asked for it again and again. */
+  #issuedFor: string | undefined
+
+  constructor(deps: RotationDeps) {
+    this.#deps = deps
+    this.#isTemporary = deps.isTemporary
+  }
+
+  wasIssued(wanted: WantedCertificate): void {
+    this.#isTemporary = false
+    this.#issuedFor = JSON.stringify(wanted)
+  }
+
+  /** Why a certificate is due; undefined while none is. */
+  find(wanted: WantedCertificate): string | undefined {
+    const { held } = this.#deps.current
+    if (held === undefined) return 'there is none'
+    if (this.#isTemporary) return 'the one from the kubeconfig file is for the start only'
+    const facts = toCertificateFacts(held.certificate)
+    const lack = computeLack(facts, wanted)
+    if (lack !== undefined && this.#issuedFor !== JSON.stringify(wanted)) return lack
+    const at = this.#times.get(held) ?? computeRotationTime(facts, this.#deps.random())
+    this.#times.set(held, at)
+    if (this.#deps.clock.now() < at) return undefined
+    return hasEnded(held, this.#deps.clock.now()) ? 'it has ended' : 'it ends soon'
+  }
+}
+
+async function renew(deps: RotationDeps, wanted: WantedCertificate, signal: AbortSignal): Promise<KeyedCertificate> {
+  const { clock, current, store, metrics } = deps
+  const keys = createKeys()
+  const requestPem = await createSigningRequest(wanted, keys)
+  const client = await deps.connect()
+  const request = await submit(deps, client, requestPem, signal)
+  const certificatePem = await withDeadline(
+    { clock, ms: SIGNING_MS, what: `the wait for the certificate request "${request.name}"` },
+    async (late) => await waitUnlessSuperseded({ ...deps, client }, { wanted, ...request }, late),
+    signal,
+  )
+  const keyPem = toKeyPem(keys.privateKey)
+  const issued = parseKeyedCertificate(certificatePem, keyPem)
+  if (hasEnded(issued, clock.now())) {
+    const end = issued.certificate.validToDate.toISOString()
+    throw new Error(
+      `Cannot use the certificate of request "${request.name}": it has ended at ${end}; is the clock right?`,
+    )
+  }
+  const stored = await store.write(issued)
+  deps.onAnswer(true)
+  const before = current.held?.certificate.validFromDate.getTime()
+  if (before !== undefined) metrics.rotated((clock.now() - before) / 1000)
+  return stored
+}
+
+async function submit(deps: RotationDeps, client: KubeClient, requestPem: string, signal: AbortSignal) {
+  try {
+    return await submitSigningRequest(client, { signer: deps.signer, requestPem }, signal)
+  } catch (error) {
+    // What a server says to a stranger; anything else may come from something in between.
+    deps.onAnswer(error instanceof KubeApiError && [401, 403, 404].includes(error.code))
+    throw error
+  }
+}
+
+async function waitUnlessSuperseded(
+  deps: RotationDeps & { readonly client: KubeClient },
+  request: { readonly wanted: WantedCertificate; readonly name: string; readonly uid: string },
+  signal: AbortSignal,
+): Promise<string> {
+  using scope = new AbortScope(signal)
+  const superseded = async () => {
+    await waitUnlessChanged(deps, request.wanted, Infinity, scope.signal)
+    throw new SupersededError(`Cannot use the certificate request "${request.name}": another one is needed`)
+  }
+  return await Promise.race([waitForCertificate(deps, request, scope.signal), superseded()])
+}
+
+/** Waits so long, or until something else is wanted. */
+async function waitUnlessChanged(
+  { clock, lookEveryMs, wanted }: Pick<RotationDeps, 'clock' | 'lookEveryMs' | 'wanted'>,
+  before: WantedCertificate,
+  ms: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const end = clock.monotonic() + ms
+  for (let left = ms; left > 0; left = end - clock.monotonic()) {
+    await clock.sleep(Math.min(left, lookEveryMs), signal)
+    if (JSON.stringify(wanted()) !== JSON.stringify(before)) return
+  }
+}

@@ -1,0 +1,83 @@
+import { dirname, join } from 'node:path'
+import type { Clock } from '../../base/async/clock.ts'
+import { setAside } from '../../system/files/set-aside.ts'
+import { makeFolder, writeFileAtomically } from '../../system/files/state-folder.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import { hasEnded } from './current-certificate.ts'
+import { readCertificateFiles } from './read-certificate.ts'
+import type { CertificateFiles } from './read-certificate.ts'
+import { toCertificateFacts } from './to-certificate-facts.ts'
+import { createKeys, parseKeyedCertificate, toKeyPem } from '../../protocols/x509/certificate-files.ts'
+import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
+import { issueAuthority, issueCertificate } from '../../protocols/x509/issue-certificate.ts'
+
+export interface SelfSignedDeps {
+  /** --cert-dir */
+  readonly folder: string
+  readonly nodeName: string
+  readonly addresses: readonly string[]
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const YEAR_MS = 365 * 24 * 3_600_000
+const CERTIFICATE_MODE = 0o644
+const KEY_MODE = 0o600
+
+/** Where the certificate is that nobody vouches for. */
+export function selfSignedFiles(folder: string): CertificateFiles {
+  return { certificateFile: join(folder, 'kubelet.crt'), keyFile: join(folder, 'kubelet.key') }
+}
+
+/** The certificate of a node that was given none: the one of before while it can be used, or a new one for a year. */
+export async function ensureSelfSigned(deps: SelfSignedDeps): Promise<KeyedCertificate> {
+  const files = selfSignedFiles(deps.folder)
+  const { clock, log } = deps
+  try {
+    const present = await readCertificateFiles(files)
+    if (present !== undefined && !(isOwnKind(present) && hasEnded(present, clock.now()))) return present
+  } catch (error) {
+    const suffix = `.broken-${clock.now()}`
+    await setAside([files.certificateFile, files.keyFile], suffix)
+    log.error('the serving certificate is broken and was set aside', { ...files, suffix, error })
+  }
+  const made = await createSelfSigned(deps)
+  await makeFolder(dirname(files.keyFile))
+  // The key first: the certificate alone is of no use.
+  await writeFileAtomically(files.keyFile, made.keyPem, KEY_MODE)
+  await writeFileAtomically(files.certificateFile, made.certificatePem, CERTIFICATE_MODE)
+  log.info('made a serving certificate that nobody vouches for', { ...files })
+  return made
+}
+
+/** Made by a kubelet, not put there by somebody. */
+function isOwnKind({ certificate }: KeyedCertificate): boolean {
+  return /@\d+$/.test(toCertificateFacts(certificate).commonName)
+}
+
+/** Names as the Go kubelet gives them. The authority is thrown away: it vouches for this one certificate only. */
+async function createSelfSigned({ nodeName, addresses, clock }: SelfSignedDeps): Promise<KeyedCertificate> {
+  const now = clock.now()
+  const seconds = Math.trunc(now / 1000)
+  const authorityKeys = createKeys()
+  const authorityPem = await issueAuthority(
+    authorityKeys,
+    { commonName: `${nodeName}-ca@${seconds}`, lifetimeMs: YEAR_MS },
+    now,
+  )
+  const { certificate, key } = parseKeyedCertificate(`${authorityPem}${toKeyPem(authorityKeys.privateKey)}`)
+  const keys = createKeys()
+  const pem = await issueCertificate(
+    { certificate, pem: authorityPem, key },
+    {
+      commonName: `${nodeName}@${seconds}`,
+      organizations: [],
+      publicKey: keys.publicKey,
+      names: [...new Set([nodeName, ...addresses])],
+      usages: ['server'],
+      lifetimeMs: YEAR_MS,
+    },
+    now,
+  )
+  return parseKeyedCertificate(`${pem}${authorityPem}${toKeyPem(keys.privateKey)}`)
+}

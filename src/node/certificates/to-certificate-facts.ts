@@ -1,0 +1,22 @@
+import type { X509Certificate } from 'node:crypto'
+import type { CertificateFacts } from './compute-rotation.ts'
+import { normalizeName } from '../../protocols/x509/normalize-name.ts'
+
+const ADDRESS = 'IP Address:'
+const DNS_NAME = 'DNS:'
+
+/** What a certificate says, in the words of what is wanted of one. */
+export function toCertificateFacts(certificate: X509Certificate): CertificateFacts {
+  const { CN, O = [] } = certificate.toLegacyObject().subject as { CN?: string | string[]; O?: string | string[] }
+  const names = (certificate.subjectAltName ?? '').split(', ')
+  const namesOf = (kind: string) =>
+    names.filter((name) => name.startsWith(kind)).map((name) => normalizeName(name.slice(kind.length)))
+  return {
+    commonName: [CN].flat().at(-1) ?? '',
+    organizations: [O].flat(),
+    dnsNames: namesOf(DNS_NAME),
+    addresses: namesOf(ADDRESS),
+    notBefore: certificate.validFromDate.getTime(),
+    notAfter: certificate.validToDate.getTime(),
+  }
+}

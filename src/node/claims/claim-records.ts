@@ -1,0 +1,95 @@
+import type { PodUid } from '../../model/pod/pod.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { StateFile } from '../../pods/allocations/allocation-file.ts'
+import { claimKey } from './claim-record.ts'
+import type { ClaimRecord } from './claim-record.ts'
+import { formatDraState, parseDraState } from './dra-state-file.ts'
+
+export interface ClaimRecordsDeps {
+  readonly file: StateFile
+  /** The file made no sense and was set aside. */
+  readonly onLost: (message: string) => void
+  readonly log: Logger
+}
+
+interface Loaded {
+  readonly records: readonly ClaimRecord[]
+  readonly text: string | undefined
+  readonly wereLost: boolean
+}
+
+/** The claims that pods of this node use: in memory, and on the disk when whoever changed them says so. */
+export class ClaimRecords {
+  readonly #file: StateFile
+  readonly #records: Map<string, ClaimRecord>
+  /** What an earlier agent knew is gone: a pod that runs may have claims that nobody recorded. */
+  readonly wereLost: boolean
+  #text: string | undefined
+  #writing: Promise<void> = Promise.resolve()
+
+  private constructor(file: StateFile, { records, text, wereLost }: Loaded) {
+    this.#file = file
+    this.#records = new Map(records.map((record) => [claimKey(record), record]))
+    this.#text = text
+    this.wereLost = wereLost
+  }
+
+  /** A file that cannot be read never stops the agent: it is set aside. */
+  static async load(deps: ClaimRecordsDeps): Promise<ClaimRecords> {
+    return new ClaimRecords(deps.file, await load(deps))
+  }
+
+  get(key: string): ClaimRecord | undefined {
+    return this.#records.get(key)
+  }
+
+  all(): readonly ClaimRecord[] {
+    return [...this.#records.values()]
+  }
+
+  of(podUid: PodUid): readonly ClaimRecord[] {
+    return this.all().filter(({ podUids }) => podUids.has(podUid))
+  }
+
+  set(record: ClaimRecord): void {
+    this.#records.set(claimKey(record), record)
+  }
+
+  delete(key: string): void {
+    this.#records.delete(key)
+  }
+
+  /** Resolves when all that is known now is on the disk; fails when it cannot be brought there. */
+  async save(): Promise<void> {
+    const writing = this.#writing.catch(() => {}).then(() => this.#write())
+    this.#writing = writing
+    // Whoever comes next looks after a failure that nobody waits for.
+    writing.catch(() => {})
+    await writing
+  }
+
+  async #write(): Promise<void> {
+    const text = formatDraState(this.#records.values())
+    if (text === this.#text) return
+    this.#text = undefined
+    await this.#file.write(text)
+    this.#text = text
+  }
+}
+
+async function load({ file, onLost, log }: ClaimRecordsDeps): Promise<Loaded> {
+  try {
+    const text = await file.read()
+    return { records: text === undefined ? [] : parseDraState(text), text, wereLost: false }
+  } catch (error) {
+    const aside = await file.setAside().catch(() => undefined)
+    log.error('the record of claims cannot be read, claims of pods that run are prepared anew', {
+      path: file.path,
+      setAside: aside,
+      error,
+    })
+    const reason = Error.isError(error) ? error.message : String(error)
+    onLost(`${reason}; the file ${file.path} was set aside, claims of pods that run are prepared anew`)
+    return { records: [], text: undefined, wereLost: true }
+  }
+}

@@ -1,0 +1,79 @@
+import { AbortScope } from '../../base/async/abort-scope.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import type { TaskGroup } from '../../base/async/task-group.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+
+export interface SliceWipesDeps {
+  /** Deletes the ResourceSlices of this node, of one driver or of all; fails when the API does not do it. */
+  readonly deleteSlices: (driver: string | undefined, signal: AbortSignal) => Promise<void>
+  readonly tasks: Pick<TaskGroup, 'run'>
+  readonly clock: Clock
+  readonly random: () => number
+  readonly log: Logger
+}
+
+// Long enough for a driver to be replaced, short enough that few pods are sent here for devices that nobody can prepare.
+const GRACE_MS = 30_000
+const FIRST_RETRY_MS = 1000
+const LONGEST_RETRY_MS = 300_000
+const TOLD_TRY = 4
+const JITTER = 0.2
+
+/** Takes devices out of the cluster's sight that nobody here could prepare: those of drivers that are away for a while. */
+export class SliceWipes {
+  readonly #deps: SliceWipesDeps
+  readonly #pending = new Map<string, AbortController>()
+
+  constructor(deps: SliceWipesDeps) {
+    this.#deps = deps
+  }
+
+  /** At the start no driver is here, and some may never come back: those that do publish their devices anew. */
+  begin(): void {
+    this.#deps.tasks.run('resource slices of the node', (signal) => this.#wipe(undefined, signal))
+  }
+
+  /** The driver is back; what was about to be deleted stays. */
+  usable(driver: string): void {
+    this.#pending.get(driver)?.abort(new Error('Driver is back'))
+    this.#pending.delete(driver)
+  }
+
+  /** The driver is away; said again, nothing changes. */
+  unusable(driver: string): void {
+    if (this.#pending.has(driver)) return
+    const back = new AbortController()
+    this.#pending.set(driver, back)
+    this.#deps.tasks.run(`resource slices of ${driver}`, async (shutdown) => {
+      using scope = new AbortScope(shutdown)
+      const end = () => scope.abort(back.signal.reason as Error)
+      back.signal.addEventListener('abort', end, { once: true })
+      try {
+        await this.#deps.clock.sleep(GRACE_MS, scope.signal)
+        await this.#wipe(driver, scope.signal)
+        if (this.#pending.get(driver) === back) this.#pending.delete(driver)
+      } catch (error) {
+        if (shutdown.aborted) throw shutdown.reason
+        if (!back.signal.aborted) throw error
+      } finally {
+        back.signal.removeEventListener('abort', end)
+      }
+    })
+  }
+
+  async #wipe(driver: string | undefined, signal: AbortSignal): Promise<void> {
+    const { deleteSlices, clock, random, log } = this.#deps
+    for (let ms = FIRST_RETRY_MS, tries = 1; ; ms = Math.min(2 * ms, LONGEST_RETRY_MS), tries += 1) {
+      try {
+        await deleteSlices(driver, signal)
+        log.debug('resource slices of the node are deleted until their driver publishes them anew', { driver })
+        return
+      } catch (error) {
+        signal.throwIfAborted()
+        // At a start the Node may not be there yet.
+        if (tries === TOLD_TRY) log.warn('cannot delete resource slices of the node, will try again', { driver, error })
+      }
+      await clock.sleep(ms * (1 + random() * JITTER), signal)
+    }
+  }
+}

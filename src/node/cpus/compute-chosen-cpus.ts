@@ -1,0 +1,19 @@
+import type { CpuSet } from '../../model/resources/cpu-set.ts'
+import { computeDistributedCpus } from './compute-distributed-cpus.ts'
+import { computePackedCpus } from './compute-packed-cpus.ts'
+import type { CpuPolicyOptions } from './cpu-policy.ts'
+import { threadsPerCore } from './cpu-topology.ts'
+import type { CpuTopology } from './cpu-topology.ts'
+
+/** So many of the CPUs as the options want them; undefined when there are too few. */
+export function computeChosenCpus(
+  { topology, options }: { readonly topology: CpuTopology; readonly options: CpuPolicyOptions },
+  { available, count }: { readonly available: CpuSet; readonly count: number },
+): CpuSet | undefined {
+  const wish = { available, count, spreadOverCores: options.acrossCores }
+  if (options.acrossNumaNodes) {
+    const groupSize = options.fullCoresOnly ? threadsPerCore(topology) : 1
+    return computeDistributedCpus(topology, { ...wish, groupSize })
+  }
+  return computePackedCpus(topology, { ...wish, byUncoreCache: options.byUncoreCache })
+}

@@ -1,0 +1,294 @@
+import { FreshReads } from '../../base/async/fresh-reads.ts'
+import { Wakeup } from '../../base/async/wakeup.ts'
+import { formatCpuSet } from '../../model/resources/cpu-set.ts'
+import type { CpuSet } from '../../model/resources/cpu-set.ts'
+import type { Container } from '../../model/generated/core-v1.ts'
+import type { ObservedPod } from '../../model/pod/observed-pod.ts'
+import { allContainers } from '../../model/pod/pod-containers.ts'
+import { podLogName } from '../../model/pod/pod.ts'
+import type { Pod, PodUid } from '../../model/pod/pod.ts'
+import type { CpuFigures, CpuMetrics } from '../../metrics/create-cpu-metrics.ts'
+import type { PlacementAffinity, PlacementHints } from '../placement/hint-provider.ts'
+import { computeContainerCpus, computeUsableCpus } from './compute-container-cpus.ts'
+import type { CpuRejection, CpuSituation } from './compute-container-cpus.ts'
+import { computeCpuAllocation } from './compute-cpu-allocation.ts'
+import type { CpuAllocation } from './compute-cpu-allocation.ts'
+import { computeCpuFigures } from './compute-cpu-figures.ts'
+import { computeContainerCpuHints, computePodCpuHints } from './compute-cpu-hints.ts'
+import { computeExclusiveCount } from './compute-exclusive-count.ts'
+import type { CpuPolicy } from './cpu-policy.ts'
+import { formatCpuStateFile } from './cpu-state-file.ts'
+import { assignedCpus, toCpuState, withAssignment, withoutPod } from './cpu-state.ts'
+import type { CpuAssignmentTable, CpuState } from './cpu-state.ts'
+import { allCpus, groupCpus } from './cpu-topology.ts'
+import { CpusetKeeper } from './cpuset-keeper.ts'
+import type { CpusetKeeperDeps } from './cpuset-keeper.ts'
+import type { PodCpus } from './pod-cpus.ts'
+
+export interface CpuAssignmentsDeps extends CpusetKeeperDeps {
+  readonly policy: CpuPolicy
+  /** What an earlier agent gave away. */
+  readonly recorded: CpuState
+  readonly write: (text: string) => Promise<void>
+  /** The pods that were admitted and have not ended. */
+  readonly activePods: () => readonly Pod[]
+  /** Containers with CPUs of their own run without a quota. */
+  readonly liftsQuota: boolean
+  readonly periodMs: number
+  readonly metrics: CpuMetrics
+}
+
+/**
+ * The static policy: containers of Guaranteed pods that ask for whole CPUs get them for themselves, all others share the rest. Nothing that
+ * runs on CPUs of its own ever shares one of them with another container that has its own, whatever was lost of the records.
+ */
+export class CpuAssignments implements PodCpus {
+  readonly #deps: CpuAssignmentsDeps
+  readonly #bell = new Wakeup()
+  readonly #records = new FreshReads<'state', void>(() => this.#record())
+  readonly #keeper: CpusetKeeper
+  #state: CpuState
+  /** CPUs on which containers run that nobody knows yet: nobody else gets them before that is clear. */
+  #held: CpuAssignmentTable = new Map()
+  /** Pods that run and could not keep their CPUs; they get others when there are some. */
+  readonly #lacking = new Map<PodUid, { readonly isTold: boolean }>()
+  #recordedText = ''
+  #sourcesReady = false
+
+  constructor(deps: CpuAssignmentsDeps) {
+    this.#deps = deps
+    this.#keeper = new CpusetKeeper(deps)
+    this.#state = deps.recorded
+  }
+
+  async find(running: readonly ObservedPod[], signal: AbortSignal): Promise<void> {
+    const { policy } = this.#deps
+    const candidates = allCpus(policy.topology).difference(policy.reserved)
+    for (const { uid, containers } of running) {
+      for (const { id, name, state } of containers) {
+        if (state !== 'running' || this.#ownOf(uid, name) !== undefined) continue
+        const cpus = await this.#look({ uid, id }, signal)
+        // What is shared has the reserved CPUs too, unless they are nobody's.
+        if (cpus !== undefined && cpus.size > 0 && cpus.isSubsetOf(candidates))
+          this.#held = withAssignment(this.#held, { uid, container: name, cpus })
+      }
+    }
+  }
+
+  /** A container that cannot be looked at must not stop the start. */
+  async #look(
+    container: { readonly uid: PodUid; readonly id: string },
+    signal: AbortSignal,
+  ): Promise<CpuSet | undefined> {
+    try {
+      return await this.#deps.readCpus(container, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      this.#deps.log.warn('cannot see on which CPUs a container runs', { ...container, error })
+      return undefined
+    }
+  }
+
+  hints(pod: Pod, container: Container): PlacementHints {
+    this.#forgetEnded(pod.metadata.uid)
+    return computeContainerCpuHints(pod, container, this.#situation(pod))
+  }
+
+  podHints(pod: Pod): PlacementHints {
+    this.#forgetEnded(pod.metadata.uid)
+    return computePodCpuHints(pod, this.#situation(pod))
+  }
+
+  allocate(pod: Pod, container: Container, { nodes }: PlacementAffinity): CpuRejection | undefined {
+    const { uid } = pod.metadata
+    this.#forgetEnded(uid)
+    const usable = computeUsableCpus(pod, container, this.#situation(pod))
+    if (usable.count === 0 || this.#ownOf(uid, container.name) !== undefined) return undefined
+    const choice = computeContainerCpus(this.#deps.policy, usable, nodes)
+    if ('rejection' in choice) {
+      this.#countRefused()
+      return choice.rejection
+    }
+    this.#countGiven(choice.cpus)
+    const assignment = { uid, container: container.name, cpus: choice.cpus }
+    this.#set(toCpuState(this.#deps.policy, withAssignment(this.#state.assignments, assignment)))
+    return undefined
+  }
+
+  adopt(pod: Pod): void {
+    const { uid } = pod.metadata
+    const { policy } = this.#deps
+    const found = new Map([...(this.#held.get(uid) ?? []), ...(this.#state.assignments.get(uid) ?? [])])
+    this.#held = withoutPod(this.#held, uid)
+    let assignments = withoutPod(this.#state.assignments, uid)
+    const free = toCpuState(policy, assignments).shared.difference(policy.reserved).difference(this.#heldCpus())
+    for (const { kind, container } of allContainers(pod)) {
+      const cpus = found.get(container.name)
+      const count = kind === 'ephemeral' ? 0 : computeExclusiveCount(pod, container)
+      if (cpus?.size === count && cpus.isSubsetOf(free))
+        assignments = withAssignment(assignments, { uid, container: container.name, cpus })
+    }
+    this.#set(toCpuState(policy, assignments))
+    if (this.#give(pod).kind === 'refused') this.#lacking.set(uid, { isTold: false })
+  }
+
+  sourcesReady(): void {
+    this.#sourcesReady = true
+    this.#bell.wake()
+  }
+
+  release(uid: PodUid): void {
+    const { assignments } = this.#state
+    if (!assignments.has(uid) && !this.#held.has(uid)) return
+    this.#held = withoutPod(this.#held, uid)
+    this.#set(toCpuState(this.#deps.policy, withoutPod(assignments, uid)))
+  }
+
+  wake(): void {
+    this.#bell.wake()
+  }
+
+  cpusOf(uid: PodUid, container: string): string {
+    return formatCpuSet(this.#ownOf(uid, container) ?? this.#pool())
+  }
+
+  async prepare(uid: PodUid, container: string): Promise<{ readonly cpus: string; readonly exclusive: boolean }> {
+    const own = this.#ownOf(uid, container)
+    if (own !== undefined) await this.#records.read('state')
+    return { cpus: this.cpusOf(uid, container), exclusive: own !== undefined && this.#deps.liftsQuota }
+  }
+
+  hasExclusive(uid: PodUid): boolean {
+    return this.#deps.liftsQuota && this.#state.assignments.has(uid)
+  }
+
+  exclusiveOf(uid: PodUid, container: string): readonly number[] {
+    return sortedCpus(this.#ownOf(uid, container) ?? new Set())
+  }
+
+  allocatable(): readonly number[] {
+    const { topology, reserved } = this.#deps.policy
+    return sortedCpus(allCpus(topology).difference(reserved))
+  }
+
+  figures(): CpuFigures {
+    return computeCpuFigures(this.#deps.policy, this.#state)
+  }
+
+  /** Puts every container where it belongs: as soon as that changes, and now and then in case it was missed. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, periodMs, log } = this.#deps
+    for (;;) {
+      this.#forgetEnded()
+      this.#giveToLacking()
+      try {
+        await this.#records.read('state')
+      } catch (error) {
+        log.error('cannot record which CPUs containers have, will try again', { error })
+      }
+      await this.#keeper.keep({ assignments: this.#known(), pool: this.#pool() }, signal)
+      await this.#bell.wait({ clock, ms: periodMs }, signal)
+    }
+  }
+
+  /** Once all pods are known, what seemed to be theirs may be free. */
+  #giveToLacking(): void {
+    if (!this.#sourcesReady || this.#lacking.size === 0) return
+    const pods = new Map(this.#deps.activePods().map((pod) => [pod.metadata.uid, pod]))
+    for (const [uid, { isTold }] of this.#lacking) {
+      const pod = pods.get(uid)
+      const allocation = pod && computeCpuAllocation(pod, this.#situation(pod))
+      if (pod !== undefined && allocation?.kind === 'refused') {
+        this.#lacking.set(uid, { isTold: true })
+        if (!isTold)
+          this.#deps.log.error(
+            'a pod that runs has no CPUs for itself any more, it goes on with those that all share',
+            {
+              pod: podLogName(pod),
+              uid,
+              why: allocation.rejection.message,
+            },
+          )
+        continue
+      }
+      this.#lacking.delete(uid)
+      if (allocation?.kind === 'given') this.#set(allocation.state)
+    }
+  }
+
+  #situation({ metadata }: Pod): CpuSituation {
+    const held = assignedCpus(withoutPod(this.#held, metadata.uid))
+    return { policy: this.#deps.policy, state: this.#state, held }
+  }
+
+  /** Gives a pod that runs what it needs if all of it is there. */
+  #give(pod: Pod): CpuAllocation {
+    const allocation = computeCpuAllocation(pod, this.#situation(pod))
+    for (const cpus of allocation.given) this.#countGiven(cpus)
+    if (allocation.kind === 'refused') this.#countRefused()
+    else this.#set(allocation.state)
+    return allocation
+  }
+
+  #countGiven(cpus: CpuSet): void {
+    const { policy, metrics } = this.#deps
+    const places = policy.topology.filter(({ cpu }) => cpus.has(cpu))
+    const oneCache = groupCpus(places, 'uncoreCache').size === 1
+    metrics.cpusGiven({ wholeCores: policy.options.fullCoresOnly, oneCache })
+  }
+
+  #countRefused(): void {
+    const { policy, metrics } = this.#deps
+    metrics.cpusRefused({ wholeCores: policy.options.fullCoresOnly })
+  }
+
+  /** Whoever has ended needs nothing any more, also while it is still shown; one that is being admitted is not active yet. */
+  #forgetEnded(admitted?: PodUid): void {
+    if (!this.#sourcesReady) return
+    const active = new Set(this.#deps.activePods().map(({ metadata }) => metadata.uid))
+    for (const uid of this.#known().keys()) {
+      const runs = this.#deps.observed.get(uid)?.containers.some(({ state }) => state === 'running') === true
+      if (uid !== admitted && !active.has(uid) && !runs) this.release(uid)
+    }
+  }
+
+  #set(state: CpuState): void {
+    this.#state = state
+    this.#bell.wake()
+  }
+
+  /** What is written is what must not be given to others: if this agent dies now, the next one knows. */
+  async #record(): Promise<void> {
+    const { policy, write } = this.#deps
+    const text = formatCpuStateFile({ policyName: 'static', ...toCpuState(policy, this.#known()) })
+    if (text === this.#recordedText) return
+    await write(text)
+    this.#recordedText = text
+  }
+
+  /** Those that have CPUs for themselves, and those that seem to. */
+  #known(): CpuAssignmentTable {
+    let known = this.#held
+    for (const [uid, containers] of this.#state.assignments)
+      for (const [container, cpus] of containers) known = withAssignment(known, { uid, container, cpus })
+    return known
+  }
+
+  #ownOf(uid: PodUid, container: string): CpuSet | undefined {
+    return this.#state.assignments.get(uid)?.get(container)
+  }
+
+  /** Where all others run. When nothing is left of it the reserved CPUs are the only ones that nobody has alone. */
+  #pool(): CpuSet {
+    const pool = this.#state.shared.difference(this.#heldCpus())
+    return pool.size > 0 ? pool : this.#deps.policy.reserved
+  }
+
+  #heldCpus(): CpuSet {
+    return assignedCpus(this.#held)
+  }
+}
+
+function sortedCpus(cpus: CpuSet): readonly number[] {
+  return [...cpus].sort((a, b) => a - b)
+}

@@ -1,0 +1,55 @@
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { StateFile } from '../../pods/allocations/allocation-file.ts'
+import { computeKeptAssignments } from './compute-kept-assignments.ts'
+import type { CpuPolicy } from './cpu-policy.ts'
+import { parseCpuStateFile } from './cpu-state-file.ts'
+import type { CpuStateRecord } from './cpu-state-file.ts'
+import { toCpuState } from './cpu-state.ts'
+import type { CpuState } from './cpu-state.ts'
+
+interface LoadDeps {
+  readonly store: StateFile
+  readonly log: Logger
+}
+
+/** What stands in the file; undefined when there is none, or none that can be read. */
+export async function loadCpuRecord({ store, log }: LoadDeps): Promise<CpuStateRecord | undefined> {
+  const text = await store.read()
+  if (text === undefined) return undefined
+  try {
+    return parseCpuStateFile(text)
+  } catch (error) {
+    log.error('cannot read which CPUs containers have, setting the file aside and looking at what runs', {
+      ...(await setAside(store)),
+      error,
+    })
+    return undefined
+  }
+}
+
+/** Where it was and is now; a file that cannot be moved is no reason not to start. */
+async function setAside(store: StateFile): Promise<{ readonly path: string; readonly setAside: string | undefined }> {
+  return { path: store.path, setAside: await store.setAside().catch(() => undefined) }
+}
+
+/** What of it holds on this machine, with this configuration. What does not is told, and given anew to pods that are here. */
+export async function loadCpuState({ store, log }: LoadDeps, policy: CpuPolicy): Promise<CpuState> {
+  const record = await loadCpuRecord({ store, log })
+  if (record === undefined) return toCpuState(policy, new Map())
+  if (record.policyName !== 'static') {
+    log.warn('the CPU policy is another one now: pods that run and may have CPUs for themselves get them', {
+      was: record.policyName,
+      now: 'static',
+    })
+    return toCpuState(policy, new Map())
+  }
+  const { state, problem, dropped } = computeKeptAssignments(record, policy)
+  if (problem !== undefined) {
+    log.error('the record of which CPUs containers have does not fit, setting it aside and keeping what can be kept', {
+      ...(await setAside(store)),
+      problem,
+      dropped,
+    })
+  }
+  return state
+}

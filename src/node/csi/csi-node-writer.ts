@@ -1,0 +1,97 @@
+import { KeyedLock } from '../../base/async/keyed-lock.ts'
+import { computeCsiNodeChange } from './compute-csi-node-change.ts'
+import { computeDriverMarks } from './compute-driver-marks.ts'
+import type { DriverMarks } from './compute-driver-marks.ts'
+import type { CsiNodeApi } from './csi-node-api.ts'
+import type { CsiNode, CsiNodeOwner, DriverFacts, KnownDrivers } from './csi-node-object.ts'
+
+/** There is no Node object yet that the CSINode could belong to. */
+export class NodeMissingError extends Error {
+  override readonly name = 'NodeMissingError'
+}
+
+// Deleted, made, taken out and put in again: more steps have no end.
+const MOST_STEPS = 4
+
+/** Brings the Node and the CSINode to say what is known of the drivers. */
+export class CsiNodeWriter {
+  readonly #api: CsiNodeApi
+  readonly #nodeName: string
+  readonly #lock = new KeyedLock()
+  readonly #known = new Map<string, DriverFacts | 'gone'>()
+  #nodeUid: string | undefined
+
+  constructor(api: CsiNodeApi, nodeName: string) {
+    this.#api = api
+    this.#nodeName = nodeName
+  }
+
+  /** Of the Node that was last looked at. */
+  get nodeUid(): string | undefined {
+    return this.#nodeUid
+  }
+
+  get(driver: string): DriverFacts | 'gone' | undefined {
+    return this.#known.get(driver)
+  }
+
+  /** What is to be written from now on; undefined: nothing, whatever is there. */
+  set(driver: string, facts: DriverFacts | 'gone' | undefined): void {
+    if (facts === undefined) this.#known.delete(driver)
+    else this.#known.set(driver, facts)
+  }
+
+  /** Writes what has to be, and gives the topologies that could not be told. One at a time, so that each sees what the last has written. */
+  async write(signal: AbortSignal): Promise<DriverMarks['collisions']> {
+    return await this.#lock.hold('write', () => this.#write(signal), signal)
+  }
+
+  async #write(signal: AbortSignal): Promise<DriverMarks['collisions']> {
+    const known = [...this.#known]
+    const [node, csiNode] = await Promise.all([this.#api.getNode(signal), this.#api.getCsiNode(signal)])
+    const uid = node?.metadata?.uid
+    if (node === undefined || uid === undefined) {
+      throw new NodeMissingError(`Cannot tell of CSI drivers: there is no Node "${this.#nodeName}"`)
+    }
+    this.#nodeUid = uid
+    // A driver that the CSINode lists has its id on the Node before, and until after.
+    const come = computeDriverMarks(node, new Map(known.filter(([, facts]) => facts !== 'gone')))
+    const marked = come.patch === undefined ? node : await this.#api.patchNode(come.patch, signal)
+    await this.#writeCsiNode(csiNode, { name: this.#nodeName, uid }, new Map(known), signal)
+    const gone = computeDriverMarks(marked, new Map(known.filter(([, facts]) => facts === 'gone')))
+    if (gone.patch !== undefined) await this.#api.patchNode(gone.patch, signal)
+    for (const [driver, facts] of known) {
+      if (facts === 'gone' && this.#known.get(driver) === 'gone') this.#known.delete(driver)
+    }
+    return come.collisions
+  }
+
+  async #writeCsiNode(
+    existing: CsiNode | undefined,
+    owner: CsiNodeOwner,
+    known: KnownDrivers,
+    signal: AbortSignal,
+  ): Promise<void> {
+    let current = existing
+    for (let steps = 0; steps < MOST_STEPS; steps += 1) {
+      const change = computeCsiNodeChange(current, owner, known)
+      if (change === undefined) return
+      current = await this.#apply(change, signal)
+    }
+  }
+
+  async #apply(
+    change: NonNullable<ReturnType<typeof computeCsiNodeChange>>,
+    signal: AbortSignal,
+  ): Promise<CsiNode | undefined> {
+    switch (change.kind) {
+      case 'create':
+        return await this.#api.createCsiNode(change.object, signal)
+      case 'replace':
+        return await this.#api.replaceCsiNode(change.object, signal)
+      case 'delete':
+        await this.#api.deleteCsiNode(signal)
+        return undefined
+    }
+  }
+}

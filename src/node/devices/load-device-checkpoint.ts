@@ -1,0 +1,38 @@
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { StateFile } from '../../pods/allocations/allocation-file.ts'
+import { parseDeviceCheckpoint } from './device-checkpoint.ts'
+import type { DeviceCheckpoint } from './device-checkpoint.ts'
+
+export interface LoadDeviceCheckpointDeps {
+  readonly file: StateFile
+  /** A record was there and made no sense. */
+  readonly onBroken: (message: string) => void
+  readonly log: Logger
+}
+
+/** Without a record, nothing is known of devices. */
+export interface LoadedDevices extends DeviceCheckpoint {
+  /** Was there a record, whatever stood in it? Without one the machine is taken for a new one. */
+  readonly isKnown: boolean
+}
+
+/** What an earlier agent recorded of devices. A record that cannot be read never stops the agent: it is set aside. */
+export async function loadDeviceCheckpoint({ file, onBroken, log }: LoadDeviceCheckpointDeps): Promise<LoadedDevices> {
+  const nothing = { entries: [], registered: new Map<string, readonly string[]>() }
+  const text = await file.read()
+  if (text === undefined) return { ...nothing, isKnown: false }
+  try {
+    return { ...parseDeviceCheckpoint(text), isKnown: true }
+  } catch (error) {
+    const setAside = await file.setAside().catch(() => undefined)
+    log.error('cannot read which devices containers have, setting the record aside and looking at what runs', {
+      path: file.path,
+      setAside,
+      error,
+    })
+    onBroken(
+      `Cannot read "${file.path}": which devices containers have is taken from what runs; the file is kept as "${setAside ?? file.path}"`,
+    )
+    return { ...nothing, isKnown: true }
+  }
+}

@@ -1,0 +1,271 @@
+import { DeadlineError } from '../../base/async/abort-errors.ts'
+import { AbortScope } from '../../base/async/abort-scope.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import { withDeadline } from '../../base/async/deadline.ts'
+import type { TaskGroup } from '../../base/async/task-group.ts'
+import { waitForShared } from '../../base/async/wait-for-shared.ts'
+import { findConflicts, mergeExtras, NO_EXTRAS } from '../../pods/containers/container-extras.ts'
+import type { ContainerExtras } from '../../pods/containers/container-extras.ts'
+import { DEVICES_ANNOTATION } from '../../model/pod/devices-annotation.ts'
+import { ExtrasError } from '../../model/pod/extras-error.ts'
+import type { Container, EphemeralContainer, ResourceStatus } from '../../model/generated/core-v1.ts'
+import { allContainers } from '../../model/pod/pod-containers.ts'
+import type { Pod, PodUid } from '../../model/pod/pod.ts'
+import type { DeviceMetrics } from '../../metrics/create-device-metrics.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import { applyPreference } from './apply-preference.ts'
+import type { DeviceAssignments, DevicePlace } from './device-assignments.ts'
+import { AWAY_MS } from './device-inventory.ts'
+import type { DeviceInventory } from './device-inventory.ts'
+import { formatDevicesNote } from './devices-note.ts'
+import { DevicePluginError } from './device-plugin-client.ts'
+import type { DevicePluginCalls } from './device-plugin-client.ts'
+import { groupByNode } from './device.ts'
+import { toDeviceExtras } from './to-device-extras.ts'
+
+/** Shows what is done for a pod, under its name, while it is done. */
+type NoteStep = <T>(name: string, work: () => Promise<T>) => Promise<T>
+
+export interface PodDevicesDeps {
+  readonly inventory: DeviceInventory
+  readonly assignments: DeviceAssignments
+  /** Resolves when what was given is on the disk. */
+  readonly record: () => Promise<void>
+  /** Is the health of devices told in the status of pods? */
+  readonly tellsHealth: boolean
+  readonly metrics: Pick<DeviceMetrics, 'devicesAllocated'>
+  readonly tasks: TaskGroup
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+interface EnsureRequest {
+  readonly pod: Pod
+  /** Nothing of the pod runs. */
+  readonly startsAnew: boolean
+  readonly noteStep: NoteStep
+}
+
+interface ContainerRequest {
+  readonly pod: Pod
+  readonly container: Container | EphemeralContainer
+  readonly noteStep: NoteStep
+}
+
+/**
+ * Brings the devices of pods that were let in: their plugins are asked by the worker of each pod, so that one that does not answer holds
+ * up one pod.
+ */
+export class PodDevices {
+  readonly #deps: PodDevicesDeps
+  /** Work under way, by pod: it goes on when the one who waits for it looks at something else meanwhile. */
+  readonly #bringing = new Map<PodUid, { readonly done: Promise<void>; readonly scope: AbortScope }>()
+
+  constructor(deps: PodDevicesDeps) {
+    this.#deps = deps
+  }
+
+  /** All devices of the pod; fails with an ExtrasError. */
+  async ensure(request: EnsureRequest, signal: AbortSignal): Promise<void> {
+    const { uid } = request.pod.metadata
+    const places = this.#places(request.pod)
+    if (places.length === 0) return
+    const isComplete = places.every((place) => this.#isThere(place, request.startsAnew))
+    // What could not be recorded when it was given still has to be.
+    if (isComplete && !this.#bringing.has(uid)) return await this.#record()
+    const { done } = this.#bringing.getOrInsertComputed(uid, () => this.#begin(request))
+    await waitForShared(done, signal)
+  }
+
+  /** What one container gets, each time before it is made. */
+  async containerExtras({ pod, container, noteStep }: ContainerRequest, signal: AbortSignal): Promise<ContainerExtras> {
+    const { assignments } = this.#deps
+    const { uid } = pod.metadata
+    // Usually it has all: only of a container whose devices are not known any more, they are chosen anew.
+    const refusal = assignments.allocate(pod, container, { nodes: undefined, preferred: true })
+    if (refusal !== undefined) throw new Error(refusal.message)
+    await this.ensure({ pod, startsAnew: false, noteStep }, signal)
+    const added: ContainerExtras[] = []
+    const given = [...assignments.ofContainer(uid, container.name)].sort(([a], [b]) => (a < b ? -1 : 1))
+    for (const [resource, devices] of given) {
+      await this.#preStart({ uid, container: container.name, resource }, noteStep, signal)
+      if (devices.kind === 'given') added.push(toDeviceExtras(devices.response))
+    }
+    if (given.length === 0) return NO_EXTRAS
+    const conflicts = findConflicts(added)
+    if (conflicts.length > 0)
+      this.#deps.log.warn('device plugins want different things for one container, the first is heard', {
+        uid,
+        container: container.name,
+        conflicts,
+      })
+    const note = { ...NO_EXTRAS, annotations: { [DEVICES_ANNOTATION]: formatDevicesNote(new Map(given)) } }
+    return mergeExtras([...added, note])
+  }
+
+  /** Nothing of the pod runs any more: its devices are free. */
+  async release({ uid }: { readonly uid: PodUid }): Promise<void> {
+    this.free(uid)
+  }
+
+  /** The same, at once. */
+  free(uid: PodUid): void {
+    this.#bringing.get(uid)?.scope.abort(new Error('Pod does not need its devices any more'))
+    this.#bringing.delete(uid)
+    this.#deps.assignments.release(uid)
+  }
+
+  /** How the devices of a pod are, by container. */
+  health({ metadata: { uid }, spec }: Pod): ReadonlyMap<string, readonly ResourceStatus[]> {
+    if (!this.#deps.tellsHealth) return new Map()
+    const rows = spec.containers.map(({ name }) => [name, this.#healthOf(uid, name)] as const)
+    return new Map(rows.filter(([, statuses]) => statuses.length > 0))
+  }
+
+  #healthOf(uid: PodUid, container: string): readonly ResourceStatus[] {
+    const { assignments, inventory } = this.#deps
+    return (
+      [...assignments.ofContainer(uid, container)]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([resource, { ids }]) => ({
+          name: resource,
+          resources: ids.toSorted().flatMap((id) => {
+            const health = inventory.health(resource, id)
+            return health === undefined ? [] : [{ resourceID: id, health }]
+          }),
+        }))
+        // What no plugin has told of yet is as it was told before.
+        .filter(({ resources }) => resources.length > 0)
+    )
+  }
+
+  #places(pod: Pod): readonly DevicePlace[] {
+    const { uid } = pod.metadata
+    return allContainers(pod).flatMap(({ container: { name } }) =>
+      [...this.#deps.assignments.ofContainer(uid, name).keys()].map((resource) => ({ uid, container: name, resource })),
+    )
+  }
+
+  #isThere(place: DevicePlace, startsAnew: boolean): boolean {
+    const devices = this.#deps.assignments.get(place)
+    return devices === undefined || (devices.kind === 'given' && (devices.isConfirmed || !startsAnew))
+  }
+
+  #begin(request: EnsureRequest): { readonly done: Promise<void>; readonly scope: AbortScope } {
+    const { tasks } = this.#deps
+    const { uid } = request.pod.metadata
+    const scope = new AbortScope(tasks.signal)
+    const { promise: done, resolve, reject } = Promise.withResolvers<void>()
+    // Whoever waits hears of a failure; nobody may.
+    done.catch(() => {})
+    tasks.run(`devices of pod ${uid}`, async (shutdown) => {
+      using _ = scope
+      try {
+        await this.#bring(request, scope.signal)
+        resolve()
+      } catch (error) {
+        // A pod that ends for it needs the others neither; they are free before anybody hears of its end.
+        if (error instanceof ExtrasError && error.end !== undefined) this.#deps.assignments.release(uid)
+        reject(error)
+        shutdown.throwIfAborted()
+      } finally {
+        if (this.#bringing.get(uid)?.done === done) this.#bringing.delete(uid)
+      }
+    })
+    return { done, scope }
+  }
+
+  async #bring({ pod, startsAnew, noteStep }: EnsureRequest, signal: AbortSignal): Promise<void> {
+    for (const place of this.#places(pod)) {
+      if (this.#isThere(place, startsAnew)) continue
+      const plugin = await this.#waitForPlugin(place.resource, noteStep, signal)
+      const devices = this.#deps.assignments.get(place)
+      if (devices === undefined) continue
+      this.#checkHealth(place, devices.ids)
+      if (devices.kind === 'given') this.#deps.assignments.set(place, { ...devices, isConfirmed: true })
+      else await this.#give(place, { plugin, noteStep }, signal)
+    }
+    await this.#record()
+  }
+
+  async #record(): Promise<void> {
+    try {
+      await this.#deps.record()
+    } catch (error) {
+      throw new ExtrasError('Cannot record which devices the pod has', { cause: error })
+    }
+  }
+
+  /** A plugin that is on its way is waited for; one that is not expected any more is the end of the pod. */
+  async #waitForPlugin(resource: string, noteStep: NoteStep, signal: AbortSignal): Promise<DevicePluginCalls> {
+    const { inventory, clock } = this.#deps
+    const wait = async (until: AbortSignal) => {
+      for (;;) {
+        const plugin = inventory.plugin(resource)
+        if (plugin !== undefined && inventory.isReady(resource)) return plugin
+        if (!inventory.knows(resource)) throw end(`cannot allocate unregistered device ${resource}`)
+        await inventory.nextChange(until)
+      }
+    }
+    if (inventory.isReady(resource)) return await wait(signal)
+    try {
+      const what = `the return of device plugin "${resource}"`
+      return await noteStep(`wait for device plugin "${resource}"`, () =>
+        withDeadline({ clock, ms: AWAY_MS, what }, wait, signal),
+      )
+    } catch (error) {
+      if (!(error instanceof DeadlineError)) throw error
+      throw end(`no healthy devices present; cannot allocate unhealthy devices ${resource}`)
+    }
+  }
+
+  #checkHealth({ resource }: DevicePlace, ids: readonly string[]): void {
+    const devices = this.#deps.inventory.devices(resource)
+    if (ids.every((id) => devices.get(id)?.isHealthy === true)) return
+    throw end(`previously allocated devices are no longer healthy; cannot allocate unhealthy devices ${resource}`)
+  }
+
+  async #give(
+    place: DevicePlace,
+    { plugin, noteStep }: { readonly plugin: DevicePluginCalls; readonly noteStep: NoteStep },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { assignments, inventory, metrics, clock } = this.#deps
+    const { resource, container } = place
+    const step = `devices "${resource}" of container "${container}" from their plugin`
+    await noteStep(step, async () => {
+      await applyPreference(this.#deps, { place, plugin }, signal)
+      const ids = assignments.get(place)?.ids ?? []
+      // From now on the plugin may do something with them: they are exchanged no more.
+      assignments.set(place, { kind: 'reserved', ids, open: { fixed: ids, nodes: undefined } })
+      const begun = clock.monotonic()
+      try {
+        const response = await plugin.allocate(ids, signal)
+        const byNode = groupByNode(ids, inventory.devices(resource))
+        signal.throwIfAborted()
+        assignments.set(place, { kind: 'given', ids, byNode, response, isConfirmed: true })
+      } catch (error) {
+        if (!(error instanceof DevicePluginError)) throw error
+        throw error.isAway ? new ExtrasError(error.message, { cause: error }) : end(error.detail, error)
+      } finally {
+        metrics.devicesAllocated(resource, (clock.monotonic() - begun) / 1000)
+      }
+    })
+  }
+
+  async #preStart(place: DevicePlace, noteStep: NoteStep, signal: AbortSignal): Promise<void> {
+    const { inventory, assignments } = this.#deps
+    const { resource, container } = place
+    if (!inventory.needsPreStart(resource)) return
+    const plugin = inventory.plugin(resource)
+    if (plugin === undefined)
+      throw new Error(`Cannot prepare devices "${resource}" of container "${container}": their plugin is away`)
+    const ids = assignments.get(place)?.ids ?? []
+    await noteStep(`device plugin "${resource}" prepares container "${container}"`, () => plugin.preStart(ids, signal))
+  }
+}
+
+function end(why: string, cause?: unknown): ExtrasError {
+  const message = `Allocate failed due to ${why}, which is unexpected`
+  return new ExtrasError(message, { cause, end: { reason: 'UnexpectedAdmissionError', message } })
+}

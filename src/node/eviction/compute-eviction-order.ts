@@ -1,0 +1,54 @@
+import { computePodRequests } from '../../model/resources/compute-pod-requests.ts'
+import { isCriticalPod } from '../../model/pod/critical-pod.ts'
+import type { Pod, PodUid } from '../../model/pod/pod.ts'
+import { quantityValue } from '../../model/resources/quantity.ts'
+import type { PodFigures } from '../stats/stats-snapshot.ts'
+import type { DiskPart } from './compute-disk-layout.ts'
+import { computePodUsage } from './compute-pod-usage.ts'
+import type { StarvedResource } from './signal.ts'
+
+export interface EvictionNeed {
+  readonly resource: StarvedResource
+  readonly parts: readonly DiskPart[]
+  readonly figures: ReadonlyMap<PodUid, PodFigures>
+}
+
+interface Candidate {
+  readonly pod: Pod
+  readonly isUnknown: boolean
+  /** It uses more than it asked for. */
+  readonly isOver: boolean
+  readonly priority: number
+  /** What it uses beyond what it asked for. */
+  readonly excess: number
+}
+
+/**
+ * Who goes first when something runs short: those that take more than they asked for, of them the least important, of them the one that takes
+ * the most. Pods that the node must not go without are not among them.
+ */
+export function computeEvictionOrder(pods: readonly Pod[], need: EvictionNeed): readonly Pod[] {
+  return pods
+    .filter((pod) => !isCriticalPod(pod))
+    .map((pod) => toCandidate(pod, need))
+    .toSorted((a, b) => (need.resource === 'pids' ? 0 : compareDemands(a, b)) || compareRest(a, b))
+    .map(({ pod }) => pod)
+}
+
+/** What cannot be measured goes first: there is no other way to bound it. */
+function compareDemands(a: Candidate, b: Candidate): number {
+  return Number(b.isUnknown) - Number(a.isUnknown) || Number(b.isOver) - Number(a.isOver)
+}
+
+function compareRest(a: Candidate, b: Candidate): number {
+  const [first, second] = [a.pod.metadata.uid, b.pod.metadata.uid]
+  return a.priority - b.priority || b.excess - a.excess || (first === second ? 0 : first < second ? -1 : 1)
+}
+
+function toCandidate(pod: Pod, { resource, parts, figures }: EvictionNeed): Candidate {
+  const usage = computePodUsage(figures.get(pod.metadata.uid), { resource, parts })
+  const asked = computePodRequests(pod, { overhead: true }).get(resource)
+  const excess = (usage ?? 0) - (asked === undefined ? 0 : Number(quantityValue(asked)))
+  const { priority = 0 } = pod.spec
+  return { pod, isUnknown: usage === undefined, isOver: excess > 0, priority, excess }
+}

@@ -1,0 +1,83 @@
+import type { Pressures } from '../../pods/admission/compute-pressure-rejection.ts'
+import { quantityValue } from '../../model/resources/quantity.ts'
+import type { Quantity } from '../../model/resources/quantity.ts'
+import { toQuantity } from './compute-observations.ts'
+import type { Observation, Observations } from './compute-observations.ts'
+import { SIGNALS } from './signal.ts'
+import type { PressureKind } from './signal.ts'
+import type { Threshold, ThresholdValue } from './threshold.ts'
+
+/** What is remembered from one look to the next. Times are those of a clock that only grows. */
+export interface EvictionState {
+  readonly metSince: ReadonlyMap<Threshold, number>
+  /** Those that called for an eviction: they are over only when enough was won back. */
+  readonly due: readonly Threshold[]
+  readonly lastSeen: ReadonlyMap<PressureKind, number>
+}
+
+export const CALM: EvictionState = { metSince: new Map(), due: [], lastSeen: new Map() }
+
+export interface EvictionLook {
+  readonly thresholds: readonly Threshold[]
+  readonly observations: Observations
+  /** For so long after it was last seen the node says that it is short of something. */
+  readonly transitionMs: number
+  readonly now: number
+}
+
+/** What a look changes: what the node is short of, and what pods have to be evicted for, the most important first. */
+export function computeEvictionStep(
+  before: EvictionState,
+  { thresholds, observations, transitionMs, now }: EvictionLook,
+): { readonly state: EvictionState; readonly pressures: Pressures } {
+  const met = new Set([
+    ...computeMet(thresholds, observations, { withReclaim: false }),
+    ...computeMet(before.due, observations, { withReclaim: true }),
+  ])
+  const metSince = new Map([...met].map((threshold) => [threshold, before.metSince.get(threshold) ?? now]))
+  const due = [...met].filter((threshold) => now - (metSince.get(threshold) ?? now) >= threshold.graceMs)
+  const seen = new Set([...met].map(({ signal }) => SIGNALS[signal].pressure))
+  const lastSeen = new Map([...before.lastSeen, ...[...seen].map((kind) => [kind, now] as const)])
+  const has = (kind: PressureKind) => {
+    const at = lastSeen.get(kind)
+    return seen.has(kind) || (at !== undefined && now - at < transitionMs)
+  }
+  return {
+    state: { metSince, due: due.toSorted((a, b) => rank(a) - rank(b)), lastSeen },
+    pressures: { memory: has('memory'), disk: has('disk'), pid: has('pid') },
+  }
+}
+
+/** The thresholds of which there is too little; after an eviction more is wanted than before it. */
+export function computeMet(
+  thresholds: readonly Threshold[],
+  observations: Observations,
+  { withReclaim }: { readonly withReclaim: boolean },
+): readonly Threshold[] {
+  return thresholds.filter((threshold) => {
+    const observation = observations.get(threshold.signal)
+    return observation !== undefined && missingNanos(threshold, observation, withReclaim) > 0n
+  })
+}
+
+/** How much there should be more of something, in its own unit, before nothing has to go; 0 when there is enough. */
+export function computeMissing(threshold: Threshold, observations: Observations): number {
+  const observation = observations.get(threshold.signal)
+  const nanos = observation === undefined ? 0n : missingNanos(threshold, observation, true)
+  return nanos > 0n ? Number(quantityValue({ nanos, format: 'BinarySI' })) : 0
+}
+
+function missingNanos({ value, minReclaim }: Threshold, observation: Observation, withReclaim: boolean): bigint {
+  const more = withReclaim && minReclaim !== undefined ? computeLeast(minReclaim, observation).nanos : 0n
+  return computeLeast(value, observation).nanos + more - observation.available.nanos
+}
+
+/** A threshold in the units of what is observed. */
+export function computeLeast(value: ThresholdValue, { capacity }: Pick<Observation, 'capacity'>): Quantity {
+  if (value.kind === 'amount') return value.quantity
+  return toQuantity(Number(quantityValue(capacity)) * value.share, 'BinarySI')
+}
+
+function rank({ signal }: Threshold): number {
+  return SIGNALS[signal].resource === 'memory' ? 0 : 1
+}

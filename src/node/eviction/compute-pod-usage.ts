@@ -1,0 +1,58 @@
+import type { TreeUsage } from '../../system/files/file-usage.ts'
+import type { ContainerFigures, PodFigures } from '../stats/stats-snapshot.ts'
+import type { DiskPart } from './compute-disk-layout.ts'
+import type { StarvedResource } from './signal.ts'
+
+/** What a pod uses of a resource; undefined when nobody can say. */
+export function computePodUsage(
+  figures: PodFigures | undefined,
+  { resource, parts }: { readonly resource: StarvedResource; readonly parts: readonly DiskPart[] },
+): number | undefined {
+  switch (resource) {
+    case 'memory':
+      // Nothing of it runs.
+      return figures === undefined ? 0 : memoryOf(figures)
+    case 'pids':
+      return figures === undefined ? 0 : (figures.processes ?? 0)
+    case 'ephemeral-storage':
+      return figures && sum(listTrees(figures, parts).map(({ bytes }) => bytes))
+    case 'inodes':
+      return figures && sum(listTrees(figures, parts).map(({ inodes }) => inodes))
+  }
+}
+
+/** What a container holds of a resource; undefined where no container is to blame, or nobody can say. */
+export function computeContainerUsage(
+  { cgroup, rootfs, logs }: Pick<ContainerFigures, 'cgroup' | 'rootfs' | 'logs'>,
+  resource: StarvedResource,
+): number | undefined {
+  if (resource === 'memory') return cgroup?.sample.memory?.workingSetBytes
+  if (resource !== 'ephemeral-storage' || rootfs === undefined || logs === undefined) return undefined
+  return rootfs.bytes + logs.bytes
+}
+
+/** All that a pod takes of the node's disk and gives back when it goes; undefined when the disk was not looked at. */
+export function computeEphemeralBytes(figures: PodFigures): number | undefined {
+  if (figures.ownFiles === undefined) return undefined
+  return figures.ownFiles.bytes + sum(listTrees(figures, ['rootfs', 'logs', 'volumes']).map(({ bytes }) => bytes))
+}
+
+export function memoryOf({ cgroup, containers }: Pick<PodFigures, 'cgroup' | 'containers'>): number | undefined {
+  const whole = cgroup?.sample.memory?.workingSetBytes
+  if (whole !== undefined) return whole
+  const known = containers.flatMap((container) => container.cgroup?.sample.memory?.workingSetBytes ?? [])
+  return known.length === 0 ? undefined : sum(known)
+}
+
+function listTrees({ containers, volumes }: PodFigures, parts: readonly DiskPart[]): readonly TreeUsage[] {
+  return parts.flatMap((part) => {
+    if (part !== 'volumes') return containers.flatMap((container) => container[part] ?? [])
+    return volumes
+      .filter(({ isLocalEphemeral }) => isLocalEphemeral)
+      .map(({ usedBytes: bytes = 0, inodesUsed: inodes = 0 }) => ({ bytes, inodes }))
+  })
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}

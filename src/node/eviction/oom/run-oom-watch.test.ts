@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
+import { silentLogger } from '../../../../test/fakes/silent-logger.ts'
+import { runOomWatch } from './run-oom-watch.ts'
+
+const kill = (task: string, where: string) =>
+  `6,1,1,-;oom-kill:constraint=X,nodemask=0,cpuset=/,mems_allowed=0,${where},task_memcg=/a/b,task=${task},pid=7,uid=0\n`
+
+describe('runOomWatch()', () => {
+  function setUp(open?: () => never) {
+    const clock = new FakeClock()
+    const records = [kill('before', 'global_oom')]
+    const told: string[] = []
+    let isOpen = true
+    const stop = new AbortController()
+    const running = runOomWatch(
+      {
+        openLog: open ?? (() => ({ next: () => records.shift(), [Symbol.dispose]: () => void (isOpen = false) })),
+        onKill: ({ process }) => void told.push(`killed ${process}`),
+        nodeEvents: { record: ({ reason, message }) => void told.push(`${reason} ${message}`) },
+        clock,
+        log: { ...silentLogger, warn: (message) => void told.push(message.slice(0, 30)) },
+      },
+      stop.signal,
+    )
+    return { clock, records, told, stop, running, isOpen: () => isOpen }
+  }
+
+  test('tells of processes that are killed from now on; only of the whole machine on the node', async () => {
+    const { clock, records, told, stop, running, isOpen } = setUp()
+    await clock.advance(2000)
+    assert.deepEqual(told, [])
+    records.push('6,2,1,-;eth0: up\n', kill('small', 'oom_memcg=/a'), kill('large', 'global_oom'))
+    await clock.advance(2000)
+    assert.deepEqual(told, [
+      'kernel killed a process for wa',
+      'killed small',
+      'kernel killed a process for wa',
+      'SystemOOM System OOM encountered, victim process: large, pid: 7',
+      'killed large',
+    ])
+    stop.abort(new Error('enough'))
+    await assert.rejects(running, /enough/)
+    assert.equal(isOpen(), false)
+    assert.equal(clock.sleeping, 0)
+  })
+
+  test('says once that the log cannot be read, and ends', async () => {
+    const { told, running } = setUp(() => {
+      throw new Error('EPERM')
+    })
+    await running
+    assert.deepEqual(told, ['cannot read the log of the ker'])
+  })
+})

@@ -1,0 +1,48 @@
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { StateFile } from '../../pods/allocations/allocation-file.ts'
+import { computeKeptMemory } from './compute-kept-memory.ts'
+import { parseMemoryStateFile } from './memory-state-file.ts'
+import type { MemoryAssignmentTable, MemoryPolicy } from './memory-state.ts'
+
+interface LoadDeps {
+  readonly file: StateFile
+  readonly log: Logger
+}
+
+/** What an earlier agent gave away, as far as it holds on this machine, with this configuration. Nothing in the file stops the start. */
+export async function loadMemoryState({ file, log }: LoadDeps, policy: MemoryPolicy): Promise<MemoryAssignmentTable> {
+  const text = await file.read()
+  if (text === undefined) return new Map()
+  try {
+    const record = parseMemoryStateFile(text)
+    if (record.policyName !== 'Static') {
+      log.warn('the memory policy is another one now: pods that run are counted as if it had been this one', {
+        was: record.policyName,
+        now: 'Static',
+      })
+      return new Map()
+    }
+    const { assignments, problem, dropped } = computeKeptMemory(record, policy)
+    if (problem === undefined) return assignments
+    log.error(
+      'the record of which memory containers have does not fit, setting it aside and keeping what can be kept',
+      {
+        ...(await setAside(file)),
+        problem,
+        dropped,
+      },
+    )
+    return assignments
+  } catch (error) {
+    log.error('cannot read which memory containers have, setting the file aside and looking at what runs', {
+      ...(await setAside(file)),
+      error,
+    })
+    return new Map()
+  }
+}
+
+/** Where it was and is now; a file that cannot be moved is no reason not to start. */
+async function setAside(file: StateFile): Promise<{ readonly path: string; readonly setAside: string | undefined }> {
+  return { path: file.path, setAside: await file.setAside().catch(() => undefined) }
+}

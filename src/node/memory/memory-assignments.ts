@@ -1,0 +1,209 @@
+import type { Clock } from '../../base/async/clock.ts'
+import { FreshReads } from '../../base/async/fresh-reads.ts'
+import { Wakeup } from '../../base/async/wakeup.ts'
+import type { Container } from '../../model/generated/core-v1.ts'
+import type { ObservedPod } from '../../model/pod/observed-pod.ts'
+import { isSidecar } from '../../model/pod/pod-containers.ts'
+import { podLogName } from '../../model/pod/pod.ts'
+import type { Pod, PodUid } from '../../model/pod/pod.ts'
+import type { PlacementMetrics } from '../../metrics/create-placement-metrics.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import { sortNodes } from '../placement/compute-numa-sets.ts'
+import type { NumaSet, PlacementAffinity, PlacementHints, PlacementRejection } from '../placement/hint-provider.ts'
+import { nodesOf } from './compute-kept-memory.ts'
+import { computeMemoryAllocation } from './compute-memory-allocation.ts'
+import { computeContainerMemoryHints, computePodMemoryHints } from './compute-pod-memory-hints.ts'
+import { formatMemoryStateFile } from './memory-state-file.ts'
+import { toMachineMemory, withoutPodMemory } from './memory-state.ts'
+import type { MachineMemory, MemoryAssignmentTable, MemoryBlock, MemoryPolicy } from './memory-state.ts'
+import type { PodMemory } from './pod-memory.ts'
+
+export interface MemoryAssignmentsDeps {
+  readonly policy: MemoryPolicy
+  /** What an earlier agent gave away. */
+  readonly recorded: MemoryAssignmentTable
+  readonly write: (text: string) => Promise<void>
+  /** The pods that were admitted and have not ended. */
+  readonly activePods: () => readonly Pod[]
+  readonly observed: { get(uid: PodUid): ObservedPod | undefined }
+  /** The nodes whose memory the kernel lets a container use; undefined when nobody tells. */
+  readonly readNodes: (
+    container: { readonly uid: PodUid; readonly id: string },
+    signal: AbortSignal,
+  ) => Promise<NumaSet | undefined>
+  readonly periodMs: number
+  readonly metrics: Pick<PlacementMetrics, 'memoryGiven' | 'memoryRefused'>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/**
+ * The static policy: containers of Guaranteed pods get all their memory from as few NUMA nodes as have it. What is given away is never given
+ * twice, and a pod that runs keeps its place, whatever was lost of the records.
+ */
+export class MemoryAssignments implements PodMemory {
+  readonly #deps: MemoryAssignmentsDeps
+  readonly #bell = new Wakeup()
+  readonly #records = new FreshReads<'state', void>(() => this.#record())
+  #assignments: MemoryAssignmentTable
+  #machine: MachineMemory
+  /** Where containers run of which no record tells. */
+  readonly #found = new Map<PodUid, Map<string, NumaSet>>()
+  /** Pods that run and for which there was no memory left; they are counted when there is some. */
+  readonly #lacking = new Map<PodUid, Pod>()
+  #recordedText = ''
+  #sourcesReady = false
+
+  constructor(deps: MemoryAssignmentsDeps) {
+    this.#deps = deps
+    this.#assignments = deps.recorded
+    this.#machine = toMachineMemory(deps.policy, deps.recorded)
+  }
+
+  async find(running: readonly ObservedPod[], signal: AbortSignal): Promise<void> {
+    for (const { uid, containers } of running) {
+      for (const { id, name, state } of containers) {
+        if (state !== 'running' || this.blocksOf(uid, name).length > 0) continue
+        const nodes = await this.#look({ uid, id }, signal)
+        // All nodes is what everybody has who was given none.
+        if (nodes === undefined || nodes.size === 0 || nodes.size === this.#machine.size) continue
+        this.#found.set(uid, (this.#found.get(uid) ?? new Map<string, NumaSet>()).set(name, nodes))
+      }
+    }
+  }
+
+  /** A container that cannot be looked at must not stop the start. */
+  async #look(container: { readonly uid: PodUid; readonly id: string }, signal: AbortSignal) {
+    try {
+      return await this.#deps.readNodes(container, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      this.#deps.log.warn('cannot see of which NUMA nodes a container has memory', { ...container, error })
+      return undefined
+    }
+  }
+
+  hints(pod: Pod, container: Container): PlacementHints {
+    this.#forgetEnded(pod.metadata.uid)
+    return computeContainerMemoryHints(pod, container, { machine: this.#machine, assignments: this.#assignments })
+  }
+
+  podHints(pod: Pod): PlacementHints {
+    this.#forgetEnded(pod.metadata.uid)
+    return computePodMemoryHints(pod, { machine: this.#machine, assignments: this.#assignments })
+  }
+
+  allocate(pod: Pod, container: Container, affinity: PlacementAffinity): PlacementRejection | undefined {
+    this.#forgetEnded(pod.metadata.uid)
+    return this.#give(pod, container, affinity)
+  }
+
+  adopt(pod: Pod): void {
+    const { uid } = pod.metadata
+    if (this.#giveAll(pod)) return
+    this.#lacking.set(uid, pod)
+    const { log } = this.#deps
+    log.error('a pod that runs has memory that others were given too', { pod: podLogName(pod), uid })
+  }
+
+  /** Counts what the containers of a pod that runs have where they are; init containers have ended. */
+  #giveAll(pod: Pod): boolean {
+    const found = this.#found.get(pod.metadata.uid)
+    const containers = [...(pod.spec.initContainers ?? []).filter(isSidecar), ...pod.spec.containers]
+    const isWhole = containers
+      .map((container) => this.#give(pod, container, { nodes: found?.get(container.name), preferred: false }))
+      .every((rejection) => rejection === undefined)
+    if (isWhole) this.#found.delete(pod.metadata.uid)
+    return isWhole
+  }
+
+  #give(pod: Pod, container: Container, affinity: PlacementAffinity): PlacementRejection | undefined {
+    const { metrics } = this.#deps
+    const situation = { machine: this.#machine, assignments: this.#assignments, affinity }
+    const allocation = computeMemoryAllocation(pod, container, situation)
+    switch (allocation.kind) {
+      case 'none':
+        return undefined
+      case 'refused':
+        metrics.memoryRefused()
+        return allocation.rejection
+      case 'given':
+        metrics.memoryGiven(allocation.kinds)
+        this.#set(allocation.assignments)
+        return undefined
+    }
+  }
+
+  sourcesReady(): void {
+    this.#sourcesReady = true
+    this.#bell.wake()
+  }
+
+  release(uid: PodUid): void {
+    this.#found.delete(uid)
+    this.#lacking.delete(uid)
+    if (!this.#assignments.has(uid)) return
+    this.#set(withoutPodMemory(this.#assignments, uid))
+    for (const [other, pod] of this.#lacking) if (this.#giveAll(pod)) this.#lacking.delete(other)
+  }
+
+  wake(): void {
+    this.#bell.wake()
+  }
+
+  async prepare(uid: PodUid, container: string): Promise<string> {
+    const nodes = nodesOf(this.blocksOf(uid, container))
+    if (nodes.size > 0) await this.#records.read('state')
+    return sortNodes(nodes).join(',')
+  }
+
+  blocksOf(uid: PodUid, container: string): readonly MemoryBlock[] {
+    return this.#assignments.get(uid)?.get(container) ?? []
+  }
+
+  allocatable(): readonly MemoryBlock[] {
+    return [...this.#deps.policy].flatMap(([node, kinds]) =>
+      [...kinds]
+        .filter(([, { allocatable }]) => allocatable > 0n)
+        .map(([type, { allocatable }]) => ({ nodes: new Set([node]), type, size: allocatable })),
+    )
+  }
+
+  /** Keeps the record up to date, and frees what ended pods had. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, periodMs, log } = this.#deps
+    for (;;) {
+      this.#forgetEnded()
+      try {
+        await this.#records.read('state')
+      } catch (error) {
+        log.error('cannot record which memory containers have, will try again', { error })
+      }
+      await this.#bell.wait({ clock, ms: periodMs }, signal)
+    }
+  }
+
+  /** Whoever has ended needs nothing any more, also while it is still shown; one that is being admitted is not active yet. */
+  #forgetEnded(admitted?: PodUid): void {
+    if (!this.#sourcesReady) return
+    const active = new Set(this.#deps.activePods().map(({ metadata }) => metadata.uid))
+    for (const uid of [...this.#assignments.keys(), ...this.#found.keys()]) {
+      const runs = this.#deps.observed.get(uid)?.containers.some(({ state }) => state === 'running') === true
+      if (uid !== admitted && !active.has(uid) && !runs) this.release(uid)
+    }
+  }
+
+  #set(assignments: MemoryAssignmentTable): void {
+    this.#assignments = assignments
+    this.#machine = toMachineMemory(this.#deps.policy, assignments)
+    this.#bell.wake()
+  }
+
+  async #record(): Promise<void> {
+    const state = { policyName: 'Static', machine: this.#machine, assignments: this.#assignments }
+    const text = formatMemoryStateFile(state)
+    if (text === this.#recordedText) return
+    await this.#deps.write(text)
+    this.#recordedText = text
+  }
+}

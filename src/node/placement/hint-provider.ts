@@ -1,0 +1,44 @@
+import type { Container } from '../../model/generated/core-v1.ts'
+import type { Pod, PodUid } from '../../model/pod/pod.ts'
+
+/** NUMA nodes by their numbers. */
+export type NumaSet = ReadonlySet<number>
+
+/** NUMA nodes that could give together what is asked for. */
+export interface PlacementHint {
+  readonly nodes: NumaSet
+  /** No fewer nodes could ever do it. */
+  readonly preferred: boolean
+}
+
+/** Where each resource could come from; undefined when that does not matter, an empty list when nowhere has enough. */
+export type PlacementHints = ReadonlyMap<string, readonly PlacementHint[] | undefined>
+
+/** Where all resources of a container should come from. */
+export interface PlacementAffinity {
+  /** Undefined when any place will do. */
+  readonly nodes: NumaSet | undefined
+  /** All who give something prefer these nodes. */
+  readonly preferred: boolean
+}
+
+/** Why something cannot be given, in Kubernetes' own reasons. */
+export interface PlacementRejection {
+  readonly reason: string
+  readonly message: string
+}
+
+/**
+ * Gives containers something that has a place in the machine. Nothing here waits: all hints of a container are asked for, one
+ * affinity is made of them, and each provider is told to give by it.
+ */
+export interface HintProvider {
+  /** Where a container could get what it needs now; what it has already is the only place it can have it. */
+  hints(pod: Pod, container: Container): PlacementHints
+  /** The same for all that the pod ever needs at one time. */
+  podHints(pod: Pod): PlacementHints
+  /** Why the container cannot have it; undefined when it has it now, had it already, or needs none. */
+  allocate(pod: Pod, container: Container, affinity: PlacementAffinity): PlacementRejection | undefined
+  /** Takes back all that the pod has: it does not run here after all, or has gone. */
+  release(uid: PodUid): void
+}

@@ -1,0 +1,73 @@
+import { AbortScope } from '../../base/async/abort-scope.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import { errorText } from '../../base/telemetry/create-logger.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import { registerPlugin } from './register-plugin.ts'
+import type { RegisteredPlugin, RegisterPluginDeps } from './register-plugin.ts'
+
+export interface RunPluginDeps extends RegisterPluginDeps {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly onRegistered: () => void
+}
+
+/** The two ends of a plugin: only the first takes it out of use. */
+export interface PluginSignals {
+  readonly gone: AbortSignal
+  readonly shutdown: AbortSignal
+}
+
+const FIRST_BACK_OFF_MS = 500
+const LONGEST_BACK_OFF_MS = 120_000
+
+/** One plugin from when its socket appears until it is gone: registered, tried again as often as that fails, and taken out of use. */
+export async function runPlugin(deps: RunPluginDeps, socketPath: string, signals: PluginSignals): Promise<void> {
+  const { log, onRegistered } = deps
+  using scope = new AbortScope(signals.shutdown)
+  const end = () => scope.abort(signals.gone.reason as Error)
+  signals.gone.addEventListener('abort', end, { once: true })
+  if (signals.gone.aborted) end()
+  try {
+    const { plugin, handler } = await registerPatiently(deps, socketPath, scope.signal)
+    const fields = { plugin: plugin.name, type: plugin.type, path: socketPath }
+    log.info('plugin registered', fields)
+    onRegistered()
+    await untilAborted(scope.signal)
+    if (!signals.gone.aborted) throw scope.signal.reason
+    await handler.deregister(plugin)
+    log.info('plugin is gone', fields)
+  } catch (error) {
+    if (signals.shutdown.aborted) throw signals.shutdown.reason
+    if (!signals.gone.aborted || error !== signals.gone.reason)
+      log.error('plugin could not be taken out of use', { path: socketPath, error })
+  } finally {
+    signals.gone.removeEventListener('abort', end)
+  }
+}
+
+async function registerPatiently(
+  deps: RunPluginDeps,
+  socketPath: string,
+  signal: AbortSignal,
+): Promise<RegisteredPlugin> {
+  const { clock, log } = deps
+  let told: string | undefined
+  for (let ms = FIRST_BACK_OFF_MS; ; ms = Math.min(2 * ms, LONGEST_BACK_OFF_MS)) {
+    try {
+      return await registerPlugin(deps, socketPath, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      const text = errorText(error)
+      if (text !== told) log.warn('plugin could not be registered, will try again', { path: socketPath, error })
+      told = text
+    }
+    await clock.sleep(ms, signal)
+  }
+}
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  await new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

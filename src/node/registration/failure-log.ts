@@ -1,0 +1,25 @@
+import type { Logger } from '../../base/telemetry/logger.ts'
+
+/** Tells of something that is tried again and again: when it begins to fail, when it fails otherwise, and when it works again. */
+export class FailureLog {
+  readonly #log: Logger
+  readonly #what: string
+  #last: string | undefined
+
+  constructor(log: Logger, what: string) {
+    this.#log = log
+    this.#what = what
+  }
+
+  failed(error: unknown): void {
+    const text = Error.isError(error) ? error.message : String(error)
+    if (text === this.#last) return
+    this.#last = text
+    this.#log.warn(`cannot ${this.#what}, will try again`, { error })
+  }
+
+  worked(): void {
+    if (this.#last !== undefined) this.#log.info(`can ${this.#what} again`)
+    this.#last = undefined
+  }
+}

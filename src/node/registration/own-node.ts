@@ -1,0 +1,27 @@
+import type { Node } from '../../model/generated/core-v1.ts'
+
+/** The newest that is known of the own Node object: what a watch has brought, or a later answer of the API. */
+export class OwnNode {
+  readonly #watched: () => Node | undefined
+  #answer: { readonly node: Node; readonly watchedThen: string | undefined } | undefined
+
+  constructor(watched: () => Node | undefined) {
+    this.#watched = watched
+  }
+
+  /** An answer counts until the watch moves on. */
+  get current(): Node | undefined {
+    const watched = this.#watched()
+    return this.#answer?.watchedThen === watched?.metadata?.resourceVersion ? (this.#answer?.node ?? watched) : watched
+  }
+
+  /** Takes note of what the API has answered. */
+  note(node: Node): void {
+    this.#answer = { node, watchedThen: this.#watched()?.metadata?.resourceVersion }
+  }
+
+  /** The API knows no such object. */
+  noteGone(): void {
+    this.#answer = undefined
+  }
+}

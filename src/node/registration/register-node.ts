@@ -1,0 +1,69 @@
+import type { Clock } from '../../base/async/clock.ts'
+import type { NodeEvents } from '../../model/events/node-events.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import { toApiTime } from './status/api-time.ts'
+import { computeInitialNode } from './compute-initial-node.ts'
+import { computeNodePatch } from './status/compute-node-patch.ts'
+import { computeNodeReconciliation } from './compute-node-reconciliation.ts'
+import { computeNodeStatus } from './status/compute-node-status.ts'
+import { FailureLog } from './failure-log.ts'
+import { isRefusal } from './node-api.ts'
+import type { NodeApi } from './node-api.ts'
+import type { NodeFacts } from './status/node-facts.ts'
+import type { NodeProfile } from './status/node-profile.ts'
+import type { NodeStartup } from './node-startup.ts'
+import type { OwnNode } from './own-node.ts'
+import { tellNode } from './status/tell-node.ts'
+
+export interface RegistrationDeps {
+  readonly api: Pick<NodeApi, 'createNode' | 'getNode' | 'patchNodeStatus'>
+  readonly ownNode: OwnNode
+  readonly profile: NodeProfile
+  readonly facts: () => NodeFacts
+  readonly events: NodeEvents
+  readonly startup?: NodeStartup
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const FIRST_WAIT_MS = 100
+const LONGEST_WAIT_MS = 7000
+
+/** Makes the Node object, or puts right the one that is there. Tries until it is done. */
+export async function registerNode(deps: RegistrationDeps, signal: AbortSignal): Promise<void> {
+  const { clock, log, profile } = deps
+  const failures = new FailureLog(log, 'register the node')
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+    try {
+      deps.startup?.tries()
+      const how = await tryToRegister(deps, signal)
+      if (how === 'made') deps.startup?.made()
+      log.info('node registered', { node: profile.nodeName, how })
+      return
+    } catch (error) {
+      signal.throwIfAborted()
+      failures.failed(error)
+    }
+    await clock.sleep(waitMs, signal)
+  }
+}
+
+async function tryToRegister(deps: RegistrationDeps, signal: AbortSignal): Promise<'made' | 'found'> {
+  const { api, ownNode, profile, events } = deps
+  const facts = deps.facts()
+  const time = toApiTime(deps.clock.now())
+  const initial = computeNodeStatus(computeInitialNode(profile), { profile, facts, time })
+  try {
+    ownNode.note(await api.createNode(initial.node, signal))
+    tellNode(events, profile.nodeName, initial.events)
+    return 'made'
+  } catch (error) {
+    // Who may not make nodes may still have one that somebody else made.
+    if (!isRefusal(error, 'AlreadyExists') && !isRefusal(error, 'Forbidden')) throw error
+  }
+  const existing = await api.getNode(signal)
+  const keepsDevices = facts.size.devices?.areRecorded === true
+  const patch = computeNodePatch(existing, computeNodeReconciliation(initial.node, existing, { keepsDevices }))
+  ownNode.note(patch === undefined ? existing : await api.patchNodeStatus(patch, signal))
+  return 'found'
+}

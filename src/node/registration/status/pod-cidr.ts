@@ -1,0 +1,58 @@
+import type { Clock } from '../../../base/async/clock.ts'
+import { Wakeup } from '../../../base/async/wakeup.ts'
+import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
+import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
+import type { Logger } from '../../../base/telemetry/logger.ts'
+import { FailureLog } from '../failure-log.ts'
+
+export interface PodCidrDeps {
+  readonly calls: Pick<CriCalls, 'updateRuntimeConfig'>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const RETRY_MS = 5000
+
+/** Tells the runtime which addresses the pods of this node have. */
+export class PodCidr {
+  readonly #deps: PodCidrDeps
+  readonly #bell = new Wakeup()
+  #wanted: string | undefined
+
+  constructor(deps: PodCidrDeps) {
+    this.#deps = deps
+  }
+
+  /** Several ranges have commas between. */
+  set(cidrs: string): void {
+    this.#wanted = cidrs
+    this.#bell.wake()
+  }
+
+  /** Tells each change until the runtime has taken it. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps
+    const failures = new FailureLog(this.#deps.log, 'tell the runtime the addresses of pods')
+    let told: string | undefined
+    for (;;) {
+      const wanted = this.#wanted
+      if (wanted !== undefined && wanted !== told && (await this.#tell(wanted, failures, signal))) told = wanted
+      await this.#bell.wait({ clock, ms: told === this.#wanted ? undefined : RETRY_MS }, signal)
+    }
+  }
+
+  async #tell(podCidr: string, failures: FailureLog, signal: AbortSignal): Promise<boolean> {
+    const { calls, log } = this.#deps
+    try {
+      await calls.updateRuntimeConfig({ runtimeConfig: { networkConfig: { podCidr } } }, signal)
+      log.info('pods have new addresses', { podCidr })
+      failures.worked()
+      return true
+    } catch (error) {
+      signal.throwIfAborted()
+      failures.failed(error)
+      // A runtime that has no such call finds the addresses elsewhere.
+      return error instanceof CriCallError && error.code === 'Unimplemented'
+    }
+  }
+}

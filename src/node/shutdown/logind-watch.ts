@@ -1,0 +1,123 @@
+import type { Clock } from '../../base/async/clock.ts'
+import { TaskGroup } from '../../base/async/task-group.ts'
+import { waitForShared } from '../../base/async/wait-for-shared.ts'
+import { Wakeup } from '../../base/async/wakeup.ts'
+import type { DbusConnection } from '../../system/dbus/dbus-connection.ts'
+import type { ShutdownLock } from '../../system/machine/hold-shutdown-lock.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import { Logind } from './logind.ts'
+import type { NodeShutdown } from './node-shutdown.ts'
+
+export interface LogindWatchDeps {
+  readonly shutdown: Pick<NodeShutdown, 'begin' | 'cancel'>
+  /** How long all pods together may take. */
+  readonly seconds: number
+  readonly connect: (signal: AbortSignal) => Promise<DbusConnection>
+  /** Delays shutdowns until it is disposed. */
+  readonly lock: (onLost: () => void, signal: AbortSignal) => Promise<ShutdownLock>
+  readonly writeDelayFile: (text: string) => Promise<void>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const RECONNECT_MS = 1000
+
+/** Hears from logind that the machine shuts down, and delays that until the pods have ended. */
+export class LogindWatch {
+  readonly #deps: LogindWatchDeps
+  readonly #bell = new Wakeup()
+  /** Outlives the connection: a bus that is lost in the middle of a shutdown must not cut it short. */
+  #lock: ShutdownLock | undefined
+  /** What logind said last. */
+  #shutsDown = false
+  #hasWorked = false
+  #isTold = false
+
+  constructor(deps: LogindWatchDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Runs until the signal aborts. When it does not work at the start that is told and left at that, since the machine may have no logind.
+   * A connection that is lost later is made again.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#deps
+    try {
+      for (;;) {
+        const problem = await this.#watch(signal).catch((error: unknown) => error)
+        signal.throwIfAborted()
+        if (!this.#hasWorked) {
+          log.error('cannot hear of shutdowns from logind, only of those by command', { error: problem })
+          return
+        }
+        if (!this.#isTold) log.warn('lost logind, which tells of shutdowns, trying again', { error: problem })
+        this.#isTold = true
+        await clock.sleep(RECONNECT_MS, signal)
+      }
+    } finally {
+      this.#release()
+    }
+  }
+
+  /** Fails when the connection or the lock is lost. */
+  async #watch(signal: AbortSignal): Promise<void> {
+    const { connect, seconds, log } = this.#deps
+    using bus = await connect(signal)
+    const logind = new Logind({ ...this.#deps, bus })
+    await logind.ensureDelay(seconds, signal)
+    // Before the first shutdown can be heard of.
+    if (!this.#shutsDown) await this.#hold(signal)
+    let hasHeard = false
+    await logind.onShutdown((begins) => {
+      hasHeard = true
+      this.#hear(begins)
+    }, signal)
+    const isShuttingDown = await logind.isShuttingDown(signal)
+    // What was heard since the question is newer than its answer.
+    if (!hasHeard) this.#hear(isShuttingDown)
+    if (!this.#hasWorked || this.#isTold) log.info('shutdowns are delayed until pods have ended', { seconds })
+    this.#hasWorked = true
+    this.#isTold = false
+    await using group = new TaskGroup(signal)
+    group.run('connection', async (s) => {
+      throw await waitForShared(bus.closed, s)
+    })
+    group.run('shutdowns', (s) => this.#follow(s))
+    await group.join()
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { shutdown, clock } = this.#deps
+    let isOver = false
+    for (;;) {
+      if (!this.#shutsDown) {
+        isOver = false
+        await this.#hold(signal)
+      } else if (!isOver) {
+        isOver = await waitForShared(shutdown.begin('logind'), signal)
+        if (isOver) this.#release()
+      }
+      await this.#bell.wait({ clock, ms: undefined }, signal)
+      if (this.#lock?.isLost === true) throw new Error('Lost the lock that delays shutdowns')
+    }
+  }
+
+  #hear(begins: boolean): void {
+    if (begins === this.#shutsDown) return
+    this.#shutsDown = begins
+    // At once: the pods that are left must not end.
+    if (!begins) void this.#deps.shutdown.cancel() // Never rejects.
+    this.#bell.wake()
+  }
+
+  async #hold(signal: AbortSignal): Promise<void> {
+    if (this.#lock?.isLost === true) this.#release()
+    this.#lock ??= await this.#deps.lock(() => this.#bell.wake(), signal)
+  }
+
+  #release(): void {
+    this.#lock?.[Symbol.dispose]()
+    this.#lock = undefined
+  }
+}

@@ -1,0 +1,80 @@
+import type { Clock } from '../../base/async/clock.ts'
+import type { DbusConnection } from '../../system/dbus/dbus-connection.ts'
+
+const LOGIND = {
+  destination: 'org.freedesktop.login1',
+  path: '/org/freedesktop/login1',
+} as const
+const MANAGER = 'org.freedesktop.login1.Manager'
+const SYSTEMD = {
+  destination: 'org.freedesktop.systemd1',
+  path: '/org/freedesktop/systemd1',
+  interface: 'org.freedesktop.systemd1.Manager',
+} as const
+const SIGHUP = 1
+const FIRST_LOOK_MS = 100
+const LOOKS = 5
+
+export interface LogindDeps {
+  readonly bus: Pick<DbusConnection, 'call' | 'onSignal'>
+  readonly clock: Clock
+  /** Writes the file that raises the longest delay of a shutdown. */
+  readonly writeDelayFile: (text: string) => Promise<void>
+}
+
+/** What systemd's logind says of shutdowns, and what it is asked for. */
+export class Logind {
+  readonly #deps: LogindDeps
+
+  constructor(deps: LogindDeps) {
+    this.#deps = deps
+  }
+
+  /** Sees to it that a shutdown can be delayed for so long. */
+  async ensureDelay(seconds: number, signal: AbortSignal): Promise<void> {
+    const { bus, clock, writeDelayFile } = this.#deps
+    const wantedUs = BigInt(seconds) * 1_000_000n
+    if ((await this.#readDelay(signal)) >= wantedUs) return
+    await writeDelayFile(
+      `# Written by the kubelet, which needs this long to end pods\n[Login]\nInhibitDelayMaxSec=${seconds}\n`,
+    )
+    const body = ['systemd-logind.service', 'all', SIGHUP]
+    await bus.call({ ...SYSTEMD, member: 'KillUnit', signature: 'ssi', body }, signal)
+    let delayUs = 0n
+    for (let look = 0; look < LOOKS; look += 1) {
+      if (look > 0) await clock.sleep(FIRST_LOOK_MS * 2 ** (look - 1), signal)
+      delayUs = await this.#readDelay(signal)
+      if (delayUs >= wantedUs) return
+    }
+    throw new Error(
+      `Cannot delay shutdowns for ${seconds} s: logind was told to reload, and still allows ${Number(delayUs) / 1e6} s`,
+    )
+  }
+
+  /** Tells when a shutdown begins (true) or is cancelled (false), until the connection ends. */
+  async onShutdown(listener: (begins: boolean) => void, signal: AbortSignal): Promise<void> {
+    const { bus } = this.#deps
+    const match = { sender: LOGIND.destination, path: LOGIND.path, interface: MANAGER, member: 'PrepareForShutdown' }
+    const told = ([begins]: readonly unknown[]) => {
+      if (typeof begins === 'boolean') listener(begins)
+    }
+    await bus.onSignal(match, told, signal)
+  }
+
+  /** For what happened while nobody listened. */
+  async isShuttingDown(signal: AbortSignal): Promise<boolean> {
+    return (await this.#read('PreparingForShutdown', signal)) === true
+  }
+
+  async #readDelay(signal: AbortSignal): Promise<bigint> {
+    const delay = await this.#read('InhibitDelayMaxUSec', signal)
+    if (typeof delay === 'bigint') return delay
+    throw new Error(`Cannot use InhibitDelayMaxUSec of logind: "${String(delay)}", expected a whole number`)
+  }
+
+  async #read(property: string, signal: AbortSignal): Promise<unknown> {
+    const get = { ...LOGIND, interface: 'org.freedesktop.DBus.Properties', member: 'Get' }
+    const [variant] = await this.#deps.bus.call({ ...get, signature: 'ss', body: [MANAGER, property] }, signal)
+    return typeof variant === 'object' && 'signature' in variant ? variant.value : undefined
+  }
+}

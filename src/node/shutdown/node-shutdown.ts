@@ -1,0 +1,182 @@
+import { AbortScope } from '../../base/async/abort-scope.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import type { TaskGroup } from '../../base/async/task-group.ts'
+import type { ShutdownMetrics } from '../../metrics/create-shutdown-metrics.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { NodeEvents } from '../../model/events/node-events.ts'
+import { computeShutdownGroups } from './compute-shutdown-groups.ts'
+import { type ShutdownPeriod, UNHURRIED_PERIODS } from './compute-shutdown-periods.ts'
+import { endGroups, type ShutdownPods } from './end-groups.ts'
+import { formatShutdownTimes, isInterrupted, parseShutdownTimes } from './shutdown-times.ts'
+import type { ShutdownTimes } from './shutdown-times.ts'
+
+export interface NodeShutdownDeps {
+  readonly pods: ShutdownPods
+  /** The lowest priority first; none: everybody gets the time that they ask for. */
+  readonly periods: readonly ShutdownPeriod[]
+  /** What remembers when the last shutdown was; undefined when there was none. */
+  readonly file: { read(): Promise<string | undefined>; write(text: string): Promise<void> }
+  /** When the machine was started; undefined when nobody knows. */
+  readonly bootedAt: number | undefined
+  readonly events: NodeEvents
+  readonly metrics: ShutdownMetrics
+  /** The node is ready or not ready now: its status has to say so at once. */
+  readonly onChange: () => void
+  /** Where the work goes on, whoever asked for it has left or not. */
+  readonly tasks: Pick<TaskGroup, 'run'>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const PROBLEM = 'node is shutting down'
+// Where the API is away its pods stay unknown, and the others are not to wait for it.
+const KNOWN_MS = 30_000
+const LOOK_MS = 100
+const EVENT = { type: 'Normal', reason: 'Shutdown' } as const
+
+/** How a shutdown began. */
+interface Beginning {
+  readonly startedAt: number
+  readonly isByCommand: boolean
+  /** By an earlier agent: its pods are not all known yet. */
+  readonly isResumed: boolean
+}
+
+interface Ending extends Beginning {
+  readonly scope: AbortController
+  /** False when it was cancelled. */
+  readonly done: Promise<boolean>
+  readonly listeners: Set<(line: string) => void>
+}
+
+/** Whether the node shuts down, and the end of its pods when it does. The agent itself stays: pods end through it. */
+export class NodeShutdown {
+  readonly #deps: NodeShutdownDeps
+  #ending: Ending | undefined
+
+  constructor(deps: NodeShutdownDeps) {
+    this.#deps = deps
+  }
+
+  /** From the beginning of a shutdown until it is cancelled or the agent leaves. */
+  get isShuttingDown(): boolean {
+    return this.#ending !== undefined
+  }
+
+  /** Why the node is not ready. */
+  problems(): readonly string[] {
+    return this.isShuttingDown ? [PROBLEM] : []
+  }
+
+  /** Shows when the last one was, and goes on with it when an agent was killed in the middle. */
+  async recall(): Promise<void> {
+    const { file, metrics, log } = this.#deps
+    try {
+      const text = await file.read()
+      const times = text === undefined ? undefined : parseShutdownTimes(text)
+      if (times === undefined || this.isShuttingDown) return
+      metrics.shutdownStarted(toSeconds(times.startedAt))
+      if (times.endedAt !== undefined) metrics.shutdownEnded(toSeconds(times.endedAt))
+      if (!isInterrupted(times, this.#deps.bootedAt)) return
+      log.warn('the agent ended in the middle of a shutdown of the node, going on with it')
+      // The work is a task of its own; nobody waits for its end yet.
+      void this.#start({ ...times, isResumed: true }, () => {})
+    } catch (error) {
+      log.error('cannot read when the last graceful shutdown was', { error })
+    }
+  }
+
+  /**
+   * Ends all pods, in order, and resolves when they have had their time; to false when that was cancelled. Whoever asks again waits for
+   * the same end, also when it is over.
+   */
+  async begin(who: 'logind' | 'command', say: (line: string) => void = () => {}): Promise<boolean> {
+    const isByCommand = who === 'command'
+    if (this.#ending === undefined) {
+      return await this.#start({ startedAt: this.#deps.clock.now(), isByCommand, isResumed: false }, say)
+    }
+    say('the shutdown has begun already')
+    this.#ending.listeners.add(say)
+    return await this.#ending.done
+  }
+
+  /**
+   * The node stays: pods that were not reached go on, those of manifests that were run again, new ones are taken. False when there was
+   * nothing to cancel. Never fails.
+   */
+  async cancel(): Promise<boolean> {
+    const ending = this.#ending
+    if (ending === undefined) return false
+    const { pods, events, clock, log, onChange } = this.#deps
+    log.info('the shutdown of the node is cancelled')
+    events.record({ ...EVENT, message: 'Shutdown manager detected shutdown cancellation' })
+    ending.scope.abort(new Error('The shutdown was cancelled'))
+    this.#ending = undefined
+    onChange()
+    pods.runAgain()
+    const isDone = await ending.done
+    // So that no agent that starts later goes on with it.
+    if (!isDone && !this.isShuttingDown) await this.#remember({ ...ending, endedAt: clock.now() })
+    return true
+  }
+
+  async #start(beginning: Beginning, say: (line: string) => void): Promise<boolean> {
+    const { events, tasks, log, onChange } = this.#deps
+    log.info('the node shuts down')
+    events.record({ ...EVENT, message: 'Shutdown manager detected shutdown event' })
+    const { promise: done, resolve } = Promise.withResolvers<boolean>()
+    const ending: Ending = { ...beginning, scope: new AbortController(), done, listeners: new Set([say]) }
+    this.#ending = ending
+    onChange()
+    tasks.run('shutdown of the node', async (signal) => {
+      using scope = new AbortScope(signal)
+      ending.scope.signal.addEventListener('abort', () => scope.abort(ending.scope.signal.reason))
+      try {
+        await this.#endPods(ending, scope.signal)
+      } catch (error) {
+        if (!ending.scope.signal.aborted) throw error
+      } finally {
+        resolve(!scope.signal.aborted)
+      }
+    })
+    return await done
+  }
+
+  async #endPods(ending: Ending, signal: AbortSignal): Promise<void> {
+    const { pods, periods, clock, metrics, log } = this.#deps
+    const { startedAt, listeners } = ending
+    const say = (line: string) => {
+      for (const listener of listeners) listener(line)
+    }
+    metrics.shutdownStarted(toSeconds(startedAt))
+    metrics.shutdownEnded(0)
+    await this.#remember({ ...ending, endedAt: undefined })
+    if (ending.isResumed) await this.#waitForPods(signal)
+    const groups = computeShutdownGroups(periods.length === 0 ? UNHURRIED_PERIODS : periods, pods.activePods())
+    await endGroups({ pods, clock, log, say }, groups, signal)
+    const endedAt = clock.now()
+    metrics.shutdownEnded(toSeconds(endedAt))
+    await this.#remember({ ...ending, endedAt })
+    log.info('all pods have had their time to end, the node may shut down')
+  }
+
+  async #waitForPods(signal: AbortSignal): Promise<void> {
+    const { pods, clock, log } = this.#deps
+    const end = clock.monotonic() + KNOWN_MS
+    while (!pods.areKnown() && clock.monotonic() < end) await clock.sleep(LOOK_MS, signal)
+    if (!pods.areKnown()) log.warn('not all pods are known yet, those that are end now')
+  }
+
+  async #remember(times: ShutdownTimes): Promise<void> {
+    const { file, log } = this.#deps
+    try {
+      await file.write(formatShutdownTimes(times))
+    } catch (error) {
+      log.error('cannot note that the node shuts down', { error })
+    }
+  }
+}
+
+function toSeconds(ms: number): number {
+  return Math.floor(ms / 1000)
+}

@@ -1,0 +1,128 @@
+import { nextTurn } from '../../base/async/next-turn.ts'
+import type { FilesystemUsage } from '../../protocols/cri/generated/runtime-v1.ts'
+import type { TreeUsage } from '../../system/files/file-usage.ts'
+import type { ObservedPod } from '../../model/pod/observed-pod.ts'
+import type { PodUid } from '../../model/pod/pod.ts'
+import type { StatsDeps } from './stats-deps.ts'
+import type { RuntimeFileSystem, VolumeFigures } from './stats-snapshot.ts'
+
+/** Undefined where the runtime does not tell. */
+export interface RuntimeFileSystems {
+  readonly imageFs: RuntimeFileSystem | undefined
+  readonly containerFs: RuntimeFileSystem | undefined
+}
+
+/** What pods take on the disk. */
+export interface DiskFigures {
+  /** By the id of the container. */
+  readonly rootfs: ReadonlyMap<string, TreeUsage & { readonly time: number }>
+  readonly pods: ReadonlyMap<PodUid, PodDisk>
+}
+
+interface PodDisk {
+  readonly own: TreeUsage
+  /** By the name of the container. */
+  readonly logs: ReadonlyMap<string, TreeUsage>
+  readonly volumes: readonly VolumeFigures[]
+}
+
+type DiskDeps = Pick<StatsDeps, 'calls' | 'files' | 'volumes' | 'rootDirectory' | 'podLogsDirectory' | 'log'>
+
+const NANOS_PER_MS = 1_000_000n
+
+/** Asks the runtime, which counts layers by itself, and lists log folders. What cannot be had is left out. */
+export async function collectDisk(
+  deps: DiskDeps,
+  pods: readonly ObservedPod[],
+  signal: AbortSignal,
+): Promise<DiskFigures> {
+  const [rootfs, byPod] = await Promise.all([
+    unlessFailed(deps, 'containers', readLayers(deps, signal), signal),
+    readPods(deps, pods, signal),
+  ])
+  return { rootfs: rootfs ?? new Map(), pods: byPod }
+}
+
+/** The file systems that the runtime uses, as far as it tells. */
+export async function collectFileSystems(
+  deps: Pick<DiskDeps, 'calls' | 'files' | 'log'>,
+  signal: AbortSignal,
+): Promise<RuntimeFileSystems> {
+  const found = await unlessFailed(deps, 'images', readFileSystems(deps, signal), signal)
+  return found ?? { imageFs: undefined, containerFs: undefined }
+}
+
+async function unlessFailed<T>(
+  { log }: Pick<DiskDeps, 'log'>,
+  what: string,
+  work: Promise<T>,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    signal.throwIfAborted()
+    log.warn('cannot measure the disk, going on without', { what, error })
+    return undefined
+  }
+}
+
+async function readFileSystems(
+  { calls, files }: Pick<DiskDeps, 'calls' | 'files'>,
+  signal: AbortSignal,
+): Promise<RuntimeFileSystems> {
+  const { imageFilesystems, containerFilesystems } = await calls.imageFsInfo({}, signal)
+  return {
+    imageFs: await readFileSystem(files, imageFilesystems[0]),
+    containerFs: await readFileSystem(files, containerFilesystems[0]),
+  }
+}
+
+async function readFileSystem(
+  files: DiskDeps['files'],
+  told: FilesystemUsage | undefined,
+): Promise<RuntimeFileSystem | undefined> {
+  const mountPoint = told?.fsId?.mountpoint
+  if (mountPoint === undefined || mountPoint === '') return undefined
+  const whole = await files.fileSystem(mountPoint)
+  const used = told?.usedBytes === undefined ? {} : { usedBytes: Number(told.usedBytes.value) }
+  const inodes = told?.inodesUsed === undefined ? {} : { inodesUsed: Number(told.inodesUsed.value) }
+  return { ...whole, ...used, ...inodes, mountPoint }
+}
+
+async function readLayers({ calls }: DiskDeps, signal: AbortSignal): Promise<DiskFigures['rootfs']> {
+  const { stats } = await calls.listContainerStats({}, signal)
+  return new Map(
+    stats.flatMap(({ attributes, writableLayer }) => {
+      if (attributes === undefined || writableLayer === undefined) return []
+      const { usedBytes, inodesUsed, timestamp } = writableLayer
+      const usage = { bytes: Number(usedBytes?.value ?? 0n), inodes: Number(inodesUsed?.value ?? 0n) }
+      return [[attributes.id, { ...usage, time: Number(timestamp / NANOS_PER_MS) }]]
+    }),
+  )
+}
+
+async function readPods(
+  deps: DiskDeps,
+  pods: readonly ObservedPod[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<PodUid, PodDisk>> {
+  const volumes = Map.groupBy(deps.volumes(), ({ volume }) => volume.uid)
+  const found = new Map<PodUid, PodDisk>()
+  for (const { uid, name, namespace } of pods) {
+    const logs = await deps.files.folder(`${deps.podLogsDirectory}/${namespace}_${name}_${uid}`)
+    const hosts = await deps.files.file(`${deps.rootDirectory}/pods/${uid}/etc-hosts`)
+    const { bytes, inodes } = logs?.own ?? { bytes: 0, inodes: 0 }
+    found.set(uid, {
+      own: { bytes: bytes + hosts.bytes, inodes: inodes + hosts.inodes },
+      logs: logs?.folders ?? new Map(),
+      volumes: (volumes.get(uid) ?? []).map(({ volume, ...usage }) => {
+        const { name: volumeName, pvcRef, isLocalEphemeral } = volume
+        return { ...usage, name: volumeName, pvcRef, isLocalEphemeral }
+      }),
+    })
+    await nextTurn()
+    signal.throwIfAborted()
+  }
+  return found
+}

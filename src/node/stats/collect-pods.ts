@@ -1,0 +1,152 @@
+import { nextTurn } from '../../base/async/next-turn.ts'
+import type { TreeUsage } from '../../system/files/file-usage.ts'
+import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../model/pod/observed-pod.ts'
+import type { CgroupFinder } from './sampling/cgroup-finder.ts'
+import type { CgroupSampler } from './sampling/cgroup-sampler.ts'
+import type { DiskFigures } from './collect-disk.ts'
+import { listProcesses } from './sampling/list-processes.ts'
+import { parseCgroupOfProcess } from './sampling/parse-cgroup-of-process.ts'
+import { parseNetDev } from './sampling/parse-net-dev.ts'
+import type { InterfaceCounters } from './sampling/parse-net-dev.ts'
+import type { RuntimePids } from './sampling/runtime-pids.ts'
+import type { StatsDeps } from './stats-deps.ts'
+import type { CgroupFigures, ContainerFigures, PodFigures, StatsPart } from './stats-snapshot.ts'
+
+/** What a look at pods goes by. */
+export interface PodLook {
+  readonly deps: Pick<StatsDeps, 'cgroups' | 'files' | 'pressure' | 'log'>
+  readonly finder: CgroupFinder
+  readonly sampler: CgroupSampler
+  readonly pids: RuntimePids
+  readonly parts: ReadonlySet<StatsPart>
+  readonly disk: DiskFigures | undefined
+}
+
+/** Reads the cgroups and interfaces of all pods that run, one pod at a time: others have their turn in between. */
+export async function collectPods(
+  look: PodLook,
+  pods: readonly ObservedPod[],
+  signal: AbortSignal,
+): Promise<readonly PodFigures[]> {
+  const figures: PodFigures[] = []
+  for (const pod of pods) {
+    const found = await collectPod(look, pod, signal)
+    if (found !== undefined) figures.push(found)
+    await nextTurn()
+    signal.throwIfAborted()
+  }
+  return figures
+}
+
+/** The containers of a pod that have figures: what has nothing that runs is on its way in or out. */
+export function listMeasured(pod: ObservedPod): readonly ObservedContainer[] {
+  return pod.sandboxes.some(({ ready }) => ready) ? newestRunning(pod.containers) : []
+}
+
+async function collectPod(look: PodLook, pod: ObservedPod, signal: AbortSignal): Promise<PodFigures | undefined> {
+  const running = listMeasured(pod)
+  const sandbox = pod.sandboxes.find(({ ready }) => ready)
+  if (sandbox === undefined || running.length === 0) return undefined
+  const path = look.finder.ofPod(pod.uid)
+  const sandboxPath = await partCgroup(look, { podCgroup: path, id: sandbox.id, isSandbox: true }, signal)
+  const containers: ContainerFigures[] = []
+  for (const container of running) {
+    const part = { podCgroup: path, id: container.id, isSandbox: false }
+    containers.push(toContainer(look, pod, container, await partCgroup(look, part, signal)))
+  }
+  const disk = look.disk?.pods.get(pod.uid)
+  const paths = [sandboxPath, ...containers.map(({ cgroup }) => cgroup?.path)]
+  return {
+    uid: pod.uid,
+    name: pod.name,
+    namespace: pod.namespace,
+    createdAt: sandbox.createdAt,
+    cgroup: path === undefined ? undefined : sample(look, path),
+    // Only scrapers of details want to know; its pod counts it too.
+    sandbox: {
+      id: sandbox.id,
+      cgroup: sandboxPath === undefined || !look.parts.has('details') ? undefined : sample(look, sandboxPath),
+    },
+    containers,
+    interfaces: look.parts.has('network') ? await readInterfaces(look, sandbox, paths, signal) : undefined,
+    processes: sum(containers.map(({ processes }) => processes)),
+    ownFiles: disk?.own,
+    volumes: disk?.volumes ?? [],
+  }
+}
+
+function toContainer(
+  look: PodLook,
+  pod: ObservedPod,
+  { id, name, image, createdAt, startedAt }: ObservedContainer,
+  path: string | undefined,
+): ContainerFigures {
+  const wantsProcesses = look.parts.has('details') || look.parts.has('disk')
+  return {
+    id,
+    name,
+    image,
+    createdAt,
+    startedAt,
+    cgroup: path === undefined ? undefined : sample(look, path),
+    processes: wantsProcesses && path !== undefined ? listProcesses(look.deps.cgroups, path).length : undefined,
+    rootfs: look.disk?.rootfs.get(id),
+    logs: look.disk?.pods.get(pod.uid)?.logs.get(name) ?? (look.disk === undefined ? undefined : NOTHING),
+  }
+}
+
+const NOTHING: TreeUsage = { bytes: 0, inodes: 0 }
+
+function sample(look: PodLook, path: string): CgroupFigures | undefined {
+  return look.sampler.sample(path, { details: look.parts.has('details'), pressure: look.deps.pressure })
+}
+
+/** By name inside that of the pod; where pods have none, by a process of the part. */
+async function partCgroup(
+  look: PodLook,
+  part: { readonly podCgroup: string | undefined; readonly id: string; readonly isSandbox: boolean },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (part.podCgroup !== undefined) return look.finder.ofPart(part.podCgroup, part.id)
+  const pid = await pidOf(look, part, signal)
+  return pid === undefined ? undefined : parseCgroupOfProcess(look.deps.files.kernelFile(`/proc/${pid}/cgroup`))
+}
+
+async function pidOf(
+  { pids, deps }: PodLook,
+  { id, isSandbox }: { readonly id: string; readonly isSandbox: boolean },
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  try {
+    return await (isSandbox ? pids.ofSandbox(id, signal) : pids.ofContainer(id, signal))
+  } catch (error) {
+    signal.throwIfAborted()
+    deps.log.debug('cannot ask the runtime for a process', { id, error })
+    return undefined
+  }
+}
+
+/** All parts of a pod share one network: any process of it shows it. */
+async function readInterfaces(
+  look: PodLook,
+  { id }: ObservedSandbox,
+  cgroups: readonly (string | undefined)[],
+  signal: AbortSignal,
+): Promise<readonly InterfaceCounters[] | undefined> {
+  const found = cgroups.values().flatMap((path) => (path === undefined ? [] : listProcesses(look.deps.cgroups, path)))
+  const pid = found.next().value ?? (await pidOf(look, { id, isSandbox: true }, signal))
+  const text = pid === undefined ? undefined : look.deps.files.kernelFile(`/proc/${pid}/net/dev`)
+  return text === undefined ? undefined : parseNetDev(text)
+}
+
+/** Of several that run under one name the newest counts; they come newest first. */
+function newestRunning(containers: readonly ObservedContainer[]): readonly ObservedContainer[] {
+  const byName = new Map<string, ObservedContainer>()
+  for (const container of containers) if (container.state === 'running') byName.getOrInsert(container.name, container)
+  return [...byName.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function sum(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined)
+  return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0)
+}

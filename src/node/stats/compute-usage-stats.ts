@@ -1,0 +1,87 @@
+import type { Pressure } from './sampling/cgroup-sample.ts'
+import type { InterfaceCounters } from './sampling/parse-net-dev.ts'
+import type { CgroupFigures } from './stats-snapshot.ts'
+import type {
+  CpuStats,
+  InterfaceStats,
+  IoStats,
+  MemoryStats,
+  NetworkStats,
+  PsiStats,
+  SwapStats,
+} from './reports/summary-types.ts'
+
+/** What a summary says of one cgroup. */
+export interface UsageStats {
+  readonly cpu: CpuStats | undefined
+  readonly memory: MemoryStats | undefined
+  readonly swap: SwapStats | undefined
+  readonly io: IoStats | undefined
+}
+
+const DEFAULT_INTERFACE = 'eth0'
+
+/** Seconds are as exact as the API is. */
+export function toStatsTime(ms: number): string {
+  return `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, -'.000Z'.length)}Z`
+}
+
+/** Everything that a cgroup counts; without one, nothing is known. */
+export function computeUsageStats(cgroup: CgroupFigures | undefined, withIo: boolean): UsageStats {
+  const nothing = { cpu: undefined, memory: undefined, swap: undefined, io: undefined }
+  if (cgroup === undefined) return nothing
+  const { sample, nanoCores } = cgroup
+  const time = toStatsTime(cgroup.time)
+  const { cpu, swap, ioPressure } = sample
+  return {
+    cpu:
+      cpu === undefined
+        ? undefined
+        : { time, usageNanoCores: nanoCores, usageCoreNanoSeconds: cpu.usageNanos, psi: toPsi(cpu.pressure) },
+    memory: toMemory(cgroup, time),
+    swap:
+      swap === undefined
+        ? undefined
+        : {
+            time,
+            swapAvailableBytes:
+              swap.limitBytes === undefined ? undefined : Math.max(0, swap.limitBytes - swap.usageBytes),
+            swapUsageBytes: swap.usageBytes,
+          },
+    io: withIo && ioPressure !== undefined ? { time, psi: toPsi(ioPressure) } : undefined,
+  }
+}
+
+function toMemory({ sample: { memory } }: CgroupFigures, time: string): MemoryStats | undefined {
+  if (memory === undefined) return undefined
+  const { limitBytes, usageBytes, workingSetBytes, rssBytes, pageFaults, majorPageFaults, pressure } = memory
+  return {
+    time,
+    availableBytes: limitBytes === undefined ? undefined : Math.max(0, limitBytes - workingSetBytes),
+    usageBytes,
+    workingSetBytes,
+    rssBytes,
+    pageFaults,
+    majorPageFaults,
+    psi: toPsi(pressure),
+  }
+}
+
+function toPsi(pressure: Pressure | undefined): PsiStats | undefined {
+  return pressure === undefined ? undefined : { full: pressure.full, some: pressure.some }
+}
+
+/** The usual interface, and all of them; undefined where none was looked at. */
+export function computeNetworkStats(
+  interfaces: readonly InterfaceCounters[] | undefined,
+  time: string,
+): NetworkStats | undefined {
+  if (interfaces === undefined) return undefined
+  const all = interfaces.map(toInterface)
+  const usual = all.find(({ name }) => name === DEFAULT_INTERFACE)
+  return { time, ...(usual ?? { name: '' }), interfaces: all }
+}
+
+function toInterface({ name, rxBytes, rxErrors, txBytes, txErrors }: InterfaceCounters): InterfaceStats {
+  return { name, rxBytes, rxErrors, txBytes, txErrors }
+}

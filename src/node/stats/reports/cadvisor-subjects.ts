@@ -1,0 +1,69 @@
+import type { FileSystemUsage } from '../../../system/files/file-usage.ts'
+import { formatLabels } from './metric-family.ts'
+import type { InterfaceCounters } from '../sampling/parse-net-dev.ts'
+import type { CgroupFigures, StatsSnapshot } from '../stats-snapshot.ts'
+
+/** Something that has a cgroup, with what cAdvisor's metrics say of it. */
+export interface CadvisorSubject {
+  readonly base: Readonly<Record<string, string>>
+  /** The same, written. */
+  readonly labels: string
+  readonly cgroup: CgroupFigures
+  readonly startedAt: number
+  readonly processes: number | undefined
+  readonly interfaces: readonly InterfaceCounters[]
+  readonly fileSystems: readonly { readonly device: string; readonly usage: FileSystemUsage }[]
+}
+
+interface Named {
+  readonly name?: string
+  readonly image?: string
+  readonly container?: string
+  readonly pod?: string
+  readonly namespace?: string
+}
+
+type Extra = Partial<Pick<CadvisorSubject, 'startedAt' | 'processes' | 'interfaces' | 'fileSystems'>>
+
+/** The machine, the cgroups of all pods and of their classes, each pod, and what runs in it. */
+export function listCadvisorSubjects({ node, pods }: StatsSnapshot): readonly CadvisorSubject[] {
+  const startedAt = node.startedAt
+  const root = { startedAt, interfaces: node.interfaces, fileSystems: [toFileSystem(node)] }
+  const groups = [...node.system.map(({ cgroup }) => cgroup), ...node.qos]
+  return [
+    toSubject(node.root, {}, root),
+    ...groups.map((cgroup) => toSubject(cgroup, {}, { startedAt })),
+    ...pods.flatMap((pod) => {
+      const { name, namespace, sandbox, createdAt, interfaces = [], processes } = pod
+      const whose = { pod: name, namespace }
+      const network = { interfaces, startedAt: createdAt }
+      return [
+        ...(pod.cgroup === undefined ? [] : [toSubject(pod.cgroup, whose, { startedAt: createdAt, processes })]),
+        // What a pod sends and receives is told of its sandbox.
+        ...(sandbox?.cgroup === undefined ? [] : [toSubject(sandbox.cgroup, { ...whose, name: sandbox.id }, network)]),
+        ...pod.containers.flatMap((container) => {
+          const { id, image, cgroup } = container
+          const named = { ...whose, name: id, image, container: container.name }
+          return cgroup === undefined ? [] : [toSubject(cgroup, named, container)]
+        }),
+      ]
+    }),
+  ]
+}
+
+function toSubject(cgroup: CgroupFigures, named: Named, extra: Extra): CadvisorSubject {
+  const { name = '', image = '', container = '', pod = '', namespace = '' } = named
+  const base = { id: cgroup.path, name, image, container, pod, namespace }
+  const { startedAt = 0, processes, interfaces = [], fileSystems = [] } = extra
+  return { base, labels: formatLabels(base), cgroup, startedAt, processes, interfaces, fileSystems }
+}
+
+function toFileSystem({ fs, disks }: StatsSnapshot['node']): CadvisorSubject['fileSystems'][number] {
+  return { device: diskName(disks, fs.device), usage: fs }
+}
+
+/** As in /dev/vda; the numbers of one that has no name here. */
+export function diskName(disks: ReadonlyMap<string, string>, device: string): string {
+  const name = disks.get(device)
+  return name === undefined ? device : `/dev/${name}`
+}

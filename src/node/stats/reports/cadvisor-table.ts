@@ -1,0 +1,179 @@
+import type { CpuThrottling, Pressure } from '../sampling/cgroup-sample.ts'
+import type { CadvisorSubject } from './cadvisor-subjects.ts'
+import { diskName } from './cadvisor-subjects.ts'
+import type { MetricFamily } from './metric-family.ts'
+import type { InterfaceCounters } from '../sampling/parse-net-dev.ts'
+
+/** One value of a metric, with labels besides the usual ones. */
+interface CadvisorValue {
+  readonly value: number | undefined
+  readonly extra?: Readonly<Record<string, string>>
+}
+
+/** One metric: how it is called, and what it is for somebody. */
+export interface CadvisorRow {
+  readonly name: string
+  readonly help: string
+  readonly type: MetricFamily['type']
+  /** False: it is a setting, which holds whenever it is read. */
+  readonly isTimed: boolean
+  values(subject: CadvisorSubject, disks: ReadonlyMap<string, string>): readonly CadvisorValue[]
+}
+
+type One = (subject: CadvisorSubject) => number | undefined
+
+const counter = (name: string, help: string, one: One) =>
+  row(name, help, 'counter', (subject) => [{ value: one(subject) }])
+const gauge = (name: string, help: string, one: One) => row(name, help, 'gauge', (subject) => [{ value: one(subject) }])
+const setting = (name: string, help: string, one: One): CadvisorRow => ({ ...gauge(name, help, one), isTimed: false })
+
+function row(name: string, help: string, type: MetricFamily['type'], values: CadvisorRow['values']): CadvisorRow {
+  return { name: `container_${name}`, help, type, isTimed: true, values }
+}
+
+const memory = ({ cgroup }: CadvisorSubject) => cgroup.sample.memory
+const details = ({ cgroup }: CadvisorSubject) => cgroup.sample.details
+
+const throttled = (name: string, help: string, one: (throttling: CpuThrottling) => number) =>
+  counter(`cpu_cfs_${name}`, help, (subject) => {
+    const throttling = details(subject)?.throttling
+    return throttling === undefined ? undefined : one(throttling)
+  })
+
+const network = (name: string, help: string, one: (counters: InterfaceCounters) => number) =>
+  row(`network_${name}_total`, help, 'counter', ({ interfaces }) =>
+    interfaces.map((counters) => ({ value: one(counters), extra: { interface: counters.name } })),
+  )
+
+const disk = (name: string, help: string, field: 'readBytes' | 'writtenBytes' | 'reads' | 'writes') =>
+  row(`fs_${name}_total`, help, 'counter', (subject, disks) =>
+    (details(subject)?.disks ?? []).map((sample) => ({
+      value: sample[field],
+      extra: { device: diskName(disks, sample.device) },
+    })),
+  )
+
+const space = (name: string, help: string, field: 'inodesFree' | 'inodes' | 'capacityBytes' | 'usedBytes') =>
+  row(`fs_${name}`, help, 'gauge', ({ fileSystems }) =>
+    fileSystems.map(({ device, usage }) => ({ value: usage[field], extra: { device } })),
+  )
+
+const pressure = (resource: string, of: (subject: CadvisorSubject) => Pressure | undefined) =>
+  (
+    [
+      ['waiting', 'some'],
+      ['stalled', 'full'],
+    ] as const
+  ).map(([word, kind]) =>
+    counter(
+      `pressure_${resource}_${word}_seconds_total`,
+      `Time in which ${kind === 'some' ? 'some' : 'all'} tasks waited for ${resource}`,
+      (subject) => {
+        const micros = of(subject)?.[kind].total
+        return micros === undefined ? undefined : micros / 1e6
+      },
+    ),
+  )
+
+/** The metrics of /metrics/cadvisor that cgroups and interfaces tell. */
+export const CADVISOR_TABLE: readonly CadvisorRow[] = [
+  row('blkio_device_usage_total', 'Bytes read from and written to a disk', 'counter', (subject, disks) =>
+    (details(subject)?.disks ?? []).flatMap(({ device, readBytes, writtenBytes }) => {
+      const [major = '', minor = ''] = device.split(':')
+      const extra = { device: diskName(disks, device), major, minor }
+      return [
+        { value: readBytes, extra: { ...extra, operation: 'Read' } },
+        { value: writtenBytes, extra: { ...extra, operation: 'Write' } },
+      ]
+    }),
+  ),
+  throttled('burst_periods_total', 'Periods in which more than the quota was used', ({ burstPeriods }) => burstPeriods),
+  throttled('burst_seconds_total', 'Time used above the quota', ({ burstSeconds }) => burstSeconds),
+  throttled('periods_total', 'Periods of the cpu quota that have passed', ({ periods }) => periods),
+  throttled('throttled_periods_total', 'Periods in which the quota was used up', (cpu) => cpu.throttledPeriods),
+  throttled('throttled_seconds_total', 'Time in which nothing ran because of the quota', (cpu) => cpu.throttledSeconds),
+  counter('cpu_system_seconds_total', 'Cpu time in the kernel', (subject) => details(subject)?.cpuSystemSeconds),
+  row('cpu_usage_seconds_total', 'Cpu time in all', 'counter', ({ cgroup }) => {
+    const nanos = cgroup.sample.cpu?.usageNanos
+    return nanos === undefined ? [] : [{ value: nanos / 1e9, extra: { cpu: 'total' } }]
+  }),
+  counter('cpu_user_seconds_total', 'Cpu time outside the kernel', (subject) => details(subject)?.cpuUserSeconds),
+  space('inodes_free', 'Inodes that are left', 'inodesFree'),
+  space('inodes_total', 'Inodes that there are', 'inodes'),
+  space('limit_bytes', 'Size of the file system', 'capacityBytes'),
+  disk('reads_bytes', 'Bytes read', 'readBytes'),
+  disk('reads', 'Reads that were completed', 'reads'),
+  space('usage_bytes', 'What of the file system is used', 'usedBytes'),
+  disk('writes_bytes', 'Bytes written', 'writtenBytes'),
+  disk('writes', 'Writes that were completed', 'writes'),
+  gauge('last_seen', 'When it was last looked at', ({ cgroup }) => Math.floor(cgroup.time / 1000)),
+  gauge('memory_cache', 'Files that are kept in memory, in bytes', (subject) => memory(subject)?.cacheBytes),
+  counter('memory_failcnt', 'How often the memory limit was hit', (subject) => details(subject)?.memoryFailures),
+  row('memory_failures_total', 'Page faults', 'counter', (subject) => {
+    const sample = memory(subject)
+    return [
+      { value: sample?.ownPageFaults, extra: { failure_type: 'pgfault', scope: 'container' } },
+      { value: sample?.pageFaults, extra: { failure_type: 'pgfault', scope: 'hierarchy' } },
+      { value: sample?.ownMajorPageFaults, extra: { failure_type: 'pgmajfault', scope: 'container' } },
+      { value: sample?.majorPageFaults, extra: { failure_type: 'pgmajfault', scope: 'hierarchy' } },
+    ]
+  }),
+  gauge(
+    'memory_kernel_usage',
+    'What the kernel uses for it, in bytes',
+    (subject) => details(subject)?.memoryKernelBytes,
+  ),
+  gauge('memory_mapped_file', 'Files that are mapped, in bytes', (subject) => memory(subject)?.mappedBytes),
+  gauge('memory_max_usage_bytes', 'The most it ever used', (subject) => details(subject)?.memoryMaxUsageBytes),
+  gauge('memory_rss', 'Memory of its own, in bytes', (subject) => memory(subject)?.rssBytes),
+  gauge('memory_swap', 'What of it is swapped out, in bytes', ({ cgroup }) => cgroup.sample.swap?.usageBytes),
+  gauge('memory_total_active_file_bytes', 'Files that are in use', (subject) => memory(subject)?.activeFileBytes),
+  gauge('memory_total_inactive_file_bytes', 'Files not in use', (subject) => memory(subject)?.inactiveFileBytes),
+  gauge('memory_usage_bytes', 'All memory that it uses', (subject) => memory(subject)?.usageBytes),
+  gauge('memory_working_set_bytes', 'Memory that is in use', (subject) => memory(subject)?.workingSetBytes),
+  network('receive_bytes', 'Bytes received', ({ rxBytes }) => rxBytes),
+  network('receive_errors', 'Errors while receiving', ({ rxErrors }) => rxErrors),
+  network('receive_packets_dropped', 'Packets dropped while receiving', ({ rxDropped }) => rxDropped),
+  network('receive_packets', 'Packets received', ({ rxPackets }) => rxPackets),
+  network('transmit_bytes', 'Bytes sent', ({ txBytes }) => txBytes),
+  network('transmit_errors', 'Errors while sending', ({ txErrors }) => txErrors),
+  network('transmit_packets_dropped', 'Packets dropped while sending', ({ txDropped }) => txDropped),
+  network('transmit_packets', 'Packets sent', ({ txPackets }) => txPackets),
+  counter('oom_events_total', 'Processes killed for want of memory', (subject) => details(subject)?.oomKills),
+  ...pressure('cpu', ({ cgroup }) => cgroup.sample.cpu?.pressure),
+  ...pressure('io', ({ cgroup }) => cgroup.sample.ioPressure),
+  ...pressure('memory', (subject) => memory(subject)?.pressure),
+  gauge('processes', 'Processes that run', ({ processes }) => processes),
+  setting(
+    'spec_cpu_period',
+    'Period of the cpu quota in microseconds',
+    (subject) => details(subject)?.throttling?.periodMicros,
+  ),
+  setting('spec_cpu_quota', 'Cpu quota in microseconds', (subject) => details(subject)?.throttling?.quotaMicros),
+  setting('spec_cpu_shares', 'Share of the cpu', (subject) => details(subject)?.cpuShares),
+  // 0 is no limit.
+  setting(
+    'spec_memory_limit_bytes',
+    'Memory limit',
+    (subject) => memory(subject) && (memory(subject)?.limitBytes ?? 0),
+  ),
+  setting(
+    'spec_memory_reservation_limit_bytes',
+    'Memory that it keeps when memory is short',
+    (subject) => details(subject) && (details(subject)?.memoryReservationBytes ?? 0),
+  ),
+  setting(
+    'spec_memory_swap_limit_bytes',
+    'Swap limit',
+    (subject) => details(subject) && (details(subject)?.swapLimitBytes ?? 0),
+  ),
+  setting('start_time_seconds', 'When it was started', ({ startedAt }) =>
+    startedAt > 0 ? startedAt / 1000 : undefined,
+  ),
+  gauge('threads', 'Threads that run', (subject) => details(subject)?.threads),
+  gauge(
+    'threads_max',
+    'Threads that may run, 0 without a limit',
+    (subject) => details(subject) && (details(subject)?.threadsLimit ?? 0),
+  ),
+]

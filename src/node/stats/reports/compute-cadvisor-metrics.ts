@@ -1,0 +1,69 @@
+import { CADVISOR_TABLE } from './cadvisor-table.ts'
+import type { CadvisorRow } from './cadvisor-table.ts'
+import { listCadvisorSubjects } from './cadvisor-subjects.ts'
+import type { CadvisorSubject } from './cadvisor-subjects.ts'
+import { formatLabels } from './metric-family.ts'
+import type { MetricFamily, MetricSample } from './metric-family.ts'
+import type { StatsSnapshot } from '../stats-snapshot.ts'
+
+/** What does not change while the machine runs. */
+export interface MachineIdentity {
+  readonly machineId: string
+  readonly systemUuid: string
+  readonly bootId: string
+  readonly kernelVersion: string
+  readonly osImage: string
+  readonly cores: number
+  readonly physicalCores: number
+  readonly sockets: number
+  readonly memoryBytes: number
+  readonly swapBytes: number
+}
+
+/** The metrics of /metrics/cadvisor, one family after the other; undefined: the node could not be looked at. */
+export function* computeCadvisorMetrics(
+  snapshot: StatsSnapshot | undefined,
+  machine: MachineIdentity,
+): Generator<MetricFamily> {
+  const { kernelVersion, osImage: osVersion } = machine
+  const version = { cadvisorRevision: '', cadvisorVersion: '', dockerVersion: '', kernelVersion, osVersion }
+  yield single('cadvisor_version_info', 'Kernel and system of the node', formatLabels(version), 1)
+  yield single('container_scrape_error', '1 if the node could not be looked at', '', snapshot === undefined ? 1 : 0)
+  if (snapshot !== undefined) {
+    const subjects = listCadvisorSubjects(snapshot)
+    for (const row of CADVISOR_TABLE) yield toFamily(row, subjects, snapshot.node.disks)
+  }
+  yield* machineMetrics(machine)
+}
+
+function toFamily(
+  row: CadvisorRow,
+  subjects: readonly CadvisorSubject[],
+  disks: ReadonlyMap<string, string>,
+): MetricFamily {
+  const { name, help, type, isTimed } = row
+  const samples: MetricSample[] = []
+  for (const subject of subjects) {
+    for (const { value, extra } of row.values(subject, disks)) {
+      if (value === undefined) continue
+      const labels = extra === undefined ? subject.labels : formatLabels({ ...subject.base, ...extra })
+      samples.push(isTimed ? { labels, value, time: subject.cgroup.time } : { labels, value })
+    }
+  }
+  return { name, help, type, samples }
+}
+
+function* machineMetrics(machine: MachineIdentity): Generator<MetricFamily> {
+  const { machineId: machine_id, systemUuid: system_uuid, bootId: boot_id } = machine
+  const labels = formatLabels({ machine_id, system_uuid, boot_id })
+  yield single('machine_cpu_cores', 'Logical cpus', labels, machine.cores)
+  yield single('machine_cpu_physical_cores', 'Cpu cores', labels, machine.physicalCores)
+  yield single('machine_cpu_sockets', 'Cpu sockets', labels, machine.sockets)
+  yield single('machine_memory_bytes', 'Memory of the machine', labels, machine.memoryBytes)
+  yield single('machine_scrape_error', '1 if the machine could not be looked at', '', 0)
+  yield single('machine_swap_bytes', 'Swap of the machine', labels, machine.swapBytes)
+}
+
+function single(name: string, help: string, labels: string, value: number): MetricFamily {
+  return { name, help, type: 'gauge', samples: [{ labels, value }] }
+}

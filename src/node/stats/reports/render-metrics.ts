@@ -1,0 +1,60 @@
+import { nextTurn } from '../../../base/async/next-turn.ts'
+import type { MetricFamily, MetricSample } from './metric-family.ts'
+
+/** The forms in which scrapers take metrics. */
+export type MetricsFormat = 'text' | 'openMetrics'
+
+// So many lines are written in about a millisecond.
+const LINES_AT_A_TIME = 500
+
+/** Writes metrics; large ones in pieces, with a turn for others between. */
+export async function renderMetrics(families: Iterable<MetricFamily>, format: MetricsFormat): Promise<string> {
+  const pieces: string[] = []
+  let lines = 0
+  for (const family of families) {
+    if (family.samples.length === 0) continue
+    pieces.push(format === 'text' ? renderFamily(family) : renderOpenFamily(family))
+    lines += family.samples.length
+    if (lines < LINES_AT_A_TIME) continue
+    lines = 0
+    await nextTurn()
+  }
+  if (format === 'openMetrics') pieces.push('# EOF\n')
+  return pieces.join('')
+}
+
+function renderFamily({ name, help, type, samples }: MetricFamily): string {
+  const head = `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`
+  return head + samples.map((sample) => line(name, sample, timeInMilliseconds)).join('')
+}
+
+/** The names of counters are without _total there, and their samples with it. What cannot be told so is of an unknown type. */
+function renderOpenFamily({ name, help, type, samples }: MetricFamily): string {
+  const isTotal = type === 'counter' && name.endsWith('_total')
+  const family = isTotal ? name.slice(0, -'_total'.length) : name
+  const kind = type === 'counter' && !isTotal ? 'unknown' : type
+  const head = `# HELP ${family} ${escapeHelp(help).replaceAll('"', '\\"')}\n# TYPE ${family} ${kind}\n`
+  return head + samples.map((sample) => line(name, sample, timeInSeconds)).join('')
+}
+
+function line(name: string, { labels, value, time }: MetricSample, format: (time: number) => string): string {
+  const set = labels === '' ? '' : `{${labels}}`
+  return `${name}${set} ${formatValue(value)}${time === undefined ? '' : ` ${format(time)}`}\n`
+}
+
+function formatValue(value: number): string {
+  if (value === Number.POSITIVE_INFINITY) return '+Inf'
+  return value === Number.NEGATIVE_INFINITY ? '-Inf' : String(value)
+}
+
+function timeInMilliseconds(time: number): string {
+  return String(Math.round(time))
+}
+
+function timeInSeconds(time: number): string {
+  return (Math.round(time) / 1000).toFixed(3)
+}
+
+function escapeHelp(help: string): string {
+  return help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+}

@@ -1,0 +1,47 @@
+import type { Clock } from '../../../base/async/clock.ts'
+import type { CgroupReader } from '../../../system/cgroups/cgroup-reader.ts'
+import type { SampleWish } from './cgroup-sample.ts'
+import { computeNanoCores } from '../compute-nano-cores.ts'
+import type { CpuReading } from '../compute-nano-cores.ts'
+import { readCgroupV1 } from './read-cgroup-v1.ts'
+import { readCgroupV2 } from './read-cgroup-v2.ts'
+import type { CgroupFigures } from '../stats-snapshot.ts'
+
+/** Reads cgroups, and remembers of each what it takes to know how much cpu it uses. */
+export class CgroupSampler {
+  readonly #cgroups: CgroupReader
+  readonly #clock: Clock
+  #before = new Map<string, CpuReading>()
+  #now = new Map<string, CpuReading>()
+
+  constructor(cgroups: CgroupReader, clock: Clock) {
+    this.#cgroups = cgroups
+    this.#clock = clock
+  }
+
+  /** Undefined when there is no such cgroup. */
+  sample(path: string, wish: SampleWish): CgroupFigures | undefined {
+    const read = this.#cgroups.version === 2 ? readCgroupV2 : readCgroupV1
+    const sample = read(this.#cgroups, path, wish)
+    if (sample.cpu === undefined && sample.memory === undefined) return undefined
+    const at = this.#clock.monotonic()
+    const reading = computeNanoCores(this.#before.get(path), { at, usageNanos: sample.cpu?.usageNanos ?? 0 })
+    this.#now.set(path, reading)
+    return { path, time: this.#clock.now(), sample, nanoCores: reading.nanoCores }
+  }
+
+  /** Forgets what an earlier look did not get to the end with. */
+  beginLook(): void {
+    this.#now = new Map()
+  }
+
+  /** Ends a look: what was not sampled in it is forgotten. */
+  endLook(): void {
+    this.#before = this.#now
+    this.#now = new Map()
+  }
+
+  get size(): number {
+    return this.#before.size
+  }
+}

@@ -1,0 +1,92 @@
+import type { CgroupReader } from '../../../system/cgroups/cgroup-reader.ts'
+import type { CgroupDetails, CgroupSample, CpuThrottling, MemorySample, SampleWish } from './cgroup-sample.ts'
+import { parseBlkio, parseFlat, parseLimit, parseNumber } from './parse-cgroup-text.ts'
+
+// The unit of cpuacct.stat; the same on every architecture that we run on.
+const TICKS_PER_SECOND = 100
+const NANOS = 1e9
+
+/** Reads a cgroup of the old kind, whose controllers have a tree each. */
+export function readCgroupV1(reader: CgroupReader, cgroup: string, wish: SampleWish): CgroupSample {
+  const usageNanos = parseNumber(reader.read('cpuacct', cgroup, 'cpuacct.usage'))
+  const statText = reader.read('memory', cgroup, 'memory.stat')
+  const stat = parseFlat(statText)
+  const memory = statText === undefined ? undefined : readMemory(reader, cgroup, stat)
+  const memswLimitText = reader.read('memory', cgroup, 'memory.memsw.limit_in_bytes')
+  const memswLimit = parseLimit(memswLimitText)
+  return {
+    cpu: usageNanos === undefined ? undefined : { usageNanos, pressure: undefined },
+    memory,
+    // Without the file the kernel does not count swap.
+    swap:
+      memswLimitText === undefined
+        ? undefined
+        : {
+            usageBytes: stat('total_swap'),
+            limitBytes: memswLimit === undefined ? undefined : Math.max(0, memswLimit - (memory?.limitBytes ?? 0)),
+          },
+    ioPressure: undefined,
+    details: wish.details ? readDetails(reader, cgroup, memswLimit) : undefined,
+  }
+}
+
+function readMemory(reader: CgroupReader, cgroup: string, stat: (name: string) => number): MemorySample | undefined {
+  const usageBytes = parseNumber(reader.read('memory', cgroup, 'memory.usage_in_bytes'))
+  if (usageBytes === undefined) return undefined
+  const inactiveFileBytes = stat('total_inactive_file')
+  return {
+    usageBytes,
+    workingSetBytes: Math.max(0, usageBytes - inactiveFileBytes),
+    rssBytes: stat('total_rss'),
+    cacheBytes: stat('total_cache'),
+    mappedBytes: stat('total_mapped_file'),
+    activeFileBytes: stat('total_active_file'),
+    inactiveFileBytes,
+    pageFaults: stat('total_pgfault'),
+    majorPageFaults: stat('total_pgmajfault'),
+    ownPageFaults: stat('pgfault'),
+    ownMajorPageFaults: stat('pgmajfault'),
+    limitBytes: parseLimit(reader.read('memory', cgroup, 'memory.limit_in_bytes')),
+    pressure: undefined,
+  }
+}
+
+function readDetails(reader: CgroupReader, cgroup: string, swapLimitBytes: number | undefined): CgroupDetails {
+  const cpu = parseFlat(reader.read('cpuacct', cgroup, 'cpuacct.stat'))
+  const memory = (file: string) => reader.read('memory', cgroup, `memory.${file}`)
+  const oomControl = memory('oom_control')
+  return {
+    cpuUserSeconds: cpu('user') / TICKS_PER_SECOND,
+    cpuSystemSeconds: cpu('system') / TICKS_PER_SECOND,
+    cpuShares: parseNumber(reader.read('cpu', cgroup, 'cpu.shares')),
+    throttling: readThrottling(reader, cgroup),
+    memoryMaxUsageBytes: parseNumber(memory('max_usage_in_bytes')),
+    memoryFailures: parseNumber(memory('failcnt')),
+    memoryKernelBytes: parseNumber(memory('kmem.usage_in_bytes')),
+    memoryReservationBytes: parseLimit(memory('soft_limit_in_bytes')),
+    swapLimitBytes,
+    oomKills: oomControl === undefined ? undefined : parseFlat(oomControl)('oom_kill'),
+    threads: parseNumber(reader.read('pids', cgroup, 'pids.current')),
+    threadsLimit: parseNumber(reader.read('pids', cgroup, 'pids.max')),
+    disks: parseBlkio(
+      reader.read('blkio', cgroup, 'blkio.throttle.io_service_bytes_recursive'),
+      reader.read('blkio', cgroup, 'blkio.throttle.io_serviced_recursive'),
+    ),
+  }
+}
+
+function readThrottling(reader: CgroupReader, cgroup: string): CpuThrottling | undefined {
+  const quotaMicros = parseNumber(reader.read('cpu', cgroup, 'cpu.cfs_quota_us'))
+  const periodMicros = parseNumber(reader.read('cpu', cgroup, 'cpu.cfs_period_us'))
+  if (quotaMicros === undefined || quotaMicros <= 0 || periodMicros === undefined) return undefined
+  const stat = parseFlat(reader.read('cpu', cgroup, 'cpu.stat'))
+  return {
+    quotaMicros,
+    periodMicros,
+    periods: stat('nr_periods'),
+    throttledPeriods: stat('nr_throttled'),
+    throttledSeconds: stat('throttled_time') / NANOS,
+    burstPeriods: stat('nr_bursts'),
+    burstSeconds: stat('burst_time') / NANOS,
+  }
+}

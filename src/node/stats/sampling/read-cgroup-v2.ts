@@ -1,0 +1,106 @@
+import type { CgroupReader } from '../../../system/cgroups/cgroup-reader.ts'
+import type { CgroupDetails, CgroupSample, CpuThrottling, MemorySample, Pressure, SampleWish } from './cgroup-sample.ts'
+import { parseFlat, parseIoStat, parseLimit, parseNumber, parsePressure } from './parse-cgroup-text.ts'
+
+const MICROS = 1e6
+const NANOS_PER_MICRO = 1000
+
+/** A file of lines such as "anon 4096". */
+type Flat = (name: string) => number
+
+/** Reads a cgroup of the unified tree. */
+export function readCgroupV2(reader: CgroupReader, cgroup: string, wish: SampleWish): CgroupSample {
+  const cpuText = reader.read('cpu', cgroup, 'cpu.stat')
+  const cpu = parseFlat(cpuText)
+  const statText = reader.read('memory', cgroup, 'memory.stat')
+  const stat = parseFlat(statText)
+  const swapUsage = parseNumber(reader.read('memory', cgroup, 'memory.swap.current'))
+  const swapLimit = parseLimit(reader.read('memory', cgroup, 'memory.swap.max'))
+  const pressure = (name: 'cpu' | 'io' | 'memory') =>
+    wish.pressure ? parsePressure(reader.read(name === 'io' ? 'blkio' : name, cgroup, `${name}.pressure`)) : undefined
+  return {
+    cpu:
+      cpuText === undefined
+        ? undefined
+        : {
+            usageNanos: cpu('usage_usec') * NANOS_PER_MICRO,
+            pressure: pressure('cpu'),
+          },
+    memory: statText === undefined ? undefined : readMemory(reader, cgroup, { stat, pressure: pressure('memory') }),
+    swap: swapUsage === undefined ? undefined : { usageBytes: swapUsage, limitBytes: swapLimit },
+    ioPressure: pressure('io'),
+    details: wish.details ? readDetails(reader, cgroup, { cpu, stat, swapLimit }) : undefined,
+  }
+}
+
+function readMemory(
+  reader: CgroupReader,
+  cgroup: string,
+  { stat, pressure }: { readonly stat: Flat; readonly pressure: Pressure | undefined },
+): MemorySample {
+  // The root has no such file.
+  const usageBytes = parseNumber(reader.read('memory', cgroup, 'memory.current')) ?? stat('anon') + stat('file')
+  const inactiveFileBytes = stat('inactive_file')
+  const faults = { pageFaults: stat('pgfault'), majorPageFaults: stat('pgmajfault') }
+  return {
+    usageBytes,
+    workingSetBytes: Math.max(0, usageBytes - inactiveFileBytes),
+    rssBytes: stat('anon'),
+    cacheBytes: stat('file'),
+    mappedBytes: stat('file_mapped'),
+    activeFileBytes: stat('active_file'),
+    inactiveFileBytes,
+    ...faults,
+    // Here the kernel only counts with all that is below.
+    ownPageFaults: faults.pageFaults,
+    ownMajorPageFaults: faults.majorPageFaults,
+    limitBytes: parseLimit(reader.read('memory', cgroup, 'memory.max')),
+    pressure,
+  }
+}
+
+function readDetails(
+  reader: CgroupReader,
+  cgroup: string,
+  known: { readonly cpu: Flat; readonly stat: Flat; readonly swapLimit: number | undefined },
+): CgroupDetails {
+  const { cpu, stat, swapLimit } = known
+  const memory = (file: string) => reader.read('memory', cgroup, `memory.${file}`)
+  const events = memory('events')
+  const weight = parseNumber(reader.read('cpu', cgroup, 'cpu.weight'))
+  return {
+    cpuUserSeconds: cpu('user_usec') / MICROS,
+    cpuSystemSeconds: cpu('system_usec') / MICROS,
+    cpuShares: weight === undefined ? undefined : toShares(weight),
+    throttling: readThrottling(reader, cgroup, cpu),
+    memoryMaxUsageBytes: parseNumber(memory('peak')),
+    memoryFailures: events === undefined ? undefined : parseFlat(events)('max'),
+    memoryKernelBytes: stat('kernel'),
+    memoryReservationBytes: parseLimit(memory('low')),
+    swapLimitBytes: swapLimit,
+    oomKills: events === undefined ? undefined : parseFlat(events)('oom_kill'),
+    threads: parseNumber(reader.read('pids', cgroup, 'pids.current')),
+    threadsLimit: parseNumber(reader.read('pids', cgroup, 'pids.max')),
+    disks: parseIoStat(reader.read('blkio', cgroup, 'io.stat')),
+  }
+}
+
+function readThrottling(reader: CgroupReader, cgroup: string, cpu: Flat): CpuThrottling | undefined {
+  const [quota, period] = (reader.read('cpu', cgroup, 'cpu.max') ?? '').trim().split(' ')
+  const quotaMicros = parseNumber(quota)
+  if (quotaMicros === undefined) return undefined
+  return {
+    quotaMicros,
+    periodMicros: Number(period),
+    periods: cpu('nr_periods'),
+    throttledPeriods: cpu('nr_throttled'),
+    throttledSeconds: cpu('throttled_usec') / MICROS,
+    burstPeriods: cpu('nr_bursts'),
+    burstSeconds: cpu('burst_usec') / MICROS,
+  }
+}
+
+/** The weights of v2, from 1 to 10000, in the shares of v1, from 2 to 262144: readers of metrics know only those. */
+function toShares(weight: number): number {
+  return Math.floor(2 + ((weight - 1) * 262_142) / 9999)
+}

@@ -1,0 +1,42 @@
+import type { Clock } from '../../base/async/clock.ts'
+import type { CriCalls } from '../../protocols/cri/cri-calls.ts'
+import type { CgroupReader } from '../../system/cgroups/cgroup-reader.ts'
+import type { FileSystemUsage } from '../../system/files/file-usage.ts'
+import type { StatsFiles } from '../../system/directories/stats-files.ts'
+import type { CgroupLayout } from '../../model/resources/cgroup-names.ts'
+import type { ObservedPod } from '../../model/pod/observed-pod.ts'
+import type { PodUid } from '../../model/pod/pod.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { SystemContainer } from './stats-snapshot.ts'
+
+/** What a volume took when it was last measured. */
+export interface MeasuredVolume extends Partial<FileSystemUsage> {
+  readonly volume: {
+    readonly uid: PodUid
+    readonly name: string
+    readonly pvcRef: { readonly namespace: string; readonly name: string } | undefined
+    readonly isLocalEphemeral: boolean
+  }
+  readonly time: number
+  readonly isAbnormal?: boolean | undefined
+}
+
+export interface StatsDeps {
+  readonly observed: { uids(): readonly PodUid[]; get(uid: PodUid): ObservedPod | undefined }
+  readonly calls: Pick<CriCalls, 'listContainerStats' | 'imageFsInfo' | 'podSandboxStatus' | 'containerStatus'>
+  readonly cgroups: CgroupReader
+  readonly layout: CgroupLayout
+  readonly files: StatsFiles
+  /** Whether to read how long tasks waited. */
+  readonly pressure: boolean
+  readonly volumes: () => readonly MeasuredVolume[]
+  /** Cgroups of the node's own programs, where they have one. */
+  readonly systemCgroups: Readonly<Partial<Record<Exclude<SystemContainer, 'pods'>, string>>>
+  readonly machine: { readonly memoryBytes: bigint; readonly swapBytes: bigint }
+  readonly rootDirectory: string
+  readonly podLogsDirectory: string
+  /** How old a look may be, and how often there is one while somebody asks. */
+  readonly intervalMs: number
+  readonly clock: Clock
+  readonly log: Logger
+}

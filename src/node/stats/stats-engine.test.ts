@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import type { TestContext } from 'node:test'
+import { FakeStatsWorld } from '../../../test/fakes/fake-stats-world.ts'
+import { RECORDED_POD } from '../../../test/fixtures/read-recorded-cgroups.ts'
+import { createInstance } from '../../../test/builders/create-observed-pod.ts'
+import type { StatsDeps } from './stats-deps.ts'
+import { StatsEngine } from './stats-engine.ts'
+
+const { signal } = new AbortController()
+
+function setUp(t: TestContext, version: 1 | 2 = 2, parts: Partial<StatsDeps> = {}) {
+  const world = new FakeStatsWorld(version)
+  const leave = new AbortController()
+  const engine = new StatsEngine({ ...world.deps, ...parts }, leave.signal)
+  const running = engine.run(leave.signal).catch((error: unknown) => assert.equal(error, leave.signal.reason))
+  t.after(async () => {
+    leave.abort(new Error('leave'))
+    await running
+    assert.deepEqual([world.clock.sleeping, getEventListeners(leave.signal, 'abort').length], [0, 0])
+  })
+  const looks = () => world.take().filter((line) => line === 'statfs /root').length
+  /** A look takes a few turns; time does not stand still for it, but it is not to be outrun. */
+  const pass = async (seconds: number) => {
+    for (let second = 0; second < seconds; second += 1) {
+      await world.clock.advance(1000)
+      for (let turn = 0; turn < 10; turn += 1) await setImmediate()
+    }
+  }
+  return { world, engine, looks, pass }
+}
+
+describe('StatsEngine', () => {
+  test('does nothing while nobody asks', async (t) => {
+    const { world, engine } = setUp(t)
+    await world.clock.advance(3_600_000)
+    assert.deepEqual([world.take(), world.cgroups.reads, engine.snapshot()], [[], 0, undefined])
+  })
+
+  test('answers from the last look, however many ask', async (t) => {
+    const { world, engine, looks } = setUp(t)
+    const answers = await Promise.all([1, 2, 3].map(() => engine.ask(['usage'], signal)))
+    await world.clock.advance(5000)
+    const [first] = answers
+    assert.deepEqual([...new Set([...answers, await engine.ask(['usage'], signal), engine.snapshot()])], [first])
+    assert.equal(looks(), 1)
+  })
+
+  test('looks at the interval for a minute after the last question, then no more', async (t) => {
+    const { engine, looks, pass } = setUp(t)
+    await engine.ask(['usage'], signal)
+    await pass(60)
+    assert.equal(looks(), 7)
+    await pass(100)
+    assert.deepEqual([looks(), engine.snapshot()], [0, undefined])
+    await engine.ask(['usage'], signal)
+    assert.equal(looks(), 1)
+  })
+
+  test('looks anew for whoever wants more than was looked at, or newer', async (t) => {
+    const { world, engine } = setUp(t)
+    await engine.ask(['usage'], signal)
+    assert.deepEqual(world.take(), ['statfs /root'])
+    const { parts } = await engine.ask(['usage', 'disk'], signal)
+    assert.deepEqual([...parts].sort(), ['disk', 'usage'])
+    const log = '/logs/shop_web_11111111-2222-3333-4444-555555555555'
+    assert.deepEqual(world.take().toSorted(), ['images', 'layers', `list ${log}`, 'statfs /images', 'statfs /root'])
+    await engine.ask(['usage'], signal)
+    assert.deepEqual(world.take(), [])
+    await world.clock.advance(1)
+    await engine.ask(['usage'], signal, 0)
+    assert.equal(world.take().length > 0, true)
+  })
+
+  test('looks once more for whoever wants it newer than the look that is under way', async (t) => {
+    const { files } = new FakeStatsWorld(2).deps
+    const disk = Promise.withResolvers<void>()
+    const fileSystem = async (path: string) => {
+      await disk.promise
+      return await files.fileSystem(path)
+    }
+    const { world, engine } = setUp(t, 2, { files: { ...files, fileSystem } })
+    const early = engine.ask(['usage'], signal)
+    await world.clock.advance(1)
+    const [same, newer] = [engine.ask(['usage'], signal), engine.ask(['usage'], signal, 0)]
+    disk.resolve()
+    assert.equal(await same, await early)
+    assert.notEqual(await newer, await early)
+  })
+
+  test('looks anew when a container came since, once', async (t) => {
+    const { world, engine, looks } = setUp(t)
+    await engine.ask(['usage'], signal)
+    const [pod] = world.pods
+    assert.ok(pod)
+    const [main] = pod.containers
+    assert.ok(main)
+    world.pods = [{ ...pod, containers: [main, { ...main, id: 'c9', name: 'late' }] }]
+    const { pods } = await engine.ask(['usage'], signal)
+    assert.deepEqual(
+      pods.flatMap(({ containers }) => containers.map(({ name }) => name)),
+      ['late', main.name].toSorted(),
+    )
+    await engine.ask(['usage'], signal)
+    assert.equal(looks(), 2)
+    // What was on its way out, or is not started yet, is nothing to look for.
+    world.pods = [{ ...pod, containers: [main, createInstance({ id: 'c10', name: 'init', state: 'exited' })] }]
+    await engine.ask(['usage'], signal)
+    assert.equal(looks(), 0)
+  })
+
+  test('goes on with the parts that are still asked for', async (t) => {
+    const { world, engine, pass } = setUp(t)
+    await engine.ask(['usage', 'disk'], signal)
+    await pass(59)
+    await engine.ask(['usage'], signal)
+    await pass(2)
+    world.take()
+    await pass(20)
+    assert.deepEqual(world.take(), ['statfs /root', 'statfs /root'])
+  })
+
+  test('knows how much cpu is used from the second look on', async (t) => {
+    const { world, engine } = setUp(t)
+    const first = await engine.ask(['usage'], signal)
+    assert.deepEqual(
+      [first.node.root.nanoCores, first.pods[0]?.containers[0]?.cgroup?.nanoCores],
+      [undefined, undefined],
+    )
+    // A quarter of a core for ten seconds.
+    world.cgroups.set('cpu', `${RECORDED_POD}/c1`, ['cpu.stat', 'usage_usec 3865176\n'])
+    await world.clock.advance(10_000)
+    const second = await engine.ask(['usage'], signal)
+    assert.deepEqual([second.node.root.nanoCores, second.pods[0]?.containers[0]?.cgroup?.nanoCores], [0, 250_000_000])
+  })
+
+  test('keeps nothing of pods that are gone', async (t) => {
+    const { world, engine, pass } = setUp(t)
+    await engine.ask(['usage', 'network', 'disk', 'details'], signal)
+    const before = engine.size
+    world.pods = []
+    await pass(11)
+    // The root and the cgroup of all pods.
+    assert.deepEqual([before > 5, engine.size, engine.snapshot()?.pods], [true, 2, []])
+  })
+
+  test('leaves out what does not run, and takes the newest of several instances', async (t) => {
+    const { world, engine } = setUp(t)
+    const [pod] = world.pods
+    assert.ok(pod)
+    const [main] = pod.containers
+    assert.ok(main)
+    const ended = createInstance({ id: 'c0', name: 'init', state: 'exited' })
+    world.pods = [
+      { ...pod, containers: [main, { ...main, id: 'old' }, ended] },
+      { ...world.addPod('22222222-2222-3333-4444-555555555555', 'done'), containers: [ended] },
+    ]
+    const { pods } = await engine.ask(['usage'], signal)
+    assert.deepEqual(
+      pods.map(({ name, containers }) => [name, ...containers.map(({ id }) => id)]),
+      [['web', 'c1']],
+    )
+  })
+
+  test('asks the runtime for processes where pods have no cgroup of their own', async (t) => {
+    const layout = { driver: 'cgroupfs', root: '/', perQos: false } as const
+    const { world, engine } = setUp(t, 2, { layout })
+    world.kernelFiles.set('/proc/109/cgroup', `0::${RECORDED_POD}/c1\n`)
+    const { pods, node } = await engine.ask(['usage', 'network'], signal)
+    assert.deepEqual(
+      [pods[0]?.cgroup, pods[0]?.containers[0]?.cgroup?.path, pods[0]?.interfaces?.[0]?.rxBytes, node.system],
+      [undefined, `${RECORDED_POD}/c1`, 100, []],
+    )
+    await world.clock.advance(10_000)
+    await engine.ask(['usage', 'network'], signal)
+    assert.deepEqual(
+      world.take().filter((line) => /sandbox|container/.test(line)),
+      ['sandbox s-web', 'container c1'],
+    )
+  })
+
+  test('reads cgroups of the old kind too', async (t) => {
+    const { engine } = setUp(t, 1)
+    const { node, pods } = await engine.ask(['usage', 'details', 'network'], signal)
+    assert.deepEqual(
+      [node.root.sample.memory?.usageBytes, pods[0]?.containers[0]?.cgroup?.sample.memory?.rssBytes],
+      [3_017_580_544, 21_188_608],
+    )
+  })
+
+  test('does without what the runtime does not answer', async (t) => {
+    const { world, engine } = setUp(t)
+    world.failing = 'layers'
+    const { node, pods } = await engine.ask(['usage', 'disk'], signal)
+    const [main] = pods[0]?.containers ?? []
+    assert.deepEqual([node.imageFs?.usedBytes, main?.rootfs, main?.logs?.bytes], [77, undefined, 8192])
+    assert.deepEqual(world.warnings, ['cannot measure the disk, going on without'])
+  })
+
+  test('tells whoever asks that the node cannot be looked at, and tries again', async (t) => {
+    const { world, engine, pass } = setUp(t)
+    world.failing = 'statfs'
+    await assert.rejects(engine.ask(['usage'], signal), /no answer/)
+    await pass(10)
+    world.failing = ''
+    await pass(11)
+    assert.equal(engine.snapshot()?.pods.length, 1)
+  })
+
+  test('lets go of whoever leaves, without an end to the look for the others', async (t) => {
+    const { engine } = setUp(t)
+    const leaving = new AbortController()
+    const [left, stayed] = [engine.ask(['usage'], leaving.signal), engine.ask(['usage'], signal)]
+    leaving.abort(new Error('gone'))
+    await assert.rejects(left, /gone/)
+    assert.equal((await stayed).pods.length, 1)
+  })
+})

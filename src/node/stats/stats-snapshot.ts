@@ -1,0 +1,95 @@
+import type { FileSystemUsage, TreeUsage } from '../../system/files/file-usage.ts'
+import type { PodUid } from '../../model/pod/pod.ts'
+import type { CgroupSample } from './sampling/cgroup-sample.ts'
+import type { InterfaceCounters } from './sampling/parse-net-dev.ts'
+
+/**
+ * What can be wanted of a look at the node. Usage: cpu and memory of every cgroup. Details: the rest of what cgroups count. Network: the
+ * interfaces of pods. FileSystems: those that the runtime uses. Disk: these too, and what containers, logs and volumes take.
+ */
+export type StatsPart = 'usage' | 'details' | 'network' | 'fileSystems' | 'disk'
+
+/** One look at the whole node. Times are milliseconds since the epoch. */
+export interface StatsSnapshot {
+  readonly time: number
+  readonly parts: ReadonlySet<StatsPart>
+  readonly node: NodeFigures
+  readonly pods: readonly PodFigures[]
+}
+
+export interface CgroupFigures {
+  readonly path: string
+  readonly time: number
+  readonly sample: CgroupSample
+  /** What it used between this look and the one before; undefined at the first. */
+  readonly nanoCores: number | undefined
+}
+
+export interface NodeFigures {
+  /** When the machine was started. */
+  readonly startedAt: number
+  readonly memoryCapacityBytes: number
+  readonly swap: { readonly usageBytes: number; readonly capacityBytes: number }
+  readonly root: CgroupFigures
+  /** Cgroups of the agent, the runtime, the rest of the system, and of all pods together. */
+  readonly system: readonly { readonly name: SystemContainer; readonly cgroup: CgroupFigures }[]
+  /** Those of the classes of pods. */
+  readonly qos: readonly CgroupFigures[]
+  readonly interfaces: readonly InterfaceCounters[]
+  /** The file system of the agent's root directory. */
+  readonly fs: FileSystemUsage & { readonly device: string }
+  /** Undefined when the runtime did not tell, or the disk was not looked at. */
+  readonly imageFs: RuntimeFileSystem | undefined
+  /** Where containers write, when the runtime tells of it apart from images. */
+  readonly containerFs: RuntimeFileSystem | undefined
+  readonly processes: { readonly limit: number; readonly count: number }
+  /** Names of disks by their numbers: vda by 253:0. */
+  readonly disks: ReadonlyMap<string, string>
+}
+
+/** A file system that the runtime uses. */
+export interface RuntimeFileSystem extends FileSystemUsage {
+  readonly mountPoint: string
+  readonly device: string
+}
+
+export type SystemContainer = 'kubelet' | 'runtime' | 'misc' | 'pods'
+
+export interface PodFigures {
+  readonly uid: PodUid
+  readonly name: string
+  readonly namespace: string
+  /** Of its sandbox. */
+  readonly createdAt: number
+  readonly cgroup: CgroupFigures | undefined
+  readonly sandbox: { readonly id: string; readonly cgroup: CgroupFigures | undefined } | undefined
+  readonly containers: readonly ContainerFigures[]
+  readonly interfaces: readonly InterfaceCounters[] | undefined
+  readonly processes: number | undefined
+  /** Logs that belong to no container, and the hosts file. */
+  readonly ownFiles: TreeUsage | undefined
+  readonly volumes: readonly VolumeFigures[]
+}
+
+export interface ContainerFigures {
+  readonly id: string
+  readonly name: string
+  readonly image: string
+  readonly createdAt: number
+  readonly startedAt: number
+  readonly cgroup: CgroupFigures | undefined
+  readonly processes: number | undefined
+  /** What it wrote into its own file system. */
+  readonly rootfs: (TreeUsage & { readonly time: number }) | undefined
+  readonly logs: TreeUsage | undefined
+}
+
+export interface VolumeFigures extends Partial<FileSystemUsage> {
+  readonly name: string
+  readonly time: number
+  readonly pvcRef: { readonly namespace: string; readonly name: string } | undefined
+  /** It takes room of the node, and goes with its pod. */
+  readonly isLocalEphemeral: boolean
+  /** What its driver says of its health, where it does. */
+  readonly isAbnormal?: boolean | undefined
+}

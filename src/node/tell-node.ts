@@ -1,8 +1,0 @@
-import type { NodeEvents } from '../telemetry/node-events.ts'
-
-/** Tells what is now true of the node, one event for each reason. */
-export function tellNode(events: NodeEvents, nodeName: string, reasons: readonly string[]): void {
-  for (const reason of reasons) {
-    events.record({ type: 'Normal', reason, message: `Node ${nodeName} status is now: ${reason}` })
-  }
-}

@@ -1,0 +1,107 @@
+import { isCriticalPod } from '../../model/pod/critical-pod.ts'
+import type { Node } from '../../model/generated/core-v1.ts'
+import type { Pod } from '../../model/pod/pod.ts'
+import { computeAppArmorRejection } from './compute-app-armor-rejection.ts'
+import { computeFeatureRejection } from './compute-feature-rejection.ts'
+import type { FeatureFacts } from './compute-feature-rejection.ts'
+import { computeGroupsPolicyRejection } from './compute-groups-policy-rejection.ts'
+import { computeMismatches } from './compute-mismatches.ts'
+import { computePreemption } from './compute-preemption.ts'
+import { computePressureRejection } from './compute-pressure-rejection.ts'
+import type { Pressures } from './compute-pressure-rejection.ts'
+import { computeShortages } from './compute-shortages.ts'
+import type { NodeRoom, Shortage } from './compute-shortages.ts'
+import { computeSysctlRejection } from './compute-sysctl-rejection.ts'
+import type { Rejection } from './rejection.ts'
+
+/** What admission has to know of the node. */
+export interface AdmissionFacts extends NodeRoom, FeatureFacts {
+  /** Names of sysctls, or the beginning of such names and a star. */
+  readonly allowedSysctls: readonly string[]
+  readonly supplementalGroupsPolicy: boolean
+  readonly appArmor: boolean
+  /** Undefined while nothing is known of the node. */
+  readonly node: Node | undefined
+  readonly pressures: Pressures
+  readonly taintComparisons: boolean
+  readonly isShuttingDown: boolean
+}
+
+/** May the pod run here: yes, no, or once others have left. */
+export type AdmissionDecision =
+  | { readonly kind: 'admit' }
+  | { readonly kind: 'reject'; readonly rejection: Rejection }
+  | {
+      readonly kind: 'preempt'
+      readonly victims: readonly Pod[]
+      /** The first that is short. */ readonly resource: string
+    }
+
+/** Of a pod that comes while the node shuts down. */
+export const NODE_SHUTDOWN: Rejection = {
+  reason: 'NodeShutdown',
+  message: 'Pod was rejected as the node is shutting down.',
+}
+const OS_LABEL = 'kubernetes.io/os'
+/** Against labels, and against taints. */
+const MARKS: ReadonlySet<string> = new Set(['NodeAffinity', 'TaintToleration'])
+
+/** May this pod run here? The first reason against it, in the order of the Go kubelet; nobody is driven away for a pod that is refused. */
+export function computeAdmission(pod: Pod, facts: AdmissionFacts): AdmissionDecision {
+  const shortages = computeShortages(pod, facts)
+  const rejection =
+    computeFirstRejection(pod, facts) ??
+    computeHopelessRejection(pod, facts) ??
+    computePlaceRejection(pod, facts, shortages) ??
+    computeAppArmorRejection(pod, facts) ??
+    computeFeatureRejection(pod, facts) ??
+    (facts.isShuttingDown ? NODE_SHUTDOWN : undefined)
+  if (rejection !== undefined) return { kind: 'reject', rejection }
+  if (shortages.length === 0) return { kind: 'admit' }
+  const preemption = computePreemption(pod, facts.otherPods, shortages)
+  if (preemption.kind === 'victims')
+    return { kind: 'preempt', victims: preemption.victims, resource: shortages[0]?.resource ?? '' }
+  const missing = preemption.missing.map(({ resource, amount }) => `(res: ${resource}, q: ${amount}), `).join('')
+  const why = `error finding a set of pods to preempt: no set of running pods found to reclaim resources: [${missing}]`
+  const message = `Unexpected error while attempting to recover from admission failure: preemption: ${why}`
+  return { kind: 'reject', rejection: { reason: 'UnexpectedAdmissionError', message } }
+}
+
+/** What is against the pod before anything is given to it. */
+export function computeFirstRejection(pod: Pod, facts: AdmissionFacts): Rejection | undefined {
+  return computePressureRejection(pod, facts) ?? computeSysctlRejection(pod, facts.allowedSysctls)
+}
+
+/** True when what others write on the node is all that is against the pod: then it may be outdated, and is worth a second look. */
+export function isOnlyAgainstMarks(pod: Pod, facts: AdmissionFacts): boolean {
+  if (facts.node === undefined || computeShortages(pod, facts).length > 0) return false
+  const mismatches = computeMismatches(pod, { ...facts, node: facts.node })
+  return mismatches.length > 0 && mismatches.every(({ reason }) => MARKS.has(reason))
+}
+
+/** What no preemption could help. */
+function computeHopelessRejection(pod: Pod, facts: AdmissionFacts): Rejection | undefined {
+  if (facts.node === undefined) return { reason: 'InvalidNodeInfo', message: 'Kubelet cannot get node info.' }
+  if ((pod.metadata.labels?.[OS_LABEL] ?? 'linux') !== 'linux') {
+    return {
+      reason: 'PodOSSelectorNodeLabelDoesNotMatch',
+      message: `Failed to admit pod as the \`${OS_LABEL}\` label doesn't match node label`,
+    }
+  }
+  if ((pod.spec.os?.name ?? 'linux') !== 'linux') {
+    return { reason: 'PodOSNotSupported', message: "Failed to admit pod as the OS field doesn't match node OS" }
+  }
+  return computeGroupsPolicyRejection(pod, facts)
+}
+
+/** A critical pod is not refused for resources: others leave for it. */
+function computePlaceRejection(pod: Pod, facts: AdmissionFacts, shortages: readonly Shortage[]): Rejection | undefined {
+  const [shortage] = isCriticalPod(pod) ? [] : shortages
+  if (shortage !== undefined) return toRejection(shortage)
+  return facts.node === undefined ? undefined : computeMismatches(pod, { ...facts, node: facts.node })[0]
+}
+
+function toRejection({ resource, requested, used, capacity }: Shortage): Rejection {
+  const amounts = `requested: ${requested}, used: ${used}, capacity: ${capacity}`
+  return { reason: `OutOf${resource}`, message: `Node didn't have enough resource: ${resource}, ${amounts}` }
+}

@@ -1,0 +1,32 @@
+import type { Pod } from '../../model/pod/pod.ts'
+import type { Rejection } from './rejection.ts'
+
+/** Which of the newer features of pods this node has. */
+export interface FeatureFacts {
+  readonly podLevelResources: boolean
+  /** As in the node's status; undefined when the node declares nothing (feature gate NodeDeclaredFeatures). */
+  readonly declaredFeatures: readonly string[] | undefined
+}
+
+const NEEDS: Readonly<Record<string, (pod: Pod) => boolean>> = {
+  RestartAllContainersOnContainerExits: ({ spec }) =>
+    [...spec.containers, ...(spec.initContainers ?? [])].some(({ restartPolicyRules }) =>
+      restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers'),
+    ),
+  UserNamespacesHostNetworkSupport: ({ spec }) => spec.hostNetwork === true && spec.hostUsers === false,
+}
+
+/** Refuses a pod that needs a feature which this node does not have. */
+export function computeFeatureRejection(pod: Pod, facts: FeatureFacts): Rejection | undefined {
+  if (pod.spec.resources !== undefined && !facts.podLevelResources) {
+    return { reason: 'PodLevelResourcesNotSupported', message: 'PodLevelResources feature gate is disabled' }
+  }
+  const { declaredFeatures } = facts
+  if (declaredFeatures === undefined) return undefined
+  const missing = Object.entries(NEEDS).flatMap(([name, needs]) =>
+    needs(pod) && !declaredFeatures.includes(name) ? [name] : [],
+  )
+  if (missing.length === 0) return undefined
+  const message = `Pod requires node features that are not available: ${missing.join(', ')}`
+  return { reason: 'PodFeatureUnsupported', message }
+}

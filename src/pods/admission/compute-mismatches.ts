@@ -1,0 +1,62 @@
+import type { Node } from '../../model/generated/core-v1.ts'
+import { matchesNodeSelector } from '../../model/pod/matches-node-selector.ts'
+import { isStaticPod } from '../../model/pod/pod.ts'
+import type { Pod } from '../../model/pod/pod.ts'
+import { computePortConflict } from './compute-port-conflict.ts'
+import type { Rejection } from './rejection.ts'
+import { toleratesTaint } from './tolerates-taint.ts'
+
+/** Where a pod is to run, and beside whom. */
+export interface PlaceFacts {
+  readonly node: Node
+  readonly otherPods: readonly Pod[]
+  /** Tolerations may compare numbers (feature gate TaintTolerationComparisonOperators). */
+  readonly taintComparisons: boolean
+}
+
+/** All reasons but the lack of resources for which a pod and a node do not go together, in the order of the Go kubelet. */
+export function computeMismatches(pod: Pod, { node, otherPods, taintComparisons }: PlaceFacts): readonly Rejection[] {
+  const { nodeName = '' } = pod.spec
+  return [
+    ...unless(matchesAffinity(pod, node), 'NodeAffinity', "node(s) didn't match Pod's node affinity/selector"),
+    ...unless(
+      nodeName === '' || nodeName === node.metadata?.name,
+      'NodeName',
+      "node(s) didn't match the requested node name",
+    ),
+    ...unless(
+      !computePortConflict(pod, otherPods),
+      'NodePorts',
+      "node(s) didn't have free ports for the requested pod ports",
+    ),
+    ...unless(
+      toleratesEviction(pod, node, taintComparisons),
+      'TaintToleration',
+      "node(s) had taints that the pod didn't tolerate",
+    ),
+  ]
+}
+
+function unless(holds: boolean, reason: string, why: string): readonly Rejection[] {
+  return holds ? [] : [{ reason, message: `Predicate ${reason} failed: ${why}` }]
+}
+
+function matchesAffinity({ spec }: Pod, { metadata }: Node): boolean {
+  const labels = new Map(Object.entries(metadata?.labels ?? {}))
+  const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+  return (
+    Object.entries(spec.nodeSelector ?? {}).every(([key, value]) => labels.get(key) === value) &&
+    (required === undefined ||
+      matchesNodeSelector(required, { name: metadata?.name ?? '', labels: metadata?.labels ?? {} }))
+  )
+}
+
+/** Only a taint that would drive the pod away again keeps it out: the others are for schedulers. */
+function toleratesEviction(pod: Pod, { spec }: Node, comparisons: boolean): boolean {
+  return (
+    isStaticPod(pod) ||
+    (spec?.taints ?? []).every(
+      (taint) => taint.effect !== 'NoExecute' || toleratesTaint(pod.spec.tolerations, taint, { comparisons }),
+    )
+  )
+}

@@ -1,0 +1,34 @@
+import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
+import { isCriticalPod } from '../../model/pod/critical-pod.ts'
+import type { Pod } from '../../model/pod/pod.ts'
+import type { Rejection } from './rejection.ts'
+import { toleratesTaint } from './tolerates-taint.ts'
+
+/** What the node is short of right now. */
+export interface Pressures {
+  readonly memory: boolean
+  readonly disk: boolean
+  readonly pid: boolean
+}
+
+const MEMORY_TAINT = { key: 'node.kubernetes.io/memory-pressure', effect: 'NoSchedule' }
+
+/** A node that is short of something takes in critical pods only; short of memory alone also those that are promised some. */
+export function computePressureRejection(
+  pod: Pod,
+  { pressures, taintComparisons }: { readonly pressures: Pressures; readonly taintComparisons: boolean },
+): Rejection | undefined {
+  const conditions = [
+    ...(pressures.memory ? ['MemoryPressure'] : []),
+    ...(pressures.disk ? ['DiskPressure'] : []),
+    ...(pressures.pid ? ['PIDPressure'] : []),
+  ]
+  if (conditions.length === 0 || isCriticalPod(pod)) return undefined
+  const onlyMemory = pressures.memory && conditions.length === 1
+  if (onlyMemory && bearsMemoryPressure(pod, taintComparisons)) return undefined
+  return { reason: 'Evicted', message: `The node had condition: [${conditions.join(' ')}]. ` }
+}
+
+function bearsMemoryPressure(pod: Pod, comparisons: boolean): boolean {
+  return computeQosClass(pod) !== 'BestEffort' || toleratesTaint(pod.spec.tolerations, MEMORY_TAINT, { comparisons })
+}

@@ -1,0 +1,47 @@
+import { computePodRequests } from '../../model/resources/compute-pod-requests.ts'
+import type { ResourceAmounts } from '../../model/resources/compute-pod-requests.ts'
+import { isExtendedResource } from '../../model/resources/is-extended-resource.ts'
+import type { Pod } from '../../model/pod/pod.ts'
+import { amountOf } from './resource-units.ts'
+
+/** A resource of which the node has too little left. CPU is in thousandths. */
+export interface Shortage {
+  readonly resource: string
+  readonly requested: bigint
+  readonly used: bigint
+  readonly capacity: bigint
+}
+
+/** Who is on the node already, and what the node has for pods. */
+export interface NodeRoom {
+  readonly otherPods: readonly Pod[]
+  readonly allocatable: ResourceAmounts
+}
+
+const PLAIN_RESOURCES = ['cpu', 'memory', 'ephemeral-storage']
+
+/** What the node lacks to take the pod in: room for one more, then each resource that the pod asks for. */
+export function computeShortages(pod: Pod, { otherPods, allocatable }: NodeRoom): readonly Shortage[] {
+  const asked = computePodRequests(pod, { overhead: true })
+  const taken = otherPods.map((other) => computePodRequests(other, { overhead: true }))
+  const shortage = (resource: string, requested: bigint, used: bigint): readonly Shortage[] => {
+    const capacity = amountOf(allocatable, resource)
+    return requested > 0n && requested > capacity - used ? [{ resource, requested, used, capacity }] : []
+  }
+  return [
+    ...shortage('pods', 1n, BigInt(otherPods.length)),
+    ...listChecked(asked, allocatable).flatMap((resource) => {
+      const used = taken.reduce((sum, amounts) => sum + amountOf(amounts, resource), 0n)
+      return shortage(resource, amountOf(asked, resource), used)
+    }),
+  ]
+}
+
+/** An extended resource that the node does not know belongs to the cluster, and is none of the node's business. */
+function listChecked(asked: ResourceAmounts, allocatable: ResourceAmounts): readonly string[] {
+  const counted = (resource: string) =>
+    isExtendedResource(resource)
+      ? allocatable.has(resource)
+      : resource.startsWith('hugepages-') || resource.includes('kubernetes.io/')
+  return [...PLAIN_RESOURCES, ...[...asked.keys()].filter(counted).sort()]
+}

@@ -1,0 +1,160 @@
+import { Signal } from '../../protocols/cri/generated/runtime-v1.ts'
+import type { ContainerConfig, Device } from '../../protocols/cri/generated/runtime-v1.ts'
+import type { ResourceAmounts } from '../../model/resources/compute-pod-requests.ts'
+import type { KindedContainer } from '../../model/pod/pod-containers.ts'
+import type { Pod } from '../../model/pod/pod.ts'
+import { utf8Bytes } from '../../model/text/utf8-bytes.ts'
+import { computeContainerAnnotations, containerLabels } from './compute-container-annotations.ts'
+import { computeContainerResources } from './compute-container-resources.ts'
+import type { ContainerResourceSettings, CpusetAssignment } from './compute-container-resources.ts'
+import { computeContainerSecurityContext } from './security/compute-container-security-context.ts'
+import type { ContainerSecuritySettings } from './security/compute-container-security-context.ts'
+import { computeEnvironment } from './environment/compute-environment.ts'
+import type { EnvironmentVariable } from './environment/compute-environment.ts'
+import { computeMounts } from './compute-mounts.ts'
+import type { ContainerMount } from './compute-mounts.ts'
+import type { ContainerExtras } from './container-extras.ts'
+import type { UserNamespaceMapping } from '../../model/pod/user-namespace.ts'
+import type { ImageUser } from './security/compute-run-as.ts'
+import type { EnvironmentSources } from './environment/environment-sources.ts'
+import { expandVariables } from './environment/expand-variables.ts'
+import { containerLogPath } from './log-paths.ts'
+import { terminationLogPath } from './pod-paths.ts'
+import type { PodPaths } from './pod-paths.ts'
+
+/** What every container of this node is made with. */
+export interface ContainerNodeSettings {
+  readonly ips: readonly string[]
+  readonly allocatable: ResourceAmounts
+  readonly selinuxEnabled: boolean
+  /** May a spec choose the signal that a container is stopped with? */
+  readonly stopSignals: boolean
+  readonly resources: ContainerResourceSettings
+  readonly security: ContainerSecuritySettings
+}
+
+/** What is known about one instance by the time it is made. */
+export interface ContainerInstance {
+  readonly restartCount: number
+  /** What the runtime calls the image that it has, and the user that the image names. */
+  readonly image: ImageUser & { readonly ref: string }
+  /** As the pod's status shows them. */
+  readonly podIps: readonly string[]
+  /** Of volumes, in the order of the spec. */
+  readonly mounts: readonly ContainerMount[]
+  /** Volumes that it has as block devices. */
+  readonly devices: readonly Device[]
+  /** What others add, before what the spec has of the same kind. */
+  readonly extras: ContainerExtras
+  readonly paths: PodPaths
+  /** Drawn for this instance: names the file of its last words. */
+  readonly random32: number
+  readonly volumeGroups: readonly number[]
+  readonly userNamespace: UserNamespaceMapping | undefined
+  readonly targetContainerId: string | undefined
+  readonly cpuset: CpusetAssignment | undefined
+}
+
+export interface ContainerConfigInput {
+  readonly pod: Pod
+  readonly kinded: KindedContainer
+  readonly instance: ContainerInstance
+  readonly node: ContainerNodeSettings
+  readonly sources: EnvironmentSources
+}
+
+/** The runtime's description of one container instance; throws ContainerConfigError when the spec cannot be met. */
+export function computeContainerConfig(input: ContainerConfigInput): ContainerConfig {
+  const { pod, instance, kinded } = input
+  const { container } = kinded
+  const { restartCount, devices, extras } = instance
+  const environment = computeContainerEnvironment(input)
+  const byName = new Map(environment.map(({ name, value }) => [name, value]))
+  const expand = (text: string): string => expandVariables(text, (name) => byName.get(name))
+  return {
+    metadata: { name: container.name, attempt: restartCount },
+    image: imageOf(input),
+    command: (container.command ?? []).map(expand),
+    args: (container.args ?? []).map(expand),
+    workingDir: container.workingDir ?? '',
+    envs: environment.map(({ name, value }) => ({ key: name, value: utf8Bytes(value) })),
+    mounts: mountsOf(input),
+    devices: [...extras.devices, ...devices],
+    CDIDevices: extras.cdiDevices.map((name) => ({ name })),
+    labels: containerLabels(pod, container.name),
+    annotations: { ...extras.annotations, ...computeContainerAnnotations(pod, container, restartCount) },
+    logPath: containerLogPath(container.name, restartCount),
+    stdin: container.stdin === true,
+    stdinOnce: container.stdinOnce === true,
+    tty: container.tty === true,
+    linux: linuxOf(input),
+    stopSignal: stopSignalOf(input),
+  }
+}
+
+function stopSignalOf({ kinded, node }: ContainerConfigInput): Signal {
+  const name = kinded.container.lifecycle?.stopSignal
+  if (name === undefined || !node.stopSignals) return Signal.RUNTIME_DEFAULT
+  const key = name.replace('+', 'PLUS').replace('-', 'MINUS')
+  return Signal[key as keyof typeof Signal] ?? Signal.RUNTIME_DEFAULT
+}
+
+/** The environment of one container instance, in its order. */
+export function computeContainerEnvironment({
+  pod,
+  kinded,
+  instance,
+  node,
+  sources,
+}: Omit<ContainerConfigInput, 'instance'> & {
+  readonly instance: Pick<ContainerInstance, 'podIps' | 'extras'>
+}): EnvironmentVariable[] {
+  return computeEnvironment({
+    pod,
+    container: kinded.container,
+    podIps: instance.podIps,
+    nodeIps: node.ips,
+    nodeAllocatable: node.allocatable,
+    sources,
+    addedVariables: instance.extras.variables,
+  })
+}
+
+function imageOf({ kinded, instance }: ContainerConfigInput): ContainerConfig['image'] {
+  return {
+    image: instance.image.ref,
+    userSpecifiedImage: kinded.container.image ?? '',
+    annotations: {},
+    runtimeHandler: '',
+    imageRef: '',
+  }
+}
+
+function mountsOf({ pod, kinded, instance, node }: ContainerConfigInput): ContainerConfig['mounts'] {
+  const { name, terminationMessagePath: containerPath = '' } = kinded.container
+  const hostPath = terminationLogPath(instance.paths, name, instance.random32)
+  return computeMounts({
+    pod,
+    podIps: instance.podIps,
+    mounts: [...instance.extras.mounts, ...instance.mounts],
+    etcHostsPath: instance.paths.etcHosts,
+    terminationLog: containerPath === '' ? undefined : { hostPath, containerPath },
+    selinuxEnabled: node.selinuxEnabled,
+    userNamespace: instance.userNamespace,
+  })
+}
+
+function linuxOf({ pod, kinded, instance, node }: ContainerConfigInput): ContainerConfig['linux'] {
+  return {
+    resources: computeContainerResources({ pod, kinded, cpuset: instance.cpuset, settings: node.resources }),
+    securityContext: computeContainerSecurityContext({
+      pod,
+      kinded,
+      image: instance.image,
+      userNamespace: instance.userNamespace,
+      targetContainerId: instance.targetContainerId,
+      volumeGroups: instance.volumeGroups,
+      settings: node.security,
+    }),
+  }
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { VolumeMount } from '../../model/generated/core-v1.ts'
+import { computeSubPath } from './compute-sub-path.ts'
+import { ContainerConfigError } from './config-error.ts'
+
+const environment = () => new Map(Object.entries({ POD: 'web', EMPTY: '' }))
+const mount = (parts: Partial<VolumeMount>): VolumeMount => ({ name: 'v', mountPath: '/v', ...parts })
+
+describe('computeSubPath()', () => {
+  const rows: readonly (readonly [Partial<VolumeMount>, string])[] = [
+    [{}, ''],
+    [{ subPath: 'a/$(POD)' }, 'a/$(POD)'],
+    [{ subPathExpr: 'a/$(POD)/$$(POD)' }, 'a/web/$(POD)'],
+  ]
+  for (const [parts, expected] of rows) {
+    test(JSON.stringify(parts), () => assert.equal(computeSubPath(mount(parts), environment), expected))
+  }
+
+  for (const name of ['EMPTY', 'NOBODY']) {
+    test(`refuses $(${name})`, () => {
+      assert.throws(
+        () => computeSubPath(mount({ subPathExpr: `$(${name})` }), environment),
+        new ContainerConfigError(`missing value for "${name}"`),
+      )
+    })
+  }
+
+  for (const parts of [{ subPath: '/etc' }, { subPath: 'a/../b' }, { subPathExpr: '$(POD)/..' }]) {
+    test(`refuses ${JSON.stringify(parts)}`, () => {
+      assert.throws(() => computeSubPath(mount(parts), environment), /of volume "v": expected a relative path without/)
+    })
+  }
+
+  test('takes dots in names for what they are', () => {
+    assert.equal(computeSubPath(mount({ subPath: '..data/a..b' }), environment), '..data/a..b')
+  })
+
+  test('asks for no environment that it does not need', () => {
+    assert.equal(
+      computeSubPath(mount({ subPath: 'a' }), () => assert.fail('asked')),
+      'a',
+    )
+  })
+})

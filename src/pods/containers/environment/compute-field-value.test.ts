@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createPod } from '../../../../test/builders/create-pod.ts'
+import { computeFieldValue } from './compute-field-value.ts'
+import { ContainerConfigError } from '../config-error.ts'
+
+const facts = {
+  pod: createPod({
+    metadata: { labels: { 'app.test/name': 'shop' }, annotations: { note: "it's" } },
+    spec: { nodeName: 'node-1', serviceAccountName: 'robot' },
+  }),
+  podIps: ['10.1.0.2', 'fd00::2'],
+  nodeIps: ['192.0.2.1', '2001:db8::1'],
+}
+
+describe('computeFieldValue()', () => {
+  const rows = [
+    ['metadata.name', 'web'],
+    ['metadata.namespace', 'shop'],
+    ['metadata.uid', 'u-1'],
+    ["metadata.labels['app.test/name']", 'shop'],
+    ["metadata.labels['absent']", ''],
+    ["metadata.labels['constructor']", ''],
+    ["metadata.annotations['note']", "it's"],
+    ['spec.nodeName', 'node-1'],
+    ['spec.host', 'node-1'],
+    ['spec.serviceAccountName', 'robot'],
+    ['status.hostIP', '192.0.2.1'],
+    ['status.hostIPs', '192.0.2.1,2001:db8::1'],
+    ['status.podIP', '10.1.0.2'],
+    ['status.podIPs', '10.1.0.2,fd00::2'],
+  ] as const
+  for (const [fieldPath, expected] of rows) {
+    test(fieldPath, () => assert.equal(computeFieldValue({ fieldPath }, facts), expected))
+  }
+
+  test('refuses other fields, other versions and an unknown node address', () => {
+    const refuse = (selector: { fieldPath: string; apiVersion?: string }, message: string, given = facts) =>
+      assert.throws(() => computeFieldValue(selector, given), new ContainerConfigError(message))
+    refuse({ fieldPath: 'spec.priority' }, 'field label not supported: spec.priority')
+    refuse({ fieldPath: 'metadata.labels' }, 'field label not supported: metadata.labels')
+    refuse({ fieldPath: 'metadata.name', apiVersion: 'v2' }, 'unsupported pod version: v2')
+    const message = 'Cannot tell the address of the node: it has none yet'
+    refuse({ fieldPath: 'status.hostIP' }, message, { ...facts, nodeIps: [] })
+  })
+})

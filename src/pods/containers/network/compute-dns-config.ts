@@ -1,0 +1,144 @@
+import type { DNSConfig } from '../../../protocols/cri/generated/runtime-v1.ts'
+import type { PodDNSConfig } from '../../../model/generated/core-v1.ts'
+import type { Pod } from '../../../model/pod/pod.ts'
+import { mergeResolverOptions } from './parse-resolv-conf.ts'
+import type { ResolvConf } from './parse-resolv-conf.ts'
+
+/** How names are resolved on this node. */
+export interface DnsSettings {
+  readonly clusterDns: readonly string[]
+  readonly clusterDomain: string
+  /** The node's own resolver file; undefined when the configuration names none. */
+  readonly host: ResolvConf | undefined
+  /** Decides which loopback address stands in for a node without a resolver file. */
+  readonly primaryFamily: 'IPv4' | 'IPv6'
+}
+
+/** Something about the resolver that users must hear of, as an event of this reason. */
+export interface DnsWarning {
+  readonly reason: 'MissingClusterDNS' | 'DNSConfigForming'
+  readonly message: string
+}
+
+export interface NodeDnsWarning {
+  readonly reason: 'MissingClusterDNS' | 'CheckLimitsForResolvConf'
+  readonly message: string
+}
+
+export interface PodDns {
+  readonly config: DNSConfig
+  readonly warnings: readonly DnsWarning[]
+}
+
+// The limits of the C library's resolver.
+const MOST_SERVERS = 3
+const MOST_SEARCHES = 32
+const LONGEST_SEARCH_LINE = 2048
+const LONGEST_SEARCH = 253
+// The search domains of a cluster: of the namespace, of all services, of the cluster.
+const CLUSTER_SEARCHES = 3
+
+/** The resolver configuration of a pod, within the resolver's limits; what had to be left out is told as warnings. */
+export function computeDnsConfig(pod: Pod, settings: DnsSettings): PodDns {
+  const base = computeBase(pod, settings)
+  const warnings: DnsWarning[] = []
+  // Without a domain of the cluster nobody meant it to have a DNS: then the node says so, once for all pods.
+  if (base === 'missing-cluster-dns' && settings.clusterDomain !== '') {
+    const message = `The pod's dnsPolicy is "${dnsPolicy(pod)}", but no clusterDNS is configured: it gets the resolver of the node, as with "Default"`
+    warnings.push({ reason: 'MissingClusterDNS', message })
+  }
+  const wanted = append(base === 'missing-cluster-dns' ? hostResolver(settings) : base, pod.spec.dnsConfig)
+  const limited = limit(wanted)
+  const cuts = limited.cuts.map((message): DnsWarning => ({ reason: 'DNSConfigForming', message }))
+  return { config: limited.config, warnings: [...warnings, ...cuts] }
+}
+
+/** What the node has to say at its start about the resolver of its pods. */
+export function computeNodeDnsWarnings(settings: DnsSettings): readonly NodeDnsWarning[] {
+  const { host, clusterDns, clusterDomain } = settings
+  const message = 'No clusterDNS is configured: pods get the resolver of the node, as with the dnsPolicy "Default"'
+  return [
+    ...(clusterDns.length === 0 ? [{ reason: 'MissingClusterDNS' as const, message }] : []),
+    ...(host === undefined ? [] : findExcess(host, clusterDomain)).map((excess) => ({
+      reason: 'CheckLimitsForResolvConf' as const,
+      message: excess,
+    })),
+  ]
+}
+
+/** What of a resolver file no pod can have whole. */
+function findExcess(host: ResolvConf, clusterDomain: string): readonly string[] {
+  const mostSearches = MOST_SEARCHES - (clusterDomain === '' ? 0 : CLUSTER_SEARCHES)
+  const lineLength = host.searches.join(' ').length
+  return [
+    ...(host.searches.length > mostSearches
+      ? [`The resolver file has ${host.searches.length} search domains, pods can have ${mostSearches} of them`]
+      : []),
+    ...(lineLength > LONGEST_SEARCH_LINE
+      ? [`The resolver file has a search line of ${lineLength} characters, pods can have ${LONGEST_SEARCH_LINE}`]
+      : []),
+  ]
+}
+
+function dnsPolicy(pod: Pod): string {
+  return pod.spec.dnsPolicy ?? 'ClusterFirst'
+}
+
+function computeBase(pod: Pod, settings: DnsSettings): DNSConfig | 'missing-cluster-dns' {
+  const policy = dnsPolicy(pod)
+  if (policy === 'None') return { servers: [], searches: [], options: [] }
+  if (policy === 'Default' || (policy === 'ClusterFirst' && pod.spec.hostNetwork === true)) {
+    return hostResolver(settings)
+  }
+  if (settings.clusterDns.length === 0) return 'missing-cluster-dns'
+  return {
+    servers: settings.clusterDns,
+    searches: clusterSearches(pod.metadata.namespace, settings),
+    options: ['ndots:5'],
+  }
+}
+
+function hostResolver({ host, primaryFamily }: DnsSettings): DNSConfig {
+  return host ?? { servers: [primaryFamily === 'IPv6' ? '::1' : '127.0.0.1'], searches: ['.'], options: [] }
+}
+
+function clusterSearches(namespace: string, { clusterDomain: domain, host }: DnsSettings): readonly string[] {
+  const hostSearches = host?.searches ?? []
+  if (domain === '') return hostSearches
+  return unique([`${namespace}.svc.${domain}`, `svc.${domain}`, domain, ...hostSearches])
+}
+
+function append(base: DNSConfig, extra: PodDNSConfig | undefined): DNSConfig {
+  if (extra === undefined) return base
+  const options = (extra.options ?? []).map(({ name = '', value }) =>
+    value === undefined || value === '' ? name : `${name}:${value}`,
+  )
+  return {
+    servers: unique([...base.servers, ...(extra.nameservers ?? [])]),
+    searches: unique([...base.searches, ...(extra.searches ?? [])]),
+    options: mergeResolverOptions(base.options, options),
+  }
+}
+
+function limit(wanted: DNSConfig): { readonly config: DNSConfig; readonly cuts: readonly string[] } {
+  const servers = wanted.servers.slice(0, MOST_SERVERS)
+  const searches = wanted.searches.filter((domain) => domain.length <= LONGEST_SEARCH).slice(0, MOST_SEARCHES)
+  while (searches.join(' ').length > LONGEST_SEARCH_LINE) searches.pop()
+  return {
+    config: { servers, searches, options: wanted.options },
+    cuts: [
+      ...(servers.length < wanted.servers.length
+        ? [`A resolver takes ${MOST_SERVERS} nameservers, the rest is left out; used are: ${servers.join(' ')}`]
+        : []),
+      ...(searches.length < wanted.searches.length
+        ? [
+            `A resolver takes ${MOST_SEARCHES} search domains of ${LONGEST_SEARCH} characters, ${LONGEST_SEARCH_LINE} in all, the rest is left out; used are: ${searches.join(' ')}`,
+          ]
+        : []),
+    ],
+  }
+}
+
+function unique(texts: readonly string[]): string[] {
+  return [...new Set(texts)]
+}

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { beforeEach, describe, test } from 'node:test'
+import { noTracer } from '../../../base/telemetry/tracer.ts'
+import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
+import { FakeCriImages } from '../../../../test/fakes/fake-cri-images.ts'
+import { silentLogger } from '../../../../test/fakes/silent-logger.ts'
+import { Container } from '../../../protocols/cri/generated/runtime-v1.ts'
+import { ImageCollector } from './image-collector.ts'
+import type { ImageCollectorDeps } from './image-collector.ts'
+import { runImageGarbageCollection } from './run-image-garbage-collection.ts'
+
+const never = new AbortController().signal
+const policy = { highPercent: 85, lowPercent: 80, minimumAgeMs: 120_000, maximumAgeMs: 0 }
+
+describe('ImageCollector', () => {
+  let clock: FakeClock
+  let images: FakeCriImages
+  let used: string[]
+  let volumes: string[]
+  let space: { capacityBytes: number; availableBytes: number }
+  let stuck: Set<string>
+  let events: string[]
+  let remaining: string[][]
+  let sandboxImage: string | undefined
+  let onRemove: (tag: string) => void
+
+  beforeEach(() => {
+    clock = new FakeClock()
+    images = new FakeCriImages()
+    used = []
+    volumes = []
+    space = { capacityBytes: 1000, availableBytes: 0 }
+    stuck = new Set()
+    events = []
+    remaining = []
+    sandboxImage = undefined
+    onRemove = () => {}
+    for (const name of ['a', 'b', 'c']) images.add(`r.example/${name}:1`, { size: 100n })
+  })
+
+  const tags = () => images.list().flatMap(({ repoTags }) => repoTags.map((tag) => tag.slice('r.example/'.length, -2)))
+  const idOf = (tag: string) => images.resolve(`r.example/${tag}:1`).id
+
+  function makeCollector(deps: Partial<ImageCollectorDeps> = {}) {
+    return new ImageCollector({
+      calls: {
+        listImages: async () => ({ images: images.list() }),
+        listContainers: async () => ({
+          containers: used.map((tag) => Container.fromPartial({ imageRef: idOf(tag), image: { image: 'x' } })),
+        }),
+        status: async () => ({
+          info: sandboxImage === undefined ? {} : { config: JSON.stringify({ sandboxImage }) },
+          runtimeHandlers: [],
+        }),
+        imageFsInfo: async () => ({
+          imageFilesystems: [{ timestamp: 0n, fsId: { mountpoint: '/images' } }],
+          containerFilesystems: [],
+        }),
+        removeImage: async ({ image }) => {
+          const id = image?.image ?? ''
+          const tag = images.resolve(id).repoTags[0]?.slice('r.example/'.length, -2) ?? ''
+          if (stuck.has(tag)) throw new Error('image is busy')
+          images.remove(id)
+          onRemove(tag)
+          return {}
+        },
+      },
+      policy,
+      volumeImages: () => volumes,
+      readSpace: async (path) => {
+        assert.equal(path, '/images')
+        return space
+      },
+      onRemaining: async (refs) => void remaining.push([...refs]),
+      events: { record: ({ type, reason, message }) => void events.push(`${type} ${reason} ${message}`) },
+      clock,
+      log: silentLogger,
+      ...deps,
+    })
+  }
+
+  test('removes the least used until there is room', async () => {
+    const collector = makeCollector()
+    used = ['a', 'b', 'c']
+    await collector.look(never)
+    await clock.advance(200_000)
+    used = ['c']
+    await collector.look(never)
+    await clock.advance(200_000)
+    used = []
+    space = { capacityBytes: 1000, availableBytes: 50 }
+    await collector.collect(never)
+    assert.deepEqual(tags(), ['c'])
+    assert.deepEqual(remaining, [[idOf('c')]])
+    assert.deepEqual(events, [])
+  })
+
+  test('leaves images of containers, of volumes, of sandboxes, pinned and new ones', async () => {
+    images = new FakeCriImages()
+    for (const name of ['used', 'volume', 'sandbox', 'gone']) images.add(`r.example/${name}:1`, { size: 100n })
+    images.add('r.example/pinned:1', { pinned: true })
+    used = ['used']
+    volumes = ['r.example/volume:1']
+    sandboxImage = 'r.example/sandbox:1'
+    const collector = makeCollector()
+    await collector.look(never)
+    await clock.advance(200_000)
+    images.add('r.example/new:1')
+    await assert.rejects(collector.collect(never), { name: 'ImageGarbageError' })
+    assert.deepEqual(tags(), ['used', 'volume', 'sandbox', 'pinned', 'new'])
+    assert.deepEqual(events, [
+      'Warning FreeDiskSpaceFailed Failed to garbage collect required amount of images. Attempted to free 200 bytes, but only found 100 bytes eligible to free.',
+    ])
+    assert.equal(remaining.length, 1)
+  })
+
+  test('leaves an image that a pod asked for while the pass goes on', async () => {
+    const collector = makeCollector()
+    await collector.look(never)
+    await clock.advance(200_000)
+    onRemove = () => collector.note(idOf('b'))
+    await collector.collect(never)
+    assert.deepEqual(tags(), ['b'])
+  })
+
+  test('goes on when one image cannot be removed', async () => {
+    stuck = new Set(['a'])
+    const collector = makeCollector()
+    await collector.look(never)
+    await clock.advance(200_000)
+    await collector.collect(never)
+    assert.deepEqual(tags(), ['a'])
+  })
+
+  test('does nothing while there is room', async () => {
+    space = { capacityBytes: 1000, availableBytes: 500 }
+    const collector = makeCollector()
+    await collector.look(never)
+    await clock.advance(200_000)
+    await collector.collect(never)
+    assert.deepEqual(tags(), ['a', 'b', 'c'])
+  })
+
+  test('removes what nobody used for long, whatever the room', async () => {
+    space = { capacityBytes: 1000, availableBytes: 500 }
+    const collector = makeCollector({ policy: { ...policy, maximumAgeMs: 600_000 } })
+    used = ['a']
+    await collector.look(never)
+    await clock.advance(300_000)
+    collector.note(idOf('b'))
+    await collector.collect(never)
+    assert.deepEqual(tags(), ['a', 'b', 'c'])
+    await clock.advance(300_001)
+    await collector.collect(never)
+    assert.deepEqual(tags(), ['a', 'b'])
+  })
+
+  test('removes all that nobody uses when the node is short, however much room there is', async () => {
+    space = { capacityBytes: 1000, availableBytes: 900 }
+    used = ['b']
+    const collector = makeCollector()
+    await collector.look(never)
+    await clock.advance(120_000)
+    images.add('r.example/new:1', { size: 100n })
+    await collector.collectUnused(never)
+    assert.deepEqual(tags().sort(), ['b', 'new'])
+    assert.equal(remaining.at(-1)?.length, 2)
+  })
+
+  test('says when the runtime’s disk has no size', async () => {
+    space = { capacityBytes: 0, availableBytes: 0 }
+    await assert.rejects(makeCollector().collect(never), { message: 'invalid capacity 0 on image filesystem' })
+    assert.deepEqual(events, ['Warning InvalidDiskCapacity invalid capacity 0 on image filesystem'])
+  })
+})
+
+describe('runImageGarbageCollection()', () => {
+  async function run(policyFields: Partial<typeof policy>, outcomes: string) {
+    const clock = new FakeClock()
+    const passes: string[] = []
+    const events: string[] = []
+    const stop = new AbortController()
+    const act = (name: string) => async () => {
+      const outcome = outcomes[passes.length]
+      passes.push(`${name} ${clock.now()}`)
+      if (outcome === '-') throw new Error('no')
+    }
+    const running = runImageGarbageCollection(
+      {
+        collector: { look: act('look'), collect: act('collect') },
+        policy: { ...policy, ...policyFields },
+        events: { record: ({ reason }) => void events.push(`${passes.length} ${reason}`) },
+        tracer: noTracer,
+        clock,
+        log: silentLogger,
+      },
+      stop.signal,
+    )
+    const start = clock.now()
+    await clock.advance(1_500_000)
+    stop.abort(new Error('enough'))
+    await running.catch((error: Error) => assert.equal(error.message, 'enough'))
+    assert.equal(clock.sleeping, 0)
+    return { passes: passes.map((pass) => pass.replace(/\d+/, (ms) => String((Number(ms) - start) / 1000))), events }
+  }
+
+  test('looks at the start and collects every five minutes', async () => {
+    const { passes, events } = await run({}, '')
+    assert.deepEqual(passes, ['look 0', 'collect 300', 'collect 600', 'collect 900', 'collect 1200', 'collect 1500'])
+    assert.deepEqual(events, [])
+  })
+
+  test('tells of the second failure in a row', async () => {
+    assert.deepEqual((await run({}, '+-+--+')).events, ['5 ImageGCFailed'])
+  })
+
+  test('only looks when none is to go by itself, and collects for age alone', async () => {
+    const looks = (await run({ highPercent: 100 }, '')).passes
+    assert.deepEqual(looks, ['look 0', 'look 300', 'look 600', 'look 900', 'look 1200', 'look 1500'])
+    assert.equal((await run({ highPercent: 100, maximumAgeMs: 1 }, '')).passes.at(-1), 'collect 1500')
+  })
+})

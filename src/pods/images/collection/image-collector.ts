@@ -1,0 +1,141 @@
+import type { Clock } from '../../../base/async/clock.ts'
+import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
+import type { FileSystemSpace } from '../../../system/files/file-system-space.ts'
+import type { Logger } from '../../../base/telemetry/logger.ts'
+import type { NodeEvents } from '../../../model/events/node-events.ts'
+import { computeBytesToFree, computeExpired, computeRemovable, computeUsagePercent } from './compute-image-garbage.ts'
+import type { GarbagePolicy, KnownImage } from './compute-image-garbage.ts'
+import type { ImageMetrics } from '../../../metrics/create-image-metrics.ts'
+import { ImageUses } from './image-uses.ts'
+import type { ImageUsesDeps } from './image-uses.ts'
+
+export interface ImageCollectorDeps extends ImageUsesDeps {
+  readonly calls: ImageUsesDeps['calls'] & Pick<CriCalls, 'imageFsInfo' | 'removeImage'>
+  readonly policy: GarbagePolicy
+  readonly readSpace: (path: string) => Promise<FileSystemSpace>
+  /** Told which images are still there, after a pass that began then. */
+  readonly onRemaining: (refs: ReadonlySet<string>, passBeganAt: number) => Promise<void>
+  readonly events: NodeEvents
+  readonly metrics?: ImageMetrics
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Not enough room could be made. */
+class ImageGarbageError extends Error {
+  override readonly name = 'ImageGarbageError'
+}
+
+interface Removal {
+  /** All that are there; what is removed is taken out. */
+  readonly images: Map<string, KnownImage>
+  readonly image: KnownImage
+  /** When the pass began. */
+  readonly now: number
+  readonly reason: 'age' | 'space'
+}
+
+/** Removes images that nobody uses when the disk is nearly full or they are old. */
+export class ImageCollector {
+  readonly #deps: ImageCollectorDeps
+  readonly #uses: ImageUses
+  readonly #startedAt: number
+
+  constructor(deps: ImageCollectorDeps) {
+    this.#deps = deps
+    this.#uses = new ImageUses(deps)
+    this.#startedAt = deps.clock.monotonic()
+  }
+
+  /** A pod is about to use this image. */
+  note(ref: string): void {
+    this.#uses.note(ref, this.#deps.clock.monotonic())
+  }
+
+  /** Takes in which images there are, and removes none. */
+  async look(signal: AbortSignal): Promise<void> {
+    await this.#uses.look(this.#deps.clock.monotonic(), signal)
+  }
+
+  /** One pass by age and by room; fails when there is still too little room after it. */
+  async collect(signal: AbortSignal): Promise<void> {
+    const { policy, clock, onRemaining } = this.#deps
+    // Ages are counted by a clock that nobody sets; records have the time of day.
+    const [now, beganAt] = [clock.monotonic(), clock.now()]
+    const images = new Map((await this.#uses.look(now, signal)).map((image) => [image.id, image]))
+    const remove = (image: KnownImage) => this.#remove({ images, image, now, reason: 'space' }, signal)
+    for (const image of computeExpired([...images.values()], policy.maximumAgeMs, { now, startedAt: this.#startedAt }))
+      await this.#remove({ images, image, now, reason: 'age' }, signal)
+    try {
+      await this.#makeRoom(images, remove, now, signal)
+    } finally {
+      await onRemaining(new Set(images.keys()), beganAt)
+    }
+  }
+
+  /** Removes all that nobody uses, however much room there is: the node is short of it. Those that just came may be about to be used. */
+  async collectUnused(signal: AbortSignal): Promise<void> {
+    const { policy, clock, onRemaining } = this.#deps
+    // Ages are counted by a clock that nobody sets; records have the time of day.
+    const [now, beganAt] = [clock.monotonic(), clock.now()]
+    const images = new Map((await this.#uses.look(now, signal)).map((image) => [image.id, image]))
+    for (const image of computeRemovable([...images.values()], policy.minimumAgeMs, now))
+      await this.#remove({ images, image, now, reason: 'space' }, signal)
+    await onRemaining(new Set(images.keys()), beganAt)
+  }
+
+  async #makeRoom(
+    images: ReadonlyMap<string, KnownImage>,
+    remove: (image: KnownImage) => Promise<number>,
+    now: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { policy, events, log } = this.#deps
+    if (policy.highPercent >= 100) return
+    const space = await this.#readSpace(signal)
+    if (space.capacityBytes === 0) {
+      const message = 'invalid capacity 0 on image filesystem'
+      events.record({ type: 'Warning', reason: 'InvalidDiskCapacity', message })
+      throw new ImageGarbageError(message)
+    }
+    const wanted = computeBytesToFree(policy, space)
+    if (wanted === undefined) return
+    const usagePercent = computeUsagePercent(space)
+    log.info('disk is nearly full, removing images', { usagePercent, ...policy, wantedBytes: wanted })
+    let freed = 0
+    for (const image of computeRemovable([...images.values()], policy.minimumAgeMs, now)) {
+      if (freed >= wanted) break
+      freed += await remove(image)
+    }
+    if (freed >= wanted) return
+    const message = `Failed to garbage collect required amount of images. Attempted to free ${wanted} bytes, but only found ${freed} bytes eligible to free.`
+    events.record({ type: 'Warning', reason: 'FreeDiskSpaceFailed', message })
+    throw new ImageGarbageError(message)
+  }
+
+  /** The bytes that were freed. An image that cannot be removed is told and left. */
+  async #remove({ images, image, now, reason }: Removal, signal: AbortSignal): Promise<number> {
+    const { calls, metrics, log } = this.#deps
+    const { id, sizeBytes } = image
+    // Whoever asked for it since the pass began relies on it.
+    if (!images.has(id) || this.#uses.notedAt(id) >= now) return 0
+    try {
+      await calls.removeImage({ image: { image: id } }, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      log.warn('cannot remove an image', { image: id, error })
+      return 0
+    }
+    images.delete(id)
+    metrics?.imageCollected(reason)
+    log.info('removed an image that nobody uses', { image: id, sizeBytes, lastUsedAt: image.lastUsedAt })
+    return sizeBytes
+  }
+
+  async #readSpace(signal: AbortSignal): Promise<FileSystemSpace> {
+    const { imageFilesystems } = await this.#deps.calls.imageFsInfo({}, signal)
+    const path = imageFilesystems[0]?.fsId?.mountpoint ?? ''
+    if (path === '') throw new ImageGarbageError('Cannot find the file system of images: the runtime names none')
+    return await this.#deps.readSpace(path)
+  }
+}

@@ -1,0 +1,92 @@
+import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
+import type { Image } from '../../../protocols/cri/generated/runtime-v1.ts'
+import type { KnownImage } from './compute-image-garbage.ts'
+import { toFullName } from '../parse-image-name.ts'
+
+export interface ImageUsesDeps {
+  readonly calls: Pick<CriCalls, 'listImages' | 'listContainers' | 'status'>
+  /** Images that volumes of pods have mounted, as the pods name them. */
+  readonly volumeImages: () => readonly string[]
+}
+
+interface Use {
+  readonly names: readonly string[]
+  readonly firstSeenAt: number
+  readonly lastUsedAt: number | undefined
+}
+
+/** Remembers since when each image is on the node and when it was used last. */
+export class ImageUses {
+  readonly #deps: ImageUsesDeps
+  readonly #uses = new Map<string, Use>()
+  readonly #brought = new Map<string, number>()
+
+  constructor(deps: ImageUsesDeps) {
+    this.#deps = deps
+  }
+
+  /** A container is about to be made of this image. */
+  note(ref: string, now: number): void {
+    this.#brought.set(ref, now)
+  }
+
+  /** When an image was noted last, by any of its names; 0 when it never was. */
+  notedAt(id: string): number {
+    return Math.max(0, ...(this.#uses.get(id)?.names ?? []).map((name) => this.#brought.get(name) ?? 0))
+  }
+
+  /** All images of the node, looked at now. */
+  async look(now: number, signal: AbortSignal): Promise<readonly KnownImage[]> {
+    const { calls, volumeImages } = this.#deps
+    const [{ images }, { containers }, sandboxImage] = await Promise.all([
+      calls.listImages({}, signal),
+      calls.listContainers({}, signal),
+      readSandboxImage(calls, signal),
+    ])
+    const used = new Set(containers.flatMap(({ imageRef, imageId, image }) => [imageRef, imageId, image?.image ?? '']))
+    for (const name of volumeImages()) used.add(toFullName(name))
+    const pinned = sandboxImage === undefined ? [] : [toFullName(sandboxImage)]
+    const known = images.map((image) => this.#toKnown(image, { used, pinned }, now))
+    this.#forgetOthers(new Set(images.flatMap(namesOf)))
+    return known
+  }
+
+  #toKnown(
+    image: Image,
+    { used, pinned }: { readonly used: ReadonlySet<string>; readonly pinned: readonly string[] },
+    now: number,
+  ): KnownImage {
+    const { id } = image
+    const names = namesOf(image)
+    const inUse = names.some((name) => used.has(name))
+    const before = this.#uses.get(id)
+    const firstSeenAt = before?.firstSeenAt ?? now
+    this.#uses.set(id, { names, firstSeenAt, lastUsedAt: before?.lastUsedAt })
+    const latest = Math.max(inUse ? now : 0, before?.lastUsedAt ?? 0, this.notedAt(id))
+    const lastUsedAt = latest === 0 ? undefined : latest
+    this.#uses.set(id, { names, firstSeenAt, lastUsedAt })
+    const isPinned = image.pinned || pinned.some((name) => names.includes(name))
+    return { id, sizeBytes: Number(image.size), pinned: isPinned, inUse, firstSeenAt, lastUsedAt }
+  }
+
+  #forgetOthers(names: ReadonlySet<string>): void {
+    for (const id of this.#uses.keys()) if (!names.has(id)) this.#uses.delete(id)
+    for (const ref of this.#brought.keys()) if (!names.has(ref)) this.#brought.delete(ref)
+  }
+}
+
+function namesOf({ id, repoTags, repoDigests }: Image): readonly string[] {
+  return [id, ...repoTags, ...repoDigests]
+}
+
+/** The image of sandboxes, without which no pod starts. Newer runtimes pin it; containerd 1.6 only tells its name. */
+async function readSandboxImage(calls: Pick<CriCalls, 'status'>, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const { info } = await calls.status({ verbose: true }, signal)
+    const { sandboxImage } = JSON.parse(info['config'] ?? '{}') as { sandboxImage?: unknown }
+    return typeof sandboxImage === 'string' && sandboxImage !== '' ? sandboxImage : undefined
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,257 @@
+import type { PodSandboxConfig } from '../../protocols/cri/generated/runtime-v1.ts'
+import type { ImageVolumeSource } from '../../model/generated/core-v1.ts'
+import { containerFieldPath } from '../../model/pod/pod-containers.ts'
+import type { KindedContainer } from '../../model/pod/pod-containers.ts'
+import type { Pod, PodUid } from '../../model/pod/pod.ts'
+import { StartError } from '../../model/pod/start-error.ts'
+import type { PodEvent, PodEvents } from '../../model/events/pod-events.ts'
+import { computePullDecision, needsPresence } from './compute-pull-decision.ts'
+import { formatDuration } from './format-duration.ts'
+import type { Credential } from './credentials/credential.ts'
+import type { FoundCredentials } from './credentials/image-credentials.ts'
+import { ImageNameError, parseImageName, toRepository } from './parse-image-name.ts'
+import { PullBackOffs } from './pull-back-offs.ts'
+import { readImage } from './read-image.ts'
+import type { WantedImage } from './read-image.ts'
+import { SharedPulls } from './shared-pulls.ts'
+import type { PulledImage, SharedPullsDeps } from './shared-pulls.ts'
+
+export interface ImagePullerDeps extends SharedPullsDeps {
+  readonly events: PodEvents
+  readonly credentials: {
+    find(pod: Pod, repository: string, signal: AbortSignal): Promise<FoundCredentials>
+  }
+  readonly access: SharedPullsDeps['access'] & {
+    mayUse(
+      named: { readonly image: string; readonly ref: string },
+      credentials: () => Promise<readonly Credential[]>,
+    ): Promise<boolean>
+  }
+  /** A container is about to be made of this image. */
+  readonly onImage: (ref: string) => void
+}
+
+/** The image of one container, for the sandbox it will run in. */
+export interface ImageRequest {
+  readonly pod: Pod
+  readonly kinded: KindedContainer
+  readonly sandbox: PodSandboxConfig
+}
+
+/** The image that a volume of the pod is. */
+export interface VolumeImageRequest {
+  readonly pod: Pod
+  readonly volume: { readonly image: ImageVolumeSource }
+  readonly sandbox: PodSandboxConfig
+  /** Nobody needs to hear that it is still there. */
+  readonly quiet: boolean
+}
+
+/** An image that is on the node: what to call it in CreateContainer, and the user it names. */
+export interface BroughtImage {
+  readonly ref: string
+  readonly uid: bigint | undefined
+  readonly username: string
+}
+
+type Tell = (type: PodEvent['type'], reason: string, message: string) => void
+
+/** An image by its name in the spec, and when to pull it. */
+interface Wish {
+  readonly pod: Pod
+  readonly sandbox: PodSandboxConfig
+  readonly image: string
+  readonly policy: string | undefined
+}
+
+/** The way to one image. */
+interface Errand {
+  readonly pod: Pod
+  readonly sandbox: PodSandboxConfig
+  readonly wanted: WantedImage
+  readonly tell: Tell
+  /** Looked for when they are needed first. */
+  readonly candidates: () => Promise<readonly Credential[]>
+}
+
+/** Brings the images of containers by their pull policy, tells the pods' users, and keeps pulls that fail apart in time. */
+export class ImagePuller {
+  readonly #deps: ImagePullerDeps
+  readonly #pulls: SharedPulls
+  readonly #backOffs = new PullBackOffs()
+  readonly #toldSecrets = new Map<PodUid, string>()
+
+  constructor(deps: ImagePullerDeps) {
+    this.#deps = deps
+    this.#pulls = new SharedPulls(deps)
+  }
+
+  /** Fails with a StartError that says what users see, or with the signal's reason. */
+  async ensure(request: ImageRequest, signal: AbortSignal): Promise<BroughtImage> {
+    const { pod, kinded } = request
+    const fieldPath = containerFieldPath(kinded.kind, kinded.container.name)
+    const tell: Tell = (type, reason, message) => this.#deps.events.record(pod, { type, reason, message, fieldPath })
+    const { image = '', imagePullPolicy } = kinded.container
+    try {
+      return await this.#bring({ pod, sandbox: request.sandbox, image, policy: imagePullPolicy }, tell, signal)
+    } catch (error) {
+      if (error instanceof StartError) tell('Warning', 'Failed', `Error: ${error.reason}`)
+      throw error
+    }
+  }
+
+  /** The same for a volume; whoever cannot start without it tells that. */
+  async ensureVolume(request: VolumeImageRequest, signal: AbortSignal): Promise<BroughtImage> {
+    const { pod, sandbox, volume, quiet } = request
+    const { reference = '', pullPolicy } = volume.image
+    const tell: Tell = (type, reason, message) => {
+      const isNews = !quiet || reason !== 'Pulled' || pullPolicy === 'Always'
+      if (isNews) this.#deps.events.record(pod, { type, reason, message })
+    }
+    return await this.#bring({ pod, sandbox, image: reference, policy: pullPolicy }, tell, signal)
+  }
+
+  /** Drops all that is remembered of a pod. To be called when the pod is gone. */
+  forget(uid: PodUid): void {
+    this.#backOffs.forget(uid)
+    this.#toldSecrets.delete(uid)
+  }
+
+  async #bring(wish: Wish, tell: Tell, signal: AbortSignal): Promise<BroughtImage> {
+    const image = await this.#decide(wish, tell, signal)
+    this.#deps.onImage(image.ref)
+    return image
+  }
+
+  async #decide(wish: Wish, tell: Tell, signal: AbortSignal): Promise<BroughtImage> {
+    const { policy } = wish
+    const errand = this.#toErrand(wish, tell, signal)
+    const found = needsPresence(policy) ? await this.#inspect(errand, signal) : undefined
+    const named = { image: errand.wanted.image, ref: found?.ref ?? '' }
+    const isOpen = found !== undefined && (await this.#deps.access.mayUse(named, errand.candidates))
+    const decision = computePullDecision(policy, { present: found !== undefined, open: isOpen })
+    this.#deps.metrics?.imageEnsured({
+      policy: policy ?? '',
+      isPresent: needsPresence(policy) ? found !== undefined : undefined,
+      isPulled: decision === 'refuse' ? undefined : decision === 'pull',
+    })
+    switch (decision) {
+      case 'use':
+        return useFound(errand, found as BroughtImage)
+      case 'refuse':
+        throw refuse(errand, found)
+      case 'pull':
+        this.#checkBackOff(errand)
+        return await this.#pull(errand, signal)
+    }
+  }
+
+  #toErrand({ pod, image, sandbox }: Wish, tell: Tell, signal: AbortSignal): Errand {
+    const wanted = { image: toImageName(image, tell), annotations: pod.metadata.annotations ?? {} }
+    let found: Promise<readonly Credential[]> | undefined
+    return {
+      pod,
+      sandbox,
+      wanted,
+      tell,
+      candidates: () => (found ??= this.#findCredentials(pod, wanted.image, signal)),
+    }
+  }
+
+  async #findCredentials(pod: Pod, image: string, signal: AbortSignal): Promise<readonly Credential[]> {
+    const { candidates, missingSecrets } = await this.#deps.credentials.find(pod, toRepository(image), signal)
+    this.#tellSecrets(pod, missingSecrets.join(', '))
+    return candidates
+  }
+
+  async #inspect({ wanted, tell }: Errand, signal: AbortSignal): Promise<BroughtImage | undefined> {
+    try {
+      const image = await readImage(this.#deps.calls, wanted, signal)
+      return image && { ref: image.id, uid: image.uid?.value, username: image.username }
+    } catch (error) {
+      if (error instanceof StartError) tell('Warning', 'InspectFailed', error.message)
+      throw error
+    }
+  }
+
+  #checkBackOff({ pod, wanted, tell }: Errand): void {
+    const key = { uid: pod.metadata.uid, image: wanted.image }
+    const failed = this.#backOffs.find(key, this.#deps.clock.monotonic())
+    if (failed === undefined) return
+    const message = `Back-off pulling image ${quote(wanted.image)}`
+    tell('Normal', 'BackOff', message)
+    throw new StartError('ImagePullBackOff', `${message}: ${failed.reason}: ${failed.message}`)
+  }
+
+  async #pull(errand: Errand, signal: AbortSignal): Promise<BroughtImage> {
+    const { pod, sandbox, wanted, tell } = errand
+    const { clock } = this.#deps
+    const { image } = wanted
+    const waitedSince = clock.monotonic()
+    tell('Normal', 'Pulling', `Pulling image ${quote(image)}`)
+    try {
+      const candidates = await errand.candidates()
+      const onProgress = (text: string) => tell('Normal', 'Pulling', text)
+      const priority = pod.spec.priority ?? 0
+      const pulled = await this.#pulls.pull({ wanted, sandbox, candidates, priority, onProgress }, signal)
+      tell('Normal', 'Pulled', successText(image, pulled, clock.monotonic() - waitedSince))
+      return { ref: pulled.ref, uid: pulled.image.uid?.value, username: pulled.image.username }
+    } catch (error) {
+      if (error instanceof StartError) {
+        tell('Warning', 'Failed', `Failed to pull image ${quote(image)}: ${error.message}`)
+        this.#backOffs.fail({ uid: pod.metadata.uid, image }, { error, waitedSince }, clock.monotonic())
+      }
+      throw error
+    }
+  }
+
+  /** Not fatal: the image may be open, or another login fits. Said once, as long as the same ones are missing. */
+  #tellSecrets(pod: Pod, missing: string): void {
+    const { uid } = pod.metadata
+    if (missing === (this.#toldSecrets.get(uid) ?? '')) return
+    this.#toldSecrets.set(uid, missing)
+    if (missing === '') return
+    const message = `Unable to retrieve some image pull secrets (${missing}); attempting to pull the image may not succeed.`
+    this.#deps.events.record(pod, { type: 'Warning', reason: 'FailedToRetrieveImagePullSecret', message })
+  }
+}
+
+function useFound({ wanted, tell }: Errand, found: BroughtImage): BroughtImage {
+  const message = `Container image ${quote(wanted.image)} already present on machine and can be accessed by the pod`
+  tell('Normal', 'Pulled', message)
+  return found
+}
+
+function refuse({ wanted, tell }: Errand, found: BroughtImage | undefined): StartError {
+  const message =
+    found === undefined
+      ? `Container image ${quote(wanted.image)} is not present with pull policy of Never`
+      : `Container image ${quote(wanted.image)} is present, but the pod has no credentials that were used to pull it, and its pull policy is Never`
+  tell('Warning', 'ErrImageNeverPull', message)
+  return new StartError('ErrImageNeverPull', message)
+}
+
+/** A pod that came late to a pull counts only the part of it that it waited for. */
+function successText(image: string, pulled: PulledImage, waitedMs: number): string {
+  const took = formatDuration(Math.min(pulled.pullMs, waitedMs))
+  const waited = formatDuration(waitedMs)
+  const { size } = pulled.image
+  return `Successfully pulled image ${quote(image)} in ${took} (${waited} including waiting). Image size: ${size} bytes.`
+}
+
+function toImageName(image: string, tell: Tell): string {
+  try {
+    return parseImageName(image)
+  } catch (error) {
+    if (!(error instanceof ImageNameError)) throw error
+    const why = `couldn't parse image name ${quote(image)}: ${error.message}`
+    const message = `Failed to apply default image tag ${quote(image)}: ${why}`
+    tell('Warning', 'InspectFailed', message)
+    throw new StartError('InvalidImageName', message, { cause: error })
+  }
+}
+
+/** Names come from users: whatever is odd in one is escaped. */
+function quote(image: string): string {
+  return JSON.stringify(image)
+}

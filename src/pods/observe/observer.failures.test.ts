@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { addRunning, addSandbox } from '../../../test/fakes/fake-cri-pods.ts'
+import { observing, slowRelists } from '../../../test/fakes/observing.ts'
+import { parsePodUid } from '../../model/pod/pod.ts'
+
+const ONE = parsePodUid('u-1')
+const TWO = parsePodUid('u-2')
+
+describe('Observer, when the runtime fails,', () => {
+  test('skips what vanishes between the list and the question', async () => {
+    await using world = await observing()
+    const { fake, observer } = world
+    addRunning(fake, addSandbox(fake, ONE), 'main')
+    fake.script.fail('containerStatus', 'NOT_FOUND', 'gone')
+    const pod = await observer.refresh(ONE)
+    assert.deepEqual([pod?.sandboxes.length, pod?.containers.length], [1, 0])
+    fake.script.fail('podSandboxStatus', 'NOT_FOUND', 'gone')
+    addSandbox(fake, TWO)
+    assert.equal(await observer.refresh(TWO), undefined)
+    assert.deepEqual(world.changes, [ONE])
+  })
+
+  test('sees all other pods, says what it could not read and reads it the next time', async () => {
+    await using world = await observing()
+    const { fake, observer, clock } = world
+    for (const uid of [ONE, TWO]) addRunning(fake, addSandbox(fake, uid), 'main')
+    fake.script.fail('containerStatus', 'INTERNAL', 'broken', 1)
+    await assert.rejects(observer.relist(), (error: AggregateError) => {
+      assert.deepEqual([error.message, error.errors.length], ['Cannot read 1 of 2 pods', 1])
+      return true
+    })
+    assert.equal(observer.uids().length, 1)
+    assert.equal(observer.lastRelistAt, clock.now())
+    await observer.relist()
+    assert.deepEqual([...observer.uids()].sort(), [ONE, TWO])
+  })
+
+  test('keeps what it knows when the lists fail', async () => {
+    await using world = await observing()
+    const { fake, observer, clock } = world
+    addSandbox(fake, ONE)
+    await observer.relist()
+    const relistAt = clock.now()
+    await clock.advance(5)
+    fake.script.fail('listPodSandbox', 'UNAVAILABLE', 'away', 2)
+    await assert.rejects(observer.relist(), { code: 'Unavailable' })
+    await assert.rejects(observer.refresh(ONE), { code: 'Unavailable' })
+    assert.deepEqual([observer.uids(), observer.lastRelistAt], [[ONE], relistAt])
+    await observer.relist()
+    assert.equal(observer.lastRelistAt, relistAt + 5)
+  })
+
+  test('lastRelistAt is when the look began', async () => {
+    const { wrap, answered, release } = slowRelists()
+    await using world = await observing(wrap)
+    const { observer, clock } = world
+    const began = clock.now()
+    const relist = observer.relist()
+    await answered
+    await clock.advance(100)
+    assert.equal(observer.lastRelistAt, undefined)
+    release()
+    await relist
+    assert.equal(observer.lastRelistAt, began)
+  })
+})

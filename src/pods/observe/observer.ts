@@ -1,0 +1,190 @@
+import type { Clock } from '../../base/async/clock.ts'
+import { withDeadline } from '../../base/async/deadline.ts'
+import { FreshReads } from '../../base/async/fresh-reads.ts'
+import type { Container, PodSandbox } from '../../protocols/cri/generated/runtime-v1.ts'
+import type { ObservedPod } from '../../model/pod/observed-pod.ts'
+import { isPodUid } from '../../model/pod/pod.ts'
+import type { PodUid } from '../../model/pod/pod.ts'
+import { readPod } from './read-pod.ts'
+import type { ListedPod, RuntimeView } from './read-pod.ts'
+import { POD_UID_LABEL } from './to-observed.ts'
+
+export interface ObserverDeps {
+  readonly runtime: RuntimeView
+  readonly clock: Clock
+  /** What the runtime has of this pod is not what it was. */
+  readonly onChange: (uid: PodUid) => void
+  /** Told after each look at a single pod how long it took. */
+  readonly onRefresh?: (ms: number) => void
+}
+
+interface Entry {
+  /** Undefined for a pod that is gone: kept only as long as an older read could bring it back. */
+  readonly pod: ObservedPod | undefined
+  /** Number of the read that gave it; an older read never replaces a newer one. */
+  readonly read: number
+}
+
+// Details of so many pods are asked for at once: enough to keep the runtime busy, too few to flood it.
+const PARALLEL_PODS = 16
+const SLOW_POD_MS = 10_000
+
+/** Knows what really runs. The runtime's lists are the truth; nothing here is ever guessed from an event. */
+export class Observer {
+  readonly #deps: ObserverDeps
+  readonly #entries = new Map<PodUid, Entry>()
+  readonly #owners = new Map<string, PodUid>()
+  readonly #reads: FreshReads<PodUid, ObservedPod | undefined>
+  readonly #signal: AbortSignal
+  readonly #readsUnderWay = new Set<number>()
+  /** Pods of which more than the state of their parts changed. */
+  readonly #outdated = new Set<PodUid>()
+  #lastRead = 0
+  #lastRelistAt: number | undefined
+
+  constructor(deps: ObserverDeps, signal: AbortSignal) {
+    this.#deps = deps
+    this.#signal = signal
+    this.#reads = new FreshReads((uid) => this.#readOne(uid))
+  }
+
+  get(uid: PodUid): ObservedPod | undefined {
+    return this.#entries.get(uid)?.pod
+  }
+
+  uids(): readonly PodUid[] {
+    return [...this.#entries].filter(([, { pod }]) => pod !== undefined).map(([uid]) => uid)
+  }
+
+  /** The pod to which a container or sandbox belongs. */
+  ownerOf(id: string): PodUid | undefined {
+    return this.#owners.get(id)
+  }
+
+  /** When the last full look that succeeded began. */
+  get lastRelistAt(): number | undefined {
+    return this.#lastRelistAt
+  }
+
+  /** Looks at one pod now. What is returned was read after the call. */
+  refresh(uid: PodUid): Promise<ObservedPod | undefined> {
+    return this.#reads.read(uid)
+  }
+
+  /** Details of this pod changed although no state did: the next look reads all of it. */
+  outdate(uid: PodUid): void {
+    this.#outdated.add(uid)
+  }
+
+  /** Looks at everything. A pod that cannot be read keeps nobody else from being seen; it is told at the end. */
+  relist(): Promise<void> {
+    return this.#numbered(async (read) => {
+      const startedAt = this.#deps.clock.now()
+      const [sandboxes, containers] = await Promise.all([
+        this.#deps.runtime.listPodSandbox({}, this.#signal),
+        this.#deps.runtime.listContainers({}, this.#signal),
+      ])
+      const listed = groupByPod(sandboxes.items, containers.containers)
+      for (const uid of this.#entries.keys()) if (!listed.has(uid)) this.#store(uid, undefined, read)
+      const waiting = [...listed.values()]
+      const failures: unknown[] = []
+      const work = async () => {
+        for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
+          await this.#completeInTime(next, read).catch((error: unknown) => failures.push(error))
+      }
+      await Promise.all(Array.from({ length: PARALLEL_PODS }, work))
+      this.#signal.throwIfAborted()
+      this.#lastRelistAt = startedAt
+      if (failures.length > 0)
+        throw new AggregateError(failures, `Cannot read ${failures.length} of ${listed.size} pods`)
+    })
+  }
+
+  #readOne(uid: PodUid): Promise<ObservedPod | undefined> {
+    return this.#numbered(async (read) => {
+      const startedAt = this.#deps.clock.monotonic()
+      const labelSelector = { [POD_UID_LABEL]: uid }
+      const [sandboxes, containers] = await Promise.all([
+        this.#deps.runtime.listPodSandbox({ filter: { labelSelector } }, this.#signal),
+        this.#deps.runtime.listContainers({ filter: { labelSelector } }, this.#signal),
+      ])
+      const listed = groupByPod(sandboxes.items, containers.containers).get(uid)
+      if (listed === undefined) this.#store(uid, undefined, read)
+      else await this.#complete(listed, read, this.#signal)
+      this.#deps.onRefresh?.(this.#deps.clock.monotonic() - startedAt)
+      return this.get(uid)
+    })
+  }
+
+  /** A pod about which the runtime does not answer must not keep the next full look waiting. */
+  async #completeInTime(listed: ListedPod, read: number): Promise<void> {
+    const options = { clock: this.#deps.clock, ms: SLOW_POD_MS, what: `the look at pod "${listed.uid}"` }
+    await withDeadline(options, (signal) => this.#complete(listed, read, signal), this.#signal)
+  }
+
+  async #complete(listed: ListedPod, read: number, signal: AbortSignal): Promise<void> {
+    const isOutdated = this.#outdated.delete(listed.uid)
+    const known = isOutdated ? undefined : this.get(listed.uid)
+    const pod = await readPod(this.#deps.runtime, listed, known, signal).catch((error: unknown) => {
+      if (isOutdated) this.#outdated.add(listed.uid)
+      throw error
+    })
+    const isEmpty = pod.sandboxes.length === 0 && pod.containers.length === 0
+    this.#store(listed.uid, isEmpty ? undefined : pod, read)
+  }
+
+  #store(uid: PodUid, pod: ObservedPod | undefined, read: number): void {
+    const before = this.#entries.get(uid)
+    if (before !== undefined && before.read > read) return
+    const known = before?.pod
+    const isSame = known === undefined || pod === undefined ? known === pod : sameParts(known, pod)
+    this.#entries.set(uid, { pod: isSame ? known : pod, read })
+    if (isSame) return
+    if (pod === undefined) this.#outdated.delete(uid)
+    for (const id of partIds(known)) this.#owners.delete(id)
+    for (const id of partIds(pod)) this.#owners.set(id, uid)
+    this.#deps.onChange(uid)
+  }
+
+  /** Numbers a read by its beginning, and forgets pods that are gone once no read is left that still saw them. */
+  async #numbered<T>(work: (read: number) => Promise<T>): Promise<T> {
+    this.#lastRead += 1
+    const read = this.#lastRead
+    this.#readsUnderWay.add(read)
+    try {
+      return await work(read)
+    } finally {
+      this.#readsUnderWay.delete(read)
+      const oldest = Math.min(...this.#readsUnderWay)
+      for (const [uid, entry] of this.#entries)
+        if (entry.pod === undefined && entry.read < oldest) this.#entries.delete(uid)
+    }
+  }
+}
+
+/** What the runtime has that carries no pod's UID is not ours. */
+function groupByPod(sandboxes: readonly PodSandbox[], containers: readonly Container[]): Map<PodUid, ListedPod> {
+  const pods = new Map<PodUid, { uid: PodUid; sandboxes: PodSandbox[]; containers: Container[] }>()
+  const podOf = (labels: Readonly<Record<string, string>>) => {
+    const uid = labels[POD_UID_LABEL]
+    if (uid === undefined || !isPodUid(uid)) return undefined
+    const pod = pods.get(uid) ?? { uid, sandboxes: [], containers: [] }
+    pods.set(uid, pod)
+    return pod
+  }
+  for (const sandbox of sandboxes) podOf(sandbox.labels)?.sandboxes.push(sandbox)
+  for (const container of containers) podOf(container.labels)?.containers.push(container)
+  return pods
+}
+
+function* partIds(pod: ObservedPod | undefined): Generator<string> {
+  for (const { id } of pod?.sandboxes ?? []) yield id
+  for (const { id } of pod?.containers ?? []) yield id
+}
+
+/** Parts are read anew only when their state changed, so identity tells. */
+function sameParts(a: ObservedPod, b: ObservedPod): boolean {
+  const same = <T>(left: readonly T[], right: readonly T[]) =>
+    left.length === right.length && left.every((part, index) => part === right[index])
+  return same(a.sandboxes, b.sandboxes) && same(a.containers, b.containers)
+}

@@ -1,0 +1,34 @@
+import type { ContainerPort } from '../../model/generated/core-v1.ts'
+import type { KeptSpec } from '../../model/pod/observed-pod.ts'
+
+const WHOLE_NUMBER = /^\d{1,15}$/
+
+/** Reads what was kept of a spec in the annotations of a container; what cannot be read is left out. */
+export function parseKeptSpec(annotations: Readonly<Record<string, string>>): KeptSpec {
+  const deletionGracePeriodSeconds = parseSeconds(annotations['io.kubernetes.pod.deletionGracePeriod'])
+  const terminationGracePeriodSeconds = parseSeconds(annotations['io.kubernetes.pod.terminationGracePeriod'])
+  const preStop = parseJson(annotations['io.kubernetes.container.preStopHandler'])
+  const ports = parseJson(annotations['io.kubernetes.container.ports'])
+  return {
+    ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
+    ...(terminationGracePeriodSeconds === undefined ? {} : { terminationGracePeriodSeconds }),
+    ...(isObject(preStop) ? { preStop } : {}),
+    ...(Array.isArray(ports) && ports.every(isObject) ? { ports: ports as unknown as readonly ContainerPort[] } : {}),
+  }
+}
+
+function parseSeconds(text = ''): number | undefined {
+  return WHOLE_NUMBER.test(text) ? Number(text) : undefined
+}
+
+function parseJson(text = 'null'): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

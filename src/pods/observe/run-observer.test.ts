@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { FakeClock } from '../../../test/fakes/fake-clock.ts'
+import { addRunning, addSandbox, FAKE_IMAGE } from '../../../test/fakes/fake-cri-pods.ts'
+import { FakeCri } from '../../../test/fakes/fake-cri.ts'
+import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
+import { createCriClient } from '../../protocols/cri/cri-client.ts'
+import { ContainerState, PodSandboxState } from '../../protocols/cri/generated/runtime-v1.ts'
+import { parsePodUid } from '../../model/pod/pod.ts'
+import { Observer } from './observer.ts'
+import type { RuntimeView } from './read-pod.ts'
+import { runObserver } from './run-observer.ts'
+
+const ONE = parsePodUid('u-1')
+const SETTLE_MS = 500
+
+/** A running observer. Calls take real time and no fake time, so a test waits for what it wants to see. */
+async function running(events: 'containerd' | 'none', prepare: (fake: FakeCri) => void = () => {}) {
+  const clock = new FakeClock(0)
+  const fake = await FakeCri.start({ clock: new FakeClock(0), events, images: [FAKE_IMAGE] })
+  prepare(fake)
+  // The deadlines of calls are no sleeps of the observer.
+  const callClock = new FakeClock(0)
+  const client = createCriClient({
+    runtimeEndpoint: fake.endpoint,
+    requestTimeoutMs: 1000,
+    clock: callClock,
+    log: silentLogger,
+  })
+  const controller = new AbortController()
+  const relists: { readonly ms: number; readonly error?: unknown }[] = []
+  const changes: string[] = []
+  const warnings: string[] = []
+  const log = { ...silentLogger, warn: (message: string) => void warnings.push(message) }
+  const observer = new Observer(
+    { runtime: client, clock, onChange: (uid) => void changes.push(uid) },
+    controller.signal,
+  )
+  const ended = runObserver(
+    { observer, client, clock, log, onRelist: (result) => void relists.push(result) },
+    controller.signal,
+  )
+  return {
+    clock,
+    fake,
+    observer,
+    relists,
+    changes,
+    warnings,
+    /** The state of a container as it is known. */
+    stateOf: (id: string) => observer.get(ONE)?.containers.find((container) => container.id === id)?.state,
+    /** How often single pods were looked at. */
+    looks: () => fake.requests('listContainers').filter(({ filter }) => filter !== undefined).length,
+    /** Waits until so many full looks are over and so many parts sleep. */
+    async reach(count: number, sleepers: number) {
+      await until(() => relists.length === count && clock.sleeping === sleepers)
+    },
+    async [Symbol.asyncDispose]() {
+      controller.abort(new Error('test is over'))
+      await ended
+      assert.equal(clock.sleeping + callClock.sleeping, 0)
+      client.close()
+      await fake[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** A runtime without events: the listener sleeps until it tries again, the relist until its time. */
+async function withoutEvents(prepare?: (fake: FakeCri) => void) {
+  const world = await running('none', prepare)
+  await until(() => world.warnings.length === 1)
+  await world.reach(1, 2)
+  return world
+}
+
+/** One pod with one container, known and with events streaming. */
+async function streaming() {
+  let main = ''
+  const world = await running('containerd', (fake) => {
+    main = addRunning(fake, addSandbox(fake, ONE), 'main')
+  })
+  await until(() => world.fake.events.listeners === 1)
+  await world.reach(1, 2)
+  await world.clock.advance(SETTLE_MS)
+  await world.reach(2, 1)
+  return { ...world, main, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() }
+}
+
+/** The container ends and nobody is told. */
+function endSilently(fake: FakeCri, id: string): void {
+  Object.assign(fake.runtime.get(id), { state: ContainerState.CONTAINER_EXITED, exitCode: 3, finishedAt: 1n })
+}
+
+describe('runObserver() looks at everything', () => {
+  test('at once, and every second when there are no events', async () => {
+    await using world = await withoutEvents((fake) => void addSandbox(fake, ONE))
+    assert.deepEqual(world.observer.uids(), [ONE])
+    await world.clock.advance(999)
+    await world.reach(1, 2)
+    await world.clock.advance(1)
+    await world.reach(2, 2)
+    await world.clock.advance(1000)
+    await world.reach(3, 2)
+    assert.deepEqual(world.relists, [{ ms: 0 }, { ms: 0 }, { ms: 0 }])
+  })
+
+  test('when events begin to stream, and then every 30 s', async () => {
+    await using world = await streaming()
+    await world.clock.advance(29_999)
+    await world.reach(2, 1)
+    await world.clock.advance(1)
+    await world.reach(3, 1)
+    assert.equal(world.looks(), 0)
+  })
+
+  test('when events stop, and then every second', async () => {
+    const clock = new FakeClock(0)
+    const controller = new AbortController()
+    const lost = Promise.withResolvers<never>()
+    const events = () => ({ [Symbol.asyncIterator]: () => ({ next: () => lost.promise }) })
+    const notAsked = () => Promise.reject(new Error('not asked'))
+    const runtime: RuntimeView = {
+      listPodSandbox: async () => ({ items: [] }),
+      listContainers: async () => ({ containers: [] }),
+      podSandboxStatus: notAsked,
+      containerStatus: notAsked,
+    }
+    const times: number[] = []
+    const ended = runObserver(
+      {
+        observer: new Observer({ runtime, clock, onChange: () => {} }, controller.signal),
+        client: { getContainerEvents: events, containerdEvents: events },
+        clock,
+        log: silentLogger,
+        onRelist: () => void times.push(clock.now()),
+      },
+      controller.signal,
+    )
+    await clock.advance(10_000)
+    assert.deepEqual(times, [0, SETTLE_MS])
+    lost.reject(new CriCallError('events', 'Unimplemented', 'gone'))
+    await clock.advance(2500)
+    assert.deepEqual(times, [0, SETTLE_MS, 10_000, 11_000, 12_000])
+    controller.abort(new Error('test is over'))
+    await ended
+    assert.equal(clock.sleeping, 0)
+  })
+
+  test('again after a failure, which is told', async () => {
+    await using world = await withoutEvents((fake) => fake.script.fail('listContainers', 'INTERNAL', 'broken', 1))
+    assert.match(String(world.relists[0]?.error), /broken/)
+    assert.equal(world.observer.lastRelistAt, undefined)
+    await world.clock.advance(1000)
+    await world.reach(2, 2)
+    assert.deepEqual(world.relists[1], { ms: 0 })
+    assert.equal(world.observer.lastRelistAt, 1000)
+  })
+
+  test('and tells how long it took', async () => {
+    await using world = await withoutEvents()
+    const release = world.fake.script.hold('listPodSandbox')
+    await world.clock.advance(1000)
+    await until(() => world.fake.requests('listPodSandbox').length === 2)
+    await world.clock.advance(700)
+    release()
+    await world.reach(2, 2)
+    assert.deepEqual(world.relists[1], { ms: 700 })
+  })
+})
+
+describe('runObserver() follows a hint', () => {
+  test('of an exit with one look when the runtime shows it', async () => {
+    await using world = await streaming()
+    world.fake.exitContainer(world.main, 3)
+    await until(() => world.stateOf(world.main) === 'exited')
+    assert.equal(world.observer.get(ONE)?.containers[0]?.exitCode, 3)
+    assert.deepEqual([world.changes, world.relists.length, world.clock.sleeping], [[ONE, ONE], 2, 1])
+  })
+
+  test('of an exit until the runtime shows it', async () => {
+    await using world = await streaming()
+    world.fake.events.emit(world.main, 'stopped')
+    // Both the exit and the deletion of the task are told, so two follow.
+    await until(() => world.clock.sleeping === 3)
+    await world.clock.advance(2)
+    await until(() => world.clock.sleeping === 3)
+    endSilently(world.fake, world.main)
+    assert.equal(world.stateOf(world.main), 'running')
+    await world.clock.advance(5)
+    await until(() => world.stateOf(world.main) === 'exited')
+    assert.deepEqual([world.changes, world.relists.length], [[ONE, ONE], 2])
+  })
+
+  test('of the end of a sandbox until the runtime shows it', async () => {
+    await using world = await streaming()
+    const [sandbox = ''] = world.fake.runtime.sandboxes.keys()
+    world.fake.events.emit(sandbox, 'stopped')
+    await until(() => world.clock.sleeping === 3)
+    Object.assign(world.fake.runtime.sandboxes.get(sandbox) ?? {}, { state: PodSandboxState.SANDBOX_NOTREADY })
+    await world.clock.advance(2)
+    await until(() => world.observer.get(ONE)?.sandboxes[0]?.ready === false)
+  })
+
+  test('of an exit that never shows for a while and no longer', async () => {
+    await using world = await streaming()
+    world.fake.events.emit(world.main, 'stopped')
+    for (const pause of [2, 5, 10, 20, 40, 80, 160, 320, 640]) {
+      await until(() => world.clock.sleeping === 3)
+      await world.clock.advance(pause)
+    }
+    endSilently(world.fake, world.main)
+    await until(() => world.stateOf(world.main) === 'exited')
+    assert.equal(world.clock.sleeping, 1)
+  })
+
+  test('of a container that becomes known only afterwards', async () => {
+    await using world = await streaming()
+    const [sandbox = ''] = world.fake.runtime.sandboxes.keys()
+    const second = addRunning(world.fake, sandbox, 'second')
+    world.fake.events.emit(second, 'stopped')
+    await until(() => world.clock.sleeping === 3)
+    assert.equal(world.looks(), 0)
+    await world.observer.refresh(ONE)
+    assert.equal(world.stateOf(second), 'running')
+    endSilently(world.fake, second)
+    await world.clock.advance(2)
+    await until(() => world.stateOf(second) === 'exited')
+  })
+
+  test('again when the look fails', async () => {
+    await using world = await streaming()
+    world.fake.script.fail('listContainers', 'INTERNAL', 'broken')
+    world.fake.exitContainer(world.main, 3)
+    await until(() => world.clock.sleeping === 3)
+    assert.equal(world.stateOf(world.main), 'running')
+    world.fake.script.heal('listContainers')
+    await world.clock.advance(2)
+    await until(() => world.stateOf(world.main) === 'exited')
+  })
+
+  test('of memory run out with one look, and of a start with none', async () => {
+    await using world = await streaming()
+    world.fake.events.emit(world.main, 'started')
+    world.fake.events.emit(world.main, 'oom')
+    await until(() => world.looks() === 1)
+    // What comes after the hints was seen shows that nothing else was asked in between.
+    await world.observer.refresh(ONE)
+    assert.deepEqual([world.looks(), world.clock.sleeping], [2, 1])
+  })
+})
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await setImmediate()
+}

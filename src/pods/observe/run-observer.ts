@@ -1,0 +1,92 @@
+import type { Clock } from '../../base/async/clock.ts'
+import { TaskGroup } from '../../base/async/task-group.ts'
+import { Wakeup } from '../../base/async/wakeup.ts'
+import type { CriClient } from '../../protocols/cri/cri-client.ts'
+import { runRuntimeEvents } from '../../protocols/cri/runtime-events.ts'
+import type { RuntimeEventsDeps } from '../../protocols/cri/runtime-events.ts'
+import type { RuntimeHint } from '../../protocols/cri/to-runtime-hint.ts'
+import type { ObservedPod } from '../../model/pod/observed-pod.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { Observer } from './observer.ts'
+
+export interface RunObserverDeps extends Pick<RuntimeEventsDeps, 'onStream' | 'onEvent'> {
+  readonly observer: Observer
+  readonly client: Pick<CriClient, 'getContainerEvents' | 'containerdEvents'>
+  readonly clock: Clock
+  readonly log: Logger
+  /** Told after each full look: how long it took, or what went wrong. */
+  readonly onRelist: (result: { readonly ms: number; readonly error?: unknown }) => void
+}
+
+// With events the full look only catches what was lost; without them it is all there is.
+const RELIST_WITH_EVENTS_MS = 30_000
+const RELIST_WITHOUT_EVENTS_MS = 1000
+// containerd shows a container as running for a while after it told of the exit: look again soon, and not forever.
+const LOOK_AGAIN_MS = [0, 2, 5, 10, 20, 40, 80, 160, 320, 640]
+
+/** Keeps the observer true until the signal aborts: hints from the runtime at once, a full look now and then. */
+export async function runObserver(deps: RunObserverDeps, signal: AbortSignal): Promise<void> {
+  const { observer, clock, log } = deps
+  const bell = new Wakeup()
+  let streaming = false
+  await using group = new TaskGroup(signal)
+  group.run('runtime events', (eventsSignal) =>
+    runRuntimeEvents(
+      {
+        ...deps,
+        clock,
+        log,
+        onHint: (hint) => group.run('hint', (hintSignal) => followHint(deps, hint, hintSignal)),
+        onState: (state) => {
+          streaming = state === 'streaming'
+          // Whatever happened while no events came is found by looking at everything once.
+          bell.wake()
+        },
+      },
+      eventsSignal,
+    ),
+  )
+  group.run('relist', async (relistSignal) => {
+    for (;;) {
+      const startedAt = clock.monotonic()
+      const failure = await observer.relist().then(
+        () => ({}),
+        (error: unknown) => ({ error }),
+      )
+      relistSignal.throwIfAborted()
+      deps.onRelist({ ms: clock.monotonic() - startedAt, ...failure })
+      await bell.wait({ clock, ms: streaming ? RELIST_WITH_EVENTS_MS : RELIST_WITHOUT_EVENTS_MS }, relistSignal)
+    }
+  })
+  await group.join()
+}
+
+/** Looks at the pod of which the hint tells until it shows what the hint told, or until the next full look is soon enough. */
+async function followHint(
+  { observer, clock, log }: RunObserverDeps,
+  { containerId, kind }: RuntimeHint,
+  signal: AbortSignal,
+): Promise<void> {
+  // The workers look for themselves after all they start.
+  if (kind === 'started' || kind === 'created') return
+  for (const pause of LOOK_AGAIN_MS) {
+    if (pause > 0) await clock.sleep(pause, signal)
+    // A container may end before the look of the worker that started it: it is not known yet, and soon will be.
+    const uid = observer.ownerOf(containerId)
+    if (uid === undefined) continue
+    try {
+      const pod = await observer.refresh(uid)
+      if (kind === 'oom' || !stillRuns(pod, containerId)) return
+    } catch (error) {
+      signal.throwIfAborted()
+      log.debug('cannot look at a pod after a runtime event', { uid, error })
+    }
+  }
+}
+
+function stillRuns(pod: ObservedPod | undefined, id: string): boolean {
+  return (
+    pod?.containers.some((container) => container.id === id && container.state === 'running') === true ||
+    pod?.sandboxes.some((sandbox) => sandbox.id === id && sandbox.ready) === true
+  )
+}

@@ -1,0 +1,93 @@
+import { CONFIG_MIRROR_ANNOTATION, isPodUid } from '../../model/pod/pod.ts'
+import type { Pod } from '../../model/pod/pod.ts'
+import { decodeObject } from '../../model/schema/decode-object.ts'
+import { defaultPod } from '../../model/schema/default-pod.ts'
+import type { ManifestPod } from '../../model/schema/default-pod.ts'
+import { dnsLabel, dnsSubdomain } from '../../model/schema/validation/name-rules.ts'
+
+type DocumentValue = Parameters<typeof decodeObject>[0]
+type Json = Readonly<Record<string, DocumentValue>>
+
+/** A pod of the API, and what of it this agent does not know. */
+export interface DecodedApiPod {
+  readonly pod: Pod
+  readonly unknownFields: readonly string[]
+}
+
+/** An object of the API that cannot be used as a pod, with the identity it has as far as that can be read. */
+export class ApiPodError extends Error {
+  override readonly name = 'ApiPodError'
+  readonly identity: PodIdentity
+
+  constructor(identity: PodIdentity, problems: readonly string[]) {
+    super(`Cannot use the pod "${identity.namespace}/${identity.name}" of the API: ${problems.join('; ')}`)
+    this.identity = identity
+  }
+}
+
+export interface PodIdentity {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+}
+
+/**
+ * A pod as the API has it. The API has checked it by its own rules, which may be newer than ours: here it only has to be of the right types,
+ * and its names must be harmless in paths. Throws ApiPodError.
+ */
+export function decodeApiPod(object: unknown): DecodedApiPod {
+  const identity = identityOf(object)
+  const decoded = decodeObject(withoutManagedFields(object), 'Pod')
+  if (decoded.errors.length > 0) {
+    throw new ApiPodError(
+      identity,
+      decoded.errors.map(({ path, rule }) => `${path.toString()}: ${rule}`),
+    )
+  }
+  const { metadata = {}, spec = { containers: [] }, status } = decoded.value as Partial<ManifestPod>
+  const { spec: filled } = defaultPod({ metadata, spec, status })
+  const problems = findUnsafeNames(identity, filled)
+  if (problems.length > 0 || !isPodUid(identity.uid)) throw new ApiPodError(identity, problems)
+  return {
+    pod: { metadata: { ...metadata, ...identity, uid: identity.uid }, spec: filled, status },
+    unknownFields: decoded.warnings.filter(({ isUnknown }) => isUnknown === true).map(({ path }) => path.toString()),
+  }
+}
+
+/** True for a pod that only shows what a static pod of a node is at. */
+export function isMirrorPod({ metadata }: Pod): boolean {
+  return metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined
+}
+
+/** What can be read of who the object is; empty where nothing can. */
+export function identityOf(object: unknown): PodIdentity {
+  const metadata = isMap(object) ? object['metadata'] : undefined
+  const text = (key: string) => {
+    const value = isMap(metadata) ? metadata[key] : undefined
+    return typeof value === 'string' ? value : ''
+  }
+  return { namespace: text('namespace'), name: text('name'), uid: text('uid') }
+}
+
+/** Who wrote which field is long, and nobody here reads it. */
+function withoutManagedFields(object: unknown): DocumentValue {
+  if (!isMap(object) || !isMap(object['metadata'])) return object as DocumentValue
+  const { managedFields: _, ...metadata } = object['metadata']
+  return { ...object, metadata }
+}
+
+function findUnsafeNames({ namespace, name, uid }: PodIdentity, spec: ManifestPod['spec']): readonly string[] {
+  const containers = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])]
+  const checks: readonly (readonly [path: string, problem: string | undefined])[] = [
+    ['metadata.namespace', dnsLabel(namespace)],
+    ['metadata.name', dnsSubdomain(name)],
+    ['metadata.uid', isPodUid(uid) ? undefined : 'must be 1 to 63 letters, digits and dashes'],
+    ...containers.map((each) => [`the container "${each.name}"`, dnsLabel(each.name)] as const),
+    ...(spec.volumes ?? []).map((each) => [`the volume "${each.name}"`, dnsLabel(each.name)] as const),
+  ]
+  return checks.flatMap(([path, problem]) => (problem === undefined ? [] : [`${path}: ${problem}`]))
+}
+
+function isMap(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,207 @@
+import { join } from 'node:path'
+import { inspectPath, readManifestFile } from '../../system/files/read-manifest-file.ts'
+import { podFullName } from '../../model/pod/pod.ts'
+import type { Pod } from '../../model/pod/pod.ts'
+import { ManifestError, formatProblem } from '../../model/schema/manifest-error.ts'
+import type { ManifestProblem } from '../../model/schema/manifest-error.ts'
+import type { DecodedManifest } from '../../model/schema/decode-pods.ts'
+import { MAX_MANIFEST_BYTES } from '../../model/schema/parse-manifest.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+
+/** Content of a manifest at a path → its pods; throws ManifestError. */
+export type DecodeManifest = (bytes: Uint8Array, path: string) => DecodedManifest
+
+/** Copies of good manifests that survive the agent. */
+export interface LastGoodManifests {
+  read(name: string): Promise<Uint8Array | undefined>
+  write(name: string, bytes: Uint8Array): Promise<void>
+  retain(names: readonly string[]): Promise<void>
+}
+
+export interface ManifestFilesDeps {
+  readonly decode: DecodeManifest
+  readonly lastGood: LastGoodManifests
+  readonly logger: Logger
+  readonly clock: Clock
+  /** Told for each manifest that gave no pod. */
+  readonly onRefused?: () => void
+}
+
+// Who writes a file without renaming it into place is done with it by then, mostly.
+const SETTLE_MS = 250
+
+type ReadPods =
+  | { readonly kind: 'pods'; readonly pods: readonly Pod[] }
+  | { readonly kind: 'invalid'; readonly problems: readonly ManifestProblem[] }
+
+interface Entry {
+  /** Tells whether the file has changed, or why it is not read. */
+  readonly stamp: string
+  /** Of the last good version: a manifest edited into something invalid does not end its workload. */
+  readonly pods: readonly Pod[]
+}
+
+// Of a manifest that is wrong all over the first few places are enough to go on.
+const MAX_LOGGED_PROBLEMS = 10
+
+/** The manifests of one directory as last read. A file is decoded, and complained about, once per change. */
+export class ManifestFiles {
+  readonly #directory: string
+  readonly #deps: ManifestFilesDeps
+  readonly #logger: Logger
+  readonly #entries = new Map<string, Entry>()
+  readonly #loggedDoubles = new Set<string>()
+  /** Good manifests that are not on disk yet. */
+  readonly #toKeep = new Map<string, Uint8Array>()
+
+  constructor(directory: string, deps: ManifestFilesDeps) {
+    this.#directory = directory
+    this.#deps = deps
+    this.#logger = deps.logger
+  }
+
+  /** Puts the good manifests on disk and forgets those of files that are gone. After the pods are told: they do not wait for it. */
+  async keepGood(): Promise<void> {
+    const { lastGood } = this.#deps
+    try {
+      for (const [name, bytes] of this.#toKeep) {
+        this.#toKeep.delete(name)
+        await lastGood.write(name, bytes)
+      }
+      await lastGood.retain([...this.#entries.keys()])
+    } catch (error) {
+      this.#logger.warn('cannot keep a copy of the good manifests', { directory: this.#directory, error })
+    }
+  }
+
+  /** Every pod, in the order of the file names. */
+  pods(): readonly Pod[] {
+    const files = new Map<string, string>()
+    const doubles = new Set<string>()
+    const pods: Pod[] = []
+    for (const [name, entry] of [...this.#entries].sort(([left], [right]) => (left < right ? -1 : 1))) {
+      for (const pod of entry.pods) {
+        const fullName = podFullName(pod)
+        const other = files.getOrInsert(fullName, name)
+        if (other !== name) this.#noteDouble({ name, other, fullName }, doubles)
+        pods.push(pod)
+      }
+    }
+    for (const key of this.#loggedDoubles) if (!doubles.has(key)) this.#loggedDoubles.delete(key)
+    return pods
+  }
+
+  /** Takes in the complete list of names; true if the pods may have changed. */
+  async replaceAll(names: readonly string[], signal: AbortSignal): Promise<boolean> {
+    const wanted = new Set(names)
+    const gone = [...this.#entries.keys()].filter((name) => !wanted.has(name))
+    return await this.refresh([...gone, ...names], signal)
+  }
+
+  /** Looks again at some names; true if the pods may have changed. */
+  async refresh(names: Iterable<string>, signal: AbortSignal): Promise<boolean> {
+    let isChanged = false
+    // One after the other: at most one file is in memory at a time.
+    for (const name of names) {
+      if (isIgnored(name)) continue
+      isChanged = (await this.#refreshOne(name, signal)) || isChanged
+    }
+    return isChanged
+  }
+
+  async #refreshOne(name: string, signal: AbortSignal, isSettled = false): Promise<boolean> {
+    const path = join(this.#directory, name)
+    const found = await inspectPath(path)
+    const before = this.#entries.get(name)
+    if (found.kind === 'missing') return this.#entries.delete(name) && (before?.pods.length ?? 0) > 0
+    if (found.kind === 'failed') return this.#skip(name, found.reason, before?.pods ?? [])
+    if (found.kind !== 'file') return this.#skip(name, found.kind === 'directory' ? 'a directory' : found.reason, [])
+    if (found.stamp === before?.stamp) return false
+    const read = await this.#readPods(name)
+    if (read.kind === 'pods') {
+      this.#entries.set(name, { stamp: found.stamp, pods: read.pods })
+      return true
+    }
+    const age = this.#deps.clock.now() - found.modifiedAt
+    if (age >= 0 && age < SETTLE_MS && !isSettled) {
+      // It may still be written to: what is wrong now may be right in a moment.
+      await this.#deps.clock.sleep(SETTLE_MS, signal)
+      return await this.#refreshOne(name, signal, true)
+    }
+    const pods = before?.pods ?? (await this.#readLastGood(name)) ?? []
+    this.#refuse(path, read.problems, pods.length > 0)
+    this.#entries.set(name, { stamp: found.stamp, pods })
+    return before === undefined && pods.length > 0
+  }
+
+  /** Remembers the reason in place of a stamp, so that it is logged once. */
+  #skip(name: string, reason: string, pods: readonly Pod[]): boolean {
+    const before = this.#entries.get(name)
+    if (before?.stamp === reason) return false
+    this.#entries.set(name, { stamp: reason, pods })
+    this.#logger.warn('not a manifest file, skipped', { file: join(this.#directory, name), reason })
+    return (before?.pods.length ?? 0) !== pods.length
+  }
+
+  async #readPods(name: string): Promise<ReadPods> {
+    const path = join(this.#directory, name)
+    const content = await readManifestFile(path, MAX_MANIFEST_BYTES)
+    if (content.kind === 'unusable') {
+      return { kind: 'invalid', problems: [{ path: '', rule: content.reason, line: 1, column: 1 }] }
+    }
+    try {
+      const { pods, warnings } = this.#deps.decode(content.bytes, path)
+      for (const warning of warnings) {
+        this.#logger.warn('manifest has a field that is not used', { file: path, ...toFields(warning) })
+      }
+      this.#toKeep.set(name, content.bytes)
+      return { kind: 'pods', pods }
+    } catch (error) {
+      if (!(error instanceof ManifestError)) throw error
+      return { kind: 'invalid', problems: error.problems }
+    }
+  }
+
+  /** The pods of the version that an earlier agent found good. */
+  async #readLastGood(name: string): Promise<readonly Pod[] | undefined> {
+    const bytes = await this.#deps.lastGood.read(name)
+    try {
+      return bytes === undefined ? undefined : this.#deps.decode(bytes, join(this.#directory, name)).pods
+    } catch (error) {
+      if (error instanceof ManifestError) return undefined
+      throw error
+    }
+  }
+
+  #refuse(file: string, problems: readonly ManifestProblem[], hasLastGood: boolean): void {
+    this.#deps.onRefused?.()
+    const [first, ...others] = problems
+    const more = others.slice(0, MAX_LOGGED_PROBLEMS - 1).map(formatProblem)
+    this.#logger.error(
+      hasLastGood ? 'manifest is invalid, the last good version keeps running' : 'manifest is invalid',
+      { file, ...(first && toFields(first)), ...(more.length > 0 && { more }), problems: problems.length },
+    )
+  }
+
+  #noteDouble(double: { name: string; other: string; fullName: string }, doubles: Set<string>): void {
+    const key = JSON.stringify(double)
+    doubles.add(key)
+    if (this.#loggedDoubles.has(key)) return
+    this.#loggedDoubles.add(key)
+    this.#logger.error('two manifests have a pod of the same name, one of them runs', {
+      file: join(this.#directory, double.name),
+      other: join(this.#directory, double.other),
+      pod: double.fullName,
+    })
+  }
+}
+
+/** Names with a leading dot are not manifests. */
+function isIgnored(name: string): boolean {
+  return name.startsWith('.')
+}
+
+function toFields({ line, column, path, rule }: ManifestProblem) {
+  return { line, column, field: path, reason: rule }
+}

@@ -1,0 +1,182 @@
+import type { Clock } from '../../base/async/clock.ts'
+import { Wakeup } from '../../base/async/wakeup.ts'
+import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
+import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import { CONFIG_MIRROR_ANNOTATION, podFullName } from '../../model/pod/pod.ts'
+import type { Pod, PodUid } from '../../model/pod/pod.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import { computeMirrorActions } from './compute-mirror-actions.ts'
+import type { MirrorAction, MirrorBody, MirrorInput, StaticPod } from './compute-mirror-actions.ts'
+import { decodeApiPod } from './decode-api-pod.ts'
+
+export interface MirrorPodsDeps {
+  readonly client: Pick<KubeClient, 'send'>
+  /** The own Node as the API has it; undefined while it is not there or being deleted. */
+  readonly node: () => MirrorInput['node']
+  /** The static pods that are here; also those that are ending. */
+  readonly staticPods: () => readonly StaticPod[]
+  /** Every source has told what it has. */
+  readonly allSeen: () => boolean
+  readonly clock: Clock
+  readonly random: () => number
+  readonly log: Logger
+}
+
+interface Trouble {
+  readonly failures: number
+  /** On the monotonic clock. */
+  readonly retryAt: number
+  readonly message: string
+}
+
+// Nothing is asked of the API for this: it only looks whether something was missed.
+const LOOK_MS = 10_000
+// Whoever deletes one looks for its end: kubectl waits for ever when another has its name before it has looked.
+const ABSENCE_MS = 1000
+const FIRST_RETRY_MS = 1000
+const LONGEST_RETRY_MS = 300_000
+
+/**
+ * The pods of the API that show what static pods are at: made, made again when somebody deletes them or the manifest changes, and removed
+ * with their static pod. Whatever happens to them, the static pod runs on.
+ */
+export class MirrorPods {
+  readonly #deps: MirrorPodsDeps
+  readonly #bell = new Wakeup()
+  readonly #troubles = new Map<string, Trouble>()
+  /** On the monotonic clock, by full name: until when a mirror that went stays away. */
+  readonly #absences = new Map<string, number>()
+  /** By full name. */
+  #mirrors: ReadonlyMap<string, Pod> = new Map()
+  #isListed = false
+
+  constructor(deps: MirrorPodsDeps) {
+    this.#deps = deps
+  }
+
+  /** The complete set of what the API has of mirror pods for this node. */
+  see(mirrors: readonly Pod[]): void {
+    this.#isListed = true
+    const now = new Map(mirrors.map((mirror) => [podFullName(mirror), mirror]))
+    for (const name of this.#mirrors.keys()) if (!now.has(name)) this.#noteAbsence(name)
+    this.#mirrors = now
+    this.#bell.wake()
+  }
+
+  /** Static pods, or the Node, may be others than before. */
+  wake(): void {
+    this.#bell.wake()
+  }
+
+  /** The UID by which the node knows a pod that somebody names by the UID it has in the API. */
+  toOwnUid(uid: PodUid): PodUid {
+    const mirror = [...this.#mirrors.values()].find(({ metadata }) => metadata.uid === uid)
+    const hash = mirror?.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION]
+    const found = this.#deps.staticPods().find(({ pod }) => pod.metadata.uid === hash)
+    return found?.pod.metadata.uid ?? uid
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps
+    for (;;) {
+      if (this.#isListed) await this.#pass(signal)
+      await this.#bell.wait({ clock, ms: this.#nextLookMs() }, signal)
+    }
+  }
+
+  async #pass(signal: AbortSignal): Promise<void> {
+    const { node, staticPods, allSeen } = this.#deps
+    const mirrors = [...this.#mirrors.values()]
+    const actions = computeMirrorActions({ staticPods: staticPods(), mirrors, allSeen: allSeen(), node: node() })
+    const names = new Set(actions.map(({ fullName }) => fullName))
+    for (const name of this.#troubles.keys()) if (!names.has(name)) this.#troubles.delete(name)
+    for (const name of this.#absences.keys()) if (!names.has(name)) this.#absences.delete(name)
+    for (const action of actions) await this.#apply(action, signal)
+  }
+
+  async #apply(action: MirrorAction, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps
+    const { fullName } = action
+    const now = clock.monotonic()
+    if (action.kind === 'create' && (this.#absences.get(fullName) ?? 0) > now) return
+    this.#absences.delete(fullName)
+    if ((this.#troubles.get(fullName)?.retryAt ?? 0) > now) return
+    try {
+      if (action.kind === 'delete') await this.#delete(action.mirror, signal)
+      else await this.#create(fullName, action.body, signal)
+      this.#troubles.delete(fullName)
+    } catch (error) {
+      if (signal.aborted) throw signal.reason
+      this.#noteTrouble(action, error)
+    }
+  }
+
+  async #delete(mirror: Pod, signal: AbortSignal): Promise<void> {
+    const { uid } = mirror.metadata
+    const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, preconditions: { uid } }
+    try {
+      await this.#deps.client.send({ method: 'DELETE', path: pathOf(mirror.metadata), body }, signal)
+    } catch (error) {
+      // It is gone, or another one has its name: the watch will tell.
+      if (!isRefusal(error, 404) && !isRefusal(error, 409)) throw error
+    }
+    this.#forget(mirror)
+  }
+
+  async #create(fullName: string, body: MirrorBody, signal: AbortSignal): Promise<void> {
+    const { client } = this.#deps
+    const { namespace = '' } = body.metadata
+    const path = `/api/v1/namespaces/${namespace}/pods`
+    let made: unknown
+    try {
+      made = await client.send({ method: 'POST', path, body }, signal)
+    } catch (error) {
+      if (!isRefusal(error, 409)) throw error
+      // Made by an earlier agent, or by a request whose answer was lost.
+      made = await client.send({ method: 'GET', path: pathOf(body.metadata) }, signal)
+    }
+    const { pod } = decodeApiPod(made)
+    const hash = (metadata: MirrorBody['metadata']) => metadata.annotations?.[CONFIG_MIRROR_ANNOTATION]
+    if (hash(pod.metadata) === undefined) throw new Error(`Cannot mirror "${fullName}": another pod has its name`)
+    // The watch tells of it too, only later.
+    this.#mirrors = new Map([...this.#mirrors, [fullName, pod]])
+    if (hash(pod.metadata) !== hash(body.metadata)) this.#bell.wake()
+  }
+
+  #forget(mirror: Pod): void {
+    const fullName = podFullName(mirror)
+    if (this.#mirrors.get(fullName)?.metadata.uid !== mirror.metadata.uid) return
+    this.#mirrors = new Map([...this.#mirrors].filter(([name]) => name !== fullName))
+    this.#noteAbsence(fullName)
+    this.#bell.wake()
+  }
+
+  #noteAbsence(fullName: string): void {
+    this.#absences.set(fullName, this.#deps.clock.monotonic() + ABSENCE_MS)
+  }
+
+  #noteTrouble({ kind, fullName }: MirrorAction, error: unknown): void {
+    const { clock, random, log } = this.#deps
+    const before = this.#troubles.get(fullName)
+    const failures = (before?.failures ?? 0) + 1
+    const ms = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 20))
+    const message = error instanceof Error ? error.message : String(error)
+    this.#troubles.set(fullName, { failures, retryAt: clock.monotonic() + ms * (1 + random() / 2), message })
+    if (before?.message !== message) log.warn(`cannot ${kind} a mirror pod, will try again`, { pod: fullName, error })
+  }
+
+  #nextLookMs(): number {
+    const now = this.#deps.clock.monotonic()
+    const times = [...[...this.#troubles.values()].map(({ retryAt }) => retryAt), ...this.#absences.values()]
+    const due = times.map((at) => Math.max(0, at - now))
+    return Math.min(LOOK_MS, ...due)
+  }
+}
+
+function pathOf({ namespace = '', name = '' }: MirrorBody['metadata']): string {
+  return `/api/v1/namespaces/${namespace}/pods/${name}`
+}
+
+function isRefusal(error: unknown, code: number): boolean {
+  return error instanceof KubeApiError && error.code === code
+}

@@ -1,0 +1,115 @@
+import type { Clock } from '../../base/async/clock.ts'
+import { podFullName } from '../../model/pod/pod.ts'
+import type { Pod, PodUid } from '../../model/pod/pod.ts'
+import { computeSourceDiff } from './compute-source-diff.ts'
+import type { KnownPods, PodUpdate } from './compute-source-diff.ts'
+
+/** An event about a pod, for whoever records events. */
+interface PodConfigEvent {
+  readonly type: 'Warning'
+  readonly reason: 'FailedValidation'
+  readonly pod: Pod
+  readonly message: string
+}
+
+/** What the mux needs. */
+export interface PodConfigMuxOptions {
+  /** The sources that exist on this node, such as file, http, api. */
+  readonly sources: readonly string[]
+  readonly clock: Pick<Clock, 'now'>
+  readonly onEvent: (event: PodConfigEvent) => void
+  readonly deliver: (update: PodUpdate) => void
+}
+
+interface Heir {
+  readonly source: string
+  readonly pod: Pod
+}
+
+interface SourceState {
+  readonly known: KnownPods
+  readonly duplicates: ReadonlySet<PodUid>
+}
+
+/** Turns the complete sets that sources send into steps, in order: what is gone, new, changed, to be ended. */
+export class PodConfigMux {
+  readonly #options: PodConfigMuxOptions
+  readonly #seen = new Map<string, SourceState>()
+  /** Of a UID that several sources have, the first of them counts until it has it no more. */
+  readonly #owners = new Map<PodUid, string>()
+
+  constructor(options: PodConfigMuxOptions) {
+    this.#options = options
+  }
+
+  /** Takes the complete set of a source. Whole in one turn, so the steps of two sets never mix. */
+  set(source: string, pods: readonly Pod[]): void {
+    const { sources, clock, onEvent, deliver } = this.#options
+    if (!sources.includes(source)) {
+      throw new Error(`Cannot take pods of source "${source}": expected one of ${sources.join(', ')}`)
+    }
+    const before = this.#seen.get(source)
+    const isFirst = before === undefined
+    const diff = computeSourceDiff(before?.known ?? new Map(), { source, pods, isFirst, now: clock.now() })
+    const duplicates = new Set(diff.duplicates.map((pod) => pod.metadata.uid))
+    this.#seen.set(source, { known: diff.known, duplicates })
+    for (const pod of diff.duplicates) {
+      if (before?.duplicates.has(pod.metadata.uid) !== true) onEvent(duplicateEvent(pod, source))
+    }
+    for (const update of diff.updates) for (const step of this.#settle(update)) deliver(step)
+  }
+
+  /** What of a step of a source is left when other sources have pods of the same UID. */
+  #settle(update: PodUpdate): readonly PodUpdate[] {
+    const { operation, source, pods } = update
+    const own = pods.filter((pod) => this.#counts(operation, source, pod))
+    if (operation !== 'REMOVE') return own.length === 0 && operation !== 'ADD' ? [] : [{ ...update, pods: own }]
+    const heirs = new Map(own.map((pod) => [pod, this.#handOver(source, pod)]))
+    const gone = own.filter((pod) => !isSamePod(pod, heirs.get(pod)?.pod))
+    return [
+      ...(gone.length === 0 ? [] : [{ ...update, pods: gone }]),
+      ...heirs.entries().flatMap(([pod, heir]) => (heir === undefined ? [] : [inherit(pod, heir)])),
+    ]
+  }
+
+  #counts(operation: PodUpdate['operation'], source: string, pod: Pod): boolean {
+    const { uid } = pod.metadata
+    const owner = this.#owners.get(uid)
+    if (operation === 'ADD' && owner === undefined) this.#owners.set(uid, source)
+    if (operation === 'ADD' && owner !== undefined) this.#options.onEvent(duplicateEvent(pod, source))
+    return operation === 'ADD' ? owner === undefined : owner === source
+  }
+
+  /** The pod of another source that takes over the UID, if there is one. */
+  #handOver(source: string, { metadata: { uid } }: Pod): Heir | undefined {
+    this.#owners.delete(uid)
+    for (const [other, { known }] of this.#seen) {
+      const pod = other === source ? undefined : known.get(uid)?.pod
+      if (pod === undefined) continue
+      this.#owners.set(uid, other)
+      return { source: other, pod }
+    }
+    return undefined
+  }
+
+  /** Has every source sent its first set? Before that an absent pod is not a deleted one. */
+  allSeen(): boolean {
+    return this.#options.sources.every((source) => this.#seen.has(source))
+  }
+}
+
+/** To whom a pod is the same goes on with it; another one that has its UID starts after it has ended. */
+function inherit(before: Pod, { source, pod }: Heir): PodUpdate {
+  const changed = pod.metadata.deletionTimestamp === undefined ? 'UPDATE' : 'DELETE'
+  return { operation: isSamePod(before, pod) ? changed : 'ADD', source, pods: [pod] }
+}
+
+function isSamePod(pod: Pod, other: Pod | undefined): boolean {
+  return other !== undefined && podFullName(pod) === podFullName(other)
+}
+
+function duplicateEvent(pod: Pod, source: string): PodConfigEvent {
+  const { name, uid } = pod.metadata
+  const message = `Pod ${podFullName(pod)} of source ${source} is left out due to duplicate pod name "${name}" or UID "${uid}"`
+  return { type: 'Warning', reason: 'FailedValidation', pod, message }
+}

@@ -1,0 +1,193 @@
+import { basename, dirname, join } from 'node:path'
+import { AbortScope } from '../../base/async/abort-scope.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import { inspectPath, listNames } from '../../system/files/read-manifest-file.ts'
+import { watchDirectory } from '../../system/files/watch-directory.ts'
+import type { Pod } from '../../model/pod/pod.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import { ChangeHints } from './change-hints.ts'
+import { ManifestFiles } from './manifest-files.ts'
+import type { DecodeManifest, LastGoodManifests } from './manifest-files.ts'
+
+/** What the file source needs. */
+export interface FileSourceDeps {
+  /** A directory of manifests, or one manifest. */
+  readonly path: string
+  readonly checkFrequencyMs: number
+  readonly decode: DecodeManifest
+  readonly lastGood: LastGoodManifests
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Told for each manifest that gave no pod, and when the path cannot be read. */
+  readonly onRefused?: () => void
+  /** Takes the complete set; called when it changed, and once at the start. */
+  readonly emit: (pods: readonly Pod[]) => void
+}
+
+// One save of an editor, or one file written in pieces, is several events within this time.
+const COALESCE_MS = 3
+const WATCH_RETRY_MS = { first: 1000, longest: 20_000 }
+
+/**
+ * Reads the manifests at a path, again whenever the kernel reports a change and at the latest after the check frequency.
+ * Differs from Go on purpose: a manifest that becomes invalid keeps the pod of its last good version.
+ */
+export async function runFileSource(deps: FileSourceDeps, signal: AbortSignal): Promise<void> {
+  const source = new FileSource(deps)
+  try {
+    while (!signal.aborted) await source.step(signal)
+  } catch (error) {
+    if (!signal.aborted) throw error
+  } finally {
+    source[Symbol.dispose]()
+  }
+}
+
+class FileSource implements Disposable {
+  readonly #deps: FileSourceDeps
+  readonly #hints = new ChangeHints()
+  #files: ManifestFiles
+  /** The directory whose names matter: the path itself, or where the one file is. */
+  #directory: string
+  #single: string | undefined
+  #watch: { readonly identity: string; readonly handle: Disposable } | undefined
+  #retryMs = WATCH_RETRY_MS.first
+  #nextCheck = 0
+  #hasEmitted = false
+  #loggedTrouble: string | undefined
+  #loggedWatchTrouble: string | undefined
+
+  constructor(deps: FileSourceDeps) {
+    this.#deps = deps
+    this.#directory = deps.path
+    this.#files = new ManifestFiles(deps.path, deps)
+  }
+
+  /** Waits for a change or the next check, looks, and emits what it found. */
+  async step(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps
+    if (this.#hasEmitted || this.#loggedTrouble !== undefined) await this.#wait(signal)
+    const isDue = clock.monotonic() >= this.#nextCheck
+    const hints = this.#hints.take()
+    if (isDue) this.#nextCheck = clock.monotonic() + this.#deps.checkFrequencyMs
+    const isChanged = await this.#look(isDue ? 'all' : hints, signal)
+    if (signal.aborted || isChanged === undefined) return
+    if (!isChanged && this.#hasEmitted) return
+    this.#hasEmitted = true
+    this.#deps.emit(this.#files.pods())
+    await this.#files.keepGood()
+  }
+
+  async #wait(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps
+    using scope = new AbortScope(signal)
+    const untilCheck = Math.max(0, this.#nextCheck - clock.monotonic())
+    const idle = this.#watch === undefined ? Math.min(this.#retryMs, untilCheck) : untilCheck
+    const timer = clock.sleep(idle, scope.signal)
+    const isHint = await Promise.race([this.#hints.pending.then(() => true), timer.then(() => false)])
+    if (isHint && !(await this.#isRemoval())) await clock.sleep(COALESCE_MS, signal)
+  }
+
+  /** A file that is gone will not change any more: there is nothing to wait for. */
+  async #isRemoval(): Promise<boolean> {
+    const names = this.#hints.peek()
+    if (names === 'all') return false
+    const found = await Promise.all(names.map((name) => inspectPath(join(this.#directory, name))))
+    return found.every(({ kind }) => kind === 'missing')
+  }
+
+  /** True if the pods may have changed; undefined if the path cannot be read, so that nothing is known. */
+  async #look(hints: readonly string[] | 'all', signal: AbortSignal): Promise<boolean | undefined> {
+    const found = await inspectPath(this.#deps.path)
+    if (found.kind === 'special' || found.kind === 'failed') return this.#note(found.reason)
+    if (found.kind === 'missing') {
+      this.#note('missing')
+      this.#unwatch()
+      return await this.#files.replaceAll([], signal)
+    }
+    this.#follow(found.kind === 'file')
+    const isNewWatch = await this.#ensureWatch()
+    try {
+      const names = isNewWatch || hints === 'all' || hints.some(isLayoutChange) ? 'all' : hints
+      const isChanged = await this.#readNames(names, signal)
+      this.#loggedTrouble = undefined
+      return isChanged
+    } catch (error) {
+      return this.#note((error as Error).message)
+    }
+  }
+
+  async #readNames(names: readonly string[] | 'all', signal: AbortSignal): Promise<boolean> {
+    const single = this.#single
+    if (single !== undefined) {
+      return names === 'all' || names.includes(single) ? await this.#files.refresh([single], signal) : false
+    }
+    return names === 'all'
+      ? await this.#files.replaceAll(await listNames(this.#directory), signal)
+      : await this.#files.refresh(names, signal)
+  }
+
+  /** A path can turn from a file into a directory and back. */
+  #follow(isFile: boolean): void {
+    const { path } = this.#deps
+    const directory = isFile ? dirname(path) : path
+    this.#single = isFile ? basename(path) : undefined
+    if (directory === this.#directory) return
+    this.#unwatch()
+    this.#directory = directory
+    this.#files = new ManifestFiles(directory, this.#deps)
+  }
+
+  /** True if a watch began, so that changes before it may have been missed. */
+  async #ensureWatch(): Promise<boolean> {
+    const found = await inspectPath(this.#directory)
+    const identity = found.kind === 'directory' ? found.identity : ''
+    if (this.#watch?.identity === identity) return false
+    this.#unwatch()
+    try {
+      const handle = watchDirectory(this.#directory, {
+        onChange: (name) => this.#hints.add(name),
+        onFailure: (error) => this.#lose(error),
+      })
+      this.#watch = { identity, handle }
+      this.#retryMs = WATCH_RETRY_MS.first
+      this.#loggedWatchTrouble = undefined
+      return true
+    } catch (error) {
+      this.#lose(error as Error)
+      return false
+    }
+  }
+
+  #lose(error: Error): void {
+    this.#unwatch()
+    this.#retryMs = Math.min(this.#retryMs * 2, WATCH_RETRY_MS.longest)
+    if (this.#loggedWatchTrouble === error.message) return
+    this.#loggedWatchTrouble = error.message
+    this.#deps.logger.warn('cannot watch the manifests, looking at them now and then', {
+      path: this.#directory,
+      reason: error.message,
+    })
+  }
+
+  #unwatch(): void {
+    this.#watch?.handle[Symbol.dispose]()
+    this.#watch = undefined
+  }
+
+  #note(trouble: string): undefined {
+    if (this.#loggedTrouble === trouble) return
+    this.#loggedTrouble = trouble
+    this.#deps.onRefused?.()
+    this.#deps.logger.warn('cannot read the manifests', { path: this.#deps.path, reason: trouble })
+  }
+
+  [Symbol.dispose](): void {
+    this.#unwatch()
+  }
+}
+
+/** A mounted ConfigMap changes all its files by exchanging a link called "..data". */
+function isLayoutChange(name: string): boolean {
+  return name.startsWith('..')
+}

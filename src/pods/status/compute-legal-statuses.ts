@@ -1,0 +1,27 @@
+import type { ContainerStatus } from '../../model/generated/core-v1.ts'
+import type { Pod } from '../../model/pod/pod.ts'
+import { hasRestartAllRule, mayRestart } from '../../model/pod/restart-policy.ts'
+
+/**
+ * The statuses of regular containers as they may follow on what was told: one that ended for good stays ended, whatever seems to run of it.
+ * Whoever counts on the end of a run-once pod has acted on it.
+ */
+export function computeLegalStatuses(
+  pod: Pod,
+  told: readonly ContainerStatus[] | undefined,
+  said: readonly ContainerStatus[] | undefined,
+): readonly ContainerStatus[] | undefined {
+  if (told === undefined || said === undefined || hasRestartAllRule(pod)) return said ?? told
+  return said.map((status) => {
+    const before = told.find(({ name }) => name === status.name)
+    const isBack = before?.state?.terminated !== undefined && status.state?.terminated === undefined
+    return isBack && endedForGood(pod, before) ? before : status
+  })
+}
+
+function endedForGood(pod: Pod, { name, state }: ContainerStatus): boolean {
+  const container = pod.spec.containers.find((each) => each.name === name)
+  // What came back before the pod was deleted had every right to.
+  const living = { ...pod, metadata: { ...pod.metadata, deletionTimestamp: undefined } }
+  return container !== undefined && !mayRestart(living, container, state?.terminated?.exitCode ?? 0)
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createPod } from '../../../test/builders/create-pod.ts'
+import type { PodCondition, PodStatus } from '../../model/generated/core-v1.ts'
+import { CONFIG_SOURCE_ANNOTATION } from '../../model/pod/pod.ts'
+import { computeMergedStatus } from './compute-merged-status.ts'
+import type { PodReport } from './pod-report.ts'
+
+const report = (status: PodStatus, parts: Partial<PodReport> = {}): PodReport => ({
+  pod: createPod(),
+  status,
+  mayRun: false,
+  isFinished: false,
+  ...parts,
+})
+const condition = (type: string, status: string, parts: Partial<PodCondition> = {}) => ({ type, status, ...parts })
+
+describe('computeMergedStatus()', () => {
+  const failed = { phase: 'Failed', reason: 'Evicted', message: 'low on memory' }
+  const verdicts: readonly (readonly [string, PodStatus, PodReport, PodStatus])[] = [
+    ['says what is true', { phase: 'Pending' }, report({ phase: 'Running' }), { phase: 'Running' }],
+    ['says that it is over when nothing runs', { phase: 'Running' }, report(failed), failed],
+    [
+      'keeps to itself that it is over while something may run',
+      { phase: 'Running' },
+      report(failed, { mayRun: true }),
+      { phase: 'Running' },
+    ],
+    ['never takes back that it is over', failed, report({ phase: 'Running' }, { mayRun: true }), failed],
+    [
+      'takes back that a static pod is over when it runs again',
+      failed,
+      report(
+        { phase: 'Running' },
+        { mayRun: true, pod: createPod({ metadata: { annotations: { [CONFIG_SOURCE_ANNOTATION]: 'file' } } }) },
+      ),
+      { phase: 'Running' },
+    ],
+    ['never makes one end of another', failed, report({ phase: 'Succeeded' }), failed],
+    [
+      'takes words back',
+      { phase: 'Pending', reason: 'X', message: 'y' },
+      report({ phase: 'Pending' }),
+      { phase: 'Pending' },
+    ],
+  ]
+  for (const [name, told, given, { phase, reason, message }] of verdicts) {
+    test(name, () => {
+      const merged = computeMergedStatus(told, given)
+      assert.deepEqual([merged.phase, merged.reason, merged.message], [phase, reason, message])
+    })
+  }
+
+  test('keeps what was told and nothing is known of here, and what never changes', () => {
+    const containerStatuses = [{ name: 'main', ready: true, restartCount: 3, image: 'a', imageID: 'b' }]
+    const told = {
+      containerStatuses,
+      podIP: '192.0.2.7',
+      startTime: 'then',
+      qosClass: 'Burstable',
+      observedGeneration: 4,
+    }
+    const merged = computeMergedStatus(
+      told,
+      report({ phase: 'Failed', startTime: 'now', qosClass: 'BestEffort', observedGeneration: 3 }),
+    )
+    assert.deepEqual(JSON.parse(JSON.stringify(merged)), { ...told, phase: 'Failed', conditions: [] })
+  })
+
+  test('has no say in the conditions of others', () => {
+    const told = { conditions: [condition('shop.test/paid', 'True'), condition('PodScheduled', 'True')] }
+    const said = { conditions: [condition('shop.test/paid', 'False'), condition('Ready', 'True')] }
+    assert.deepEqual(computeMergedStatus(told, report(said)).conditions, [condition('Ready', 'True')])
+  })
+
+  test('ends readiness with the pod, whoever ended it', () => {
+    const told = { phase: 'Failed', conditions: [condition('ContainersReady', 'True')] }
+    assert.deepEqual(computeMergedStatus(told, report({ conditions: [condition('Ready', 'True')] })).conditions, [
+      condition('Ready', 'False', { reason: 'PodFailed' }),
+      condition('ContainersReady', 'False', { reason: 'PodFailed' }),
+    ])
+  })
+
+  test('tells of a disruption only with the end that it brought', () => {
+    const disruption = condition('DisruptionTarget', 'True', { reason: 'TerminationByKubelet' })
+    const status = { ...failed, conditions: [disruption] }
+    const conditions = (phase: string, mayRun: boolean) =>
+      computeMergedStatus({ phase }, report(status, { mayRun })).conditions
+    assert.deepEqual([conditions('Running', true), conditions('Failed', false)], [[], []])
+    assert.deepEqual(conditions('Running', false), [disruption])
+  })
+
+  test('keeps the times of a static pod that its mirror has', () => {
+    const pod = createPod({ metadata: { annotations: { [CONFIG_SOURCE_ANNOTATION]: 'file' } } })
+    const conditions = [condition('Ready', 'True', { lastTransitionTime: 'now' })]
+    const at = (status: string) =>
+      computeMergedStatus(
+        { conditions: [condition('Ready', status, { lastTransitionTime: 'then' })] },
+        report({ conditions }, { pod }),
+      ).conditions?.[0]?.lastTransitionTime
+    assert.deepEqual([at('True'), at('False')], ['then', 'now'])
+  })
+})

@@ -1,0 +1,154 @@
+import { KubeApiError, KubeUnreachableError } from '../../protocols/kube-api/kube-client.ts'
+import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import type { Pod, PodUid } from '../../model/pod/pod.ts'
+import { mirrorHash } from './api-objects.ts'
+import type { ApiObjects } from './api-objects.ts'
+import { computeMergedStatus } from './compute-merged-status.ts'
+import { isOver } from './compute-phase.ts'
+import { computeStatusPatch } from './compute-status-patch.ts'
+import type { StatusPatch } from './compute-status-patch.ts'
+import type { PodReport } from './pod-report.ts'
+
+export interface TellDeps {
+  readonly client: Pick<KubeClient, 'send'>
+  readonly objects: ApiObjects
+  /** An answer to a pod; throws when it is none. */
+  readonly decode: (object: unknown) => Pod
+}
+
+// While the API is in trouble one request at a time finds out whether it still is: whoever waits for that one waits for all.
+const REQUEST_MS = 15_000
+
+/** What was told of one pod so far. */
+export interface TellMemory {
+  /** Of the object that was told: a static pod may have one mirror after another. */
+  uid: PodUid | undefined
+  /** The status that the API last took, as text. */
+  told: string | undefined
+  /** What of it the API does not keep as it was sent, and at which version of the object that was seen. */
+  unkept: { readonly patch: string; readonly version: string | undefined } | undefined
+  /** The version of the object whose end was asked for. */
+  endAsked: string | undefined
+}
+
+export function createTellMemory(): TellMemory {
+  return { uid: undefined, told: undefined, unkept: undefined, endAsked: undefined }
+}
+
+/**
+ * What came of it. Repair: the API holds something else than it was told, and nothing was sent. Stale: the object is another than was known,
+ * and is known now. Missing: the API does not have it, whatever its watch says.
+ */
+export type TellResult = 'nothing' | 'told' | 'repair' | 'stale' | 'missing'
+
+/**
+ * Tells the API what is new of a pod, and asks for the end of its object once all is over and told. The object that is meant is named by
+ * its UID: one that took over the name is never touched. Fails as the client does.
+ */
+export async function tellPodStatus(
+  deps: TellDeps,
+  {
+    report,
+    memory,
+    mayRepair,
+  }: { readonly report: PodReport; readonly memory: TellMemory; readonly mayRepair: boolean },
+  signal: AbortSignal,
+): Promise<TellResult> {
+  const object = deps.objects.of(report.pod)
+  if (object === undefined) return 'nothing'
+  if (memory.uid !== object.metadata.uid) Object.assign(memory, createTellMemory(), { uid: object.metadata.uid })
+  const status = computeMergedStatus(object.status ?? {}, report)
+  const patch = computeStatusPatch(object.status ?? {}, status)
+  const text = JSON.stringify(status)
+  try {
+    if (patch === undefined || isUnkept(memory, patch, object)) {
+      memory.told = text
+      return (await endObject(deps, { object, report, memory }, signal)) ? 'told' : 'nothing'
+    }
+    if (text === memory.told && !mayRepair) return 'repair'
+    const answer = deps.decode(await deps.client.send(patchRequest(object, patch), signal))
+    deps.objects.answer(answer)
+    memory.told = text
+    noteUnkept(memory, answer, report)
+    await endObject(deps, { object: answer, report, memory }, signal)
+    return 'told'
+  } catch (error) {
+    if (error instanceof KubeApiError && error.code === 404) return 'missing'
+    if (error instanceof KubeApiError && error.code === 409) return await lookAgain(deps, object, signal)
+    throw error
+  }
+}
+
+function patchRequest({ metadata }: Pod, status: StatusPatch) {
+  const { uid, resourceVersion } = metadata
+  // A phase is only changed of the very object that was looked at: somebody else may have ended the pod.
+  const guard = status['phase'] === undefined ? { uid } : { uid, resourceVersion }
+  return {
+    method: 'PATCH',
+    path: `${podPath(metadata)}/status`,
+    contentType: 'application/strategic-merge-patch+json',
+    body: { metadata: guard, status },
+    timeoutMs: REQUEST_MS,
+  } as const
+}
+
+function podPath({ namespace, name }: Pod['metadata']): string {
+  return `/api/v1/namespaces/${namespace}/pods/${name}`
+}
+
+/** True when the API was asked to remove the object. It is asked once for each version: finalizers may keep the object for long. */
+async function endObject(
+  { client }: TellDeps,
+  { object, report, memory }: { readonly object: Pod; readonly report: PodReport; readonly memory: TellMemory },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { uid, deletionTimestamp, resourceVersion = '' } = object.metadata
+  const isDue = deletionTimestamp !== undefined && isOver(object.status?.phase) && report.isFinished
+  if (!isDue || mirrorHash(object) !== undefined || memory.endAsked === resourceVersion) return false
+  try {
+    const answer = await client.send<{ readonly kind?: string } | undefined>(
+      {
+        method: 'DELETE',
+        path: podPath(object.metadata),
+        body: { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, preconditions: { uid } },
+        timeoutMs: REQUEST_MS,
+      },
+      signal,
+    )
+    // Somebody in between may answer what he likes; who believes him never asks again.
+    if (answer?.kind !== 'Pod' && answer?.kind !== 'Status')
+      throw new KubeUnreachableError(`Cannot DELETE "${podPath(object.metadata)}": the answer is no answer of an API`)
+  } catch (error) {
+    // Gone already, or another pod has its name by now.
+    if (!(error instanceof KubeApiError) || (error.code !== 404 && error.code !== 409)) throw error
+  }
+  memory.endAsked = resourceVersion
+  return true
+}
+
+/** What the API still says otherwise after it was told is its way to write it; saying it again would not help. */
+function noteUnkept(memory: TellMemory, answer: Pod, report: PodReport): void {
+  const left = computeStatusPatch(answer.status ?? {}, computeMergedStatus(answer.status ?? {}, report))
+  memory.unkept =
+    left === undefined ? undefined : { patch: JSON.stringify(left), version: answer.metadata.resourceVersion }
+}
+
+function isUnkept({ unkept }: TellMemory, patch: StatusPatch, { metadata }: Pod): boolean {
+  return unkept !== undefined && unkept.version === metadata.resourceVersion && unkept.patch === JSON.stringify(patch)
+}
+
+async function lookAgain(
+  { client, objects, decode }: TellDeps,
+  { metadata }: Pod,
+  signal: AbortSignal,
+): Promise<TellResult> {
+  try {
+    const current = decode(await client.send({ method: 'GET', path: podPath(metadata), timeoutMs: REQUEST_MS }, signal))
+    if (current.metadata.uid !== metadata.uid) return 'missing'
+    objects.answer(current)
+    return 'stale'
+  } catch (error) {
+    if (error instanceof KubeApiError && error.code === 404) return 'missing'
+    throw error
+  }
+}

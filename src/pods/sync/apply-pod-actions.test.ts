@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
+import {
+  createObservedContainer,
+  createObservedPod,
+  createObservedSandbox,
+  createPodRuntime,
+  failing,
+} from '../../../test/component/create-pod-runtime.ts'
+import { StartError } from '../../model/pod/start-error.ts'
+import { applyPodActions } from './apply-pod-actions.ts'
+import { crashBackOffKey } from './decide/compute-crash-back-off.ts'
+import type { PodActions } from './decide/pod-actions.ts'
+import { createPodMemory } from './pod-memory.ts'
+import type { PodRuntime } from './pod-runtime.ts'
+
+const never = new AbortController().signal
+const pod = createPod({
+  spec: {
+    dnsPolicy: 'Default',
+    initContainers: [createContainer({ name: 'proxy', restartPolicy: 'Always' }), createContainer({ name: 'prepare' })],
+    containers: [createContainer({ name: 'a' }), createContainer({ name: 'b' })],
+  },
+})
+const nothing: PodActions = {
+  killPod: false,
+  createSandbox: false,
+  sandboxId: 's-1',
+  attempt: 0,
+  kill: [],
+  reset: undefined,
+  resize: undefined,
+  start: [],
+  backingOff: [],
+  over: false,
+}
+const starts = (...names: string[]): PodActions['start'] =>
+  names.map((name) => ({ kind: name.length > 1 ? 'init' : 'regular', name, previousFinishedAt: undefined }))
+const observed = createObservedPod({
+  sandboxes: [createObservedSandbox()],
+  containers: [
+    createObservedContainer({ name: 'a' }),
+    createObservedContainer({ id: 'c-0', name: 'prepare', state: 'exited' }),
+  ],
+})
+const backOffLimits = { initialMs: 10_000, maxMs: 300_000 }
+
+async function apply(actions: Partial<PodActions>, answers: Partial<PodRuntime['calls']> = {}, superseded = never) {
+  const made = await createPodRuntime({}, answers)
+  const memory = createPodMemory()
+  const input = { pod, observed, actions: { ...nothing, ...actions }, memory, backOffLimits }
+  const run = () => applyPodActions(made.runtime, input, { shutdown: never, superseded })
+  return { ...made, memory, run }
+}
+
+describe('applyPodActions()', () => {
+  test('does nothing when nothing is to be done', async () => {
+    const { run, journal, events } = await apply({})
+    assert.equal(await run(), true)
+    assert.deepEqual([journal, events], [[], []])
+  })
+
+  test('stops the pod, removes its init containers, makes a sandbox and starts in order', async () => {
+    const { run, journal, events, memory, clock } = await apply({
+      killPod: true,
+      createSandbox: true,
+      attempt: 1,
+      start: starts('proxy', 'a'),
+    })
+    assert.equal(await run(), true)
+    assert.deepEqual(journal, [
+      'stopContainer c-1 2',
+      'stopPodSandbox s-1',
+      'removeContainer c-0',
+      'runPodSandbox',
+      'podSandboxStatus s-1',
+      'createContainer s-1',
+      'startContainer c-new',
+      'createContainer s-1',
+      'startContainer c-new',
+    ])
+    assert.equal(events[0], 'Normal SandboxChanged Pod sandbox changed, it will be killed and re-created.')
+    assert.equal(memory.lastSandboxAt, clock.monotonic())
+  })
+
+  test('keeps the init containers of a pod that is only ended', async () => {
+    const { run, journal, events } = await apply({ killPod: true })
+    await run()
+    assert.deepEqual(journal, ['stopContainer c-1 2', 'stopPodSandbox s-1'])
+    assert.deepEqual(events, ['Normal Killing Stopping container a'])
+  })
+
+  test('kills single containers before it starts others, with the words of the plan', async () => {
+    const message = 'Container a definition changed, will be restarted'
+    const { run, journal, events } = await apply({
+      kill: [{ id: 'c-1', name: 'a', cause: 'changed', message }],
+      start: starts('a'),
+    })
+    assert.equal(await run(), true)
+    assert.deepEqual(journal, ['stopContainer c-1 2', 'createContainer s-1', 'startContainer c-new'])
+    assert.equal(events[0], `Normal Killing ${message}`)
+  })
+
+  const failures: readonly (readonly [string, readonly string[], number])[] = [
+    ['an init container ends the pass: the others need its work', ['prepare', 'a', 'b'], 1],
+    ['a sidecar does not keep the others back', ['proxy', 'a', 'b'], 3],
+    ['a regular container does not keep the others back', ['a', 'b'], 2],
+  ]
+  for (const [name, names, tries] of failures) {
+    test(`a failed start of ${name}`, async () => {
+      const { run, journal, memory } = await apply({ start: starts(...names) }, { createContainer: failing('Unknown') })
+      assert.equal(await run(), false)
+      assert.equal(journal.length, tries)
+      assert.deepEqual(
+        [...memory.waiting],
+        names.slice(0, tries).map((each) => [each, { reason: 'CreateContainerError', message: 'planned' }]),
+      )
+    })
+  }
+
+  test('a start that succeeds forgets why the container waited', async () => {
+    const { run, memory } = await apply({ start: starts('a') })
+    memory.waiting.set('a', { reason: 'ErrImagePull', message: '' })
+    await run()
+    assert.deepEqual([...memory.waiting], [])
+  })
+
+  test('a start after an exit makes the next wait longer, a first start does not', async () => {
+    const { run, memory, clock } = await apply({
+      start: [
+        { kind: 'regular', name: 'a', previousFinishedAt: 1 },
+        { kind: 'regular', name: 'b', previousFinishedAt: undefined },
+      ],
+    })
+    await run()
+    assert.deepEqual(
+      [...memory.backOff],
+      [[crashBackOffKey(createContainer({ name: 'a' })), { delayMs: 10_000, lastStartAt: clock.now() }]],
+    )
+  })
+
+  test('tells of a back-off once for each of its lengths', async () => {
+    const backingOff = [{ kind: 'regular' as const, name: 'a', untilMs: 1, delayMs: 80_000 }]
+    const { run, memory, events } = await apply({ backingOff })
+    await run()
+    await run()
+    assert.deepEqual(events, ['Warning BackOff Back-off restarting failed container a in pod web_shop(u-1)'])
+    assert.deepEqual(memory.waiting.get('a'), {
+      reason: 'CrashLoopBackOff',
+      message: 'back-off 1m20s restarting failed container=a pod=web_shop(u-1)',
+    })
+  })
+
+  test('asks for all images before the sandbox is there, and shows what is wrong with one', async () => {
+    const { runtime, journal, memory } = await apply({})
+    const asked: string[] = []
+    const images: PodRuntime['images'] = {
+      ...runtime.images,
+      async ensure({ kinded }) {
+        asked.push(kinded.container.name)
+        journal.push(`image ${kinded.container.name}`)
+        if (kinded.container.name === 'a') throw new StartError('ErrImagePull', 'no')
+        return { ref: 'sha256:1', uid: undefined, username: '' }
+      },
+    }
+    const input = {
+      pod,
+      observed,
+      actions: { ...nothing, createSandbox: true, start: starts('a', 'b') },
+      memory,
+      backOffLimits,
+    }
+    assert.equal(await applyPodActions({ ...runtime, images }, input, { shutdown: never, superseded: never }), false)
+    assert.deepEqual(journal.slice(0, 3), ['image a', 'image b', 'runPodSandbox'])
+    assert.deepEqual([...memory.waiting], [['a', { reason: 'ErrImagePull', message: 'no' }]])
+  })
+
+  test('starts no further container once the pod is to end', async () => {
+    const ending = new AbortController()
+    const reason = new Error('Pod is terminating')
+    const startContainer = async () => (ending.abort(reason), {} as never)
+    const { run, journal } = await apply({ start: starts('a', 'b') }, { startContainer }, ending.signal)
+    await assert.rejects(run, reason)
+    assert.deepEqual(journal, ['createContainer s-1', 'startContainer c-new'], 'what was begun is finished')
+  })
+})

@@ -1,0 +1,43 @@
+import type { Container, EphemeralContainer } from '../../../model/generated/core-v1.ts'
+import type { Pod } from '../../../model/pod/pod.ts'
+import type { KillCause } from './pod-actions.ts'
+
+// What a pod gets that says nothing at all.
+const DEFAULT_GRACE_SECONDS = 2
+const LEAST_POD_GRACE_SECONDS = 1
+
+/**
+ * How long a pod has to end when somebody asks for its end: the API, and the agent itself when it is in a hurry, each only ever
+ * shorten it. Zero counts as nothing said, so that a wish of the agent still wins over a zero of the API.
+ */
+export function computePodGrace(
+  pod: Pod,
+  said: { readonly recorded: number | undefined; readonly override: number | undefined },
+): number {
+  const wishes = [pod.metadata.deletionGracePeriodSeconds, said.override].filter((wish) => wish !== undefined)
+  const start = said.recorded ?? 0
+  const wished = wishes.reduce((grace, wish) => (grace === 0 || wish < grace ? wish : grace), start)
+  const untouched = start === 0 && wishes.length === 0
+  return Math.max(
+    LEAST_POD_GRACE_SECONDS,
+    untouched ? (pod.spec.terminationGracePeriodSeconds ?? LEAST_POD_GRACE_SECONDS) : wished,
+  )
+}
+
+/** How long a container has to end when nobody asked for the end of its pod: a probe may have a time of its own. */
+export function computeContainerGrace(
+  pod: Pod,
+  kill?: { readonly container: Container | EphemeralContainer | undefined; readonly cause: KillCause },
+): number {
+  return (
+    pod.metadata.deletionGracePeriodSeconds ??
+    probeGrace(kill) ??
+    pod.spec.terminationGracePeriodSeconds ??
+    DEFAULT_GRACE_SECONDS
+  )
+}
+
+function probeGrace(kill: Parameters<typeof computeContainerGrace>[1]): number | undefined {
+  if (kill?.cause === 'liveness') return kill.container?.livenessProbe?.terminationGracePeriodSeconds
+  return kill?.cause === 'startup' ? kill.container?.startupProbe?.terminationGracePeriodSeconds : undefined
+}

@@ -1,0 +1,129 @@
+import type { Container } from '../../../model/generated/core-v1.ts'
+import { hasRunningParts, newestInstance } from '../../../model/pod/observed-pod.ts'
+import type { ObservedPod } from '../../../model/pod/observed-pod.ts'
+import type { PodAllocation } from '../../../model/resources/pod-allocation.ts'
+import type { Pod } from '../../../model/pod/pod.ts'
+import { restartAllTriggers } from '../../../model/pod/restart-all-triggers.ts'
+import { effectiveRestartPolicy, mayRestart } from '../../../model/pod/restart-policy.ts'
+import { computeContainerReset } from './compute-container-reset.ts'
+import { computeInitContainerActions, hasInitFailedForGood } from './compute-init-container-actions.ts'
+import { computeRegularContainerActions } from './compute-regular-container-actions.ts'
+import { computeSandboxChange } from './compute-sandbox-change.ts'
+import type { SandboxChange } from './compute-sandbox-change.ts'
+import { computeDueStarts, computeStarts } from './compute-starts.ts'
+import type { NamedStart, StartsInput } from './compute-starts.ts'
+import { KILL_TEXTS } from '../stop/kill-texts.ts'
+import type { ContainerKill, PodActions } from './pod-actions.ts'
+import type { ProbeVerdicts } from '../probe-verdicts.ts'
+import { computeResizeActions, computeResizeRestarts } from '../resize/compute-resize-actions.ts'
+
+/** Everything the decision depends on; there is no other input. */
+export interface PodActionsInput extends StartsInput {
+  readonly probes: ProbeVerdicts
+  /** What was last set for the pod and its containers; undefined when nobody knows. */
+  readonly actuated: PodAllocation | undefined
+}
+
+const NOTHING: PodActions = {
+  killPod: false,
+  createSandbox: false,
+  sandboxId: '',
+  attempt: 0,
+  kill: [],
+  reset: undefined,
+  resize: undefined,
+  start: [],
+  backingOff: [],
+  over: false,
+}
+
+/** What one pass over a pod has to do so that the runtime comes closer to the spec; nothing when it is there. */
+export function computePodActions(input: PodActionsInput): PodActions {
+  const actions = computeLifeActions(input)
+  if (actions.reset !== undefined || (actions.killPod && !actions.createSandbox)) return actions
+  return { ...actions, resize: computeResizeActions(input, actions) }
+}
+
+function computeLifeActions(input: PodActionsInput): PodActions {
+  const { pod, observed, probes } = input
+  const judged = { probes, resized: computeResizeRestarts(input) }
+  const sandbox = computeSandboxChange(pod, observed)
+  if (sandbox.needed) return withNewSandbox(input, sandbox)
+
+  const { sandboxId, attempt } = sandbox
+  const base: PodActions = { ...NOTHING, sandboxId, attempt }
+  const triggers = computeDueStarts(input, restartAllTriggers(pod, observed))
+  if (triggers.length > 0) return { ...base, reset: computeContainerReset(pod, observed, triggers) }
+  const end: PodActions = { ...base, killPod: true }
+  const init = computeInitContainerActions(pod, observed, judged)
+  if (init.killPod) return end
+  const surplus = computeSurplus(observed)
+  const starts = [...ephemeralStarts(pod, observed), ...init.start.map((name): NamedStart => ({ kind: 'init', name }))]
+  if (!init.initialized) {
+    return { ...base, kill: [...surplus, ...init.kill], ...computeStarts(input, starts) }
+  }
+
+  const regular = computeRegularContainerActions(pod, observed, judged)
+  if (regular.kept === 0 && regular.start.length === 0) return end
+  starts.push(...regular.start.map((name): NamedStart => ({ kind: 'regular', name })))
+  return {
+    ...base,
+    kill: [...surplus, ...init.kill, ...regular.kill],
+    ...computeStarts(input, starts),
+  }
+}
+
+/** The old sandbox is gone or unusable: stop what is left of it, then begin anew as far as the restart policy allows. */
+function withNewSandbox(input: PodActionsInput, sandbox: SandboxChange): PodActions {
+  const { pod, observed } = input
+  const { sandboxId, attempt } = sandbox
+  const base: PodActions = { ...NOTHING, sandboxId, attempt }
+  const wanted = pod.spec.containers.filter((container) => startsAgain(pod, container, observed))
+  if (isOver(pod, observed, sandbox) || wanted.length === 0) {
+    // Only what still runs is stopped: a pod of which nothing is left to stop needs no further pass.
+    const killPod = hasRunningParts(observed) || observed.containers.some(({ state }) => state === 'unknown')
+    return { ...base, killPod, over: !killPod }
+  }
+  const [firstInit] = pod.spec.initContainers ?? []
+  const starts: NamedStart[] =
+    firstInit === undefined
+      ? wanted.map(({ name }) => ({ kind: 'regular', name }))
+      : [{ kind: 'init', name: firstInit.name }]
+  const killPod = observed.sandboxes.length > 0 || observed.containers.length > 0
+  return { ...base, killPod, createSandbox: true, ...computeStarts(input, starts) }
+}
+
+/** Does a regular container start in the new sandbox? One that runs in the old one is about to be stopped. */
+function startsAgain(pod: Pod, container: Container, observed: ObservedPod): boolean {
+  const instance = newestInstance(observed, container.name)
+  if (instance === undefined || instance.state === 'created') return true
+  if (instance.state === 'exited') return mayRestart(pod, container, instance.exitCode)
+  return pod.spec.restartPolicy !== 'Never' || effectiveRestartPolicy(pod, container) !== 'Never'
+}
+
+/** The pod gets no further sandbox: it is being deleted, it ran its one time, or it failed for good before it began. */
+function isOver(pod: Pod, observed: ObservedPod, { attempt }: SandboxChange): boolean {
+  if (pod.metadata.deletionTimestamp !== undefined) return true
+  if (pod.spec.restartPolicy === 'Never' && attempt !== 0 && observed.containers.length > 0) {
+    // What has a policy of its own goes on by that.
+    const goesOn = (container: Container) =>
+      newestInstance(observed, container.name) === undefined
+        ? (container.restartPolicy ?? 'Never') !== 'Never'
+        : container.restartPolicy !== undefined && startsAgain(pod, container, observed)
+    if (!pod.spec.containers.some(goesOn)) return true
+  }
+  return hasInitFailedForGood(pod, observed)
+}
+
+function ephemeralStarts(pod: Pod, observed: ObservedPod): NamedStart[] {
+  return (pod.spec.ephemeralContainers ?? [])
+    .filter(({ name }) => newestInstance(observed, name) === undefined)
+    .map(({ name }) => ({ kind: 'ephemeral', name }))
+}
+
+/** Instances that run although a newer one of the same container was made: two must never work side by side. */
+function computeSurplus(observed: ObservedPod): ContainerKill[] {
+  return observed.containers
+    .filter(({ id, name, state }) => state === 'running' && newestInstance(observed, name)?.id !== id)
+    .map(({ id, name }) => ({ id, name, cause: 'surplus', message: `Container ${name} ${KILL_TEXTS.surplus}` }))
+}

@@ -1,0 +1,93 @@
+import type { PodStatus } from '../../model/generated/core-v1.ts'
+import { isPodUid } from '../../model/pod/pod.ts'
+import type { PodUid } from '../../model/pod/pod.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import { formatFinishedPod, parseFinishedPod } from './parse-finished-pod.ts'
+
+/** The files of the journal, by name. What is written is on the disk when the promise resolves, whole or not at all. */
+export interface JournalFiles {
+  list(): Promise<readonly string[]>
+  read(name: string): Promise<string>
+  write(name: string, text: string): Promise<void>
+  /** Is content when the file is gone already. */
+  remove(name: string): Promise<void>
+  /** Keeps a file that cannot be used under another name, for people to look at. */
+  setAside(name: string): Promise<void>
+}
+
+interface JournalDeps {
+  readonly files: JournalFiles
+  readonly log: Logger
+}
+
+const SUFFIX = '.json'
+
+/**
+ * How pods ended that are still wanted: a finished pod never runs again, even when the agent was killed and the runtime has lost every
+ * trace of it. One small file for each, so that a broken one is the loss of one pod. Without its disk the agent still knows what it saw.
+ */
+export class ExitJournal {
+  readonly #deps: JournalDeps
+  readonly #known = new Map<PodUid, PodStatus>()
+
+  /** Reads what earlier agents wrote. What cannot be read never stops the agent. */
+  static async load(deps: JournalDeps): Promise<ExitJournal> {
+    const journal = new ExitJournal(deps)
+    try {
+      for (const name of await deps.files.list()) if (name.endsWith(SUFFIX)) await journal.#load(name)
+    } catch (error) {
+      deps.log.error('cannot read which pods have finished', { error })
+    }
+    return journal
+  }
+
+  private constructor(deps: JournalDeps) {
+    this.#deps = deps
+  }
+
+  uids(): readonly PodUid[] {
+    return [...this.#known.keys()]
+  }
+
+  /** How the pod ended; undefined when it did not. */
+  get(uid: PodUid): PodStatus | undefined {
+    return this.#known.get(uid)
+  }
+
+  /** Remembers the end of a pod. */
+  async record(uid: PodUid, status: PodStatus): Promise<void> {
+    const text = formatFinishedPod(uid, status)
+    const known = this.#known.get(uid)
+    if (known !== undefined && formatFinishedPod(uid, known) === text) return
+    try {
+      await this.#deps.files.write(`${uid}${SUFFIX}`, text)
+      this.#known.set(uid, status)
+    } catch (error) {
+      this.#deps.log.error('cannot note that a pod has finished, it may run again after a restart', { uid, error })
+    }
+  }
+
+  /** The pod is gone: should one of its UID come again, it is a new one. */
+  async forget(uid: PodUid): Promise<void> {
+    if (!this.#known.delete(uid)) return
+    try {
+      await this.#deps.files.remove(`${uid}${SUFFIX}`)
+    } catch (error) {
+      this.#deps.log.error('cannot forget a finished pod, one of the same UID would not run', { uid, error })
+    }
+  }
+
+  async #load(name: string): Promise<void> {
+    const { files, log } = this.#deps
+    const uid = name.slice(0, -SUFFIX.length)
+    try {
+      if (!isPodUid(uid)) throw new Error(`Cannot use "${name}": expected the UID of a pod as its name`)
+      this.#known.set(uid, parseFinishedPod(await files.read(name), uid))
+    } catch (error) {
+      log.error('a note about a finished pod cannot be used, setting it aside', { name, error })
+      await files
+        .setAside(name)
+        .catch((failure: unknown) => log.error('cannot set a note aside', { name, error: failure }))
+    }
+  }
+}

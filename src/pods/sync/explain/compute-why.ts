@@ -1,0 +1,100 @@
+import type { ContainerStatus, PodStatus } from '../../../model/generated/core-v1.ts'
+import type { PodState } from '../pod-state.ts'
+import type { TimelineStep } from './timeline-step.ts'
+
+export interface WhyInput {
+  readonly state: PodState
+  readonly status: PodStatus | undefined
+  readonly steps: readonly TimelineStep[]
+  /** In words. */
+  readonly failingProbes: readonly string[]
+  readonly networkProblem: string | undefined
+  /** Why the last pass could not bring the pod to its spec. */
+  readonly problem: string | undefined
+  /** When the worker looks again by itself; undefined: only when something happens. */
+  readonly nextLookAt: number | undefined
+  readonly now: number
+}
+
+/** How the message of a pod begins that was not let in. */
+const REJECTED = 'Pod was rejected: '
+
+/** The one sentence about a pod: what it is at, since when, and what would change that. */
+export function computeWhy(input: WhyInput): string {
+  const { state, status } = input
+  const open = openStep(input)
+  switch (state.kind) {
+    case 'waiting':
+      return 'Waits for an older pod of the same name to end'
+    case 'terminating':
+      return [`Is being ended (${state.cause})`, open ?? input.problem ?? []].flat().join(': ')
+    case 'terminated':
+      return [describeEnd(status), ...(open === undefined ? [] : [open])].join('; ')
+    case 'gone':
+      return 'Is gone'
+    case 'syncing':
+      return [describeLife(input, open), ...describeResize(status)].join('; ')
+  }
+}
+
+function openStep({ steps, now }: WhyInput): string | undefined {
+  const step = steps.findLast(({ ms }) => ms === undefined)
+  return step === undefined ? undefined : `${step.name}, for ${seconds(now - step.startedAt)}`
+}
+
+/** What a pod ended with, and which containers failed; of one that never began, why not. */
+function describeEnd(status: PodStatus | undefined): string {
+  if (status?.message?.startsWith(REJECTED) === true) return `${status.message} (${status.reason})`
+  const reason = status?.reason === undefined ? '' : ` (${[status.reason, status.message ?? []].flat().join(': ')})`
+  // One that was taken away while it ran has no result, and nobody asks for one any more.
+  const isOver = status?.phase === 'Succeeded' || status?.phase === 'Failed'
+  const end = isOver ? `Has ended: ${status.phase}${reason}` : 'Has ended; what is left of it goes in a moment'
+  return [end, ...containersOf(status).flatMap(describeExit)].join('; ')
+}
+
+function describeExit({ name, state }: ContainerStatus): readonly string[] {
+  const { exitCode = 0, reason } = state?.terminated ?? {}
+  return exitCode === 0
+    ? []
+    : [`container "${name}" exited with ${exitCode}${reason === undefined ? '' : ` (${reason})`}`]
+}
+
+/** What is being done now, and why it was in vain before. */
+function describeLife(input: WhyInput, open: string | undefined): string {
+  if (open === undefined) return describeRest(input)
+  return input.problem === undefined ? open : `${open}; before: ${input.problem}`
+}
+
+function describeResize(status: PodStatus | undefined): readonly string[] {
+  const said = (name: string) =>
+    status?.conditions?.find(({ type, status: value }) => type === name && value === 'True')
+  const [pending, inProgress] = [said('PodResizePending'), said('PodResizeInProgress')]
+  return [
+    ...(pending === undefined ? [] : [`resize is pending (${pending.reason}): ${pending.message}`]),
+    ...(inProgress?.reason === undefined ? [] : [`resize fails and is tried again: ${inProgress.message}`]),
+  ]
+}
+
+function containersOf(status: PodStatus | undefined): readonly ContainerStatus[] {
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+}
+
+/** Nothing is being done: either all is well, or it waits for something. */
+function describeRest({ status, failingProbes, networkProblem, problem, nextLookAt, now }: WhyInput): string {
+  if (networkProblem !== undefined) return `Waits for the network: ${networkProblem}`
+  const next = nextLookAt === undefined ? '' : `; next look in ${seconds(nextLookAt - now)}`
+  if (problem !== undefined) return `${problem}${next}`
+  const waiting = containersOf(status).flatMap(({ name, state }) => {
+    const { reason, message } = state?.waiting ?? {}
+    return reason === undefined ? [] : [`container "${name}" ${reason}${message === undefined ? '' : `: ${message}`}`]
+  })
+  if (waiting.length > 0) return `Waits: ${waiting.join('; ')}${next}`
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  if (ready?.status === 'True') return ['Runs and is ready', ...failingProbes].join('; ')
+  const reasons = failingProbes.length > 0 ? failingProbes : [ready?.message ?? []].flat()
+  return `${status?.phase ?? 'Pending'}, not ready${reasons.length === 0 ? '' : `: ${reasons.join('; ')}`}${next}`
+}
+
+function seconds(ms: number): string {
+  return `${(Math.max(0, ms) / 1000).toFixed(1)} s`
+}

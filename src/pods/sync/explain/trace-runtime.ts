@@ -1,0 +1,65 @@
+import type { PodRuntime } from '../pod-runtime.ts'
+import type { Timeline } from './timeline.ts'
+
+/** The same runtime, with everything that is done through it for one pod noted in the pod's timeline. */
+export function traceRuntime(runtime: PodRuntime, timeline: Timeline): PodRuntime {
+  const { calls, images, starts } = runtime
+  const names = new Map<string, string>()
+  const nameOf = (id: string | undefined) =>
+    id === undefined ? 'container' : `container "${names.get(id) ?? id.slice(0, 12)}"`
+  return {
+    ...runtime,
+    noteStep: (name, work) => timeline.around(name, work),
+    images: {
+      ensure: (request, signal) =>
+        timeline.around(`image of container "${request.kinded.container.name}"`, () => images.ensure(request, signal)),
+      ensureVolume: (request, signal) => {
+        const ensure = () => images.ensureVolume(request, signal)
+        // What is looked at in every pass would push out all that matters.
+        return request.quiet ? ensure() : timeline.around(`image of volume "${request.volume.name}"`, ensure)
+      },
+    },
+    starts: {
+      async pass(priority, work, signal) {
+        const end = timeline.begin('turn to start')
+        try {
+          return await starts.pass(
+            priority,
+            () => {
+              end()
+              return work()
+            },
+            signal,
+          )
+        } catch (error) {
+          end(error)
+          throw error
+        }
+      },
+    },
+    calls: {
+      ...calls,
+      runPodSandbox: (request, signal) => timeline.around('create sandbox', () => calls.runPodSandbox(request, signal)),
+      async createContainer(request, signal) {
+        const name = request.config?.metadata?.name ?? ''
+        const reply = await timeline.around(`create container "${name}"`, () => calls.createContainer(request, signal))
+        names.set(reply.containerId, name)
+        return reply
+      },
+      startContainer: (request, signal) =>
+        timeline.around(`start ${nameOf(request.containerId)}`, () => calls.startContainer(request, signal)),
+      stopContainer: (request, signal) =>
+        timeline.around(`stop ${nameOf(request.containerId)}`, () => calls.stopContainer(request, signal)),
+      async removeContainer(request, signal) {
+        const reply = await timeline.around(`remove ${nameOf(request.containerId)}`, () =>
+          calls.removeContainer(request, signal),
+        )
+        names.delete(request.containerId ?? '')
+        return reply
+      },
+      stopPodSandbox: (request, signal) => timeline.around('stop sandbox', () => calls.stopPodSandbox(request, signal)),
+      removePodSandbox: (request, signal) =>
+        timeline.around('remove sandbox', () => calls.removePodSandbox(request, signal)),
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import { PlainHttpError } from '../../../protocols/http/http-get.ts'
+import { toHttpGetRequest } from '../../../protocols/http/to-http-get-request.ts'
+import type { HTTPGetAction } from '../../../model/generated/core-v1.ts'
+import { containerFieldPath, containerKind } from '../../../model/pod/pod-containers.ts'
+import type { PodRuntime } from '../pod-runtime.ts'
+import { HookError } from './hook-error.ts'
+import type { HookRequest } from './hook-request.ts'
+
+const USER_AGENT = 'kube-lifecycle/1.36'
+
+/** Asks the container; any answer will do. One that speaks plain HTTP where HTTPS was meant is asked again that way. */
+export async function runHttpHook(
+  runtime: PodRuntime,
+  hook: HookRequest & { readonly httpGet: HTTPGetAction },
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const request = toHttpGetRequest(hook.httpGet, { ...hook, userAgent: USER_AGENT })
+    try {
+      await runtime.httpGet(request, signal)
+    } catch (error) {
+      if (!(error instanceof PlainHttpError)) throw error
+      // Who listens on an open line must not get to see it.
+      const headers = request.headers.filter(({ name }) => name.toLowerCase() !== 'authorization')
+      await runtime.httpGet({ ...request, scheme: 'http', headers }, signal)
+      runtime.metrics.hookFellBack()
+      tellFallback(runtime, hook, request.host)
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    throw new HookError(`Cannot ask the container: ${Error.isError(error) ? error.message : String(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+function tellFallback(runtime: PodRuntime, { pod, container }: HookRequest, host: string): void {
+  runtime.events.record(pod, {
+    type: 'Warning',
+    reason: 'LifecycleHTTPFallback',
+    message: `Hook asked ${host} over HTTPS and was answered in HTTP; asked again over HTTP, which worked`,
+    fieldPath: containerFieldPath(containerKind(pod, container.name), container.name),
+  })
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createContainer, createPod } from '../../../../test/builders/create-pod.ts'
+import { createPodRuntime } from '../../../../test/component/create-pod-runtime.ts'
+import type { Lifecycle } from '../../../model/generated/core-v1.ts'
+import { createPodMemory } from '../pod-memory.ts'
+import { runPostStart } from './run-post-start.ts'
+
+async function setUp(lifecycle: Lifecycle) {
+  const execSync = async ({ cmd }: { cmd?: readonly string[] }) => ({ exitCode: cmd?.[0] === 'fail' ? 1 : 0 }) as never
+  const made = await createPodRuntime({}, { execSync })
+  const container = createContainer({ lifecycle })
+  const memory = createPodMemory()
+  const started = {
+    pod: createPod({ spec: { terminationGracePeriodSeconds: 9, containers: [container] } }),
+    kinded: { kind: 'regular' as const, container },
+    containerId: 'c-1',
+    podIp: '10.0.0.1',
+    memory,
+  }
+  const superseded = new AbortController()
+  const signals = { shutdown: new AbortController().signal, superseded: superseded.signal }
+  return { ...made, memory, superseded, run: () => runPostStart(made.runtime, started, signals) }
+}
+
+describe('runPostStart()', () => {
+  test('does nothing without a hook', async () => {
+    const { run, journal } = await setUp({})
+    await run()
+    assert.deepEqual(journal, [])
+  })
+
+  test('runs the hook', async () => {
+    const { run, journal, events } = await setUp({ postStart: { exec: { command: ['hello'] } } })
+    await run()
+    assert.deepEqual([journal, events], [['execSync c-1 0'], []])
+  })
+
+  test('stops the container when the hook fails, with its grace and its other hook', async () => {
+    const { run, journal, events, memory, clock } = await setUp({
+      postStart: { exec: { command: ['fail'] } },
+      preStop: { sleep: { seconds: 2 } },
+    })
+    const failed = run()
+    failed.catch(() => {})
+    await clock.advance(2000)
+    await assert.rejects(failed, { reason: 'PostStartHookError', message: 'Command failed: exit code 1' })
+    assert.deepEqual(journal, ['execSync c-1 0', 'stopContainer c-1 7'])
+    assert.deepEqual(events, [
+      'Warning FailedPostStartHook PostStartHook failed',
+      'Normal Killing Container main failed its postStart hook, will be stopped',
+    ])
+    assert.deepEqual([memory.graces.size, clock.sleeping], [0, 0])
+  })
+
+  test('is given up when the pod is to end, and stops nothing', async () => {
+    const { run, journal, events, superseded } = await setUp({ postStart: { sleep: { seconds: 60 } } })
+    const given = run()
+    superseded.abort(new Error('Pod is terminating'))
+    await assert.rejects(given, /Pod is terminating/)
+    assert.deepEqual([journal, events], [[], []])
+  })
+})

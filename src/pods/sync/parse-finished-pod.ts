@@ -1,0 +1,35 @@
+import type { ContainerStatus, PodStatus } from '../../model/generated/core-v1.ts'
+import type { PodUid } from '../../model/pod/pod.ts'
+
+const VERSION = 1
+const PHASES = ['Succeeded', 'Failed']
+const LISTS = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const
+
+/** The text of a note about a pod that has finished. */
+export function formatFinishedPod(uid: PodUid, status: PodStatus): string {
+  return `${JSON.stringify({ version: VERSION, uid, status })}\n`
+}
+
+/** The status in a note of formatFinishedPod(); throws when the text is none about this pod. */
+export function parseFinishedPod(text: string, uid: PodUid): PodStatus {
+  const note: unknown = JSON.parse(text)
+  if (!isRecord(note) || note['version'] !== VERSION)
+    throw new Error(`Cannot use the note: expected version ${VERSION}`)
+  if (note['uid'] !== uid) throw new Error(`Cannot use the note: expected one about "${uid}"`)
+  const { status } = note
+  if (!isFinishedStatus(status)) throw new Error('Cannot use the note: expected the status of a finished pod')
+  return status
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Checked as far as the agent relies on it: the rest is shown to people only. */
+function isFinishedStatus(value: unknown): value is PodStatus {
+  if (!isRecord(value) || !PHASES.some((phase) => phase === value['phase'])) return false
+  const { conditions } = value
+  const named = (list: unknown, key: string) =>
+    list === undefined || (Array.isArray(list) && list.every((item) => isRecord(item) && typeof item[key] === 'string'))
+  return named(conditions, 'type') && LISTS.every((list) => named(value[list], 'name' satisfies keyof ContainerStatus))
+}

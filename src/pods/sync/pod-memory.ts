@@ -1,0 +1,63 @@
+import type { AbortScope } from '../../base/async/abort-scope.ts'
+import type { PodStatus } from '../../model/generated/core-v1.ts'
+import type { Pod } from '../../model/pod/pod.ts'
+import type { StatusInput, WaitingReason } from '../status/status-input.ts'
+import type { CrashBackOff } from './decide/compute-crash-back-off.ts'
+import type { Grace } from './stop/grace.ts'
+import { PodStartup } from './pod-startup.ts'
+
+/** What a worker remembers of its pod between passes. It ends with the worker. */
+export interface PodMemory {
+  /** By container name: why it does not run. */
+  readonly waiting: Map<string, WaitingReason>
+  /** By crashBackOffKey(). */
+  readonly backOff: Map<string, CrashBackOff>
+  /** By container id, for exited ones. */
+  readonly lastWords: Map<string, string>
+  /** Of all that is being stopped now. */
+  readonly graces: Set<Grace>
+  /** What users were told about the sandbox. */
+  readonly toldWarnings: Set<string>
+  /** Its cgroup was there in an earlier pass: were it gone while something runs, that would run without limits. */
+  hasCgroup: boolean
+  /** On the monotonic clock. */
+  lastSandboxAt: number | undefined
+  /** The runtime was changed and could not be looked at since: what is known of the pod is older than what was done. */
+  unsure: boolean
+  /** The pass under way waits for volumes or devices and for nothing else: whatever is news ends that wait. */
+  wait: AbortScope | undefined
+  /** What users were last told about the network; undefined while it is fine. */
+  networkProblem: string | undefined
+  /** Why the last pass could not bring the pod to its spec, in words; undefined once one could. */
+  problem: string | undefined
+  /** It was seen to run, or was here before this agent. */
+  hasRun: boolean
+  /** How long the start takes. */
+  readonly startup: PodStartup
+  /** The ids of dead containers that are too many on the node. */
+  surplus: ReadonlySet<string>
+  status: PodStatus | undefined
+  /** Why the node took the pod away; undefined while it did not. */
+  eviction: StatusInput['override']
+}
+
+export function createPodMemory(pod?: Pod): PodMemory {
+  return {
+    waiting: new Map(),
+    backOff: new Map(),
+    lastWords: new Map(),
+    graces: new Set(),
+    toldWarnings: new Set(),
+    hasCgroup: false,
+    lastSandboxAt: undefined,
+    unsure: false,
+    wait: undefined,
+    networkProblem: undefined,
+    problem: undefined,
+    hasRun: false,
+    startup: new PodStartup(pod),
+    surplus: new Set(),
+    status: undefined,
+    eviction: undefined,
+  }
+}

@@ -1,0 +1,388 @@
+import { NODE_SHUTDOWN as REFUSED_FOR_SHUTDOWN } from '../admission/compute-admission.ts'
+import { waitForShared } from '../../base/async/wait-for-shared.ts'
+import type { TaskGroup } from '../../base/async/task-group.ts'
+import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
+import type { PodStatus } from '../../model/generated/core-v1.ts'
+import { hasRunningParts } from '../../model/pod/observed-pod.ts'
+import type { ObservedPod } from '../../model/pod/observed-pod.ts'
+import { isStaticPod, podFullName, podLogName } from '../../model/pod/pod.ts'
+import type { Pod, PodUid } from '../../model/pod/pod.ts'
+import type { PodAllocations } from '../allocations/pod-allocations.ts'
+import { isOver } from '../status/compute-phase.ts'
+import type { PodReport } from '../status/pod-report.ts'
+import { computeSurplus } from './decide/compute-surplus.ts'
+import { computePodGrace } from './decide/compute-grace.ts'
+import { evictPod } from './stop/evict-pod.ts'
+import type { Eviction } from './stop/evict-pod.ts'
+import { Timeline } from './explain/timeline.ts'
+import { traceRuntime } from './explain/trace-runtime.ts'
+import type { PodRuntime } from './pod-runtime.ts'
+import type { PodState } from './pod-state.ts'
+import { RefusedPods } from './refused-pods.ts'
+import type { RefusedPodsDeps } from './refused-pods.ts'
+import type { PodResizes } from './resize/pod-resizes.ts'
+import { PodWorker } from './pod-worker.ts'
+import type { PodExplanation, PodSubject, PodWorkerDeps } from './pod-worker.ts'
+import type { SyncSettings } from './sync-pod.ts'
+
+/** A step from the sources of pods. */
+export interface PodUpdate {
+  readonly operation: 'ADD' | 'UPDATE' | 'DELETE' | 'REMOVE' | 'RECONCILE'
+  readonly pods: readonly Pod[]
+}
+
+export interface PodWorkersDeps extends RefusedPodsDeps {
+  readonly runtime: PodRuntime
+  readonly settings: SyncSettings
+  readonly allocations: Pick<PodAllocations, 'allocated' | 'admit' | 'adopt' | 'forget' | 'forgetUnknown'>
+  readonly resizes: Pick<PodResizes, 'added' | 'updated' | 'sourcesReady' | 'forget' | 'retry'>
+  /** Everything the runtime has, by pod. */
+  readonly observedPods: { uids(): readonly PodUid[]; get(uid: PodUid): ObservedPod | undefined }
+  /** The status of a pod may have changed. */
+  readonly onStatus: (uid: PodUid) => void
+  /** Nothing of a pod runs any more. */
+  readonly onEnded: (uid: PodUid) => void
+  /** A pod has left the node for good. */
+  readonly onGone: (uid: PodUid) => void
+  /** Does a source have this pod although it could not be read? What runs of it stays as it is. */
+  readonly isUnreadable?: (uid: PodUid) => boolean
+}
+
+/** A pod with what is true of it, as readers see it. */
+export interface PodView {
+  readonly pod: Pod
+  readonly status: PodStatus
+}
+
+const NODE_SHUTDOWN = {
+  reason: 'Terminated',
+  message: 'Pod was terminated in response to imminent node shutdown.',
+  isForNow: true,
+} as const
+
+/** The workers of all pods on the node, and the only place where one begins or ends. */
+export class PodWorkers {
+  readonly #deps: PodWorkersDeps
+  readonly #group: TaskGroup
+  readonly #workers = new Map<PodUid, PodWorker>()
+  /** Pods that came back while their old worker still ends. */
+  readonly #returning = new Map<PodUid, Pod>()
+  readonly #refused: RefusedPods
+  #sourcesReady = false
+
+  constructor(deps: PodWorkersDeps, group: TaskGroup) {
+    this.#deps = deps
+    this.#group = group
+    this.#refused = new RefusedPods(deps)
+  }
+
+  get size(): number {
+    return this.#workers.size
+  }
+
+  /** Takes a step of the sources. */
+  handle({ operation, pods }: PodUpdate): void {
+    const inOrder = operation === 'ADD' ? [...pods].sort(byCreation) : pods
+    for (const pod of inOrder) {
+      if (operation === 'ADD') this.#add(pod)
+      else if (operation === 'REMOVE') this.#remove(pod.metadata.uid)
+      else this.#update(operation, pod)
+    }
+    if (operation === 'ADD') this.#deps.resizes.added(pods)
+  }
+
+  /** From now on a pod that the runtime has and no source knows is an orphan. */
+  sourcesReady(): void {
+    this.#sourcesReady = true
+    for (const uid of this.#deps.observedPods.uids()) this.#adoptOrphan(uid)
+    this.#deps.allocations.forgetUnknown((uid) => this.knows(uid))
+    this.#deps.resizes.sourcesReady()
+  }
+
+  /** What the runtime has of this pod changed. */
+  observed(uid: PodUid): void {
+    const worker = this.#workers.get(uid)
+    if (worker === undefined) this.#adoptOrphan(uid)
+    else worker.lookAgain()
+  }
+
+  /** Something that all pods depend on changed, such as the runtime or its network. */
+  wakeAll(): void {
+    for (const worker of this.#workers.values()) worker.wake()
+  }
+
+  /** True for a pod that is here, wanted or still leaving. */
+  knows(uid: PodUid): boolean {
+    return this.#workers.has(uid) || this.#refused.get(uid) !== undefined || this.#deps.isUnreadable?.(uid) === true
+  }
+
+  /** Something of the pod may still run, or start. */
+  mayRun(uid: PodUid): boolean {
+    const state = this.#workers.get(uid)?.state.kind ?? 'gone'
+    if (state !== 'terminated' && state !== 'gone') return true
+    return this.#runs(uid) || this.#returning.has(uid) || this.#deps.isUnreadable?.(uid) === true
+  }
+
+  /** The newest wish for a pod that is here, also when it is not wanted any more. */
+  podOf(uid: PodUid): Pod | undefined {
+    return this.#workers.get(uid)?.pod
+  }
+
+  /** What the API may be told of a pod; undefined when it is not wanted here any more. */
+  view(uid: PodUid): PodReport | undefined {
+    const refused = this.#refused.get(uid)
+    if (refused === undefined) return this.#workers.get(uid)?.report()
+    const mayRun = this.#runs(uid)
+    return { ...refused, mayRun, isFinished: !mayRun }
+  }
+
+  /** The static pods that are here; those that are no longer wanted too, until they have ended. */
+  staticPods(): readonly { readonly pod: Pod; readonly wanted: boolean }[] {
+    const working = [...this.#workers.values()].flatMap(({ pod, wanted, state }) =>
+      pod !== undefined && (wanted || state.kind === 'terminating') ? [{ pod, wanted }] : [],
+    )
+    const refused = this.#refused.all().map(({ pod }) => ({ pod, wanted: true }))
+    return [...working, ...refused].filter(({ pod }) => isStaticPod(pod))
+  }
+
+  /** Takes a pod away for the sake of the node, and resolves when nothing of it runs any more. */
+  async evict(uid: PodUid, eviction: Eviction, signal: AbortSignal): Promise<void> {
+    const worker = this.#workers.get(uid)
+    if (worker !== undefined) await evictPod(this.#deps.runtime, { worker, eviction }, signal)
+  }
+
+  /** Takes a pod away because the machine shuts down, and resolves when nothing of it runs and none of its volumes is mounted. */
+  async shutDown(uid: PodUid, graceSeconds: number | undefined, signal: AbortSignal): Promise<void> {
+    const worker = this.#workers.get(uid)
+    if (worker === undefined) return
+    await evictPod(this.#deps.runtime, { worker, eviction: { ...NODE_SHUTDOWN, graceSeconds } }, signal)
+    await waitForShared(worker.unmounted, signal)
+  }
+
+  /** The machine stays: what was ended or refused for its shutdown and comes of a manifest, which nobody makes anew, runs again. */
+  runAgain(): void {
+    for (const worker of this.#workers.values()) {
+      if (worker.pod === undefined || !worker.wanted || !worker.runsAgain) continue
+      this.#returning.set(worker.uid, worker.pod)
+      worker.remove()
+      worker.hurry()
+    }
+    for (const { pod, status } of this.#refused.all()) {
+      if (status.reason !== REFUSED_FOR_SHUTDOWN.reason || !isStaticPod(pod)) continue
+      this.#refused.forget(pod.metadata.uid)
+      this.#add(pod)
+      this.#deps.resizes.added([pod])
+    }
+  }
+
+  /** Removes what is left of a pod that has ended, or of all that have: the node needs the room. Resolves when it is gone. */
+  async dropRemains(uid: PodUid | undefined, signal: AbortSignal): Promise<void> {
+    const ended = [...this.#workers.values()].filter(
+      (worker) => (uid === undefined || worker.uid === uid) && worker.state.kind === 'terminated',
+    )
+    await Promise.all(ended.map((worker) => waitForShared(worker.dropRemains(), signal)))
+  }
+
+  /** Lets every pod look at what it has of dead containers, so many of which may be on the node; below 0 any number. */
+  collectDead(limit: number): void {
+    const { runtime, observedPods } = this.#deps
+    const pods = [...this.#workers.values()].flatMap(({ uid, state }) => {
+      const observed = observedPods.get(uid)
+      const hasEnded = state.kind === 'terminated'
+      return observed === undefined ? [] : [{ observed, hasEnded }]
+    })
+    const createdBefore = runtime.clock.now() - runtime.node.deadContainerLeastMs
+    const surplus = limit < 0 ? new Map() : computeSurplus(pods, { limit, createdBefore })
+    for (const worker of this.#workers.values()) worker.dropDead(surplus.get(worker.uid) ?? new Set())
+  }
+
+  /** The pods that were admitted and have not ended, with what they were granted. */
+  activePods(): readonly Pod[] {
+    const { allocations } = this.#deps
+    return [...this.#workers.values()].flatMap(({ pod, uid }) =>
+      pod === undefined || !this.isActive(uid) ? [] : [allocations.allocated(pod)],
+    )
+  }
+
+  /** Is this one of them? */
+  isActive(uid: PodUid): boolean {
+    const { pod, state, status } = this.#workers.get(uid) ?? {}
+    return pod !== undefined && state?.kind !== 'terminated' && state?.kind !== 'gone' && !isOver(status?.phase)
+  }
+
+  /** The newest wish for a pod that lives. */
+  wish(uid: PodUid): Pod | undefined {
+    const worker = this.#workers.get(uid)
+    return worker?.wanted === true && worker.state.kind === 'syncing' ? worker.pod : undefined
+  }
+
+  /** Something about this pod changed that its worker has to see. */
+  wake(uid: PodUid): void {
+    this.#workers.get(uid)?.wake()
+  }
+
+  /** The pods that are wanted here. */
+  views(): PodView[] {
+    const views = [...this.#workers.values()].flatMap(({ pod, wanted, status }) =>
+      pod !== undefined && wanted ? [{ pod, status: status ?? pod.status ?? pendingStatus(pod) }] : [],
+    )
+    return [...views, ...this.#refused.all()]
+  }
+
+  /** What each pod is at, and what was done for it; also of pods that are on their way out. */
+  explain(): PodExplanation[] {
+    const refused = this.#refused.all().map(({ pod, status }): PodExplanation => {
+      const { namespace, name, uid } = pod.metadata
+      return { namespace, name, uid, state: 'terminated', why: `${status.message} (${status.reason})`, steps: [] }
+    })
+    return [...[...this.#workers.values()].map((worker) => worker.explain()), ...refused]
+  }
+
+  #add(pod: Pod): void {
+    const { uid } = pod.metadata
+    const leaving = this.#workers.get(uid)
+    if (leaving !== undefined) {
+      this.#returning.set(uid, pod)
+      leaving.hurry()
+      return
+    }
+    // Whatever is over, or only has to end, needs nothing that the node could lack.
+    const isEnding = pod.metadata.deletionTimestamp !== undefined || isOverInApi(pod)
+    const observed = this.#deps.observedPods.get(uid)
+    if (observed !== undefined && observed.containers.length > 0) this.#deps.allocations.adopt(pod, observed)
+    if (!isEnding && this.#refused.refuse(pod)) return this.#deps.onStatus(uid)
+    if (!isEnding) this.#deps.allocations.admit(pod)
+    const blocked = isStaticPod(pod) && this.#holdsName(podFullName(pod))
+    this.#deps.runtime.log.info('pod added', { pod: podLogName(pod), uid, waitsForName: blocked || undefined })
+    this.#start({ kind: 'pod', pod }, blocked ? { kind: 'waiting' } : this.#firstState(pod))
+  }
+
+  #update(operation: PodUpdate['operation'], pod: Pod): void {
+    const { uid, deletionTimestamp } = pod.metadata
+    if (this.#returning.has(uid)) this.#returning.set(uid, pod)
+    this.#updateRefused(pod)
+    const worker = this.#workers.get(uid)
+    if (worker === undefined || !worker.wanted) return
+    const before = worker.pod
+    if (operation === 'RECONCILE') worker.note(pod)
+    else worker.update(pod)
+    if (deletionTimestamp !== undefined) worker.terminate('deleted', undefined)
+    // Somebody else ended it, such as whoever cleans up after nodes that were away.
+    else if (isOverInApi(pod) && worker.state.kind === 'syncing') worker.terminate('finished', undefined)
+    if (before !== undefined && operation === 'UPDATE') this.#deps.resizes.updated(before, pod)
+  }
+
+  #updateRefused(pod: Pod): void {
+    const { uid, deletionTimestamp } = pod.metadata
+    if (this.#refused.get(uid) === undefined) return
+    this.#refused.update(pod)
+    if (deletionTimestamp !== undefined && this.#runs(uid)) {
+      this.#refused.forget(uid)
+      this.#start({ kind: 'pod', pod }, this.#firstState(pod))
+    }
+    this.#deps.onStatus(uid)
+  }
+
+  #remove(uid: PodUid): void {
+    if (this.#refused.forget(uid)) {
+      this.#deps.allocations.forget(uid)
+      this.#deps.onStatus(uid)
+    }
+    this.#returning.delete(uid)
+    this.#workers.get(uid)?.remove()
+    // What runs of a refused pod has had nobody who looks after it.
+    this.#adoptOrphan(uid)
+  }
+
+  #adoptOrphan(uid: PodUid): void {
+    const observed = this.#deps.observedPods.get(uid)
+    if (!this.#sourcesReady || observed === undefined || this.knows(uid)) return
+    this.#deps.runtime.metrics.podOrphaned()
+    this.#deps.runtime.log.warn('pod of the runtime is unknown to all sources, removing it', {
+      pod: `${observed.namespace}/${observed.name}`,
+      uid,
+    })
+    this.#start({ kind: 'orphan', observed }, { kind: 'terminating', cause: 'orphaned', graceSeconds: undefined })
+  }
+
+  #start(subject: PodSubject, state: PodState): void {
+    const timeline = new Timeline(this.#deps.runtime.clock)
+    const deps: PodWorkerDeps = {
+      runtime: traceRuntime(this.#deps.runtime, timeline),
+      timeline,
+      settings: this.#deps.settings,
+      onStatus: ({ uid }) => this.#deps.onStatus(uid),
+      onEnded: ({ pod, uid, wanted }) => {
+        this.#deps.onEnded(uid)
+        if (pod !== undefined) this.#freeName(podFullName(pod))
+        this.#deps.resizes.retry(wanted ? 'pod_terminated' : 'pods_removed')
+      },
+    }
+    const worker = new PodWorker(deps, subject, state)
+    this.#workers.set(worker.uid, worker)
+    this.#group.run(`pod ${worker.uid}`, async (signal) => {
+      await worker.run(signal)
+      this.#forget(worker)
+    })
+  }
+
+  #forget(worker: PodWorker): void {
+    this.#workers.delete(worker.uid)
+    this.#deps.resizes.forget(worker.uid)
+    this.#deps.allocations.forget(worker.uid)
+    this.#deps.onGone(worker.uid)
+    if (worker.pod !== undefined) this.#freeName(podFullName(worker.pod))
+    const again = this.#returning.get(worker.uid)
+    this.#returning.delete(worker.uid)
+    if (again === undefined) return
+    this.#deps.runtime.metrics.podRestarted(isStaticPod(again))
+    this.#add(again)
+    this.#deps.resizes.added([again])
+  }
+
+  #runs(uid: PodUid): boolean {
+    const observed = this.#deps.observedPods.get(uid)
+    return observed !== undefined && hasRunningParts(observed)
+  }
+
+  /** A pod that is over or being deleted when it is first seen is only ended; of one that never ran here there is nothing to end. */
+  #firstState(pod: Pod): PodState {
+    const { clock } = this.#deps.runtime
+    const isDeleted = pod.metadata.deletionTimestamp !== undefined
+    if (!isDeleted && !isOverInApi(pod)) return { kind: 'syncing' }
+    const hasRun = (pod.status?.containerStatuses?.length ?? 0) > 0 || this.#deps.observedPods.get(pod.metadata.uid)
+    if (isOverInApi(pod) && !hasRun) return { kind: 'terminated', at: clock.monotonic() }
+    const graceSeconds = computePodGrace(pod, { recorded: undefined, override: undefined })
+    return { kind: 'terminating', cause: isDeleted ? 'deleted' : 'finished', graceSeconds }
+  }
+
+  #holdsName(name: string): boolean {
+    return [...this.#workers.values()].some(
+      ({ pod, state }) =>
+        pod !== undefined && isStaticPod(pod) && podFullName(pod) === name && state.kind !== 'terminated',
+    )
+  }
+
+  /** The first that waits for a name gets it. */
+  #freeName(name: string): void {
+    const mine = [...this.#workers.values()].filter(
+      ({ pod }) => pod !== undefined && isStaticPod(pod) && podFullName(pod) === name,
+    )
+    if (mine.some(({ state }) => state.kind === 'syncing' || state.kind === 'terminating')) return
+    mine.find(({ state }) => state.kind === 'waiting')?.release()
+  }
+}
+
+/** The API says that the pod is over. What a manifest says of that counts for nothing. */
+function isOverInApi(pod: Pod): boolean {
+  return !isStaticPod(pod) && isOver(pod.status?.phase)
+}
+
+function byCreation(a: Pod, b: Pod): number {
+  const [first, second] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '']
+  return first === second ? 0 : first < second ? -1 : 1
+}
+
+function pendingStatus(pod: Pod): PodStatus {
+  return { phase: 'Pending', qosClass: computeQosClass(pod) }
+}

@@ -1,0 +1,167 @@
+import { computeContainerResources } from '../../containers/compute-container-resources.ts'
+import { NO_LINUX_RESOURCES } from '../../containers/compute-linux-resources.ts'
+import { computeOverhead } from '../../containers/compute-pod-sandbox-config.ts'
+import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
+import { allContainers } from '../../../model/pod/pod-containers.ts'
+import { podLogName } from '../../../model/pod/pod.ts'
+import type { Pod } from '../../../model/pod/pod.ts'
+import { computePodCgroup } from '../../containers/compute-pod-cgroup.ts'
+import type { PodResizeActions } from '../decide/pod-actions.ts'
+import type { PodRuntime } from '../pod-runtime.ts'
+import { computeResizePlan } from './compute-resize-plan.ts'
+import type { MemoryUsage, PodSize, ResizeStep } from './compute-resize-plan.ts'
+
+export interface ResizeRequest {
+  /** With the resources that it was granted. */
+  readonly pod: Pod
+  readonly sandboxId: string
+  readonly actions: PodResizeActions
+}
+
+/** A pod could not get what it was granted, in the words that its users see. */
+export class PodResizeError extends Error {
+  override name = 'PodResizeError'
+}
+
+/** Brings what runs of a pod to the size that it was granted. Fails with a PodResizeError; what was done until then stands. */
+export async function applyResize(runtime: PodRuntime, request: ResizeRequest, signal: AbortSignal): Promise<void> {
+  const { pod, actions } = request
+  const { allocations, cgroups, clock, metrics } = runtime
+  const begunAt = clock.monotonic()
+  let [success, counts] = [false, true]
+  try {
+    // A later agent that finds more set than it knows of as granted would leave it so.
+    await allocations.saved()
+    const state = await cgroups.current(pod)
+    const wanted = toWanted(runtime, pod)
+    const actuated = allocations.actuated(pod.metadata.uid) ?? { containers: new Map(), pod: undefined }
+    const usage = await readUsage(runtime, request, state?.memoryUsageBytes)
+    const plan = computeResizePlan({ pod, actions, actuated, current: state, wanted, usage })
+    if (plan.kind === 'refused') throw new PodResizeError(plan.message)
+    counts = plan.steps.some(({ kind }) => kind !== 'done')
+    const sizes = { now: state ?? wanted }
+    for (const step of plan.steps) await applyStep(runtime, { ...request, sizes, step }, signal)
+    await allocations.saved()
+    success = true
+  } catch (error) {
+    if (signal.aborted || error instanceof PodResizeError) throw error
+    // A runtime that is away says nothing about the resize.
+    if (error instanceof CriCallError && error.code === 'Unavailable') throw error
+    const why = error instanceof CriCallError ? error.detail : Error.isError(error) ? error.message : String(error)
+    throw new PodResizeError(why, { cause: error })
+  } finally {
+    runtime.observer.outdate(pod.metadata.uid)
+    if (counts) metrics.resizeActuated(clock.monotonic() - begunAt, success)
+  }
+}
+
+function toWanted({ node, placement }: PodRuntime, pod: Pod): PodSize {
+  return computePodCgroup(pod, {
+    ...node.container.resources,
+    podPidsLimit: 0n,
+    hugepageSizes: [],
+    protectsMemory: false,
+    exclusiveCpus: placement.hasExclusive(pod.metadata.uid),
+  })
+}
+
+/** Only of what gets less memory: nobody else has to be asked. */
+async function readUsage(
+  { cgroups }: PodRuntime,
+  { pod, actions }: ResizeRequest,
+  ofPod: bigint | undefined,
+): Promise<MemoryUsage> {
+  const containers = new Map<string, bigint>()
+  for (const { id, name, memory } of actions.updates) {
+    const usage = memory === 'shrinks' ? await cgroups.containerMemory(pod.metadata.uid, id) : undefined
+    if (usage !== undefined) containers.set(name, usage)
+  }
+  return { pod: ofPod, containers }
+}
+
+interface StepRequest extends ResizeRequest {
+  /** The pod's own cgroup, as it is by now. */
+  readonly sizes: { now: PodSize }
+  readonly step: ResizeStep
+}
+
+async function applyStep(runtime: PodRuntime, request: StepRequest, signal: AbortSignal): Promise<void> {
+  const { pod, step } = request
+  switch (step.kind) {
+    case 'pod':
+      return await resizePod(runtime, { ...request, step }, signal)
+    case 'container':
+      return await resizeContainer(runtime, pod, { step }, signal)
+    case 'done':
+      runtime.allocations.notePod(pod, step.podResources)
+  }
+}
+
+async function resizeContainer(
+  runtime: PodRuntime,
+  pod: Pod,
+  { step }: { readonly step: ResizeStep & { readonly kind: 'container' } },
+  signal: AbortSignal,
+): Promise<void> {
+  const { id, name, resources } = step
+  const found = allContainers(pod).find(({ container }) => container.name === name)
+  if (found === undefined) throw new Error(`Cannot resize "${name}": the pod has no such container`)
+  const cpuset = await runtime.placement.prepare(pod.metadata.uid, name)
+  const linux = computeContainerResources({
+    pod,
+    kinded: { ...found, container: { ...found.container, resources } },
+    cpuset,
+    settings: runtime.node.container.resources,
+  })
+  const update = { containerId: id, linux, windows: undefined, annotations: {} }
+  await runtime.noteStep(`resize container "${name}"`, () => runtime.calls.updateContainerResources(update, signal))
+  runtime.allocations.noteContainer(pod, name, resources)
+}
+
+/** The runtime hears of it first and may refuse; when the kernel refuses, the runtime hears of that too. */
+async function resizePod(
+  runtime: PodRuntime,
+  { pod, sandboxId, sizes, step }: StepRequest & { readonly step: ResizeStep & { readonly kind: 'pod' } },
+  signal: AbortSignal,
+): Promise<void> {
+  const before = sizes.now
+  const after = { ...before, ...step.values }
+  const tell = (size: PodSize) => tellSandbox(runtime, { pod, sandboxId, size, resource: step.resource }, signal)
+  await tell(after)
+  try {
+    await runtime.cgroups.write(pod, step.values)
+  } catch (error) {
+    await tell(before).catch((failure: unknown) => {
+      const { uid } = pod.metadata
+      runtime.log.warn('cannot tell the runtime the old size of a pod', { pod: podLogName(pod), uid, error: failure })
+    })
+    throw error
+  }
+  sizes.now = after
+}
+
+async function tellSandbox(
+  { calls, node }: PodRuntime,
+  told: { readonly pod: Pod; readonly sandboxId: string; readonly size: PodSize; readonly resource: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { pod, sandboxId, size, resource } = told
+  if (sandboxId === '') return
+  const overhead = computeOverhead(pod, node.sandbox.cpu)
+  const less = (amount: bigint | undefined, part: bigint) => (amount === undefined || amount <= 0n ? 0n : amount - part)
+  const resources = {
+    ...NO_LINUX_RESOURCES,
+    cpuShares: less(size.cpuShares, overhead.cpuShares),
+    cpuPeriod: size.cpuPeriod ?? 0n,
+    cpuQuota: less(size.cpuQuota, overhead.cpuQuota),
+    memoryLimitInBytes: less(size.memoryLimitBytes, overhead.memoryLimitInBytes),
+  }
+  try {
+    await calls.updatePodSandboxResources({ podSandboxId: sandboxId, overhead, resources }, signal)
+  } catch (error) {
+    if (!(error instanceof CriCallError) || error.code === 'Unavailable') throw error
+    // Runtimes that do not know the call have no need of it.
+    if (error.code === 'Unimplemented' || error.detail.includes('not implemented')) return
+    throw new PodResizeError(`the runtime refuses the pod's new size (${resource}): ${error.detail}`, { cause: error })
+  }
+}

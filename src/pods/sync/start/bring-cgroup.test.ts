@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createPod } from '../../../../test/builders/create-pod.ts'
+import {
+  createObservedContainer,
+  createObservedPod,
+  createObservedSandbox,
+  createPodRuntime,
+} from '../../../../test/component/create-pod-runtime.ts'
+import { noCgroups } from '../../../../test/fakes/no-cgroups.ts'
+import { CgroupError } from '../../../model/resources/cgroup-error.ts'
+import { bringCgroup } from './bring-cgroup.ts'
+import type { PodActions } from '../decide/pod-actions.ts'
+import { createPodMemory } from '../pod-memory.ts'
+
+const never = new AbortController().signal
+const signals = { shutdown: never, superseded: never }
+const pod = createPod({ spec: { terminationGracePeriodSeconds: 30 } })
+const nothing: PodActions = {
+  killPod: false,
+  createSandbox: false,
+  sandboxId: 's-1',
+  attempt: 0,
+  kill: [],
+  reset: undefined,
+  resize: undefined,
+  start: [],
+  backingOff: [],
+  over: false,
+}
+const starting: PodActions = { ...nothing, createSandbox: true }
+const absent = createObservedPod()
+const running = createObservedPod({ sandboxes: [createObservedSandbox()], containers: [createObservedContainer()] })
+
+async function setUp(ensure: () => Promise<boolean>) {
+  let asked = 0
+  const cgroups = { ...noCgroups, ensure: () => ((asked += 1), ensure()) }
+  const { runtime, journal, events } = await createPodRuntime({ cgroups })
+  const memory = createPodMemory()
+  const bring = (observed: typeof absent, actions: PodActions) =>
+    bringCgroup({ runtime, memory }, { pod, observed, actions }, signals)
+  return { bring, memory, journal, events, asked: () => asked }
+}
+
+describe('bringCgroup()', () => {
+  test('makes the cgroup of what starts', async () => {
+    const { bring, journal, asked } = await setUp(async () => true)
+    assert.equal(await bring(absent, starting), 'there')
+    assert.equal(asked(), 1)
+    assert.deepEqual(journal, [])
+  })
+
+  const idle: readonly (readonly [name: string, observed: typeof absent, actions: PodActions])[] = [
+    ['nothing runs and nothing starts', absent, nothing],
+    ['everything is about to end', running, { ...nothing, killPod: true }],
+  ]
+  for (const [name, observed, actions] of idle) {
+    test(`leaves it alone when ${name}`, async () => {
+      const { bring, asked } = await setUp(async () => true)
+      assert.equal(await bring(observed, actions), 'there')
+      assert.equal(asked(), 0)
+    })
+  }
+
+  test('leaves alone what an earlier agent started elsewhere', async () => {
+    const { bring, journal } = await setUp(async () => true)
+    assert.equal(await bring(running, nothing), 'there')
+    assert.deepEqual(journal, [])
+  })
+
+  test('stops what runs when its cgroup was lost, so that it starts again within one', async () => {
+    const answers = [false, true]
+    const { bring, memory, journal } = await setUp(async () => answers.shift() ?? false)
+    assert.equal(await bring(running, nothing), 'there')
+    assert.equal(await bring(running, nothing), 'changed')
+    assert.deepEqual(journal, ['stopContainer c-1 30', 'stopPodSandbox s-1'])
+    assert.equal(memory.unsure, true)
+  })
+
+  test('tells when it cannot be made, and waits', async () => {
+    const { bring, memory, events } = await setUp(async () => {
+      throw new CgroupError('Cannot make the cgroup of the pod: ENOSPC')
+    })
+    assert.equal(await bring(absent, starting), 'missing')
+    assert.deepEqual(events, ['Warning FailedToCreatePodContainer Cannot make the cgroup of the pod: ENOSPC'])
+    assert.equal(memory.problem, 'Waits for its cgroup: Cannot make the cgroup of the pod: ENOSPC')
+  })
+
+  test('hides no other fault', async () => {
+    const { bring } = await setUp(() => Promise.reject(new TypeError('planned')))
+    await assert.rejects(bring(absent, starting), TypeError)
+  })
+})

@@ -1,0 +1,41 @@
+import { AbortScope } from '../../../base/async/abort-scope.ts'
+import { ExtrasError } from '../../../model/pod/extras-error.ts'
+import type { PodEnd } from '../../../model/pod/extras-error.ts'
+import { podLogName } from '../../../model/pod/pod.ts'
+import type { Pod } from '../../../model/pod/pod.ts'
+import type { ApplySignals } from '../apply-signals.ts'
+import type { PodActions } from '../decide/pod-actions.ts'
+import type { PodMemory } from '../pod-memory.ts'
+import type { PodRuntime } from '../pod-runtime.ts'
+
+/** Changed: something about the pod is news, and it has to be looked at again. Missing: it is tried again. An end is the pod's. */
+type BroughtExtras = 'there' | 'changed' | 'missing' | PodEnd
+
+/** Whatever starts needs what its pod was promised, such as devices, and waits for it. */
+export async function bringExtras(
+  { runtime, memory }: { readonly runtime: PodRuntime; readonly memory: PodMemory },
+  { pod, actions }: { readonly pod: Pod; readonly actions: PodActions },
+  signals: ApplySignals,
+): Promise<BroughtExtras> {
+  if (!actions.createSandbox && actions.start.length === 0) return 'there'
+  using scope = new AbortScope(signals.superseded)
+  memory.wait = scope
+  try {
+    await runtime.extras.ensure({ pod, startsAnew: actions.createSandbox, noteStep: runtime.noteStep }, scope.signal)
+    return 'there'
+  } catch (error) {
+    signals.superseded.throwIfAborted()
+    if (scope.signal.aborted) return 'changed'
+    if (!(error instanceof ExtrasError)) throw error
+    const fields = { pod: podLogName(pod), uid: pod.metadata.uid, error }
+    if (error.end !== undefined) {
+      runtime.log.warn('pod cannot have what it was promised, it ends', fields)
+      return error.end
+    }
+    memory.problem = `Waits for its devices: ${error.message}`
+    runtime.log.warn('cannot bring the devices of a pod, will try again', fields)
+    return 'missing'
+  } finally {
+    memory.wait = undefined
+  }
+}

@@ -1,0 +1,138 @@
+import { computePodPaths } from '../../containers/pod-paths.ts'
+import { computePodSandboxConfig } from '../../containers/compute-pod-sandbox-config.ts'
+import { SandboxConfigError } from '../../containers/config-error.ts'
+import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
+import type { PodSandboxConfig } from '../../../protocols/cri/generated/runtime-v1.ts'
+import type { ObservedSandbox } from '../../../model/pod/observed-pod.ts'
+import type { Pod } from '../../../model/pod/pod.ts'
+import type { PodRuntime } from '../pod-runtime.ts'
+import { resolveIsolation } from './resolve-isolation.ts'
+import type { Isolation } from './resolve-isolation.ts'
+
+/** All that the runtime has to know to make the sandbox of a pod. */
+export interface SandboxDescription extends Isolation {
+  readonly config: PodSandboxConfig
+}
+
+export interface PodSandboxInUse extends SandboxDescription {
+  readonly id: string
+  readonly ips: readonly string[]
+}
+
+export interface SandboxRequest {
+  readonly attempt: number
+  /** What users were told already. */
+  readonly told: Set<string>
+  /** The sandbox that is in use, when none is to be made. */
+  readonly existing: ObservedSandbox | undefined
+}
+
+/** A sandbox that could not be made; the pod has to be looked at again later. */
+export class SandboxError extends Error {
+  override readonly name = 'SandboxError'
+}
+
+/** The description of the pod's sandbox that goes with every call about it. Events say what could not be given as asked. */
+export async function describeSandbox(
+  runtime: PodRuntime,
+  pod: Pod,
+  { attempt, told, existing }: SandboxRequest,
+): Promise<SandboxDescription> {
+  try {
+    const isolation = await resolveIsolation(runtime, pod, existing)
+    const { config, warnings } = computePodSandboxConfig(
+      pod,
+      { attempt, userNamespace: isolation.userNamespace, volumeGroups: runtime.volumes.groups(pod.metadata.uid) },
+      runtime.node.sandbox,
+    )
+    for (const { reason, message } of warnings) {
+      // The description is made for every start; what it says is news once.
+      if (told.has(message)) continue
+      told.add(message)
+      runtime.events.record(pod, { type: 'Warning', reason, message })
+    }
+    return { ...isolation, config }
+  } catch (error) {
+    if (!(error instanceof SandboxConfigError)) throw error
+    throw sandboxFailure(runtime, pod, `Failed to create pod sandbox: ${error.message}`, error)
+  }
+}
+
+/** Makes the sandbox: the pod's namespaces and its network. */
+export async function createSandbox(
+  runtime: PodRuntime,
+  pod: Pod,
+  description: SandboxDescription,
+  signal: AbortSignal,
+): Promise<PodSandboxInUse> {
+  const { config, runtimeHandler } = description
+  await makeDirectories(runtime, pod, config)
+  const startedAt = runtime.clock.monotonic()
+  const tellRun = (failed: boolean) => {
+    const seconds = (runtime.clock.monotonic() - startedAt) / 1000
+    runtime.metrics.sandboxStart({
+      failed,
+      handler: runtimeHandler,
+      hasOwnUsers: pod.spec.hostUsers === false,
+      seconds,
+    })
+  }
+  const { podSandboxId } = await inStep(
+    () => runtime.calls.runPodSandbox({ config, runtimeHandler }, signal),
+    (error) => {
+      tellRun(true)
+      return sandboxFailure(runtime, pod, `Failed to create pod sandbox: ${error.detail}`, error)
+    },
+  )
+  tellRun(false)
+  const ips = await inStep(
+    () => readSandboxIps(runtime, pod, podSandboxId, signal),
+    (error) => {
+      const message = `Unable to get pod sandbox status: ${error.detail}`
+      runtime.events.record(pod, { type: 'Warning', reason: 'FailedPodSandBoxStatus', message })
+      return new SandboxError(message, { cause: error })
+    },
+  )
+  return { ...description, id: podSandboxId, ips }
+}
+
+/** A failed call of the runtime becomes the failure that belongs to its step; our own abort stays what it is. */
+async function inStep<T>(call: () => Promise<T>, toFailure: (error: CriCallError) => SandboxError): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    throw error instanceof CriCallError ? toFailure(error) : error
+  }
+}
+
+async function makeDirectories(runtime: PodRuntime, pod: Pod, config: PodSandboxConfig): Promise<void> {
+  const { directory } = computePodPaths(runtime.node.rootDirectory, pod.metadata.uid)
+  try {
+    await runtime.files.makeDirectories([directory, config.logDirectory])
+  } catch (error) {
+    const message = `error making pod data directories: ${Error.isError(error) ? error.message : String(error)}`
+    runtime.events.record(pod, { type: 'Warning', reason: 'Failed', message })
+    throw new SandboxError(message, { cause: error })
+  }
+}
+
+async function readSandboxIps(
+  runtime: PodRuntime,
+  pod: Pod,
+  id: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (pod.spec.hostNetwork === true) return runtime.node.container.ips
+  const { status } = await runtime.calls.podSandboxStatus({ podSandboxId: id }, signal)
+  const network = status?.network
+  return network === undefined
+    ? []
+    : [network.ip, ...network.additionalIps.map(({ ip }) => ip)].filter((ip) => ip !== '')
+}
+
+function sandboxFailure(runtime: PodRuntime, pod: Pod, message: string, cause: Error): SandboxError {
+  // "Name is reserved": an earlier try is still under way in the runtime. Looking again is all that is needed.
+  const underWay = message.includes('is reserved for')
+  if (!underWay) runtime.events.record(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message })
+  return new SandboxError(message, { cause })
+}

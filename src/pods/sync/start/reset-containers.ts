@@ -1,0 +1,54 @@
+import { dirname } from 'node:path'
+import { containerLogSymlink } from '../../containers/log-paths.ts'
+import type { ObservedContainer, ObservedPod } from '../../../model/pod/observed-pod.ts'
+import type { Pod } from '../../../model/pod/pod.ts'
+import { Grace } from '../stop/grace.ts'
+import type { ContainerReset } from '../decide/pod-actions.ts'
+import type { PodMemory } from '../pod-memory.ts'
+import type { PodRuntime } from '../pod-runtime.ts'
+import { removeContainer } from '../stop/remove-container.ts'
+import { stopContainer } from '../stop/stop-container.ts'
+import { findPodIp } from '../stop/stop-pod.ts'
+
+export interface ResetRequest {
+  readonly pod: Pod
+  readonly observed: ObservedPod
+  readonly memory: PodMemory
+  readonly reset: ContainerReset
+}
+
+/** Stops and removes every instance of a pod's containers, without hooks; the sandbox stays, and so does the newest log of each. */
+export async function resetContainers(runtime: PodRuntime, request: ResetRequest, signal: AbortSignal): Promise<void> {
+  for (const group of request.reset.groups) {
+    await Promise.all(group.map((instance) => removeInstance(runtime, request, { instance, signal })))
+  }
+}
+
+async function removeInstance(
+  runtime: PodRuntime,
+  request: ResetRequest,
+  { instance, signal }: { readonly instance: ObservedContainer; readonly signal: AbortSignal },
+): Promise<void> {
+  const { pod, memory } = request
+  const { id, name, state } = instance
+  if (state === 'running' || state === 'unknown') {
+    using grace = new Grace({ clock: runtime.clock, seconds: 0, among: memory.graces })
+    const podIp = findPodIp(runtime, request)
+    const message = `Stopping container ${name}, all containers of the pod are restarted`
+    await stopContainer(runtime, { pod, container: { id, name }, podIp, grace, message, after: [] }, signal)
+  }
+  await removeOlderLogs(runtime, instance)
+  await runtime.files.removeLogs('', containerLogSymlink(pod, name, id))
+  await removeContainer(runtime, { uid: pod.metadata.uid, id }, signal)
+  memory.waiting.delete(name)
+}
+
+/** The newest log tells the next instance its number, and readers the last words; without an end to the older ones they fill the disk. */
+async function removeOlderLogs({ files }: PodRuntime, { logPath, restartCount }: ObservedContainer): Promise<void> {
+  if (logPath === '') return
+  const directory = dirname(logPath)
+  const numbers = (await files.listNames(directory)).map((name) => Number.parseInt(name, 10))
+  for (const number of new Set(numbers)) {
+    if (number < restartCount) await files.removeLogs(`${directory}/${number}.log`, '')
+  }
+}

@@ -1,0 +1,66 @@
+import { SandboxConfigError } from '../../containers/config-error.ts'
+import type { ObservedSandbox } from '../../../model/pod/observed-pod.ts'
+import type { Pod } from '../../../model/pod/pod.ts'
+import type { UserNamespaceMapping } from '../../../model/pod/user-namespace.ts'
+import type { PodRuntime } from '../pod-runtime.ts'
+
+/** How a pod is kept apart from the node beyond what every pod gets. */
+export interface Isolation {
+  /** The way in which the runtime runs the pod; empty for the usual one. */
+  readonly runtimeHandler: string
+  /** Undefined for a pod that shares the users of the node. */
+  readonly userNamespace: UserNamespaceMapping | undefined
+}
+
+/** Finds out what the pod asks for. A sandbox that is there already keeps what it was made with. Fails with a SandboxConfigError. */
+export async function resolveIsolation(
+  runtime: PodRuntime,
+  pod: Pod,
+  existing: ObservedSandbox | undefined,
+): Promise<Isolation> {
+  const { hostUsers, runtimeClassName = '' } = pod.spec
+  const runtimeHandler = existing?.runtimeHandler ?? ''
+  if (hostUsers !== false && (runtimeClassName === '' || existing !== undefined)) {
+    return { runtimeHandler, userNamespace: undefined }
+  }
+  return await runtime.noteStep('isolation of the pod', async () =>
+    existing === undefined
+      ? await isolateNew(runtime, pod)
+      : { runtimeHandler, userNamespace: existing.userNamespace ?? (await acquireIds(runtime, pod)) },
+  )
+}
+
+async function isolateNew(runtime: PodRuntime, pod: Pod): Promise<Isolation> {
+  const runtimeHandler = findHandler(runtime, pod)
+  if (pod.spec.hostUsers !== false) return { runtimeHandler, userNamespace: undefined }
+  requireUserNamespaces(runtime, runtimeHandler)
+  return { runtimeHandler, userNamespace: await acquireIds(runtime, pod) }
+}
+
+function findHandler({ runtimeClasses }: PodRuntime, { spec }: Pod): string {
+  const name = spec.runtimeClassName ?? ''
+  if (name === '') return ''
+  const found = runtimeClasses.find(name)
+  switch (found.kind) {
+    case 'found':
+      return found.value.handler
+    case 'missing':
+      throw new SandboxConfigError(`runtimeclass.node.k8s.io "${name}" not found`)
+    case 'unavailable':
+      throw new SandboxConfigError(`Cannot look up runtime class "${name}": ${found.why}`)
+  }
+}
+
+function requireUserNamespaces({ features }: PodRuntime, handler: string): void {
+  if (features().handlers.get(handler)?.userNamespaces === true) return
+  const who = handler === '' ? 'the container runtime' : `runtime handler "${handler}"`
+  throw new SandboxConfigError(`Cannot run with hostUsers: false: ${who} does not support user namespaces`)
+}
+
+async function acquireIds({ userNamespaces }: PodRuntime, { metadata }: Pod): Promise<UserNamespaceMapping> {
+  try {
+    return await userNamespaces.acquire(metadata.uid)
+  } catch (error) {
+    throw new SandboxConfigError(Error.isError(error) ? error.message : String(error), { cause: error })
+  }
+}

@@ -1,0 +1,49 @@
+import { DeadlineError } from '../../../base/async/abort-errors.ts'
+import { withDeadline } from '../../../base/async/deadline.ts'
+import { waitForShared } from '../../../base/async/wait-for-shared.ts'
+import type { PodRuntime } from '../pod-runtime.ts'
+import type { PodWorker } from '../pod-worker.ts'
+
+/** Why the node takes a pod away. */
+export interface Eviction {
+  readonly reason: string
+  readonly message: string
+  /** Undefined: as long as the pod asks for. */
+  readonly graceSeconds: number | undefined
+  /** False for a pod that broke a rule of its own: nobody else gains by its end. True when nothing is said. */
+  readonly isDisruption?: boolean
+  /** True: a pod of a manifest, which nobody makes anew, runs again when the agent next starts. */
+  readonly isForNow?: boolean
+}
+
+const LEAST_PATIENCE_MS = 10_000
+const PATIENCE_PER_SECOND_MS = 1500
+const EXCEEDED = {
+  type: 'Warning',
+  reason: 'ExceededGracePeriod',
+  message: 'Container runtime did not kill the pod within specified grace period.',
+} as const
+
+/** Takes a pod away for the sake of the node, and resolves when nothing of it runs any more. Fails when that takes far too long. */
+export async function evictPod(
+  { clock, events }: Pick<PodRuntime, 'clock' | 'events'>,
+  { worker, eviction }: { readonly worker: PodWorker; readonly eviction: Eviction },
+  signal: AbortSignal,
+): Promise<void> {
+  const { reason, message, graceSeconds, isDisruption = true, isForNow = false } = eviction
+  const { pod, uid } = worker
+  if (pod === undefined) return
+  worker.evict({ phase: 'Failed', reason, message, isDisruption }, { graceSeconds, isForNow })
+  const grace = graceSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0
+  const ms = Math.max(LEAST_PATIENCE_MS, grace * PATIENCE_PER_SECOND_MS)
+  try {
+    await withDeadline(
+      { clock, ms, what: `the end of pod "${uid}"` },
+      (late) => waitForShared(worker.stopped, late),
+      signal,
+    )
+  } catch (error) {
+    if (error instanceof DeadlineError) events.record(pod, EXCEEDED)
+    throw error
+  }
+}

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createPodRuntime, failing } from '../../../../test/component/create-pod-runtime.ts'
+import { parsePodUid } from '../../../model/pod/pod.ts'
+import { removeContainer } from './remove-container.ts'
+
+const never = new AbortController().signal
+const container = { uid: parsePodUid('u-1'), id: 'c-1' }
+
+describe('removeContainer()', () => {
+  test('does not mind what is gone already', async () => {
+    const { runtime, journal } = await createPodRuntime({}, { removeContainer: failing('NotFound') })
+    await removeContainer(runtime, container, never)
+    assert.deepEqual(journal, ['removeContainer c-1'])
+  })
+
+  test('ends what the runtime has left running of a start that it broke off, and tries once more', async () => {
+    let tries = 0
+    const refuse = failing('FailedPrecondition', 'cannot delete running task')
+    const removal = () => ((tries += 1) === 1 ? refuse() : Promise.resolve({}))
+    const { runtime, journal, clock } = await createPodRuntime({}, { removeContainer: removal })
+    const removed = removeContainer(runtime, container, never)
+    await clock.advance(1000)
+    await removed
+    assert.deepEqual(journal, ['removeContainer c-1', 'killContainer u-1 c-1', 'removeContainer c-1'])
+  })
+
+  test('fails when that was no help', async () => {
+    const { runtime, clock } = await createPodRuntime({}, { removeContainer: failing('FailedPrecondition', 'task') })
+    const removed = assert.rejects(removeContainer(runtime, container, never), /task/)
+    await clock.advance(1000)
+    await removed
+  })
+
+  test('kills nothing for another reason', async () => {
+    const { runtime, journal } = await createPodRuntime({}, { removeContainer: failing('Unknown', 'busy') })
+    await assert.rejects(removeContainer(runtime, container, never), /busy/)
+    assert.deepEqual(journal, ['removeContainer c-1'])
+  })
+})

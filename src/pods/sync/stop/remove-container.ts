@@ -1,0 +1,27 @@
+import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
+import type { PodUid } from '../../../model/pod/pod.ts'
+import type { PodRuntime } from '../pod-runtime.ts'
+import { unlessGone } from './stop-container.ts'
+
+// The runtime hears of the end of a process from its own watchers.
+const HEARD_AFTER_MS = 500
+
+/**
+ * Removes a container that does not run; what is gone already is fine. A start that the runtime broke off, because its caller died, can leave
+ * a process behind that the runtime no longer counts as a part of the container and yet does not remove the container without: then we end it.
+ */
+export async function removeContainer(
+  runtime: Pick<PodRuntime, 'calls' | 'cgroups' | 'clock'>,
+  { uid, id }: { readonly uid: PodUid; readonly id: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const remove = () => unlessGone(runtime.calls.removeContainer({ containerId: id }, signal))
+  try {
+    await remove()
+  } catch (error) {
+    if (!(error instanceof CriCallError && error.code === 'FailedPrecondition')) throw error
+    await runtime.cgroups.killContainer(uid, id)
+    await runtime.clock.sleep(HEARD_AFTER_MS, signal)
+    await remove()
+  }
+}

@@ -1,0 +1,46 @@
+import { hasRunningParts } from '../../../model/pod/observed-pod.ts'
+import type { ObservedPod } from '../../../model/pod/observed-pod.ts'
+import type { Pod } from '../../../model/pod/pod.ts'
+import { Grace } from './grace.ts'
+import { hasNewRunningParts } from '../decide/has-new-running-parts.ts'
+import type { PodMemory } from '../pod-memory.ts'
+import type { PodRuntime } from '../pod-runtime.ts'
+import { stopPod } from './stop-pod.ts'
+
+/** A pod that is to end, with what is known and remembered of it. */
+export interface EndingPod {
+  /** Undefined for what is left of a pod that nobody knows any more. */
+  readonly pod: Pod | undefined
+  /** What is known of it when asked; it may be older than what was done. */
+  readonly observed: () => ObservedPod
+  readonly memory: PodMemory
+}
+
+export interface StopResult {
+  readonly seen: ObservedPod | undefined
+  /** Undefined when nothing runs any more, else when to try again. */
+  readonly retryMs: number | undefined
+}
+
+const RETRY_MS = 1000
+
+/** Stops all there is of a pod and looks at what came of it. */
+export async function stopAndLook(
+  runtime: PodRuntime,
+  { pod, observed, memory, graceSeconds }: EndingPod & { readonly graceSeconds: number },
+  shutdown: AbortSignal,
+): Promise<StopResult> {
+  const { uid, namespace, name } = observed()
+  // A sandbox that is stopped takes its containers with it: one that a pass started, and nobody has seen yet, must get its grace too.
+  if (memory.unsure) await runtime.observer.refresh(uid)
+  memory.unsure = false
+  const known = observed()
+  using grace = new Grace({ clock: runtime.clock, seconds: graceSeconds, among: memory.graces })
+  await stopPod(runtime, { pod, observed: known, grace }, shutdown)
+  const seen = await runtime.observer.refresh(uid)
+  if (seen === undefined || !hasRunningParts(seen)) return { seen, retryMs: undefined }
+  // Something that was under way when the end was asked for is there only now; anything else did not stop.
+  if (hasNewRunningParts(known, seen)) return { seen, retryMs: 0 }
+  runtime.log.warn('pod still runs after it was stopped, will try again', { pod: `${namespace}/${name}`, uid })
+  return { seen, retryMs: RETRY_MS }
+}

@@ -1,0 +1,106 @@
+import { AbortScope } from '../../../base/async/abort-scope.ts'
+import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
+import type { ObservedContainer } from '../../../model/pod/observed-pod.ts'
+import { allContainers, containerFieldPath, containerKind } from '../../../model/pod/pod-containers.ts'
+import { podLogName } from '../../../model/pod/pod.ts'
+import type { Pod } from '../../../model/pod/pod.ts'
+import type { Grace } from './grace.ts'
+import { HookError } from '../hooks/hook-error.ts'
+import { runHook } from '../hooks/run-hook.ts'
+import type { PodRuntime } from '../pod-runtime.ts'
+
+// A container always gets this long between the signal and its death.
+const SHORTEST_STOP_SECONDS = 2
+
+export interface ContainerStop {
+  /** Undefined for what is left of a pod that nobody knows any more. */
+  readonly pod: Pod | undefined
+  readonly container: Pick<ObservedContainer, 'id' | 'name'>
+  readonly podIp: string | undefined
+  readonly grace: Grace
+  /** The text of the event that users see. */
+  readonly message: string
+  /** Ends of other containers that its signal waits for; its hook does not. */
+  readonly after: readonly Promise<unknown>[]
+}
+
+/** Stops one container: tells its users, runs its hook, waits for whom it has to wait for, and gives it what is left of the grace. */
+export async function stopContainer(runtime: PodRuntime, stop: ContainerStop, signal: AbortSignal): Promise<void> {
+  // A hook that takes too long is left alone until its container has ended.
+  using hook = new AbortScope(signal)
+  if (stop.pod !== undefined) {
+    tell(runtime, stop.pod, { type: 'Normal', reason: 'Killing', message: stop.message, stop })
+    await runPreStop(runtime, { ...stop, pod: stop.pod }, hook.signal)
+  }
+  if (stop.after.length > 0) await stop.grace.waitFor(Promise.allSettled(stop.after), signal)
+  await callStop(runtime, stop, signal)
+}
+
+async function runPreStop(
+  runtime: PodRuntime,
+  stop: ContainerStop & { readonly pod: Pod },
+  signal: AbortSignal,
+): Promise<void> {
+  const { pod, grace } = stop
+  const container = allContainers(pod).find((kinded) => kinded.container.name === stop.container.name)?.container
+  const handler = container?.lifecycle?.preStop
+  if (container === undefined || handler === undefined || grace.secondsLeft === 0) return
+  const fields = { pod: podLogName(pod), uid: pod.metadata.uid, container: container.name }
+  try {
+    const request = {
+      pod,
+      container,
+      containerId: stop.container.id,
+      podIp: stop.podIp,
+      name: 'preStop' as const,
+      handler,
+    }
+    const inTime = await grace.waitFor(runHook(runtime, request, signal), signal)
+    if (!inTime) runtime.log.warn('preStop hook took longer than the grace period', fields)
+    if (!inTime && handler.sleep !== undefined) runtime.metrics.sleepCutShort()
+  } catch (error) {
+    if (!(error instanceof HookError)) throw error
+    tell(runtime, pod, { type: 'Warning', reason: 'FailedPreStopHook', message: 'PreStopHook failed', stop })
+    runtime.log.warn('preStop hook failed', { ...fields, error })
+  }
+}
+
+function tell(
+  runtime: PodRuntime,
+  pod: Pod,
+  event: {
+    readonly type: 'Normal' | 'Warning'
+    readonly reason: string
+    readonly message: string
+    readonly stop: ContainerStop
+  },
+): void {
+  const { type, reason, message, stop } = event
+  const { name } = stop.container
+  const fieldPath = containerFieldPath(containerKind(pod, name), name)
+  runtime.events.record(pod, { type, reason, message, fieldPath })
+}
+
+/** A grace that becomes shorter meanwhile is given to the runtime anew; the signal is not sent twice by runtimes that we know. */
+async function callStop(
+  runtime: PodRuntime,
+  { container, grace }: Pick<ContainerStop, 'container' | 'grace'>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    using call = new AbortScope(signal)
+    const timeout = BigInt(Math.max(grace.secondsLeft, SHORTEST_STOP_SECONDS))
+    const stopped = unlessGone(runtime.calls.stopContainer({ containerId: container.id, timeout }, call.signal))
+    const shorter = grace.shortened.then(() => 'shorter')
+    if ((await Promise.race([stopped, shorter])) !== 'shorter') return
+  }
+}
+
+/** What the runtime no longer knows has stopped. */
+export async function unlessGone(call: Promise<unknown>): Promise<void> {
+  try {
+    await call
+  } catch (error) {
+    if (!(error instanceof CriCallError && error.code === 'NotFound')) throw error
+  }
+}

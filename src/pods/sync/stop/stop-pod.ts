@@ -1,0 +1,83 @@
+import type { ObservedContainer, ObservedPod } from '../../../model/pod/observed-pod.ts'
+import { containerKind, isSidecar } from '../../../model/pod/pod-containers.ts'
+import type { Pod } from '../../../model/pod/pod.ts'
+import type { Grace } from './grace.ts'
+import type { PodRuntime } from '../pod-runtime.ts'
+import { stopContainer, unlessGone } from './stop-container.ts'
+import { stopLeftover } from './stop-leftover.ts'
+
+export interface PodStop {
+  /** Undefined for what is left of a pod that nobody knows any more. */
+  readonly pod: Pod | undefined
+  readonly observed: ObservedPod
+  readonly grace: Grace
+}
+
+/** Stops everything of a pod: containers at once, sidecars after the containers they serve, then the sandboxes. */
+export async function stopPod(runtime: PodRuntime, request: PodStop, signal: AbortSignal): Promise<void> {
+  const { pod, observed, grace } = request
+  const running = observed.containers.filter(({ state }) => state === 'running' || state === 'unknown')
+  const podIp = findPodIp(runtime, request)
+  const stopped = new Map<string, Promise<void>>()
+  for (const container of inStopOrder(pod, running)) {
+    const after = [...stopped.entries()]
+      .filter(([id]) => mustEndBefore(pod, running, { id, container }))
+      .map(([, end]) => end)
+    const message = `Stopping container ${container.name}`
+    const end =
+      pod === undefined && container.state === 'unknown'
+        ? stopLeftover(runtime, { observed, container, podIp }, signal)
+        : stopContainer(runtime, { pod, container, podIp, grace, message, after }, signal)
+    stopped.set(container.id, end)
+  }
+  // A sandbox takes its containers with it, without any grace: it stays until all of them have had theirs.
+  await allOf([...stopped.values()])
+  await allOf(
+    observed.sandboxes.map(({ id }) => unlessGone(runtime.calls.stopPodSandbox({ podSandboxId: id }, signal))),
+  )
+}
+
+/** Where hooks reach the pod. */
+export function findPodIp(
+  runtime: PodRuntime,
+  { pod, observed }: Pick<PodStop, 'pod' | 'observed'>,
+): string | undefined {
+  const ips = pod?.spec.hostNetwork === true ? runtime.node.container.ips : observed.sandboxes[0]?.ips
+  return ips?.[0]
+}
+
+/** Waits for all, also after one has failed: nothing goes on behind the back of whoever called. */
+async function allOf(ends: readonly Promise<unknown>[]): Promise<void> {
+  await Promise.allSettled(ends)
+  await Promise.all(ends)
+}
+
+/** Sidecars end last, in the reverse of their order. */
+function sidecarRank(pod: Pod | undefined, name: string): number {
+  return (pod?.spec.initContainers ?? []).filter(isSidecar).findIndex((container) => container.name === name)
+}
+
+function inStopOrder(pod: Pod | undefined, running: readonly ObservedContainer[]): ObservedContainer[] {
+  const order = (name: string) => {
+    const rank = sidecarRank(pod, name)
+    return rank === -1 ? Number.POSITIVE_INFINITY : rank
+  }
+  return [...running].sort((a, b) => {
+    const [first, second] = [order(a.name), order(b.name)]
+    return first === second ? 0 : second - first
+  })
+}
+
+/** A sidecar waits for all regular containers and for the sidecars declared after it. */
+function mustEndBefore(
+  pod: Pod | undefined,
+  running: readonly ObservedContainer[],
+  pair: { readonly id: string; readonly container: ObservedContainer },
+): boolean {
+  const other = running.find(({ id }) => id === pair.id)
+  if (pod === undefined || other === undefined) return false
+  const rank = sidecarRank(pod, pair.container.name)
+  if (rank === -1) return false
+  const otherRank = sidecarRank(pod, other.name)
+  return otherRank === -1 ? containerKind(pod, other.name) === 'regular' : otherRank > rank
+}

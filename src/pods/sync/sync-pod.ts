@@ -1,0 +1,287 @@
+import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
+import type { PodEnd } from '../../model/pod/extras-error.ts'
+import { emptyObservedPod } from '../../model/pod/observed-pod.ts'
+import type { ObservedPod } from '../../model/pod/observed-pod.ts'
+import { podLogName } from '../../model/pod/pod.ts'
+import type { Pod } from '../../model/pod/pod.ts'
+import type { PodProbes } from '../probes/pod-probes.ts'
+import { isOver } from '../status/compute-phase.ts'
+import { applyPodActions } from './apply-pod-actions.ts'
+import type { ApplySignals } from './apply-signals.ts'
+import type { CrashBackOffLimits } from './decide/compute-crash-back-off.ts'
+import { bringCgroup } from './start/bring-cgroup.ts'
+import { bringExtras } from './start/bring-extras.ts'
+import { bringVolumes } from './start/bring-volumes.ts'
+import { computeLeftovers } from './decide/compute-leftovers.ts'
+import { toLeftoverRule } from './stop/to-leftover-rule.ts'
+import { computePodActions } from './decide/compute-pod-actions.ts'
+import { SandboxError } from './start/create-sandbox.ts'
+import { hasNewRunningParts } from './decide/has-new-running-parts.ts'
+import type { PodActions } from './decide/pod-actions.ts'
+import type { PodMemory } from './pod-memory.ts'
+import type { PodRuntime } from './pod-runtime.ts'
+import { removeLeftovers } from './stop/remove-leftovers.ts'
+import { isResizing } from './resize/compute-resize-actions.ts'
+import { updatePodStatus } from './update-pod-status.ts'
+
+/** What every pass of every pod needs besides the runtime. */
+export interface SyncSettings {
+  readonly runtimeName: string
+  readonly backOffLimits: CrashBackOffLimits
+  readonly syncFrequencyMs: number
+  /** Why pods outside the host network cannot start now; undefined when they can. */
+  readonly networkProblem: () => string | undefined
+}
+
+export interface SyncContext {
+  readonly runtime: PodRuntime
+  readonly settings: SyncSettings
+  readonly memory: PodMemory
+  readonly probes: Pick<PodProbes, 'sync' | 'status' | 'remember' | 'verdicts'>
+  /** The status has changed, and the pass goes on with something that may take long. */
+  readonly onStatus: () => void
+}
+
+/** What comes after a pass: look again at once, after a while, or never because the pod is over. */
+export type SyncResult =
+  | { readonly kind: 'again' }
+  /** Seen: what the runtime had when it was decided to wait. Whatever came later is a reason not to. */
+  | { readonly kind: 'wait'; readonly ms: number; readonly seen: ObservedPod | undefined }
+  | { readonly kind: 'finished' }
+
+const RETRY_MS = 10_000
+const NETWORK_RETRY_MS = 1000
+const RUNTIME_RETRY_MS = 1000
+// A sandbox that dies as soon as it is made must not become a busy loop.
+const SANDBOX_PAUSE_MS = 1000
+const DEADLINE_MESSAGE = 'Pod was active on the node longer than the specified deadline'
+const LOST = {
+  phase: 'Failed',
+  reason: 'SandboxLost',
+  message: 'The sandbox of the pod ended before all containers had run, and its restart policy allows no new one',
+}
+const DEADLINE = { phase: 'Failed', reason: 'DeadlineExceeded', message: DEADLINE_MESSAGE }
+
+/** One pass over a living pod with the resources it was granted: look, say, decide, do. What fails is told and tried again. */
+export async function syncPod(context: SyncContext, pod: Pod, signals: ApplySignals): Promise<SyncResult> {
+  const before = context.runtime.observer.get(pod.metadata.uid)
+  try {
+    return await pass(context, pod, signals)
+  } catch (error) {
+    if (signals.shutdown.aborted || signals.superseded.aborted) throw error
+    if (!(error instanceof SandboxError) && !(error instanceof CriCallError)) throw error
+    context.memory.problem = `Waits: ${error.message}`
+    const { uid } = pod.metadata
+    context.runtime.log.warn('cannot bring pod to its spec, will try again', { pod: podLogName(pod), uid, error })
+    // Whatever the failed call did or did not do is seen before the next try.
+    const fresh = await lookAnew(context, pod).catch(() => before)
+    await trim(context, { pod, observed: fresh }, signals.shutdown)
+    if (hasNewRunningParts(before, fresh)) return { kind: 'again' }
+    return wait(context, pod, { ms: jitter(context.runtime, retryDelay(error)), seen: fresh })
+  }
+}
+
+async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Promise<SyncResult> {
+  const { runtime, memory, probes } = context
+  const seen = await look(context, pod)
+  const observed = seen ?? emptyObservedPod(pod.metadata)
+  const late = deadlinePassed(context, pod)
+  const actuated = runtime.allocations.actuated(pod.metadata.uid)
+  runtime.resizes.looked(pod, isResizing({ pod, observed, actuated }))
+  await probes.sync(pod, seen)
+  await tell(context, { pod, observed, override: late ? DEADLINE : undefined })
+  await probes.remember(pod, observed)
+  if (late) runtime.events.record(pod, { type: 'Normal', reason: 'DeadlineExceeded', message: DEADLINE_MESSAGE })
+  if (isOver(memory.status?.phase)) return { kind: 'finished' }
+
+  if (hasNetworkProblem(context, pod)) {
+    return wait(context, pod, { ms: jitter(runtime, NETWORK_RETRY_MS), seen })
+  }
+  const now = runtime.clock.now()
+  const actions = computePodActions({
+    pod,
+    observed,
+    probes: probes.verdicts,
+    backOff: memory.backOff,
+    actuated,
+    now,
+  })
+  if (actions.over && pod.metadata.deletionTimestamp === undefined) {
+    await tell(context, { pod, observed, override: LOST })
+    return { kind: 'finished' }
+  }
+  const pause =
+    actions.createSandbox && memory.lastSandboxAt !== undefined
+      ? memory.lastSandboxAt + SANDBOX_PAUSE_MS - runtime.clock.monotonic()
+      : 0
+  if (pause > 0) return wait(context, pod, { ms: pause, seen })
+  // Volumes and images may take long, and somebody wants to know that the node has the pod.
+  if (actions.createSandbox || actions.start.length > 0) context.onStatus()
+  const cgroup = await bringCgroup(context, { pod, observed, actions }, signals)
+  if (cgroup === 'changed') return { kind: 'again' }
+  if (cgroup === 'missing') return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })
+  const volumes = await bringVolumes(context, { pod, actions }, signals)
+  if (volumes === 'changed') return { kind: 'again' }
+  if (volumes === 'missing') return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })
+  const extras = await bringExtras(context, { pod, actions }, signals)
+  if (extras === 'changed') return { kind: 'again' }
+  if (extras === 'missing') return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })
+  if (extras !== 'there') return await reject(context, { pod, observed }, extras)
+  return await act(context, { pod, seen, observed, actions }, signals)
+}
+
+/** The pod was let in, and cannot have what it was promised. Shown as if it had never been let in. */
+async function reject(
+  context: SyncContext,
+  { pod, observed }: Pick<Pass, 'pod' | 'observed'>,
+  { reason, message }: PodEnd,
+): Promise<SyncResult> {
+  const { events, metrics } = context.runtime
+  events.record(pod, { type: 'Warning', reason, message })
+  metrics.podRejected(reason)
+  await tell(context, {
+    pod,
+    observed,
+    override: { phase: 'Failed', reason, message: `Pod was rejected: ${message}` },
+  })
+  return { kind: 'finished' }
+}
+
+interface Pass {
+  readonly pod: Pod
+  readonly seen: ObservedPod | undefined
+  readonly observed: ObservedPod
+  readonly actions: PodActions
+}
+
+async function act(
+  context: SyncContext,
+  { pod, seen, observed, actions }: Pass,
+  signals: ApplySignals,
+): Promise<SyncResult> {
+  const { runtime, settings, memory } = context
+  const does =
+    actions.killPod ||
+    actions.createSandbox ||
+    actions.reset !== undefined ||
+    actions.resize !== undefined ||
+    actions.kill.length > 0 ||
+    actions.start.length > 0
+  if (does) memory.unsure = true
+  const input = { pod, observed, actions, memory, backOffLimits: settings.backOffLimits }
+  const complete = await applyPodActions(runtime, input, signals)
+  memory.problem = undefined
+  const fresh = does ? await lookAnew(context, pod) : seen
+  // A container that has to wait for its next start is shown as waiting at once, not when the wait is over.
+  if (does || actions.backingOff.length > 0)
+    await tell(context, { pod, observed: fresh ?? emptyObservedPod(pod.metadata) })
+  await trim(context, { pod, observed: fresh }, signals.shutdown)
+  if (!complete) return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen: fresh })
+  // Doing what changes nothing once more would change nothing again, and without end.
+  // Not so with a resize: what was set is known, also where the runtime does not tell.
+  if (does && (fresh !== seen || actions.resize !== undefined)) return { kind: 'again' }
+  return wait(context, pod, { ms: nextLook(context, actions), seen: fresh })
+}
+
+/** What is known of the pod. Where that may be older than what was done, the runtime is asked: nothing is ever made twice. */
+async function look(context: SyncContext, pod: Pod): Promise<ObservedPod | undefined> {
+  const known = context.runtime.observer.get(pod.metadata.uid)
+  // A container that was made and not started may have been started since, by a call that seemed to fail.
+  const inBetween = known?.containers.some(({ state }) => state === 'created') === true
+  return known === undefined || context.memory.unsure || inBetween ? await lookAnew(context, pod) : known
+}
+
+async function lookAnew({ runtime, memory }: SyncContext, pod: Pod): Promise<ObservedPod | undefined> {
+  try {
+    const fresh = await runtime.observer.refresh(pod.metadata.uid)
+    memory.unsure = false
+    return fresh
+  } catch (error) {
+    // A runtime that is away is a matter of the node; one that cannot say how this pod is, one of the pod.
+    if (error instanceof CriCallError && !['Unavailable', 'Cancelled'].includes(error.code)) {
+      const message = `error determining status: ${error.message}`
+      runtime.events.record(pod, { type: 'Warning', reason: 'FailedSync', message })
+    }
+    throw error
+  }
+}
+
+async function tell(
+  { runtime, settings, memory, probes }: SyncContext,
+  update: Omit<Parameters<typeof updatePodStatus>[1], 'ended'>,
+): Promise<void> {
+  await updatePodStatus({ runtime, memory, probes, runtimeName: settings.runtimeName }, { ...update, ended: false })
+}
+
+/** Tells the users of the pod once for each problem, however often it is looked at. */
+function hasNetworkProblem({ runtime, settings, memory }: SyncContext, pod: Pod): boolean {
+  const problem = pod.spec.hostNetwork === true ? undefined : settings.networkProblem()
+  if (problem !== undefined && problem !== memory.networkProblem) {
+    const message = `network is not ready: ${problem}`
+    runtime.events.record(pod, { type: 'Warning', reason: 'NetworkNotReady', message })
+  }
+  memory.networkProblem = problem
+  return problem !== undefined
+}
+
+/** What is left over harms nobody, so a failure to remove it is no reason to hold up the pod. */
+async function trim(
+  { runtime, memory }: SyncContext,
+  { pod, observed }: { readonly pod: Pod; readonly observed: ObservedPod | undefined },
+  shutdown: AbortSignal,
+): Promise<void> {
+  if (observed === undefined) return
+  try {
+    const leftovers = computeLeftovers(observed, toLeftoverRule(runtime, memory))
+    await removeLeftovers(runtime, pod.metadata, leftovers, shutdown)
+  } catch (error) {
+    if (shutdown.aborted) throw error
+    const { uid } = pod.metadata
+    runtime.log.warn('cannot remove what is left over of a pod, will try again', { pod: podLogName(pod), uid, error })
+  }
+}
+
+function retryDelay(error: Error): number {
+  const cause = error instanceof CriCallError ? error : error.cause
+  if (cause instanceof CriCallError && (cause.code === 'Unavailable' || cause.detail.includes('is reserved for')))
+    return RUNTIME_RETRY_MS
+  return RETRY_MS
+}
+
+function nextLook({ runtime, settings }: SyncContext, actions: PodActions): number {
+  const now = runtime.clock.now()
+  return Math.min(
+    jitter(runtime, settings.syncFrequencyMs),
+    ...actions.backingOff.map(({ untilMs }) => Math.max(0, untilMs - now)),
+  )
+}
+
+/** Never longer than the pod may be active. */
+function wait(
+  context: SyncContext,
+  pod: Pod,
+  { ms, seen }: { readonly ms: number; readonly seen: ObservedPod | undefined },
+): SyncResult {
+  const deadline = deadlineAt(context, pod)
+  const left = deadline === undefined ? ms : Math.max(0, deadline - context.runtime.clock.now())
+  return { kind: 'wait', ms: Math.min(ms, left), seen }
+}
+
+/** Spreads what many pods would do at the same moment: 1.0 to 1.5 times. */
+function jitter(runtime: PodRuntime, ms: number): number {
+  return ms * (1 + runtime.random() / 2)
+}
+
+function deadlineAt({ memory }: SyncContext, pod: Pod): number | undefined {
+  const seconds = pod.spec.activeDeadlineSeconds
+  const startTime = memory.status?.startTime
+  return seconds === undefined || startTime === undefined ? undefined : Date.parse(startTime) + seconds * 1000
+}
+
+function deadlinePassed(context: SyncContext, pod: Pod): boolean {
+  const deadline = deadlineAt(context, pod)
+  const phase = context.memory.status?.phase
+  return (
+    deadline !== undefined && context.runtime.clock.now() >= deadline && phase !== 'Failed' && phase !== 'Succeeded'
+  )
+}

@@ -1,0 +1,114 @@
+import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
+import { parseLogTail } from '../logs/parse-log-tail.ts'
+import type { ObservedContainer, ObservedPod } from '../../model/pod/observed-pod.ts'
+import { allContainers, containerKind } from '../../model/pod/pod-containers.ts'
+import type { PodStatus } from '../../model/generated/core-v1.ts'
+import { CONFIG_SEEN_ANNOTATION } from '../../model/pod/pod.ts'
+import type { Pod } from '../../model/pod/pod.ts'
+import { computePodStatus } from '../status/compute-pod-status.ts'
+import { usesLog } from '../status/compute-termination-message.ts'
+import type { StatusInput } from '../status/status-input.ts'
+import type { PodProbes } from '../probes/pod-probes.ts'
+import type { PodMemory } from './pod-memory.ts'
+import type { PodRuntime } from './pod-runtime.ts'
+
+const TERMINATION_MESSAGE_BYTES = 4096
+const LOG_LIMITS = { entries: 80, bytes: 2048 }
+// Holds as many entries with as many bytes, and the longest entry that runtimes write.
+const LOG_TAIL_BYTES = 64 * 1024
+
+export interface StatusUpdate {
+  /** With the resources that it was granted. */
+  readonly pod: Pod
+  readonly observed: ObservedPod
+  readonly ended: boolean
+  readonly override?: StatusInput['override']
+}
+
+export interface StatusContext {
+  readonly runtime: PodRuntime
+  readonly runtimeName: string
+  readonly memory: PodMemory
+  readonly probes: Pick<PodProbes, 'status'>
+}
+
+/** Computes the status of a pod anew and keeps it. */
+export async function updatePodStatus(context: StatusContext, update: StatusUpdate): Promise<void> {
+  const { runtime, runtimeName, memory, probes } = context
+  const { pod, observed, ended, override } = update
+  await readLastWords(runtime, { pod, observed }, memory)
+  const before = memory.status
+  memory.status = computePodStatus({
+    pod,
+    observed,
+    previous: before,
+    waiting: memory.waiting,
+    ...probes.status(pod, observed),
+    lastWords: memory.lastWords,
+    actuated: runtime.allocations.actuated(pod.metadata.uid),
+    resize: runtime.resizes.conditions(pod.metadata.uid),
+    deviceHealth: runtime.extras.health(pod),
+    ended,
+    runtimeName,
+    nodeIps: runtime.node.container.ips,
+    qosClass: computeQosClass(pod),
+    override: override ?? memory.eviction,
+    now: runtime.clock.now(),
+  })
+  noteStart(runtime, { pod, isFirst: before === undefined }, memory)
+  if (before !== undefined) countEnds(runtime, pod, before, memory.status)
+}
+
+/** Ends that this agent saw, each once. */
+function countEnds({ metrics }: PodRuntime, pod: Pod, before: PodStatus, now: PodStatus): void {
+  const known = new Map(listStatuses(before).map(({ name, state }) => [name, state?.terminated?.containerID]))
+  for (const { name, state } of listStatuses(now)) {
+    const { terminated } = state ?? {}
+    if (terminated === undefined || known.get(name) === terminated.containerID) continue
+    const { exitCode, reason = '' } = terminated
+    metrics.containerEnded(containerKind(pod, name), { exitCode, reason })
+  }
+}
+
+function listStatuses({
+  initContainerStatuses = [],
+  containerStatuses = [],
+  ephemeralContainerStatuses = [],
+}: PodStatus) {
+  return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
+}
+
+/** A pod that runs when it is first looked at was started by somebody else, at some other time. */
+function noteStart(
+  { clock, metrics }: PodRuntime,
+  { pod, isFirst }: { readonly pod: Pod; readonly isFirst: boolean },
+  memory: PodMemory,
+): void {
+  if (memory.hasRun || memory.status?.phase !== 'Running') return
+  memory.hasRun = true
+  const seenAt = Date.parse(pod.metadata.annotations?.[CONFIG_SEEN_ANNOTATION] ?? '')
+  if (!isFirst && Number.isFinite(seenAt)) metrics.podStart((clock.now() - seenAt) / 1000)
+}
+
+/** Each end is read once, and forgotten with its container. */
+async function readLastWords(
+  runtime: PodRuntime,
+  { pod, observed }: Pick<StatusUpdate, 'pod' | 'observed'>,
+  memory: PodMemory,
+): Promise<void> {
+  const exited = observed.containers.filter(({ state }) => state === 'exited')
+  for (const id of memory.lastWords.keys())
+    if (!exited.some((container) => container.id === id)) memory.lastWords.delete(id)
+  for (const container of exited) {
+    if (!memory.lastWords.has(container.id))
+      memory.lastWords.set(container.id, await readWordsOf(runtime, pod, container))
+  }
+}
+
+async function readWordsOf({ files }: PodRuntime, pod: Pod, ended: ObservedContainer): Promise<string> {
+  const { name, terminationLog, logPath } = ended
+  const words = terminationLog === '' ? '' : await files.readTerminationLog(terminationLog, TERMINATION_MESSAGE_BYTES)
+  const spec = allContainers(pod).find(({ container }) => container.name === name)?.container
+  if (logPath === '' || !usesLog(spec?.terminationMessagePolicy, ended, words)) return words
+  return parseLogTail(await files.readLogTail(logPath, LOG_TAIL_BYTES), LOG_LIMITS)
+}

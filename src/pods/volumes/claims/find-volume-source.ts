@@ -1,0 +1,124 @@
+import type { PersistentVolume, PersistentVolumeClaim, Volume } from '../../../model/generated/core-v1.ts'
+import type { SelectableNode } from '../../../model/pod/matches-node-selector.ts'
+import type { Pod } from '../../../model/pod/pod.ts'
+import { ObjectError } from '../../objects/object-api.ts'
+import type { ObjectKey } from '../../objects/object-api.ts'
+import type { PodObjects } from '../../objects/pod-objects.ts'
+import type { VolumeSource } from '../volume-wish.ts'
+import { findVolumeProblem } from './find-volume-problem.ts'
+
+export interface FindSourceDeps {
+  readonly objects: Pick<PodObjects, 'claim' | 'persistentVolume'>
+  readonly node: () => SelectableNode
+}
+
+/** A volume of a pod with what its containers do with it. */
+interface UsedVolume {
+  readonly volume: Volume
+  /** A container has it among its volumeMounts. */
+  readonly asFiles: boolean
+  /** A container has it among its volumeDevices. */
+  readonly asDevice: boolean
+}
+
+/** A claim that leads to no volume, or to one that this pod may not use here; its message is what users read. */
+class ClaimError extends Error {
+  override readonly name = 'ClaimError'
+}
+
+const PROTECTION = 'kubernetes.io/pvc-protection'
+
+/** What a volume of a pod really is: itself, or the persistent volume that its claim is bound to. Everything is asked for anew. */
+export async function findVolumeSource(
+  deps: FindSourceDeps,
+  { pod, used }: { readonly pod: Pod; readonly used: UsedVolume },
+  signal: AbortSignal,
+): Promise<VolumeSource> {
+  const { volume } = used
+  const claimed = claimOf(pod, volume)
+  if (claimed === undefined) {
+    checkMode(used, 'Filesystem')
+    return { kind: 'inline', volume }
+  }
+  const claim = await inClaim(claimed, () => readClaim(deps, claimed, signal))
+  if (volume.ephemeral !== undefined) checkOwner(pod, claimed, claim)
+  const persistent = await inClaim(claimed, () => readVolume(deps, claim, signal))
+  checkMode(used, persistent.spec?.volumeMode ?? 'Filesystem')
+  const problem = findVolumeProblem(persistent, deps.node())
+  if (problem !== undefined) throw new ClaimError(problem)
+  return { kind: 'persistent', volume: persistent, claim: claimed }
+}
+
+/** Undefined for a volume that is no claim. */
+function claimOf({ metadata: { namespace, name } }: Pod, volume: Volume): ObjectKey | undefined {
+  if (volume.persistentVolumeClaim !== undefined) return { namespace, name: volume.persistentVolumeClaim.claimName }
+  return volume.ephemeral === undefined ? undefined : { namespace, name: `${name}-${volume.name}` }
+}
+
+async function inClaim<T>({ namespace, name }: ObjectKey, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof ClaimError)) throw error
+    throw new ClaimError(`error processing PVC ${namespace}/${name}: ${error.message}`, { cause: error.cause })
+  }
+}
+
+async function readClaim(
+  { objects }: FindSourceDeps,
+  key: ObjectKey,
+  signal: AbortSignal,
+): Promise<PersistentVolumeClaim> {
+  const claim = await fetched('PVC', () => objects.claim(key, signal))
+  const { deletionTimestamp, finalizers = [] } = claim.metadata ?? {}
+  // With the finalizer it stays as long as pods use it.
+  if (deletionTimestamp !== undefined && !finalizers.includes(PROTECTION)) throw new ClaimError('PVC is being deleted')
+  if (claim.status?.phase !== 'Bound' || (claim.spec?.volumeName ?? '') === '') throw new ClaimError('PVC is not bound')
+  return claim
+}
+
+async function readVolume(
+  { objects }: FindSourceDeps,
+  claim: PersistentVolumeClaim,
+  signal: AbortSignal,
+): Promise<PersistentVolume> {
+  const name = claim.spec?.volumeName ?? ''
+  const volume = await fetched(`PV ${name}`, () => objects.persistentVolume(name, signal))
+  const { claimRef } = volume.spec ?? {}
+  if (claimRef === undefined) {
+    throw new ClaimError(
+      `found PV object ${name} but it has a nil pv.Spec.ClaimRef indicating it is not yet bound to the claim`,
+    )
+  }
+  if (claimRef.uid !== claim.metadata?.uid) {
+    throw new ClaimError(
+      `found PV object ${name} but its pv.Spec.ClaimRef.UID ${claimRef.uid ?? ''} does not point to claim.UID ${claim.metadata?.uid ?? ''}`,
+    )
+  }
+  return volume
+}
+
+async function fetched<T>(what: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (!(error instanceof ObjectError)) throw error
+    throw new ClaimError(`failed to fetch ${what} from API server: ${error.message}`, { cause: error })
+  }
+}
+
+/** A claim of this name may be somebody else's: only one that was made for this pod is its. */
+function checkOwner({ metadata }: Pod, { namespace, name }: ObjectKey, claim: PersistentVolumeClaim): void {
+  const owner = claim.metadata?.ownerReferences?.find(({ controller }) => controller === true)
+  if (owner?.uid === metadata.uid) return
+  throw new ClaimError(
+    `PVC ${namespace}/${name} was not created for pod ${metadata.namespace}/${metadata.name} (pod is not owner)`,
+  )
+}
+
+function checkMode({ volume: { name }, asFiles, asDevice }: UsedVolume, mode: string): void {
+  if (mode === 'Block' && asFiles)
+    throw new ClaimError(`volume ${name} has volumeMode Block, but is specified in volumeMounts`)
+  if (mode !== 'Block' && asDevice)
+    throw new ClaimError(`volume ${name} has volumeMode ${mode}, but is specified in volumeDevices`)
+}

@@ -1,0 +1,32 @@
+import type { PersistentVolumeSpec, Volume } from '../../model/generated/core-v1.ts'
+import type { VolumeSource } from './volume-wish.ts'
+
+const INLINE_PLUGINS = {
+  emptyDir: 'kubernetes.io/empty-dir',
+  hostPath: 'kubernetes.io/host-path',
+  configMap: 'kubernetes.io/configmap',
+  secret: 'kubernetes.io/secret',
+  downwardAPI: 'kubernetes.io/downward-api',
+  projected: 'kubernetes.io/projected',
+  nfs: 'kubernetes.io/nfs',
+  csi: 'kubernetes.io/csi',
+} as const satisfies Partial<Record<keyof Volume, string>>
+
+const PERSISTENT_PLUGINS = {
+  hostPath: 'kubernetes.io/host-path',
+  local: 'kubernetes.io/local-volume',
+  nfs: 'kubernetes.io/nfs',
+  csi: 'kubernetes.io/csi',
+} as const satisfies Partial<Record<keyof PersistentVolumeSpec, string>>
+
+/** The plugin that brings what a volume names; undefined for a source that none of them brings. */
+export function computeVolumePlugin(source: VolumeSource): string | undefined {
+  return source.kind === 'inline'
+    ? findPlugin(INLINE_PLUGINS, source.volume)
+    : findPlugin(PERSISTENT_PLUGINS, source.volume.spec ?? {})
+}
+
+function findPlugin(plugins: Readonly<Record<string, string>>, spec: object): string | undefined {
+  const present = new Map(Object.entries(spec))
+  return Object.entries(plugins).find(([field]) => present.get(field) !== undefined)?.[1]
+}

@@ -1,0 +1,19 @@
+import { VolumesError } from '../../model/pod/volumes-error.ts'
+
+/** What users read about volumes that did not come, in the words that tools look for. */
+export function computeVolumesFailure(
+  volumes: {
+    readonly unmounted: readonly string[]
+    /** Those of them that wait for somebody else to attach them. */
+    readonly unattached: readonly string[]
+    /** Why volumes could not be found out, by name. */
+    readonly failures: ReadonlyMap<string, string>
+  },
+  cause: unknown,
+): VolumesError {
+  const { unmounted, unattached, failures } = volumes
+  const list = (names: Iterable<string>) => `[${[...names].sort().join(' ')}]`
+  const why = failures.size === 0 ? 'timed out waiting for the condition' : [...failures.values()].sort().join('; ')
+  const text = `unmounted volumes=${list(unmounted)}, unattached volumes=${list(unattached)}, failed to process volumes=${list(failures.keys())}: ${why}`
+  return new VolumesError(text, { cause })
+}

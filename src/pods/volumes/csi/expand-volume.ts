@@ -1,0 +1,141 @@
+import { CsiCallError } from '../../../protocols/csi/csi-call-error.ts'
+import type { PersistentVolume, PersistentVolumeClaim } from '../../../model/generated/core-v1.ts'
+import type { SetUpRequest } from '../volume-kind.ts'
+import { VolumeStepError } from '../volume-step-error.ts'
+import { csiErrorText, requireDriver } from './call-driver.ts'
+import { expansionBegun, expansionDone, expansionFailed } from './claim-patches.ts'
+import { computeExpansion, toBytes } from './compute-expansion.ts'
+import type { Expansion } from './compute-expansion.ts'
+import type { CsiDeps } from './csi-deps.ts'
+import type { CsiVolume } from './csi-volume.ts'
+import { readSecret } from './read-secret.ts'
+import { toCapability } from './to-capability.ts'
+
+/** What is known of the size of a volume on this node, over all its pods. */
+interface Sizing {
+  /** In bytes; undefined before it was looked at. */
+  size: bigint | undefined
+  /** The driver can make it larger only when no pod uses it. */
+  expandsUnusedOnly: boolean
+}
+
+export interface ExpandRequest {
+  readonly request: SetUpRequest
+  readonly volume: CsiVolume
+  readonly persistent: PersistentVolume
+  readonly sizing: Sizing
+  /** Where the pod has it, and where the node has it. */
+  readonly volumePath: string
+  readonly stagingPath: string
+}
+
+type Expanding = ExpandRequest & {
+  readonly claim: PersistentVolumeClaim
+  readonly expansion: Extract<Expansion, { readonly kind: 'expand' }>
+}
+
+const INFEASIBLE: ReadonlySet<string> = new Set(['InvalidArgument', 'OutOfRange', 'NotFound'])
+
+/** Has the driver make a volume as large on this node as the cluster has made it, and tells the claim. */
+export async function expandVolume(deps: CsiDeps, wanted: ExpandRequest, signal: AbortSignal): Promise<void> {
+  const { persistent, sizing, request, volume } = wanted
+  const capacity = persistent.spec?.capacity?.['storage']
+  if (request.source.kind !== 'persistent' || capacity === undefined || sizing.expandsUnusedOnly) return
+  if (sizing.size !== undefined && toBytes(capacity) <= sizing.size) return
+  try {
+    const claim = await deps.objects.claim(request.source.claim, signal)
+    sizing.size ??= toBytes(claim.status?.capacity?.['storage'])
+    const expansion = computeExpansion({ claim, capacity, known: sizing.size })
+    if (expansion.kind === 'none') return
+    if (expansion.kind === 'done') return void (sizing.size = toBytes(expansion.size))
+    if (volume.readOnly) return refuse(deps, wanted, expansion.size)
+    await expand(deps, { ...wanted, claim, expansion }, signal)
+    sizing.size = toBytes(expansion.size)
+  } catch (error) {
+    if (signal.aborted) throw error
+    throw toStepError(error, request.ready !== undefined)
+  }
+}
+
+/** Containers that run keep what they have; a pod that starts is to have the size that it counts on. */
+function toStepError(error: unknown, isInUse: boolean): VolumeStepError {
+  const message = csiErrorText(error)
+  return isInUse
+    ? new VolumeStepError(message, {
+        step: 'NodeExpandVolume.NodeExpandVolume failed',
+        reason: 'VolumeResizeFailed',
+        outcome: 'uncertain',
+        cause: error,
+      })
+    : new VolumeStepError(message, {
+        step: 'MountVolume.Setup failed while expanding volume',
+        outcome: 'uncertain',
+        cause: error,
+      })
+}
+
+function refuse({ events }: CsiDeps, { request, sizing }: ExpandRequest, size: string): void {
+  const message = `MountVolume.NodeExpandVolume failed for volume "${request.specName}" requested read-only file system`
+  events.record(request.pod, { type: 'Warning', reason: 'FileSystemResizeFailed', message })
+  // Told once.
+  sizing.size = toBytes(size)
+}
+
+async function expand(deps: CsiDeps, wanted: Expanding, signal: AbortSignal): Promise<void> {
+  const { request, claim, expansion } = wanted
+  const { objects, events, nodeName } = deps
+  const { followed, claimIsUpdated, size } = expansion
+  const key = { namespace: claim.metadata?.namespace ?? '', name: claim.metadata?.name ?? '' }
+  const isTold = followed && !claimIsUpdated
+  const known = isTold ? await objects.patchClaimStatus(key, expansionBegun(claim), signal) : claim
+  if (!(await callExpand(deps, { ...wanted, claim: known }, signal))) return
+  const message = `MountVolume.NodeExpandVolume succeeded for volume "${request.specName}" ${nodeName}`
+  events.record(request.pod, { type: 'Normal', reason: 'FileSystemResizeSuccessful', message })
+  if (!claimIsUpdated) await objects.patchClaimStatus(key, expansionDone(known, size), signal)
+}
+
+/** False: nothing was done, and nothing more is to be said of it. */
+async function callExpand(deps: CsiDeps, wanted: Expanding, signal: AbortSignal): Promise<boolean> {
+  const { volume, sizing, expansion, request, volumePath, stagingPath } = wanted
+  const driver = requireDriver(deps.drivers, volume.driver)
+  const can = await driver.capabilities(signal)
+  if (!can.has('EXPAND_VOLUME')) {
+    if (!expansion.followed || expansion.claimIsUpdated) return false
+    throw new Error(`NodeExpand is not supported by the CSI driver ${volume.driver}`)
+  }
+  const secrets = await readSecret(deps, volume.expandSecret, 'NodeExpandSecretRef', signal)
+  const capability = toCapability(volume, can, undefined)
+  const requiredBytes = toBytes(expansion.size)
+  const paths = { volumePath: deps.toDriverPath(volumePath), stagingPath: deps.toDriverPath(stagingPath) }
+  const call = () => driver.expand({ volumeId: volume.handle, ...paths, capability, requiredBytes, secrets }, signal)
+  try {
+    const step = `NodeExpandVolume of CSI driver ${volume.driver} for volume "${request.name}"`
+    await (request.noteStep?.(step, call) ?? call())
+    return true
+  } catch (error) {
+    if (signal.aborted || !(error instanceof CsiCallError)) throw error
+    if (expansion.followed && error.isFinal) await tellFailure(deps, wanted, error, signal)
+    if (error.code !== 'FailedPrecondition') throw error
+    // It cannot be done while pods use it, and keeps none of them from starting.
+    sizing.expandsUnusedOnly = true
+    deps.log.warn('a CSI volume cannot be made larger while it is in use', { volume: request.specName, error })
+    return false
+  }
+}
+
+async function tellFailure(
+  { objects, clock, log }: CsiDeps,
+  { claim }: Expanding,
+  error: CsiCallError,
+  signal: AbortSignal,
+): Promise<void> {
+  const key = { namespace: claim.metadata?.namespace ?? '', name: claim.metadata?.name ?? '' }
+  const time = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
+  const failure = { message: csiErrorText(error), infeasible: INFEASIBLE.has(error.code), time }
+  try {
+    await objects.patchClaimStatus(key, expansionFailed(claim, failure), signal)
+  } catch (cause) {
+    signal.throwIfAborted()
+    log.warn('cannot tell a claim that its volume could not be made larger', { ...key, error: cause })
+  }
+}

@@ -1,0 +1,55 @@
+import type { PodUid } from '../../../model/pod/pod.ts'
+import type { VolumePlace } from '../volume-wish.ts'
+import type { CsiDeps } from './csi-deps.ts'
+import { deviceStaging, filesStaging } from './csi-paths.ts'
+import type { NodeVolume } from './staged-volumes.ts'
+import { parseVolumeData } from './volume-data.ts'
+import type { VolumeData } from './volume-data.ts'
+
+export interface FoundCsiVolumes {
+  /** Those that may be staged. */
+  readonly staged: readonly NodeVolume[]
+  readonly users: readonly { readonly uid: PodUid; readonly volume: NodeVolume }[]
+}
+
+type FindDeps = Pick<CsiDeps, 'csiFiles' | 'rootDirectory'>
+
+/** What earlier agents left of CSI volumes, by the notes that lie beside them. */
+export async function findCsiVolumes(deps: FindDeps, places: readonly VolumePlace[]): Promise<FoundCsiVolumes> {
+  const { csiFiles } = deps
+  const users: { uid: PodUid; volume: NodeVolume }[] = []
+  for (const place of places) {
+    const directory = isDevice(place) ? deviceStaging(deps.rootDirectory, place.specName).data : place.path
+    const data = parseVolumeData((await csiFiles.readData(directory)) ?? '')
+    if (data !== undefined && data.volumeLifecycleMode !== 'Ephemeral')
+      users.push({
+        uid: place.uid,
+        volume: toNodeVolume(deps, data, { use: isDevice(place) ? 'device' : 'files', specName: place.specName }),
+      })
+  }
+  const files = (await csiFiles.listStagedFiles()).flatMap(({ text }) => {
+    const data = parseVolumeData(text)
+    const specName = users.find(({ volume }) => volume.handle === data?.volumeHandle)?.volume.specName ?? ''
+    return data === undefined ? [] : [toNodeVolume(deps, data, { use: 'files', specName })]
+  })
+  const devices = (await csiFiles.listStagedDevices()).flatMap(({ text }) => {
+    const data = parseVolumeData(text)
+    return data?.specVolID === undefined ? [] : [toNodeVolume(deps, data, { use: 'device', specName: data.specVolID })]
+  })
+  return { staged: [...files, ...devices], users }
+}
+
+/** The volume of a note, as the node has it. */
+export function toNodeVolume(
+  { rootDirectory }: Pick<CsiDeps, 'rootDirectory'>,
+  { driverName: driver, volumeHandle: handle }: Pick<VolumeData, 'driverName' | 'volumeHandle'>,
+  { use, specName }: Pick<NodeVolume, 'use' | 'specName'>,
+): NodeVolume {
+  const { staging, data } =
+    use === 'device' ? deviceStaging(rootDirectory, specName) : filesStaging(rootDirectory, driver, handle)
+  return { driver, handle, specName, use, staging, data }
+}
+
+export function isDevice({ uid, path }: VolumePlace): boolean {
+  return path.includes(`/pods/${uid}/volumeDevices/`)
+}

@@ -1,0 +1,23 @@
+import type { ObjectKey } from '../../objects/object-api.ts'
+import { errorText } from '../../../base/telemetry/create-logger.ts'
+import type { CsiDeps } from './csi-deps.ts'
+
+/** What a driver is to know that others are not; asked for anew each time. */
+export async function readSecret(
+  { objects }: Pick<CsiDeps, 'objects'>,
+  key: ObjectKey | undefined,
+  field: string,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, string>>> {
+  if (key === undefined) return {}
+  try {
+    const { data = {} } = await objects.driverSecret(key, signal)
+    return Object.fromEntries(
+      Object.entries(data).map(([name, value]) => [name, Buffer.from(value, 'base64').toString('utf8')]),
+    )
+  } catch (error) {
+    signal.throwIfAborted()
+    const message = `fetching ${field} ${key.namespace}/${key.name} failed: ${errorText(error)}`
+    throw new Error(message, { cause: error })
+  }
+}

@@ -1,0 +1,59 @@
+import type { PersistentVolume, SecretReference } from '../../../model/generated/core-v1.ts'
+import type { ObjectKey } from '../../objects/object-api.ts'
+import type { VolumeWish } from '../volume-wish.ts'
+import { inlineHandle } from './csi-names.ts'
+import type { CsiVolume } from './csi-volume.ts'
+
+/** What a pod wants, in the words of drivers. */
+export function toCsiVolume(wish: VolumeWish): CsiVolume {
+  const { source } = wish
+  return source.kind === 'inline' ? toEphemeral(wish) : toPersistent(wish, source.volume)
+}
+
+function toEphemeral({ name, uid, pod, source, specName }: VolumeWish): CsiVolume {
+  const csi = source.kind === 'inline' ? source.volume.csi : undefined
+  if (csi === undefined) throw new Error(`Cannot bring volume "${name}": expected csi in the spec of its pod`)
+  const secret = csi.nodePublishSecretRef?.name
+  return {
+    driver: csi.driver,
+    handle: inlineHandle(uid, specName),
+    specName,
+    lifecycle: 'Ephemeral',
+    use: 'files',
+    fsType: csi.fsType ?? '',
+    readOnly: csi.readOnly === true,
+    attributes: csi.volumeAttributes ?? {},
+    mountOptions: [],
+    accessModes: [],
+    stageSecret: undefined,
+    publishSecret: secret === undefined ? undefined : { namespace: pod.metadata.namespace, name: secret },
+    expandSecret: undefined,
+  }
+}
+
+function toPersistent({ name, specName, readOnly }: VolumeWish, { spec = {} }: PersistentVolume): CsiVolume {
+  const { csi } = spec
+  if (csi === undefined) throw new Error(`Cannot bring volume "${name}": expected csi in the spec of "${specName}"`)
+  if (csi.driver === '' || csi.driver.includes('/') || csi.volumeHandle === '')
+    throw new Error(`Cannot bring volume "${specName}": expected the name of a driver and a volumeHandle in its spec`)
+  return {
+    driver: csi.driver,
+    handle: csi.volumeHandle,
+    specName,
+    lifecycle: 'Persistent',
+    use: spec.volumeMode === 'Block' ? 'device' : 'files',
+    fsType: csi.fsType ?? '',
+    readOnly: readOnly || csi.readOnly === true,
+    attributes: csi.volumeAttributes ?? {},
+    // The old annotation is nothing to drivers.
+    mountOptions: spec.mountOptions ?? [],
+    accessModes: spec.accessModes ?? [],
+    stageSecret: toKey(csi.nodeStageSecretRef),
+    publishSecret: toKey(csi.nodePublishSecretRef),
+    expandSecret: toKey(csi.nodeExpandSecretRef),
+  }
+}
+
+function toKey(reference: SecretReference | undefined): ObjectKey | undefined {
+  return reference && { namespace: reference.namespace ?? '', name: reference.name ?? '' }
+}

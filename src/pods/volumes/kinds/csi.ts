@@ -1,0 +1,216 @@
+import type { TaskGroup } from '../../../base/async/task-group.ts'
+import type { CsiDriverTraits } from '../../../protocols/csi/csi-driver-objects.ts'
+import type { CsiDrivers } from '../../../protocols/csi/csi-drivers.ts'
+import type { PersistentVolume } from '../../../model/generated/core-v1.ts'
+import { volumeGroupsOf } from '../claims/volume-groups.ts'
+import { askDriverUsage } from '../csi/ask-driver-usage.ts'
+import type { CsiDeps } from '../csi/csi-deps.ts'
+import { CSI_PLUGIN } from '../csi/csi-names.ts'
+import { mountPath } from '../csi/csi-paths.ts'
+import type { CsiVolume } from '../csi/csi-volume.ts'
+import { expandVolume } from '../csi/expand-volume.ts'
+import { findCsiVolumes, isDevice, toNodeVolume } from '../csi/find-csi-volumes.ts'
+import { mountAt } from '../csi/mount-at.ts'
+import { noteDevice, publishDevice, unpublishDevice } from '../csi/publish-device.ts'
+import { publishVolume } from '../csi/publish-volume.ts'
+import { stageVolume } from '../csi/stage-volume.ts'
+import { StagedVolumes } from '../csi/staged-volumes.ts'
+import type { NodeVolume } from '../csi/staged-volumes.ts'
+import { toCsiVolume } from '../csi/to-csi-volume.ts'
+import { unpublishVolume } from '../csi/unpublish-volume.ts'
+import { unstageVolume } from '../csi/unstage-volume.ts'
+import { waitForAttachment } from '../csi/wait-for-attachment.ts'
+import type { Attached } from '../csi/wait-for-attachment.ts'
+import type { VolumeDriver } from '../mounted-volume.ts'
+import type { SetUpRequest, TearDownRequest, VolumeKind } from '../volume-kind.ts'
+import { VolumeStepError } from '../volume-step-error.ts'
+import type { ReadyVolume, VolumePlace, VolumeWish } from '../volume-wish.ts'
+
+export interface CsiKindDeps extends CsiDeps {
+  /** The node has another list of volumes that are in use. */
+  readonly onInUse: () => void
+  readonly group: TaskGroup
+}
+
+interface Wanted {
+  readonly request: SetUpRequest
+  readonly volume: CsiVolume
+}
+
+interface OnNode {
+  /** Undefined for one that is the pod's own. */
+  readonly node: NodeVolume | undefined
+}
+
+/** Volumes of CSI drivers: persistent ones, and those that are written down in the pod itself. Nothing that they hold is ever removed. */
+export class CsiKind implements VolumeKind {
+  readonly plugin = CSI_PLUGIN
+  // A driver may want to publish again; the cluster may have made a volume larger.
+  readonly refreshed = true
+  readonly measure = 'driver'
+  readonly #deps: CsiKindDeps
+  readonly #staged: StagedVolumes
+  /** Paths of volumes that wait for a controller to attach them. */
+  readonly #unattached = new Set<string>()
+
+  constructor(deps: CsiKindDeps) {
+    this.#deps = deps
+    this.#staged = new StagedVolumes({
+      ...deps,
+      unstage: (volume, signal) => unstageVolume(deps, volume, signal),
+      onChange: deps.onInUse,
+    })
+  }
+
+  async setUp(request: SetUpRequest, signal: AbortSignal): Promise<ReadyVolume> {
+    const volume = toCsiVolume(request)
+    const node = volume.lifecycle === 'Ephemeral' ? undefined : this.#toNode(volume)
+    const ready =
+      (await this.#keep({ request, volume }, signal)) ?? (await this.#bring({ request, volume, node }, signal))
+    if (node !== undefined) await this.#expand({ request, volume, node, ready }, signal)
+    return ready
+  }
+
+  async tearDown(request: TearDownRequest, signal: AbortSignal): Promise<void> {
+    const use = isDevice(request) ? 'device' : 'files'
+    const data = await (use === 'device' ? unpublishDevice : unpublishVolume)(this.#deps, request, signal)
+    const { uid, specName } = request
+    const staging =
+      data === undefined
+        ? this.#staged.stagingOf(uid, specName)
+        : toNodeVolume(this.#deps, data, { use, specName }).staging
+    if (staging !== undefined) this.#staged.leave(staging, uid)
+  }
+
+  async adopt(places: readonly VolumePlace[], signal: AbortSignal): Promise<void> {
+    const { staged, users } = await findCsiVolumes(this.#deps, places)
+    this.#staged.adopt(staged, users)
+    const drivers = new Set([...staged, ...users.map(({ volume }) => volume)].map(({ driver }) => driver))
+    for (const driver of drivers) {
+      this.#deps.group.run(`traits of CSI driver ${driver}`, async (s) => {
+        const { attachRequired } = await this.#deps.driverObjects.find(driver, s)
+        this.#staged.noteAttachable(driver, attachRequired)
+      })
+    }
+    signal.throwIfAborted()
+  }
+
+  isUnattached({ path }: VolumePlace): boolean {
+    return this.#unattached.has(path)
+  }
+
+  driverOf(wish: VolumeWish): VolumeDriver {
+    const tellAbnormal = (text: string) => {
+      const message = `Volume ${wish.name}: ${text}`
+      this.#deps.events.record(wish.pod, { type: 'Warning', reason: 'VolumeConditionAbnormal', message })
+    }
+    const ask = (signal: AbortSignal) => askDriverUsage(this.#deps, wish, signal)
+    return { name: toCsiVolume(wish).driver, ask, tellAbnormal }
+  }
+
+  /** The names of volumes that must not be detached from this node; undefined while they are not known. */
+  inUse(): readonly string[] | undefined {
+    return this.#staged.inUse()
+  }
+
+  /** A driver came or went. */
+  hurry(): void {
+    this.#staged.hurry()
+  }
+
+  /** The pods are known: what none of them uses is taken from the node. */
+  releaseUnused(): void {
+    this.#staged.releaseUnused()
+  }
+
+  /** What is there already, unless its driver wants to publish it anew. */
+  async #keep({ request, volume }: Wanted, signal: AbortSignal): Promise<ReadyVolume | undefined> {
+    if (request.ready === undefined) return undefined
+    const { requiresRepublish } = await this.#deps.driverObjects.find(volume.driver, signal)
+    return requiresRepublish ? undefined : request.ready
+  }
+
+  async #bring({ request, volume, node }: Wanted & OnNode, signal: AbortSignal): Promise<ReadyVolume> {
+    const attached = await this.#attach({ request, volume, node }, signal)
+    const wanted = { request, volume, attached }
+    if (volume.use === 'device') await noteDevice(this.#deps, wanted)
+    if (node !== undefined)
+      await this.#staged.stage(node, (isFound) => stageVolume(this.#deps, { ...wanted, node, isFound }, signal), signal)
+    if (volume.use === 'device') {
+      const hostPath = await publishDevice(this.#deps, wanted, signal)
+      return { kind: 'device', hostPath, permissions: volume.readOnly ? 'r' : 'mrw' }
+    }
+    await publishVolume(this.#deps, wanted, signal)
+    return await this.#toReady(wanted)
+  }
+
+  async #attach({ request, volume, node }: Wanted & OnNode, signal: AbortSignal): Promise<Attached> {
+    if (node === undefined) {
+      const traits = await this.#deps.driverObjects.find(volume.driver, signal)
+      checkLifecycle(volume, traits, this.#deps.drivers)
+      return { traits, publishContext: {} }
+    }
+    const onTraits = (traits: CsiDriverTraits) => {
+      checkLifecycle(volume, traits, this.#deps.drivers)
+      this.#staged.enter(node, request.uid, { attachable: traits.attachRequired })
+    }
+    const onWaiting = (isWaiting: boolean) => {
+      if (isWaiting) this.#unattached.add(request.path)
+      else this.#unattached.delete(request.path)
+    }
+    return await waitForAttachment(this.#deps, { request, volume, onTraits, onWaiting }, signal)
+  }
+
+  async #toReady({ request, volume }: Wanted): Promise<ReadyVolume> {
+    const hostPath = mountPath(request.path)
+    const mount = await mountAt(this.#deps.mounter, hostPath)
+    return {
+      kind: 'files',
+      hostPath,
+      readOnly: volume.readOnly,
+      selinuxRelabel: !volume.readOnly && mount?.superOptions.includes('seclabel') === true,
+      groups: volumeGroupsOf(request.source),
+    }
+  }
+
+  async #expand(
+    { request, volume, node, ready }: Wanted & { readonly node: NodeVolume; readonly ready: ReadyVolume },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const sizing = this.#staged.sizing(node.staging)
+    const persistent = await this.#readPersistent(request, signal)
+    if (sizing === undefined || persistent === undefined) return
+    const paths = { volumePath: ready.hostPath, stagingPath: node.staging }
+    await expandVolume(this.#deps, { request, volume, persistent, sizing, ...paths }, signal)
+  }
+
+  /** One that is there already may have become larger since it was brought; while nobody can tell, it has not. */
+  async #readPersistent({ source, ready }: SetUpRequest, signal: AbortSignal): Promise<PersistentVolume | undefined> {
+    if (source.kind !== 'persistent') return undefined
+    if (ready === undefined) return source.volume
+    try {
+      return await this.#deps.objects.persistentVolume(source.volume.metadata?.name ?? '', signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      this.#deps.log.debug('cannot look whether a volume has become larger', { error })
+      return undefined
+    }
+  }
+
+  #toNode({ driver: driverName, handle: volumeHandle, use, specName }: CsiVolume): NodeVolume {
+    return toNodeVolume(this.#deps, { driverName, volumeHandle }, { use, specName })
+  }
+}
+
+function checkLifecycle(
+  { driver, lifecycle, use }: CsiVolume,
+  { lifecycleModes }: CsiDriverTraits,
+  drivers: CsiDrivers,
+): void {
+  if (lifecycleModes.includes(lifecycle)) return
+  const modes = lifecycleModes.map((mode) => `"${mode}"`).join(' ')
+  const isThere = drivers.find(driver) !== undefined
+  const message = `volume mode "${lifecycle}" not supported by driver ${driver} (only supports [${modes}])${isThere ? '' : ', and no such driver is registered'}`
+  const step = use === 'device' ? 'MapVolume.MapPodDevice failed' : 'MountVolume.SetUp failed'
+  throw new VolumeStepError(message, { step, outcome: 'untried' })
+}

@@ -1,0 +1,73 @@
+import { KeyedLock } from '../../../base/async/keyed-lock.ts'
+import { mountOptionsOf } from '../claims/mount-options.ts'
+import { volumeGroupsOf } from '../claims/volume-groups.ts'
+import { bindLocalFiles } from '../local/bind-local-files.ts'
+import { LOCAL_PLUGIN } from '../local/local-volume-deps.ts'
+import type { LocalVolume, LocalVolumeDeps } from '../local/local-volume-deps.ts'
+import { unmountDevice } from '../local/mount-device.ts'
+import { freeDevice, mapDevice } from '../mounts/map-device.ts'
+import type { VolumeKind } from '../volume-kind.ts'
+import type { ReadyVolume, VolumePlace, VolumeWish } from '../volume-wish.ts'
+
+/**
+ * Disks and directories of the node as persistent volumes. What they hold is never removed: taking one away is unmounting and removing
+ * empty directories.
+ */
+export function createLocalKind(deps: LocalVolumeDeps): VolumeKind {
+  // A device that one pod leaves must not be unmounted while another comes.
+  const lock = new KeyedLock()
+  return {
+    plugin: LOCAL_PLUGIN,
+    refreshed: false,
+    measure: 'fileSystem',
+    setUp: (wish, signal) => lock.hold(wish.specName, () => setUp(deps, wish, signal), signal),
+    tearDown: (place, signal) => lock.hold(place.specName, () => tearDown(deps, place, signal), signal),
+  }
+}
+
+async function setUp(deps: LocalVolumeDeps, wish: VolumeWish, signal: AbortSignal): Promise<ReadyVolume> {
+  const { source, readOnly } = wish
+  const volume = await lookAt(deps, wish, signal)
+  const mode = source.kind === 'persistent' ? source.volume.spec?.volumeMode : undefined
+  if (mode === 'Block') {
+    if (volume.kind !== 'blockDevice')
+      throw new Error(`Cannot use "${volume.path}" as a block device: it is a directory`)
+    const directory = mapDirectory(deps, wish)
+    await mapDevice(deps, { wish, device: volume.path, directory }, signal)
+    return { kind: 'device', hostPath: volume.path, permissions: readOnly ? 'r' : 'mrw' }
+  }
+  await bindLocalFiles(deps, { wish, volume }, signal)
+  return { kind: 'files', hostPath: wish.path, readOnly, selinuxRelabel: true, groups: volumeGroupsOf(source) }
+}
+
+async function tearDown(deps: LocalVolumeDeps, place: VolumePlace, signal: AbortSignal): Promise<void> {
+  if (place.path.includes(`/pods/${place.uid}/volumeDevices/`)) {
+    await freeDevice(deps, place, mapDirectory(deps, place), signal)
+    return await deps.deviceFiles.removeLink(place.path)
+  }
+  await deps.mounter.unmount(place.path, { force: false }, signal)
+  await unmountDevice(deps, place.specName, signal)
+  // Last: as long as it is there, a new agent finds what is left to do.
+  await deps.folders.removeDirectory(place.path)
+}
+
+function mapDirectory({ rootDirectory }: LocalVolumeDeps, { specName }: VolumePlace): string {
+  return `${rootDirectory}/plugins/kubernetes.io~local-volume/volumeDevices/${specName}`
+}
+
+async function lookAt(
+  deps: LocalVolumeDeps,
+  { source, specName }: VolumeWish,
+  signal: AbortSignal,
+): Promise<LocalVolume> {
+  const persistent = source.kind === 'persistent' ? source.volume : {}
+  const { path, fsType } = persistent.spec?.local ?? { path: '' }
+  if (!path.startsWith('/') || path.split('/').includes('..'))
+    throw new Error(`Cannot use the local volume "${specName}": path "${path}", expected an absolute one without ".."`)
+  const found = await deps.describePath(path, signal)
+  if (found === undefined) throw new Error(`Cannot use the local volume "${specName}": path "${path}" does not exist`)
+  const { kind, real } = found
+  if (kind === 'other') throw new Error(`Cannot use "${path}": only directory and block device are supported`)
+  const mountOptions = mountOptionsOf(persistent)
+  return { name: specName, kind, path: real, fsType: fsType === '' ? undefined : fsType, mountOptions }
+}

@@ -1,0 +1,90 @@
+import { isIPv6 } from 'node:net'
+import type { Mounter } from '../../../system/mounts/mounter.ts'
+import { mountsAt } from '../../../system/mounts/mounts-at.ts'
+import { MountError } from '../../../system/mounts/run-mount.ts'
+import type { VolumeFiles } from '../../../system/directories/volume-files.ts'
+import type { NFSVolumeSource } from '../../../model/generated/core-v1.ts'
+import { joinMountOptions, mountOptionsOf } from '../claims/mount-options.ts'
+import { volumeGroupsOf } from '../claims/volume-groups.ts'
+import { orUndo } from '../or-undo.ts'
+import { UncertainMountError } from '../volume-kind.ts'
+import type { VolumeKind } from '../volume-kind.ts'
+import type { ReadyVolume, VolumeWish } from '../volume-wish.ts'
+
+export interface NfsKindDeps {
+  readonly mounter: Mounter
+  readonly folders: Pick<VolumeFiles, 'makeDirectory' | 'removeDirectory'>
+}
+
+// As long as mount.nfs itself tries by default.
+const MOUNT_MS = 120_000
+
+/** Directories of NFS servers. Nothing in them is ever removed, and nobody but mount and umount in child processes looks at them. */
+export function createNfsKind(deps: NfsKindDeps): VolumeKind {
+  const { mounter, folders } = deps
+  return {
+    plugin: 'kubernetes.io/nfs',
+    refreshed: false,
+    measure: 'fileSystem',
+
+    async setUp(wish, signal) {
+      const nfs = nfsOf(wish)
+      const readOnly = wish.readOnly || nfs.readOnly === true
+      // Before the directory is touched: where a server is away, touching hangs.
+      if ((await mountsAt(mounter, wish.path)).length === 0) {
+        await folders.makeDirectory(wish.path, 0o750)
+        await mountNfs(deps, { wish, nfs, readOnly }, signal)
+      }
+      return toReady(wish, readOnly)
+    },
+
+    async tearDown({ path }, signal) {
+      // Force comes only after a plain try has had its minute.
+      await mounter.unmount(path, { force: true }, signal)
+      await folders.removeDirectory(path)
+    },
+  }
+}
+
+async function mountNfs(
+  { mounter, folders }: NfsKindDeps,
+  { wish, nfs, readOnly }: { readonly wish: VolumeWish; readonly nfs: NFSVolumeSource; readonly readOnly: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const own = wish.source.kind === 'persistent' ? mountOptionsOf(wish.source.volume) : []
+  const request = {
+    fileSystem: 'nfs',
+    source: toExport(nfs),
+    target: wish.path,
+    options: joinMountOptions(own, readOnly ? ['ro'] : []),
+    deadlineMs: MOUNT_MS,
+  }
+  const undo = async () => {
+    await mounter.unmount(wish.path, { force: true }, signal)
+    await folders.removeDirectory(wish.path)
+  }
+  try {
+    await orUndo({ work: () => mounter.mount(request, signal), undo }, signal)
+  } catch (error) {
+    // One that was given up while it ran may succeed yet.
+    if (error instanceof MountError && error.uncertain) throw new UncertainMountError(error.message, { cause: error })
+    throw error
+  }
+}
+
+function nfsOf({ source, name }: VolumeWish): NFSVolumeSource {
+  const nfs = source.kind === 'inline' ? source.volume.nfs : source.volume.spec?.nfs
+  if (nfs === undefined) throw new Error(`Cannot mount volume "${name}": it names no NFS server`)
+  return nfs
+}
+
+/** As mount takes it; colons of an address must not look like the one before the path. */
+function toExport({ server, path }: NFSVolumeSource): string {
+  if (!/^[^\s/-][^\s/]*$/.test(server) || !path.startsWith('/'))
+    throw new Error(`Cannot mount "${server}:${path}": expected the name of a server and an absolute path`)
+  return `${isIPv6(server) ? `[${server}]` : server}:${path}`
+}
+
+function toReady({ path, source }: VolumeWish, readOnly: boolean): ReadyVolume {
+  return { kind: 'files', hostPath: path, readOnly, selinuxRelabel: false, groups: volumeGroupsOf(source) }
+}

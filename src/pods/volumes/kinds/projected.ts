@@ -1,0 +1,31 @@
+import type { ResourceAmounts } from '../../../model/resources/compute-pod-requests.ts'
+import { createContentKind } from '../payload/content-volume.ts'
+import type { ContentVolumeDeps } from '../payload/content-volume.ts'
+import { inlineSource } from '../inline-source.ts'
+import { gatherProjection } from '../payload/gather-projection.ts'
+import { requireDefaultMode } from '../payload/require-default-mode.ts'
+import type { VolumeContent } from '../payload/volume-content.ts'
+import type { VolumeKind } from '../volume-kind.ts'
+
+/** Several sources in one directory; above all the token of the pod's service account. */
+export function createProjectedKind(
+  deps: ContentVolumeDeps & { readonly content: VolumeContent; readonly nodeAllocatable: () => ResourceAmounts },
+): VolumeKind {
+  return createContentKind(deps, {
+    plugin: 'kubernetes.io/projected',
+    medium: 'Memory',
+    async gather(wish, signal) {
+      const source = inlineSource(wish, 'projected')
+      const { pod, specName, fsUser, fsGroup } = wish
+      const facts = {
+        pod,
+        volume: specName,
+        fsUser,
+        fsGroup,
+        content: deps.content,
+        nodeAllocatable: deps.nodeAllocatable(),
+      }
+      return await gatherProjection(source.sources, { ...facts, defaultMode: requireDefaultMode(source) }, signal)
+    },
+  })
+}

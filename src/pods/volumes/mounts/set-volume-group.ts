@@ -1,0 +1,44 @@
+import { AbortScope } from '../../../base/async/abort-scope.ts'
+import type { Clock } from '../../../base/async/clock.ts'
+import type { GuardedFiles } from '../../../system/guarded/guarded-files.ts'
+import type { Pod } from '../../../model/pod/pod.ts'
+import type { Logger } from '../../../base/telemetry/logger.ts'
+import type { PodEvents } from '../../../model/events/pod-events.ts'
+
+export interface VolumeGroupDeps {
+  readonly files: Pick<GuardedFiles, 'setOwnership'>
+  readonly events: PodEvents
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export interface VolumeGroupRequest {
+  readonly pod: Pod
+  readonly root: string
+  readonly group: number
+  readonly onlyOnRootMismatch: boolean
+}
+
+const FIRST_WORD_MS = 30_000
+const NEXT_WORD_MS = 60_000
+
+/** Gives a volume to the fsGroup of its pod; when that takes long, the pod's users are told how far it is. */
+export async function setVolumeGroup(
+  { files, events, clock, log }: VolumeGroupDeps,
+  { pod, root, group, onlyOnRootMismatch }: VolumeGroupRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  using scope = new AbortScope(signal)
+  let done = 0
+  const tell = async (): Promise<never> => {
+    for (let waitMs = FIRST_WORD_MS; ; waitMs = NEXT_WORD_MS) {
+      await clock.sleep(waitMs, scope.signal)
+      const message = `Setting volume ownership for ${root}, processed ${done} files`
+      events.record(pod, { type: 'Warning', reason: 'VolumePermissionChangeInProgress', message })
+    }
+  }
+  const request = { root, group, readOnly: false, onlyOnRootMismatch }
+  const work = files.setOwnership(request, (entries) => void (done = entries), scope.signal)
+  const { failed, firstFailure } = await Promise.race([work, tell()])
+  if (failed > 0) log.warn('some files of a volume keep their group', { root, group, failed, firstFailure })
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createVolumeWish } from '../../../../test/builders/create-volume-wish.ts'
+import { FakeVolumeHost } from '../../../../test/fakes/fake-volume-host.ts'
+import type { Payload } from '../../../system/files/payload.ts'
+import { createContentKind } from './content-volume.ts'
+import { createEmptyDirectories } from '../usage/empty-directories.ts'
+
+const { signal } = new AbortController()
+const path = '/root/pods/u-1/volumes/kind/data'
+
+/** A kind that shows the payload, which a test may replace by a failure. */
+function createKind(medium: '' | 'Memory' = '') {
+  const host = new FakeVolumeHost()
+  const state: { payload: Payload | Error; writeFailure: Error | undefined } = {
+    payload: new Map(),
+    writeFailure: undefined,
+  }
+  const kind = createContentKind(
+    {
+      directories: createEmptyDirectories(host.deps),
+      writer: {
+        async write({ directory, payload, group }) {
+          host.journal.push(`write ${[...payload.keys()].join(',')} into ${directory} for ${group}`)
+          if (state.writeFailure !== undefined) throw state.writeFailure
+          return true
+        },
+      },
+      async makeMountPoints(root, paths) {
+        host.journal.push(`points ${paths.join(',')} in ${root}`)
+      },
+      log: host.deps.log,
+    },
+    {
+      plugin: 'kubernetes.io/kind',
+      medium,
+      async gather() {
+        if (state.payload instanceof Error) throw state.payload
+        return state.payload
+      },
+    },
+  )
+  return { host, kind, state }
+}
+
+const file = { content: new Uint8Array(), mode: 0o644 }
+
+describe('createContentKind()', () => {
+  test('is read-only, and brought up to date again and again', async () => {
+    const { kind } = createKind()
+    assert.deepEqual([kind.plugin, kind.refreshed, kind.measure], ['kubernetes.io/kind', true, 'once'])
+    assert.deepEqual(await kind.setUp(createVolumeWish({}), signal), {
+      kind: 'files',
+      hostPath: path,
+      readOnly: true,
+      selinuxRelabel: true,
+      groups: [],
+    })
+  })
+
+  test('makes the directory, mount points for other volumes, then writes', async () => {
+    const { host, kind, state } = createKind('Memory')
+    state.payload = new Map([['a', file]])
+    const wish = createVolumeWish({}, { fsGroup: 7, nestedMountPoints: ['x', 'y/z'] })
+    await kind.setUp(wish, signal)
+    assert.deepEqual(host.take(), [
+      `make ${path} 777`,
+      `mount tmpfs tmpfs ${path} noswap`,
+      `give ${path} to 7`,
+      'mark wrapped_data',
+      `points x,y/z in ${path}`,
+      `write a into ${path} for 7`,
+    ])
+    await kind.setUp(wish, signal)
+    assert.deepEqual(host.take(), [`points x,y/z in ${path}`, `write a into ${path} for 7`])
+  })
+
+  test('touches nothing when there is nothing to show', async () => {
+    const { host, kind, state } = createKind()
+    state.payload = new Error('configmap "x" not found')
+    await assert.rejects(kind.setUp(createVolumeWish({}), signal), { message: 'configmap "x" not found' })
+    assert.deepEqual(host.take(), [])
+  })
+
+  test('a first write that fails leaves nothing behind', async () => {
+    const { host, kind, state } = createKind('Memory')
+    state.writeFailure = new Error('no space')
+    await assert.rejects(kind.setUp(createVolumeWish({}), signal), { message: 'no space' })
+    assert.deepEqual(host.take().slice(-3), ['unmark wrapped_data', `unmount ${path}`, `remove ${path}`])
+  })
+
+  test('a later write that fails leaves the old content', async () => {
+    const { host, kind, state } = createKind()
+    await kind.setUp(createVolumeWish({}), signal)
+    host.take()
+    state.writeFailure = new Error('no space')
+    await assert.rejects(kind.setUp(createVolumeWish({}), signal), { message: 'no space' })
+    assert.deepEqual(host.take(), [`points  in ${path}`, `write  into ${path} for undefined`])
+  })
+
+  test('the first failure is told when cleaning up fails too', async () => {
+    const { host, kind, state } = createKind()
+    state.writeFailure = new Error('no space')
+    host.failures.set('remove', new Error('busy'))
+    await assert.rejects(kind.setUp(createVolumeWish({}), signal), { message: 'no space' })
+    assert.deepEqual(host.warnings, ['cannot remove a volume that could not be filled'])
+  })
+
+  test('goes away by what is there, without a spec', async () => {
+    const { host, kind } = createKind('Memory')
+    const wish = createVolumeWish({})
+    await kind.setUp(wish, signal)
+    host.take()
+    await kind.tearDown({ uid: wish.uid, specName: 'data', path }, signal)
+    assert.deepEqual(host.take(), ['unmark wrapped_data', `unmount ${path}`, `remove ${path}`])
+  })
+})

@@ -1,0 +1,42 @@
+import type { PersistentVolumeSpec, Volume } from '../../model/generated/core-v1.ts'
+import type { VolumeSource } from './volume-wish.ts'
+
+const translated = (driver: string) =>
+  `it is served by the CSI driver ${driver}, and such volumes are not translated yet; write it as a csi volume instead`
+const REMOVED = 'Kubernetes no longer has this kind of volume'
+const NOT_YET = 'this kind of volume is not supported yet'
+
+type Kind = Exclude<keyof Volume | keyof PersistentVolumeSpec, 'name'>
+
+const REASONS: Readonly<Partial<Record<Kind, string>>> = {
+  awsElasticBlockStore: translated('ebs.csi.aws.com'),
+  azureDisk: translated('disk.csi.azure.com'),
+  azureFile: translated('file.csi.azure.com'),
+  cinder: translated('cinder.csi.openstack.org'),
+  gcePersistentDisk: translated('pd.csi.storage.gke.io'),
+  portworxVolume: translated('pxd.portworx.com'),
+  vsphereVolume: translated('csi.vsphere.vmware.com'),
+  gitRepo: 'Kubernetes has switched this kind of volume off; clone into an emptyDir in an init container instead',
+  cephfs: REMOVED,
+  flocker: REMOVED,
+  glusterfs: REMOVED,
+  photonPersistentDisk: REMOVED,
+  quobyte: REMOVED,
+  rbd: REMOVED,
+  scaleIO: REMOVED,
+  storageos: REMOVED,
+  fc: NOT_YET,
+  flexVolume: NOT_YET,
+  iscsi: NOT_YET,
+}
+
+/** Why no kind brings this volume, for the event of its pod. */
+export function refuseVolume(source: VolumeSource): string {
+  const named = source.kind === 'inline' ? source.volume : (source.volume.spec ?? {})
+  const name = source.kind === 'inline' ? source.volume.name : (source.volume.metadata?.name ?? '')
+  const given = new Set(Object.entries(named).flatMap(([field, value]) => (value === undefined ? [] : [field])))
+  const [kind, reason] = Object.entries(REASONS).find(([field]) => given.has(field)) ?? []
+  if (kind === undefined || reason === undefined)
+    return `Cannot use volume "${name}": it names no kind that is known here`
+  return `Cannot use volume "${name}" of kind ${kind}: ${reason}`
+}

@@ -1,0 +1,71 @@
+import { computePodPaths } from '../containers/pod-paths.ts'
+import type { GuardedFiles } from '../../system/guarded/guarded-files.ts'
+import { outerMountPointsBelow } from '../../system/mounts/mount-table.ts'
+import type { Mounter } from '../../system/mounts/mounter.ts'
+import type { FoundVolume } from '../../system/directories/volume-folders.ts'
+import type { PodUid } from '../../model/pod/pod.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { TearDownRequest, VolumeKind } from './volume-kind.ts'
+import { subPathsDirectory } from './mounts/volume-paths.ts'
+
+/** The directories around volumes. */
+export interface VolumeFolders {
+  listVolumes(): Promise<readonly FoundVolume[]>
+  /** UIDs of pods that have anything around volumes, even if none is left. */
+  listPods(): Promise<readonly string[]>
+  makeFolder(path: string): Promise<void>
+  holdsAnything(directory: string): Promise<boolean>
+  /** Removes the empty directories around a pod's volumes and returns those that hold something. */
+  removeEmptyFolders(uid: PodUid): Promise<readonly string[]>
+}
+
+export interface TakeDownDeps {
+  readonly rootDirectory: string
+  readonly mounter: Pick<Mounter, 'table' | 'unmount'>
+  readonly files: Pick<GuardedFiles, 'releaseSubPaths'>
+  readonly folders: VolumeFolders
+  readonly log: Logger
+}
+
+/**
+ * Takes one volume of a pod away: first what containers saw of its parts, then the volume. One of an unknown
+ * kind is only unmounted: what it holds belongs to somebody.
+ */
+export async function takeDownVolume(
+  deps: TakeDownDeps,
+  { place, kind }: { readonly place: TearDownRequest; readonly kind: VolumeKind | undefined },
+  signal: AbortSignal,
+): Promise<void> {
+  const { directory } = computePodPaths(deps.rootDirectory, place.uid)
+  await releaseParts(deps, subPathsDirectory(directory, place.specName), signal)
+  if (kind !== undefined) return await kind.tearDown(place, signal)
+  await unmountBelow(deps, place.path, signal)
+  await deps.mounter.unmount(place.path, { force: false }, signal)
+}
+
+/** Unmounts whatever else is mounted below the directory of a pod, and removes directories that hold nothing. */
+export async function removeVolumeRest(deps: TakeDownDeps, uid: PodUid, signal: AbortSignal): Promise<void> {
+  const { directory } = computePodPaths(deps.rootDirectory, uid)
+  await releaseParts(deps, `${directory}/volume-subpaths`, signal)
+  const strays = await unmountBelow(deps, directory, signal)
+  if (strays.length > 0) deps.log.warn('unmounted what nobody knew in the directory of a pod', { uid, strays })
+  const left = await deps.folders.removeEmptyFolders(uid)
+  // Data that no volume of ours has left there is not ours to remove.
+  if (left.length > 0) deps.log.warn('volume directories hold something, they stay', { uid, left })
+}
+
+/** Most pods use no parts of volumes: then no process is started either. */
+async function releaseParts({ folders, files }: TakeDownDeps, directory: string, signal: AbortSignal): Promise<void> {
+  if (await folders.holdsAnything(directory)) await files.releaseSubPaths(directory, signal)
+}
+
+/** Returns what it unmounted. */
+async function unmountBelow(
+  { mounter }: TakeDownDeps,
+  directory: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const points = outerMountPointsBelow(await mounter.table(), directory)
+  for (const point of points) await mounter.unmount(point, { force: false }, signal)
+  return points
+}

@@ -1,0 +1,82 @@
+import type { Pod } from '../../model/pod/pod.ts'
+import { errorText } from '../../base/telemetry/create-logger.ts'
+import type { VolumeMetrics } from '../../metrics/create-volume-metrics.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { PodEvents } from '../../model/events/pod-events.ts'
+import type { PodVolume, PodVolumeDeps } from './pod-volume.ts'
+import type { VolumeKind } from './volume-kind.ts'
+import { VolumeStepError } from './volume-step-error.ts'
+
+export interface VolumeReportsDeps {
+  readonly kinds: readonly VolumeKind[]
+  readonly events: PodEvents
+  readonly metrics: Pick<VolumeMetrics, 'storageOperation' | 'foreignVolumeCleaned'>
+  readonly log: Logger
+}
+
+const OPERATIONS = {
+  files: { mount: 'volume_mount', unmount: 'volume_unmount' },
+  device: { mount: 'map_volume', unmount: 'unmap_volume' },
+} as const
+
+/** Tells users and counters what became of volumes; the same trouble once, however often it is tried. */
+export class VolumeReports {
+  readonly #deps: VolumeReportsDeps
+  readonly #plugins: ReadonlySet<string>
+  /** The last trouble that was told about a volume or about the volumes of a pod. */
+  readonly #told = new WeakMap<object, string>()
+
+  constructor(deps: VolumeReportsDeps) {
+    this.#deps = deps
+    this.#plugins = new Set(deps.kinds.map(({ plugin }) => plugin))
+  }
+
+  readonly done: PodVolumeDeps['onDone'] = (volume, { operation, ms, error }) => {
+    const use = isDevice(volume) ? 'device' : 'files'
+    const plugin = this.#plugins.has(volume.plugin) ? volume.plugin : 'other'
+    this.#deps.metrics.storageOperation(plugin, OPERATIONS[use][operation], ms / 1000, error !== undefined)
+    if (plugin === 'other') this.#deps.metrics.foreignVolumeCleaned(error !== undefined)
+    if (error === undefined) this.#told.delete(volume)
+    if (operation === 'unmount') this.#unmountDone(volume, error)
+    else this.#mountDone(volume, error)
+  }
+
+  /** Not even a try could be made. */
+  failed(table: object, pod: Pod, error: Error): void {
+    const message = `Unable to attach or mount volumes: ${error.message}`
+    if (this.#isNews(table, message)) this.#deps.events.record(pod, { type: 'Warning', reason: 'FailedMount', message })
+  }
+
+  allThere(table: object): void {
+    this.#told.delete(table)
+  }
+
+  #mountDone(volume: PodVolume, error: unknown): void {
+    const pod = volume.wish?.pod
+    if (pod === undefined || error === undefined) return
+    const { events } = this.#deps
+    const { specName } = volume.place
+    const isBlock = isDevice(volume)
+    const own = error instanceof VolumeStepError ? error : undefined
+    const step = own?.step ?? (isBlock ? 'MapVolume.MapPodDevice failed' : 'MountVolume.SetUp failed')
+    const message = `${step} for volume "${specName}" : ${Error.isError(error) ? error.message : errorText(error)}`
+    const reason = own?.reason ?? (isBlock ? 'FailedMapVolume' : 'FailedMount')
+    if (this.#isNews(volume, message)) events.record(pod, { type: 'Warning', reason, message })
+  }
+
+  #unmountDone(volume: PodVolume, error: unknown): void {
+    if (error === undefined || !this.#isNews(volume, errorText(error))) return
+    const { uid, path } = volume.place
+    this.#deps.log.warn('cannot unmount a volume, will try again', { uid, path, error })
+  }
+
+  #isNews(about: object, text: string): boolean {
+    const isNews = this.#told.get(about) !== text
+    this.#told.set(about, text)
+    return isNews
+  }
+}
+
+function isDevice({ place: { uid, path } }: PodVolume): boolean {
+  return path.includes(`/${uid}/volumeDevices/`)
+}

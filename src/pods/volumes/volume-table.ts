@@ -1,0 +1,212 @@
+import { DeadlineError } from '../../base/async/abort-errors.ts'
+import { AbortScope } from '../../base/async/abort-scope.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import { withDeadline } from '../../base/async/deadline.ts'
+import type { TaskGroup } from '../../base/async/task-group.ts'
+import type { Pod } from '../../model/pod/pod.ts'
+import { VolumesError } from '../../model/pod/volumes-error.ts'
+import { errorText } from '../../base/telemetry/create-logger.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { UsedVolume } from './compute-desired-volumes.ts'
+import { computeVolumesFailure } from './compute-volumes-failure.ts'
+import type { NoteStep } from './note-step.ts'
+import type { PodVolume } from './pod-volume.ts'
+import type { VolumeReports } from './volume-reports.ts'
+import type { VolumePlace, VolumeWish } from './volume-wish.ts'
+
+/** A volume of a pod, found out: who brings it and what is to be brought. */
+export interface ResolvedVolume {
+  readonly plugin: string
+  readonly refreshed: boolean
+  readonly wish: VolumeWish
+}
+
+export interface VolumeTableDeps {
+  readonly clock: Clock
+  readonly group: TaskGroup
+  readonly reports: Pick<VolumeReports, 'allThere' | 'failed'>
+  readonly log: Logger
+  /** Finds out what a volume of a pod is; fails for one that cannot be had now, or not here at all. */
+  readonly resolve: (pod: Pod, used: UsedVolume, signal: AbortSignal) => Promise<ResolvedVolume>
+  /** Found: it lay on the disk before anybody asked for it. */
+  readonly createVolume: (plugin: string, place: VolumePlace, found: boolean) => PodVolume
+  /** Waits for somebody else to attach it to this node. */
+  readonly isUnattached: (volume: PodVolume) => boolean
+  /** Takes away what is left of a pod besides its volumes. */
+  readonly removeRest: (signal: AbortSignal) => Promise<void>
+}
+
+/** What a pod is to have. */
+export interface TableRequest {
+  readonly pod: Pod
+  readonly used: readonly UsedVolume[]
+  readonly noteStep: NoteStep
+}
+
+interface MissingVolumes extends TableRequest {
+  readonly missing: readonly UsedVolume[]
+}
+
+// As long as the Go kubelet waits in one go; whoever asked tells and asks again.
+const WAIT_MS = 123_000
+
+/** The volumes of one pod: those that it should have and those that are there. */
+export class VolumeTable {
+  readonly #deps: VolumeTableDeps
+  /** By path. */
+  readonly #volumes = new Map<string, PodVolume>()
+  /** By the name that the spec gives them. */
+  readonly #byName = new Map<string, { readonly volume: PodVolume; readonly resolved: ResolvedVolume }>()
+  #releasing: AbortScope | undefined
+  #keeping: AbortScope | undefined
+
+  constructor(deps: VolumeTableDeps) {
+    this.#deps = deps
+  }
+
+  get volumes(): readonly PodVolume[] {
+    return [...this.#volumes.values()]
+  }
+
+  find(name: string): PodVolume | undefined {
+    return this.#byName.get(name)?.volume
+  }
+
+  /** Takes in a volume that lies on the disk: perhaps it is mounted, perhaps somebody uses it. */
+  adopt(plugin: string, place: VolumePlace): void {
+    this.#volumes.set(place.path, this.#deps.createVolume(plugin, place, true))
+  }
+
+  /** Something that volumes of the pod show has changed, or can be had now. */
+  hurry(): void {
+    for (const { volume, resolved } of this.#byName.values()) if (resolved.refreshed) volume.hurry()
+  }
+
+  /** Resolves when all are there. One that cannot be found out fails at once, and the others are brought meanwhile. */
+  async ensure(request: TableRequest, signal: AbortSignal): Promise<void> {
+    const missing = this.#want(request)
+    this.#keeping?.abort(new Error('Somebody waits for the volumes'))
+    if (missing.length > 0) await this.#bring({ ...request, missing }, signal)
+    this.#deps.reports.allThere(this)
+  }
+
+  /** The same without anybody waiting for it: one round goes on until all are there, or is given up. */
+  keep(request: TableRequest): void {
+    const missing = this.#want(request)
+    if (missing.length === 0 || this.#keeping !== undefined) return
+    const { group, reports, log } = this.#deps
+    const scope = new AbortScope(group.signal)
+    this.#keeping = scope
+    group.run(`volumes of pod ${request.pod.metadata.uid}`, async () => {
+      using _ = scope
+      try {
+        await this.#bring({ ...request, missing }, scope.signal)
+        reports.allThere(this)
+      } catch (error) {
+        // Told already, or somebody else has taken over; anything else is a mistake in here, and no other pod's trouble.
+        if (scope.signal.aborted || error instanceof VolumesError) return
+        log.error('volumes of a pod failed, will try again', { uid: request.pod.metadata.uid, error })
+      } finally {
+        if (this.#keeping === scope) this.#keeping = undefined
+      }
+    })
+  }
+
+  /** Resolves when nothing of the pod's volumes is left, neither here nor on the disk. */
+  async release(noteStep: NoteStep, signal: AbortSignal): Promise<void> {
+    this.#keeping?.abort(new Error('The pod has ended'))
+    using scope = new AbortScope(signal)
+    this.#releasing = scope
+    try {
+      const wait = { clock: this.#deps.clock, ms: WAIT_MS, what: 'unmounting volumes' }
+      await withDeadline(wait, (s) => this.#takeDownAll(noteStep, s), scope.signal)
+      this.#volumes.clear()
+      this.#byName.clear()
+    } catch (error) {
+      signal.throwIfAborted()
+      const left = this.volumes.filter(({ isAbsent }) => !isAbsent).map(({ place }) => place.specName)
+      throw new VolumesError(`Cannot unmount volumes [${left.sort().join(' ')}]: ${errorText(error)}`, { cause: error })
+    } finally {
+      this.#releasing = undefined
+    }
+  }
+
+  /** The pod is to have these volumes: returns those that are not there. */
+  #want({ pod, used }: TableRequest): readonly UsedVolume[] {
+    this.#releasing?.abort(new Error('The pod is wanted again'))
+    return used.filter((one) => !this.#keepFresh(pod, one))
+  }
+
+  /** Is it there? Then it is brought up to date, where its kind can change. */
+  #keepFresh(pod: Pod, { volume: { name } }: UsedVolume): boolean {
+    const known = this.#byName.get(name)
+    if (known?.volume.ready === undefined) return false
+    if (known.resolved.refreshed) known.volume.refresh({ ...known.resolved.wish, pod })
+    return true
+  }
+
+  async #bring(request: MissingVolumes, signal: AbortSignal): Promise<void> {
+    const { pod, missing } = request
+    const failures = new Map<string, string>()
+    try {
+      const wait = { clock: this.#deps.clock, ms: WAIT_MS, what: 'bringing volumes' }
+      await withDeadline(wait, (s) => this.#bringAll({ ...request, failures }, s), signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (failures.size === 0 && !(error instanceof DeadlineError)) throw error
+      const unmounted = missing.map(({ volume }) => volume.name).filter((name) => this.find(name)?.ready === undefined)
+      // Between the last look and the end of the time everything may have come.
+      if (unmounted.length === 0) return
+      const unattached = unmounted.filter((name) => this.#isUnattached(name))
+      const failure = computeVolumesFailure({ unmounted, unattached, failures }, error)
+      // Volumes that are only late have told why themselves.
+      if (failures.size > 0) this.#deps.reports.failed(this, pod, failure)
+      throw failure
+    }
+  }
+
+  #isUnattached(name: string): boolean {
+    const volume = this.find(name)
+    return volume !== undefined && this.#deps.isUnattached(volume)
+  }
+
+  async #bringAll(
+    request: MissingVolumes & { readonly failures: Map<string, string> },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { pod, missing, noteStep, failures } = request
+    const coming: Promise<void>[] = []
+    await Promise.all(
+      missing.map(async (used) => {
+        try {
+          const resolved = await this.#deps.resolve(pod, used, signal)
+          // Whoever came after us may have taken everything away.
+          signal.throwIfAborted()
+          const bringing = this.#take(used, resolved).bring(resolved.wish, noteStep, signal)
+          // Heard below, unless another volume failed before.
+          bringing.catch(() => {})
+          coming.push(bringing)
+        } catch (error) {
+          signal.throwIfAborted()
+          failures.set(used.volume.name, errorText(error))
+        }
+      }),
+    )
+    if (failures.size > 0) throw new VolumesError('Cannot find out what the volumes are')
+    await Promise.all(coming)
+  }
+
+  #take({ volume: { name } }: UsedVolume, resolved: ResolvedVolume): PodVolume {
+    const { plugin, wish } = resolved
+    const volume = this.#volumes.get(wish.path) ?? this.#deps.createVolume(plugin, wish, false)
+    this.#volumes.set(wish.path, volume)
+    this.#byName.set(name, { volume, resolved })
+    return volume
+  }
+
+  async #takeDownAll(noteStep: NoteStep, signal: AbortSignal): Promise<void> {
+    await Promise.all(this.volumes.map((volume) => volume.takeDown(noteStep, signal)))
+    await this.#deps.removeRest(signal)
+    signal.throwIfAborted()
+  }
+}

@@ -1,0 +1,49 @@
+import type { PersistentVolume, Volume } from '../../model/generated/core-v1.ts'
+import type { Pod, PodUid } from '../../model/pod/pod.ts'
+
+/** Where a volume is on this node; enough to take it down without knowing its pod, after a crash for example. */
+export interface VolumePlace {
+  readonly uid: PodUid
+  /** The name of its directory: that of the volume in the pod, or of the persistent volume behind it. */
+  readonly specName: string
+  /** <root>/pods/<uid>/volumes/<escaped plugin>/<specName>; volumeDevices in place of volumes for a device. */
+  readonly path: string
+}
+
+/** A volume that a pod uses, with all that its kind needs to bring it. */
+export interface VolumeWish extends VolumePlace {
+  readonly pod: Pod
+  /** As in spec.volumes[].name. */
+  readonly name: string
+  readonly source: VolumeSource
+  /** Asked for by the claim in the pod or by the persistent volume itself. */
+  readonly readOnly: boolean
+  readonly fsGroup: number | undefined
+  readonly fsGroupChangePolicy: 'Always' | 'OnRootMismatch'
+  /** The user of all containers, when they have one in common. */
+  readonly fsUser: number | undefined
+  /** Directories that containers mount other volumes on inside this one, relative to its root. */
+  readonly nestedMountPoints: readonly string[]
+}
+
+export type VolumeSource =
+  | { readonly kind: 'inline'; readonly volume: Volume }
+  | {
+      readonly kind: 'persistent'
+      readonly volume: PersistentVolume
+      readonly claim: { readonly namespace: string; readonly name: string }
+    }
+
+/** What containers get of a volume that is there. */
+export type ReadyVolume =
+  | {
+      readonly kind: 'files'
+      /** What is bound into containers. */
+      readonly hostPath: string
+      /** Always read-only, whatever a container asks for. */
+      readonly readOnly: boolean
+      readonly selinuxRelabel: boolean
+      /** Supplemental groups that containers need to use it. */
+      readonly groups: readonly number[]
+    }
+  | { readonly kind: 'device'; readonly hostPath: string; readonly permissions: 'mrw' | 'r' }

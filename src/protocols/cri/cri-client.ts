@@ -1,0 +1,57 @@
+import type { Logger } from '../../base/telemetry/logger.ts'
+import { bindCalls } from './bind-calls.ts'
+import { listContainerdDownloads } from './containerd-content.ts'
+import type { Download } from './containerd-content.ts'
+import { subscribeContainerdEvents } from './containerd-events.ts'
+import { criServices } from './cri-methods.ts'
+import { GrpcChannel } from '../grpc/grpc-channel.ts'
+import { parseEndpoint } from '../grpc/parse-endpoint.ts'
+import type { CallOptions } from './bind-calls.ts'
+import type { CriCalls } from './cri-calls.ts'
+import type { Envelope } from './generated/containerd-events.ts'
+import type { RuntimeConnection } from './runtime-connection.ts'
+
+/** The runtime as the agent sees it: every CRI call, and the connection they go over. */
+export interface CriClient extends CriCalls, Disposable {
+  readonly connection: RuntimeConnection
+  /** containerd's own events; other runtimes answer Unimplemented. */
+  containerdEvents(filters: readonly string[], signal: AbortSignal): AsyncIterable<Envelope>
+  /** What containerd downloads now; other runtimes answer Unimplemented. */
+  containerdDownloads(signal: AbortSignal): Promise<readonly Download[]>
+  /** Ends the connections. May be called again. */
+  close(): void
+}
+
+/** What the client needs to know. */
+export interface CriClientOptions extends CallOptions {
+  readonly runtimeEndpoint: string
+  /** The runtime's own when absent. */
+  readonly imageEndpoint?: string | undefined
+  readonly log: Logger
+}
+
+/** Builds the client; it connects with the first call. */
+export function createCriClient(options: CriClientOptions): CriClient {
+  const { runtimeEndpoint, imageEndpoint = runtimeEndpoint } = options
+  const runtime = openChannel(runtimeEndpoint, options.log)
+  const image = imageEndpoint === runtimeEndpoint ? runtime : openChannel(imageEndpoint, options.log)
+  const close = () => {
+    runtime.close()
+    image.close()
+  }
+  return {
+    ...bindCalls(criServices.runtime, runtime, options),
+    ...bindCalls(criServices.image, image, options),
+    connection: runtime,
+    containerdEvents: (filters, signal) => subscribeContainerdEvents(runtime, filters, signal),
+    containerdDownloads: (signal) => listContainerdDownloads(image, signal),
+    close,
+    [Symbol.dispose]: close,
+  }
+}
+
+function openChannel(text: string, log: Logger): GrpcChannel {
+  const endpoint = parseEndpoint(text)
+  if (endpoint.bare) log.warn('runtime endpoint without unix:// is deprecated', { endpoint: text })
+  return new GrpcChannel(endpoint)
+}

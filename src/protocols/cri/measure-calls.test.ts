@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { FakeClock } from '../../../test/fakes/fake-clock.ts'
+import { criServices } from './cri-methods.ts'
+import type { CriCalls } from './cri-calls.ts'
+import { measureCalls } from './measure-calls.ts'
+import type { MeasuredCall } from './measure-calls.ts'
+
+// As dashboards and alerts for the Go kubelet have them.
+const GO_OPERATIONS =
+  'version status create_container start_container stop_container remove_container list_containers container_status update_container reopen_container_log exec_sync exec attach port_forward run_podsandbox stop_podsandbox remove_podsandbox podsandbox_status list_podsandbox container_stats list_container_stats podsandbox_stats list_podsandbox_stats update_podsandbox_resources update_runtime_config list_images image_status pull_image remove_image image_fs_info checkpoint_container list_metric_descriptors list_podsandbox_metrics runtime_config'.split(
+    ' ',
+  )
+const never = new AbortController().signal
+
+function setUp(calls: Record<string, unknown>) {
+  const clock = new FakeClock()
+  const told: MeasuredCall[] = []
+  const measured = measureCalls(calls as unknown as CriCalls, { clock, onCall: (call) => told.push(call) })
+  return {
+    clock,
+    told,
+    measured: measured as unknown as Record<string, (request: object, signal: AbortSignal) => unknown>,
+  }
+}
+
+describe('measureCalls()', () => {
+  test('names every call as the Go kubelet does', async () => {
+    const methods = { ...criServices.runtime.methods, ...criServices.image.methods }
+    const names = Object.entries(methods).flatMap(([name, { responseStream }]) => (responseStream ? [] : [name]))
+    const { measured, told } = setUp(Object.fromEntries(names.map((name) => [name, async () => ({})])))
+    for (const name of names) await measured[name]?.({}, never)
+    const operations = new Set(told.map(({ operation }) => operation))
+    assert.deepEqual(
+      GO_OPERATIONS.filter((operation) => !operations.has(operation)),
+      [],
+    )
+  })
+
+  test('tells how long each call took and whether it failed, and changes nothing about it', async () => {
+    const failure = new Error('no')
+    const { clock, told, measured } = setUp({
+      version: async (request: object, signal: AbortSignal) => {
+        await clock.sleep(250, signal)
+        return request
+      },
+      status: async () => {
+        throw failure
+      },
+    })
+    const request = {}
+    const version = measured['version']?.(request, never)
+    await clock.advance(250)
+    assert.equal(await version, request)
+    await assert.rejects(measured['status']?.({}, never) as Promise<unknown>, failure)
+    assert.deepEqual(told, [
+      { operation: 'version', seconds: 0.25, failed: false },
+      { operation: 'status', seconds: 0, failed: true },
+    ])
+  })
+
+  test('leaves streams and all that is no call as they are', () => {
+    const stream = (async function* () {})()
+    const connection = {}
+    const dispose = () => {}
+    const { measured, told } = setUp({ getContainerEvents: () => stream, connection, [Symbol.dispose]: dispose })
+    assert.equal(measured['getContainerEvents']?.({}, never), stream)
+    assert.equal(measured['connection'], connection)
+    assert.equal((measured as unknown as Disposable)[Symbol.dispose], dispose)
+    assert.deepEqual(told, [])
+  })
+})

@@ -1,0 +1,36 @@
+import { isVersionAtLeast } from '../../model/text/is-version-at-least.ts'
+import type { RuntimeFeatures } from '../../model/pod/runtime-features.ts'
+import type { RuntimeStatusReport } from './runtime-status.ts'
+import type { RuntimeVersion } from './runtime-version.ts'
+
+// CRI has no word for it, and a runtime that is older mounts nothing, or the whole image for a part, without a word.
+const IMAGE_VOLUMES: Readonly<Record<string, { readonly whole: string; readonly parts: string }>> = {
+  containerd: { whole: '2.1', parts: '2.2' },
+  'cri-o': { whole: '1.31', parts: '1.33' },
+}
+
+/** What the runtime can do: by its own word, and where it has none by its version. */
+export function toRuntimeFeatures(
+  { handlers, features }: Pick<RuntimeStatusReport, 'handlers' | 'features'>,
+  version: Pick<RuntimeVersion, 'name' | 'version'>,
+): RuntimeFeatures {
+  return {
+    handlers: new Map(
+      handlers.map((handler) => [
+        handler.name,
+        {
+          userNamespaces: handler.features?.userNamespaces === true,
+          recursiveReadOnlyMounts: handler.features?.recursiveReadOnlyMounts === true,
+        },
+      ]),
+    ),
+    supplementalGroupsPolicy: features?.supplementalGroupsPolicy === true,
+    imageVolumes: imageVolumes(version),
+  }
+}
+
+function imageVolumes({ name, version }: Pick<RuntimeVersion, 'name' | 'version'>): RuntimeFeatures['imageVolumes'] {
+  const since = IMAGE_VOLUMES[name.toLowerCase()]
+  if (since === undefined || !isVersionAtLeast(version, since.whole)) return 'none'
+  return isVersionAtLeast(version, since.parts) ? 'parts' : 'whole'
+}

@@ -1,0 +1,43 @@
+import type { Clock } from '../../base/async/clock.ts'
+import { callDriver } from '../grpc/call-driver.ts'
+import type { DriverFailure } from '../grpc/call-driver.ts'
+import { GrpcChannel } from '../grpc/grpc-channel.ts'
+import { toGrpcMethod } from '../grpc/grpc-method.ts'
+import type { DriverCall } from '../../metrics/driver-call.ts'
+import { CsiCallError } from './csi-call-error.ts'
+import { NodeDefinition } from './generated/csi-v1.ts'
+
+type Methods = typeof NodeDefinition.methods
+type Method = keyof Methods
+type Request<M extends Method> = ReturnType<Methods[M]['requestType']['decode']>
+type Response<M extends Method> = ReturnType<Methods[M]['responseType']['decode']>
+
+export interface CsiNodeClientDeps {
+  readonly driver: string
+  readonly socketPath: string
+  readonly clock: Clock
+  readonly onCall: (call: DriverCall) => void
+}
+
+// As long as the Go kubelet gives them, for all calls alike.
+const CALL_MS = 120_000
+
+/** The node service of one driver. Each call has a connection of its own: a driver that was begun anew is reached at once. */
+export class CsiNodeClient {
+  readonly #deps: CsiNodeClientDeps
+
+  constructor(deps: CsiNodeClientDeps) {
+    this.#deps = deps
+  }
+
+  async call<M extends Method>(name: M, request: Request<M>, signal: AbortSignal): Promise<Response<M>> {
+    const { driver, socketPath } = this.#deps
+    const { fullName, methods } = NodeDefinition
+    const method = toGrpcMethod<Request<M>, Response<M>>(fullName, methods[name] as never)
+    using channel = new GrpcChannel({ socketPath, bare: false })
+    const toError = ({ cause, ...failure }: DriverFailure) =>
+      new CsiCallError({ driver, method: failure.method }, failure, { cause })
+    const target = { ...this.#deps, kind: 'CSI driver', channel, ms: CALL_MS }
+    return await callDriver(target, { method, request, toError }, signal)
+  }
+}

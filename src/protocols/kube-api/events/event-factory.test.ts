@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
+import { EventFactory } from './event-factory.ts'
+
+const happening = {
+  involvedObject: { kind: 'Pod', namespace: 'shop', name: 'web', uid: 'u', apiVersion: 'v1' },
+  type: 'Normal',
+  reason: 'Started',
+  message: 'Started container web',
+} as const
+
+function createFactory() {
+  return new EventFactory({ nodeName: 'node-1', clock: new FakeClock(), newUid: () => 'a-uid' })
+}
+
+describe('EventFactory', () => {
+  test('fills in who tells it and when, in the old fields and the new', () => {
+    assert.deepEqual(createFactory().create(happening), {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: `web.${(BigInt(Date.UTC(2026, 0, 1)) * 1_000_000n).toString(16)}`, namespace: 'shop' },
+      ...happening,
+      source: { component: 'kubelet', host: 'node-1' },
+      firstTimestamp: '2026-01-01T00:00:00Z',
+      lastTimestamp: '2026-01-01T00:00:00Z',
+      count: 1,
+      reportingComponent: 'kubelet',
+      reportingInstance: 'node-1',
+    })
+  })
+
+  test('events of what has no namespace are in "default"', () => {
+    const involvedObject = { kind: 'Node', name: 'node-1', apiVersion: 'v1' }
+    assert.equal(createFactory().create({ ...happening, involvedObject }).metadata.namespace, 'default')
+  })
+
+  test('two events of one moment have two names', () => {
+    const factory = createFactory()
+    assert.notEqual(factory.create(happening).metadata.name, factory.create(happening).metadata.name)
+  })
+
+  for (const name of ['x'.repeat(240), 'Not_a_name', '']) {
+    test(`"${name.slice(0, 12)}" cannot be part of a name`, () => {
+      const involvedObject = { ...happening.involvedObject, name }
+      assert.equal(createFactory().create({ ...happening, involvedObject }).metadata.name, 'a-uid')
+    })
+  }
+
+  test('a message has a bound', () => {
+    assert.equal(createFactory().create({ ...happening, message: 'x'.repeat(1e6) }).message.length, 16_384)
+  })
+})

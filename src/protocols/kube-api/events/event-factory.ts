@@ -1,0 +1,81 @@
+import type { Clock } from '../../../base/async/clock.ts'
+import type { Event, ObjectReference } from '../../../model/generated/core-v1.ts'
+
+/** An event with everything that its key and its place in the API are made of. */
+export interface NamedEvent extends Event {
+  readonly metadata: {
+    readonly name: string
+    readonly namespace: string
+    readonly annotations?: Readonly<Record<string, string>>
+  }
+  readonly source: { readonly component: string; readonly host: string }
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  readonly message: string
+  readonly count: number
+  readonly firstTimestamp: string
+  readonly lastTimestamp: string
+}
+
+/** What happened, and to what. */
+export type Happening = Pick<NamedEvent, 'involvedObject' | 'type' | 'reason' | 'message'> &
+  Pick<NamedEvent['metadata'], 'annotations'>
+
+export interface EventFactoryDeps {
+  readonly nodeName: string
+  readonly clock: Clock
+  readonly newUid: () => string
+}
+
+/** The component that events of the agent come from; others look for this one. */
+const COMPONENT = 'kubelet'
+const LONGEST_NAME = 253
+const DNS_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+/** Output of programs may be in a message; a thousand of them wait in memory at worst. */
+const LONGEST_MESSAGE = 16_384
+
+/** Makes events of this node, each with a name of its own. */
+export class EventFactory {
+  readonly #deps: EventFactoryDeps
+  #lastNanoseconds = 0n
+
+  constructor(deps: EventFactoryDeps) {
+    this.#deps = deps
+  }
+
+  create({ involvedObject, type, reason, message, annotations }: Happening): NamedEvent {
+    const { nodeName, clock } = this.#deps
+    const time = toTimestamp(clock.now())
+    return {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: {
+        name: this.#nameFor(involvedObject),
+        namespace: involvedObject.namespace ?? 'default',
+        ...(annotations !== undefined && { annotations }),
+      },
+      involvedObject,
+      reason,
+      message: message.slice(0, LONGEST_MESSAGE),
+      source: { component: COMPONENT, host: nodeName },
+      firstTimestamp: time,
+      lastTimestamp: time,
+      count: 1,
+      type,
+      reportingComponent: COMPONENT,
+      reportingInstance: nodeName,
+    }
+  }
+
+  #nameFor({ name = '' }: ObjectReference): string {
+    // Our clock counts milliseconds: two events within one may not share a name.
+    const now = BigInt(Math.trunc(this.#deps.clock.now())) * 1_000_000n
+    this.#lastNanoseconds = now > this.#lastNanoseconds ? now : this.#lastNanoseconds + 1n
+    const full = `${name}.${this.#lastNanoseconds.toString(16)}`
+    return full.length <= LONGEST_NAME && DNS_NAME.test(full) ? full : this.#deps.newUid()
+  }
+}
+
+function toTimestamp(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`
+}

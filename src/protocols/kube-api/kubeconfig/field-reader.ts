@@ -1,0 +1,69 @@
+import type { DocumentObject, DocumentValue, Segments } from '../../../base/document/document-value.ts'
+import { KubeconfigError } from './kubeconfig.ts'
+
+/** Reads the fields of a part of a file; what has another type than expected is told with its place. */
+export class FieldReader {
+  readonly #object: DocumentObject
+  readonly #segments: Segments
+  readonly #tell: (segments: Segments, problem: string) => KubeconfigError
+
+  constructor(
+    value: DocumentValue,
+    segments: Segments,
+    tell: (segments: Segments, problem: string) => KubeconfigError,
+  ) {
+    this.#segments = segments
+    this.#tell = tell
+    if (value !== null && (typeof value !== 'object' || Array.isArray(value)))
+      throw tell(segments, 'expected an object')
+    this.#object = (value ?? {}) as DocumentObject
+  }
+
+  fault(name: string, problem: string): KubeconfigError {
+    return this.#tell(name === '' ? this.#segments : [...this.#segments, name], problem)
+  }
+
+  value(name: string): DocumentValue {
+    return Object.hasOwn(this.#object, name) ? (this.#object[name] ?? null) : null
+  }
+
+  /** Empty when it is not there, as in Go. */
+  text(name: string): string {
+    const value = this.value(name) ?? ''
+    if (typeof value !== 'string') throw this.fault(name, 'expected text')
+    return value
+  }
+
+  flag(name: string): boolean {
+    const value = this.value(name) ?? false
+    if (typeof value !== 'boolean') throw this.fault(name, 'expected true or false')
+    return value
+  }
+
+  texts(name: string): readonly string[] {
+    const list = this.#list(name)
+    if (!list.every((item) => typeof item === 'string')) throw this.fault(name, 'expected a list of texts')
+    return list
+  }
+
+  object(name: string): FieldReader {
+    return new FieldReader(this.value(name), [...this.#segments, name], this.#tell)
+  }
+
+  objects(name: string): readonly FieldReader[] {
+    return this.#list(name).map((item, index) => new FieldReader(item, [...this.#segments, name, index], this.#tell))
+  }
+
+  /** Bytes in base64 that are text. */
+  decoded(name: string): string {
+    const text = this.text(name)
+    if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(text)) throw this.fault(name, 'expected base64')
+    return Buffer.from(text, 'base64').toString('utf8')
+  }
+
+  #list(name: string): readonly DocumentValue[] {
+    const value = this.value(name) ?? []
+    if (!Array.isArray(value)) throw this.fault(name, 'expected a list')
+    return value as readonly DocumentValue[]
+  }
+}

@@ -1,0 +1,22 @@
+import type { Clock } from '../../../base/async/clock.ts'
+import { Wakeup } from '../../../base/async/wakeup.ts'
+
+/** Ends the pauses of all who could not reach the API as soon as one of them does, so that nobody is late with what the others need. */
+export class ApiReturn {
+  readonly #waiting = new Set<Wakeup>()
+
+  reached(): void {
+    for (const bell of this.#waiting) bell.wake()
+  }
+
+  /** Returns when somebody reached the API, after ms at the latest. */
+  async wait(options: { readonly clock: Clock; readonly ms: number }, signal: AbortSignal): Promise<void> {
+    const bell = new Wakeup()
+    this.#waiting.add(bell)
+    try {
+      await bell.wait(options, signal)
+    } finally {
+      this.#waiting.delete(bell)
+    }
+  }
+}

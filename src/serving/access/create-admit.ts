@@ -1,0 +1,19 @@
+import type { Admit } from '../http/admission.ts'
+import type { Authenticate } from './create-authenticator.ts'
+import type { Authorize } from './create-authorizer.ts'
+
+/** Who it is, and then whether it may: for every request alike. */
+export function createAdmit({
+  authenticate,
+  authorize,
+}: {
+  readonly authenticate: Authenticate
+  readonly authorize: Authorize
+}): Admit {
+  return async (request, path, signal) => {
+    const caller = await authenticate(request, signal)
+    if (caller === undefined) return { refusal: { status: 401, body: 'Unauthorized' } }
+    const refusal = await authorize(caller, { method: request.method ?? '', path }, signal)
+    return refusal === undefined ? { caller } : { caller, refusal }
+  }
+}

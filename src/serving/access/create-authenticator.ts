@@ -1,0 +1,89 @@
+import type { IncomingMessage } from 'node:http'
+import type { Clock } from '../../base/async/clock.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import { ANONYMOUS } from '../http/admission.ts'
+import type { Caller } from '../http/route.ts'
+import { authenticateCertificate } from './authenticate-certificate.ts'
+import type { ClientAuthorities } from './client-authorities.ts'
+import { ABSENT, invalid } from './credential-result.ts'
+import type { CredentialResult } from './credential-result.ts'
+import { findHeaderToken, findSubprotocolToken, withoutToken } from './find-bearer-token.ts'
+import type { BearerToken } from './find-bearer-token.ts'
+import { readPeerCertificate } from './read-peer-certificate.ts'
+import type { TokenReviews } from './token-reviews.ts'
+
+export interface AuthenticatorDeps {
+  /** Undefined: certificates of clients are not looked at. */
+  readonly authorities: Pick<ClientAuthorities, 'certificates'> | undefined
+  /** Undefined: tokens are not looked at. */
+  readonly tokens: Pick<TokenReviews, 'authenticate'> | undefined
+  /** Whoever shows no credentials is let through as nobody in particular. */
+  readonly anonymous: boolean
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Finds out who sends a request; undefined when that does not come out. */
+export type Authenticate = (request: IncomingMessage, signal: AbortSignal) => Promise<Caller | undefined>
+
+/**
+ * Certificate, token, token among the subprotocols, anonymous, in this order. The first that is good counts, whatever was wrong with those
+ * before; but who showed something that is not good is never anonymous.
+ */
+export function createAuthenticator(deps: AuthenticatorDeps): Authenticate {
+  const { authorities, tokens, anonymous, clock, log } = deps
+  const readToken = async (found: BearerToken, signal: AbortSignal): Promise<CredentialResult> => {
+    if (found.kind === 'broken') return invalid(found.why)
+    return found.kind === 'absent' || tokens === undefined ? ABSENT : await tokens.authenticate(found.token, signal)
+  }
+  const ways: readonly ((request: IncomingMessage, signal: AbortSignal) => Promise<CredentialResult>)[] = [
+    (request) =>
+      Promise.resolve(
+        authorities === undefined
+          ? ABSENT
+          : authenticateCertificate(readPeerCertificate(request), authorities.certificates, clock.now()),
+      ),
+    ...(tokens === undefined
+      ? []
+      : [
+          (request: IncomingMessage, signal: AbortSignal) => readToken(findHeaderToken(request.headers), signal),
+          (request: IncomingMessage, signal: AbortSignal) => readToken(findSubprotocolToken(request.headers), signal),
+        ]),
+  ]
+  return async (request, signal) => {
+    const faults: unknown[] = []
+    for (const way of ways) {
+      const result = await attempt(() => way(request, signal), signal)
+      if (result.kind === 'valid') {
+        hideSecrets(request)
+        return result.caller
+      }
+      if (result.kind === 'invalid') faults.push(result.why)
+    }
+    if (faults.length > 0) log.debug('credentials are not good', { from: request.socket.remoteAddress, faults })
+    if (faults.length > 0 || !anonymous) return undefined
+    hideSecrets(request)
+    return ANONYMOUS
+  }
+
+  async function attempt(way: () => Promise<CredentialResult>, signal: AbortSignal): Promise<CredentialResult> {
+    try {
+      return await way()
+    } catch (error) {
+      if (!signal.aborted) log.error('cannot find out who sends a request', { error })
+      return invalid('the API server gave no answer')
+    }
+  }
+}
+
+/** Whoever serves or passes on the request has no use for the token. */
+function hideSecrets(request: IncomingMessage): void {
+  const hasProtocols = request.headers['sec-websocket-protocol'] !== undefined
+  const protocols = withoutToken(request.headers)
+  delete request.headers.authorization
+  if (hasProtocols) request.headers['sec-websocket-protocol'] = protocols
+  request.rawHeaders = request.rawHeaders.flatMap((name, index, all) => {
+    if (index % 2 === 1 || name.toLowerCase() === 'authorization') return []
+    return name.toLowerCase() === 'sec-websocket-protocol' ? [name, protocols] : [name, all[index + 1] ?? '']
+  })
+}

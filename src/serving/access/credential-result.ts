@@ -1,0 +1,21 @@
+import type { Caller } from '../http/route.ts'
+
+/** What became of one kind of credentials. */
+export type CredentialResult =
+  | { readonly kind: 'absent' }
+  /** There were some, and they are not good: nobody becomes anonymous by a mistake. */
+  | { readonly kind: 'invalid'; readonly why: string }
+  | { readonly kind: 'valid'; readonly caller: Caller }
+
+export const ABSENT: CredentialResult = { kind: 'absent' }
+
+export function invalid(why: string): CredentialResult {
+  return { kind: 'invalid', why }
+}
+
+/** The group of everybody whose credentials were good. */
+export const AUTHENTICATED_GROUP = 'system:authenticated'
+
+export function valid(caller: Caller): CredentialResult {
+  return { kind: 'valid', caller: { ...caller, groups: [...new Set([...caller.groups, AUTHENTICATED_GROUP])] } }
+}

@@ -1,0 +1,23 @@
+import type { Route } from '../http/route.ts'
+import { sendAnswer, sendText } from '../http/send-answer.ts'
+
+interface Explanation {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** GET /why: what each pod is at and what was done for it; ?pod=NAME or ?pod=NAMESPACE/NAME for one of them. */
+export function createWhyRoute(explain: () => readonly Explanation[]): Route {
+  return {
+    path: '/why',
+    methods: ['GET'],
+    async handle({ query }, response) {
+      const wanted = query.get('pod')
+      const pods = explain().filter(
+        ({ namespace, name }) => wanted === null || [name, `${namespace}/${name}`].includes(wanted),
+      )
+      if (wanted !== null && pods.length === 0) return sendText(response, 404, `no pod "${wanted}" here\n`)
+      sendAnswer(response, { status: 200, type: 'application/json', body: `${JSON.stringify({ pods })}\n` })
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import { once } from 'node:events'
+import type { AddressInfo, Server } from 'node:net'
+import { AbortScope } from '../../base/async/abort-scope.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { Connections } from './connections.ts'
+
+export interface ListenOptions {
+  readonly name: string
+  readonly address: string
+  /** 0 takes any that is free. */
+  readonly port: number
+  readonly clock: Clock
+  readonly log: Logger
+  readonly onListening?: ((port: number) => void) | undefined
+}
+
+// What is being answered gets this long when the agent leaves.
+const STOP_MS = 300
+
+/** Listens until the signal aborts; then gives what is being answered a moment. */
+export async function listenUntil(
+  server: Server,
+  connections: Connections,
+  options: ListenOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name, address, port, clock, log } = options
+  signal.throwIfAborted()
+  const failed = Promise.withResolvers<never>()
+  failed.promise.catch(() => {})
+  server.once('error', failed.reject)
+  server.listen(port, address)
+  await Promise.race([once(server, 'listening', { signal }), failed.promise])
+  const bound = (server.address() as AddressInfo).port
+  log.info('listening', { server: name, address, port: bound })
+  options.onListening?.(bound)
+  const left = Promise.withResolvers<void>()
+  const leave = () => left.resolve()
+  signal.addEventListener('abort', leave, { once: true })
+  if (signal.aborted) leave()
+  try {
+    await Promise.race([left.promise, failed.promise])
+  } finally {
+    signal.removeEventListener('abort', leave)
+    await close(server, connections, clock)
+  }
+}
+
+async function close(server: Server, connections: Connections, clock: Clock): Promise<void> {
+  using scope = new AbortScope(new AbortController().signal)
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  await Promise.race([closed, clock.sleep(STOP_MS, scope.signal)])
+  connections.destroyAll()
+  await closed
+}

@@ -1,0 +1,53 @@
+import { createServer } from '../../base/builtin/http.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import { admitAll } from './admission.ts'
+import type { Admit } from './admission.ts'
+import { CONNECTION_LIMITS, Connections } from './connections.ts'
+import { listenUntil } from './listen.ts'
+import type { ListenOptions } from './listen.ts'
+import { RequestServer } from './request-server.ts'
+import type { RequestServerDeps } from './request-server.ts'
+import { serveRequests } from './serve-requests.ts'
+
+export interface PlainServerDeps
+  extends Pick<RequestServerDeps, 'routes' | 'metrics' | 'tracer' | 'log'>, ListenOptions {
+  readonly clock: Clock
+  /** Everybody when nothing is said. */
+  readonly admit?: Admit
+  /** How often to try again when the port is taken; undefined: a taken port is an error. */
+  readonly bindRetryMs?: number
+}
+
+const MAX_HEADER_BYTES = 16 * 1024
+const REQUEST_TIMEOUT_MS = 30_000
+const IDLE_MS = 90_000
+
+/** Serves without encryption and to everybody until the signal aborts. */
+export async function runPlainServer(deps: PlainServerDeps, signal: AbortSignal): Promise<void> {
+  const { log, name, address, port, clock, bindRetryMs } = deps
+  for (;;) {
+    try {
+      await serve(deps, signal)
+      return
+    } catch (error) {
+      if (signal.aborted) throw signal.reason
+      if (bindRetryMs === undefined) throw new Error(`Cannot serve ${name} on ${address}:${port}`, { cause: error })
+      log.error('cannot listen, will try again', { server: name, address, port, error })
+      await clock.sleep(bindRetryMs, signal)
+    }
+  }
+}
+
+async function serve(deps: PlainServerDeps, signal: AbortSignal): Promise<void> {
+  // Nothing that reaches into containers is served here, so there is nothing to keep record of, and no other protocol.
+  const requests = new RequestServer({ ...deps, type: 'readonly', admit: deps.admit ?? admitAll, audit: () => {} })
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: IDLE_MS,
+    shouldUpgradeCallback: () => false,
+  })
+  serveRequests(server, requests, signal)
+  await listenUntil(server, new Connections(server, CONNECTION_LIMITS), deps, signal)
+}

@@ -1,0 +1,32 @@
+import type { ServerResponse } from 'node:http'
+import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
+import type { CriErrorCode } from '../../protocols/cri/cri-call-error.ts'
+import type { UpgradeAnswer } from '../../protocols/streams/answer-upgrade.ts'
+import { HttpError } from './http-error.ts'
+
+const BUSY_SECONDS = '60'
+const RUNTIME_STATUS: { readonly [Code in CriErrorCode]?: number } = { NotFound: 404, ResourceExhausted: 429 }
+
+/** What a client is told of something that went wrong. */
+export function toAnswer(error: unknown): UpgradeAnswer {
+  const body = Error.isError(error) ? error.message : String(error)
+  if (error instanceof HttpError) return { status: error.status, body }
+  if (!(error instanceof CriCallError)) return { status: 500, body }
+  const status = RUNTIME_STATUS[error.code] ?? 500
+  return { status, body, headers: status === 429 ? { 'Retry-After': BUSY_SECONDS } : {} }
+}
+
+/** Gives an answer as text, where nothing was sent yet; else breaks off. */
+export function sendAnswer(response: ServerResponse, { status, headers = {}, body }: UpgradeAnswer): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy()
+    return
+  }
+  response.writeHead(status, {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'X-Content-Type-Options': 'nosniff',
+    ...headers,
+    'Content-Length': Buffer.byteLength(body),
+  })
+  response.end(body)
+}

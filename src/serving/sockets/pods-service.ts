@@ -1,0 +1,70 @@
+import { status } from '@grpc/grpc-js'
+import type { TokenBucket } from '../../base/async/token-bucket.ts'
+import { isPodUid } from '../../model/pod/pod.ts'
+import type { PodUid } from '../../model/pod/pod.ts'
+import { encodeProtobuf } from '../../model/schema/protobuf/encode-protobuf.ts'
+import { podTypes } from '../../model/schema/object-type.ts'
+import { PodsDefinition } from './generated/pods-v1alpha1.ts'
+import type { PodChanges } from './pod-changes.ts'
+import { PodWatch } from './pod-watch.ts'
+import type { ListedPod } from './pod-watch.ts'
+import type { SocketService } from './run-socket-server.ts'
+import { CallRefusal, toSocketService } from './to-socket-service.ts'
+
+export interface PodsServiceDeps {
+  /** The pods that are wanted here. */
+  readonly pods: () => readonly ListedPod[]
+  readonly find: (uid: PodUid) => ListedPod | undefined
+  readonly changes: PodChanges
+}
+
+// Each costs memory for every pod of the node; the agents of a node are few.
+const MOST_WATCHERS = 100
+
+/** The API that tells agents of this node which pods it has, and how they are. */
+export function createPodsService(deps: PodsServiceDeps, limit: Pick<TokenBucket, 'take'>): SocketService {
+  const { pods, find, changes } = deps
+  return toSocketService(
+    PodsDefinition,
+    {
+      listPods: () => ({ pods: pods().toSorted(byUid).map(encodePod) }),
+      getPod({ podUID }) {
+        const found = isPodUid(podUID) ? find(podUID) : undefined
+        if (found === undefined) throw new CallRefusal(status.NOT_FOUND, `pod with UID ${podUID} not found`)
+        return { pod: encodePod(found) }
+      },
+      watchPods(stream) {
+        if (changes.watchers >= MOST_WATCHERS) {
+          stream.emit('error', {
+            code: status.RESOURCE_EXHAUSTED,
+            details: `expected at most ${MOST_WATCHERS} watchers`,
+          })
+          return
+        }
+        const uids = pods()
+          .toSorted(byUid)
+          .map(({ pod }) => pod.metadata.uid)
+        const watch = new PodWatch({ find, encode, write: (event) => stream.write(event) })
+        const end = changes.listen((uid) => watch.changed(uid))
+        watch.begin(uids)
+        stream.on('drain', () => watch.resume())
+        stream.on('cancelled', end)
+        stream.on('close', end)
+        stream.on('error', end)
+      },
+    },
+    limit,
+  )
+}
+
+function byUid({ pod: a }: ListedPod, { pod: b }: ListedPod): number {
+  return a.metadata.uid < b.metadata.uid ? -1 : 1
+}
+
+function encodePod({ pod, status }: ListedPod): Uint8Array {
+  return encode({ ...pod, status })
+}
+
+function encode(pod: object): Uint8Array {
+  return encodeProtobuf(pod, 'Pod', podTypes)
+}

@@ -1,0 +1,43 @@
+import type { Clock } from '../../base/async/clock.ts'
+import { runProcessOrThrow } from '../../system/processes/run-process.ts'
+import { readBytes, removeTree, writeFileAtomically } from '../../system/files/state-folder.ts'
+import type { PrivateContainerd } from '../node/containerd.ts'
+import { createNodeImages } from './node-images.ts'
+import { createOciArchive } from './oci-archive.ts'
+
+/** The containerd namespace in which the CRI plugin lives. */
+const CRI_NAMESPACE = 'k8s.io'
+const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
+const DEADLINE_MS = 60_000
+
+/** The command line of containerd's own client for a private containerd. */
+export function ctrCommand({ paths, enter }: PrivateContainerd, ...args: readonly string[]): readonly string[] {
+  return [...enter, 'ctr', '--address', paths.socket, '--namespace', CRI_NAMESPACE, ...args]
+}
+
+/** Makes the node's own images from programs of this machine and imports those that containerd does not have. */
+export async function importNodeImages(
+  clock: Clock,
+  containerd: PrivateContainerd,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const run = async (argv: readonly string[]) => {
+    return (await runProcessOrThrow(clock, { argv, deadlineMs: DEADLINE_MS }, signal)).stdout
+  }
+  const [catatonit, busybox, applets, present] = await Promise.all([
+    readBytes('/usr/bin/catatonit'),
+    readBytes('/bin/busybox'),
+    run(['/bin/busybox', '--list']),
+    run(ctrCommand(containerd, 'images', 'ls', '-q')),
+  ])
+  const names = new Set(present.split('\n'))
+  const images = createNodeImages({ catatonit, busybox, applets: applets.trim().split('\n') })
+  const missing = images.filter(({ name }) => !names.has(name))
+  if (missing.length > 0) {
+    const file = `${containerd.paths.folder}/images.tar`
+    await writeFileAtomically(file, createOciArchive(missing, architectures[process.arch] ?? process.arch))
+    await run(ctrCommand(containerd, 'images', 'import', file))
+    await removeTree(file)
+  }
+  return missing.map(({ name }) => name)
+}

@@ -1,0 +1,124 @@
+import type { NodePorts } from '../arguments.ts'
+
+/** A pod as "status" shows it. */
+export interface PodSummary {
+  readonly uid: string
+  readonly namespace: string
+  readonly name: string
+  readonly phase: string
+  readonly ready: boolean
+  /** Undefined of a pod that is being ended. */
+  readonly restarts: number | undefined
+  readonly address: string
+  /** Why it is not well; empty when it is. */
+  readonly waiting: string
+}
+
+/** True when the agent's /healthz says so. */
+export async function isHealthy(ports: NodePorts, signal: AbortSignal): Promise<boolean> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${ports.healthz}/healthz`, { signal })
+    await response.body?.cancel()
+    return response.ok
+  } catch (error) {
+    if (signal.aborted) throw error
+    return false
+  }
+}
+
+/** The pods of the agent's read-only API. */
+export async function listPods(ports: NodePorts, signal: AbortSignal): Promise<readonly PodSummary[]> {
+  const url = `http://127.0.0.1:${ports.readOnly}/pods`
+  const response = await fetch(url, { signal })
+  if (!response.ok) throw new Error(`Cannot read ${url}: status ${response.status}, expected 200`)
+  return parsePods(await response.json())
+}
+
+/** What the agent says about why a pod is as it is. */
+export interface ExplainedPod {
+  readonly uid: string
+  readonly namespace: string
+  readonly name: string
+  readonly why: string
+  readonly steps: readonly {
+    readonly name: string
+    readonly startedAt: number
+    readonly ms?: number | null
+    readonly error?: string | null
+  }[]
+}
+
+/** What the agent says about all pods, also about those that are being ended. */
+export async function explainPods(ports: NodePorts, signal: AbortSignal): Promise<readonly ExplainedPod[]> {
+  const response = await fetch(`http://127.0.0.1:${ports.readOnly}/why`, { signal })
+  if (!response.ok) throw new Error(`Cannot read /why: status ${response.status}, expected 200`)
+  const { pods } = (await response.json()) as { readonly pods: readonly ExplainedPod[] }
+  return pods
+}
+
+/** The pods of this name; the suffix of the node may be left out. None: there is no such pod. */
+export function selectPods(pods: readonly ExplainedPod[], pod: string): readonly ExplainedPod[] {
+  const isWanted = (name: string) => name === pod || name.startsWith(`${pod}-`)
+  const exact = pods.filter(({ namespace, name }) => [name, `${namespace}/${name}`].includes(pod))
+  return exact.length > 0
+    ? exact
+    : pods.filter(({ namespace, name }) => isWanted(name) || isWanted(`${namespace}/${name}`))
+}
+
+/** Says of each pod why it is as it is, and adds those that are being ended, which the list of wanted pods leaves out. */
+export function addExplanations(
+  pods: readonly PodSummary[],
+  explained: readonly ExplainedPod[],
+): readonly PodSummary[] {
+  const whys = new Map(explained.map(({ uid, why }) => [uid, why]))
+  const wanted = new Set(pods.map(({ uid }) => uid))
+  const ending = explained.filter(({ uid }) => !wanted.has(uid))
+  return [
+    ...pods.map((pod) => {
+      const why = whys.get(pod.uid)
+      if (why === undefined) return pod
+      const isPlain = why === 'Runs and is ready' || why === `Has ended: ${pod.phase}`
+      return { ...pod, waiting: isPlain ? '' : why }
+    }),
+    ...ending.map(({ uid, namespace, name, why }) => {
+      const rest = { ready: false, restarts: undefined, address: '' }
+      return { uid, namespace, name, phase: 'Terminating', ...rest, waiting: why }
+    }),
+  ]
+}
+
+interface WirePod {
+  readonly metadata?: { readonly uid?: string; readonly namespace?: string; readonly name?: string }
+  readonly status?: {
+    readonly phase?: string
+    readonly reason?: string
+    readonly message?: string
+    readonly podIP?: string
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+    readonly containerStatuses?: readonly {
+      readonly restartCount?: number
+      readonly state?: { readonly waiting?: { readonly reason?: string; readonly message?: string } }
+    }[]
+  }
+}
+
+/** Reads a PodList as far as a summary needs it. */
+export function parsePods(list: unknown): readonly PodSummary[] {
+  const pods = (list as { items?: readonly WirePod[] | null }).items ?? []
+  return pods.map(({ metadata = {}, status = {} }) => {
+    const containers = status.containerStatuses ?? []
+    const waiting = containers.flatMap(({ state }) => (state?.waiting === undefined ? [] : [state.waiting]))
+    return {
+      uid: metadata.uid ?? '',
+      namespace: metadata.namespace ?? 'default',
+      name: metadata.name ?? '',
+      phase: status.phase ?? 'Unknown',
+      ready: status.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false,
+      restarts: containers.reduce((sum, { restartCount }) => sum + (restartCount ?? 0), 0),
+      address: status.podIP ?? '',
+      waiting: [...waiting, ...(status.reason === undefined ? [] : [status])]
+        .map(({ reason, message }) => [reason, message].filter(Boolean).join(': '))
+        .join('; '),
+    }
+  })
+}

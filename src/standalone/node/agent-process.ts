@@ -1,0 +1,114 @@
+import { startProcess } from '../../system/processes/start-process.ts'
+import type { ProcessExit } from '../../system/processes/start-process.ts'
+import { readTextIfPresent } from '../../system/files/state-folder.ts'
+import { isHealthy } from './agent-client.ts'
+import { rememberProcess, UnnotedError } from './known-process.ts'
+import type { KnownProcess } from './known-process.ts'
+import type { NodeDeps } from './node-deps.ts'
+import { exitCodes, NodeError } from './node-error.ts'
+import type { NodeLayout } from './node-layout.ts'
+import type { NodeRecord } from './node-record.ts'
+
+/** The agent as a process of its own. */
+export interface AgentProcess {
+  readonly pid: number
+  readonly startedAtMs: number
+  /** How it ended; undefined while it runs. */
+  readonly exit: () => ProcessExit | undefined
+}
+
+const HEALTHY_DEADLINE_MS = 30_000
+const POLL_MS = 20
+const SHOWN_LOG_LINES = 15
+
+/** Starts the agent with the configuration that is in the state folder. */
+export async function startAgent(
+  deps: NodeDeps,
+  node: { readonly layout: NodeLayout; readonly nodeName: string },
+  kubelet: string,
+): Promise<AgentProcess> {
+  const { layout } = node
+  const argv = [kubelet, ...agentFlags(node)]
+  const startedAtMs = deps.clock.monotonic()
+  const started = await startProcess({ argv, logFile: layout.agentLog })
+  let exit: ProcessExit | undefined
+  void started.exited.then((value) => (exit = value)) // Never rejects.
+  try {
+    await rememberProcess(layout.agentIdentity, started.pid, layout.agentLog)
+  } catch (error) {
+    // On a full disk an agent must run all the more: it is what frees space. The supervision tells, and notes it later.
+    if (!(error instanceof UnnotedError))
+      throw new NodeError(`Cannot start the agent: ${(error as Error).message}`, exitCodes.failed, { cause: error })
+  }
+  return { pid: started.pid, startedAtMs, exit: () => exit }
+}
+
+/** How other commands find the agent. */
+export function knownAgent(node: { readonly layout: NodeLayout; readonly nodeName: string }): KnownProcess {
+  // Without the first: an agent of an earlier version was started without it.
+  return { file: node.layout.agentIdentity, command: agentFlags(node).slice(1) }
+}
+
+/** The arguments of the agent. */
+export function agentFlags({
+  layout,
+  nodeName,
+}: {
+  readonly layout: NodeLayout
+  readonly nodeName: string
+}): readonly string[] {
+  const flags = {
+    'config-dir': layout.settings,
+    config: layout.agentConfig,
+    'root-dir': layout.agentRoot,
+    'cert-dir': layout.certificates,
+    kubeconfig: layout.agentKubeconfig,
+    'hostname-override': nodeName,
+  }
+  return Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
+}
+
+/** Waits until the agent is healthy; fails with what it logged last when it is not to be. */
+export async function waitUntilHealthy(
+  deps: NodeDeps,
+  node: { readonly agent: AgentProcess; readonly layout: NodeLayout; readonly record: NodeRecord },
+  signal: AbortSignal,
+): Promise<void> {
+  const end = deps.clock.monotonic() + HEALTHY_DEADLINE_MS
+  while (!(await isHealthy(node.record.ports, signal))) {
+    const exit = node.agent.exit()
+    if (exit !== undefined || deps.clock.monotonic() > end) {
+      const state =
+        exit === undefined ? `not healthy after ${HEALTHY_DEADLINE_MS} ms` : `it ended (${formatExit(exit)})`
+      const lines = await lastLines(node.layout.agentLog)
+      throw new NodeError(
+        `Cannot start the agent: ${state}. Its log, ${node.layout.agentLog}, ends:\n${lines}`,
+        exitCodes.failed,
+      )
+    }
+    await deps.clock.sleep(POLL_MS, signal)
+  }
+}
+
+/** How a process ended, in words. */
+export function formatExit({ exitCode, signal }: ProcessExit): string {
+  return exitCode === undefined ? `signal ${signal}` : `exit code ${exitCode}`
+}
+
+/** Why an agent that ended did not want to run, when it said so: what it found wrong at its start. */
+export async function readStartFault(file: string): Promise<string | undefined> {
+  const lines = ((await readTextIfPresent(file)) ?? '').trimEnd().split('\n').slice(-SHOWN_LOG_LINES)
+  const first = lines.findLastIndex((line) => line.startsWith('Cannot '))
+  // Whatever it logs itself begins otherwise; after this it says nothing more.
+  return first < 0 || lines.slice(first + 1).some((line) => !line.startsWith(' '))
+    ? undefined
+    : lines.slice(first).join('\n')
+}
+
+async function lastLines(file: string): Promise<string> {
+  const lines = ((await readTextIfPresent(file)) ?? '').trimEnd().split('\n')
+  return lines
+    .slice(-SHOWN_LOG_LINES)
+    .map((line) => `  ${line}`)
+    .join('\n')
+}

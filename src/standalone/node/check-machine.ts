@@ -1,0 +1,81 @@
+import { createServer } from 'node:net'
+import { isProgram } from '../../system/files/is-program.ts'
+import type { NodePorts } from '../arguments.ts'
+import { canConnect } from './containerd.ts'
+import { exitCodes, NodeError } from './node-error.ts'
+
+/** Fails unless we are root: containers, cgroups and mounts are the kernel's. */
+export function checkRoot(userId: number | undefined): void {
+  if (userId !== 0) throw new NodeError('Cannot run a node: this needs root (try sudo)', exitCodes.unfitMachine)
+}
+
+// Program, or a file that stands for several, and the Debian package that has it.
+const programs: Readonly<Record<string, string>> = {
+  containerd: 'containerd',
+  ctr: 'containerd',
+  runc: 'runc',
+  ip: 'iproute2',
+  iptables: 'iptables',
+  mount: 'mount',
+  '/usr/lib/cni/bridge': 'containernetworking-plugins',
+  '/bin/busybox': 'busybox-static',
+  '/usr/bin/catatonit': 'catatonit',
+}
+
+/** Fails when a program that a private runtime needs is not installed. */
+export async function checkPrograms(path: string): Promise<void> {
+  const missing: string[] = []
+  for (const [name, debianPackage] of Object.entries(programs)) {
+    if (!(await isProgram(name, path)) && !missing.includes(debianPackage)) missing.push(debianPackage)
+  }
+  if (missing.length === 0) return
+  const message = `Cannot run a private runtime: programs are missing; on Debian: apt-get install ${missing.join(' ')}`
+  throw new NodeError(message, exitCodes.unfitMachine)
+}
+
+/** Fails when a port of the node is someone else's. */
+export async function checkPorts(ports: NodePorts): Promise<void> {
+  const flags = {
+    kubernetes: '--api-port',
+    agent: '--port',
+    readOnly: '--read-only-port',
+    healthz: '--healthz-port',
+  } as const
+  for (const name of ['kubernetes', 'agent', 'readOnly', 'healthz'] as const) {
+    if (await isFree(ports[name])) continue
+    const message = `Cannot listen on port ${ports[name]}: it is taken (another node?), choose another with ${flags[name]}`
+    throw new NodeError(message, exitCodes.unfitMachine)
+  }
+}
+
+/** Fails when nobody listens on the socket of a runtime that the user named. */
+export async function checkRuntime(endpoint: string): Promise<void> {
+  if (await canConnect(endpoint.replace('unix://', ''))) return
+  const message = `Cannot use the runtime "${endpoint}": nobody listens there; start it, or leave --runtime out for a private one`
+  throw new NodeError(message, exitCodes.unfitMachine)
+}
+
+/** Adds to a failure of the file system what it means for the user. */
+export function toFolderError(folder: string, error: unknown): unknown {
+  const reasons: Readonly<Record<string, string>> = {
+    EROFS: 'the disk is read-only',
+    EACCES: 'no permission',
+    EPERM: 'no permission',
+    ENOSPC: 'the disk is full',
+    ENOENT: 'it is no place for folders',
+    ENOTDIR: 'a part of the path is a file',
+    EEXIST: 'it is a file',
+  }
+  const reason = reasons[(error as NodeJS.ErrnoException).code ?? '']
+  if (reason === undefined) return error
+  const message = `Cannot write to "${folder}": ${reason}; choose another folder`
+  return new NodeError(message, exitCodes.unfitMachine, { cause: error })
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
+}

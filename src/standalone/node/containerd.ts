@@ -1,0 +1,160 @@
+import { connect } from 'node:net'
+import type { Clock } from '../../base/async/clock.ts'
+import { runProcess } from '../../system/processes/run-process.ts'
+import { startProcess } from '../../system/processes/start-process.ts'
+import type { StartedProcess } from '../../system/processes/start-process.ts'
+import {
+  listFolder,
+  makeFolder,
+  readTextIfPresent,
+  removeTree,
+  writeFileAtomically,
+} from '../../system/files/state-folder.ts'
+import { createConflist } from './cni.ts'
+import type { PodNetwork } from './cni.ts'
+import { createContainerdConfig } from './containerd-config.ts'
+import type { ContainerdPaths, Snapshotter } from './containerd-config.ts'
+import { findProcess, rememberProcess, stopProcess, UnnotedError } from './known-process.ts'
+import type { KnownProcess } from './known-process.ts'
+import { PAUSE_IMAGE } from '../images/node-images.ts'
+
+/** A private containerd: where it is, and how to get to the namespaces that it lives in. */
+export interface PrivateContainerd {
+  readonly paths: ContainerdPaths
+  /** What stands before every command line, such as "nsenter" with its arguments; empty for our own namespaces. */
+  readonly enter: readonly string[]
+}
+
+const START_DEADLINE_MS = 20_000
+const STOP_GRACE_MS = 5000
+const POLL_MS = 5
+// Where containerd keeps what its CRI plugin runs.
+const CRI_NAMESPACE = 'k8s.io'
+
+/** Writes all that containerd reads at its start: its configuration and the pod network. */
+export async function configureContainerd(
+  clock: Clock,
+  containerd: PrivateContainerd,
+  network: Omit<PodNetwork, 'leaseFolder'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { paths } = containerd
+  await makeFolder(paths.folder, 0o711)
+  await makeFolder(paths.registries)
+  const snapshotter = await findSnapshotter(clock, containerd, signal)
+  await writeFileAtomically(paths.config, createContainerdConfig(paths, { sandboxImage: PAUSE_IMAGE, snapshotter }))
+  const conflist = createConflist({ ...network, leaseFolder: paths.cniLeases })
+  await writeFileAtomically(conflistFile(paths), conflist)
+}
+
+/** True when configureContainerd() was done before. */
+export async function isConfigured(paths: ContainerdPaths): Promise<boolean> {
+  const files = [paths.config, conflistFile(paths)].map((file) => readTextIfPresent(file))
+  return (await Promise.all(files)).every((text) => text !== undefined)
+}
+
+function conflistFile(paths: ContainerdPaths): string {
+  return `${paths.cniConfig}/10-deckhand.conflist`
+}
+
+/** Starts containerd and waits until it answers; it stays when we leave, and findContainerd() finds it again. */
+export async function startContainerd(
+  clock: Clock,
+  { paths, enter }: PrivateContainerd,
+  signal: AbortSignal,
+): Promise<StartedProcess> {
+  // One that runs and does not answer would hold the locks of the next.
+  await stopContainerd(clock, paths, signal)
+  // What a killed one left behind would answer a connect with "refused" all the same, but it must not look alive.
+  await removeTree(paths.socket)
+  const argv = [...enter, ...containerdCommand(paths)]
+  const started = await startProcess({ argv, logFile: paths.log })
+  try {
+    await rememberProcess(paths.identity, started.pid, paths.log).catch(passUnnoted)
+    await waitForAnswer(clock, paths, started, signal)
+  } catch (error) {
+    // Not to be held up by what ended the wait.
+    await stopContainerd(clock, paths, new AbortController().signal)
+    throw error
+  }
+  return started
+}
+
+/** A full disk is no reason to go without a runtime: its command line is found all the same. */
+function passUnnoted(error: unknown): void {
+  if (!(error instanceof UnnotedError)) throw error
+}
+
+async function waitForAnswer(
+  clock: Clock,
+  paths: ContainerdPaths,
+  started: StartedProcess,
+  signal: AbortSignal,
+): Promise<void> {
+  let ended = false
+  void started.exited.then(() => (ended = true)) // Never rejects.
+  const end = clock.monotonic() + START_DEADLINE_MS
+  while (!(await canConnect(paths.socket))) {
+    if (ended) throw new Error(`Cannot start containerd: it ended at once, see "${paths.log}"`)
+    if (clock.monotonic() >= end) {
+      throw new Error(`Cannot start containerd: no answer after ${START_DEADLINE_MS} ms, see "${paths.log}"`)
+    }
+    await clock.sleep(POLL_MS, signal)
+  }
+}
+
+/** How other commands find the containerd of these paths. */
+export function knownContainerd(paths: ContainerdPaths): KnownProcess {
+  return { file: paths.identity, command: containerdCommand(paths) }
+}
+
+function containerdCommand(paths: ContainerdPaths): readonly string[] {
+  return ['containerd', '--config', paths.config]
+}
+
+/** The pid of the containerd of these paths, when it runs and answers. */
+export async function findContainerd(paths: ContainerdPaths): Promise<number | undefined> {
+  const identity = await findProcess(knownContainerd(paths))
+  return identity !== undefined && (await canConnect(paths.socket)) ? identity.pid : undefined
+}
+
+/** True when containers may run without their containerd, or sandboxes are left that only it can remove. */
+export async function hasPodsLeft({ state, root }: ContainerdPaths): Promise<boolean> {
+  const tasks = `${state}/io.containerd.runtime.v2.task/${CRI_NAMESPACE}`
+  const sandboxes = `${root}/io.containerd.grpc.v1.cri/sandboxes`
+  return (await listFolder(tasks)).length + (await listFolder(sandboxes)).length > 0
+}
+
+/** Stops containerd; containers go on without it. True when one ran. */
+export async function stopContainerd(clock: Clock, paths: ContainerdPaths, signal: AbortSignal): Promise<boolean> {
+  return await stopProcess(clock, { ...knownContainerd(paths), graceMs: STOP_GRACE_MS }, signal)
+}
+
+/** True when someone listens on the unix socket. */
+export function canConnect(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}
+
+/** Overlay mounts do not work on every file system (not on overlay itself, for one): copying always does. */
+async function findSnapshotter(
+  clock: Clock,
+  { paths, enter }: PrivateContainerd,
+  signal: AbortSignal,
+): Promise<Snapshotter> {
+  const trial = `${paths.folder}/overlay-trial`
+  const folder = (name: string) => `${trial}/${name}`
+  for (const name of ['lower', 'upper', 'work', 'merged']) await makeFolder(folder(name))
+  const options = `lowerdir=${folder('lower')},upperdir=${folder('upper')},workdir=${folder('work')}`
+  const run = (...argv: string[]) => runProcess(clock, { argv: [...enter, ...argv], deadlineMs: 10_000 }, signal)
+  const { exitCode } = await run('mount', '-t', 'overlay', 'overlay', '-o', options, folder('merged'))
+  if (exitCode === 0) await run('umount', folder('merged'))
+  await removeTree(trial)
+  return exitCode === 0 ? 'overlayfs' : 'native'
+}

@@ -1,0 +1,42 @@
+import type { Clock } from '../../base/async/clock.ts'
+import type { TaskGroup } from '../../base/async/task-group.ts'
+import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+
+/** How the Kubernetes API of a node is to be served. */
+export interface ServedApi {
+  readonly folder: string
+  readonly port: number
+  readonly nodeName: string
+  readonly adminKubeconfig: string
+  readonly readerKubeconfig: string
+  readonly agentKubeconfig: string
+  readonly logFile: string
+  /** Something went wrong in it that it logged as an error. */
+  readonly onError: (what: string) => void
+  /** Clients may come. */
+  readonly onReady: () => void
+}
+
+/** Serves it until the signal aborts. */
+type ServeApi = (api: ServedApi, signal: AbortSignal) => Promise<void>
+
+/** What the commands of a standalone node get from outside. */
+export interface NodeDeps {
+  readonly clock: Clock
+  /** A line for the user. */
+  say(line: string): void
+  /** Path of our own agent. */
+  readonly ownKubelet: string
+  readonly pid: number
+  /** PATH: where programs are looked for. */
+  readonly programPath: string
+  readonly userId: number | undefined
+}
+
+/** What "up" gets besides. */
+export interface UpDeps extends NodeDeps {
+  readonly hostname: string
+  readonly serveApi: ServeApi
+  /** A client with the rights of a kubeconfig file. */
+  readonly openClient: (kubeconfig: string, tasks: TaskGroup) => Promise<KubeClient>
+}

@@ -1,0 +1,36 @@
+import { readTextIfPresent } from '../../system/files/state-folder.ts'
+import { exitCodes, NodeError } from './node-error.ts'
+import type { NodePorts } from '../arguments.ts'
+
+/** What "up" leaves in the state folder for the other commands; a folder without it is not a node's. */
+export interface NodeRecord {
+  /** A node keeps the name that it had first: its pods are bound to it. */
+  readonly nodeName: string
+  readonly cgroupRoot: string
+  readonly manifests: string
+  /** The user's own runtime; absent for our containerd. */
+  readonly runtime?: string
+  readonly ports: NodePorts
+}
+
+/** Undefined when the folder is not a node's. */
+export async function readNodeRecord(file: string): Promise<NodeRecord | undefined> {
+  const text = await readTextIfPresent(file)
+  if (text === undefined) return undefined
+  try {
+    return parseNodeRecord(JSON.parse(text))
+  } catch (cause) {
+    const advice = 'remove it, and "deckhand up" with the same options writes it anew'
+    const message = `Cannot read "${file}": expected what "deckhand up" wrote there; ${advice}`
+    throw new NodeError(message, exitCodes.failed, { cause })
+  }
+}
+
+function parseNodeRecord(value: unknown): NodeRecord {
+  const { nodeName, cgroupRoot, manifests, runtime, ports } = value as Partial<Record<string, unknown>>
+  const { kubernetes, agent, readOnly, healthz } = ports as Partial<Record<string, unknown>>
+  const strings = [nodeName, cgroupRoot, manifests, runtime ?? ''].every((field) => typeof field === 'string')
+  const numbers = [kubernetes, agent, readOnly, healthz].every((field) => typeof field === 'number')
+  if (!strings || !numbers) throw new Error('A field is missing or of the wrong type')
+  return value as NodeRecord
+}

@@ -1,0 +1,38 @@
+import process from 'node:process'
+import { systemClock } from '../../base/async/clock.ts'
+import type { TaskGroup } from '../../base/async/task-group.ts'
+import { KUBERNETES_VERSION } from '../../model/config/flags/version-flag.ts'
+import { hostConfigFiles } from '../../system/files/config-files.ts'
+import { isProgram } from '../../system/files/is-program.ts'
+import { runProcess } from '../../system/processes/run-process.ts'
+import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+
+const silent: Logger = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {}, child: () => silent }
+
+/** A client of the API for a command of ours, as the kubeconfig file says. Connections end with the tasks. */
+export async function openClient(random: () => number, kubeconfig: string, tasks: TaskGroup): Promise<KubeClient> {
+  // Loaded only here: most commands need none.
+  const { createKubeClient } = await import('../../protocols/kube-api/create-kube-client.ts')
+  const { createClusterTransport } = await import('../../protocols/kube-api/kubeconfig/create-cluster-transport.ts')
+  const { loadUsableKubeconfig } = await import('../../protocols/kube-api/kubeconfig/load-kubeconfig.ts')
+  const transport = createClusterTransport({
+    config: await loadUsableKubeconfig({ files: hostConfigFiles, environment: process.env, isProgram }, kubeconfig),
+    files: hostConfigFiles,
+    run: (request, signal) => runProcess(systemClock, request, signal),
+    environment: process.env,
+    tasks,
+    clock: systemClock,
+    log: silent,
+  })
+  return createKubeClient({
+    transport,
+    qps: -1,
+    burst: 0,
+    userAgent: `deckhand/${KUBERNETES_VERSION}`,
+    metrics: { request() {}, waited() {}, sized() {} },
+    clock: systemClock,
+    random,
+    log: silent,
+  })
+}

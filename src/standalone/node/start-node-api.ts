@@ -1,0 +1,71 @@
+import type { TaskGroup } from '../../base/async/task-group.ts'
+import type { UpDeps } from './node-deps.ts'
+import { exitCodes, NodeError } from './node-error.ts'
+import type { NodeLayout } from './node-layout.ts'
+import type { NodeRecord } from './node-record.ts'
+
+const FIRST_PAUSE_MS = 1000
+const LONGEST_PAUSE_MS = 30_000
+// What goes on, such as a full disk, is said again now and then.
+const SAID_AGAIN_MS = 10 * 60_000
+
+/** Serves the Kubernetes API of the node in the group, again whenever it ends by itself. Resolves when clients may come. */
+export async function startNodeApi(
+  deps: UpDeps,
+  { layout, record }: { readonly layout: NodeLayout; readonly record: NodeRecord },
+  group: TaskGroup,
+): Promise<void> {
+  const ready = Promise.withResolvers<void>()
+  const options = {
+    folder: layout.api,
+    port: record.ports.kubernetes,
+    nodeName: record.nodeName,
+    adminKubeconfig: layout.adminKubeconfig,
+    readerKubeconfig: layout.readerKubeconfig,
+    agentKubeconfig: layout.agentKubeconfig,
+    logFile: layout.apiLog,
+  }
+  const tellError = createErrorTeller(deps, layout.apiLog)
+  let isReady = false
+  let pauseMs = FIRST_PAUSE_MS
+  const onReady = () => {
+    isReady = true
+    pauseMs = FIRST_PAUSE_MS
+    ready.resolve()
+  }
+  group.run('kubernetes API', async (signal) => {
+    for (;;) {
+      try {
+        await deps.serveApi({ ...options, onReady, onError: tellError }, signal)
+      } catch (error) {
+        if (signal.aborted) throw error
+        const { message } = error as Error
+        if (!isReady) {
+          const text = `Cannot serve the Kubernetes API: ${message}; see ${layout.apiLog}`
+          ready.reject(new NodeError(text, exitCodes.failed, { cause: error }))
+          return
+        }
+        // Pods need no API to go on: the node stays.
+        deps.say(
+          `the Kubernetes API ended (${message}), starting it again in ${pauseMs / 1000} s; see ${layout.apiLog}`,
+        )
+      }
+      await deps.clock.sleep(pauseMs, signal)
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+    }
+  })
+  group.signal.addEventListener('abort', () => ready.reject(group.signal.reason), { once: true })
+  await ready.promise
+  deps.say(`Kubernetes API on https://127.0.0.1:${record.ports.kubernetes}`)
+}
+
+/** Errors of the API that a person at the terminal should see, each once in a while: a full disk fails every request. */
+export function createErrorTeller(deps: Pick<UpDeps, 'say' | 'clock'>, logFile: string): (what: string) => void {
+  let said = { what: '', at: -Infinity }
+  return (what) => {
+    const now = deps.clock.monotonic()
+    if (said.what === what && now - said.at < SAID_AGAIN_MS) return
+    said = { what, at: now }
+    deps.say(`the Kubernetes API: ${what}; see ${logFile}`)
+  }
+}

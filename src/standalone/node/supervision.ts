@@ -1,0 +1,94 @@
+import { rotateLog } from '../../system/directories/rotate-log.ts'
+import { formatExit, readStartFault, startAgent } from './agent-process.ts'
+import type { AgentProcess } from './agent-process.ts'
+import { knownContainerd, startContainerd } from './containerd.ts'
+import { findNoted, findProcess, rememberProcess } from './known-process.ts'
+import type { NodeDeps } from './node-deps.ts'
+import type { NodeLayout } from './node-layout.ts'
+
+const CHECK_MS = 1000
+// Twice for each log: the current and the one before.
+const MAX_LOG_BYTES = 32 * 1024 * 1024
+const FIRST_PAUSE_MS = 1000
+const LONGEST_PAUSE_MS = 30_000
+// One that ran this long was well; what ended it is not likely to end the next at once.
+const WELL_AFTER_MS = 60_000
+
+/** Starts the runtime and the agent again when they end by themselves and keeps their logs small, until the signal aborts. */
+export async function runSupervision(
+  deps: NodeDeps,
+  node: {
+    readonly layout: NodeLayout
+    readonly nodeName: string
+    readonly privateRuntime: boolean
+    readonly kubelet: string
+  },
+  first: AgentProcess,
+  signal: AbortSignal,
+): Promise<void> {
+  let agent = first
+  let pauseMs = FIRST_PAUSE_MS
+  let toldFault: string | undefined
+  const { agentLog, apiLog, containerd } = node.layout
+  const logs = [agentLog, apiLog, containerd.log].map((file) => ({ file, retry: createRetry(deps, signal) }))
+  const retryRuntime = createRetry(deps, signal)
+  const retryAgent = createRetry(deps, signal)
+  const retryNotes = createRetry(deps, signal)
+  while (!signal.aborted) {
+    for (const { file, retry } of logs) await retry(() => rotateLog(file, MAX_LOG_BYTES))
+    if (node.privateRuntime) await retryRuntime(() => keepRuntime(deps, node.layout, signal))
+    const exit = agent.exit()
+    if (exit !== undefined) {
+      if (deps.clock.monotonic() - agent.startedAtMs > WELL_AFTER_MS) pauseMs = FIRST_PAUSE_MS
+      deps.say(`the agent ended (${formatExit(exit)}), starting it again in ${pauseMs / 1000} s; see ${agentLog}`)
+      const fault = await readStartFault(agentLog)
+      if (fault !== undefined && fault !== toldFault) deps.say(fault)
+      toldFault = fault
+      await deps.clock.sleep(pauseMs, signal)
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+      agent = (await retryAgent(() => startAgent(deps, node, node.kubelet))) ?? agent
+    }
+    await retryNotes(() => keepNotes(deps, node, agent))
+    await deps.clock.sleep(CHECK_MS, signal)
+  }
+}
+
+/** A node goes on whatever fails (a full disk above all): it is told, once for each reason, and tried at the next look. */
+function createRetry(deps: NodeDeps, signal: AbortSignal): <T>(work: () => Promise<T>) => Promise<T | undefined> {
+  let told = ''
+  return async (work) => {
+    try {
+      return await work()
+    } catch (error) {
+      if (signal.aborted) throw error
+      const { message } = error as Error
+      if (message !== told) deps.say(message)
+      told = message
+      return undefined
+    }
+  }
+}
+
+async function keepRuntime(deps: NodeDeps, layout: NodeLayout, signal: AbortSignal): Promise<void> {
+  if ((await findProcess(knownContainerd(layout.containerd))) !== undefined) return
+  deps.say('containerd ended, starting it again')
+  await startContainerd(deps.clock, { paths: layout.containerd, enter: [] }, signal)
+}
+
+/** Notes the processes again that a full disk did not take. */
+async function keepNotes(
+  { pid }: NodeDeps,
+  { layout, privateRuntime }: { readonly layout: NodeLayout; readonly privateRuntime: boolean },
+  agent: AgentProcess,
+): Promise<void> {
+  if ((await findNoted(layout.upIdentity)) === undefined) {
+    await rememberProcess(layout.upIdentity, pid, layout.upIdentity)
+  }
+  if (agent.exit() === undefined && (await findNoted(layout.agentIdentity)) === undefined) {
+    await rememberProcess(layout.agentIdentity, agent.pid, layout.agentLog)
+  }
+  const { identity, log } = layout.containerd
+  if (!privateRuntime || (await findNoted(identity)) !== undefined) return
+  const running = await findProcess(knownContainerd(layout.containerd))
+  if (running !== undefined) await rememberProcess(identity, running.pid, log)
+}

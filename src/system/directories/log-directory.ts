@@ -1,0 +1,125 @@
+import { constants } from 'node:fs'
+import { open, readdir, readlink, stat } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { basename, dirname, relative } from 'node:path'
+import { hasCode, unlessAbsent } from '../files/error-codes.ts'
+import { watchDirectory } from '../files/watch-directory.ts'
+
+/** A log that is held open: it stays readable whatever happens to its name. */
+export interface LogFile extends AsyncDisposable {
+  /** The same for one file under all its names, and for no other file as long as this one is open. */
+  readonly identity: string
+  /** Milliseconds since the epoch. */
+  readonly modifiedAt: number
+  size(): Promise<number>
+  /** Fills the buffer from a position on; returns how many bytes there were. */
+  read(buffer: Uint8Array, position: number): Promise<number>
+}
+
+/** The directory of a log that is held open, with the log's rotated files. No link in it is followed, but for that of Docker. */
+export interface LogDirectory extends AsyncDisposable {
+  names(): Promise<readonly string[]>
+  /** Undefined when there is no such file. */
+  open(name: string): Promise<LogFile | undefined>
+  /** The identity of what has this name now. */
+  identity(name: string): Promise<string | undefined>
+  /** Tells names whose files changed, came or went; undefined for one that is not known. */
+  watch(onChange: (name: string | undefined) => void): Disposable
+}
+
+/** Where a log is. */
+export interface LogPlace {
+  /** Up to here paths are trusted: below it a pod with a volume of the node's logs could have put links. */
+  readonly root: string
+  readonly path: string
+  readonly containerId: string
+}
+
+/** Something at the path of a log that is none. */
+class LogPlaceError extends Error {
+  override readonly name = 'LogPlaceError'
+}
+
+const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
+
+/** Opens the directory of a log. */
+export async function openLogDirectory({ root, path, containerId }: LogPlace): Promise<LogDirectory> {
+  const directory = dirname(path)
+  const below = relative(root, directory)
+  const inside = !below.startsWith('..') && !below.startsWith('/')
+  let handle = await open(inside ? root : directory, O_RDONLY | O_DIRECTORY)
+  for (const name of inside && below !== '' ? below.split('/') : []) {
+    await using parent = handle
+    handle = await open(`/proc/self/fd/${parent.fd}/${name}`, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+  }
+  return new HeldLogDirectory(handle, containerId)
+}
+
+class HeldLogDirectory implements LogDirectory {
+  readonly #handle: FileHandle
+  readonly #containerId: string
+
+  constructor(handle: FileHandle, containerId: string) {
+    this.#handle = handle
+    this.#containerId = containerId
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#handle.close()
+  }
+
+  async names(): Promise<readonly string[]> {
+    return await readdir(this.#path('.'))
+  }
+
+  async open(name: string): Promise<LogFile | undefined> {
+    try {
+      return await openRegular(this.#path(name))
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return undefined
+      if (hasCode(error, 'ELOOP')) return await this.#openLinked(name)
+      throw error
+    }
+  }
+
+  async identity(name: string): Promise<string | undefined> {
+    const found = await unlessAbsent(stat(this.#path(name), { bigint: true }), undefined)
+    return found && toIdentity(found)
+  }
+
+  watch(onChange: (name: string | undefined) => void): Disposable {
+    return watchDirectory(this.#path('.'), { onChange, onFailure: () => {} })
+  }
+
+  /** Docker's logs are where Docker wants them, and what we asked for is a link there. */
+  async #openLinked(name: string): Promise<LogFile | undefined> {
+    const target = await readlink(this.#path(name))
+    if (!target.startsWith('/') || basename(target) !== `${this.#containerId}-json.log`)
+      throw new LogPlaceError(`Cannot read "${name}" as a log: it is a link, expected a regular file`)
+    return await unlessAbsent(openRegular(target), undefined)
+  }
+
+  #path(name: string): string {
+    return `/proc/self/fd/${this.#handle.fd}/${name}`
+  }
+}
+
+async function openRegular(path: string): Promise<LogFile> {
+  const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  const found = await handle.stat({ bigint: true })
+  if (!found.isFile()) {
+    await handle.close()
+    throw new LogPlaceError(`Cannot read "${basename(path)}" as a log: expected a regular file`)
+  }
+  return {
+    identity: toIdentity(found),
+    modifiedAt: Number(found.mtimeMs),
+    size: async () => (await handle.stat()).size,
+    read: async (buffer, position) => (await handle.read(buffer, 0, buffer.length, position)).bytesRead,
+    [Symbol.asyncDispose]: () => handle.close(),
+  }
+}
+
+function toIdentity({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }): string {
+  return `${dev}:${ino}`
+}

@@ -1,0 +1,71 @@
+import { constants } from 'node:fs'
+import { open, readdir, readlink, realpath } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { hasCode } from '../files/error-codes.ts'
+
+/** What is at a path below the folder of the logs. */
+export type NodeLog =
+  | { readonly kind: 'absent' }
+  | {
+      readonly kind: 'directory'
+      readonly entries: readonly { readonly name: string; readonly isDirectory: boolean }[]
+    }
+  | {
+      readonly kind: 'file'
+      readonly size: number
+      readonly modifiedAt: number
+      /** As much as there was when it was opened. Whoever takes it reads it to its end, or destroys it. */
+      readonly content: () => Readable
+    }
+
+/** The logs of the machine. */
+export interface NodeLogs {
+  /** Looks at a relative path. Whatever is not a regular file or a directory, or is elsewhere, is absent. */
+  look<T>(path: string, use: (log: NodeLog) => Promise<T>): Promise<T>
+}
+
+// Names a file without opening it: no FIFO waits for a writer, no device wakes up.
+const O_PATH = 0o10000000
+const ABSENT_CODES = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES']
+
+/** The logs below a folder. Links are followed as long as they stay in it. */
+export function createNodeLogs(root: string): NodeLogs {
+  return {
+    async look(path, use) {
+      const named = await holdInside(root, path)
+      if (named === undefined) return await use({ kind: 'absent' })
+      await using _ = named
+      const stat = await named.stat()
+      if (!stat.isFile() && !stat.isDirectory()) return await use({ kind: 'absent' })
+      if (stat.isDirectory()) return await use({ kind: 'directory', entries: await list(named) })
+      await using file = await open(`/proc/self/fd/${named.fd}`, constants.O_RDONLY | constants.O_NONBLOCK)
+      const { size, mtimeMs } = stat
+      const content = () => file.createReadStream({ start: 0, end: Math.max(0, size - 1), autoClose: false })
+      return await use({ kind: 'file', size, modifiedAt: mtimeMs, content })
+    },
+  }
+}
+
+/** Where a name leads is asked after it is held: nobody can change it then. */
+async function holdInside(root: string, path: string): Promise<FileHandle | undefined> {
+  if (path.split('/').includes('..') || path.includes('\0')) return undefined
+  const realRoot = await realpath(root)
+  const held = await open(join(realRoot, path), O_PATH).catch((error: unknown) => {
+    if (hasCode(error, ...ABSENT_CODES)) return undefined
+    throw error
+  })
+  if (held === undefined) return undefined
+  const place = await readlink(`/proc/self/fd/${held.fd}`)
+  if (place === realRoot || place.startsWith(`${realRoot}/`)) return held
+  await held.close()
+  return undefined
+}
+
+async function list(directory: FileHandle) {
+  const entries = await readdir(`/proc/self/fd/${directory.fd}`, { withFileTypes: true })
+  return entries
+    .map((entry) => ({ name: entry.name, isDirectory: entry.isDirectory() }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+}

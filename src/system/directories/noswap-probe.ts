@@ -1,0 +1,70 @@
+import { readFile } from 'node:fs/promises'
+import { release } from 'node:os'
+import type { NodeEvents } from '../../model/events/node-events.ts'
+import type { Mounter } from '../mounts/mounter.ts'
+import type { VolumeFiles } from './volume-files.ts'
+
+/** Whether memory of a tmpfs can be kept from being swapped to a disk. */
+export interface NoswapProbe {
+  /** Found out at the first question. */
+  supported(signal: AbortSignal): Promise<boolean>
+}
+
+export interface NoswapProbeDeps {
+  readonly mounter: Pick<Mounter, 'mount' | 'unmount'>
+  readonly files: Pick<VolumeFiles, 'makeDirectory' | 'removeDirectory'>
+  /** For a mount on trial; the agent's own. */
+  readonly directory: string
+  readonly swapIsOn: boolean
+  readonly events: NodeEvents
+  readonly readKernel?: () => Promise<KernelFacts>
+}
+
+interface KernelFacts {
+  /** As uname says: 6.1.0-18-amd64. */
+  readonly release: string
+  readonly inUserNamespace: boolean
+}
+
+const TRIAL_DEADLINE_MS = 5000
+
+/** Linux has the option noswap from 6.4 on, some distributions have it earlier; in a user namespace it is refused. */
+export function createNoswapProbe(deps: NoswapProbeDeps): NoswapProbe {
+  let known: boolean | undefined
+  return {
+    async supported(signal) {
+      if (known !== undefined) return known
+      const { release, inUserNamespace } = await (deps.readKernel ?? readKernel)()
+      known = !inUserNamespace && (isFrom64On(release) || (await tryMount(deps, signal)))
+      if (!known && deps.swapIsOn) {
+        const message = 'The kernel cannot keep memory-backed volumes from being swapped to disk, and swap is on'
+        deps.events.record({ type: 'Warning', reason: 'PossibleMemoryBackedVolumesOnDisk', message })
+      }
+      return known
+    },
+  }
+}
+
+async function tryMount({ mounter, files, directory }: NoswapProbeDeps, signal: AbortSignal): Promise<boolean> {
+  await files.makeDirectory(directory, 0o750)
+  const request = { fileSystem: 'tmpfs', source: 'tmpfs', target: directory, options: ['noswap'] }
+  const works = await mounter.mount({ ...request, deadlineMs: TRIAL_DEADLINE_MS }, signal).then(
+    () => true,
+    () => false,
+  )
+  signal.throwIfAborted()
+  // Also what an agent left behind that died in the middle of this.
+  await mounter.unmount(directory, { force: false }, signal)
+  await files.removeDirectory(directory)
+  return works
+}
+
+function isFrom64On(release: string): boolean {
+  const [major = 0, minor = 0] = release.split('.').map((part) => Number.parseInt(part, 10))
+  return major > 6 || (major === 6 && minor >= 4)
+}
+
+async function readKernel(): Promise<KernelFacts> {
+  const map = await readFile('/proc/self/uid_map', 'utf8')
+  return { release: release(), inUserNamespace: map.trim().split(/\s+/).join(' ') !== '0 0 4294967295' }
+}

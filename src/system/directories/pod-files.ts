@@ -1,0 +1,199 @@
+import { constants } from 'node:fs'
+import {
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rmdir,
+  symlink,
+  unlink,
+  writeFile,
+} from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { mountPointsBelow, readMountTable } from '../mounts/mount-table.ts'
+import { hasCode, unlessAbsent } from '../files/error-codes.ts'
+
+/** The file that names hosts on the node itself. */
+const NODE_HOSTS = '/etc/hosts'
+const PROBE_NOTE = 'probes.json'
+
+/**
+ * The files that the agent itself makes for pods: directories, hosts files, last words, log links. Nothing in here opens a path that
+ * a pod could have replaced by something that blocks, and nothing is ever removed recursively.
+ */
+export function createPodFiles(options: {
+  readonly rootDirectory: string
+  readonly readTable?: typeof readMountTable
+}) {
+  const readTable = options.readTable ?? readMountTable
+  const removeLogs = async (directory: string) => {
+    await checkOwn(directory, readTable)
+    await removeTwoLevels(directory)
+  }
+  const notePath = (uid: string) => join(options.rootDirectory, 'pods', uid, PROBE_NOTE)
+  return {
+    async makeDirectories(paths: readonly string[]): Promise<void> {
+      for (const path of paths)
+        await mkdir(path, { recursive: true, mode: path.startsWith(options.rootDirectory) ? 0o750 : 0o755 })
+    },
+
+    async listNames(directory: string): Promise<readonly string[]> {
+      return await unlessAbsent(readdir(directory), [])
+    },
+
+    async readNodeHosts(): Promise<string> {
+      return await unlessAbsent(readFile(NODE_HOSTS, 'utf8'), '')
+    },
+
+    async writeHosts(path: string, text: string): Promise<void> {
+      // Containers have the file mounted: it is written in place, a new one would not be seen.
+      await writeFile(path, text, { mode: 0o644 })
+    },
+
+    async makeTerminationLog(path: string): Promise<void> {
+      await using file = await open(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o666)
+      await file.chmod(0o666)
+    },
+
+    async readTerminationLog(path: string, maxBytes: number): Promise<string> {
+      try {
+        return (await readTail(path, maxBytes)).toString('utf8')
+      } catch (error) {
+        return `Error on reading termination log: ${Error.isError(error) ? error.message : String(error)}`
+      }
+    },
+
+    readLogTail: readTail,
+
+    async linkLog(link: string, target: string): Promise<void> {
+      if ((await statOrUndefined(target)) === undefined) return
+      await mkdir(dirname(link), { recursive: true, mode: 0o755 })
+      await unlessAbsent(unlink(link), undefined)
+      await symlink(target, link)
+    },
+
+    async removeLogs(logPath: string, link: string): Promise<void> {
+      await unlessAbsent(unlink(link), undefined)
+      if (logPath === '') return
+      const directory = dirname(logPath)
+      const own = (await unlessAbsent(readdir(directory), [])).filter((name) => name.startsWith(basename(logPath)))
+      for (const name of own) await unlessAbsent(unlink(join(directory, name)), undefined)
+    },
+
+    /** One small text per pod about its probes, for the next agent. */
+    probeNotes: {
+      async read(uid: string): Promise<string | undefined> {
+        return await unlessAbsent(readFile(notePath(uid), 'utf8'), undefined)
+      },
+
+      async write(uid: string, text: string): Promise<void> {
+        const path = notePath(uid)
+        await mkdir(dirname(path), { recursive: true, mode: 0o750 })
+        // Whole or not at all, whenever the agent dies. It need not outlive the machine: no container does.
+        await writeFile(`${path}.new`, text, { mode: 0o600 })
+        await rename(`${path}.new`, path)
+      },
+
+      async setAside(uid: string): Promise<void> {
+        await rename(notePath(uid), `${notePath(uid)}.corrupt`)
+      },
+    },
+
+    async removePod(uid: string, logDirectory: string | undefined): Promise<void> {
+      const directory = join(options.rootDirectory, 'pods', uid)
+      await checkOwn(directory, readTable)
+      await removeTwoLevels(join(directory, 'containers'))
+      const own = ['etc-hosts', ...['', '.new', '.corrupt'].map((end) => `${PROBE_NOTE}${end}`)]
+      for (const name of own) await unlessAbsent(unlink(join(directory, name)), undefined)
+      for (const name of ['volumes', 'plugins', '.']) await removeEmpty(join(directory, name))
+      if (logDirectory !== undefined) await removeLogs(logDirectory)
+    },
+
+    /** UIDs of all pods that have a directory here. */
+    async listPods(): Promise<readonly string[]> {
+      return await unlessAbsent(readdir(join(options.rootDirectory, 'pods')), [])
+    },
+
+    /** The log directories of all pods, with the UID that their name ends in. */
+    async listLogDirectories(
+      podLogsDirectory: string,
+    ): Promise<readonly { readonly uid: string; readonly path: string }[]> {
+      const names = await unlessAbsent(readdir(podLogsDirectory), [])
+      return names.map((name) => ({ uid: name.slice(name.lastIndexOf('_') + 1), path: join(podLogsDirectory, name) }))
+    },
+
+    removeLogDirectory: removeLogs,
+
+    /** Removes links to logs below a directory that are not there any more. */
+    async removeDanglingLinks(links: string, podLogsDirectory: string): Promise<void> {
+      for (const name of await unlessAbsent(readdir(links), [])) {
+        const target = await readlink(join(links, name)).catch(() => '')
+        if (!target.startsWith(`${podLogsDirectory}/`) || (await statOrUndefined(target)) !== undefined) continue
+        await unlessAbsent(unlink(join(links, name)), undefined)
+      }
+    },
+  }
+}
+
+/** Nothing is removed behind a link or a mount: there it is not ours. */
+async function checkOwn(directory: string, readTable: typeof readMountTable): Promise<void> {
+  const stat = await statOrUndefined(directory)
+  if (stat === undefined) return
+  if (!stat.isDirectory()) throw new Error(`Cannot remove "${directory}": expected a directory`)
+  const [point] = mountPointsBelow(await readTable(), await realpath(directory))
+  if (point !== undefined) throw new Error(`Cannot remove "${directory}": "${point}" is mounted in it`)
+}
+
+/** Removes directory/name/file for all names and files, then the directories. Whatever is nested deeper is not ours and stays. */
+async function removeTwoLevels(directory: string): Promise<void> {
+  const own = await statOrUndefined(directory)
+  if (own?.isDirectory() === false) throw new Error(`Cannot remove "${directory}": expected a directory`)
+  for (const name of await unlessAbsent(readdir(directory), [])) {
+    const inner = join(directory, name)
+    const stat = await statOrUndefined(inner)
+    if (stat?.isDirectory() !== true) {
+      await unlessAbsent(unlink(inner), undefined)
+      continue
+    }
+    for (const file of await unlessAbsent(readdir(inner), [])) await unlinkUnlessDirectory(join(inner, file))
+    await removeEmpty(inner)
+  }
+  await removeEmpty(directory)
+}
+
+async function unlinkUnlessDirectory(path: string): Promise<void> {
+  const stat = await statOrUndefined(path)
+  if (stat !== undefined && !stat.isDirectory()) await unlessAbsent(unlink(path), undefined)
+}
+
+/** A directory that still holds something stays: it is not ours to empty. */
+async function removeEmpty(directory: string): Promise<void> {
+  try {
+    await rmdir(directory)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT', 'ENOTEMPTY', 'EEXIST', 'EBUSY', 'EINVAL')) throw error
+  }
+}
+
+/** The last bytes of a regular file; what is not there, or is no file, says nothing. */
+async function readTail(path: string, maxBytes: number): Promise<Buffer> {
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    const stat = await file.stat()
+    if (!stat.isFile()) return Buffer.alloc(0)
+    const length = Math.min(stat.size, maxBytes)
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(length), position: stat.size - length })
+    return buffer.subarray(0, bytesRead)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ELOOP')) return Buffer.alloc(0)
+    throw error
+  }
+}
+
+async function statOrUndefined(path: string) {
+  return await unlessAbsent(lstat(path), undefined)
+}
