@@ -5,6 +5,8 @@ import { describe, test } from 'node:test'
 import { layers } from './layers.ts'
 
 const root = join(import.meta.dirname, '..')
+// Three screens; what does not fit belongs on a page of its own.
+const README_LINES = 120
 const pages = [
   'README.md',
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
@@ -43,10 +45,8 @@ describe('the documentation', () => {
 
     test(`${page} names only files that are there`, () => {
       const names = [...text.matchAll(/`((?:bin|docs|src|test|tools)\/[\w./-]+)`/g)].map(([, name = '']) => name)
-      // The checklists name what is to be made.
-      const future = /^src\/pods\/volumes\b/
       assert.deepEqual(
-        names.filter((name) => !future.test(name) && !existsSync(join(root, name))),
+        names.filter((name) => !existsSync(join(root, name))),
         [],
       )
     })
@@ -56,6 +56,23 @@ describe('the documentation', () => {
     const map = readFileSync(join(root, 'docs/ARCHITECTURE.md'), 'utf8')
     const listed = [...map.matchAll(/^\| `src\/([\w/-]+)` \|/gm)].map(([, name]) => name)
     assert.deepEqual(listed, Object.keys(layers))
+  })
+
+  test('has a README that fits on three screens', () => {
+    const lines = readFileSync(join(root, 'README.md'), 'utf8').trimEnd().split('\n')
+    assert.ok(lines.length <= README_LINES, `${lines.length} lines, expected at most ${README_LINES}`)
+  })
+
+  test('names a test for each row of the support table', () => {
+    const table = readFileSync(join(root, 'docs/support.md'), 'utf8')
+    const rows = [...table.matchAll(/^\| (.*?) \| (works|partly|not yet)\b.* \| (.*) \|$/gm)]
+    const without = rows.filter(([, , , tests = '']) => !/`(src|test|tools)\/[\w./-]+\.test\.ts`/.test(tests))
+    assert.deepEqual(
+      without.map(([, feature]) => feature),
+      [],
+    )
+    // The head and the line below it are the only ones that are no row.
+    assert.equal(rows.length, table.split('\n').filter((line) => line.startsWith('|')).length - 2)
   })
 
   test('has one decision for a number, with no number left out', () => {
