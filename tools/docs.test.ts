@@ -75,6 +75,19 @@ describe('the documentation', () => {
     assert.equal(rows.length, table.split('\n').filter((line) => line.startsWith('|')).length - 2)
   })
 
+  test('gives each decision a status and its alternatives', () => {
+    const folder = join(root, 'docs/decisions')
+    const faults = readdirSync(folder).flatMap((name) => {
+      const text = readFileSync(join(folder, name), 'utf8')
+      const isStated = /^# .+\n\nStatus: (accepted|superseded by \[\d{4}\]\(.+\))/i.test(text)
+      return [
+        ...(isStated ? [] : [`${name}: no status below the title`]),
+        ...(text.includes('\n## Alternatives\n') ? [] : [`${name}: no alternatives`]),
+      ]
+    })
+    assert.deepEqual(faults, [])
+  })
+
   test('has one decision for a number, with no number left out', () => {
     const numbers = readdirSync(join(root, 'docs/decisions')).map((name) => Number(name.slice(0, 4)))
     assert.deepEqual(
