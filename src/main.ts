@@ -12,7 +12,7 @@ import { endProcess } from './system/processes/end-process.ts'
 import { findBuiltSource } from './system/processes/find-built-source.ts'
 import { nameProcess } from './system/processes/own-process.ts'
 import { readMachine } from './system/machine/read-machine.ts'
-import type { MachineFacts } from './system/machine/read-machine.ts'
+import type { MachineInfo } from './system/machine/read-machine.ts'
 import { KubeconfigError } from './protocols/kube-api/kubeconfig/kubeconfig.ts'
 import { runAgentProcess } from './agent/run-agent-process.ts'
 import { createLogger, createVerbosity, errorText } from './base/telemetry/create-logger.ts'
@@ -38,7 +38,7 @@ async function main(argv: readonly string[]): Promise<number> {
   return await run(command.settings, machine)
 }
 
-async function parse(argv: readonly string[], machine: MachineFacts): Promise<CommandLine | undefined> {
+async function parse(argv: readonly string[], machine: MachineInfo): Promise<CommandLine | undefined> {
   try {
     return await loadConfiguration(argv, { files: hostConfigFiles, machine: { ...machine, hostname: hostname() } })
   } catch (error) {
@@ -48,7 +48,7 @@ async function parse(argv: readonly string[], machine: MachineFacts): Promise<Co
   }
 }
 
-async function run(settings: Settings, machine: MachineFacts): Promise<number> {
+async function run(settings: Settings, machine: MachineInfo): Promise<number> {
   const { logging } = settings.config
   const verbosity = createVerbosity(logging.verbosity)
   const log = createLogger({

@@ -30,12 +30,12 @@ describe('applyKernelSettings()', () => {
 
   test('others are changed, and what cannot be changed is told', (t) => {
     const root = createRoot(t)
-    const told: string[] = []
-    const tell = (message: string, fields?: Readonly<Record<string, unknown>>) =>
-      void told.push(`${message} ${String(fields?.['name'])}`)
-    applyKernelSettings({ isProtected: false, log: { ...silentLogger, info: tell, warn: tell } }, root)
+    const reported: string[] = []
+    const report = (message: string, fields?: Readonly<Record<string, unknown>>) =>
+      void reported.push(`${message} ${String(fields?.['name'])}`)
+    applyKernelSettings({ isProtected: false, log: { ...silentLogger, info: report, warn: report } }, root)
     assert.equal(Number(readFileSync(join(root, 'vm/overcommit_memory'), 'utf8')), 1)
-    assert.deepEqual(told, [
+    assert.deepEqual(reported, [
       'kernel setting changed vm.overcommit_memory',
       'cannot change a kernel setting kernel.panic',
       'cannot change a kernel setting kernel.panic_on_oops',

@@ -7,7 +7,7 @@ import { readFileSystemSpace } from '../system/files/file-system-space.ts'
 import { listPrograms } from '../system/files/list-programs.ts'
 import { setOomScoreAdj } from '../system/processes/own-process.ts'
 import { readHugepages } from '../system/machine/read-hugepages.ts'
-import type { MachineFacts } from '../system/machine/read-machine.ts'
+import type { MachineInfo } from '../system/machine/read-machine.ts'
 import { readTaskLimit } from '../system/machine/read-task-limit.ts'
 import { TaskGroup } from '../base/async/task-group.ts'
 import type { CgroupLayout } from '../model/resources/cgroup-names.ts'
@@ -33,7 +33,7 @@ import { toNodeProfile } from './to-node-profile.ts'
 
 export interface CreateCgroupsDeps {
   readonly settings: Settings
-  readonly machine: MachineFacts
+  readonly machine: MachineInfo
   readonly layout: CgroupLayout
   /** All pods that run or are about to, with the resources that they really have; undefined while some of them are not known yet. */
   readonly pods: () => readonly Pod[] | undefined

@@ -27,7 +27,7 @@ export interface ClusterPodsDeps {
   readonly random: () => number
   readonly log: Logger
   /** A status has reached the API, so many seconds after it first was another. */
-  readonly onTold?: (seconds: number) => void
+  readonly onReported?: (seconds: number) => void
 }
 
 export type ClusterPods = ReturnType<typeof createClusterPods>

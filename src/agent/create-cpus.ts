@@ -8,7 +8,7 @@ import type { NodeRuntime } from './create-node-runtime.ts'
 import { createStateFile } from './create-state-file.ts'
 import { readCpuPlaces } from '../system/machine/read-cpu-places.ts'
 import type { CpuPlace } from '../system/machine/read-cpu-places.ts'
-import type { MachineFacts } from '../system/machine/read-machine.ts'
+import type { MachineInfo } from '../system/machine/read-machine.ts'
 import { parseAmounts } from '../model/resources/compute-pod-requests.ts'
 import { parseCpuSet } from '../model/resources/cpu-set.ts'
 import { allContainers } from '../model/pod/pod-containers.ts'
@@ -28,13 +28,13 @@ import type { Logger } from '../base/telemetry/logger.ts'
 
 export interface CreateCpusDeps {
   readonly settings: Settings
-  readonly machine: MachineFacts
+  readonly machine: MachineInfo
   readonly rootDirectory: string
   readonly runtime: Pick<NodeRuntime, 'calls' | 'observer' | 'cgroups'>
   readonly quota: CpuQuotaSettings
   /** The pods that were admitted and have not ended. */
   readonly activePods: () => readonly Pod[]
-  readonly metrics: Pick<AgentMetrics, 'cpusGiven' | 'cpusRefused'>
+  readonly metrics: Pick<AgentMetrics, 'cpusGiven' | 'cpusRejected'>
   readonly clock: Clock
   readonly log: Logger
 }

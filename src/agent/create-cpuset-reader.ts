@@ -1,5 +1,5 @@
 import { createCgroupReader } from '../system/cgroups/cgroup-reader.ts'
-import type { MachineFacts } from '../system/machine/read-machine.ts'
+import type { MachineInfo } from '../system/machine/read-machine.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
 import { podCgroupPaths } from '../model/resources/cgroup-names.ts'
 import { parseCpuSet } from '../model/resources/cpu-set.ts'
@@ -11,7 +11,7 @@ const FIELDS = { 'cpuset.cpus': 'cpusetCpus', 'cpuset.mems': 'cpusetMems' } as c
 /** Tells to which CPUs or NUMA nodes a container is bound: what the kernel says, else what the runtime says; undefined when neither does. */
 export function createCpusetReader(
   file: keyof typeof FIELDS,
-  { machine, runtime }: { readonly machine: MachineFacts; readonly runtime: Pick<NodeRuntime, 'calls' | 'cgroups'> },
+  { machine, runtime }: { readonly machine: MachineInfo; readonly runtime: Pick<NodeRuntime, 'calls' | 'cgroups'> },
 ) {
   const reader = createCgroupReader(machine.cgroupVersion)
   const { calls, cgroups } = runtime

@@ -69,12 +69,12 @@ function createRejection({ settings, csi, workers, metrics, events, log }: Creat
     metrics.podRejected(reason)
     const verdict = { reason, message: `Pod was rejected: ${message}`, graceSeconds: 0, isDisruption: false }
     group.run(`rejection of ${podLogName(pod)}`, async (signal) => {
-      const tell = (problem: string) => (error: unknown) => {
+      const report = (problem: string) => (error: unknown) => {
         signal.throwIfAborted()
         log.warn(problem, { pod: podLogName(pod), driver, error })
       }
-      await csi.refreshAllocatable(driver, signal).catch(tell('cannot ask a CSI driver how many volumes it can have'))
-      await workers().evict(pod.metadata.uid, verdict, signal).catch(tell('a rejected pod does not end'))
+      await csi.refreshAllocatable(driver, signal).catch(report('cannot ask a CSI driver how many volumes it can have'))
+      await workers().evict(pod.metadata.uid, verdict, signal).catch(report('a rejected pod does not end'))
     })
   }
 }

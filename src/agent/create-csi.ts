@@ -45,9 +45,9 @@ export interface Csi {
 
 /** The drivers of this node and what its cluster knows of them. */
 export async function createCsi(deps: CsiDeps, group: TaskGroup): Promise<Csi> {
-  const told = deps.cluster && (await tellCluster({ ...deps, ...deps.cluster }, () => registry, group))
+  const reported = deps.cluster && (await reportCluster({ ...deps, ...deps.cluster }, () => registry, group))
   const registry = new CsiDriverRegistry(() => {
-    told?.allocatable.wake()
+    reported?.allocatable.wake()
     deps.onDrivers()
   })
   const { cluster, clock } = deps
@@ -56,11 +56,11 @@ export async function createCsi(deps: CsiDeps, group: TaskGroup): Promise<Csi> {
   return {
     attachments,
     drivers: registry,
-    objects: told?.follower ?? noCsiDriverObjects,
-    problems: () => told?.node.problems() ?? [],
-    looked: async (signal) => await told?.node.looked(signal),
-    refreshAllocatable: async (driver, signal) => await told?.allocatable.refresh(driver, signal),
-    handler: createHandler({ ...deps, registry, objects: told?.node }),
+    objects: reported?.follower ?? noCsiDriverObjects,
+    problems: () => reported?.node.problems() ?? [],
+    looked: async (signal) => await reported?.node.looked(signal),
+    refreshAllocatable: async (driver, signal) => await reported?.allocatable.refresh(driver, signal),
+    handler: createHandler({ ...deps, registry, objects: reported?.node }),
   }
 }
 
@@ -79,7 +79,7 @@ function createHandler(
   }
 }
 
-async function tellCluster(
+async function reportCluster(
   deps: CsiDeps & NonNullable<CsiDeps['cluster']>,
   registry: () => CsiDriverRegistry,
   group: TaskGroup,

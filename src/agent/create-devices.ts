@@ -3,11 +3,11 @@ import { TaskGroup } from '../base/async/task-group.ts'
 import { Wakeup } from '../base/async/wakeup.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
 import { createStateFile } from './create-state-file.ts'
-import type { MachineFacts } from '../system/machine/read-machine.ts'
+import type { MachineInfo } from '../system/machine/read-machine.ts'
 import { readNumaNodes } from '../system/machine/read-numa-nodes.ts'
 import type { ObservedPod } from '../model/pod/observed-pod.ts'
 import type { Pod, PodUid } from '../model/pod/pod.ts'
-import type { ContainerDevices as ToldDevices } from '../serving/sockets/generated/pod-resources-v1.ts'
+import type { ContainerDevices as ReportedDevices } from '../serving/sockets/generated/pod-resources-v1.ts'
 import type { Plugin, PluginHandler } from '../node/plugins/plugin-handler.ts'
 import type { StateFile } from '../pods/allocations/allocation-file.ts'
 import { DeviceAssignments } from '../node/devices/device-assignments.ts'
@@ -28,7 +28,7 @@ import type { NodeEvents } from '../model/events/node-events.ts'
 
 export interface CreateDevicesDeps {
   readonly settings: Pick<Settings, 'gates'>
-  readonly machine: Pick<MachineFacts, 'memoryBytes'>
+  readonly machine: Pick<MachineInfo, 'memoryBytes'>
   readonly rootDirectory: string
   /** What the node has is another now: its status is to be told. */
   readonly onNode: () => unknown
@@ -61,12 +61,12 @@ export interface JoinDevicesDeps extends Omit<CreateDevicesDeps, 'rootDirectory'
 /** The same, wherever its files are. */
 export async function joinDevices(deps: JoinDevicesDeps, tasks: TaskGroup) {
   const { settings, file, metrics, clock, log } = deps
-  const loaded = await loadDeviceCheckpoint({ file, log, onBroken: (message) => tellBroken(deps, message) })
-  const bell = new Wakeup()
+  const loaded = await loadDeviceCheckpoint({ file, log, onBroken: (message) => reportBroken(deps, message) })
+  const wakeup = new Wakeup()
   const inventory = new DeviceInventory({
     recorded: loaded.registered.keys(),
     onChange() {
-      bell.wake()
+      wakeup.wake()
       deps.onNode()
     },
     clock,
@@ -75,7 +75,7 @@ export async function joinDevices(deps: JoinDevicesDeps, tasks: TaskGroup) {
     inventory,
     recorded: loaded.entries,
     numaNodes: deps.numaNodes,
-    onChange: () => bell.wake(),
+    onChange: () => wakeup.wake(),
   })
   const record = new DeviceRecord({ file, inventory, assignments })
   const wakeHolders = (resource: string, ids?: readonly string[]) => {
@@ -87,7 +87,7 @@ export async function joinDevices(deps: JoinDevicesDeps, tasks: TaskGroup) {
     inventory,
     assignments,
     record: () => record.write(),
-    tellsHealth: settings.gates.enabled('ResourceHealthStatus'),
+    reportsHealth: settings.gates.enabled('ResourceHealthStatus'),
     metrics,
     tasks,
     clock,
@@ -96,12 +96,12 @@ export async function joinDevices(deps: JoinDevicesDeps, tasks: TaskGroup) {
   let problem: string | undefined
   return {
     /** What containers get of devices. */
-    extras: pods,
+    injections: pods,
     provider: toProvider(assignments, pods),
     handler: toHandler(plugins),
 
     /** What the node has, for its status. */
-    facts: () => ({ ...inventory.counts(), areRecorded: loaded.isKnown }),
+    info: () => ({ ...inventory.counts(), areRecorded: loaded.isKnown }),
 
     /** How many of each resource containers have: the node has at least as many, whatever became of the plugins. */
     granted: (): ReadonlyMap<string, number> =>
@@ -127,15 +127,15 @@ export async function joinDevices(deps: JoinDevicesDeps, tasks: TaskGroup) {
     },
 
     /** As the API for monitoring agents tells of them. */
-    devicesOf: (uid: PodUid, container: string): ToldDevices[] =>
+    devicesOf: (uid: PodUid, container: string): ReportedDevices[] =>
       [...assignments.ofContainer(uid, container)].flatMap(([resource, devices]) =>
-        devices.kind === 'given' ? toToldDevices(resource, devices.byNode) : [],
+        devices.kind === 'given' ? toReportedDevices(resource, devices.byNode) : [],
       ),
-    allocatable: (): ToldDevices[] =>
+    allocatable: (): ReportedDevices[] =>
       inventory.resources.flatMap((resource) => {
         const devices = inventory.devices(resource)
         const healthy = [...devices.values()].filter(({ isHealthy }) => isHealthy).map(({ id }) => id)
-        return toToldDevices(resource, groupByNode(healthy.sort(), devices))
+        return toReportedDevices(resource, groupByNode(healthy.sort(), devices))
       }),
 
     /** Why plugins cannot present themselves; undefined when they can. */
@@ -144,11 +144,11 @@ export async function joinDevices(deps: JoinDevicesDeps, tasks: TaskGroup) {
     /** Listens for plugins, and keeps the record true. */
     async run(signal: AbortSignal): Promise<void> {
       await using group = new TaskGroup(signal)
-      const onProblem = (told: string | undefined) => void (problem = told)
+      const onProblem = (reported: string | undefined) => void (problem = reported)
       group.run('registration', (s) =>
         runDeviceRegistration({ folder: deps.folder, plugins, onProblem, clock, log }, s),
       )
-      group.run('record', (s) => runRecord({ inventory, record, bell, onDropped: wakeHolders, clock, log }, s))
+      group.run('record', (s) => runRecord({ inventory, record, wakeup, onDropped: wakeHolders, clock, log }, s))
       await group.join()
     },
   }
@@ -157,7 +157,7 @@ export async function joinDevices(deps: JoinDevicesDeps, tasks: TaskGroup) {
 interface RecordDeps {
   readonly inventory: DeviceInventory
   readonly record: DeviceRecord
-  readonly bell: Wakeup
+  readonly wakeup: Wakeup
   readonly onDropped: (resource: string) => void
   readonly clock: Clock
   readonly log: Logger
@@ -165,7 +165,7 @@ interface RecordDeps {
 
 /** Writes down what changed, and gives up plugins that stay away. */
 async function runRecord(
-  { inventory, record, bell, onDropped, clock, log }: RecordDeps,
+  { inventory, record, wakeup, onDropped, clock, log }: RecordDeps,
   signal: AbortSignal,
 ): Promise<void> {
   for (;;) {
@@ -182,11 +182,11 @@ async function runRecord(
     }
     const waits = [retryMs, ...inventory.resources.map((resource) => inventory.patienceMs(resource))]
     const known = waits.filter((ms) => ms !== undefined)
-    await bell.wait({ clock, ms: known.length === 0 ? undefined : Math.min(...known) }, signal)
+    await wakeup.wait({ clock, ms: known.length === 0 ? undefined : Math.min(...known) }, signal)
   }
 }
 
-function tellBroken({ events, metrics }: JoinDevicesDeps, message: string): void {
+function reportBroken({ events, metrics }: JoinDevicesDeps, message: string): void {
   metrics.deviceRecordBroken()
   events.record({ type: 'Warning', reason: 'BrokenDeviceRecord', message })
 }
@@ -210,7 +210,7 @@ function toHandler(plugins: DevicePlugins): PluginHandler {
 }
 
 /** One for each device and NUMA node. */
-function toToldDevices(resource: string, byNode: DevicesByNode): ToldDevices[] {
+function toReportedDevices(resource: string, byNode: DevicesByNode): ReportedDevices[] {
   return [...byNode].flatMap(([node, ids]) =>
     ids.map((id) => ({
       resourceName: resource,

@@ -6,7 +6,7 @@ import type { Membership } from './membership.ts'
 import type { ResourceStatus } from '../model/generated/core-v1.ts'
 import type { Pod, PodUid } from '../model/pod/pod.ts'
 import type { Observer } from '../pods/observe/observer.ts'
-import type { PodExtras } from '../pods/sync/start/pod-extras.ts'
+import type { PodInjections } from '../pods/sync/start/pod-extras.ts'
 import type { PodWorkers } from '../pods/sync/pod-workers.ts'
 import type { StateFile } from '../pods/allocations/allocation-file.ts'
 import { ClaimRecords } from '../node/claims/claim-records.ts'
@@ -41,7 +41,7 @@ export interface Dra {
   /** Takes the plugins of drivers into use. */
   readonly drivers: DraDrivers
   /** What claims add to containers. */
-  readonly extras: PodExtras
+  readonly injections: PodInjections
 }
 
 export async function createDra(deps: CreateDraDeps, group: TaskGroup): Promise<Dra> {
@@ -116,9 +116,9 @@ export async function createDra(deps: CreateDraDeps, group: TaskGroup): Promise<
   return {
     claims,
     drivers,
-    extras: {
+    injections: {
       ensure: (request, s) => claims.ensure(request, s),
-      containerExtras: (request) => claims.containerExtras(request),
+      containerInjections: (request) => claims.containerInjections(request),
       health: (pod) => (health === undefined ? new Map() : listHealth({ claims, health, withMessages }, pod)),
       release: (request, s) => claims.release(request, s),
     },

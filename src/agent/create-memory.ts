@@ -3,7 +3,7 @@ import type { Settings } from '../model/config/load-configuration.ts'
 import { createCpusetReader } from './create-cpuset-reader.ts'
 import { createStateFile } from './create-state-file.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
-import type { MachineFacts } from '../system/machine/read-machine.ts'
+import type { MachineInfo } from '../system/machine/read-machine.ts'
 import type { NumaNode } from '../system/machine/read-numa-nodes.ts'
 import { parseAmounts } from '../model/resources/compute-pod-requests.ts'
 import type { Pod } from '../model/pod/pod.ts'
@@ -21,13 +21,13 @@ import { toNodeProfile } from './to-node-profile.ts'
 
 export interface CreateMemoryDeps {
   readonly settings: Settings
-  readonly machine: MachineFacts
+  readonly machine: MachineInfo
   readonly nodes: readonly NumaNode[]
   readonly rootDirectory: string
   readonly runtime: Pick<NodeRuntime, 'calls' | 'observer' | 'cgroups'>
   /** The pods that were admitted and have not ended. */
   readonly activePods: () => readonly Pod[]
-  readonly metrics: Pick<AgentMetrics, 'memoryGiven' | 'memoryRefused'>
+  readonly metrics: Pick<AgentMetrics, 'memoryGiven' | 'memoryRejected'>
   readonly clock: Clock
   readonly log: Logger
 }

@@ -15,7 +15,7 @@ const pod = (uid: string, cpu: string, priority = 0): Pod =>
 
 async function setUp() {
   const { gates } = await loadSettings([])
-  const told: string[] = []
+  const reported: string[] = []
   const given: string[] = []
   let active: readonly Pod[] = []
   let node: Node = { metadata: { name: 'node-1' } }
@@ -39,16 +39,16 @@ async function setUp() {
     hasResourceClaims: false,
     providers: [provider],
     declaredFeatures: [],
-    evict: ({ metadata }, { reason, condition }) => void told.push(`evict ${metadata.uid} ${reason} ${condition.type}`),
-    metrics: { preemption: (resource) => void told.push(`preemption ${resource}`) },
+    evict: ({ metadata }, { reason, condition }) => void reported.push(`evict ${metadata.uid} ${reason} ${condition.type}`),
+    metrics: { preemption: (resource) => void reported.push(`preemption ${resource}`) },
     events: {
       record: ({ metadata }, { type, reason, message }) =>
-        void told.push(`${type} ${metadata.uid} ${reason} ${message}`),
+        void reported.push(`${type} ${metadata.uid} ${reason} ${message}`),
     },
   })
   return {
     admission,
-    told,
+    reported,
     given,
     setActive: (...pods: readonly Pod[]) => (active = pods),
     setNode: (next: Node) => (node = next),
@@ -57,12 +57,12 @@ async function setUp() {
 
 describe('createNodeAdmission()', () => {
   test('makes others leave for a critical pod, and gives their room away only once', async () => {
-    const { admission, told, setActive } = await setUp()
+    const { admission, reported, setActive } = await setUp()
     const [small, large] = [pod('small', '300m'), pod('large', '700m')]
     setActive(small, large)
     const critical = pod('critical', '600m', 2_000_000_000)
     assert.equal(admission.admit(critical), undefined)
-    assert.deepEqual(told.splice(0), [
+    assert.deepEqual(reported.splice(0), [
       'Warning large Preempting Preempted in order to admit critical pod',
       'preemption cpu',
       'evict large Preempting DisruptionTarget',
@@ -71,7 +71,7 @@ describe('createNodeAdmission()', () => {
     assert.equal(admission.admit(pod('late', '200m'))?.reason, 'OutOfcpu')
     assert.equal(admission.admit(pod('little', '100m')), undefined)
     assert.equal(admission.admit(pod('second', '200m', 2_000_000_000)), undefined)
-    assert.deepEqual(told, [
+    assert.deepEqual(reported, [
       'Warning small Preempting Preempted in order to admit critical pod',
       'preemption cpu',
       'evict small Preempting DisruptionTarget',
@@ -79,26 +79,26 @@ describe('createNodeAdmission()', () => {
   })
 
   test('says what nobody on the node offers', async () => {
-    const { admission, told } = await setUp()
+    const { admission, reported } = await setUp()
     const requests = { 'b.example/fpga': '1', 'a.example/gpu': '1' }
     const odd = createPod({
       metadata: { uid: 'odd' },
       spec: { containers: [createContainer({ resources: { requests } })] },
     })
     assert.deepEqual([admission.admit(odd), admission.admitResize(odd)], [undefined, undefined])
-    assert.deepEqual(told, [
+    assert.deepEqual(reported, [
       'Warning odd UnknownResource This node has no "b.example/fpga": containers that ask for it run without',
     ])
   })
 
   test('forgets those that have left', async () => {
-    const { admission, told, setActive } = await setUp()
+    const { admission, reported, setActive } = await setUp()
     const large = pod('large', '700m')
     setActive(large)
     admission.admit(pod('critical', '600m', 2_000_000_000))
     setActive()
     admission.admit(pod('other', '1'))
-    told.length = 0
+    reported.length = 0
     setActive(large)
     assert.equal(admission.admit(pod('late', '600m'))?.reason, 'OutOfcpu')
   })

@@ -1,5 +1,5 @@
 import { computeAdmission, computeFirstRejection, isOnlyAgainstMarks } from '../pods/admission/compute-admission.ts'
-import type { AdmissionFacts } from '../pods/admission/compute-admission.ts'
+import type { AdmissionInfo } from '../pods/admission/compute-admission.ts'
 import { computeUnknownResources } from '../pods/admission/compute-unknown-resources.ts'
 import type { Pressures } from '../pods/admission/compute-pressure-rejection.ts'
 import { computeRaisedAmounts } from '../pods/admission/compute-raised-amounts.ts'
@@ -8,7 +8,7 @@ import type { Rejection } from '../pods/admission/rejection.ts'
 import type { ResourceProvider } from '../pods/admission/resource-provider.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
 import type { PodCapability } from '../pods/containers/unsupported-fields.ts'
-import type { KernelFacts } from '../system/machine/read-kernel.ts'
+import type { KernelInfo } from '../system/machine/read-kernel.ts'
 import { withoutClaimed } from '../model/resources/without-claimed.ts'
 import { parseAmounts } from '../model/resources/compute-pod-requests.ts'
 import type { Node, PodCondition } from '../model/generated/core-v1.ts'
@@ -25,7 +25,7 @@ interface Eviction {
 
 export interface NodeAdmissionDeps {
   readonly settings: Pick<Settings, 'gates'> & { readonly config: Pick<Settings['config'], 'allowedUnsafeSysctls'> }
-  readonly kernel: KernelFacts
+  readonly kernel: KernelInfo
   /** What the runtime can do now. */
   readonly features: () => RuntimeFeatures
   /** The Node object, or one made up while there is none. */
@@ -73,7 +73,7 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
   let leaving: ReadonlySet<PodUid> = new Set()
   // What a claim gives them is none of what the node has.
   const own = (pod: Pod) => (settings.gates.enabled('DRAExtendedResource') ? withoutClaimed(pod) : pod)
-  const readFacts = (pod: Pod): AdmissionFacts => {
+  const readInfo = (pod: Pod): AdmissionInfo => {
     const active = deps.activePods().map(own)
     leaving = new Set(active.map(({ metadata }) => metadata.uid).filter((uid) => leaving.has(uid)))
     return {
@@ -91,18 +91,18 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
     }
   }
   // In a cluster the scheduler keeps such pods away; on a node of its own nobody does.
-  const tellUnknown = (pod: Pod) => {
+  const reportUnknown = (pod: Pod) => {
     for (const resource of computeUnknownResources(own(pod), parseAmounts(deps.allocatable()))) {
       const message = `This node has no "${resource}": containers that ask for it run without`
       events.record(pod, { type: 'Warning', reason: 'UnknownResource', message })
     }
   }
   const admit = (pod: Pod, providers: readonly ResourceProvider[]): Rejection | undefined => {
-    const facts = readFacts(pod)
-    const refusal = computeFirstRejection(pod, facts) ?? provide(providers, pod)
+    const info = readInfo(pod)
+    const refusal = computeFirstRejection(pod, info) ?? provide(providers, pod)
     if (refusal !== undefined) return refusal
-    const allocatable = computeRaisedAmounts(facts.allocatable, deps.granted())
-    const decision = computeAdmission(own(pod), { ...facts, allocatable })
+    const allocatable = computeRaisedAmounts(info.allocatable, deps.granted())
+    const decision = computeAdmission(own(pod), { ...info, allocatable })
     if (decision.kind === 'reject') {
       for (const provider of providers) provider.release(pod.metadata.uid)
       return decision.rejection
@@ -122,7 +122,7 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
     /** Says why the pod may not run here; others may have to leave for one that may. */
     admit(pod: Pod): Rejection | undefined {
       const rejection = admit(pod, deps.providers)
-      if (rejection === undefined) tellUnknown(pod)
+      if (rejection === undefined) reportUnknown(pod)
       return rejection
     },
 
@@ -130,7 +130,7 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
     admitResize: (pod: Pod): Rejection | undefined => admit(pod, []),
 
     /** True for a pod that only labels or taints of the node are against: ask the API for the Node before such a pod is refused for good. */
-    wantsFreshNode: (pod: Pod): boolean => isOnlyAgainstMarks(pod, readFacts(pod)),
+    wantsFreshNode: (pod: Pod): boolean => isOnlyAgainstMarks(pod, readInfo(pod)),
   }
 }
 

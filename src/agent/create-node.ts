@@ -9,7 +9,7 @@ import type { CriCalls } from '../protocols/cri/cri-calls.ts'
 import type { RuntimeStatusReport } from '../protocols/cri/runtime-status.ts'
 import { readFileSystemSpace } from '../system/files/file-system-space.ts'
 import { readHugepages } from '../system/machine/read-hugepages.ts'
-import type { MachineFacts } from '../system/machine/read-machine.ts'
+import type { MachineInfo } from '../system/machine/read-machine.ts'
 import { readNodeAddress } from '../system/machine/read-node-address.ts'
 import { readNodeIdentity } from '../system/machine/read-node-identity.ts'
 import type { KubeClient } from '../protocols/kube-api/kube-client.ts'
@@ -21,7 +21,7 @@ import { computeNodeResources } from '../node/registration/status/compute-node-r
 import { computeNodeStatus } from '../node/registration/status/compute-node-status.ts'
 import { createNodeApi } from '../node/registration/node-api.ts'
 import type { NodeApi } from '../node/registration/node-api.ts'
-import type { DeviceFacts, NodeFacts } from '../node/registration/status/node-facts.ts'
+import type { DeviceInfo, NodeInfo } from '../node/registration/status/node-facts.ts'
 import type { NodeProfile } from '../node/registration/status/node-profile.ts'
 import type { NodeStartup } from '../node/registration/node-startup.ts'
 import { NodeSurroundings } from '../node/registration/status/node-surroundings.ts'
@@ -45,7 +45,7 @@ interface NodeCluster {
 
 export interface NodeDeps {
   readonly settings: Settings
-  readonly machine: MachineFacts
+  readonly machine: MachineInfo
   /** Undefined on a node without an API. */
   readonly cluster: NodeCluster | undefined
   readonly calls: Pick<CriCalls, 'listImages' | 'version' | 'updateRuntimeConfig'>
@@ -58,7 +58,7 @@ export interface NodeDeps {
   /** The names of attached volumes that pods use; undefined while they are not known. */
   readonly volumesInUse: () => readonly string[] | undefined
   /** What plugins bring. */
-  readonly devices: () => DeviceFacts
+  readonly devices: () => DeviceInfo
   readonly events: NodeEvents
   readonly startup?: NodeStartup
   readonly clock: Clock
@@ -81,12 +81,12 @@ export async function createNode(deps: NodeDeps, signal: AbortSignal) {
     readAddress: () => readNodeAddress(profile),
     readStorageBytes: async () => BigInt((await readFileSystemSpace(settings.flags.rootDir)).capacityBytes),
   })
-  const facts = createFacts(deps, surroundings)
+  const info = createInfo(deps, surroundings)
   const ownNode = new KnownNode(cluster?.cachedNode ?? (() => undefined))
-  const own: OwnParts = { profile, facts, ownNode, podCidr: new PodCidr(deps), bell: new Wakeup() }
+  const own: OwnParts = { profile, info, ownNode, podCidr: new PodCidr(deps), wakeup: new Wakeup() }
   // A name that nobody resolves must not hold up the start: what comes late is told when it is there.
   const known = surroundings.refresh(signal).then(
-    () => own.bell.wake(),
+    () => own.wakeup.wake(),
     () => {}, // The agent leaves.
   )
   await Promise.race([known, clock.sleep(START_PATIENCE_MS, signal)])
@@ -96,10 +96,10 @@ export async function createNode(deps: NodeDeps, signal: AbortSignal) {
     /** The Node object, or what it would be while there is none. */
     node: (): Node =>
       ownNode.current ??
-      computeNodeStatus(computeInitialNode(profile), { profile, facts: facts(), time: toApiTime(clock.now()) }).node,
+      computeNodeStatus(computeInitialNode(profile), { profile, info: info(), time: toApiTime(clock.now()) }).node,
 
     /** What pods may have of the node. */
-    allocatable: () => computeNodeResources(ownNode.current?.status ?? {}, profile.resources, facts().size).allocatable,
+    allocatable: () => computeNodeResources(ownNode.current?.status ?? {}, profile.resources, info().size).allocatable,
 
     /** The addresses of the node: those that the cluster knows, else its own. */
     ips(): readonly string[] {
@@ -110,7 +110,7 @@ export async function createNode(deps: NodeDeps, signal: AbortSignal) {
     },
 
     /** Something about the node has changed: its status is looked at now. */
-    wake: () => own.bell.wake(),
+    wake: () => own.wakeup.wake(),
 
     /** Asks the API for the Node object, past its watch. */
     async refresh(signal: AbortSignal): Promise<void> {
@@ -132,10 +132,10 @@ export async function createNode(deps: NodeDeps, signal: AbortSignal) {
 
 interface OwnParts {
   readonly profile: NodeProfile
-  readonly facts: () => NodeFacts
+  readonly info: () => NodeInfo
   readonly ownNode: KnownNode
   readonly podCidr: PodCidr
-  readonly bell: Wakeup
+  readonly wakeup: Wakeup
 }
 
 function runInCluster(
@@ -177,7 +177,7 @@ function createApi({ settings, clock }: NodeDeps, { client }: NodeCluster): Node
   return createNodeApi({ client, nodeName: settings.nodeName, timeoutMs, clock })
 }
 
-function createFacts(deps: NodeDeps, surroundings: NodeSurroundings): () => NodeFacts {
+function createInfo(deps: NodeDeps, surroundings: NodeSurroundings): () => NodeInfo {
   const { machine, settings } = deps
   const identity = readNodeIdentity({
     machineIdFiles: settings.flags.machineIdFile,

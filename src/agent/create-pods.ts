@@ -24,7 +24,7 @@ import type { GuardedFiles } from '../system/guarded/guarded-files.ts'
 import { createJournalFolder } from '../system/files/journal-folder.ts'
 import { createPodFiles } from '../system/directories/pod-files.ts'
 import { readKernel } from '../system/machine/read-kernel.ts'
-import type { MachineFacts } from '../system/machine/read-machine.ts'
+import type { MachineInfo } from '../system/machine/read-machine.ts'
 import { httpGet } from '../protocols/http/http-get.ts'
 import type { Membership } from './membership.ts'
 import type { Node } from '../model/generated/core-v1.ts'
@@ -32,7 +32,7 @@ import type { SelectableNode } from '../model/pod/matches-node-selector.ts'
 import { podLogName } from '../model/pod/pod.ts'
 import type { Pod, PodUid } from '../model/pod/pod.ts'
 import { createPodObjects } from '../pods/objects/pod-objects.ts'
-import { joinExtras } from '../pods/sync/start/join-extras.ts'
+import { joinInjections } from '../pods/sync/start/join-extras.ts'
 import { crashBackOffLimits } from '../pods/sync/decide/compute-crash-back-off.ts'
 import { ExitJournal } from '../pods/sync/exit-journal.ts'
 import type { NodeSettings } from '../pods/sync/pod-runtime.ts'
@@ -47,7 +47,7 @@ import { VolumeStats } from '../pods/volumes/usage/volume-stats.ts'
 
 export interface CreatePodsDeps {
   readonly settings: Settings
-  readonly machine: MachineFacts
+  readonly machine: MachineInfo
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly workingDirectory: string
   /** --root-dir without symbolic links. */
@@ -56,7 +56,7 @@ export interface CreatePodsDeps {
   readonly membership: Membership
   readonly cgroups: PodCgroups
   readonly node: NodeSettings
-  readonly devices: Pick<NodeDevices, 'extras' | 'provider' | 'granted' | 'adopt'>
+  readonly devices: Pick<NodeDevices, 'injections' | 'provider' | 'granted' | 'adopt'>
   readonly ownNode: Pick<OwnNode, 'node' | 'allocatable' | 'declaredFeatures' | 'wake'>
   readonly csi: Csi
   /** For everything that pods control. */
@@ -95,8 +95,8 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     },
   }
   const journal = await ExitJournal.load({ files: createJournalFolder(`${flags.rootDir}/deckhand/finished-pods`), log })
-  const lookAgain = (uid: PodUid) => {
-    volumes.hurry(uid)
+  const refresh = (uid: PodUid) => {
+    volumes.retryNow(uid)
     workers.observed(uid)
   }
   const objects = createPodObjects({
@@ -104,7 +104,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     strategy: config.configMapAndSecretChangeDetectionStrategy,
     syncFrequencyMs: config.syncFrequency,
     nodeTtlMs: membership.nodeTtlMs,
-    onChange: (uids) => uids.forEach(lookAgain),
+    onChange: (uids) => uids.forEach(refresh),
     tasks: group,
     clock,
     log,
@@ -143,7 +143,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     files: guarded,
     projects,
     periodMs: config.volumeStatsAggPeriod,
-    tellsHealth: settings.gates.enabled('CSIVolumeHealth'),
+    reportsHealth: settings.gates.enabled('CSIVolumeHealth'),
     metrics,
     clock,
     random,
@@ -216,7 +216,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
         observer,
         images: images.puller,
         volumes,
-        extras: joinExtras([dra.extras, deps.devices.extras]),
+        injections: joinInjections([dra.injections, deps.devices.injections]),
         references: objects,
         features,
         runtimeClasses: membership.runtimeClasses,
@@ -281,7 +281,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     /** A CSI driver came or went: what waits for one need not wait longer. */
     retryCsi() {
       volumes.retry(csi.plugin)
-      csi.hurry()
+      csi.retryNow()
     },
     volumeStats,
     images,

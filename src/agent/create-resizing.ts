@@ -16,7 +16,7 @@ export interface CreateResizingDeps {
   readonly settings: Pick<Settings, 'gates' | 'config'>
   readonly rootDirectory: string
   readonly node: NodeSettings
-  readonly workers: () => Pick<PodWorkers, 'wish' | 'wake'>
+  readonly workers: () => Pick<PodWorkers, 'desired' | 'wake'>
   readonly admit: (pod: Pod) => Rejection | undefined
   readonly metrics: AgentMetrics
   readonly events: PodEvents
@@ -48,7 +48,7 @@ export async function createResizing(deps: CreateResizingDeps) {
         config.memoryManagerPolicy === 'Static' && !gates.enabled('InPlacePodVerticalScalingExclusiveMemory'),
       usesSwap: (pod, container) => usesSwap(pod, container, node.container.resources),
     },
-    find: (uid: PodUid) => workers().wish(uid),
+    find: (uid: PodUid) => workers().desired(uid),
     wake: (uid: PodUid) => workers().wake(uid),
   })
   return { allocations, resizes }

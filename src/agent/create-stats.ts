@@ -3,7 +3,7 @@ import type { Settings } from '../model/config/load-configuration.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
 import { createCgroupReader } from '../system/cgroups/cgroup-reader.ts'
 import { readCpuTopology } from '../system/machine/read-cpu-topology.ts'
-import type { MachineFacts } from '../system/machine/read-machine.ts'
+import type { MachineInfo } from '../system/machine/read-machine.ts'
 import { statsFiles } from '../system/directories/stats-files.ts'
 import type { Route } from '../serving/http/route.ts'
 import { createStatsRoutes } from '../serving/endpoints/stats-routes.ts'
@@ -15,7 +15,7 @@ import type { Logger } from '../base/telemetry/logger.ts'
 
 export interface CreateStatsDeps {
   readonly settings: Settings
-  readonly machine: MachineFacts
+  readonly machine: MachineInfo
   readonly identity: Pick<MachineIdentity, 'machineId' | 'systemUuid' | 'bootId' | 'kernelVersion' | 'osImage'>
   readonly runtime: Pick<NodeRuntime, 'calls' | 'observer' | 'cgroups'>
   readonly volumes: () => readonly MeasuredVolume[]

@@ -28,7 +28,7 @@ import { createLocalKind } from '../pods/volumes/kinds/local.ts'
 import { createNfsKind } from '../pods/volumes/kinds/nfs.ts'
 import { createProjectedKind } from '../pods/volumes/kinds/projected.ts'
 import { createSecretKind } from '../pods/volumes/kinds/secret.ts'
-import { refuseVolume } from '../pods/volumes/refuse-volume.ts'
+import { rejectVolume } from '../pods/volumes/refuse-volume.ts'
 import type { VolumeKind } from '../pods/volumes/volume-kind.ts'
 import type { VolumeProjects } from '../pods/volumes/usage/volume-projects.ts'
 import type { VolumeContent } from '../pods/volumes/payload/volume-content.ts'
@@ -67,7 +67,7 @@ export function createVolumes(deps: CreateVolumesDeps, group: TaskGroup): Volume
       ...deps,
       kinds: createKinds(deps, mounter),
       findSource: (pod, used, signal) => findVolumeSource({ objects, node: deps.node }, { pod, used }, signal),
-      refusal: refuseVolume,
+      refusal: rejectVolume,
       mounter,
       files: guarded,
       folders: createVolumeFolders({ rootDirectory }),

@@ -17,7 +17,7 @@ export interface FindRunningDeps {
 /** Learns what an earlier agent left: what runs, what is mounted, and what of the machine belongs to whom. */
 export async function findRunning(deps: FindRunningDeps, signal: AbortSignal): Promise<void> {
   const { pods, observer, devices, log } = deps
-  await Promise.all([lookAround(observer, log), findVolumes({ ...deps, volumes: pods.volumes }, signal)])
+  await Promise.all([survey(observer, log), findVolumes({ ...deps, volumes: pods.volumes }, signal)])
   const running = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
   await pods.userNamespaces.adopt(running)
   await pods.placement.find(running, signal)
@@ -25,7 +25,7 @@ export async function findRunning(deps: FindRunningDeps, signal: AbortSignal): P
 }
 
 /** The first look. A pod that cannot be read keeps nobody else waiting: its worker asks again before it does anything. */
-async function lookAround(observer: Observer, log: Logger): Promise<void> {
+async function survey(observer: Observer, log: Logger): Promise<void> {
   try {
     await observer.relist()
   } catch (error) {

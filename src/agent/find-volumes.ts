@@ -15,12 +15,12 @@ export async function findVolumes(
   { volumes, rootDirectory, clock, log }: FindVolumesDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const orTell = (message: string) => (error: unknown) => {
+  const orReport = (message: string) => (error: unknown) => {
     signal.throwIfAborted()
     log.error(message, { error })
   }
   await makeShared({ clock }, rootDirectory, signal).catch(
-    orTell('cannot make the root directory a shared mount, so containers do not see what is mounted later'),
+    orReport('cannot make the root directory a shared mount, so containers do not see what is mounted later'),
   )
-  await volumes.adopt().catch(orTell('cannot look for volumes of earlier agents, going on without'))
+  await volumes.adopt().catch(orReport('cannot look for volumes of earlier agents, going on without'))
 }

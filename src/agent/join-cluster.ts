@@ -19,7 +19,7 @@ import { ApiReturn } from '../protocols/kube-api/list-watch/api-return.ts'
 import type { KubeClient } from '../protocols/kube-api/kube-client.ts'
 import { createClusterTransport } from '../protocols/kube-api/kubeconfig/create-cluster-transport.ts'
 import { loadKubeconfig, loadUsableKubeconfig } from '../protocols/kube-api/kubeconfig/load-kubeconfig.ts'
-import { tellEndedCertificates } from '../protocols/kube-api/kubeconfig/tell-ended-certificates.ts'
+import { reportEndedCertificates } from '../protocols/kube-api/kubeconfig/tell-ended-certificates.ts'
 import type { EndedCertificate } from '../protocols/kube-api/kubeconfig/tell-ended-certificates.ts'
 import { runListWatch } from '../protocols/kube-api/list-watch/run-list-watch.ts'
 import type { CredentialsProvider } from '../protocols/kube-api/transport/credentials.ts'
@@ -68,14 +68,14 @@ export interface Cluster {
 
 /** One for all connections, so that each certificate is told of once. */
 interface ConnectDeps extends JoinClusterDeps {
-  readonly tellEnded: (kubeconfig: string, ended: EndedCertificate) => void
+  readonly reportEnded: (kubeconfig: string, ended: EndedCertificate) => void
 }
 
 const POLL_MS = 100
 
 /** Connects to the API of the kubeconfig file, with a certificate of its own when there is to be one, and follows what all pods need. */
 export async function joinCluster(given: JoinClusterDeps, group: TaskGroup): Promise<Cluster> {
-  const deps = { ...given, tellEnded: tellEndedCertificates(given.log) }
+  const deps = { ...given, reportEnded: reportEndedCertificates(given.log) }
   const { settings, clock, log, random } = deps
   const { config, flags, nodeName } = settings
   const certificates = await openCertificates(deps, group)
@@ -146,7 +146,7 @@ function createLimits({ settings, metrics, tracer, clock, random, log }: JoinClu
 }
 
 async function openTransport(
-  { environment, metrics, tellEnded, clock, log }: ConnectDeps,
+  { environment, metrics, reportEnded, clock, log }: ConnectDeps,
   cluster: { readonly path: string; readonly certificates: CertificateProvider | undefined },
   group: TaskGroup,
 ): Promise<Transport> {
@@ -158,7 +158,7 @@ async function openTransport(
     run: (request, signal) => runProcess(clock, request, signal),
     environment,
     onPluginCall: metrics.pluginCall,
-    onEnded: (ended) => tellEnded(path, ended),
+    onEnded: (ended) => reportEnded(path, ended),
     tasks: group,
     clock,
     log,

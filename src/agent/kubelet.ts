@@ -22,9 +22,9 @@ import type { ServingCertificates } from '../node/certificates/open-serving-cert
 import { readOwnUsage } from '../system/processes/own-usage.ts'
 import { toClusterMetrics } from './to-cluster-metrics.ts'
 import { toOwner } from './to-owner.ts'
-import { toNodeFacts } from './to-node-facts.ts'
+import { toNodeMetricSources } from './to-node-facts.ts'
 import { StatsOpener } from './stats-opener.ts'
-import { RuntimeLooks } from './runtime-looks.ts'
+import { RelistHealth } from './runtime-looks.ts'
 import { readNodeIdentity } from '../system/machine/read-node-identity.ts'
 import type { Verbosity } from '../base/telemetry/create-logger.ts'
 import { runProcess } from '../system/processes/run-process.ts'
@@ -34,7 +34,7 @@ import { NodeStartup } from '../node/registration/node-startup.ts'
 import { readBootTime } from '../system/machine/read-boot-time.ts'
 import type { DnsSettings } from '../pods/containers/network/compute-dns-config.ts'
 import { createGuardedFiles } from '../system/guarded/create-guarded-files.ts'
-import type { MachineFacts } from '../system/machine/read-machine.ts'
+import type { MachineInfo } from '../system/machine/read-machine.ts'
 import { logFiles } from '../system/directories/log-files.ts'
 import { listLogs } from '../pods/logs/list-logs.ts'
 import { runLogRotation } from '../pods/logs/run-log-rotation.ts'
@@ -58,7 +58,7 @@ import type { ObjectApi } from '../pods/objects/object-api.ts'
 
 export interface KubeletDeps {
   readonly settings: Settings
-  readonly machine: MachineFacts
+  readonly machine: MachineInfo
   /** Where objects that pods refer to are read; undefined on a node without an API. */
   readonly objects: ObjectApi | undefined
   readonly resolvConf: string | undefined
@@ -98,7 +98,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     machineIdFiles: settings.flags.machineIdFile,
     bootIdFiles: settings.flags.bootIdFile,
   })
-  const metricFacts = toNodeFacts({
+  const metricInfo = toNodeMetricSources({
     ...deps,
     workers: () => workers,
     observer: () => observer,
@@ -117,10 +117,10 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     (await import('../metrics/create-metrics.ts')).createMetrics({
       version: settings.version,
       startedAt,
-      node: metricFacts,
+      node: metricInfo,
       usage: readOwnUsage,
       volumes: () => volumes.counts(),
-      cpus: () => placement.cpus.figures(),
+      cpus: () => placement.cpus.stats(),
       resourceClaims: () => dra.claims.inUse(),
       claimUsages: () => volumeStats.claimUsages(),
       logUsages: () => listLogUsages(stats.opened?.engine.snapshot()),
@@ -129,7 +129,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       loopDelay,
     }),
   )
-  const looks = new RuntimeLooks({ syncFrequencyMs: config.syncFrequency, metrics, clock, log })
+  const looks = new RelistHealth({ syncFrequencyMs: config.syncFrequency, metrics, clock, log })
   const rootDirectory = await prepareRoot(settings.flags.rootDir)
   const shutdown = await openNodeShutdown(rootDirectory, log)
   const { nodeName } = settings
@@ -194,7 +194,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       pressures: () => pressure.current,
       problems: () => [...looks.problems(), ...health.nodeProblems, ...csi.problems(), ...shutdown.problems()],
       volumesInUse: () => (isBuilt ? pods.csi.inUse() : undefined),
-      devices: () => devices.facts(),
+      devices: () => devices.info(),
       events: membership.nodeEvents,
       startup: new NodeStartup({
         bootedAt: readBootTime(),
@@ -212,7 +212,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     cgroups: runtime.cgroups,
     resolvConf: deps.resolvConf,
   })
-  tellResolverFaults(node.sandbox.dns, membership.nodeEvents)
+  reportResolverFaults(node.sandbox.dns, membership.nodeEvents)
   const cgroups = await createCgroups(
     {
       ...deps,
@@ -227,7 +227,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     },
     group.signal,
   )
-  const statusBell = new Wakeup()
+  const statusWakeup = new Wakeup()
   const podChanges = new PodChanges()
   const pods = await createPods(
     {
@@ -246,7 +246,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       isShuttingDown: () => shutdown.isShuttingDown(),
       tracer: tracer ?? noTracer,
       onStatus: (uid) => {
-        statusBell.wake()
+        statusWakeup.wake()
         podChanges.changed(uid)
         clusterPods?.onStatus(uid)
       },
@@ -279,7 +279,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       workers: () => workers,
       allSeen: () => mux.allSeen(),
       events: membership.podEvents,
-      onTold: (seconds) => metrics.podStatusTold(seconds),
+      onReported: (seconds) => metrics.podStatusReported(seconds),
     })
   cluster?.onNode(() => {
     ownNode.wake()
@@ -310,12 +310,12 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     }
     group.run('leftovers', (s) => runLeftoverRemoval(leftovers, s))
   }
-  const onLook = {
-    onRelist: (look: Parameters<RuntimeLooks['note']>[0]) => looks.note(look),
+  const onRelists = {
+    onRelist: (look: Parameters<RelistHealth['note']>[0]) => looks.note(look),
     onStream: (failed: boolean) => metrics.runtimeEventsOpened(failed),
     onEvent: (happenedAt: number) => metrics.runtimeEvent(Math.max(0, clock.now() - happenedAt) / 1000),
   }
-  group.run('observer', (s) => runObserver({ observer, client: calls, clock, log, ...onLook }, s))
+  group.run('observer', (s) => runObserver({ observer, client: calls, clock, log, ...onRelists }, s))
   group.run('memory', (s) => runMemoryTrim({ ...deps.memory, clock, work: runtime.callsMade }, s))
   group.run('runtime health', (s) => health.run(s))
   let refused = 0
@@ -405,7 +405,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       views: () => workers.views(),
       allSeen: () => mux.allSeen(),
       refused: () => refused,
-      bell: statusBell,
+      wakeup: statusWakeup,
       clock,
       deadlineMs: config.runtimeRequestTimeout,
       write: deps.write,
@@ -436,7 +436,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
 }
 
 /** What is wrong with the resolver of all pods is the node's to mend. */
-function tellResolverFaults(settings: DnsSettings, events: NodeEvents): void {
+function reportResolverFaults(settings: DnsSettings, events: NodeEvents): void {
   for (const warning of computeNodeDnsWarnings(settings)) events.record({ type: 'Warning', ...warning })
 }
 

@@ -1,7 +1,7 @@
 import type { Settings } from '../model/config/load-configuration.ts'
 import { parseResolvConf } from '../pods/containers/network/parse-resolv-conf.ts'
 import type { ResolvConf } from '../pods/containers/network/parse-resolv-conf.ts'
-import type { MachineFacts } from '../system/machine/read-machine.ts'
+import type { MachineInfo } from '../system/machine/read-machine.ts'
 import type { LogRotationDeps } from '../pods/logs/run-log-rotation.ts'
 import type { CgroupLayout } from '../model/resources/cgroup-names.ts'
 import { parseAmounts } from '../model/resources/compute-pod-requests.ts'
@@ -11,8 +11,8 @@ import type { NodeSettings } from '../pods/sync/pod-runtime.ts'
 /** What the machine and the configuration mean for every pod: one place, so that no part of the agent reads either. */
 export function toNodeSettings(
   settings: Settings,
-  facts: {
-    readonly machine: MachineFacts
+  info: {
+    readonly machine: MachineInfo
     /** Asked each time: a node may get its address after the agent started, or another one. */
     readonly nodeIps: () => readonly string[]
     /** What pods may have of the node. */
@@ -22,7 +22,7 @@ export function toNodeSettings(
   },
 ): NodeSettings {
   const { config, flags, gates } = settings
-  const { machine, nodeIps } = facts
+  const { machine, nodeIps } = info
   const cpu = {
     cpuCfsQuota: config.cpuCFSQuota,
     cpuCfsQuotaPeriodMicroseconds: BigInt(Math.round(config.cpuCFSQuotaPeriod * 1000)),
@@ -34,12 +34,12 @@ export function toNodeSettings(
     deadContainerLeastMs: flags.minimumContainerTtlDuration,
     sandbox: {
       podLogsDirectory: config.podLogsDir,
-      cgroups: facts.cgroups,
+      cgroups: info.cgroups,
       cpu,
       dns: {
         clusterDns: config.clusterDNS,
         clusterDomain: config.clusterDomain,
-        host: toResolvConf(facts.resolvConf),
+        host: toResolvConf(info.resolvConf),
         get primaryFamily() {
           return nodeIps()[0]?.includes(':') === true ? 'IPv6' : 'IPv4'
         },
@@ -50,7 +50,7 @@ export function toNodeSettings(
         return nodeIps()
       },
       get allocatable() {
-        return parseAmounts(facts.allocatable())
+        return parseAmounts(info.allocatable())
       },
       selinuxEnabled: machine.selinuxEnabled,
       stopSignals: gates.enabled('ContainerStopSignals'),
@@ -65,7 +65,7 @@ export function toNodeSettings(
           capacityBytes: machine.swapBytes,
         },
         get memoryQos() {
-          return toMemoryQos(settings, machine, facts.allocatable)
+          return toMemoryQos(settings, machine, info.allocatable)
         },
         singleProcessOomKill: config.singleProcessOOMKill ?? machine.cgroupVersion === 1,
       },
@@ -81,7 +81,7 @@ export function toNodeSettings(
 /** Only where the feature is on, and cgroup v2 can do it. */
 function toMemoryQos(
   { config, gates }: Settings,
-  { cgroupVersion }: MachineFacts,
+  { cgroupVersion }: MachineInfo,
   allocatable: () => Readonly<Record<string, string>>,
 ): NodeSettings['container']['resources']['memoryQos'] {
   if (!gates.enabled('MemoryQoS') || cgroupVersion === 1) return undefined

@@ -48,9 +48,9 @@ async function environmentOf(container: Partial<Container>, given: Given = {}) {
     request,
     never,
   )
-  const facts = { pod, container: request.container, podIps: [], nodeIps: [], allocatable: {} }
+  const info = { pod, container: request.container, podIps: [], nodeIps: [], allocatable: {} }
   const compute = () =>
-    computeEnvironment({ ...facts, sources, addedVariables: [] } as never).map(({ name, value }) => `${name}=${value}`)
+    computeEnvironment({ ...info, sources, addedVariables: [] } as never).map(({ name, value }) => `${name}=${value}`)
   return { asked: api.calls, compute }
 }
 

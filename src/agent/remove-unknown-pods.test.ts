@@ -42,7 +42,7 @@ function setUp(options: Scene = {}) {
   } as unknown as RemoveUnknownPodsDeps['files']
   const cgroups = {
     list: act('listCgroups', uids),
-    calm: act('calm'),
+    quiesce: act('calm'),
     remove: act('removeCgroup'),
   } as unknown as RemoveUnknownPodsDeps['cgroups']
   const notes = { uids: () => uids, forget: act('forget') } as unknown as RemoveUnknownPodsDeps['journal']
@@ -127,7 +127,7 @@ describe('removeUnknownPods()', () => {
     const { run, journal } = setUp({ mounted: new Set(['known', 'unknown']) })
     assert.equal(await run(), 0)
     assert.deepEqual(
-      journal.filter((line) => /^(?:calm|release|orphans|removeCgroup|removePod)/.test(line)),
+      journal.filter((line) => /^(?:quiesce|release|orphans|removeCgroup|removePod)/.test(line)),
       ['calm unknown', 'release unknown', 'removeCgroup unknown', 'removePod unknown', 'orphans 1 0'],
     )
   })

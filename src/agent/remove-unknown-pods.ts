@@ -11,7 +11,7 @@ import type { Volumes } from '../pods/volumes/volumes.ts'
 export interface RemoveUnknownPodsDeps {
   readonly files: ReturnType<typeof createPodFiles>
   readonly volumes: Pick<Volumes, 'has' | 'release'>
-  readonly cgroups: Pick<PodCgroups, 'list' | 'calm' | 'remove'>
+  readonly cgroups: Pick<PodCgroups, 'list' | 'quiesce' | 'remove'>
   readonly journal: Pick<ExitJournal, 'uids' | 'forget'>
   /** Is this pod wanted here, or still being ended? */
   readonly knows: (uid: PodUid) => boolean
@@ -54,7 +54,7 @@ export async function removeUnknownPods(deps: RemoveUnknownPodsDeps, signal: Abo
  * go, and whatever runs in that cgroup meanwhile is nobody's.
  */
 async function removeWithVolumes(deps: RemoveUnknownPodsDeps, uid: string, signal: AbortSignal): Promise<boolean> {
-  await tryTo(deps, { uid, remove: (known) => deps.cgroups.calm(known) })
+  await tryTo(deps, { uid, remove: (known) => deps.cgroups.quiesce(known) })
   if (!(await tryTo(deps, { uid, remove: (known) => removeVolumes(deps, known, signal) }))) return false
   await tryTo(deps, { uid, remove: (known) => deps.cgroups.remove(known) })
   await tryTo(deps, { uid, remove: (known) => removePod(deps, known) })

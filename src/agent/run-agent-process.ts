@@ -10,7 +10,7 @@ import {
   waitForLockContention,
 } from '../system/processes/own-process.ts'
 import { readIdleCpu } from '../system/machine/read-idle-cpu.ts'
-import type { MachineFacts } from '../system/machine/read-machine.ts'
+import type { MachineInfo } from '../system/machine/read-machine.ts'
 import { collectGarbage } from '../system/processes/collect-garbage.ts'
 import { hostConfigFiles } from '../system/files/config-files.ts'
 import { runKubelet } from './kubelet.ts'
@@ -22,7 +22,7 @@ import type { Logger } from '../base/telemetry/logger.ts'
 
 export interface AgentProcessDeps {
   readonly settings: Settings
-  readonly machine: MachineFacts
+  readonly machine: MachineInfo
   /** Where objects that pods refer to are read; undefined on a node without an API. */
   readonly objects: ObjectApi | undefined
   readonly log: Logger
@@ -77,9 +77,9 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
     }
   }
   applyKernelSettings({ isProtected: config.protectKernelDefaults, log })
-  tellLimits(log, 'cannot set the own oom score', setOomScoreAdj(config.oomScoreAdj))
+  reportLimits(log, 'cannot set the own oom score', setOomScoreAdj(config.oomScoreAdj))
   group.run('open files', async () =>
-    tellLimits(log, 'cannot raise the limit of open files', await raiseOpenFiles(config.maxOpenFiles)),
+    reportLimits(log, 'cannot raise the limit of open files', await raiseOpenFiles(config.maxOpenFiles)),
   )
 
   const resolvConf = config.resolvConf === '' ? undefined : await readResolvConf(config.resolvConf, log)
@@ -125,7 +125,7 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
 /** Refuses to start where the configuration, or what is there of the agent, does not fit the machine. */
 export function checkMachine(
   { config, flags, standalone }: Pick<Settings, 'config' | 'flags' | 'standalone'>,
-  machine: Pick<MachineFacts, 'swapBytes'>,
+  machine: Pick<MachineInfo, 'swapBytes'>,
 ): void {
   if (standalone && flags.bootstrapKubeconfig !== '') {
     throw new Error('Cannot bootstrap: --bootstrap-kubeconfig needs --kubeconfig, where the result is written')
@@ -135,7 +135,7 @@ export function checkMachine(
   }
 }
 
-function tellLimits(log: Logger, what: string, problem: string | undefined): void {
+function reportLimits(log: Logger, what: string, problem: string | undefined): void {
   if (problem !== undefined) log.warn(what, { problem })
 }
 

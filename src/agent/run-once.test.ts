@@ -11,7 +11,7 @@ const running: PodStatus = { phase: 'Running', conditions: [{ type: 'ContainersR
 
 function setUp(statuses: PodStatus[], options: { readonly refused?: number; readonly restartPolicy?: string } = {}) {
   const clock = new FakeClock()
-  const bell = new Wakeup()
+  const wakeup = new Wakeup()
   const lines: string[] = []
   const { refused = 0, restartPolicy = 'Always' } = options
   const pod = createPod({ metadata: { name: 'web', namespace: 'default' }, spec: { restartPolicy } })
@@ -20,22 +20,22 @@ function setUp(statuses: PodStatus[], options: { readonly refused?: number; read
       views: () => statuses.map((status) => ({ pod, status })),
       allSeen: () => true,
       refused: () => refused,
-      bell,
+      wakeup,
       clock,
       deadlineMs: 1000,
       write: (text) => lines.push(text),
     },
     never,
   )
-  return { clock, bell, lines, code }
+  return { clock, wakeup, lines, code }
 }
 
 test('reportRunOnce() waits until every pod runs and exits with 0', async () => {
   const statuses: PodStatus[] = [{ phase: 'Pending' }, { phase: 'Succeeded' }]
-  const { clock, bell, lines, code } = setUp(statuses)
+  const { clock, wakeup, lines, code } = setUp(statuses)
   await clock.advance(500)
   statuses[0] = running
-  bell.wake()
+  wakeup.wake()
   assert.equal(await code, 0)
   assert.deepEqual(lines, [
     'default/web: Running\n',
@@ -76,10 +76,10 @@ test('reportRunOnce() exits with 1 when a manifest was refused', async () => {
 
 test('reportRunOnce() waits for the end of a pod that is made to end', async () => {
   const statuses = [running]
-  const { clock, bell, code } = setUp(statuses, { restartPolicy: 'Never' })
+  const { clock, wakeup, code } = setUp(statuses, { restartPolicy: 'Never' })
   await clock.advance(500)
   statuses[0] = { phase: 'Failed' }
-  bell.wake()
+  wakeup.wake()
   assert.equal(await code, 1)
 })
 

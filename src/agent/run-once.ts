@@ -11,7 +11,7 @@ export interface RunOnceDeps {
   /** Have all sources told what they have? */
   readonly allSeen: () => boolean
   /** Rung whenever the status of a pod may have changed. */
-  readonly bell: Wakeup
+  readonly wakeup: Wakeup
   readonly clock: Clock
   readonly deadlineMs: number
   readonly write: (text: string) => void
@@ -26,7 +26,7 @@ export async function reportRunOnce(deps: RunOnceDeps, signal: AbortSignal): Pro
   while (!deps.allSeen() || deps.views().some((view) => outcomeOf(view, 'wait') === 'pending')) {
     const left = giveUpAt - deps.clock.monotonic()
     if (left <= 0) break
-    await deps.bell.wait({ clock: deps.clock, ms: left }, signal)
+    await deps.wakeup.wait({ clock: deps.clock, ms: left }, signal)
   }
   const views = deps.views()
   for (const { pod, status } of views) deps.write(`${podLogName(pod)}: ${describe(status)}\n`)

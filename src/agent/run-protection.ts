@@ -13,7 +13,7 @@ import { runEviction } from '../node/eviction/run-eviction.ts'
 import type { EvictionDeps } from '../node/eviction/run-eviction.ts'
 import { createCgroupReader } from '../system/cgroups/cgroup-reader.ts'
 import { openKernelLog } from '../system/machine/kernel-log.ts'
-import type { MachineFacts } from '../system/machine/read-machine.ts'
+import type { MachineInfo } from '../system/machine/read-machine.ts'
 import type { ImageCollector } from '../pods/images/collection/image-collector.ts'
 import type { Membership } from './membership.ts'
 import { qosCgroupPaths } from '../model/resources/cgroup-names.ts'
@@ -27,7 +27,7 @@ import type { Logger } from '../base/telemetry/logger.ts'
 
 export interface ProtectionDeps {
   readonly settings: Settings
-  readonly machine: MachineFacts
+  readonly machine: MachineInfo
   readonly runtime: Pick<NodeRuntime, 'observer' | 'cgroups'>
   readonly workers: PodWorkers
   readonly collector: Pick<ImageCollector, 'collectUnused'>
@@ -40,17 +40,17 @@ export interface ProtectionDeps {
   readonly log: Logger
 }
 
-const FIRST_LOOK_MS = 1000
+const FIRST_CHECK_MS = 1000
 
 /** Protects the node when something runs short, and tells what the kernel did when it was too late. */
 export async function runProtection(deps: ProtectionDeps, signal: AbortSignal): Promise<void> {
   const { membership, clock } = deps
   const { nodeEvents } = membership
-  const oom = { ...deps, openLog: openKernelLog, onKill: (kill: OomKill) => tellVictim(deps, kill), nodeEvents }
+  const oom = { ...deps, openLog: openKernelLog, onKill: (kill: OomKill) => reportVictim(deps, kill), nodeEvents }
   await using group = new TaskGroup(signal)
   group.run('eviction', async (s) => {
     // Pods come first.
-    await clock.sleep(FIRST_LOOK_MS, s)
+    await clock.sleep(FIRST_CHECK_MS, s)
     await runEviction(toEvictionDeps(deps), s)
   })
   group.run('kernel log', (s) => runOomWatch(oom, s))
@@ -92,7 +92,7 @@ function createMemoryReader({ machine, runtime }: ProtectionDeps): () => Observa
 }
 
 /** The pod whose process was killed hears of it, also when it goes on without that process. */
-function tellVictim({ runtime, workers, membership }: ProtectionDeps, { cgroup, process, pid }: OomKill): void {
+function reportVictim({ runtime, workers, membership }: ProtectionDeps, { cgroup, process, pid }: OomKill): void {
   const { observer } = runtime
   const observed = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
   const victim = computeOomVictim(cgroup, observed)

@@ -5,7 +5,7 @@ import type { Logger } from '../base/telemetry/logger.ts'
 
 const STUCK_MS = 300_000
 
-interface RuntimeLooksDeps {
+interface RelistHealthDeps {
   readonly syncFrequencyMs: number
   readonly metrics: Pick<AgentMetrics, 'relist'>
   readonly clock: Clock
@@ -13,12 +13,12 @@ interface RuntimeLooksDeps {
 }
 
 /** How long ago the runtime was looked at. Counted by a clock that nobody sets: the node must not falter because its time was put right. */
-export class RuntimeLooks {
-  readonly #deps: RuntimeLooksDeps
+export class RelistHealth {
+  readonly #deps: RelistHealthDeps
   #lastAt: number
   #isBlind = false
 
-  constructor(deps: RuntimeLooksDeps) {
+  constructor(deps: RelistHealthDeps) {
     this.#deps = deps
     this.#lastAt = deps.clock.monotonic()
   }

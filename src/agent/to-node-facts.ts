@@ -5,22 +5,22 @@ import type { FeatureGates } from '../model/config/gates/feature-gates.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
 import type { Observer } from '../pods/observe/observer.ts'
 import type { PodWorkers } from '../pods/sync/pod-workers.ts'
-import type { NodeFacts } from '../metrics/add-node-metrics.ts'
+import type { NodeInfo } from '../metrics/add-node-metrics.ts'
 
-export interface NodeFactsDeps {
+export interface NodeInfoDeps {
   readonly settings: Pick<Settings, 'nodeName' | 'gates'>
   readonly machine: { readonly cgroupVersion: 1 | 2 }
   /** As functions, since metrics are made before there are any. */
   readonly workers: () => Pick<PodWorkers, 'views' | 'explain'>
   readonly observer: () => Pick<Observer, 'uids' | 'get'>
-  readonly certificates: NodeFacts['certificates']
+  readonly certificates: NodeInfo['certificates']
   readonly clock: Clock
 }
 
 const STAGES: Readonly<Record<string, string>> = { A: 'ALPHA', B: 'BETA', D: 'DEPRECATED', G: '' }
 
 /** What metrics read of this node when somebody asks. */
-export function toNodeFacts({ settings, machine, workers, observer, certificates, clock }: NodeFactsDeps): NodeFacts {
+export function toNodeMetricSources({ settings, machine, workers, observer, certificates, clock }: NodeInfoDeps): NodeInfo {
   return {
     name: settings.nodeName,
     cgroupVersion: machine.cgroupVersion,
@@ -36,7 +36,7 @@ export function toNodeFacts({ settings, machine, workers, observer, certificates
   }
 }
 
-function listGates(gates: FeatureGates): ReturnType<NodeFacts['gates']> {
+function listGates(gates: FeatureGates): ReturnType<NodeInfo['gates']> {
   return Object.entries(FEATURE_GATES).map(([name, kind]) => ({
     name,
     stage: STAGES[kind.slice(0, 1)] ?? '',

@@ -4,7 +4,7 @@ import type { PodCounts, WantedPod, WorkedPod } from './compute-pod-counts.ts'
 import type { MetricSet } from '../base/telemetry/metric-set.ts'
 
 /** A feature gate as metrics show it. */
-interface GateFact {
+interface GateInfo {
   readonly name: string
   /** ALPHA, BETA, DEPRECATED; empty for what is generally available. */
   readonly stage: string
@@ -12,10 +12,10 @@ interface GateFact {
 }
 
 /** What is read of the node when somebody asks. */
-export interface NodeFacts {
+export interface NodeInfo {
   readonly name: string
   readonly cgroupVersion: 1 | 2
-  readonly gates: () => readonly GateFact[]
+  readonly gates: () => readonly GateInfo[]
   readonly wanted: () => readonly WantedPod[]
   readonly observed: () => readonly ObservedPod[]
   readonly worked: () => readonly WorkedPod[]
@@ -25,8 +25,8 @@ export interface NodeFacts {
 }
 
 /** The node and its pods, by the names of the Go kubelet. */
-export function addNodeMetrics(set: MetricSet, facts: NodeFacts): void {
-  const { name: node } = facts
+export function addNodeMetrics(set: MetricSet, info: NodeInfo): void {
+  const { name: node } = info
   set.read({ name: 'kubelet_node_name', help: 'The name of this node.', labels: ['node'] }, () => [
     { labels: { node }, value: 1 },
   ])
@@ -34,7 +34,7 @@ export function addNodeMetrics(set: MetricSet, facts: NodeFacts): void {
   set.read({ name: 'kubelet_metrics_provider', help: 'Where figures of pods come from.', labels: ['provider'] }, () => [
     { labels: { provider: 'cadvisor' }, value: 1 },
   ])
-  const version = facts.cgroupVersion
+  const version = info.cgroupVersion
   set.readOne({ name: 'kubelet_cgroup_version', help: 'The version of cgroups that is used.' }, () => version)
   set.read(
     {
@@ -43,10 +43,10 @@ export function addNodeMetrics(set: MetricSet, facts: NodeFacts): void {
       stability: 'BETA',
       labels: ['name', 'stage'],
     },
-    () => facts.gates().map(({ name, stage, enabled }) => ({ labels: { name, stage }, value: Number(enabled) })),
+    () => info.gates().map(({ name, stage, enabled }) => ({ labels: { name, stage }, value: Number(enabled) })),
   )
-  addPodCounts(set, () => computePodCounts(facts.wanted(), facts.observed(), facts.worked()))
-  addLifetimes(set, facts)
+  addPodCounts(set, () => computePodCounts(info.wanted(), info.observed(), info.worked()))
+  addLifetimes(set, info)
 }
 
 function addPodCounts(set: MetricSet, count: () => PodCounts): void {
@@ -78,7 +78,7 @@ function addPodCounts(set: MetricSet, count: () => PodCounts): void {
   )
 }
 
-function addLifetimes(set: MetricSet, { certificates, now }: NodeFacts): void {
+function addLifetimes(set: MetricSet, { certificates, now }: NodeInfo): void {
   const lifetime = (name: string, help: string, read: () => number | undefined) =>
     set.readOne({ name, help }, () => {
       const end = read()

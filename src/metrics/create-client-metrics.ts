@@ -28,7 +28,7 @@ export interface ClientMetrics {
   /** A program that gives credentials has ended. */
   credentialPluginCall(call: { readonly status: string; readonly code: number }): void
   /** The API knows the newest status of a pod, so long after that became another. */
-  podStatusTold(seconds: number): void
+  podStatusReported(seconds: number): void
   /** A new serving certificate took the place of one that was so old. */
   serverCertificateRotated(ageSeconds: number): void
   certificateRenewalFailed(kind: 'client' | 'server'): void
@@ -36,7 +36,7 @@ export interface ClientMetrics {
 
 const DURATIONS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60]
 const SIZES = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216]
-const TOLD_AFTER = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 20, 30, 45, 60]
+const REPORTED_AFTER = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 20, 30, 45, 60]
 const AGES = [60, 3600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000]
 
 export function createClientMetrics(set: MetricSet): ClientMetrics {
@@ -71,7 +71,7 @@ function createRestMetrics(set: MetricSet): Pick<ClientMetrics, 'clientRequest' 
 
 function createSizeMetrics(
   set: MetricSet,
-): Pick<ClientMetrics, 'clientSize' | 'credentialPluginCall' | 'podStatusTold'> {
+): Pick<ClientMetrics, 'clientSize' | 'credentialPluginCall' | 'podStatusReported'> {
   const size = (name: string, help: string) =>
     set.histogram({ name: `rest_client_${name}_size_bytes`, help, labels: ['host', 'verb'], buckets: SIZES })
   const requests = size('request', 'How large requests to the API server are.')
@@ -81,10 +81,10 @@ function createSizeMetrics(
     help: 'Runs of the program that gives credentials, by how they ended.',
     labels: ['call_status', 'code'],
   })
-  const told = set.histogram({
+  const reported = set.histogram({
     name: 'kubelet_pod_status_sync_duration_seconds',
     help: 'From the change of the status of a pod until the API knows it.',
-    buckets: TOLD_AFTER,
+    buckets: REPORTED_AFTER,
   })
   return {
     clientSize({ host, verb, requestBytes, responseBytes }) {
@@ -92,7 +92,7 @@ function createSizeMetrics(
       answers.observe({ host, verb }, responseBytes)
     },
     credentialPluginCall: ({ status, code }) => calls.inc({ call_status: status, code: String(code) }),
-    podStatusTold: (seconds) => told.observe(seconds),
+    podStatusReported: (seconds) => reported.observe(seconds),
   }
 }
 

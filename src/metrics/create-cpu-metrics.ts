@@ -4,11 +4,11 @@ import type { MetricSet } from '../base/telemetry/metric-set.ts'
 /** What is counted of CPUs that are given to single containers. */
 export interface CpuMetrics {
   cpusGiven(given: { readonly wholeCores: boolean; readonly oneCache: boolean }): void
-  cpusRefused(refused: { readonly wholeCores: boolean }): void
+  cpusRejected(refused: { readonly wholeCores: boolean }): void
 }
 
 /** CPUs as they are given away now. */
-export interface CpuFigures {
+export interface CpuPoolStats {
   /** That could still be given to one container. */
   readonly free: number
   readonly exclusive: number
@@ -19,7 +19,7 @@ const MANAGER = 'kubelet_cpu_manager'
 const SOURCE = { resource_name: 'cpu', source: 'node' } as const
 
 /** What is told of CPUs that containers have for themselves. */
-export function createCpuMetrics(set: MetricSet, counters: PlacementCounters, figures: () => CpuFigures): CpuMetrics {
+export function createCpuMetrics(set: MetricSet, counters: PlacementCounters, stats: () => CpuPoolStats): CpuMetrics {
   const requests = set.counter({
     name: `${MANAGER}_pinning_requests_total`,
     help: 'Containers that were to get CPUs for themselves.',
@@ -27,14 +27,14 @@ export function createCpuMetrics(set: MetricSet, counters: PlacementCounters, fi
   const errors = set.counter({ name: `${MANAGER}_pinning_errors_total`, help: 'Those of them that got none.' })
   set.readOne(
     { name: `${MANAGER}_shared_pool_size_millicores`, help: 'CPUs, in thousandths, that could still be given away.' },
-    () => figures().free * 1000,
+    () => stats().free * 1000,
   )
   set.readOne(
     { name: `${MANAGER}_exclusive_cpu_allocation_count`, help: 'CPUs that containers have for themselves.' },
-    () => figures().exclusive,
+    () => stats().exclusive,
   )
   set.read({ name: `${MANAGER}_allocation_per_numa`, help: 'The same by NUMA node.', labels: ['numa_node'] }, () =>
-    [...figures().exclusiveByNode].map(([node, value]) => ({ labels: { numa_node: `${node}` }, value })),
+    [...stats().exclusiveByNode].map(([node, value]) => ({ labels: { numa_node: `${node}` }, value })),
   )
   const { aligned, unaligned, allocations, failures, assignments } = counters
   return {
@@ -45,7 +45,7 @@ export function createCpuMetrics(set: MetricSet, counters: PlacementCounters, fi
       if (wholeCores) aligned.inc({ boundary: 'physical_cpu', scope: 'container' })
       if (oneCache) aligned.inc({ boundary: 'uncore_cache', scope: 'container' })
     },
-    cpusRefused({ wholeCores }) {
+    cpusRejected({ wholeCores }) {
       requests.inc()
       errors.inc()
       failures.inc(SOURCE)

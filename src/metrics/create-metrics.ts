@@ -1,7 +1,7 @@
 import { addBuildMetrics } from './add-build-metrics.ts'
 import { addRegistryMetrics } from './add-registry-metrics.ts'
 import { addNodeMetrics } from './add-node-metrics.ts'
-import type { NodeFacts } from './add-node-metrics.ts'
+import type { NodeInfo } from './add-node-metrics.ts'
 import { addProcessMetrics, addStartTime } from './add-process-metrics.ts'
 import type { ProcessSources } from './add-process-metrics.ts'
 import { addClaimMetrics } from './add-claim-metrics.ts'
@@ -13,7 +13,7 @@ import type { CgroupMetrics } from './create-cgroup-metrics.ts'
 import { createClientMetrics } from './create-client-metrics.ts'
 import type { ClientMetrics } from './create-client-metrics.ts'
 import { createCpuMetrics } from './create-cpu-metrics.ts'
-import type { CpuFigures, CpuMetrics } from './create-cpu-metrics.ts'
+import type { CpuPoolStats, CpuMetrics } from './create-cpu-metrics.ts'
 import { createCsiMetrics } from './create-csi-metrics.ts'
 import type { CsiMetrics } from './create-csi-metrics.ts'
 import { createDraMetrics } from './create-dra-metrics.ts'
@@ -100,9 +100,9 @@ export interface MetricsSources extends ProcessSources {
   readonly volumes: () => readonly VolumeCount[]
   readonly claimUsages: () => readonly ClaimUsage[]
   readonly logUsages: () => readonly LogUsage[]
-  readonly node: NodeFacts
+  readonly node: NodeInfo
   readonly resizes: () => ResizeCounts
-  readonly cpus: () => CpuFigures
+  readonly cpus: () => CpuPoolStats
   /** Claims of devices, by driver. */
   readonly resourceClaims: () => ReadonlyMap<string, number>
   readonly plugins: Parameters<typeof createNodeApiMetrics>[1]

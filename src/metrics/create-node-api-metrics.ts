@@ -10,7 +10,7 @@ export interface NodeApiMetrics {
 }
 
 /** The socket of a plugin. */
-interface PluginFact {
+interface PluginInfo {
   readonly socketPath: string
   readonly isRegistered: boolean
 }
@@ -19,7 +19,7 @@ const PREFIX = 'kubelet_pod_resources_endpoint'
 const LABELS = ['server_api_version'] as const
 
 /** What the node serves on its own sockets, and whose sockets it uses. */
-export function createNodeApiMetrics(set: MetricSet, plugins: () => readonly PluginFact[]): NodeApiMetrics {
+export function createNodeApiMetrics(set: MetricSet, plugins: () => readonly PluginInfo[]): NodeApiMetrics {
   const counter = (name: string, help: string) => set.counter({ name: `${PREFIX}_${name}`, help, labels: LABELS })
   const total = counter('requests_total', 'Questions about the resources of pods.')
   const requests = {
@@ -47,7 +47,7 @@ export function createNodeApiMetrics(set: MetricSet, plugins: () => readonly Plu
 }
 
 /** One that is not registered yet is only wanted. */
-function toRows({ socketPath, isRegistered }: PluginFact) {
+function toRows({ socketPath, isRegistered }: PluginInfo) {
   const states = isRegistered ? ['actual_state_of_world', 'desired_state_of_world'] : ['desired_state_of_world']
   return states.map((state) => ({ labels: { socket_path: socketPath, state }, value: 1 }))
 }

@@ -9,7 +9,7 @@ export interface PlacementMetrics {
   placementAligned(scope: 'container' | 'pod', aligned: boolean): void
   /** So many kinds of memory were given to a container. */
   memoryGiven(kinds: number): void
-  memoryRefused(): void
+  memoryRejected(): void
 }
 
 const TOPOLOGY = 'kubelet_topology_manager_admission'
@@ -44,7 +44,7 @@ export function createPlacementMetrics(set: MetricSet, counters: PlacementCounte
       counters.allocations.inc(SOURCE, kinds)
       counters.assignments.inc({ resource_name: 'memory', assignment_type: 'node_exclusive' })
     },
-    memoryRefused() {
+    memoryRejected() {
       pinned.inc()
       unpinned.inc()
       counters.failures.inc(SOURCE)

@@ -46,12 +46,12 @@ const COUNTS: Readonly<Record<keyof AgentCounts, true>> = {
   deferredResizeAccepted: true,
   resizeActuated: true,
   cpusGiven: true,
-  cpusRefused: true,
+  cpusRejected: true,
   csiCall: true,
   podPlaced: true,
   placementAligned: true,
   memoryGiven: true,
-  memoryRefused: true,
+  memoryRejected: true,
   draOperation: true,
   draCall: true,
   claimStateLost: true,
@@ -69,7 +69,7 @@ const COUNTS: Readonly<Record<keyof AgentCounts, true>> = {
   clientWait: true,
   clientSize: true,
   credentialPluginCall: true,
-  podStatusTold: true,
+  podStatusReported: true,
   serverCertificateRotated: true,
   certificateRenewalFailed: true,
   podResourcesRequest: true,
@@ -88,13 +88,13 @@ export function deferMetrics(load: () => Promise<AgentMetrics>): AgentMetrics {
   let making: Promise<AgentMetrics> | undefined
   const make = async () => {
     const metrics = await load()
-    for (const tell of waiting.splice(0)) tell(metrics)
+    for (const report of waiting.splice(0)) report(metrics)
     made = metrics
     return metrics
   }
-  const count = (tell: (metrics: AgentMetrics) => void) => {
-    if (made !== undefined) return tell(made)
-    waiting.push(tell)
+  const count = (report: (metrics: AgentMetrics) => void) => {
+    if (made !== undefined) return report(made)
+    waiting.push(report)
     // Whoever asks for the metrics hears of a failure; counting goes on without.
     if (waiting.length >= MOST_WAITING) (making ??= make()).catch(() => {})
   }

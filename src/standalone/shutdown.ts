@@ -29,9 +29,9 @@ export async function runShutdown(deps: NodeDeps, options: ShutdownOptions, sign
   const path = `${await findRootDirectory(options)}/deckhand/shutdown.sock`
   const command = options.cancel ? 'cancel' : 'begin'
   const end = await ask({ path, command, say: (line) => deps.say(line) }, signal)
-  const told = ENDS[`${command} ${end}`]
-  if (told === undefined) throw new NodeError(`The shutdown did not come to its end: ${end}`, exitCodes.failed)
-  deps.say(told)
+  const reported = ENDS[`${command} ${end}`]
+  if (reported === undefined) throw new NodeError(`The shutdown did not come to its end: ${end}`, exitCodes.failed)
+  deps.say(reported)
 }
 
 /** The agent of the standalone node when there is one, else the one that this machine has as a member of a cluster. */

@@ -41,7 +41,7 @@ export async function runUp(deps: UpDeps, options: UpOptions, signal: AbortSigna
   const layout = await openStateFolder(deps, options.state, cleanup)
   const record = await prepareNode(deps, layout, options, signal)
   const { nodeName } = record
-  if (options.runtime === undefined) await bringUpRuntime(deps, layout, signal)
+  if (options.runtime === undefined) await startRuntime(deps, layout, signal)
   const group = cleanup.use(new TaskGroup(signal))
   await startNodeApi(deps, { layout, record }, group)
   cleanup.defer(() => leaveAgent(deps, { layout, nodeName }))
@@ -131,7 +131,7 @@ async function writeExample(layout: NodeLayout, record: NodeRecord): Promise<voi
   await writeFileAtomically(`${layout.manifests}/${EXAMPLE_FILE}`, examplePod)
 }
 
-async function bringUpRuntime(deps: NodeDeps, layout: NodeLayout, signal: AbortSignal): Promise<void> {
+async function startRuntime(deps: NodeDeps, layout: NodeLayout, signal: AbortSignal): Promise<void> {
   const containerd = { paths: layout.containerd, enter: [] }
   const running = await findContainerd(layout.containerd)
   if (running === undefined) {

@@ -79,7 +79,7 @@ async function measureLoad(client: ApiClient): Promise<Samples> {
   const sentAt = new Map<string, number>()
   const delays: number[] = []
   const watches = await Promise.all(Array.from({ length: WATCHERS }, () => client.watch(`${PATH}?watch=1`)))
-  const told = watches.map((watch, index) =>
+  const reported = watches.map((watch, index) =>
     index % TIMED_SHARE === 0 ? takeTimes(createInterface(watch), sentAt, delays) : countLines(watch),
   )
   const status = { status: { phase: 'Running', podIP: '10.0.0.1', conditions: [{ type: 'Ready', status: 'True' }] } }
@@ -97,7 +97,7 @@ async function measureLoad(client: ApiClient): Promise<Samples> {
     write(index, 'DELETED', () => client.send('DELETE', `${PATH}/pod-${index}`, { gracePeriodSeconds: 0 })),
   )
   const seconds = (performance.now() - started) / 1000
-  await Promise.all(told)
+  await Promise.all(reported)
   for (const watch of watches) watch.destroy()
   delays.sort((a, b) => a - b)
   return {

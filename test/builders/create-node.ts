@@ -1,4 +1,4 @@
-import type { NodeFacts } from '../../src/node/registration/status/node-facts.ts'
+import type { NodeInfo } from '../../src/node/registration/status/node-facts.ts'
 import type { NodeProfile } from '../../src/node/registration/status/node-profile.ts'
 
 /** The node "node-1" as it was set up: nothing special. */
@@ -22,7 +22,7 @@ export function createNodeProfile(parts: Partial<NodeProfile> = {}): NodeProfile
 }
 
 /** A healthy machine with two cores. */
-export function createNodeFacts(parts: Partial<NodeFacts> = {}): NodeFacts {
+export function createNodeInfo(parts: Partial<NodeInfo> = {}): NodeInfo {
   return {
     identity: {
       machineId: 'm-1',

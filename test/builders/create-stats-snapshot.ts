@@ -1,5 +1,5 @@
 import type { MemorySample } from '../../src/node/stats/sampling/cgroup-sample.ts'
-import type { CgroupFigures, ContainerFigures, PodFigures, StatsSnapshot } from '../../src/node/stats/stats-snapshot.ts'
+import type { CgroupUsage, ContainerUsage, PodUsage, StatsSnapshot } from '../../src/node/stats/stats-snapshot.ts'
 import { parsePodUid } from '../../src/model/pod/pod.ts'
 
 const MIB = 2 ** 20
@@ -60,16 +60,16 @@ export function createStatsSnapshot(use: NodeUse = {}): StatsSnapshot {
       processes: processes ?? { limit: 1000, count: 500 },
       disks: new Map(),
     },
-    pods: pods.map(createPodFigures),
+    pods: pods.map(createPodUsage),
   }
 }
 
 /** One container "main" uses all of it. */
-export function createPodFigures(use: PodUse): PodFigures {
+export function createPodUsage(use: PodUse): PodUsage {
   const { uid, logs = 0, rootfs = 0, own = 0, volumes = {}, inodes = 0 } = use
   const memory = 'memory' in use ? use.memory : 0
   const cgroup = memory === undefined ? undefined : toCgroup(`/${uid}`, memory * MIB)
-  const container: ContainerFigures = {
+  const container: ContainerUsage = {
     id: `c-${uid}`,
     name: 'main',
     image: '',
@@ -114,7 +114,7 @@ function toFs(left: number, inodesFree: number) {
   }
 }
 
-function toCgroup(path: string, workingSetBytes: number, limit?: number): CgroupFigures {
+function toCgroup(path: string, workingSetBytes: number, limit?: number): CgroupUsage {
   const memory: MemorySample = {
     usageBytes: workingSetBytes,
     workingSetBytes,

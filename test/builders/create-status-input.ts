@@ -16,7 +16,7 @@ export function createStatusInput(parts: Partial<StatusInput> = {}): StatusInput
     waiting: new Map(),
     started: new Map(),
     ready: new Map(),
-    lastWords: new Map(),
+    terminationMessages: new Map(),
     actuated: undefined,
     deviceHealth: new Map(),
     resize: [],

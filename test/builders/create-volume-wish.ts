@@ -1,9 +1,9 @@
 import type { Volume } from '../../src/model/generated/core-v1.ts'
-import type { VolumeWish } from '../../src/pods/volumes/volume-wish.ts'
+import type { DesiredVolume } from '../../src/pods/volumes/volume-wish.ts'
 import { createPod } from './create-pod.ts'
 
 /** The volume "data" of the pod "web", wanted in /root/pods/u-1. */
-export function createVolumeWish(volume: Omit<Volume, 'name'>, parts: Partial<VolumeWish> = {}): VolumeWish {
+export function createDesiredVolume(volume: Omit<Volume, 'name'>, parts: Partial<DesiredVolume> = {}): DesiredVolume {
   const pod = parts.pod ?? createPod()
   return {
     uid: pod.metadata.uid,

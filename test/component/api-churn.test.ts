@@ -63,9 +63,9 @@ test('twenty agents one after another over ten pods: nothing starts, stops, rest
     await first.pass(10_000, 5000)
   }
   const states = async () => await Promise.all(names.map((name) => cluster.get(name)))
-  const [told, done, sent] = [await states(), changes(world).length, cluster.client.sent.length]
+  const [reported, done, sent] = [await states(), changes(world).length, cluster.client.sent.length]
   assert.ok(
-    told.every((pod) => pod?.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')),
+    reported.every((pod) => pod?.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')),
   )
   for (let round = 0; round < 20; round += 1) {
     await using agent = await joinCluster(world, cluster)
@@ -75,5 +75,5 @@ test('twenty agents one after another over ten pods: nothing starts, stops, rest
   }
   assert.deepEqual(changes(world).slice(done), [])
   assert.deepEqual([...new Set(cluster.client.sent.slice(sent))], READS)
-  assert.deepEqual(await states(), told)
+  assert.deepEqual(await states(), reported)
 })

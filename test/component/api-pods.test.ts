@@ -37,7 +37,7 @@ describe('a pod of the API', () => {
     const before = cluster.client.sent.length
     await agent.pass(120_000, 10_000)
     assert.equal(cluster.client.sent.length, before, 'nothing new, nothing sent')
-    assert.ok(agent.told.every((seconds) => seconds === 0))
+    assert.ok(agent.reported.every((seconds) => seconds === 0))
   })
 
   test('gets its grace when it is deleted, and goes from the API last', async (t) => {
@@ -53,8 +53,8 @@ describe('a pod of the API', () => {
     await agent.pass(1000)
     assert.deepEqual(changes(world).slice(3), ['stopContainer main 7s', 'stopPodSandbox'])
     // That it is being made, that it runs, how it ended.
-    const told = Array.from({ length: 3 }, () => `PATCH ${POD}/status`)
-    assert.deepEqual(writes(cluster), [...told, `DELETE ${POD}`])
+    const reported = Array.from({ length: 3 }, () => `PATCH ${POD}/status`)
+    assert.deepEqual(writes(cluster), [...reported, `DELETE ${POD}`])
     const [final, end] = cluster.client.bodies.slice(-2) as [{ status: { phase: string } }, object]
     assert.equal(final.status.phase, 'Failed')
     const options = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, preconditions: { uid } }
@@ -178,10 +178,10 @@ describe('a pod of the API', () => {
     const uid = await cluster.create('web')
     await agent.settle()
     const eviction = { reason: 'Evicted', message: 'The node was low on memory', graceSeconds: 4 }
-    let isOver = false
-    const evicted = agent.workers.evict(uid, eviction, agent.group.signal).then(() => (isOver = true))
+    let isTerminal = false
+    const evicted = agent.workers.evict(uid, eviction, agent.group.signal).then(() => (isTerminal = true))
     await agent.pass(3000)
-    assert.deepEqual([isOver, (await cluster.get('web'))?.status.phase], [false, 'Running'])
+    assert.deepEqual([isTerminal, (await cluster.get('web'))?.status.phase], [false, 'Running'])
     await agent.pass(2000)
     await evicted
     const { status } = (await cluster.get('web')) ?? {}

@@ -114,7 +114,7 @@ describe('a pod that may be active only so long', () => {
       world.cri.requests('stopContainer').map(({ timeout }) => timeout),
       [4n],
     )
-    assert.equal(agent.reasons().filter((told) => told === 'DeadlineExceeded').length, 1)
+    assert.equal(agent.reasons().filter((reported) => reported === 'DeadlineExceeded').length, 1)
     await agent.pass(120_000, 1000)
     assert.deepEqual(running(world), [])
     assert.equal(agent.statusOf('u-1')?.phase, 'Failed')

@@ -31,12 +31,12 @@ describe('a clock that is set while pods run', () => {
       }
       const waiting = await cluster.get('crashing')
       assert.equal(waiting?.status.containerStatuses?.[0]?.state?.waiting?.reason, 'CrashLoopBackOff')
-      const told = [conditions(await cluster.get('steady')), conditions(await cluster.get('probed'))]
+      const reported = [conditions(await cluster.get('steady')), conditions(await cluster.get('probed'))]
       const [done, probes, sent] = [changes(world).length, agent.probeRuns.length, cluster.client.sent.length]
 
       world.clock.step(hours * HOUR_MS)
       await agent.pass(60_000, 5000)
-      assert.deepEqual([conditions(await cluster.get('steady')), conditions(await cluster.get('probed'))], told)
+      assert.deepEqual([conditions(await cluster.get('steady')), conditions(await cluster.get('probed'))], reported)
       const crashed = await cluster.get('crashing')
       assert.ok(crashed?.status.containerStatuses?.[0]?.state?.running, 'no longer in its back-off')
       assert.deepEqual(
@@ -55,7 +55,7 @@ describe('a clock that is set while pods run', () => {
       assert.equal(ready?.status, 'True')
       world.clock.step(-hours * HOUR_MS)
       await agent.pass(30_000, 5000)
-      assert.deepEqual([conditions(await cluster.get('steady')), conditions(await cluster.get('probed'))], told)
+      assert.deepEqual([conditions(await cluster.get('steady')), conditions(await cluster.get('probed'))], reported)
     })
   }
 })

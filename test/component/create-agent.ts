@@ -26,7 +26,7 @@ import { runObserver } from '../../src/pods/observe/run-observer.ts'
 import { RuntimeHealth } from '../../src/pods/observe/runtime-health.ts'
 import { ExitJournal } from '../../src/pods/sync/exit-journal.ts'
 import { crashBackOffLimits } from '../../src/pods/sync/decide/compute-crash-back-off.ts'
-import { joinExtras } from '../../src/pods/sync/start/join-extras.ts'
+import { joinInjections } from '../../src/pods/sync/start/join-extras.ts'
 import { PodWorkers } from '../../src/pods/sync/pod-workers.ts'
 import { PodResizes } from '../../src/pods/sync/resize/pod-resizes.ts'
 import type { RuntimeClasses } from '../../src/pods/sync/start/runtime-classes.ts'
@@ -242,7 +242,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     node: () => ({ metadata: { name: 'node-1' } }),
     allocatable: () => ({
       ...(options.allocatable ?? PLENTY),
-      ...Object.fromEntries([...devices.facts().allocatable].map(([name, count]) => [name, `${count}`])),
+      ...Object.fromEntries([...devices.info().allocatable].map(([name, count]) => [name, `${count}`])),
     }),
     granted: () => devices.granted(),
     activePods: () => workers.activePods().map((pod) => allocations.reserved(pod)),
@@ -274,7 +274,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       staticMemory: options.staticMemory === true,
       usesSwap: () => false,
     },
-    find: (uid) => workers.wish(uid),
+    find: (uid) => workers.desired(uid),
     admit: (pod) => options.admit?.(pod) ?? admission.admitResize(pod),
     wake: (uid) => workers.wake(uid),
     events: recorder,
@@ -295,7 +295,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
         observer,
         images,
         volumes,
-        extras: joinExtras([...(dra === undefined ? [] : [dra.extras]), devices.extras]),
+        injections: joinInjections([...(dra === undefined ? [] : [dra.injections]), devices.injections]),
         references: { register: () => {}, unregister: () => {} },
         features,
         runtimeClasses: options.runtimeClasses ?? noRuntimeClasses,

@@ -63,7 +63,7 @@ export async function createCluster(t: TestContext, world: Pick<World, 'clock'>)
 export async function joinCluster(world: World, cluster: Cluster, options: AgentOptions = {}) {
   const { clock } = world
   const { client } = cluster
-  const told: number[] = []
+  const reported: number[] = []
   const agent = await startAgent(world, {
     sources: ['file', 'api'],
     ...options,
@@ -82,7 +82,7 @@ export async function joinCluster(world: World, cluster: Cluster, options: Agent
     clock,
     random: () => 0.5,
     log: agent.log,
-    onTold: (seconds) => void told.push(seconds),
+    onReported: (seconds) => void reported.push(seconds),
   })
   const { writer, mirrors } = pods
   agent.group.run('api source', (signal) => pods.runSource((set) => agent.setPods(set, 'api'), signal))
@@ -102,7 +102,7 @@ export async function joinCluster(world: World, cluster: Cluster, options: Agent
     writer,
     mirrors,
     /** How many seconds after they were new statuses reached the API. */
-    told,
+    reported,
     settle,
     async pass(ms: number, step = 1000) {
       await settle()

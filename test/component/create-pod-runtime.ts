@@ -20,7 +20,7 @@ import { uncountedPods } from '../fakes/uncounted-pods.ts'
 import { FakeVolumeNode } from '../fakes/fake-volume-node.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
 import { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
-import { noExtras } from '../fakes/no-extras.ts'
+import { noInjections } from '../fakes/no-extras.ts'
 import { noCgroups } from '../fakes/no-cgroups.ts'
 import { createNodeSettings } from './create-agent.ts'
 import { FakePodFiles } from './fake-pod-files.ts'
@@ -64,7 +64,7 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
     calls: journaled(journal, { ...defaultAnswers(), ...answers }),
     observer: { get: () => observed, refresh: async () => (journal.push('refresh'), observed), outdate: () => {} },
     volumes: new Volumes({ ...node.deps, events: recorder, clock, log }, new TaskGroup(new AbortController().signal)),
-    extras: noExtras,
+    injections: noInjections,
     references: {
       register: ({ metadata }) => void references.add(metadata.uid),
       unregister: (uid) => void references.delete(uid),

@@ -118,8 +118,8 @@ describe('CSI drivers in their cluster', () => {
     assert.deepEqual((await csiNode()).spec, { drivers: [] })
     const segments = { 'example.com/zone': 'x' }
     const driver = await world.startDriver('disk.example.com', { nodeId: 'n-7', maxVolumes: 3n, segments })
-    await until(() => driver.told.length === 1)
-    assert.deepEqual(driver.told, [{ pluginRegistered: true, error: '' }])
+    await until(() => driver.reported.length === 1)
+    assert.deepEqual(driver.reported, [{ pluginRegistered: true, error: '' }])
     const made = await csiNode()
     assert.deepEqual(made.spec.drivers, [
       {
@@ -145,11 +145,11 @@ describe('CSI drivers in their cluster', () => {
     const { drivers, becomes, ...world } = await setUp(t)
     await world.startAgent().starting
     const first = await world.startDriver('first', { segments: { zone: 'x' } })
-    await until(() => first.told.length === 1)
+    await until(() => first.reported.length === 1)
     const second = await world.startDriver('second', { segments: { zone: 'y' } })
-    await until(() => second.told.length === 1)
+    await until(() => second.reported.length === 1)
     const error = 'Cannot tell where the node is: the driver says "zone" is "y", and the label of the node says "x"'
-    assert.deepEqual(second.told, [{ pluginRegistered: false, error }])
+    assert.deepEqual(second.reported, [{ pluginRegistered: false, error }])
     await becomes(drivers, ['first'])
   })
 
@@ -158,12 +158,12 @@ describe('CSI drivers in their cluster', () => {
     const first = world.startAgent()
     await first.starting
     const driver = await world.startDriver('disk')
-    await until(() => driver.told.length === 1)
+    await until(() => driver.reported.length === 1)
     await first.end()
     assert.deepEqual(await drivers(), ['disk'])
     cluster.client.sent.length = 0
     const second = await world.startAgent().starting
-    await until(() => driver.told.length === 2)
+    await until(() => driver.reported.length === 2)
     assert.deepEqual(await drivers(), ['disk'])
     assert.deepEqual(second.csi.problems(), [])
     assert.deepEqual(
@@ -176,12 +176,12 @@ describe('CSI drivers in their cluster', () => {
     const { cluster, drivers, ids, becomes, ...world } = await setUp(t)
     const agent = await world.startAgent().starting
     const old = await world.startDriver('old')
-    await until(() => old.told.length === 1)
+    await until(() => old.reported.length === 1)
     await becomes(drivers, ['old'])
     cluster.client.goAway()
     const driver = await world.startDriver('new')
-    await until(() => driver.told.length === 1)
-    assert.deepEqual(driver.told, [{ pluginRegistered: true, error: '' }])
+    await until(() => driver.reported.length === 1)
+    assert.deepEqual(driver.reported, [{ pluginRegistered: true, error: '' }])
     assert.equal(agent.csi.drivers.find('new')?.name, 'new')
     old[Symbol.dispose]()
     await until(() => agent.csi.drivers.find('old') === undefined)
@@ -196,7 +196,7 @@ describe('CSI drivers in their cluster', () => {
     cluster.client.goAway()
     const agent = await world.startAgent().starting
     const driver = await world.startDriver('disk')
-    await until(() => driver.told.length === 1)
+    await until(() => driver.reported.length === 1)
     assert.equal(agent.csi.drivers.find('disk')?.name, 'disk')
     assert.deepEqual(agent.csi.problems(), ['CSINode is not yet initialized'])
     cluster.client.comeBack()
@@ -209,7 +209,7 @@ describe('CSI drivers in their cluster', () => {
     const agent = world.startAgent()
     await agent.starting
     const driver = await world.startDriver('disk')
-    await until(() => driver.told.length === 1)
+    await until(() => driver.reported.length === 1)
     await cluster.ask('DELETE', '/api/v1/nodes/node-1')
     await cluster.ask('POST', '/api/v1/nodes', { body: { metadata: { name: 'node-1' } } })
     const node = await read<Node>('/api/v1/nodes/node-1')
@@ -229,7 +229,7 @@ describe('CSI drivers in their cluster', () => {
     const spec = { attachRequired: false, nodeAllocatableUpdatePeriodSeconds: 60 }
     await cluster.ask('POST', CSI_DRIVERS, { body: { metadata: { name: 'disk' }, spec } })
     const driver = await world.startDriver('disk', { maxVolumes: 5n })
-    await until(() => driver.told.length === 1)
+    await until(() => driver.reported.length === 1)
     const { attachRequired, allocatableUpdateSeconds } = await agent.csi.objects.find('disk', never)
     assert.deepEqual([isAsked(), attachRequired, allocatableUpdateSeconds], [true, false, 60])
     driver.maxVolumes = 4n
@@ -244,8 +244,8 @@ describe('CSI drivers in their cluster', () => {
     const { folder, clock, ...world } = await setUp(t)
     const agent = await startAgent(t, { clock, folder }).starting
     const driver = await world.startDriver('disk')
-    await until(() => driver.told.length === 1)
-    assert.deepEqual(driver.told, [{ pluginRegistered: true, error: '' }])
+    await until(() => driver.reported.length === 1)
+    assert.deepEqual(driver.reported, [{ pluginRegistered: true, error: '' }])
     assert.equal(agent.csi.drivers.find('disk')?.name, 'disk')
     assert.deepEqual(agent.csi.problems(), [])
     assert.equal((await agent.csi.objects.find('disk', never)).attachRequired, true)

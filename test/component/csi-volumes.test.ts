@@ -53,7 +53,7 @@ async function setUp(t: TestContext) {
       onChange: () => {},
       onDrivers: () => {
         agent.volumes.retry(kind.plugin)
-        kind.hurry()
+        kind.retryNow()
       },
       metrics: { csiCall: () => {} },
       giveUp: (error) => assert.fail(error),

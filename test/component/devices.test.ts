@@ -51,16 +51,16 @@ async function runBefore(world: World, folder: string, work: (agent: Agent) => P
 /** Until the agent has heard of the plugin's devices. */
 async function present(agent: Agent, plugin: FakeDevicePlugin, count = 2): Promise<void> {
   await plugin.register()
-  await until(() => agent.devices.facts().allocatable.get(plugin.resource) === count, 'the devices of the plugin')
+  await until(() => agent.devices.info().allocatable.get(plugin.resource) === count, 'the devices of the plugin')
 }
 
-function wish(count: number, parts: Partial<Container> = {}): Container {
+function desired(count: number, parts: Partial<Container> = {}): Container {
   const amounts = { [GPU]: `${count}` }
   return createWantedContainer({ resources: { limits: amounts, requests: amounts }, ...parts })
 }
 
 function createGpuPod(uid: string, count = 1): Pod {
-  return createWantedPod(uid, { containers: [wish(count)] })
+  return createWantedPod(uid, { containers: [desired(count)] })
 }
 
 function configOf(world: World, container = 'main', uid = 'u-1') {
@@ -183,21 +183,21 @@ describe('devices of containers', () => {
   test('are none of the node without their plugin, but pods keep theirs', async (t) => {
     await using world = await createWorld()
     const { folder, startPlugin } = createFolder(t)
-    let told = 0
-    await using agent = await startWithDevices(world, folder, { onNode: () => void (told += 1) })
+    let reported = 0
+    await using agent = await startWithDevices(world, folder, { onNode: () => void (reported += 1) })
     const plugin = await startPlugin()
     await present(agent, plugin)
     agent.setPods([createGpuPod('u-1')])
     await until(() => isRunning(agent, 'u-1'), 'the pod runs')
-    const before = told
+    const before = reported
     const counts = () => {
-      const { capacity, allocatable } = agent.devices.facts()
+      const { capacity, allocatable } = agent.devices.info()
       return [capacity.get(GPU), allocatable.get(GPU)]
     }
     assert.deepEqual(counts(), [2, 2])
     plugin[Symbol.dispose]()
     await until(() => counts().join() === '2,0', 'nothing to give')
-    assert.ok(told > before)
+    assert.ok(reported > before)
     agent.setPods([createGpuPod('u-1'), createGpuPod('u-2')])
     await until(() => agent.statusOf('u-2')?.phase === 'Failed', 'a new pod is refused')
     assert.match(endOf(agent, 'u-2')[2] ?? '', /no healthy devices present; cannot allocate unhealthy devices/v)
@@ -232,7 +232,7 @@ describe('devices of containers', () => {
     })
     const made = world.cri.requests('createContainer').length
     await using agent = await startWithDevices(world, folder)
-    assert.deepEqual([...agent.devices.facts().capacity], [[GPU, 0]])
+    assert.deepEqual([...agent.devices.info().capacity], [[GPU, 0]])
     agent.setPods([createGpuPod('u-1')])
     await until(() => isRunning(agent, 'u-1'), 'the pod runs')
     const second = await startPlugin({ ids: ['a'], endpoint: 'again.sock' })
@@ -348,7 +348,7 @@ describe('devices of containers', () => {
     await until(() => isRunning(agent, 'u-1'), 'the pod runs')
     plugin.setDevices([{ id: 'a', health: 'Unhealthy' }, { id: 'b' }])
     await until(() => healthOf(agent)?.join() === 'a Unhealthy', 'the device is ill')
-    assert.deepEqual(agent.devices.facts().allocatable.get(GPU), 1)
+    assert.deepEqual(agent.devices.info().allocatable.get(GPU), 1)
   })
 
   test('of init containers are used again, those of sidecars are not', async (t) => {
@@ -359,8 +359,8 @@ describe('devices of containers', () => {
     await using agent = await startWithDevices(world, folder)
     const plugin = await startPlugin({ ids: ['a', 'b', 'c'] })
     await present(agent, plugin, 3)
-    const initContainers = [wish(2, { name: 'prepare' }), wish(1, { name: 'beside', restartPolicy: 'Always' })]
-    agent.setPods([createWantedPod('u-1', { initContainers, containers: [wish(2)] })])
+    const initContainers = [desired(2, { name: 'prepare' }), desired(1, { name: 'beside', restartPolicy: 'Always' })]
+    agent.setPods([createWantedPod('u-1', { initContainers, containers: [desired(2)] })])
     await agent.pass(5000)
     await until(() => isRunning(agent, 'u-1'), 'the pod runs')
     assert.deepEqual(recordedIn(world), ['u-1 beside a', 'u-1 main b c', 'u-1 prepare a b'])
@@ -448,20 +448,20 @@ describe('devices of containers', () => {
     const plugin = await startPlugin()
     await assert.rejects(plugin.register({ version: 'v1alpha1' }), /its API version is v1alpha1, expected v1beta1/v)
     await assert.rejects(plugin.register({ resource: 'cpu' }), /expected a resource name such as example\.com\/device/v)
-    assert.deepEqual([...agent.devices.facts().capacity], [])
+    assert.deepEqual([...agent.devices.info().capacity], [])
     // Of two for the same devices the newer one counts.
     await present(agent, plugin)
     const newer = await startPlugin({ ids: ['x'], endpoint: 'newer.sock' })
     await present(agent, newer, 1)
     plugin[Symbol.dispose]()
     await agent.settle()
-    assert.deepEqual(agent.devices.facts().allocatable.get(GPU), 1)
+    assert.deepEqual(agent.devices.info().allocatable.get(GPU), 1)
     // Where all plugins present themselves, these may too.
     const other = await startPlugin({ resource: 'example.com/nic', endpoint: 'nic.sock' })
     const notice = { type: 'DevicePlugin', name: other.resource, endpoint: other.socketPath, versions: ['v1beta1'] }
     await agent.devices.handler.register(notice, agent.group.signal)
-    await until(() => agent.devices.facts().allocatable.get(other.resource) === 2, 'the devices')
+    await until(() => agent.devices.info().allocatable.get(other.resource) === 2, 'the devices')
     await agent.devices.handler.deregister(notice)
-    await until(() => agent.devices.facts().allocatable.get(other.resource) === 0, 'no devices')
+    await until(() => agent.devices.info().allocatable.get(other.resource) === 0, 'no devices')
   })
 })

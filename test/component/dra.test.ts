@@ -178,17 +178,17 @@ describe('a pod with a claim', () => {
     await until(() => driver.followers === 1, 'somebody wants to know')
     await until(() => running(world).length === 1, 'the pod runs')
     await agent.settle()
-    const told = async () => (await cluster.get('web'))?.status.containerStatuses?.[0]?.allocatedResourcesStatus
-    assert.deepEqual(await told(), [{ name: 'claim:gpu', resources: [{ resourceID: CDI, health: 'Unknown' }] }])
+    const reported = async () => (await cluster.get('web'))?.status.containerStatuses?.[0]?.allocatedResourcesStatus
+    assert.deepEqual(await reported(), [{ name: 'claim:gpu', resources: [{ resourceID: CDI, health: 'Unknown' }] }])
     const device = { poolName: 'pool', deviceName: 'device-0' }
-    driver.tellHealth([
+    driver.reportHealth([
       { device, health: HealthStatus.UNHEALTHY, lastUpdatedTime: 0n, healthCheckTimeoutSeconds: 0n, message: 'hot' },
     ])
     const isUnhealthy = () =>
-      dra.extras.health(createHealthPod(agent)).get('main')?.[0]?.resources?.[0]?.health === 'Unhealthy'
+      dra.injections.health(createHealthPod(agent)).get('main')?.[0]?.resources?.[0]?.health === 'Unhealthy'
     await until(isUnhealthy, 'the driver is heard')
     await agent.settle()
-    assert.deepEqual(await told(), [
+    assert.deepEqual(await reported(), [
       { name: 'claim:gpu', resources: [{ resourceID: CDI, health: 'Unhealthy', message: 'hot' }] },
     ])
   })
@@ -261,8 +261,8 @@ describe('claims', () => {
     const info = { type: 'DRAPlugin', name: DRIVER, endpoint, supportedVersions: ['v1.DRAPlugin'] }
     {
       using plugin = await FakePlugin.start(join(directory, 'driver-reg.sock'), info)
-      await until(() => plugin.told.length === 1, 'the driver is told')
-      assert.deepEqual(plugin.told, [{ pluginRegistered: true, error: '' }])
+      await until(() => plugin.reported.length === 1, 'the driver is told')
+      assert.deepEqual(plugin.reported, [{ pluginRegistered: true, error: '' }])
       await until(() => dra.drivers.find(DRIVER)?.connected === true, 'the driver is connected')
       await agent.pass(60_000, 30_000)
       assert.equal((await slices()).length, 3)

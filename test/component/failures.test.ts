@@ -53,8 +53,8 @@ describe('a sandbox cannot be made', () => {
     await using agent = await startAgent(world)
     agent.setPods([createWantedPod()])
     await agent.settle()
-    const told = agent.events.find(({ reason }) => reason === 'Failed')?.message
-    assert.equal(told, 'error making pod data directories: ENOSPC: no space left on device')
+    const reported = agent.events.find(({ reason }) => reason === 'Failed')?.message
+    assert.equal(reported, 'error making pod data directories: ENOSPC: no space left on device')
     world.files.failures.clear()
     await agent.pass(LONGEST_RETRY_MS)
     assert.equal(agent.statusOf('u-1')?.phase, 'Running')

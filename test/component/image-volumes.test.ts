@@ -41,9 +41,9 @@ describe('a volume that is an image', () => {
       { containerPath: '/data', hostPath: '', readonly: true, imageSubPath: 'a/b' },
     )
     assert.deepEqual([image?.image, image?.userSpecifiedImage], [world.cri.images.find(DATA)?.id, DATA])
-    const told = agent.events.filter(({ message }) => message.includes(DATA))
+    const reported = agent.events.filter(({ message }) => message.includes(DATA))
     assert.deepEqual(
-      told.map(({ reason, fieldPath }) => [reason, fieldPath]),
+      reported.map(({ reason, fieldPath }) => [reason, fieldPath]),
       [
         ['Pulling', undefined],
         ['Pulled', undefined],

@@ -130,7 +130,7 @@ describe("the node's own sockets", () => {
     await agent.settle()
     const channel = await api.connect('pod-resources/kubelet.sock')
     const list = await channel.unary(toMethod(PodResourcesListerDefinition, 'list'), {}, {}, signal)
-    const told = {
+    const reported = {
       driverName: 'gpu.example',
       poolName: 'pool',
       deviceName: 'gpu-0',
@@ -138,7 +138,7 @@ describe("the node's own sockets", () => {
       shareId: undefined,
     }
     assert.deepEqual((list as ListPodResourcesResponse).podResources[0]?.containers[0]?.dynamicResources, [
-      { claimName: 'gpu', claimNamespace: 'shop', claimResources: [told, { ...told, shareId: 'half' }] },
+      { claimName: 'gpu', claimNamespace: 'shop', claimResources: [reported, { ...reported, shareId: 'half' }] },
     ])
   })
 

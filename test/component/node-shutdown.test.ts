@@ -8,7 +8,7 @@ import { createWantedPod, createWorld, running } from './create-world.ts'
 
 const UID = parsePodUid('u-1')
 const never = new AbortController().signal
-const TOLD = {
+const REPORTED = {
   reason: 'Terminated',
   message: 'Pod was terminated in response to imminent node shutdown.',
 }
@@ -19,17 +19,17 @@ describe('a pod on a node that shuts down', () => {
     await using agent = await startAgent(world, { sources: ['api'] })
     agent.setPods([createWantedPod('u-1', { terminationGracePeriodSeconds: 60 })], 'api')
     await agent.settle()
-    let isOver = false
-    const ended = agent.workers.shutDown(UID, 4, never).then(() => (isOver = true))
+    let isTerminal = false
+    const ended = agent.workers.shutDown(UID, 4, never).then(() => (isTerminal = true))
     await until(() => world.cri.requests('stopContainer').length === 1, 'the stop')
     assert.equal(Number(world.cri.requests('stopContainer')[0]?.timeout), 4)
     await agent.pass(3500)
-    assert.equal(isOver, false)
+    assert.equal(isTerminal, false)
     await agent.pass(500)
     await ended
     assert.deepEqual(running(world), [])
     const { phase, reason, message, conditions } = agent.statusOf('u-1') ?? {}
-    assert.deepEqual({ phase, reason, message }, { phase: 'Failed', ...TOLD })
+    assert.deepEqual({ phase, reason, message }, { phase: 'Failed', ...REPORTED })
     const { type, status, reason: why } = conditions?.find((each) => each.type === 'DisruptionTarget') ?? {}
     assert.deepEqual([type, status, why], ['DisruptionTarget', 'True', 'TerminationByKubelet'])
   })

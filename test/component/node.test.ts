@@ -7,7 +7,7 @@ import { createNode } from '../../src/agent/create-node.ts'
 import { readMachine } from '../../src/system/machine/read-machine.ts'
 import { KubeApiError } from '../../src/protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../src/protocols/kube-api/kube-client.ts'
-import type { DeviceFacts } from '../../src/node/registration/status/node-facts.ts'
+import type { DeviceInfo } from '../../src/node/registration/status/node-facts.ts'
 import type { Node } from '../../src/model/generated/core-v1.ts'
 import type { Lease } from '../../src/node/registration/lease.ts'
 import { HEADER, loadSettings } from '../fakes/load-settings.ts'
@@ -24,9 +24,9 @@ async function startNode(t: TestContext, api: SecuredApi, rootDir: string) {
   const config = `${HEADER}nodeLeaseDurationSeconds: 1\nkubeReserved: {cpu: 100m}\nmaxPods: 17\n`
   const flags = [`--root-dir=${rootDir}`, '--node-labels=zone=a', '--kubeconfig=/k', '--config=/c']
   const settings = await loadSettings(flags, { '/c': config })
-  const told: string[] = []
+  const reported: string[] = []
   const answers: string[] = []
-  let devices: DeviceFacts = { capacity: new Map(), allocatable: new Map(), areRecorded: false }
+  let devices: DeviceInfo = { capacity: new Map(), allocatable: new Map(), areRecorded: false }
   let problems: readonly string[] = []
   let cached: Node | undefined
   const stop = new AbortController()
@@ -51,7 +51,7 @@ async function startNode(t: TestContext, api: SecuredApi, rootDir: string) {
       problems: () => problems,
       volumesInUse: () => [],
       devices: () => devices,
-      events: { record: ({ reason }) => void told.push(reason) },
+      events: { record: ({ reason }) => void reported.push(reason) },
       clock: systemClock,
       log: silentLogger,
       random: Math.random,
@@ -65,7 +65,7 @@ async function startNode(t: TestContext, api: SecuredApi, rootDir: string) {
   }
   t.after(end)
   return {
-    told,
+    reported,
     answers,
     end,
     setProblems: (next: readonly string[]) => {
@@ -147,7 +147,7 @@ describe('the node in its cluster', () => {
     agent.setProblems(['container runtime is down'])
     const broken = await nodeWith((node) => ready(node)?.status === 'False')
     assert.equal(ready(broken)?.message, 'container runtime is down')
-    await until(async () => agent.told.includes('NodeNotReady') || undefined)
+    await until(async () => agent.reported.includes('NodeNotReady') || undefined)
 
     await agent.end()
     const patch = { metadata: { labels: { 'kubernetes.io/arch': 'odd', zone: 'b' } } }
@@ -159,9 +159,9 @@ describe('the node in its cluster', () => {
       [found.metadata?.uid, found.metadata?.labels?.['kubernetes.io/arch'] === 'odd', found.metadata?.labels?.['zone']],
       [made.metadata?.uid, false, 'b'],
     )
-    await until(async () => second.told.includes('NodeReady') || undefined)
+    await until(async () => second.reported.includes('NodeReady') || undefined)
     assert.deepEqual(
-      second.told.filter((reason) => !reason.startsWith('NodeHas')),
+      second.reported.filter((reason) => !reason.startsWith('NodeHas')),
       ['Starting', 'NodeReady'],
     )
 

@@ -17,7 +17,7 @@ const MI = 1024n ** 2n
 // Pods of the node itself are critical: others would have to leave for them.
 const API = { sources: ['api'] }
 
-interface Wish {
+interface Desired {
   readonly uid?: string
   readonly generation?: number
   readonly container?: Partial<Container>
@@ -25,8 +25,8 @@ interface Wish {
   readonly conditions?: readonly PodCondition[]
 }
 
-function createSized(resources: ResourceRequirements, wish: Wish = {}): Pod {
-  const { uid = 'u-1', generation = 1, container = {}, ofPod, conditions } = wish
+function createSized(resources: ResourceRequirements, desired: Desired = {}): Pod {
+  const { uid = 'u-1', generation = 1, container = {}, ofPod, conditions } = desired
   const pod = createWantedPod(uid, {
     containers: [createWantedContainer({ resources, ...container })],
     ...(ofPod && { resources: ofPod }),
@@ -41,7 +41,7 @@ const describeConditions = (agent: Agent, uid = 'u-1') =>
     ({ type, reason = '-', observedGeneration }) => `${type} ${reason} ${observedGeneration}`,
   )
 
-function told(agent: Agent, uid = 'u-1') {
+function reported(agent: Agent, uid = 'u-1') {
   const { containerStatuses, allocatedResources, resources } = agent.statusOf(uid) ?? {}
   const [main] = containerStatuses ?? []
   return {
@@ -53,7 +53,7 @@ function told(agent: Agent, uid = 'u-1') {
   }
 }
 
-const toldOf = (memory: string) => ({
+const reportedOf = (memory: string) => ({
   granted: memory,
   has: memory,
   pod: [memory, memory],
@@ -77,16 +77,16 @@ describe('a pod that asks for other resources while it runs', () => {
   test('gets more and less of them, without a new start', async () => {
     await using world = await createWorld()
     await using agent = await startSmall(world)
-    assert.deepEqual(told(agent), toldOf('64Mi'))
+    assert.deepEqual(reported(agent), reportedOf('64Mi'))
     const id = instanceOf(world)
     agent.setPods([createSized(large, { generation: 2 })], 'api')
     await agent.settle()
-    assert.deepEqual(told(agent), toldOf('128Mi'))
+    assert.deepEqual(reported(agent), reportedOf('128Mi'))
     assert.deepEqual(resized(agent), ['ResizeStarted', 'ResizeCompleted'])
     assert.equal(memoryOf(world, id), 128n * MI)
     agent.setPods([createSized(small, { generation: 3 })], 'api')
     await agent.settle()
-    assert.deepEqual(told(agent), toldOf('64Mi'))
+    assert.deepEqual(reported(agent), reportedOf('64Mi'))
     assert.equal(memoryOf(world, id), 64n * MI)
     assert.deepEqual(world.cgroups.written, [
       `memoryLimitBytes=${128n * MI}`,
@@ -121,7 +121,7 @@ describe('a pod that asks for other resources while it runs', () => {
     await using agent = await startSmall(world, {}, createSized(small, { container }))
     agent.setPods([createSized(large, { generation: 2, container })], 'api')
     await agent.pass(1000)
-    assert.deepEqual(told(agent), { ...toldOf('128Mi'), restarts: 1 })
+    assert.deepEqual(reported(agent), { ...reportedOf('128Mi'), restarts: 1 })
     assert.equal(updates(world), 0)
     assert.equal(memoryOf(world), 128n * MI)
     assert.deepEqual(world.cgroups.states.get(createSized(small).metadata.uid)?.memoryLimitBytes, 128n * MI)
@@ -138,7 +138,7 @@ describe('a pod that asks for other resources while it runs', () => {
     await agent.settle()
     agent.setPods([createSized(large, { generation: 2 }), other], 'api')
     await agent.settle()
-    assert.deepEqual(told(agent), { ...toldOf('64Mi'), conditions: ['PodResizePending Deferred 2'] })
+    assert.deepEqual(reported(agent), { ...reportedOf('64Mi'), conditions: ['PodResizePending Deferred 2'] })
     const [condition] = conditionsOf(agent)
     const why = `Node didn't have enough resource: memory, requested: ${128n * MI}, used: ${64n * MI}, capacity: ${160n * MI}`
     assert.equal(condition?.message, why)
@@ -152,7 +152,7 @@ describe('a pod that asks for other resources while it runs', () => {
     assert.deepEqual(resized(agent), ['ResizeDeferred'], 'told once')
     agent.setPods([createSized(large, { generation: 2 })], 'api')
     await agent.pass(31_000, 1000)
-    assert.deepEqual(told(agent), toldOf('128Mi'))
+    assert.deepEqual(reported(agent), reportedOf('128Mi'))
     assert.deepEqual(resized(agent), ['ResizeDeferred', 'ResizeStarted', 'ResizeCompleted'])
     assert.ok(agent.counted.includes('accepted pods_removed'))
   })
@@ -165,7 +165,7 @@ describe('a pod that asks for other resources while it runs', () => {
     await agent.settle()
     agent.setPods([createSized(large, { generation: 2 }), createSized(small, { uid: 'u-2', generation: 2 })], 'api')
     await agent.settle()
-    assert.deepEqual([told(agent), told(agent, 'u-2')], [toldOf('128Mi'), toldOf('64Mi')])
+    assert.deepEqual([reported(agent), reported(agent, 'u-2')], [reportedOf('128Mi'), reportedOf('64Mi')])
   })
 
   test('is told at once what can never be', async () => {
@@ -173,11 +173,11 @@ describe('a pod that asks for other resources while it runs', () => {
     await using agent = await startSmall(world, { staticCpus: true })
     agent.setPods([createSized(large, { generation: 2 })], 'api')
     await agent.settle()
-    assert.deepEqual(told(agent), { ...toldOf('64Mi'), conditions: ['PodResizePending Infeasible 2'] })
+    assert.deepEqual(reported(agent), { ...reportedOf('64Mi'), conditions: ['PodResizePending Infeasible 2'] })
     assert.deepEqual(resized(agent), ['ResizeInfeasible'])
     agent.setPods([createSized(small, { generation: 3 })], 'api')
     await agent.settle()
-    assert.deepEqual(told(agent), toldOf('64Mi'), 'nothing is left of a wish that was taken back')
+    assert.deepEqual(reported(agent), reportedOf('64Mi'), 'nothing is left of a wish that was taken back')
   })
 
   test('keeps its memory while it uses it, and is resized when it does not', async () => {
@@ -187,7 +187,7 @@ describe('a pod that asks for other resources while it runs', () => {
     world.cgroups.memory.set(id, 100n * MI)
     agent.setPods([createSized(small, { generation: 2 })], 'api')
     await agent.pass(40_000, 1000)
-    assert.deepEqual(told(agent), {
+    assert.deepEqual(reported(agent), {
       granted: '64Mi',
       has: '128Mi',
       pod: ['64Mi', '128Mi'],
@@ -200,7 +200,7 @@ describe('a pod that asks for other resources while it runs', () => {
     assert.deepEqual([updates(world), world.cgroups.written], [0, []])
     world.cgroups.memory.set(id, 1n * MI)
     await agent.pass(20_000, 1000)
-    assert.deepEqual(told(agent), toldOf('64Mi'))
+    assert.deepEqual(reported(agent), reportedOf('64Mi'))
     assert.deepEqual(resized(agent), ['ResizeStarted', 'ResizeError', 'ResizeCompleted'])
   })
 
@@ -216,7 +216,7 @@ describe('a pod that asks for other resources while it runs', () => {
     assert.equal(sizes.length, 2, 'the runtime hears that it came to nothing')
     world.cgroups.failure = undefined
     await agent.pass(20_000, 1000)
-    assert.deepEqual(told(agent), toldOf('128Mi'))
+    assert.deepEqual(reported(agent), reportedOf('128Mi'))
   })
 
   test('gets its new size with its next start when nothing of it runs', async () => {
@@ -228,7 +228,7 @@ describe('a pod that asks for other resources while it runs', () => {
     await agent.settle()
     agent.setPods([createSized(large, { generation: 2 })], 'api')
     await agent.settle()
-    assert.deepEqual(told(agent), { ...toldOf('128Mi'), restarts: 2 }, 'another size is another try')
+    assert.deepEqual(reported(agent), { ...reportedOf('128Mi'), restarts: 2 }, 'another size is another try')
     assert.equal(memoryOf(world), 128n * MI)
     assert.equal(updates(world), 0)
     assert.deepEqual(world.cgroups.states.get(createSized(small).metadata.uid)?.memoryLimitBytes, 128n * MI)
@@ -285,10 +285,10 @@ describe('a pod that asks for other resources while it runs', () => {
 async function dieAtCall(
   world: World,
   agent: Agent,
-  { call, wish }: { readonly call: number; readonly wish: Pod },
+  { call, desired }: { readonly call: number; readonly desired: Pod },
 ): Promise<boolean> {
   const killAt = world.cri.called.length + call
-  agent.setPods([wish], 'api')
+  agent.setPods([desired], 'api')
   let isDone = false
   const done = agent.pass(1000, 500).then(() => {
     isDone = true
@@ -302,33 +302,33 @@ async function dieAtCall(
 
 describe('an agent that comes after another', () => {
   test('that was killed at any step of a resize completes it, without a new start', async () => {
-    const wish = createSized(large, { generation: 2 })
-    for (let [call, isOver] = [0, false]; !isOver; call += 1) {
+    const desired = createSized(large, { generation: 2 })
+    for (let [call, isTerminal] = [0, false]; !isTerminal; call += 1) {
       await using world = await createWorld()
       const first = await startSmall(world)
       const id = instanceOf(world)
-      isOver = await dieAtCall(world, first, { call, wish })
+      isTerminal = await dieAtCall(world, first, { call, desired })
       await using agent = await startAgent(world, API)
-      agent.setPods([wish], 'api')
+      agent.setPods([desired], 'api')
       await agent.pass(12_000, 1000)
-      assert.deepEqual(told(agent), toldOf('128Mi'), `killed at call ${call}`)
+      assert.deepEqual(reported(agent), reportedOf('128Mi'), `killed at call ${call}`)
       assert.equal(instanceOf(world), id)
       assert.equal(memoryOf(world), 128n * MI)
-      assert.equal(world.cgroups.states.get(wish.metadata.uid)?.memoryLimitBytes, 128n * MI)
+      assert.equal(world.cgroups.states.get(desired.metadata.uid)?.memoryLimitBytes, 128n * MI)
     }
   })
 
   test('that was killed at any step of a resize with a new start starts once', async () => {
     const container = { resizePolicy: [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }] }
-    const wish = createSized(large, { generation: 2, container })
-    for (let [call, isOver] = [0, false]; !isOver; call += 1) {
+    const desired = createSized(large, { generation: 2, container })
+    for (let [call, isTerminal] = [0, false]; !isTerminal; call += 1) {
       await using world = await createWorld()
       const first = await startSmall(world, {}, createSized(small, { container }))
-      isOver = await dieAtCall(world, first, { call, wish })
+      isTerminal = await dieAtCall(world, first, { call, desired })
       await using agent = await startAgent(world, API)
-      agent.setPods([wish], 'api')
+      agent.setPods([desired], 'api')
       await agent.pass(12_000, 1000)
-      assert.deepEqual(told(agent), { ...toldOf('128Mi'), restarts: 1 }, `killed at call ${call}`)
+      assert.deepEqual(reported(agent), { ...reportedOf('128Mi'), restarts: 1 }, `killed at call ${call}`)
       assert.equal(memoryOf(world), 128n * MI)
     }
   })
@@ -344,7 +344,7 @@ describe('an agent that comes after another', () => {
     await using agent = await startAgent(world, { ...API, allocatable })
     agent.setPods([createSized(large, { generation: 2, conditions })], 'api')
     await agent.settle()
-    assert.deepEqual(told(agent), { ...toldOf('64Mi'), conditions: ['PodResizePending Deferred 2'] })
+    assert.deepEqual(reported(agent), { ...reportedOf('64Mi'), conditions: ['PodResizePending Deferred 2'] })
     assert.deepEqual(resized(agent), [], 'what was told is not told again')
     assert.deepEqual(conditionsOf(agent), conditions)
   })
@@ -360,7 +360,7 @@ describe('an agent that comes after another', () => {
       await using agent = await startAgent(world, { ...API, allocatable })
       agent.setPods([createSized(large, { generation: 2 })], 'api')
       await agent.pass(2000)
-      assert.deepEqual(told(agent), { ...toldOf('64Mi'), conditions: ['PodResizePending Deferred 2'] })
+      assert.deepEqual(reported(agent), { ...reportedOf('64Mi'), conditions: ['PodResizePending Deferred 2'] })
       assert.equal(instanceOf(world), id)
       assert.equal(memoryOf(world), 64n * MI)
       const line = agent.lines.find(({ level }) => level === 'error')

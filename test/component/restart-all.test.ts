@@ -73,9 +73,9 @@ describe('a container whose end restarts all', () => {
     assert.equal(conditionOf(agent), 'False')
     const status = agent.statusOf('u-1')
     assert.equal(status?.phase, 'Running')
-    const told = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+    const reported = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
     assert.deepEqual(
-      told.map(({ name, restartCount, lastState }) => [name, restartCount, lastState?.terminated?.reason]),
+      reported.map(({ name, restartCount, lastState }) => [name, restartCount, lastState?.terminated?.reason]),
       ['proxy', 'prepare', 'leader', 'peer'].map((name) => [name, 1, 'RestartingAllContainers']),
     )
     assert.equal(world.files.files.get('/var/log/pods/shop_pod-u-1_u-1/peer/0.log'), 'said', 'logs stay')

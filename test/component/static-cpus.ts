@@ -26,6 +26,6 @@ export function staticCpus({ cri }: World, disk: FakeCpuNode, policy = POLICY) {
       },
       liftsQuota: true,
       periodMs: 10_000,
-      metrics: { cpusGiven: () => {}, cpusRefused: () => {} },
+      metrics: { cpusGiven: () => {}, cpusRejected: () => {} },
     })
 }

@@ -19,6 +19,6 @@ export function staticMemory({ cri }: World, file: FakeStateFile) {
       write: (text) => file.write(text),
       readNodes: async ({ id }) => new Set(parseCpuSet(cri.runtime.containers.get(id)?.resources.cpusetMems ?? '')),
       periodMs: 10_000,
-      metrics: { memoryGiven: () => {}, memoryRefused: () => {} },
+      metrics: { memoryGiven: () => {}, memoryRejected: () => {} },
     })
 }

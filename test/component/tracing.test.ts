@@ -68,8 +68,8 @@ describe('tracing', () => {
       'rpc.service': 'runtime.v1.RuntimeService',
       'rpc.method': 'RunPodSandbox',
     })
-    const told = world.cri.traceparents.find(({ method }) => method === 'runPodSandbox')
-    assert.equal(told?.traceparent, `00-${hex(sandbox.traceId)}-${hex(sandbox.spanId)}-01`)
+    const reported = world.cri.traceparents.find(({ method }) => method === 'runPodSandbox')
+    assert.equal(reported?.traceparent, `00-${hex(sandbox.traceId)}-${hex(sandbox.spanId)}-01`)
     const pull = spans.find(({ name }) => name === 'runtime.v1.ImageService/PullImage')
     assert.equal(hex(pull?.traceId ?? new Uint8Array()), hex(sandbox.traceId))
     const sync = spans.find(({ name }) => name === 'syncPod')

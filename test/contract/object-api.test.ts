@@ -58,13 +58,13 @@ const never = new AbortController().signal
 
 /** Collects what a watch tells; next() waits for one more. */
 function follow(api: ObjectApi, signal: AbortSignal) {
-  const told: (string | undefined)[] = []
+  const reported: (string | undefined)[] = []
   let ring = Promise.withResolvers<void>()
   const end = api.watch(
     'ConfigMap',
     key,
     (object) => {
-      told.push(object?.data?.['value'])
+      reported.push(object?.data?.['value'])
       ring.resolve()
     },
     signal,
@@ -73,11 +73,11 @@ function follow(api: ObjectApi, signal: AbortSignal) {
   return {
     end,
     async next(count: number) {
-      while (told.length < count) {
+      while (reported.length < count) {
         ring = Promise.withResolvers()
         await ring.promise
       }
-      return told
+      return reported
     },
   }
 }

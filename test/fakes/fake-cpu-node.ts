@@ -111,7 +111,7 @@ export class FakeCpuNode {
       metrics: {
         cpusGiven: ({ wholeCores, oneCache }) =>
           void this.counted.push(`given${wholeCores ? ' whole' : ''}${oneCache ? ' near' : ''}`),
-        cpusRefused: () => void this.counted.push('refused'),
+        cpusRejected: () => void this.counted.push('refused'),
       },
     })
     await cpus.find(

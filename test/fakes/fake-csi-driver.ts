@@ -36,7 +36,7 @@ export interface FakeCsiDriverOptions extends Partial<PluginInfo> {
 export class FakeCsiDriver implements Disposable {
   readonly path: string
   /** What it was told of its registration. */
-  readonly told: RegistrationStatus[] = []
+  readonly reported: RegistrationStatus[] = []
   readonly calls: FakeCsiCall[] = []
   /** The next calls of a method fail with these, one after the other. */
   readonly failures = new Map<CsiMethod, { readonly code: status; readonly details: string }[]>()
@@ -94,7 +94,7 @@ export class FakeCsiDriver implements Disposable {
       {
         getInfo: (_: unknown, reply: sendUnaryData<PluginInfo>) => reply(null, answer),
         notifyRegistrationStatus: (call: ServerUnaryCall<RegistrationStatus, object>, reply: sendUnaryData<object>) => {
-          this.told.push(call.request)
+          this.reported.push(call.request)
           reply(null, {})
         },
       },

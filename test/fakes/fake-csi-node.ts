@@ -171,11 +171,11 @@ export class FakeCsiNode {
     this.inUse = inUse
     this.attached = inUse
     this.attachment = { name: 'csi-1', isAttached: true, metadata: { lun: '1' }, error: undefined, isExhausted: false }
-    this.tell()
+    this.announce()
   }
 
   /** Something about the node has changed in the cluster. */
-  tell(): void {
+  announce(): void {
     for (const go of this.#waiting) go()
   }
 

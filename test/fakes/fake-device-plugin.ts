@@ -154,10 +154,10 @@ export class FakeDevicePlugin implements Disposable {
         { request }: ServerUnaryCall<PreferredAllocationRequest, PreferredAllocationResponse>,
         reply: sendUnaryData<PreferredAllocationResponse>,
       ) => {
-        const [wish] = request.containerRequests
-        const about = [wish?.availableDeviceIDs, wish?.mustIncludeDeviceIDs].map((ids) => ids?.join(',')).join(' ')
+        const [desired] = request.containerRequests
+        const about = [desired?.availableDeviceIDs, desired?.mustIncludeDeviceIDs].map((ids) => ids?.join(',')).join(' ')
         const answer = () => reply(null, { containerResponses: [{ deviceIDs: this.preferred }] })
-        this.#answer('prefer', `prefer ${wish?.allocationSize} of ${about}`.trim(), answer, reply)
+        this.#answer('prefer', `prefer ${desired?.allocationSize} of ${about}`.trim(), answer, reply)
       },
     }
   }

@@ -76,7 +76,7 @@ export class FakeDraDriver implements Disposable {
   }
 
   /** Tells all that follow how its devices are. */
-  tellHealth(devices: NodeWatchResourcesResponse['devices']): void {
+  reportHealth(devices: NodeWatchResourcesResponse['devices']): void {
     for (const stream of this.#streams) stream.write({ devices })
   }
 

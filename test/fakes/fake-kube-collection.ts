@@ -23,7 +23,7 @@ export class FakeKubeCollection implements KubeClient {
   readonly #faults: Fault[] = []
   #version = 10
   #oldest = 0
-  #bell = Promise.withResolvers<void>()
+  #wakeup = Promise.withResolvers<void>()
   /** Small, so that lists have several parts. */
   pageItems = 3
   bookmarks = 0
@@ -126,8 +126,8 @@ export class FakeKubeCollection implements KubeClient {
   }
 
   #ring(): void {
-    this.#bell.resolve()
-    this.#bell = Promise.withResolvers()
+    this.#wakeup.resolve()
+    this.#wakeup = Promise.withResolvers()
   }
 
   async #ringing(signal: AbortSignal): Promise<void> {
@@ -135,7 +135,7 @@ export class FakeKubeCollection implements KubeClient {
     const leave = () => left.reject(signal.reason)
     signal.addEventListener('abort', leave, { once: true })
     try {
-      await Promise.race([this.#bell.promise, left.promise])
+      await Promise.race([this.#wakeup.promise, left.promise])
     } finally {
       signal.removeEventListener('abort', leave)
     }

@@ -61,7 +61,7 @@ export class FakeMemoryNode {
       periodMs: 10_000,
       metrics: {
         memoryGiven: (kinds) => void this.counted.push(`given ${kinds}`),
-        memoryRefused: () => void this.counted.push('refused'),
+        memoryRejected: () => void this.counted.push('refused'),
       },
       clock: this.clock,
       log: this.log,

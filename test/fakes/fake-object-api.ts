@@ -14,7 +14,7 @@ import { apiNotFound } from './api-not-found.ts'
 
 interface Watcher {
   readonly id: string
-  readonly tell: () => void
+  readonly report: () => void
   readonly fail: (error: Error) => void
 }
 
@@ -48,12 +48,12 @@ export class FakeObjectApi implements ObjectApi {
     this.#version += 1
     const metadata = { uid: `${kind}-${name}`, ...object.metadata, resourceVersion: String(this.#version) }
     this.#objects.set(idOf(kind, { namespace, name }), { ...object, metadata })
-    this.#tell(idOf(kind, { namespace, name }))
+    this.#report(idOf(kind, { namespace, name }))
   }
 
   remove(kind: ObjectKind, key: ObjectKey): void {
     this.#objects.delete(idOf(kind, key))
-    this.#tell(idOf(kind, key))
+    this.#report(idOf(kind, key))
   }
 
   /** Ends all watches, as a broken connection does. */
@@ -85,12 +85,12 @@ export class FakeObjectApi implements ObjectApi {
     signal.throwIfAborted()
     if (this.failure !== undefined) throw this.failure
     const end = Promise.withResolvers<never>()
-    const tell = () => onObject(this.#objects.get(id))
-    const watcher = { id, tell, fail: end.reject }
+    const report = () => onObject(this.#objects.get(id))
+    const watcher = { id, report, fail: end.reject }
     const abort = () => end.reject(signal.reason)
     signal.addEventListener('abort', abort, { once: true })
     this.#watchers.add(watcher)
-    if (!this.silent) tell()
+    if (!this.silent) report()
     try {
       return await end.promise
     } finally {
@@ -130,9 +130,9 @@ export class FakeObjectApi implements ObjectApi {
     )
   }
 
-  #tell(id: string): void {
+  #report(id: string): void {
     if (this.silent) return
-    for (const watcher of this.#watchers) if (watcher.id === id) watcher.tell()
+    for (const watcher of this.#watchers) if (watcher.id === id) watcher.report()
   }
 }
 

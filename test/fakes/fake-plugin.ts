@@ -10,7 +10,7 @@ const { fullName, methods } = RegistrationDefinition
 /** A plugin behind real gRPC: it tells what it is, and keeps what it is told. */
 export class FakePlugin implements Disposable {
   readonly path: string
-  readonly told: RegistrationStatus[] = []
+  readonly reported: RegistrationStatus[] = []
   /** How often it was asked what it is. */
   asked = 0
   readonly #server = new Server()
@@ -32,7 +32,7 @@ export class FakePlugin implements Disposable {
           if (!this.isHung) reply(null, answer)
         },
         notifyRegistrationStatus: (call: ServerUnaryCall<RegistrationStatus, object>, reply: sendUnaryData<object>) => {
-          this.told.push(call.request)
+          this.reported.push(call.request)
           if (this.refusesNotice) reply({ code: status.INTERNAL, details: 'no' })
           else reply(null, {})
         },

@@ -5,7 +5,7 @@ import type { VolumesDeps } from '../../src/pods/volumes/volumes.ts'
 import { UncertainMountError } from '../../src/pods/volumes/volume-kind.ts'
 import type { VolumeKind } from '../../src/pods/volumes/volume-kind.ts'
 import { escapePlugin } from '../../src/pods/volumes/mounts/volume-paths.ts'
-import type { VolumePlace, VolumeSource, VolumeWish } from '../../src/pods/volumes/volume-wish.ts'
+import type { VolumePlace, VolumeSource, DesiredVolume } from '../../src/pods/volumes/volume-wish.ts'
 
 /** How the next tries with a volume go: late ones go well when they are let go. */
 export type Behaviour = 'good' | 'fails' | 'uncertain' | 'hangs'
@@ -54,7 +54,7 @@ export class FakeVolumeNode {
       refreshed: false,
       measure: 'walk',
       ...options,
-      setUp: (wish, signal) => this.#alone(wish, () => this.#setUp(wish, signal)),
+      setUp: (desired, signal) => this.#alone(desired, () => this.#setUp(desired, signal)),
       tearDown: (place, signal) => this.#alone(place, () => this.#tearDown(place, signal)),
     }
   }
@@ -104,12 +104,12 @@ export class FakeVolumeNode {
     return `${ROOT}/pods/${uid}/volumes/${escapePlugin(plugin)}/${specName}`
   }
 
-  async #setUp(wish: VolumeWish, signal: AbortSignal) {
-    this.journal.push(`mount ${wish.uid}/${wish.specName}`)
-    await this.#behave(wish, () => this.mounts.add(wish.path), signal)
-    this.mounts.add(wish.path)
-    const groups = wish.source.kind === 'persistent' ? [7] : []
-    return { kind: 'files', hostPath: wish.path, readOnly: false, selinuxRelabel: true, groups } as const
+  async #setUp(desired: DesiredVolume, signal: AbortSignal) {
+    this.journal.push(`mount ${desired.uid}/${desired.specName}`)
+    await this.#behave(desired, () => this.mounts.add(desired.path), signal)
+    this.mounts.add(desired.path)
+    const groups = desired.source.kind === 'persistent' ? [7] : []
+    return { kind: 'files', hostPath: desired.path, readOnly: false, selinuxRelabel: true, groups } as const
   }
 
   async #tearDown(place: VolumePlace, signal: AbortSignal): Promise<void> {

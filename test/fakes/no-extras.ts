@@ -1,10 +1,10 @@
-import { NO_EXTRAS } from '../../src/pods/containers/container-extras.ts'
-import type { PodExtras } from '../../src/pods/sync/start/pod-extras.ts'
+import { NO_INJECTIONS } from '../../src/pods/containers/container-extras.ts'
+import type { PodInjections } from '../../src/pods/sync/start/pod-extras.ts'
 
 /** Nobody adds anything to containers. */
-export const noExtras: PodExtras = {
+export const noInjections: PodInjections = {
   ensure: async () => {},
-  containerExtras: async () => NO_EXTRAS,
+  containerInjections: async () => NO_INJECTIONS,
   health: () => new Map(),
   release: async () => {},
 }

@@ -41,7 +41,7 @@ export async function serveRoutes(
 }
 
 /** The status and the text of an answer. */
-export async function told(response: Promise<Response>): Promise<readonly [number, string]> {
+export async function reported(response: Promise<Response>): Promise<readonly [number, string]> {
   const answer = await response
   return [answer.status, await answer.text()]
 }

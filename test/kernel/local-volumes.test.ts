@@ -16,7 +16,7 @@ import { createVolumeFiles } from '../../src/system/directories/volume-files.ts'
 import type { PersistentVolumeSpec } from '../../src/model/generated/core-v1.ts'
 import { parsePodUid } from '../../src/model/pod/pod.ts'
 import { createLocalKind } from '../../src/pods/volumes/kinds/local.ts'
-import type { VolumeWish } from '../../src/pods/volumes/volume-wish.ts'
+import type { DesiredVolume } from '../../src/pods/volumes/volume-wish.ts'
 import { createPod } from '../builders/create-pod.ts'
 import { silentLogger } from '../fakes/silent-logger.ts'
 import { inMountNamespace } from './in-mount-namespace.ts'
@@ -49,7 +49,7 @@ inMountNamespace(import.meta.filename, () => {
       clock: systemClock,
       log: silentLogger,
     })
-    const wish = (uid: string, spec: PersistentVolumeSpec, parts: Partial<VolumeWish> = {}): VolumeWish => {
+    const volumeOf = (uid: string, spec: PersistentVolumeSpec, parts: Partial<DesiredVolume> = {}): DesiredVolume => {
       const use = spec.volumeMode === 'Block' ? 'volumeDevices' : 'volumes'
       return {
         uid: parsePodUid(uid),
@@ -72,7 +72,7 @@ inMountNamespace(import.meta.filename, () => {
     }
     const mounted = async () =>
       (await readMountTable()).map(({ point }) => point).filter((point) => point.startsWith(`${folder}/`))
-    return { folder, rootDirectory, kind, events, wish, mounted }
+    return { folder, rootDirectory, kind, events, volumeOf, mounted }
   }
 
   /** A disk of 32 MB. */
@@ -87,10 +87,10 @@ inMountNamespace(import.meta.filename, () => {
 
   describe('local volumes on a real kernel', () => {
     test('a blank disk is formatted once; data outlives its pods', async (t) => {
-      const { folder, kind, wish, mounted } = await createNode(t)
+      const { folder, kind, volumeOf, mounted } = await createNode(t)
       const path = await createDisk(t, folder)
       assert.deepEqual(await devices.probe(path, signal), { kind: 'blank' })
-      const [first, second] = [wish('u-1', { local: { path } }, { fsGroup: 4321 }), wish('u-2', { local: { path } })]
+      const [first, second] = [volumeOf('u-1', { local: { path } }, { fsGroup: 4321 }), volumeOf('u-2', { local: { path } })]
       await Promise.all([kind.setUp(first, signal), kind.setUp(second, signal)])
       await writeFile(join(first.path, 'precious'), 'data')
       const { gid, mode } = await stat(first.path)
@@ -101,7 +101,7 @@ inMountNamespace(import.meta.filename, () => {
       assert.deepEqual(await mounted(), [])
       assert.deepEqual(await devices.probe(path, signal), { kind: 'fileSystem', type: 'ext4' })
 
-      const reader = wish('u-3', { local: { path } }, { readOnly: true })
+      const reader = volumeOf('u-3', { local: { path } }, { readOnly: true })
       await kind.setUp(reader, signal)
       assert.equal(await readFile(join(reader.path, 'precious'), 'utf8'), 'data')
       await assert.rejects(writeFile(join(reader.path, 'more'), ''), { code: 'EROFS' })
@@ -112,51 +112,51 @@ inMountNamespace(import.meta.filename, () => {
     })
 
     test('a disk with a partition table is refused and not touched', async (t) => {
-      const { folder, kind, wish } = await createNode(t)
+      const { folder, kind, volumeOf } = await createNode(t)
       const path = await createDisk(t, folder)
       const sector = Buffer.alloc(512)
       sector.set([0x80, 1, 1, 0, 0x83, 1, 1, 0, 0, 8, 0, 0, 0, 8, 0, 0], 446)
       sector.set([0x55, 0xaa], 510)
       await writeFile(path, sector)
-      await assert.rejects(kind.setUp(wish('u-1', { local: { path } }), signal), /a partition table \(dos\) is on it/)
+      await assert.rejects(kind.setUp(volumeOf('u-1', { local: { path } }), signal), /a partition table \(dos\) is on it/)
       await using disk = await open(path)
       assert.deepEqual((await disk.read({ buffer: Buffer.alloc(512) })).buffer, sector)
     })
 
     test('a device that cannot be read is never taken for blank', async (t) => {
-      const { folder, kind, wish } = await createNode(t)
+      const { folder, kind, volumeOf } = await createNode(t)
       const path = join(folder, 'ghost')
       await run('mknod', path, 'b', '7', '250')
-      await assert.rejects(kind.setUp(wish('u-1', { local: { path } }), signal))
+      await assert.rejects(kind.setUp(volumeOf('u-1', { local: { path } }), signal))
       await assert.rejects(devices.probe(path, signal))
     })
 
     test('a directory is bound; what is in it stays', async (t) => {
-      const { folder, kind, wish, mounted } = await createNode(t)
+      const { folder, kind, volumeOf, mounted } = await createNode(t)
       const path = join(folder, 'data')
       await mkdir(path)
       await writeFile(join(path, 'precious'), 'data')
-      const wished = wish('u-1', { local: { path }, mountOptions: ['noatime'] })
-      await kind.setUp(wished, signal)
-      assert.deepEqual(await readdir(wished.path), ['precious'])
-      const entry = (await readMountTable()).find(({ point }) => point === wished.path)
+      const desired = volumeOf('u-1', { local: { path }, mountOptions: ['noatime'] })
+      await kind.setUp(desired, signal)
+      assert.deepEqual(await readdir(desired.path), ['precious'])
+      const entry = (await readMountTable()).find(({ point }) => point === desired.path)
       assert.equal(entry?.options.includes('noatime'), true)
-      await kind.tearDown(wished, signal)
+      await kind.tearDown(desired, signal)
       assert.deepEqual([await mounted(), await readdir(path)], [[], ['precious']])
     })
 
     test('a bare device is held open for its pod', async (t) => {
-      const { folder, rootDirectory, kind, events, wish, mounted } = await createNode(t)
+      const { folder, rootDirectory, kind, events, volumeOf, mounted } = await createNode(t)
       const path = await createDisk(t, folder)
-      const wished = wish('u-1', { local: { path }, volumeMode: 'Block' })
-      const other = wish('u-2', { local: { path }, volumeMode: 'Block' })
+      const desired = volumeOf('u-1', { local: { path }, volumeMode: 'Block' })
+      const other = volumeOf('u-2', { local: { path }, volumeMode: 'Block' })
       const holds = async () =>
         (await run('losetup', '--list', '--output', 'BACK-FILE')).split(rootDirectory).length - 1
-      assert.deepEqual(await kind.setUp(wished, signal), { kind: 'device', hostPath: path, permissions: 'mrw' })
-      await kind.setUp(wished, signal)
+      assert.deepEqual(await kind.setUp(desired, signal), { kind: 'device', hostPath: path, permissions: 'mrw' })
+      await kind.setUp(desired, signal)
       await kind.setUp(other, signal)
-      assert.deepEqual([await readlink(wished.path), await holds(), (await mounted()).length], [path, 2, 2])
-      await kind.tearDown(wished, signal)
+      assert.deepEqual([await readlink(desired.path), await holds(), (await mounted()).length], [path, 2, 2])
+      await kind.tearDown(desired, signal)
       assert.deepEqual([await holds(), (await mounted()).length], [1, 1])
       await kind.tearDown(other, signal)
       assert.deepEqual([await holds(), await mounted()], [0, []])

@@ -125,17 +125,17 @@ test('a large tree is walked without holding up the agent', async (t) => {
   const entries = DIRECTORIES * FILES_EACH + DIRECTORIES + 1
   const idle = startIdleLoop()
   using delay = monitorEventLoopDelay({ resolution: 10 })
-  const told: number[] = []
+  const reported: number[] = []
   delay.enable()
   const started = performance.now()
-  const outcome = await files.setOwnership({ root, ...all }, (count) => told.push(count), signal)
+  const outcome = await files.setOwnership({ root, ...all }, (count) => reported.push(count), signal)
   const { inodes } = await files.measureTree(root, signal)
   await files.removeTree(root, signal)
   const seconds = (performance.now() - started) / 1000
   const stallMs = delay.max / 1e6
   t.diagnostic(`${entries} entries: ${seconds.toFixed(1)} s, event loop late by ${stallMs.toFixed(0)} ms at most`)
   assert.deepEqual([outcome, inodes, readdirSync(folder)], [{ entries, failed: 0 }, entries, []])
-  assert.deepEqual(told.slice(0, 3), [100, 200, 300])
+  assert.deepEqual(reported.slice(0, 3), [100, 200, 300])
   // A loop that has nothing to do is late as well on a busy machine; that much is not ours.
   const idleMs = await idle.stop()
   assert.ok(stallMs < 100 + 2 * idleMs, `the event loop was late by ${stallMs} ms, an idle one by ${idleMs} ms`)

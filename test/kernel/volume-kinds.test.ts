@@ -34,9 +34,9 @@ import { createHostPathKind } from '../../src/pods/volumes/kinds/host-path.ts'
 import { createProjectedKind } from '../../src/pods/volumes/kinds/projected.ts'
 import { createSecretKind } from '../../src/pods/volumes/kinds/secret.ts'
 import type { VolumeKind } from '../../src/pods/volumes/volume-kind.ts'
-import type { VolumeWish } from '../../src/pods/volumes/volume-wish.ts'
+import type { DesiredVolume } from '../../src/pods/volumes/volume-wish.ts'
 import { createContainer, createPod } from '../builders/create-pod.ts'
-import { createVolumeWish } from '../builders/create-volume-wish.ts'
+import { createDesiredVolume } from '../builders/create-volume-wish.ts'
 import { silentLogger } from '../fakes/silent-logger.ts'
 import { inMountNamespace } from './in-mount-namespace.ts'
 
@@ -79,11 +79,11 @@ inMountNamespace(import.meta.filename, () => {
       projected: createProjectedKind(deps),
       hostPath: createHostPathKind({ guarded }),
     }
-    const wish = (kind: VolumeKind, volume: Omit<Volume, 'name'>, parts: Partial<VolumeWish> = {}): VolumeWish => {
+    const desired = (kind: VolumeKind, volume: Omit<Volume, 'name'>, parts: Partial<DesiredVolume> = {}): DesiredVolume => {
       const path = join(root, 'pods/u-1/volumes', kind.plugin.replaceAll('/', '~'), 'data')
-      return createVolumeWish(volume, { path, ...parts })
+      return createDesiredVolume(volume, { path, ...parts })
     }
-    return { root, kinds, wish, objects }
+    return { root, kinds, desired, objects }
   }
 
   /** Mode, owner and group, as ls would tell. */
@@ -96,8 +96,8 @@ inMountNamespace(import.meta.filename, () => {
 
   describe('emptyDir', () => {
     test('on the disk: open to all or to a group, kept, removed with what is in it', async (t) => {
-      const { root, kinds, wish } = await createNode(t)
-      const volume = wish(kinds.emptyDir, { emptyDir: {} })
+      const { root, kinds, desired } = await createNode(t)
+      const volume = desired(kinds.emptyDir, { emptyDir: {} })
       await kinds.emptyDir.setUp(volume, signal)
       assert.equal(await look(volume.path), '777 0:0')
       assert.equal(await look(join(root, 'pods/u-1')), '750 0:0')
@@ -114,8 +114,8 @@ inMountNamespace(import.meta.filename, () => {
     })
 
     test('a directory whose marker is lost gets its group anew, with what is in it', async (t) => {
-      const { root, kinds, wish } = await createNode(t)
-      const volume = wish(kinds.emptyDir, { emptyDir: {} }, { fsGroup: 2000 })
+      const { root, kinds, desired } = await createNode(t)
+      const volume = desired(kinds.emptyDir, { emptyDir: {} }, { fsGroup: 2000 })
       await kinds.emptyDir.setUp(volume, signal)
       await writeFile(join(volume.path, 'file'), '', { mode: 0o600 })
       await rm(join(root, 'pods/u-1/plugins'), { recursive: true })
@@ -124,8 +124,8 @@ inMountNamespace(import.meta.filename, () => {
     })
 
     test('in memory: a tmpfs of the right size that never swaps', async (t) => {
-      const { kinds, wish } = await createNode(t)
-      const volume = wish(kinds.emptyDir, { emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }, { fsGroup: 2000 })
+      const { kinds, desired } = await createNode(t)
+      const volume = desired(kinds.emptyDir, { emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }, { fsGroup: 2000 })
       await kinds.emptyDir.setUp(volume, signal)
       await writeFile(join(volume.path, 'file'), 'kept')
       await kinds.emptyDir.setUp(volume, signal)
@@ -144,18 +144,18 @@ inMountNamespace(import.meta.filename, () => {
     })
 
     test('in memory without a limit: as much as the node has for pods', async (t) => {
-      const { kinds, wish } = await createNode(t)
-      const volume = wish(kinds.emptyDir, { emptyDir: { medium: 'Memory' } })
+      const { kinds, desired } = await createNode(t)
+      const volume = desired(kinds.emptyDir, { emptyDir: { medium: 'Memory' } })
       await kinds.emptyDir.setUp(volume, signal)
       const [entry] = await mountsAt(mounter, volume.path)
       assert.ok(entry?.superOptions.includes('size=4096k'))
     })
 
     test('in huge pages: a hugetlbfs with their size', async (t) => {
-      const { kinds, wish } = await createNode(t)
+      const { kinds, desired } = await createNode(t)
       const resources = { requests: { 'hugepages-2Mi': '2Mi' } }
       const pod = createPod({ spec: { containers: [createContainer({ resources })] } })
-      const volume = wish(kinds.emptyDir, { emptyDir: { medium: 'HugePages' } }, { pod })
+      const volume = desired(kinds.emptyDir, { emptyDir: { medium: 'HugePages' } }, { pod })
       await kinds.emptyDir.setUp(volume, signal)
       const [entry] = await mountsAt(mounter, volume.path)
       assert.deepEqual([entry?.fileSystem, entry?.superOptions.includes('pagesize=2M')], ['hugetlbfs', true])
@@ -164,11 +164,11 @@ inMountNamespace(import.meta.filename, () => {
     })
 
     test('what is mounted inside is unmounted, and nothing is deleted across it nor through a link', async (t) => {
-      const { root, kinds, wish } = await createNode(t)
+      const { root, kinds, desired } = await createNode(t)
       const precious = join(root, 'precious')
       await mkdir(precious)
       await writeFile(join(precious, 'file'), 'x')
-      const volume = wish(kinds.emptyDir, { emptyDir: {} })
+      const volume = desired(kinds.emptyDir, { emptyDir: {} })
       await kinds.emptyDir.setUp(volume, signal)
       await mkdir(join(volume.path, 'mounted'))
       await symlink(precious, join(volume.path, 'link'))
@@ -186,9 +186,9 @@ inMountNamespace(import.meta.filename, () => {
     })
 
     test('what somebody mounted on the volume itself is unmounted, not emptied', async (t) => {
-      const { root, kinds, wish } = await createNode(t)
+      const { root, kinds, desired } = await createNode(t)
       await writeFile(join(root, 'file'), 'x')
-      const volume = wish(kinds.emptyDir, { emptyDir: {} })
+      const volume = desired(kinds.emptyDir, { emptyDir: {} })
       await kinds.emptyDir.setUp(volume, signal)
       await mounter.bind({ source: root, target: volume.path, options: [] }, signal)
       await kinds.emptyDir.tearDown(volume, signal)
@@ -199,9 +199,9 @@ inMountNamespace(import.meta.filename, () => {
 
   describe('volumes with content', () => {
     test('a ConfigMap is on the disk, changes at once, and gets its group', async (t) => {
-      const { root, kinds, wish, objects } = await createNode(t)
+      const { root, kinds, desired, objects } = await createNode(t)
       const source = { configMap: { name: 'cfg', defaultMode: 0o400 } }
-      const volume = wish(kinds.configMap, source, { fsGroup: 2000, nestedMountPoints: ['nested/x'] })
+      const volume = desired(kinds.configMap, source, { fsGroup: 2000, nestedMountPoints: ['nested/x'] })
       await kinds.configMap.setUp(volume, signal)
       assert.deepEqual(await mountsAt(mounter, volume.path), [])
       assert.equal(await readFile(join(volume.path, 'key'), 'utf8'), 'old')
@@ -222,8 +222,8 @@ inMountNamespace(import.meta.filename, () => {
     })
 
     test('a Secret is in memory, byte by byte', async (t) => {
-      const { kinds, wish } = await createNode(t)
-      const volume = wish(kinds.secret, { secret: { secretName: 'sec', defaultMode: 0o400 } })
+      const { kinds, desired } = await createNode(t)
+      const volume = desired(kinds.secret, { secret: { secretName: 'sec', defaultMode: 0o400 } })
       await kinds.secret.setUp(volume, signal)
       assert.equal((await mountsAt(mounter, volume.path))[0]?.fileSystem, 'tmpfs')
       assert.deepEqual(await readFile(join(volume.path, 'password')), Buffer.of(0, 0xff, 0x80))
@@ -232,7 +232,7 @@ inMountNamespace(import.meta.filename, () => {
       assert.equal(await isGone(volume.path), true)
     })
 
-    const tokens: readonly (readonly [ids: Partial<VolumeWish>, expected: string])[] = [
+    const tokens: readonly (readonly [ids: Partial<DesiredVolume>, expected: string])[] = [
       [{}, '644 0:0'],
       [{ fsUser: 1000 }, '600 1000:0'],
       [{ fsGroup: 2000 }, '640 0:2000'],
@@ -240,9 +240,9 @@ inMountNamespace(import.meta.filename, () => {
     ]
     for (const [ids, expected] of tokens)
       test(`a token for ${JSON.stringify(ids)} is ${expected}`, async (t) => {
-        const { kinds, wish } = await createNode(t)
+        const { kinds, desired } = await createNode(t)
         const sources = [{ serviceAccountToken: { path: 'dir/token' } }, { configMap: { name: 'cfg' } }]
-        const volume = wish(kinds.projected, { projected: { defaultMode: 0o644, sources } }, ids)
+        const volume = desired(kinds.projected, { projected: { defaultMode: 0o644, sources } }, ids)
         await kinds.projected.setUp(volume, signal)
         assert.equal(await look(join(volume.path, 'dir/token')), expected)
         assert.equal(await readFile(join(volume.path, 'dir/token'), 'utf8'), 'token')
@@ -251,18 +251,18 @@ inMountNamespace(import.meta.filename, () => {
       })
 
     test('a pod reads about itself', async (t) => {
-      const { kinds, wish } = await createNode(t)
+      const { kinds, desired } = await createNode(t)
       const items = [{ path: 'labels', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.labels' } }]
       const pod = createPod({ metadata: { labels: { app: 'a "b"' } } })
-      const volume = wish(kinds.downwardAPI, { downwardAPI: { defaultMode: 0o644, items } }, { pod })
+      const volume = desired(kinds.downwardAPI, { downwardAPI: { defaultMode: 0o644, items } }, { pod })
       await kinds.downwardAPI.setUp(volume, signal)
       assert.equal(await readFile(join(volume.path, 'labels'), 'utf8'), 'app="a \\"b\\""')
     })
 
     test('a first write that fails takes the mount away again', async (t) => {
-      const { kinds, wish } = await createNode(t)
+      const { kinds, desired } = await createNode(t)
       const items = [{ key: 'password', path: '../escape' }]
-      const volume = wish(kinds.secret, { secret: { secretName: 'sec', defaultMode: 0o400, items } })
+      const volume = desired(kinds.secret, { secret: { secretName: 'sec', defaultMode: 0o400, items } })
       await assert.rejects(kinds.secret.setUp(volume, signal), { name: 'PayloadError' })
       assert.deepEqual(await mountsAt(mounter, volume.path), [])
       assert.equal(await isGone(volume.path), true)
@@ -270,14 +270,14 @@ inMountNamespace(import.meta.filename, () => {
   })
 
   test('hostPath looks, makes what it may, and never removes', async (t) => {
-    const { root, kinds, wish } = await createNode(t)
+    const { root, kinds, desired } = await createNode(t)
     const path = join(root, 'host/dir')
-    const volume = wish(kinds.hostPath, { hostPath: { path, type: 'DirectoryOrCreate' } })
+    const volume = desired(kinds.hostPath, { hostPath: { path, type: 'DirectoryOrCreate' } })
     await kinds.hostPath.setUp(volume, signal)
     assert.equal(await look(path), '755 0:0')
     await kinds.hostPath.tearDown(volume, signal)
     assert.equal(await look(path), '755 0:0')
-    const wrong = wish(kinds.hostPath, { hostPath: { path, type: 'File' } })
+    const wrong = desired(kinds.hostPath, { hostPath: { path, type: 'File' } })
     await assert.rejects(kinds.hostPath.setUp(wrong, signal), /hostPath type check failed: .*host\/dir is not a file/)
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createFakeObjects } from '../../../test/fakes/fake-objects.ts'
-import { authenticateBootstrapToken, looksLikeBootstrapToken } from './authenticate-bootstrap-token.ts'
+import { authenticateBootstrapToken, isLikelyBootstrapToken } from './authenticate-bootstrap-token.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const TOKEN = 'abcdef.0123456789abcdef'
@@ -89,6 +89,6 @@ describe('authenticateBootstrapToken()', () => {
 
   test('is told from other tokens by its form', () => {
     const rows = [TOKEN, 'ABCDEF.0123456789abcdef', `${TOKEN}\n`, 'abcdef.0123456789abcde', 'a.b.c']
-    assert.deepEqual(rows.map(looksLikeBootstrapToken), [true, false, false, false, false])
+    assert.deepEqual(rows.map(isLikelyBootstrapToken), [true, false, false, false, false])
   })
 })

@@ -9,7 +9,7 @@ const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
 const SECRET_TYPE = 'bootstrap.kubernetes.io/token'
 
 /** Whether a text has the form of a bootstrap token at all. */
-export function looksLikeBootstrapToken(token: string): boolean {
+export function isLikelyBootstrapToken(token: string): boolean {
   return TOKEN.test(token)
 }
 

@@ -3,11 +3,11 @@ import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { TokenAnswer } from '../rest/reviews.ts'
-import { authenticateBootstrapToken, looksLikeBootstrapToken } from './authenticate-bootstrap-token.ts'
+import { authenticateBootstrapToken, isLikelyBootstrapToken } from './authenticate-bootstrap-token.ts'
 import { authenticateCertificate } from './authenticate-client-certificate.ts'
 import type { AuthenticationResult } from './authenticate-client-certificate.ts'
 import { authenticateToken, TOKEN_ISSUER } from './authenticate-token.ts'
-import { looksLikeToken } from './json-web-token.ts'
+import { isLikelyToken } from './json-web-token.ts'
 import type { TokenSigner } from './json-web-token.ts'
 import type { ObjectReader } from './object-reader.ts'
 import { ANONYMOUS } from './user-names.ts'
@@ -40,8 +40,8 @@ export interface AuthenticatorDeps {
 export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   const byToken = (token: string, audiences: readonly string[]): AuthenticationResult => {
     const { signer, objects, clock } = deps
-    if (looksLikeBootstrapToken(token)) return authenticateBootstrapToken(token, objects, clock.now())
-    if (!looksLikeToken(token)) return { fault: 'the token has an unknown form' }
+    if (isLikelyBootstrapToken(token)) return authenticateBootstrapToken(token, objects, clock.now())
+    if (!isLikelyToken(token)) return { fault: 'the token has an unknown form' }
     return authenticateToken(token, { signer, objects, now: clock.now(), audiences })
   }
   return {
@@ -66,7 +66,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
       const { user, fault } = byToken(token, audiences)
       if (user === undefined) return Promise.resolve({ authenticated: false, error: fault })
       // Only tokens of service accounts say whom they are meant for; the others are for the API alone.
-      const meant = looksLikeBootstrapToken(token) ? [TOKEN_ISSUER] : (deps.signer.read(token)?.aud ?? [])
+      const meant = isLikelyBootstrapToken(token) ? [TOKEN_ISSUER] : (deps.signer.read(token)?.aud ?? [])
       const common = audiences.filter((each) => meant.includes(each))
       if (common.length === 0)
         return Promise.resolve({ authenticated: false, error: 'the token is meant for another audience' })

@@ -63,7 +63,7 @@ export class TokenSigner {
 }
 
 /** Whether a text has the form of a token at all. */
-export function looksLikeToken(text: string): boolean {
+export function isLikelyToken(text: string): boolean {
   return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)
 }
 

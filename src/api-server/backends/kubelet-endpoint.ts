@@ -22,8 +22,8 @@ export function findKubeletEndpoint(objects: ObjectReader, name: string, knownAd
   const node = objects.get({ resource: 'nodes', namespace: '', name }) as Node | undefined
   if (node === undefined) throw notFound({ group: '', resource: 'nodes', name })
   const { addresses = [], daemonEndpoints, declaredFeatures = [] } = node.status ?? {}
-  const told = ADDRESS_TYPES.map((type) => addresses.find((each) => each.type === type)?.address).find(Boolean)
-  const address = knownAddress ?? told
+  const reported = ADDRESS_TYPES.map((type) => addresses.find((each) => each.type === type)?.address).find(Boolean)
+  const address = knownAddress ?? reported
   if (address === undefined) {
     const known = addresses.map((each) => `${each.type}=${each.address}`).join(' ')
     throw internalError(`no preferred addresses found for node "${name}"; known addresses: [${known}]`)

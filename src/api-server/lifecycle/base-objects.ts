@@ -4,7 +4,7 @@ import { firstAddress } from '../kinds/rules/service-range.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { ChangeSet, keyOf } from './change-set.ts'
-import type { ChangeFacts } from './change-set.ts'
+import type { ChangeInfo } from './change-set.ts'
 import { createObject } from './create-object.ts'
 import { settleChanges } from './settle-changes.ts'
 import { updateObject } from './update-object.ts'
@@ -20,9 +20,9 @@ export interface ApiEndpoint {
 }
 
 /** Makes what every cluster has from its start, where it is missing. */
-export async function createBaseObjects(store: ObjectStore, facts: ChangeFacts): Promise<void> {
+export async function createBaseObjects(store: ObjectStore, info: ChangeInfo): Promise<void> {
   await store.write((transaction) => {
-    const changes = new ChangeSet(transaction, facts)
+    const changes = new ChangeSet(transaction, info)
     for (const name of NAMESPACES)
       create(changes, '', 'namespaces', { kind: 'Namespace', apiVersion: 'v1', metadata: { name } })
     for (const [name, value] of Object.entries(SYSTEM_PRIORITIES)) {
@@ -34,13 +34,13 @@ export async function createBaseObjects(store: ObjectStore, facts: ChangeFacts):
         value,
       })
     }
-    create(changes, '', 'services', apiService(facts))
+    create(changes, '', 'services', apiService(info))
     settleChanges(changes)
   })
 }
 
 /** The service by whose environment variables pods find the API. */
-function apiService({ serviceRange }: ChangeFacts): ApiObject {
+function apiService({ serviceRange }: ChangeInfo): ApiObject {
   const clusterIP = firstAddress(serviceRange)
   return {
     kind: 'Service',
@@ -56,8 +56,8 @@ function apiService({ serviceRange }: ChangeFacts): ApiObject {
 }
 
 /** Says who listens behind the service of the API; that may have moved since the last start. */
-export async function writeApiEndpoint(store: ObjectStore, facts: ChangeFacts, endpoint: ApiEndpoint): Promise<void> {
-  await store.write((transaction) => putEndpoints(new ChangeSet(transaction, facts), endpoint))
+export async function writeApiEndpoint(store: ObjectStore, info: ChangeInfo, endpoint: ApiEndpoint): Promise<void> {
+  await store.write((transaction) => putEndpoints(new ChangeSet(transaction, info), endpoint))
 }
 
 function putEndpoints(changes: ChangeSet, { address, port }: ApiEndpoint): void {

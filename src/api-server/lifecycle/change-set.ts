@@ -4,7 +4,7 @@ import type { ApiObject, ObjectKey, StoredObject } from '../store/api-object.ts'
 import type { StoreTransaction, StoreView } from '../store/transaction.ts'
 
 /** What a change of objects depends on besides the objects. */
-export interface ChangeFacts {
+export interface ChangeInfo {
   /** Milliseconds since the epoch. */
   readonly now: number
   /** The node that pods without one are bound to. */
@@ -27,13 +27,13 @@ export interface Change {
 
 /** The changes of one request: it writes them, and remembers them for what has to follow in the same transaction. */
 export class ChangeSet {
-  readonly facts: ChangeFacts
+  readonly info: ChangeInfo
   readonly #transaction: StoreTransaction
   readonly #changes: Change[] = []
 
-  constructor(transaction: StoreTransaction, facts: ChangeFacts) {
+  constructor(transaction: StoreTransaction, info: ChangeInfo) {
     this.#transaction = transaction
-    this.facts = facts
+    this.info = info
   }
 
   get view(): StoreView {
@@ -45,8 +45,8 @@ export class ChangeSet {
   }
 
   get ruleContext(): RuleContext {
-    const { now, newUid: _, ...facts } = this.facts
-    return { ...facts, now: formatTime(now), view: this.#transaction }
+    const { now, newUid: _, ...info } = this.info
+    return { ...info, now: formatTime(now), view: this.#transaction }
   }
 
   /** Writes an object; one that only waited for its last finalizer is removed instead. */

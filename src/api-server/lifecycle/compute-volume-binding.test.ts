@@ -62,7 +62,7 @@ describe('computeVolumeBinding()', () => {
       undefined,
     ],
   ]
-  for (const [name, wish, volumes, expected] of rows) {
-    test(name, () => assert.equal(computeVolumeBinding(wish, volumes)?.metadata?.name, expected))
+  for (const [name, desired, volumes, expected] of rows) {
+    test(name, () => assert.equal(computeVolumeBinding(desired, volumes)?.metadata?.name, expected))
   }
 })

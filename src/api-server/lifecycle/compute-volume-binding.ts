@@ -32,14 +32,14 @@ function mayBelongTo({ spec, status }: PersistentVolume, { metadata }: Persisten
 }
 
 function suits(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
-  const [offer, wish] = [volume.spec, claim.spec]
+  const [offer, desired] = [volume.spec, claim.spec]
   return (
-    (offer?.storageClassName ?? '') === (wish?.storageClassName ?? '') &&
-    (offer?.volumeMode ?? 'Filesystem') === (wish?.volumeMode ?? 'Filesystem') &&
-    (offer?.volumeAttributesClassName ?? '') === (wish?.volumeAttributesClassName ?? '') &&
-    (wish?.accessModes ?? []).every((mode) => offer?.accessModes?.includes(mode)) &&
+    (offer?.storageClassName ?? '') === (desired?.storageClassName ?? '') &&
+    (offer?.volumeMode ?? 'Filesystem') === (desired?.volumeMode ?? 'Filesystem') &&
+    (offer?.volumeAttributesClassName ?? '') === (desired?.volumeAttributesClassName ?? '') &&
+    (desired?.accessModes ?? []).every((mode) => offer?.accessModes?.includes(mode)) &&
     isLargeEnough(offer?.capacity, claim) &&
-    (wish?.selector === undefined || matchesLabelSelector(wish.selector, volume.metadata?.labels ?? {}))
+    (desired?.selector === undefined || matchesLabelSelector(desired.selector, volume.metadata?.labels ?? {}))
   )
 }
 

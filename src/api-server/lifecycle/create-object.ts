@@ -38,8 +38,8 @@ function identify(changes: ChangeSet, resource: Resource, sent: ApiObject): ApiO
       name: nameFor(changes, resource, sent),
       ...(generateName && { generateName }),
       ...(resource.isNamespaced && { namespace }),
-      uid: changes.facts.newUid(),
-      creationTimestamp: formatTime(changes.facts.now),
+      uid: changes.info.newUid(),
+      creationTimestamp: formatTime(changes.info.now),
       ...(resource.hasGeneration && { generation: 1 }),
       ...(labels && { labels }),
       ...(annotations && { annotations }),
@@ -54,7 +54,7 @@ function nameFor(changes: ChangeSet, resource: Resource, { metadata }: ApiObject
   // The longest prefix that leaves room for what is added.
   const prefix = metadata.generateName.slice(0, 58)
   for (let tries = 0; tries < NAME_TRIES; tries++) {
-    const name = `${prefix}${changes.facts.nameSuffix()}`
+    const name = `${prefix}${changes.info.nameSuffix()}`
     const key = keyOf(resource, { metadata: { ...metadata, name } })
     if (changes.get(key) === undefined) return name
   }

@@ -45,7 +45,7 @@ export function deleteObject(
   if (deletionTimestamp !== undefined && grace >= old) return before
   const metadata = {
     ...before.metadata,
-    deletionTimestamp: formatTime(changes.facts.now + grace * 1000),
+    deletionTimestamp: formatTime(changes.info.now + grace * 1000),
     deletionGracePeriodSeconds: grace,
     ...(finalizers.length > 0 && { finalizers }),
     ...(resource.hasGeneration && { generation: (generation ?? 0) + 1 }),
@@ -93,7 +93,7 @@ function deleteNamespace(changes: ChangeSet, resource: Resource, before: ApiObje
   if (deletionTimestamp !== undefined) return before
   return changes.put(keyOf(resource, before), {
     ...before,
-    metadata: { ...before.metadata, deletionTimestamp: formatTime(changes.facts.now) },
+    metadata: { ...before.metadata, deletionTimestamp: formatTime(changes.info.now) },
     status: { ...(before['status'] as object), phase: 'Terminating' },
   })
 }

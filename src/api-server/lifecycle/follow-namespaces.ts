@@ -55,7 +55,7 @@ function renewDefaultAccount(changes: ChangeSet, namespace: string): void {
 }
 
 function createDefaultAccount(changes: ChangeSet, namespace: string): void {
-  const { newUid, now } = changes.facts
+  const { newUid, now } = changes.info
   const metadata = { name: DEFAULT_ACCOUNT, namespace, uid: newUid(), creationTimestamp: formatTime(now) }
   const key = { resource: 'serviceaccounts', namespace, name: DEFAULT_ACCOUNT }
   changes.put(key, { kind: 'ServiceAccount', apiVersion: 'v1', metadata })

@@ -3,7 +3,7 @@ import type { Event } from '../../model/generated/core-v1.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
-const LOOK_MS = 60_000
+const CHECK_MS = 60_000
 const LIFETIME_MS = 3_600_000
 // A larger crowd goes in several transactions, so that others get between.
 const REMOVED_AT_ONCE = 100
@@ -15,7 +15,7 @@ export async function runEventExpiry(
 ): Promise<void> {
   for (;;) {
     await removeExpiredEvents(deps)
-    await deps.clock.sleep(LOOK_MS, signal)
+    await deps.clock.sleep(CHECK_MS, signal)
   }
 }
 

@@ -23,7 +23,7 @@ const MAX_BYTES = 16 * 1024 * 1024
 const FRESH_MS = 1000
 // A first usage needs two readings, and the kubelet has to look anew for the second.
 const SECOND_READING_MS = 1000
-const LOOK_ANEW = { 'cache-control': 'max-age=0' }
+const CHECK_AGAIN = { 'cache-control': 'max-age=0' }
 
 /** Reads what pods and nodes use from their kubelets, when someone asks. */
 export class ResourceMetrics {
@@ -68,7 +68,7 @@ export class ResourceMetrics {
     const { signal } = new AbortController()
     const { clock, backends } = this.#deps
     try {
-      const answer = await passRequest(backends.kubelet(node, PATH), { method: 'GET', headers: LOOK_ANEW }, signal)
+      const answer = await passRequest(backends.kubelet(node, PATH), { method: 'GET', headers: CHECK_AGAIN }, signal)
       const text = await readText(answer.body)
       if (answer.status !== 200) throw new Error(`it answered ${answer.status} ${text.slice(0, 200)}`)
       reader.meter.add(parseSamples(text), clock.now())

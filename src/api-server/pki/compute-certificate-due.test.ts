@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { computeCertificateDue } from './compute-certificate-due.ts'
-import type { CertificateFacts } from './compute-certificate-due.ts'
+import type { CertificateInfo } from './compute-certificate-due.ts'
 
-const good: CertificateFacts = { notBefore: 0, notAfter: 900, isOfAuthority: true, names: ['a', '::1'] }
+const good: CertificateInfo = { notBefore: 0, notAfter: 900, isOfAuthority: true, names: ['a', '::1'] }
 
 // What is special about the certificate, the time, and why it has to be made anew.
 const rows: readonly (readonly [
   name: string,
-  facts: Partial<CertificateFacts>,
+  info: Partial<CertificateInfo>,
   now: number,
   due: string | undefined,
 ])[] = [
@@ -24,7 +24,7 @@ const rows: readonly (readonly [
 ]
 
 describe('computeCertificateDue()', () => {
-  for (const [name, facts, now, due] of rows) {
-    test(name, () => assert.equal(computeCertificateDue({ ...good, ...facts }, ['a', '::1'], now), due))
+  for (const [name, info, now, due] of rows) {
+    test(name, () => assert.equal(computeCertificateDue({ ...good, ...info }, ['a', '::1'], now), due))
   }
 })

@@ -1,5 +1,5 @@
 /** What is known of a certificate in use, as far as it decides about its end. Times in milliseconds since the epoch. */
-export interface CertificateFacts {
+export interface CertificateInfo {
   readonly notBefore: number
   readonly notAfter: number
   readonly isOfAuthority: boolean
@@ -11,15 +11,15 @@ const LEFT_SHARE = 1 / 3
 
 /** Why a certificate has to be made anew; undefined while it is good. */
 export function computeCertificateDue(
-  facts: CertificateFacts,
+  info: CertificateInfo,
   wantedNames: readonly string[],
   now: number,
 ): string | undefined {
-  if (!facts.isOfAuthority) return 'another authority signed it'
-  if (now < facts.notBefore) return 'it is not valid yet'
-  if (now >= facts.notAfter) return 'it has expired'
-  if (facts.notAfter - now < (facts.notAfter - facts.notBefore) * LEFT_SHARE) return 'it expires soon'
-  const names = new Set(facts.names)
+  if (!info.isOfAuthority) return 'another authority signed it'
+  if (now < info.notBefore) return 'it is not valid yet'
+  if (now >= info.notAfter) return 'it has expired'
+  if (info.notAfter - now < (info.notAfter - info.notBefore) * LEFT_SHARE) return 'it expires soon'
+  const names = new Set(info.names)
   if (names.size !== wantedNames.length || wantedNames.some((name) => !names.has(name))) return 'it is for other names'
   return undefined
 }

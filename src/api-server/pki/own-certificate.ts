@@ -30,7 +30,7 @@ export async function ensureOwnCertificate(
   const now = deps.clock.now()
   const present = await readPresent(pki, file, deps)
   const why =
-    present === undefined ? 'there is none' : computeCertificateDue(factsOf(pki, present.certificate), names, now)
+    present === undefined ? 'there is none' : computeCertificateDue(infoOf(pki, present.certificate), names, now)
   if (present !== undefined && why === undefined) return present
   const keys = createKeys()
   const pem = await issueCertificate(
@@ -62,7 +62,7 @@ async function readPresent(
   }
 }
 
-function factsOf({ authority }: Pki, certificate: X509Certificate) {
+function infoOf({ authority }: Pki, certificate: X509Certificate) {
   return {
     notBefore: certificate.validFromDate.getTime(),
     notAfter: certificate.validToDate.getTime(),

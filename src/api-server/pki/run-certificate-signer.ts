@@ -61,7 +61,7 @@ interface Condition {
 }
 
 const SIGNERS = [CLIENT_SIGNER, SERVING_SIGNER]
-const LOOK_EVERY_MS = 60_000
+const CHECK_EVERY_MS = 60_000
 const YEAR_SECONDS = 365 * 24 * 3600
 const SHORTEST_SECONDS = 600
 // Parity: the times of the controller that cleans up after signers.
@@ -85,7 +85,7 @@ export async function runCertificateSigner(deps: SignerDeps, signal: AbortSignal
         }
         signal.throwIfAborted()
       }
-      await wakeup.wait({ clock: deps.clock, ms: LOOK_EVERY_MS }, signal)
+      await wakeup.wait({ clock: deps.clock, ms: CHECK_EVERY_MS }, signal)
     }
   } finally {
     stop()

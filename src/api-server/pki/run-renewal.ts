@@ -21,12 +21,12 @@ export interface RenewalDeps {
 }
 
 // Not a sleep until the end of a certificate: clocks are set, and addresses come and go.
-const LOOK_EVERY_MS = 60_000
+const CHECK_EVERY_MS = 60_000
 
 /** Renews the serving certificate and the kubeconfig files before they end, or when they have to say something else. */
 export async function runRenewal(deps: RenewalDeps, signal: AbortSignal): Promise<void> {
   for (;;) {
-    await deps.clock.sleep(LOOK_EVERY_MS, signal)
+    await deps.clock.sleep(CHECK_EVERY_MS, signal)
     try {
       deps.onServingCertificate(await ensureServingCertificate(deps.pki, deps.servingNames(), deps))
       deps.onKubeletClientCertificate(await ensureKubeletClientCertificate(deps.pki, deps))

@@ -3,7 +3,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import { badRequest } from '../api-error.ts'
 import type { Backends } from '../backends/create-backends.ts'
 import { ChangeSet } from '../lifecycle/change-set.ts'
-import type { Change, ChangeFacts } from '../lifecycle/change-set.ts'
+import type { Change, ChangeInfo } from '../lifecycle/change-set.ts'
 import { settleChanges } from '../lifecycle/settle-changes.ts'
 import type { ResourceMetrics } from '../metrics/resource-metrics.ts'
 import type { RequestUser } from '../kinds/resource.ts'
@@ -56,10 +56,10 @@ class DryRun extends Error {
   }
 }
 
-export function changeFacts(
+export function changeInfo(
   deps: Pick<ApiDeps, 'clock' | 'nodeName' | 'serviceRange' | 'newUid' | 'random'>,
   user: RequestUser,
-): ChangeFacts {
+): ChangeInfo {
   const nameSuffix = () =>
     Array.from(
       { length: SUFFIX_LENGTH },
@@ -79,7 +79,7 @@ export async function changeObjects(
 ): Promise<ChangeResult> {
   try {
     return await deps.store.write((transaction) => {
-      const changes = new ChangeSet(transaction, changeFacts(deps, request.user))
+      const changes = new ChangeSet(transaction, changeInfo(deps, request.user))
       const { key, object } = change(changes)
       for (const each of changes.pending) deps.admit(request.user, each, changes.view)
       const made = changes.pending.find((each) => each.key.name === key.name && each.key.resource === key.resource)

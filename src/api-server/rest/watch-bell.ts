@@ -5,7 +5,7 @@ import type { Clock } from '../../base/async/clock.ts'
  * Wakes one watch: after changes, at regular times, and when it ends. A watch waits thousands of times, so the timer and the
  * listener for its end are set up once and not for each wait.
  */
-export class WatchBell implements AsyncDisposable {
+export class WatchSignal implements AsyncDisposable {
   readonly #scope: AbortScope
   readonly #ticking: Promise<void>
   #isRung = false

@@ -12,7 +12,7 @@ import type { Selection } from './list-objects.ts'
 import { apiVersionOf, presentObject, presentText, toTable } from './present.ts'
 import type { Presentation } from './present.ts'
 import { isTrue, readNumber } from './request-info.ts'
-import { WatchBell } from './watch-bell.ts'
+import { WatchSignal } from './watch-bell.ts'
 
 export interface WatchDeps {
   readonly store: ObjectStore
@@ -89,8 +89,8 @@ export async function* watchObjects(
   const { store, clock } = deps
   const { plan } = request
   const endsAt = clock.monotonic() + plan.timeoutMs
-  await using bell = new WatchBell(clock, { everyMs: BOOKMARK_MS, endsAt }, signal)
-  const stop = store.onChange(selection.resource.storage, () => bell.wake())
+  await using wakeup = new WatchSignal(clock, { everyMs: BOOKMARK_MS, endsAt }, signal)
+  const stop = store.onChange(selection.resource.storage, () => wakeup.wake())
   try {
     let version = store.version
     if (plan.sendsPresent) {
@@ -104,10 +104,10 @@ export async function* watchObjects(
       if (text !== '') yield text
       if (events.length === EVENTS_AT_ONCE) continue
       // A watch that is over always says how far it came, however busy it was: the next one begins there.
-      const isOver = clock.monotonic() >= endsAt
-      if ((bell.takeTick() || isOver) && plan.hasBookmarks) yield frames.bookmark(version, false)
-      if (isOver) return
-      await bell.wait()
+      const isTerminal = clock.monotonic() >= endsAt
+      if ((wakeup.takeTick() || isTerminal) && plan.hasBookmarks) yield frames.bookmark(version, false)
+      if (isTerminal) return
+      await wakeup.wait()
     }
   } catch (error) {
     if (!(error instanceof CompactedError)) throw error

@@ -13,11 +13,11 @@ import type { Backends } from '../backends/create-backends.ts'
 import { KubeletCredentials } from '../backends/kubelet-credentials.ts'
 import { DEFAULT_SERVICE_RANGE, parseServiceRange } from '../kinds/rules/service-range.ts'
 import type { ServiceRange } from '../kinds/rules/service-range.ts'
-import type { ChangeFacts } from '../lifecycle/change-set.ts'
+import type { ChangeInfo } from '../lifecycle/change-set.ts'
 import { ResourceMetrics } from '../metrics/resource-metrics.ts'
 import { ensureKubeletClientCertificate } from '../pki/kubelet-client-certificate.ts'
 import type { Pki } from '../pki/open-pki.ts'
-import { changeFacts } from '../rest/api-context.ts'
+import { changeInfo } from '../rest/api-context.ts'
 import type { ApiDeps } from '../rest/api-context.ts'
 import { createApi } from '../rest/create-api.ts'
 import type { Api } from '../rest/create-api.ts'
@@ -49,7 +49,7 @@ export interface ApiParts {
   readonly serviceRange: ServiceRange
   readonly api: Api
   /** What a change of the server's own depends on. */
-  readonly factsFor: (user: RequestUser) => ChangeFacts
+  readonly infoFor: (user: RequestUser) => ChangeInfo
 }
 
 /** Builds the API over a store: who asks, what they may, what comes of it, and who else is asked. */
@@ -75,7 +75,7 @@ export async function createParts(deps: PartsDeps, pki: Pki, store: ObjectStore)
     reviewers: createReviewers(authenticator, objects),
     admit: (user, change, view) => admitChange(user, change, { objects: createObjectReader(view), mirrorsMayRefer }),
   }
-  const factsFor = (user: RequestUser) => changeFacts(apiDeps, user)
+  const infoFor = (user: RequestUser) => changeInfo(apiDeps, user)
   const api = createApi(apiDeps)
-  return { pki, store, objects, signer, authenticator, kubelets, backends, serviceRange, api, factsFor }
+  return { pki, store, objects, signer, authenticator, kubelets, backends, serviceRange, api, infoFor }
 }

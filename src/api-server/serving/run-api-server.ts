@@ -87,7 +87,7 @@ export async function runApiServer(deps: ApiServerDeps, signal: AbortSignal): Pr
   const pki = await openPki(`${deps.folder}/pki`, deps)
   using store = await openObjectStore({ folder: `${deps.folder}/objects`, sealedResources: SEALED_RESOURCES }, deps)
   const parts = await createParts(deps, pki, store)
-  await createBaseObjects(store, parts.factsFor(OWN_USER))
+  await createBaseObjects(store, parts.infoFor(OWN_USER))
   // Watches and streams end with it before the connections do.
   using stopping = new AbortScope(signal)
   const listener = await createListener(deps, parts, stopping.signal)
@@ -95,7 +95,7 @@ export async function runApiServer(deps: ApiServerDeps, signal: AbortSignal): Pr
   const server = toUrl(deps.address, port)
   try {
     const address = deps.advertisedAddress
-    if (address !== undefined) await writeApiEndpoint(store, parts.factsFor(OWN_USER), { address, port })
+    if (address !== undefined) await writeApiEndpoint(store, parts.infoFor(OWN_USER), { address, port })
     for (const identity of deps.identities) await ensureKubeconfig(pki, identity, server, deps)
     await runTasks(deps, parts, { listener, server }, signal)
   } finally {

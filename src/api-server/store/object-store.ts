@@ -72,8 +72,8 @@ export class ObjectStore implements Disposable {
     this.#limits = deps.limits
     this.#log = deps.log
     this.#backupPath = deps.backupPath
-    this.#version = this.#fact('version')
-    this.#compacted = this.#fact('compacted')
+    this.#version = this.#info('version')
+    this.#compacted = this.#info('compacted')
     for (const { bytes } of this.#statements.history.iterate() as Iterable<{ bytes: number }>)
       this.#countReplaced(bytes)
   }
@@ -178,7 +178,7 @@ export class ObjectStore implements Disposable {
     try {
       this.#database.exec('BEGIN IMMEDIATE')
       for (const operation of batch) this.#runOperation(operation, transaction, failures)
-      if (transaction.version > this.#version) this.#statements.setFact.run('version', transaction.version)
+      if (transaction.version > this.#version) this.#statements.setInfo.run('version', transaction.version)
       this.#database.exec('COMMIT')
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
@@ -250,7 +250,7 @@ export class ObjectStore implements Disposable {
     this.#database.exec('BEGIN IMMEDIATE')
     try {
       this.#statements.forget.run(upTo)
-      this.#statements.setFact.run('compacted', upTo)
+      this.#statements.setInfo.run('compacted', upTo)
       this.#database.exec('COMMIT')
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
@@ -273,7 +273,7 @@ export class ObjectStore implements Disposable {
     return { type: previous === undefined ? 'ADDED' : 'MODIFIED', key, version: row.version, object, text, previous }
   }
 
-  #fact(name: string): number {
-    return (this.#statements.getFact.get(name) as { value: number } | undefined)?.value ?? 0
+  #info(name: string): number {
+    return (this.#statements.getInfo.get(name) as { value: number } | undefined)?.value ?? 0
   }
 }

@@ -47,7 +47,7 @@ export async function openObjectStore(
   await makeFolder(folder, FOLDER_MODE)
   const database = await openOrSetAside(path, deps)
   try {
-    beginFacts(database, deps.clock.now())
+    beginInfo(database, deps.clock.now())
     const seal = createValueSeal(await openKey(database, folder))
     checkKey(database, seal, folder)
     const codec = new ValueCodec(seal, options.sealedResources)
@@ -106,7 +106,7 @@ async function openKey(database: DatabaseSync, folder: string): Promise<Uint8Arr
 }
 
 /** Versions begin at the time of birth in milliseconds, so that they grow even when an older database was lost. */
-function beginFacts(database: DatabaseSync, now: number): void {
+function beginInfo(database: DatabaseSync, now: number): void {
   const begin = database.prepare('INSERT OR IGNORE INTO facts (name, value) VALUES (?, ?)')
   const first = Math.max(1, Math.floor(now))
   for (const name of ['version', 'compacted']) begin.run(name, first)

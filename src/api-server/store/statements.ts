@@ -30,8 +30,8 @@ export interface Statements {
   readonly changes: StatementSync
   readonly owned: StatementSync
   readonly count: StatementSync
-  readonly setFact: StatementSync
-  readonly getFact: StatementSync
+  readonly setInfo: StatementSync
+  readonly getInfo: StatementSync
   readonly pages: StatementSync
   readonly history: StatementSync
   readonly forget: StatementSync
@@ -67,8 +67,8 @@ export function prepareStatements(database: DatabaseSync): Statements {
     count: prepare(
       'SELECT count(*) AS count FROM versions WHERE until IS NULL AND resource = ? AND (? IS NULL OR namespace = ?)',
     ),
-    setFact: prepare('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)'),
-    getFact: prepare('SELECT value FROM facts WHERE name = ?'),
+    setInfo: prepare('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)'),
+    getInfo: prepare('SELECT value FROM facts WHERE name = ?'),
     pages: prepare(
       `SELECT (page_count - freelist_count) * page_size AS bytes, freelist_count AS free
        FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,

@@ -7,12 +7,12 @@ const never = new AbortController().signal
 
 test('Wakeup keeps rings that come while nobody waits as one', async () => {
   const clock = new FakeClock()
-  const bell = new Wakeup()
-  bell.wake()
-  bell.wake()
-  await bell.wait({ clock, ms: undefined }, never)
+  const wakeup = new Wakeup()
+  wakeup.wake()
+  wakeup.wake()
+  await wakeup.wait({ clock, ms: undefined }, never)
   let again = false
-  const second = bell.wait({ clock, ms: 10 }, never).then(() => (again = true))
+  const second = wakeup.wait({ clock, ms: 10 }, never).then(() => (again = true))
   await clock.advance(9)
   assert.equal(again, false)
   await clock.advance(1)
@@ -22,10 +22,10 @@ test('Wakeup keeps rings that come while nobody waits as one', async () => {
 
 test('Wakeup ends a wait at once and leaves no timer', async () => {
   const clock = new FakeClock()
-  const bell = new Wakeup()
-  const waiting = bell.wait({ clock, ms: 1000 }, never)
+  const wakeup = new Wakeup()
+  const waiting = wakeup.wait({ clock, ms: 1000 }, never)
   await clock.advance(0)
-  bell.wake()
+  wakeup.wake()
   await waiting
   assert.equal(clock.sleeping, 0)
 })

@@ -128,8 +128,8 @@ class JsonReader {
   }
 
   #problem(rule: string): SyntaxProblem {
-    const isOver = this.#offset >= this.#text.length
-    return new SyntaxProblem(isOver ? `the text ends too early: ${rule}` : rule, this.#offset)
+    const isTerminal = this.#offset >= this.#text.length
+    return new SyntaxProblem(isTerminal ? `the text ends too early: ${rule}` : rule, this.#offset)
   }
 }
 

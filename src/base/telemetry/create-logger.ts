@@ -110,7 +110,7 @@ function describe(thrown: unknown): string {
   return typeof thrown === 'string' ? thrown : toText(thrown)
 }
 
-const TELLING_END = 30
+const REPORTED_END = 30
 
 /** An error with all that caused it, as one sentence. */
 export function errorText(error: unknown): string {
@@ -124,7 +124,7 @@ export function errorText(error: unknown): string {
     }
     const text = Error.isError(next) ? next.message : describe(next)
     // Each layer repeats the words of the one below behind its own: the end tells.
-    if (!texts.some((said) => said.includes(text) || said.endsWith(text.slice(-TELLING_END)))) texts.push(text)
+    if (!texts.some((said) => said.includes(text) || said.endsWith(text.slice(-REPORTED_END)))) texts.push(text)
     next = Error.isError(next) ? next.cause : undefined
   }
   return texts.join(': ')

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { runMemoryTrim } from './run-memory-trim.ts'
 
-const LOOKS_UNTIL_LATE = 60
+const CHECKS_UNTIL_LATE = 60
 
 test('runMemoryTrim() gives memory back when it is quiet and there is more than before, and what malloc keeps now and then', async () => {
   const clock = new FakeClock()
@@ -44,7 +44,7 @@ test('runMemoryTrim() gives memory back when it is quiet and there is more than 
   isBusy = false
   assert.equal(await pass(0), 4)
   // Work without end: there is no time for a pause.
-  for (let look = 0; look < LOOKS_UNTIL_LATE; look += 1) await pass(6, { garbage: 1 })
+  for (let look = 0; look < CHECKS_UNTIL_LATE; look += 1) await pass(6, { garbage: 1 })
   assert.deepEqual(times, { collected: 4, trimmed: 5 })
   stop.abort(new Error('done'))
   await assert.rejects(running, /done/)

@@ -14,11 +14,11 @@ export interface MemoryTrimDeps {
   readonly trimMalloc: () => void
 }
 
-const LOOK_MS = 5000
+const CHECK_MS = 5000
 // So little in one interval is rest; so much more than before is worth the pause.
 const REST = 5
 // With less than half a CPU left over others want them too, and a pause that is short by itself becomes long.
-const IDLE_MS = LOOK_MS / 2
+const IDLE_MS = CHECK_MS / 2
 const WORTH_BYTES = 6_000_000
 // What was in use the last time may be free by now, and nobody notices the little that this takes.
 const LATE_MS = 300_000
@@ -33,7 +33,7 @@ export async function runMemoryTrim(deps: MemoryTrimDeps, signal: AbortSignal): 
   let left = 0
   for (;;) {
     const before = { work: work(), idleMs: idleCpuMs() }
-    await clock.sleep(LOOK_MS, signal)
+    await clock.sleep(CHECK_MS, signal)
     const isQuiet = work() - before.work <= REST && idleCpuMs() - before.idleMs >= IDLE_MS
     const isWorth = isQuiet && residentBytes() - left >= WORTH_BYTES
     if (!isWorth && clock.monotonic() - trimmedAt < LATE_MS) continue

@@ -36,31 +36,31 @@ describe('KubeletConfiguration', () => {
     assert.equal(rows.size, 125)
   })
 
-  for (const [path, type, unset, sample, extras = {}] of FIELD_ROWS) {
+  for (const [path, type, unset, sample, injections = {}] of FIELD_ROWS) {
     test(`${path}: default, value, type and rule`, async () => {
       const expected = path === 'evictionHard' ? shown(defaults, 'evictionHard') : unset
       assert.deepEqual(shown(defaults, path), expected, 'default')
 
-      const set = await loadFields({ ...extras.with, ...nest(path, sample) })
+      const set = await loadFields({ ...injections.with, ...nest(path, sample) })
       assert.deepEqual(shown(set, path), sample, 'value from the file')
 
-      for (const value of wrongValues(type, extras.wrong ?? [])) {
+      for (const value of wrongValues(type, injections.wrong ?? [])) {
         const problems = await problemsOf(loadFields(nest(path, value)))
         const top = problems.every((problem) => problem.startsWith(path))
         assert.ok(problems.length > 0 && top, `${JSON.stringify(value)} is of a wrong type: ${problems.join()}`)
         assert.match(problems.join(), /line 1\)/, 'the line is told')
       }
-      const bad = (extras.bad ?? []).map((value) => [value, extras.with ?? {}] as const)
-      for (const [value, others] of [...bad, ...(extras.badWith ?? [])]) {
+      const bad = (injections.bad ?? []).map((value) => [value, injections.with ?? {}] as const)
+      for (const [value, others] of [...bad, ...(injections.badWith ?? [])]) {
         const problems = await problemsOf(loadFields({ ...others, ...nest(path, value) }))
         assert.ok(problems.length > 0, `${JSON.stringify(value)} with ${JSON.stringify(others)} breaks the rule`)
       }
     })
   }
 
-  for (const [path, type, unset, , extras = {}] of FIELD_ROWS) {
+  for (const [path, type, unset, , injections = {}] of FIELD_ROWS) {
     const zero = ZERO.find(([pattern]) => pattern.test(type))?.[1]
-    if (zero === undefined || (extras.bad ?? []).includes(zero)) continue
+    if (zero === undefined || (injections.bad ?? []).includes(zero)) continue
     test(`${path}: zero is ${type.endsWith('?') ? 'a value' : 'the default'}`, async () => {
       assert.deepEqual(shown(await loadFields(nest(path, zero)), path), type.endsWith('?') ? zero : unset)
     })

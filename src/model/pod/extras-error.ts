@@ -5,7 +5,7 @@ export interface PodEnd {
 }
 
 /** Something besides its volumes that a pod needs could not be brought, or not be taken away. Without an end it is tried again. */
-export class ExtrasError extends Error {
+export class InjectionsError extends Error {
   override readonly name = 'ExtrasError'
   readonly end: PodEnd | undefined
 

@@ -12,9 +12,9 @@ const names = {
 
 describe('computeRotationTime()', () => {
   test('is between 70 and 90 % of the life of a certificate', () => {
-    const facts = { notBefore: 1000, notAfter: 2000 }
+    const info = { notBefore: 1000, notAfter: 2000 }
     assert.deepEqual(
-      [0, 0.5, 1].map((chance) => computeRotationTime(facts, chance)),
+      [0, 0.5, 1].map((chance) => computeRotationTime(info, chance)),
       [1700, 1800, 1900],
     )
     const chance = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true })

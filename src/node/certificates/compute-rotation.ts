@@ -1,7 +1,7 @@
 import type { WantedCertificate } from './wanted-certificate.ts'
 
 /** What is known of a certificate in use, as far as it decides about its end. Times in milliseconds since the epoch. */
-export interface CertificateFacts extends WantedCertificate {
+export interface CertificateInfo extends WantedCertificate {
   readonly notBefore: number
   readonly notAfter: number
 }
@@ -12,20 +12,20 @@ const SHARE_RANGE = 0.2
 
 /** When to ask for the next certificate: a chance between 70 and 90 % of the life of this one, drawn once. */
 export function computeRotationTime(
-  { notBefore, notAfter }: Pick<CertificateFacts, 'notBefore' | 'notAfter'>,
+  { notBefore, notAfter }: Pick<CertificateInfo, 'notBefore' | 'notAfter'>,
   chance: number,
 ): number {
   return notBefore + (notAfter - notBefore) * (FIRST_SHARE + SHARE_RANGE * chance)
 }
 
 /** What a certificate lacks of what is wanted; undefined when it lacks nothing. It may have more. */
-export function computeLack(facts: WantedCertificate, wanted: WantedCertificate): string | undefined {
+export function computeLack(info: WantedCertificate, wanted: WantedCertificate): string | undefined {
   const missing = (has: readonly string[], needed: readonly string[]) =>
     needed.filter((each) => !has.includes(each)).join(', ')
-  if (facts.commonName !== wanted.commonName) return `it is for "${facts.commonName}"`
-  const organizations = missing(facts.organizations, wanted.organizations)
+  if (info.commonName !== wanted.commonName) return `it is for "${info.commonName}"`
+  const organizations = missing(info.organizations, wanted.organizations)
   if (organizations !== '') return `it is not for ${organizations}`
-  const names = missing([...facts.dnsNames, ...facts.addresses], [...wanted.dnsNames, ...wanted.addresses])
+  const names = missing([...info.dnsNames, ...info.addresses], [...wanted.dnsNames, ...wanted.addresses])
   return names === '' ? undefined : `it is not for ${names}`
 }
 

@@ -1,10 +1,10 @@
-import type { KubeconfigFacts } from './kubeconfig-facts.ts'
+import type { KubeconfigInfo } from './kubeconfig-facts.ts'
 import { readCertificateSource } from './read-certificate.ts'
 import { parseCertificates } from '../../protocols/x509/certificate-files.ts'
 
 /** Why the client certificate of a kubeconfig file cannot be used; undefined when it can. */
 export async function findKubeconfigFault(
-  { user }: Pick<KubeconfigFacts, 'user'>,
+  { user }: Pick<KubeconfigInfo, 'user'>,
   now: number,
 ): Promise<string | undefined> {
   if (user.certificate === undefined) return 'it has no client certificate'

@@ -4,7 +4,7 @@ export type PemSource =
   | { readonly kind: 'file'; readonly path: string }
 
 /** What a kubeconfig file says in its current context, as far as certificates need it. Paths are absolute. */
-export interface KubeconfigFacts {
+export interface KubeconfigInfo {
   readonly server: URL
   /** Whom to trust; undefined for those whom the machine trusts. */
   readonly authority: PemSource | undefined

@@ -21,13 +21,13 @@ import { silentLogger } from '../../../test/fakes/silent-logger.ts'
 import { until } from '../../../test/fakes/until.ts'
 import { KubeApiError, KubeUnreachableError } from '../../protocols/kube-api/kube-client.ts'
 import type { CertificatePair } from './certificate-provider.ts'
-import type { KubeconfigFacts } from './kubeconfig-facts.ts'
+import type { KubeconfigInfo } from './kubeconfig-facts.ts'
 import { openClientCertificates } from './open-client-certificates.ts'
 import type { ClientCertificatesDeps } from './open-client-certificates.ts'
 
 const HOUR_MS = 3_600_000
 
-const cluster: KubeconfigFacts = {
+const cluster: KubeconfigInfo = {
   server: new URL('https://192.0.2.1:6443'),
   authority: { kind: 'data', pem: 'the authority' },
   insecure: false,
@@ -36,7 +36,7 @@ const cluster: KubeconfigFacts = {
   user: { certificate: undefined },
 }
 
-const withData = ({ certificatePem, keyPem }: CertificatePair): KubeconfigFacts => ({
+const withData = ({ certificatePem, keyPem }: CertificatePair): KubeconfigInfo => ({
   ...cluster,
   user: { certificate: { certificate: { kind: 'data', pem: certificatePem }, key: { kind: 'data', pem: keyPem } } },
 })
@@ -50,7 +50,7 @@ async function place(t: TestContext) {
   const [folder, kubeconfigPath, bootstrapPath] = ['pki', 'kubelet.conf', 'bootstrap.conf'].map((name) =>
     join(root, name),
   ) as [string, string, string]
-  const kubeconfigs = new Map<string, KubeconfigFacts>([[bootstrapPath, cluster]])
+  const kubeconfigs = new Map<string, KubeconfigInfo>([[bootstrapPath, cluster]])
   const seen = { connected: [] as string[], ends: [] as string[], errors: 0 }
   const controller = new AbortController()
   const open = async (change: Partial<ClientCertificatesDeps> = {}, signal = controller.signal) =>
@@ -62,9 +62,9 @@ async function place(t: TestContext) {
         folder,
         rotates: true,
         async readKubeconfig(path) {
-          const facts = kubeconfigs.get(path)
-          if (facts === undefined) throw new Error(`Cannot read "${path}": there is none`)
-          return facts
+          const info = kubeconfigs.get(path)
+          if (info === undefined) throw new Error(`Cannot read "${path}": there is none`)
+          return info
         },
         async connect(path, certificates) {
           seen.connected.push(

@@ -7,7 +7,7 @@ import type { CertificateMetrics, CertificateProvider } from './certificate-prov
 import { CertificateStore } from './certificate-store.ts'
 import { CurrentCertificate, hasEnded } from './current-certificate.ts'
 import { findKubeconfigFault } from './find-kubeconfig-fault.ts'
-import type { CertificateSource, KubeconfigFacts } from './kubeconfig-facts.ts'
+import type { CertificateSource, KubeconfigInfo } from './kubeconfig-facts.ts'
 import { readCertificateSource } from './read-certificate.ts'
 import type { CertificateFiles } from './read-certificate.ts'
 import { runCertificateRotation } from './run-certificate-rotation.ts'
@@ -26,7 +26,7 @@ export interface ClientCertificatesDeps {
   /** rotateCertificates */
   readonly rotates: boolean
   /** Fails when the file cannot be read or makes no sense. */
-  readonly readKubeconfig: (path: string) => Promise<KubeconfigFacts>
+  readonly readKubeconfig: (path: string) => Promise<KubeconfigInfo>
   /**
    * A client for the cluster of a kubeconfig file: with the credentials of the file, or with these certificates and no other
    * credentials.
@@ -47,7 +47,7 @@ export interface ClientCertificates extends CertificateProvider {
 }
 
 /** How often it is looked whether the certificate is due. */
-const LOOK_EVERY_MS = 10_000
+const CHECK_EVERY_MS = 10_000
 
 /**
  * Makes sure that there is a kubeconfig file to work with, with the help of the one for the bootstrap when it is needed. Resolves to the
@@ -67,8 +67,8 @@ export async function openClientCertificates(
     if (usable === undefined) await bootstrapAndWait(deps, ownStore, signal)
     return undefined
   }
-  const facts = usable ?? (await writeBootstrapped(deps, ownStore))
-  const { certificate } = facts.user
+  const info = usable ?? (await writeBootstrapped(deps, ownStore))
+  const { certificate } = info.user
   const store = new CertificateStore({ ...storeDeps, fallback: toFiles(certificate) })
   const current = new CurrentCertificate(clock)
   const isTemporary = await fill(deps, { store, current, certificate })
@@ -76,13 +76,13 @@ export async function openClientCertificates(
 }
 
 /** What the kubeconfig file says, when it is good enough to work with; undefined when the bootstrap is needed. */
-async function readUsable(deps: ClientCertificatesDeps): Promise<KubeconfigFacts | undefined> {
+async function readUsable(deps: ClientCertificatesDeps): Promise<KubeconfigInfo | undefined> {
   const { kubeconfigPath, bootstrapPath, log, clock } = deps
   if (bootstrapPath === '') return await deps.readKubeconfig(kubeconfigPath)
   try {
-    const facts = await deps.readKubeconfig(kubeconfigPath)
-    const fault = await findKubeconfigFault(facts, clock.now())
-    if (fault === undefined) return facts
+    const info = await deps.readKubeconfig(kubeconfigPath)
+    const fault = await findKubeconfigFault(info, clock.now())
+    if (fault === undefined) return info
     log.info('the kubeconfig file cannot be used, bootstrapping', { path: kubeconfigPath, why: fault })
   } catch (error) {
     log.info('the kubeconfig file cannot be used, bootstrapping', { path: kubeconfigPath, error })
@@ -90,7 +90,7 @@ async function readUsable(deps: ClientCertificatesDeps): Promise<KubeconfigFacts
   return undefined
 }
 
-async function writeBootstrapped(deps: ClientCertificatesDeps, store: CertificateStore): Promise<KubeconfigFacts> {
+async function writeBootstrapped(deps: ClientCertificatesDeps, store: CertificateStore): Promise<KubeconfigInfo> {
   const bootstrap = await deps.readKubeconfig(deps.bootstrapPath)
   await writeKubeconfig({ ...deps, path: deps.kubeconfigPath }, bootstrap, store.currentPath)
   const file = { kind: 'file', path: store.currentPath } as const
@@ -171,7 +171,7 @@ function createClientCertificates(
         isTemporary,
         connect,
         wanted: () => wanted,
-        lookEveryMs: LOOK_EVERY_MS,
+        checkEveryMs: CHECK_EVERY_MS,
         onAnswer: (isThere: boolean) => {
           isServerThere = isThere
         },

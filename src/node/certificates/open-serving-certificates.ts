@@ -45,7 +45,7 @@ export interface ServingCertificates extends CertificateProvider {
 }
 
 /** How often the addresses of the node are looked at. */
-const LOOK_EVERY_MS = 1000
+const CHECK_EVERY_MS = 1000
 
 /** A certificate that was given in files, that the cluster signs, or that nobody vouches for: whatever the configuration says. */
 export async function openServingCertificates(deps: ServingCertificatesDeps): Promise<ServingCertificates> {
@@ -109,7 +109,7 @@ async function openRequested(deps: ServingCertificatesDeps): Promise<ServingCert
     ttlSeconds: () => current.ttlSeconds(),
     async run(signal) {
       if (client === undefined) return log.error('there is no cluster that could sign the serving certificate')
-      const request = { signer: SERVING_SIGNER, connect: async () => client, wanted, lookEveryMs: LOOK_EVERY_MS }
+      const request = { signer: SERVING_SIGNER, connect: async () => client, wanted, checkEveryMs: CHECK_EVERY_MS }
       await runCertificateRotation(
         { ...deps, ...request, store, current, isTemporary: false, onAnswer: () => {} },
         signal,

@@ -17,7 +17,7 @@ export interface ReloadDeps {
 }
 
 /** What the kernel does not tell of, such as changes behind a link, is seen after this at the latest. */
-const LOOK_EVERY_MS = 60_000
+const CHECK_EVERY_MS = 60_000
 
 /** Takes over what is written to the files of a certificate; the one in use stays as long as they make no sense. */
 export async function runCertificateReload(deps: ReloadDeps, signal: AbortSignal): Promise<never> {
@@ -30,7 +30,7 @@ export async function runCertificateReload(deps: ReloadDeps, signal: AbortSignal
   // They may have changed since they were loaded first.
   wakeup.wake()
   for (let fault = ''; ;) {
-    await wakeup.wait({ clock, ms: LOOK_EVERY_MS }, signal)
+    await wakeup.wait({ clock, ms: CHECK_EVERY_MS }, signal)
     try {
       const loaded = await deps.load()
       fault = ''

@@ -12,7 +12,7 @@ import { KubeApiError, KubeUnreachableError } from '../../protocols/kube-api/kub
 import { CertificateStore } from './certificate-store.ts'
 import { CurrentCertificate } from './current-certificate.ts'
 import { runCertificateRotation } from './run-certificate-rotation.ts'
-import { toCertificateFacts } from './to-certificate-facts.ts'
+import { toCertificateInfo } from './to-certificate-facts.ts'
 import { SERVING_SIGNER, wantedForNode } from './wanted-certificate.ts'
 import type { WantedCertificate } from './wanted-certificate.ts'
 
@@ -27,7 +27,7 @@ async function start(t: TestContext, policy: FakeSigner['policy'] = 'sign') {
   const current = new CurrentCertificate(clock)
   const seen = { changes: 0, errors: 0, rotated: [] as number[], isServerThere: undefined as boolean | undefined }
   current.onChange(() => (seen.changes += 1))
-  const wish: { value: WantedCertificate | undefined } = {
+  const desired: { value: WantedCertificate | undefined } = {
     value: { ...wantedForNode('node-1'), dnsNames: ['node-1'], addresses: ['192.0.2.1'] },
   }
   const controller = new AbortController()
@@ -36,8 +36,8 @@ async function start(t: TestContext, policy: FakeSigner['policy'] = 'sign') {
       signer: SERVING_SIGNER,
       store: new CertificateStore({ folder, prefix: 'kubelet-server', clock, log: silentLogger }),
       current,
-      wanted: () => wish.value,
-      lookEveryMs: 1000,
+      wanted: () => desired.value,
+      checkEveryMs: 1000,
       connect: async () => signer,
       isTemporary: false,
       onAnswer: (isThere) => (seen.isServerThere = isThere),
@@ -55,7 +55,7 @@ async function start(t: TestContext, policy: FakeSigner['policy'] = 'sign') {
     assert.equal(clock.sleeping, 0)
     rmSync(folder, { recursive: true })
   })
-  return { clock, signer, current, seen, wish }
+  return { clock, signer, current, seen, desired }
 }
 
 describe('runCertificateRotation()', () => {
@@ -65,7 +65,7 @@ describe('runCertificateRotation()', () => {
     const { signerName, usages } = signer.requests[0]?.spec ?? {}
     assert.deepEqual([signerName, usages], ['kubernetes.io/kubelet-serving', ['digital signature', 'server auth']])
     assert.ok(current.held)
-    const { notBefore: _, notAfter: __, ...names } = toCertificateFacts(current.held.certificate)
+    const { notBefore: _, notAfter: __, ...names } = toCertificateInfo(current.held.certificate)
     assert.deepEqual(names, {
       commonName: 'system:node:node-1',
       organizations: ['system:nodes'],
@@ -134,30 +134,30 @@ describe('runCertificateRotation()', () => {
   })
 
   test('asks at once for something else when the addresses change, also while it waits', async (t) => {
-    const { clock, signer, seen, wish } = await start(t, 'wait')
+    const { clock, signer, seen, desired } = await start(t, 'wait')
     await until(() => signer.requests.length === 1)
     await until(() => clock.sleeping === 2)
     signer.policy = 'sign'
-    wish.value = { ...wantedForNode('node-1'), dnsNames: [], addresses: ['192.0.2.2'] }
+    desired.value = { ...wantedForNode('node-1'), dnsNames: [], addresses: ['192.0.2.2'] }
     await clock.advance(1000)
     await until(() => seen.changes === 1)
     assert.equal(signer.requests.length, 2)
     await until(() => clock.sleeping === 1)
-    wish.value = { ...wish.value, addresses: ['192.0.2.2', '192.0.2.3'] }
+    desired.value = { ...desired.value, addresses: ['192.0.2.2', '192.0.2.3'] }
     await clock.advance(1000)
     await until(() => seen.changes === 2)
     // Less than before is no reason to ask.
     await until(() => clock.sleeping === 1)
-    wish.value = { ...wish.value, addresses: ['192.0.2.3'] }
+    desired.value = { ...desired.value, addresses: ['192.0.2.3'] }
     await clock.advance(60_000)
     assert.deepEqual([seen.changes, seen.errors, signer.requests.length], [2, 0, 3])
   })
 
   test('asks for nothing as long as it does not know for what', async (t) => {
-    const { clock, signer, seen, wish } = await start(t, 'wait')
+    const { clock, signer, seen, desired } = await start(t, 'wait')
     await until(() => signer.requests.length === 1)
     await until(() => clock.sleeping === 2)
-    wish.value = undefined
+    desired.value = undefined
     signer.policy = 'sign'
     await clock.advance(3600_000)
     assert.deepEqual([seen.changes, signer.requests.length], [0, 1])

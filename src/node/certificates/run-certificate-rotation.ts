@@ -11,7 +11,7 @@ import { createSigningRequest } from './create-signing-request.ts'
 import { hasEnded } from './current-certificate.ts'
 import type { CurrentCertificate } from './current-certificate.ts'
 import { submitSigningRequest, waitForCertificate } from './request-certificate.ts'
-import { toCertificateFacts } from './to-certificate-facts.ts'
+import { toCertificateInfo } from './to-certificate-facts.ts'
 import type { Signer, WantedCertificate } from './wanted-certificate.ts'
 import { createKeys, parseKeyedCertificate, toKeyPem } from '../../protocols/x509/certificate-files.ts'
 import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
@@ -23,7 +23,7 @@ export interface RotationDeps {
   /** Undefined while it cannot be told. */
   readonly wanted: () => WantedCertificate | undefined
   /** How often that may change. */
-  readonly lookEveryMs: number
+  readonly checkEveryMs: number
   /** The client to ask with; it may be another one each time. Fails when there is none. */
   readonly connect: () => Promise<KubeClient>
   /** True for a first certificate that is only good until there is a better one. */
@@ -54,7 +54,7 @@ export async function runCertificateRotation(deps: RotationDeps, signal: AbortSi
     const wanted = deps.wanted()
     const why = wanted === undefined ? undefined : due.find(wanted)
     if (wanted === undefined || why === undefined) {
-      await clock.sleep(deps.lookEveryMs, signal)
+      await clock.sleep(deps.checkEveryMs, signal)
       continue
     }
     try {
@@ -65,7 +65,7 @@ export async function runCertificateRotation(deps: RotationDeps, signal: AbortSi
       current.replace(certificate)
       const until = certificate.certificate.validToDate.toISOString()
       log.info('got a certificate', { signer: deps.signer.name, until })
-      await clock.sleep(deps.lookEveryMs, signal)
+      await clock.sleep(deps.checkEveryMs, signal)
     } catch (error) {
       if (signal.aborted) throw error
       if (error instanceof SupersededError) continue
@@ -100,10 +100,10 @@ class RotationDue {
     const { held } = this.#deps.current
     if (held === undefined) return 'there is none'
     if (this.#isTemporary) return 'the one from the kubeconfig file is for the start only'
-    const facts = toCertificateFacts(held.certificate)
-    const lack = computeLack(facts, wanted)
+    const info = toCertificateInfo(held.certificate)
+    const lack = computeLack(info, wanted)
     if (lack !== undefined && this.#issuedFor !== JSON.stringify(wanted)) return lack
-    const at = this.#times.get(held) ?? computeRotationTime(facts, this.#deps.random())
+    const at = this.#times.get(held) ?? computeRotationTime(info, this.#deps.random())
     this.#times.set(held, at)
     if (this.#deps.clock.now() < at) return undefined
     return hasEnded(held, this.#deps.clock.now()) ? 'it has ended' : 'it ends soon'
@@ -161,14 +161,14 @@ async function waitUnlessSuperseded(
 
 /** Waits so long, or until something else is wanted. */
 async function waitUnlessChanged(
-  { clock, lookEveryMs, wanted }: Pick<RotationDeps, 'clock' | 'lookEveryMs' | 'wanted'>,
+  { clock, checkEveryMs, wanted }: Pick<RotationDeps, 'clock' | 'checkEveryMs' | 'wanted'>,
   before: WantedCertificate,
   ms: number,
   signal: AbortSignal,
 ): Promise<void> {
   const end = clock.monotonic() + ms
   for (let left = ms; left > 0; left = end - clock.monotonic()) {
-    await clock.sleep(Math.min(left, lookEveryMs), signal)
+    await clock.sleep(Math.min(left, checkEveryMs), signal)
     if (JSON.stringify(wanted()) !== JSON.stringify(before)) return
   }
 }

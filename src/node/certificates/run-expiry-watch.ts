@@ -17,18 +17,18 @@ class NoCertificateError extends Error {
   override readonly name = 'NoCertificateError'
 }
 
-const LOOK_EVERY_MS = 10_000
+const CHECK_EVERY_MS = 10_000
 const PATIENCE_MS = 5 * 60_000
 
 /** Gives up when there was no valid client certificate for five minutes and the server is there. Waits for a server that is not. */
 export async function runExpiryWatch(deps: ExpiryWatchDeps, signal: AbortSignal): Promise<void> {
   const { clock, log } = deps
   let lastSeenAt = clock.monotonic()
-  let isTold = false
+  let isReported = false
   for (;;) {
     if (deps.certificates.current() !== undefined) {
       lastSeenAt = clock.monotonic()
-      isTold = false
+      isReported = false
     } else if (clock.monotonic() - lastSeenAt > PATIENCE_MS) {
       if (deps.isServerThere()) {
         const minutes = PATIENCE_MS / 60_000
@@ -39,9 +39,9 @@ export async function runExpiryWatch(deps: ExpiryWatchDeps, signal: AbortSignal)
         )
         return
       }
-      if (!isTold) log.error('there is no valid client certificate, and the server does not answer')
-      isTold = true
+      if (!isReported) log.error('there is no valid client certificate, and the server does not answer')
+      isReported = true
     }
-    await clock.sleep(LOOK_EVERY_MS, signal)
+    await clock.sleep(CHECK_EVERY_MS, signal)
   }
 }

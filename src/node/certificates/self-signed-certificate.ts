@@ -6,7 +6,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import { hasEnded } from './current-certificate.ts'
 import { readCertificateFiles } from './read-certificate.ts'
 import type { CertificateFiles } from './read-certificate.ts'
-import { toCertificateFacts } from './to-certificate-facts.ts'
+import { toCertificateInfo } from './to-certificate-facts.ts'
 import { createKeys, parseKeyedCertificate, toKeyPem } from '../../protocols/x509/certificate-files.ts'
 import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
 import { issueAuthority, issueCertificate } from '../../protocols/x509/issue-certificate.ts'
@@ -52,7 +52,7 @@ export async function ensureSelfSigned(deps: SelfSignedDeps): Promise<KeyedCerti
 
 /** Made by a kubelet, not put there by somebody. */
 function isOwnKind({ certificate }: KeyedCertificate): boolean {
-  return /@\d+$/.test(toCertificateFacts(certificate).commonName)
+  return /@\d+$/.test(toCertificateInfo(certificate).commonName)
 }
 
 /** Names as the Go kubelet gives them. The authority is thrown away: it vouches for this one certificate only. */

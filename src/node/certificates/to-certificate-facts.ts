@@ -1,12 +1,12 @@
 import type { X509Certificate } from 'node:crypto'
-import type { CertificateFacts } from './compute-rotation.ts'
+import type { CertificateInfo } from './compute-rotation.ts'
 import { normalizeName } from '../../protocols/x509/normalize-name.ts'
 
 const ADDRESS = 'IP Address:'
 const DNS_NAME = 'DNS:'
 
 /** What a certificate says, in the words of what is wanted of one. */
-export function toCertificateFacts(certificate: X509Certificate): CertificateFacts {
+export function toCertificateInfo(certificate: X509Certificate): CertificateInfo {
   const { CN, O = [] } = certificate.toLegacyObject().subject as { CN?: string | string[]; O?: string | string[] }
   const names = (certificate.subjectAltName ?? '').split(', ')
   const namesOf = (kind: string) =>

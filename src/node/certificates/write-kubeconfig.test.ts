@@ -6,10 +6,10 @@ import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../../test/fakes/silent-logger.ts'
-import type { KubeconfigFacts } from './kubeconfig-facts.ts'
+import type { KubeconfigInfo } from './kubeconfig-facts.ts'
 import { writeKubeconfig } from './write-kubeconfig.ts'
 
-const cluster: KubeconfigFacts = {
+const cluster: KubeconfigInfo = {
   server: new URL('https://192.0.2.1:6443'),
   authority: undefined,
   insecure: false,
@@ -22,7 +22,7 @@ function place(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-kubeconfig-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'kubelet.conf')
-  const write = async (change: Partial<KubeconfigFacts> = {}) => {
+  const write = async (change: Partial<KubeconfigInfo> = {}) => {
     await writeKubeconfig({ path, clock: new FakeClock(), log: silentLogger }, { ...cluster, ...change }, '/pki/c.pem')
     return /- cluster:\n(?<lines>(?: {4}.*\n)*)/.exec(readFileSync(path, 'utf8'))?.groups?.['lines']
   }
@@ -31,7 +31,7 @@ function place(t: TestContext) {
 
 describe('writeKubeconfig()', () => {
   const server = 'server: "https://192.0.2.1:6443"'
-  const rows: readonly (readonly [name: string, change: Partial<KubeconfigFacts>, lines: readonly string[]])[] = [
+  const rows: readonly (readonly [name: string, change: Partial<KubeconfigInfo>, lines: readonly string[]])[] = [
     ['the authorities of the machine', {}, [server]],
     [
       'an authority in a file',

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import { createRecordFolder } from '../../system/files/record-folder.ts'
 import { setAside } from '../../system/files/set-aside.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { KubeconfigFacts } from './kubeconfig-facts.ts'
+import type { KubeconfigInfo } from './kubeconfig-facts.ts'
 
 export interface WriteKubeconfigDeps {
   readonly path: string
@@ -14,7 +14,7 @@ export interface WriteKubeconfigDeps {
 /** Writes the kubeconfig file of a node that was bootstrapped: the same cluster, and the certificate that a path always leads to. */
 export async function writeKubeconfig(
   { path, clock, log }: WriteKubeconfigDeps,
-  bootstrap: KubeconfigFacts,
+  bootstrap: KubeconfigInfo,
   certificatePath: string,
 ): Promise<void> {
   const files = createRecordFolder(dirname(path))
@@ -31,7 +31,7 @@ export async function writeKubeconfig(
 }
 
 /** Names and order are those of the Go kubelet. Texts are quoted as JSON, which YAML reads too. */
-function toKubeconfigText(cluster: KubeconfigFacts, certificatePath: string): string {
+function toKubeconfigText(cluster: KubeconfigInfo, certificatePath: string): string {
   const path = JSON.stringify(certificatePath)
   const clusterLines = [
     ...authorityLines(cluster),
@@ -61,7 +61,7 @@ users:
 `
 }
 
-function authorityLines({ authority }: KubeconfigFacts): readonly string[] {
+function authorityLines({ authority }: KubeconfigInfo): readonly string[] {
   if (authority === undefined) return []
   if (authority.kind === 'file') return [`certificate-authority: ${JSON.stringify(authority.path)}`]
   return [`certificate-authority-data: ${Buffer.from(authority.pem).toString('base64')}`]

@@ -6,7 +6,7 @@ import { measureDriver } from './measure-driver.ts'
 
 test('measureDriver() tells what was done and how long it took, also when it failed', async () => {
   const clock = new FakeClock()
-  const told: string[] = []
+  const reported: string[] = []
   const slow = async () => await clock.sleep(1500, new AbortController().signal)
   const driver: CgroupDriver = {
     exists: () => true,
@@ -17,12 +17,12 @@ test('measureDriver() tells what was done and how long it took, also when it fai
     },
     remove: async () => {},
   }
-  const measured = measureDriver(driver, clock, (operation, seconds) => void told.push(`${operation} ${seconds}`))
+  const measured = measureDriver(driver, clock, (operation, seconds) => void reported.push(`${operation} ${seconds}`))
   const making = measured.make('/a', {})
   await clock.advance(1500)
   await making
   await assert.rejects(measured.update('/a', {}), { message: 'busy' })
   await measured.remove('/a', new AbortController().signal)
   assert.deepEqual([measured.exists('/a'), measured.missing('/a')], [true, ['cpu']])
-  assert.deepEqual(told, ['create 1.5', 'update 0', 'destroy 0'])
+  assert.deepEqual(reported, ['create 1.5', 'update 0', 'destroy 0'])
 })

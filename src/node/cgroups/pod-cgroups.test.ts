@@ -43,7 +43,7 @@ describe('createPodCgroups()', () => {
     assert.equal(await cgroups.ensure(pod), false)
     assert.equal(await cgroups.current(pod), undefined)
     await cgroups.write(pod, { cpuShares: 2n })
-    await cgroups.calm(uid)
+    await cgroups.quiesce(uid)
     await cgroups.remove(uid)
     await cgroups.killContainer(uid, 'c-1')
     assert.deepEqual(await cgroups.list(), [])
@@ -82,7 +82,7 @@ describe('createPodCgroups()', () => {
   test('calms and removes what is left of a pod, whatever its class was', async () => {
     const { cgroups, driver } = setUp()
     driver.cgroups.set('/kubepods/burstable/podu-1', { cpuShares: 1024n })
-    await cgroups.calm(uid)
+    await cgroups.quiesce(uid)
     assert.deepEqual(driver.cgroups.get('/kubepods/burstable/podu-1'), { cpuShares: 2n })
     await cgroups.remove(uid)
     assert.deepEqual([...driver.cgroups.keys()], [])

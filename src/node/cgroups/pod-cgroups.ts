@@ -64,7 +64,7 @@ export function createPodCgroups(deps: PodCgroupsDeps, signal: AbortSignal) {
     },
 
     /** What runs in it although nobody knows the pod any more gets the least of the CPUs. */
-    async calm(uid: PodUid): Promise<void> {
+    async quiesce(uid: PodUid): Promise<void> {
       if (!layout.perQos) return
       const paths = podCgroupPaths(uid, layout).filter((path) => driver.exists(path))
       for (const path of paths) await driver.update(path, { cpuShares: cpuShares(0n) })

@@ -26,7 +26,7 @@ const REPEAT_MS = 60_000
 /** Keeps the cgroups of the QoS classes in step with the pods in them. */
 export class QosCgroups {
   readonly #deps: QosCgroupsDeps
-  readonly #bell = new Wakeup()
+  readonly #wakeup = new Wakeup()
   readonly #shares = new WeakMap<Pod, PodShare>()
   /** By cgroup: what was written last, as text. */
   #written = new Map<string, string>()
@@ -47,7 +47,7 @@ export class QosCgroups {
 
   /** A pod comes or goes, or all are known. However many do so at a time, the values are written once. */
   wake(): void {
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -60,7 +60,7 @@ export class QosCgroups {
         repeatAt = clock.monotonic() + REPEAT_MS
       }
       await this.#update()
-      await this.#bell.wait({ clock, ms: Math.max(0, repeatAt - clock.monotonic()) }, signal)
+      await this.#wakeup.wait({ clock, ms: Math.max(0, repeatAt - clock.monotonic()) }, signal)
     }
   }
 

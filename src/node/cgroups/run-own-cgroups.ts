@@ -27,10 +27,10 @@ const ROUNDS = 10
 export async function runOwnCgroups(deps: OwnCgroupsDeps, signal: AbortSignal): Promise<void> {
   const { kubeletCgroup, systemCgroup, clock } = deps
   const moves = kubeletCgroup !== '' || systemCgroup !== ''
-  const told = new Set<string>()
+  const reported = new Set<string>()
   for (;;) {
-    if (systemCgroup !== '') tryTo(deps, told, 'cannot move the programs of the system', () => moveSystem(deps))
-    if (kubeletCgroup !== '') tryTo(deps, told, 'cannot move the own process', () => moveOwn(deps))
+    if (systemCgroup !== '') tryTo(deps, reported, 'cannot move the programs of the system', () => moveSystem(deps))
+    if (kubeletCgroup !== '') tryTo(deps, reported, 'cannot move the own process', () => moveOwn(deps))
     await clock.sleep(moves ? PERIOD_MS : SPARE_PERIOD_MS, signal)
     // Told at the start when it is refused.
     deps.spareOwnProcess()
@@ -62,12 +62,12 @@ function moveSystem({ systemCgroup, kubeletCgroup, pid, ...deps }: OwnCgroupsDep
 }
 
 /** What fails is told once, and tried again. */
-function tryTo({ log }: OwnCgroupsDeps, told: Set<string>, what: string, work: () => void): void {
+function tryTo({ log }: OwnCgroupsDeps, reported: Set<string>, what: string, work: () => void): void {
   try {
     work()
-    told.delete(what)
+    reported.delete(what)
   } catch (error) {
-    if (!told.has(what)) log.warn(`${what}, will try again`, { error })
-    told.add(what)
+    if (!reported.has(what)) log.warn(`${what}, will try again`, { error })
+    reported.add(what)
   }
 }

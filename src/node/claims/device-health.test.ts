@@ -8,13 +8,13 @@ import { silentLogger } from '../../../test/fakes/silent-logger.ts'
 import { until } from '../../../test/fakes/until.ts'
 import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
 import { DeviceHealth } from './device-health.ts'
-import type { DeviceName, ToldHealth } from './device-health.ts'
+import type { DeviceName, ReportedHealth } from './device-health.ts'
 import { DraPlugin } from './dra-plugin.ts'
 import { HealthStatus } from './generated/dra-health-v1alpha1.ts'
 import { watchDeviceHealth } from './watch-device-health.ts'
 
 const gpu = { driver: 'a.example', poolName: 'pool', deviceName: 'gpu-0' }
-const well: ToldHealth = {
+const well: ReportedHealth = {
   poolName: 'pool',
   deviceName: 'gpu-0',
   health: 'Healthy',
@@ -136,9 +136,9 @@ describe('watchDeviceHealth()', () => {
     const running = watchDeviceHealth(deps, plugin, stop.signal)
     running.catch(() => {})
     const device = { poolName: 'pool', deviceName: 'gpu-0' }
-    const told = { device, lastUpdatedTime: 0n, healthCheckTimeoutSeconds: -1n }
+    const reported = { device, lastUpdatedTime: 0n, healthCheckTimeoutSeconds: -1n }
     await until(() => driver.followers === 1)
-    driver.tellHealth([{ ...told, health: HealthStatus.UNHEALTHY, message: 'x'.repeat(2000) }])
+    driver.reportHealth([{ ...reported, health: HealthStatus.UNHEALTHY, message: 'x'.repeat(2000) }])
     await until(() => changed.length === 1)
     const { health: word, message } = health.get(gpu)
     assert.deepEqual([word, message.length, message.slice(-4)], ['Unhealthy', 1024, 'x...'])

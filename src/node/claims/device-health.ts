@@ -12,7 +12,7 @@ export interface DeviceName {
 }
 
 /** How a device is, as its driver said it. */
-export interface ToldHealth extends Pick<DeviceHealthRecord, 'poolName' | 'deviceName' | 'health' | 'message'> {
+export interface ReportedHealth extends Pick<DeviceHealthRecord, 'poolName' | 'deviceName' | 'health' | 'message'> {
   /** 0: as long as is usual. */
   readonly timeoutMs: number
 }
@@ -57,18 +57,18 @@ export class DeviceHealth {
   }
 
   /** Takes what a driver says of its devices; gives those that are not as they were. */
-  update(driver: string, told: readonly ToldHealth[]): readonly DeviceName[] {
+  update(driver: string, reported: readonly ReportedHealth[]): readonly DeviceName[] {
     const { clock } = this.#deps
     const [now, updatedAt] = [clock.monotonic(), clock.now()]
     const changed: DeviceName[] = []
-    for (const each of told) {
+    for (const each of reported) {
       const timeoutMs = each.timeoutMs || USUAL_TIMEOUT_MS
       const record = { ...each, driver, timeoutMs, updatedAt, believedUntil: now + timeoutMs }
       const before = this.#known.get(keyOf(record))
       this.#known.set(keyOf(record), record)
       if (before === undefined || !isSame(before, record) || now > before.believedUntil) changed.push(record)
     }
-    changed.push(...this.#outdate(driver, told))
+    changed.push(...this.#outdate(driver, reported))
     if (changed.length > 0) this.#save()
     return changed
   }
@@ -87,9 +87,9 @@ export class DeviceHealth {
   }
 
   /** What the driver no longer speaks of is believed to its end, and then unknown. */
-  #outdate(driver: string, told: readonly ToldHealth[]): readonly DeviceName[] {
+  #outdate(driver: string, reported: readonly ReportedHealth[]): readonly DeviceName[] {
     const now = this.#deps.clock.monotonic()
-    const names = new Set(told.map((each) => keyOf({ ...each, driver })))
+    const names = new Set(reported.map((each) => keyOf({ ...each, driver })))
     const old = [...this.#known.values()].filter(
       (known) =>
         known.driver === driver && known.health !== 'Unknown' && now > known.believedUntil && !names.has(keyOf(known)),

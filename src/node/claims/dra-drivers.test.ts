@@ -18,7 +18,7 @@ const claim = { namespace: 'shop', uid: 'c-1', name: 'gpu' }
 function start(t: TestContext) {
   const folder = makeTemporaryFolder(t)
   const clock = new FakeClock()
-  const told: string[] = []
+  const reported: string[] = []
   const calls: DriverCall[] = []
   const stop = new AbortController()
   const group = new TaskGroup(stop.signal)
@@ -27,8 +27,8 @@ function start(t: TestContext) {
     log: silentLogger,
     tasks: group,
     onCall: (call) => void calls.push(call),
-    onUsable: (driver) => void told.push(`${driver} is here`),
-    onUnusable: (driver) => void told.push(`${driver} is away`),
+    onUsable: (driver) => void reported.push(`${driver} is here`),
+    onUnusable: (driver) => void reported.push(`${driver} is away`),
     watchHealth: undefined,
   })
   t.after(async () => {
@@ -41,40 +41,40 @@ function start(t: TestContext) {
     endpoint: join(folder, socket),
     versions,
   })
-  return { drivers, told, calls, clock, offer, group }
+  return { drivers, reported, calls, clock, offer, group }
 }
 
 describe('DraDrivers', () => {
   test('a driver is here while its plugin is connected, and away otherwise', async (t) => {
-    const { drivers, told, offer, group } = start(t)
+    const { drivers, reported, offer, group } = start(t)
     const plugin = offer('a.sock')
     const first = await FakeDraDriver.start(plugin.endpoint)
     await drivers.register(plugin)
-    await until(() => told.at(-1) === 'a.example is here')
+    await until(() => reported.at(-1) === 'a.example is here')
     first[Symbol.dispose]()
-    await until(() => told.at(-1) === 'a.example is away')
+    await until(() => reported.at(-1) === 'a.example is away')
     using _ = await FakeDraDriver.start(plugin.endpoint)
-    await until(() => told.at(-1) === 'a.example is here')
+    await until(() => reported.at(-1) === 'a.example is here')
     await drivers.deregister(plugin)
-    assert.equal(told.at(-1), 'a.example is away')
+    assert.equal(reported.at(-1), 'a.example is away')
     assert.equal(drivers.find('a.example'), undefined)
     await until(() => group.size === 0)
     await drivers.deregister(plugin)
   })
 
   test('of several plugins the newest that is connected is asked', async (t) => {
-    const { drivers, told, offer } = start(t)
+    const { drivers, reported, offer } = start(t)
     const [old, young] = [offer('old.sock'), offer('young.sock')]
     using _ = await FakeDraDriver.start(old.endpoint)
     await drivers.register(old)
-    await until(() => told.at(-1) === 'a.example is here')
+    await until(() => reported.at(-1) === 'a.example is here')
     await drivers.register(young)
     assert.equal(drivers.find('a.example')?.endpoint, old.endpoint)
     using __ = await FakeDraDriver.start(young.endpoint)
     await until(() => drivers.find('a.example')?.endpoint === young.endpoint)
     await drivers.deregister(young)
     assert.equal(drivers.find('a.example')?.endpoint, old.endpoint)
-    assert.equal(told.at(-1), 'a.example is here')
+    assert.equal(reported.at(-1), 'a.example is here')
   })
 
   for (const version of ['v1', 'v1beta1'] as const)

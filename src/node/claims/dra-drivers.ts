@@ -58,7 +58,7 @@ export class DraDrivers {
     this.#registered.set(driver, [...others, { plugin, end }])
     this.#deps.log.info('driver of claims registered', { driver, endpoint, version, plugins: others.length + 1 })
     this.#deps.tasks.run(`driver ${driver}`, (shutdown) => this.#follow(plugin, end.signal, shutdown))
-    this.#tell(driver)
+    this.#report(driver)
   }
 
   /** The plugin went away; nothing happens when it was not in use. */
@@ -72,7 +72,7 @@ export class DraDrivers {
     gone.end.abort(new Error('Plugin is gone'))
     gone.plugin[Symbol.dispose]()
     this.#deps.log.info('driver of claims deregistered', { driver, endpoint, plugins: left.length })
-    this.#tell(driver)
+    this.#report(driver)
   }
 
   async #follow(plugin: DraPlugin, gone: AbortSignal, shutdown: AbortSignal): Promise<void> {
@@ -84,7 +84,7 @@ export class DraDrivers {
     const onChange = (isConnected: boolean) => {
       const { driver, endpoint } = plugin
       log.debug('connection to a driver of claims', { driver, endpoint, isConnected })
-      if (!gone.aborted) this.#tell(driver)
+      if (!gone.aborted) this.#report(driver)
     }
     try {
       const watches = [runConnectionWatch({ connection: plugin, onChange }, scope.signal)]
@@ -99,7 +99,7 @@ export class DraDrivers {
     }
   }
 
-  #tell(driver: string): void {
+  #report(driver: string): void {
     const isUsable = (this.#registered.get(driver) ?? []).some(({ plugin }) => plugin.connected)
     if (isUsable) this.#deps.onUsable(driver)
     else this.#deps.onUnusable(driver)

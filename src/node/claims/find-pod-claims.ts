@@ -1,4 +1,4 @@
-import { ExtrasError } from '../../model/pod/extras-error.ts'
+import { InjectionsError } from '../../model/pod/extras-error.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { ResourceClaim } from '../../model/resources/resource-claim.ts'
 import type { ClaimRecord } from './claim-record.ts'
@@ -17,7 +17,7 @@ export async function findPodClaims(
 ): Promise<readonly ClaimRecord[]> {
   const names = computeClaimNames(pod, deps.rules)
   const fault = names.find((claim) => claim.kind === 'fault')
-  if (fault !== undefined) throw new ExtrasError(fault.why)
+  if (fault !== undefined) throw new InjectionsError(fault.why)
   const wanted = names.filter((claim) => claim.kind === 'claim')
   return await Promise.all(wanted.map((claim) => findClaim(deps, { pod, claim }, signal)))
 }
@@ -35,10 +35,10 @@ async function findClaim(
   } catch (error) {
     signal.throwIfAborted()
     const why = Error.isError(error) ? error.message : String(error)
-    throw new ExtrasError(`fetch ResourceClaim ${name}: ${why}`, { cause: error })
+    throw new InjectionsError(`fetch ResourceClaim ${name}: ${why}`, { cause: error })
   }
   const fault = computeClaimFault(pod, claim, found, rules)
-  if (fault !== undefined) throw new ExtrasError(fault)
+  if (fault !== undefined) throw new InjectionsError(fault)
   return toRecord(pod, claim, found)
 }
 

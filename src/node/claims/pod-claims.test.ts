@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
 import { until } from '../../../test/fakes/until.ts'
 import { createClaimWorld, startPodClaims } from '../../../test/fixtures/create-claim-world.ts'
-import { ExtrasError } from '../../model/pod/extras-error.ts'
+import { InjectionsError } from '../../model/pod/extras-error.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { parseDraState } from './dra-state-file.ts'
 
@@ -109,7 +109,7 @@ describe('PodClaims', () => {
     ]
     for (const [message, arrange] of rows) {
       arrange()
-      await assert.rejects(agent.ensure(pod), new ExtrasError(message))
+      await assert.rejects(agent.ensure(pod), new InjectionsError(message))
       assert.equal(agent.events.at(-1), `FailedPrepareDynamicResources Failed to prepare dynamic resources: ${message}`)
     }
     assert.deepEqual([driver.asked, world.file.text, agent.claims.holds(pod.metadata.uid)], [[], undefined, false])
@@ -127,12 +127,12 @@ describe('PodClaims', () => {
     driver.errors.set('gpu', 'too hot')
     await assert.rejects(
       agent.ensure(pod),
-      new ExtrasError('NodePrepareResources of driver a.example failed for ResourceClaim gpu: too hot'),
+      new InjectionsError('NodePrepareResources of driver a.example failed for ResourceClaim gpu: too hot'),
     )
     assert.equal(agent.claims.holds(pod.metadata.uid), true, 'nobody knows what it did')
     await assert.rejects(
       agent.release(pod),
-      new ExtrasError('NodeUnprepareResources of driver a.example failed for ResourceClaim gpu: too hot'),
+      new InjectionsError('NodeUnprepareResources of driver a.example failed for ResourceClaim gpu: too hot'),
     )
     driver.errors.clear()
     driver.isBroken = true
@@ -167,7 +167,7 @@ describe('PodClaims', () => {
     world.claim('gpu', [pod])
     const agent = await startPodClaims(t, world)
     world.file.failure = new Error('disk is full')
-    await assert.rejects(agent.ensure(pod), new ExtrasError('record of claims: disk is full'))
+    await assert.rejects(agent.ensure(pod), new InjectionsError('record of claims: disk is full'))
     assert.deepEqual(driver.asked, [])
     world.file.failure = undefined
     await agent.ensure(pod)
@@ -184,7 +184,7 @@ describe('PodClaims', () => {
     world.claim('gpu', [young], ['a.example'], 'claim-new')
     await assert.rejects(
       agent.ensure(young),
-      new ExtrasError('an older ResourceClaim gpu (claim-gpu) is still in use on this node'),
+      new InjectionsError('an older ResourceClaim gpu (claim-gpu) is still in use on this node'),
     )
     await agent.release(old)
     await agent.ensure(young)
@@ -220,10 +220,10 @@ describe('PodClaims', () => {
     await first.leave()
     world.claims.clear()
     const second = await startPodClaims(t, world)
-    await second.ensure(pod, { startsAnew: false })
+    await second.ensure(pod, { startsAgain: false })
     assert.deepEqual([driver.asked.length, await second.cdi(pod)], [1, ['vendor.example/device=gpu']])
     world.claim('gpu', [pod])
-    await second.ensure(pod, { startsAnew: true })
+    await second.ensure(pod, { startsAgain: true })
     assert.deepEqual(driver.asked, ['prepare gpu', 'prepare gpu'])
     world.claims.clear()
     await second.release(pod)

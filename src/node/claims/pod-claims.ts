@@ -2,9 +2,9 @@ import type { Clock } from '../../base/async/clock.ts'
 import { KeyedLock } from '../../base/async/keyed-lock.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
-import { NO_EXTRAS } from '../../pods/containers/container-extras.ts'
-import type { ContainerExtras } from '../../pods/containers/container-extras.ts'
-import { ExtrasError } from '../../model/pod/extras-error.ts'
+import { NO_INJECTIONS } from '../../pods/containers/container-extras.ts'
+import type { ContainerInjections } from '../../pods/containers/container-extras.ts'
+import { InjectionsError } from '../../model/pod/extras-error.ts'
 import type { Container, EphemeralContainer } from '../../model/generated/core-v1.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
@@ -51,7 +51,7 @@ export interface UsedClaim {
 interface PodRequest {
   readonly pod: Pod
   /** A new sandbox is about to be made: whatever an earlier agent had prepared may be gone with the machine's memory. */
-  readonly startsAnew: boolean
+  readonly startsAgain: boolean
   readonly noteStep: NoteStep
 }
 
@@ -68,7 +68,7 @@ const quietly: NoteStep = (_, work) => work()
 export class PodClaims {
   readonly #deps: PodClaimsDeps & ClaimDeps
   readonly #preparations: Preparations
-  readonly #bell = new Wakeup()
+  readonly #wakeup = new Wakeup()
   /** Pods that could not get their claims, or not give them back. */
   readonly #failed = new Set<PodUid>()
   #allSeen = false
@@ -80,8 +80,8 @@ export class PodClaims {
 
   /** Before anything of the pod starts. Fails with an ExtrasError, and tells the users of the pod. */
   async ensure(request: PodRequest, signal: AbortSignal): Promise<void> {
-    const { pod, startsAnew } = request
-    if (computeClaimNames(pod, this.#deps.rules).length === 0 || this.#isReady(pod, startsAnew)) return
+    const { pod, startsAgain } = request
+    if (computeClaimNames(pod, this.#deps.rules).length === 0 || this.#isReady(pod, startsAgain)) return
     await this.#preparations.join(pod.metadata.uid, (s) => this.#prepare(request, s), signal)
   }
 
@@ -90,7 +90,7 @@ export class PodClaims {
       const prepare = () => prepareClaims(this.#deps, { pod, noteStep }, signal)
       await this.#measured('PrepareResources', pod.metadata.uid, prepare, signal)
     } catch (error) {
-      if (error instanceof ExtrasError) {
+      if (error instanceof InjectionsError) {
         const message = `Failed to prepare dynamic resources: ${error.message}`
         this.#deps.events.record(pod, { type: 'Warning', reason: 'FailedPrepareDynamicResources', message })
       }
@@ -129,14 +129,14 @@ export class PodClaims {
   }
 
   /** The devices that the runtime puts into a container; without all of its claims it must not begin. */
-  async containerExtras({ pod, container }: ContainerRequest): Promise<ContainerExtras> {
+  async containerInjections({ pod, container }: ContainerRequest): Promise<ContainerInjections> {
     const used = this.usedBy(pod, container)
     const missing = computeContainerClaims(pod, container, this.#deps.rules).find(
       ({ name }) => !used.some((claim) => claim.name === name),
     )
     if (missing !== undefined) throw new Error(`ResourceClaim ${missing.name} is not prepared`)
     const ids = used.flatMap(({ devices }) => devices.flatMap(({ cdiDeviceIds }) => cdiDeviceIds))
-    return { ...NO_EXTRAS, cdiDevices: [...new Set(ids)] }
+    return { ...NO_INJECTIONS, cdiDevices: [...new Set(ids)] }
   }
 
   /** How many claims are prepared, by driver; one with devices of two drivers counts for both. */
@@ -163,13 +163,13 @@ export class PodClaims {
   /** All sources have told what they want: a pod that nobody knows now will not come back. */
   sourcesReady(): void {
     this.#allSeen = true
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   /** Looks from time to time whether something is prepared for pods that are no more. */
   async run(signal: AbortSignal): Promise<void> {
     for (;;) {
-      await this.#bell.wait({ clock: this.#deps.clock, ms: RECONCILE_MS }, signal)
+      await this.#wakeup.wait({ clock: this.#deps.clock, ms: RECONCILE_MS }, signal)
       if (this.#allSeen) await this.#reconcile(signal)
     }
   }
@@ -179,7 +179,7 @@ export class PodClaims {
     const uids = new Set(records.all().flatMap(({ podUids }) => [...podUids]))
     const gone = [...uids].filter((uid) => !mayRun(uid)).map((uid) => this.release({ uid, noteStep: quietly }, signal))
     const lost = records.wereLost ? this.#deps.activePods().filter((pod) => this.#misses(pod)) : []
-    const found = lost.map((pod) => this.ensure({ pod, startsAnew: true, noteStep: quietly }, signal))
+    const found = lost.map((pod) => this.ensure({ pod, startsAgain: true, noteStep: quietly }, signal))
     for (const outcome of await Promise.allSettled([...gone, ...found])) {
       if (outcome.status === 'fulfilled' || signal.aborted) continue
       log.warn('cannot bring the claims of a pod in order, will try again', { error: outcome.reason })
@@ -206,19 +206,19 @@ export class PodClaims {
           records.set({ ...(known ?? claim), podUids: new Set([...(known?.podUids ?? []), uid]) })
       }
     } catch (error) {
-      if (!(error instanceof ExtrasError)) throw error
+      if (!(error instanceof InjectionsError)) throw error
       log.warn('cannot find out which claims of a pod have to be given back', { uid, error })
     }
   }
 
   /** Nothing has to be asked: what was prepared for the pod is still good. */
-  #isReady(pod: Pod, startsAnew: boolean): boolean {
+  #isReady(pod: Pod, startsAgain: boolean): boolean {
     const { namespace, uid } = pod.metadata
     return computeClaimNames(pod, this.#deps.rules).every((claim) => {
       if (claim.kind !== 'claim') return claim.kind === 'none'
       const record = this.#deps.records.get(claimKey({ namespace, name: claim.name }))
       if (record === undefined || !record.podUids.has(uid)) return false
-      return record.isPrepared || (!startsAnew && isInUse(record))
+      return record.isPrepared || (!startsAgain && isInUse(record))
     })
   }
 

@@ -1,4 +1,4 @@
-import { ExtrasError } from '../../model/pod/extras-error.ts'
+import { InjectionsError } from '../../model/pod/extras-error.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { ClaimDeps, NoteStep } from './claim-deps.ts'
 import { holdClaims } from './claim-lock.ts'
@@ -60,7 +60,7 @@ async function prepareHeld(
 /** The same claim with one more pod; another one under the same name has to go first. */
 function withPod(known: ClaimRecord, { uid, name }: ClaimRecord, { metadata }: Pod): ClaimRecord {
   if (known.uid !== uid)
-    throw new ExtrasError(`an older ResourceClaim ${name} (${known.uid}) is still in use on this node`)
+    throw new InjectionsError(`an older ResourceClaim ${name} (${known.uid}) is still in use on this node`)
   return { ...known, podUids: new Set([...known.podUids, metadata.uid]) }
 }
 
@@ -75,9 +75,9 @@ async function askDriver(
   const answers = await inCall(driver, () => plugin.prepare(batch.map(toClaim), signal))
   for (const record of batch) {
     const answer = answers.get(record.uid)
-    if (answer === undefined) throw new ExtrasError(`driver ${driver} said nothing of ResourceClaim ${record.name}`)
+    if (answer === undefined) throw new InjectionsError(`driver ${driver} said nothing of ResourceClaim ${record.name}`)
     if (answer.error !== '')
-      throw new ExtrasError(
+      throw new InjectionsError(
         `NodePrepareResources of driver ${driver} failed for ResourceClaim ${record.name}: ${answer.error}`,
       )
     // Another driver may have told of its devices meanwhile.
@@ -97,7 +97,7 @@ export function toClaim({ namespace, uid, name }: ClaimRecord) {
 
 export function requireDriver({ drivers }: Pick<ClaimDeps, 'drivers'>, driver: string) {
   const plugin = drivers.find(driver)
-  if (plugin === undefined) throw new ExtrasError(`DRA driver ${driver} is not registered`)
+  if (plugin === undefined) throw new InjectionsError(`DRA driver ${driver} is not registered`)
   return plugin
 }
 
@@ -107,7 +107,7 @@ export async function inCall<T>(driver: string, call: () => Promise<T>): Promise
     return await call()
   } catch (error) {
     if (!(error instanceof DraCallError)) throw error
-    throw new ExtrasError(`driver ${driver}: ${error.message}`, { cause: error })
+    throw new InjectionsError(`driver ${driver}: ${error.message}`, { cause: error })
   }
 }
 
@@ -115,6 +115,6 @@ export async function save({ records }: Pick<ClaimDeps, 'records'>): Promise<voi
   try {
     await records.save()
   } catch (error) {
-    throw new ExtrasError(`record of claims: ${Error.isError(error) ? error.message : String(error)}`, { cause: error })
+    throw new InjectionsError(`record of claims: ${Error.isError(error) ? error.message : String(error)}`, { cause: error })
   }
 }

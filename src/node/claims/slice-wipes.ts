@@ -16,7 +16,7 @@ export interface SliceWipesDeps {
 const GRACE_MS = 30_000
 const FIRST_RETRY_MS = 1000
 const LONGEST_RETRY_MS = 300_000
-const TOLD_TRY = 4
+const REPORTED_TRY = 4
 const JITTER = 0.2
 
 /** Takes devices out of the cluster's sight that nobody here could prepare: those of drivers that are away for a while. */
@@ -71,7 +71,7 @@ export class SliceWipes {
       } catch (error) {
         signal.throwIfAborted()
         // At a start the Node may not be there yet.
-        if (tries === TOLD_TRY) log.warn('cannot delete resource slices of the node, will try again', { driver, error })
+        if (tries === REPORTED_TRY) log.warn('cannot delete resource slices of the node, will try again', { driver, error })
       }
       await clock.sleep(ms * (1 + random() * JITTER), signal)
     }

@@ -1,4 +1,4 @@
-import { ExtrasError } from '../../model/pod/extras-error.ts'
+import { InjectionsError } from '../../model/pod/extras-error.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { ClaimDeps, NoteStep } from './claim-deps.ts'
 import { holdClaims } from './claim-lock.ts'
@@ -49,7 +49,7 @@ async function unprepareHeld(
 
 interface Fault {
   readonly claimUid: string
-  readonly error: ExtrasError
+  readonly error: InjectionsError
 }
 
 /** One call for all claims of a driver; gives those that it did not give back, and why. */
@@ -65,10 +65,10 @@ async function askDriver(
       const error = answers.get(uid)?.error ?? 'it said nothing of it'
       if (error === '') return []
       const message = `NodeUnprepareResources of driver ${driver} failed for ResourceClaim ${name}: ${error}`
-      return [{ claimUid: uid, error: new ExtrasError(message) }]
+      return [{ claimUid: uid, error: new InjectionsError(message) }]
     })
   } catch (error) {
-    if (!(error instanceof ExtrasError)) throw error
+    if (!(error instanceof InjectionsError)) throw error
     return batch.map(({ uid }) => ({ claimUid: uid, error }))
   }
 }

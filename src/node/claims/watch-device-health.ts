@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { waitForReady } from '../../protocols/cri/runtime-connection.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { DeviceHealth, DeviceName, ToldHealth } from './device-health.ts'
+import type { DeviceHealth, DeviceName, ReportedHealth } from './device-health.ts'
 import { DraCallError } from './dra-plugin.ts'
 import type { DraPlugin } from './dra-plugin.ts'
 import { HealthStatus } from './generated/dra-health-v1alpha1.ts'
@@ -46,7 +46,7 @@ export async function watchDeviceHealth(
   }
 }
 
-function toHealth({ device, health, healthCheckTimeoutSeconds, message }: HealthMessage): ToldHealth {
+function toHealth({ device, health, healthCheckTimeoutSeconds, message }: HealthMessage): ReportedHealth {
   const seconds = Number(healthCheckTimeoutSeconds)
   return {
     poolName: device?.poolName ?? '',
@@ -57,7 +57,7 @@ function toHealth({ device, health, healthCheckTimeoutSeconds, message }: Health
   }
 }
 
-function toWord(health: HealthMessage['health']): ToldHealth['health'] {
+function toWord(health: HealthMessage['health']): ReportedHealth['health'] {
   if (health === HealthStatus.HEALTHY) return 'Healthy'
   return health === HealthStatus.UNHEALTHY ? 'Unhealthy' : 'Unknown'
 }

@@ -10,10 +10,10 @@ export function computeChosenCpus(
   { topology, options }: { readonly topology: CpuTopology; readonly options: CpuPolicyOptions },
   { available, count }: { readonly available: CpuSet; readonly count: number },
 ): CpuSet | undefined {
-  const wish = { available, count, spreadOverCores: options.acrossCores }
+  const desired = { available, count, spreadOverCores: options.acrossCores }
   if (options.acrossNumaNodes) {
     const groupSize = options.fullCoresOnly ? threadsPerCore(topology) : 1
-    return computeDistributedCpus(topology, { ...wish, groupSize })
+    return computeDistributedCpus(topology, { ...desired, groupSize })
   }
-  return computePackedCpus(topology, { ...wish, byUncoreCache: options.byUncoreCache })
+  return computePackedCpus(topology, { ...desired, byUncoreCache: options.byUncoreCache })
 }

@@ -1,11 +1,11 @@
-import type { CpuFigures } from '../../metrics/create-cpu-metrics.ts'
+import type { CpuPoolStats } from '../../metrics/create-cpu-metrics.ts'
 import type { CpuPolicy } from './cpu-policy.ts'
 import { assignedCpus } from './cpu-state.ts'
 import type { CpuState } from './cpu-state.ts'
 import { groupCpus } from './cpu-topology.ts'
 
 /** How many CPUs are given away, and how many could be. */
-export function computeCpuFigures({ topology, reserved }: CpuPolicy, { shared, assignments }: CpuState): CpuFigures {
+export function computeCpuPoolStats({ topology, reserved }: CpuPolicy, { shared, assignments }: CpuState): CpuPoolStats {
   const exclusive = assignedCpus(assignments)
   const places = topology.filter(({ cpu }) => exclusive.has(cpu))
   return {

@@ -39,8 +39,8 @@ const rows: readonly Row[] = [
 describe('computeDistributedCpus()', () => {
   for (const [machine, free, count, groupSize, expected] of rows) {
     test(`${count} of ${free} in groups of ${groupSize}, ${machine}`, () => {
-      const wish = { available: new Set(parseCpuSet(free)), count, groupSize, spreadOverCores: false }
-      const cpus = computeDistributedCpus(MACHINES[machine], wish)
+      const desired = { available: new Set(parseCpuSet(free)), count, groupSize, spreadOverCores: false }
+      const cpus = computeDistributedCpus(MACHINES[machine], desired)
       assert.equal(cpus && formatCpuSet(cpus), expected)
     })
   }

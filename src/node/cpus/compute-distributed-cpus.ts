@@ -1,6 +1,6 @@
 import type { CpuSet } from '../../model/resources/cpu-set.ts'
 import { computePackedCpus } from './compute-packed-cpus.ts'
-import type { CpuWish } from './compute-packed-cpus.ts'
+import type { CpuRequest } from './compute-packed-cpus.ts'
 import { allCpus, groupCpus } from './cpu-topology.ts'
 import type { CpuTopology } from './cpu-topology.ts'
 
@@ -17,7 +17,7 @@ interface Split {
   readonly imbalance: number
 }
 
-interface SplitWish {
+interface SplitRequest {
   readonly count: number
   /** CPUs are given in so many at a time: whole cores, or one. */
   readonly groupSize: number
@@ -31,17 +31,17 @@ interface SplitWish {
  */
 export function computeDistributedCpus(
   topology: CpuTopology,
-  wish: Omit<CpuWish, 'byUncoreCache'> & { readonly groupSize: number },
+  desired: Omit<CpuRequest, 'byUncoreCache'> & { readonly groupSize: number },
 ): CpuSet | undefined {
-  const packing = { ...wish, byUncoreCache: false }
-  if (wish.count > wish.available.size) return undefined
-  if (wish.count === 0) return new Set()
-  const split = wish.count % wish.groupSize === 0 ? findSplit(topology, wish) : undefined
+  const packing = { ...desired, byUncoreCache: false }
+  if (desired.count > desired.available.size) return undefined
+  if (desired.count === 0) return new Set()
+  const split = desired.count % desired.groupSize === 0 ? findSplit(topology, desired) : undefined
   if (split === undefined) return computePackedCpus(topology, packing)
   const nodes = groupCpus(topology, 'numaNode')
   let taken: CpuSet = new Set()
   for (const { node, count } of split.shares) {
-    const available = (nodes.get(node) ?? new Set()).intersection(wish.available).difference(taken)
+    const available = (nodes.get(node) ?? new Set()).intersection(desired.available).difference(taken)
     taken = taken.union(computePackedCpus(topology, { ...packing, available, count }) ?? new Set())
   }
   return taken
@@ -49,7 +49,7 @@ export function computeDistributedCpus(
 
 function findSplit(
   topology: CpuTopology,
-  { available, count, groupSize }: Pick<CpuWish, 'available' | 'count'> & { readonly groupSize: number },
+  { available, count, groupSize }: Pick<CpuRequest, 'available' | 'count'> & { readonly groupSize: number },
 ): Split | undefined {
   const nodes = groupCpus(topology, 'numaNode')
   const free = groupCpus(
@@ -83,7 +83,7 @@ function orderNodes(topology: CpuTopology, free: ReadonlyMap<number, CpuSet>): r
 }
 
 /** The same from each of these nodes, and what remains group by group from some of them. */
-function evenSplit(chosen: readonly number[], { count, groupSize, room }: SplitWish): Split | undefined {
+function evenSplit(chosen: readonly number[], { count, groupSize, room }: SplitRequest): Split | undefined {
   const roomOf = (node: number) => room.get(node) ?? 0
   const wholeGroups = sum(chosen.map((node) => Math.floor(roomOf(node) / groupSize)))
   if (wholeGroups * groupSize < count) return undefined

@@ -49,8 +49,8 @@ describe('computePackedCpus()', () => {
   for (const { machine, free, count, expected, how = 'packed' } of rows) {
     test(`${count} of ${free}, ${machine}, ${how}`, () => {
       const available = new Set(parseCpuSet(free))
-      const wish = { available, count, spreadOverCores: how === 'spread', byUncoreCache: how === 'cache' }
-      const cpus = computePackedCpus(MACHINES[machine], wish)
+      const desired = { available, count, spreadOverCores: how === 'spread', byUncoreCache: how === 'cache' }
+      const cpus = computePackedCpus(MACHINES[machine], desired)
       assert.equal(cpus && formatCpuSet(cpus), expected)
     })
   }
@@ -68,8 +68,8 @@ describe('computePackedCpus()', () => {
     fc.assert(
       fc.property(input, ({ topology, free, count, how }) => {
         const available = new Set(free)
-        const wish = { available, count, spreadOverCores: how === 'spread', byUncoreCache: how === 'cache' }
-        const cpus = computePackedCpus(topology, wish)
+        const desired = { available, count, spreadOverCores: how === 'spread', byUncoreCache: how === 'cache' }
+        const cpus = computePackedCpus(topology, desired)
         if (count > free.length) return cpus === undefined
         return cpus?.size === count && cpus.isSubsetOf(available)
       }),

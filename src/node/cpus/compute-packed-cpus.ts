@@ -2,7 +2,7 @@ import type { CpuSet } from '../../model/resources/cpu-set.ts'
 import { groupCpus, threadsPerCore } from './cpu-topology.ts'
 import type { CpuLevel, CpuPlace, CpuTopology } from './cpu-topology.ts'
 
-export interface CpuWish {
+export interface CpuRequest {
   readonly available: CpuSet
   readonly count: number
   /** One CPU of each core before the second of any. */
@@ -15,15 +15,15 @@ export interface CpuWish {
  * Chooses CPUs that are near each other: whole sockets and NUMA nodes, then caches, whole cores, single CPUs. What is fuller already is
  * filled first, so that large free parts stay whole. Undefined when there are too few.
  */
-export function computePackedCpus(topology: CpuTopology, wish: CpuWish): CpuSet | undefined {
-  if (wish.count > wish.available.size) return undefined
-  const packing = new Packing(topology, wish)
+export function computePackedCpus(topology: CpuTopology, desired: CpuRequest): CpuSet | undefined {
+  if (desired.count > desired.available.size) return undefined
+  const packing = new Packing(topology, desired)
   const [larger, smaller] = packing.widest
   packing.takeWhole(larger)
   packing.takeWhole(smaller)
-  if (wish.byUncoreCache) takeFromCaches(packing, topology)
-  if (!wish.spreadOverCores) packing.takeWhole('core')
-  packing.takeSingle(wish.spreadOverCores ? 'socket' : 'core')
+  if (desired.byUncoreCache) takeFromCaches(packing, topology)
+  if (!desired.spreadOverCores) packing.takeWhole('core')
+  packing.takeSingle(desired.spreadOverCores ? 'socket' : 'core')
   return packing.taken
 }
 
@@ -36,7 +36,7 @@ class Packing {
   /** Of sockets and NUMA nodes what is larger on this machine, then the other. */
   readonly widest: readonly ['numaNode' | 'socket', 'numaNode' | 'socket']
 
-  constructor(topology: CpuTopology, { available, count }: CpuWish) {
+  constructor(topology: CpuTopology, { available, count }: CpuRequest) {
     this.#topology = topology
     this.#free = topology.filter(({ cpu }) => available.has(cpu))
     this.#needed = count

@@ -34,7 +34,7 @@ describe('CpuAssignments', () => {
     assert.deepEqual([cpus.hasExclusive(a), cpus.hasExclusive(s)], [true, false])
     assert.deepEqual([cpus.exclusiveOf(a, 'main'), cpus.exclusiveOf(s, 'main')], [[1, 5], []])
     assert.deepEqual(cpus.allocatable(), [1, 2, 3, 4, 5, 6, 7])
-    assert.deepEqual(cpus.figures(), { free: 5, exclusive: 2, exclusiveByNode: new Map([[0, 2]]) })
+    assert.deepEqual(cpus.stats(), { free: 5, exclusive: 2, exclusiveByNode: new Map([[0, 2]]) })
     node.end(cpus, a)
     await runFor(cpus, node)
     assert.deepEqual(node.updates, ['s/main 0,2-4,6-7', 's/main 0-7'])
@@ -109,10 +109,10 @@ describe('CpuAssignments', () => {
     node.running.clear()
     const again = await node.start(POLICY)
     await runFor(again, node)
-    assert.equal(again.figures().exclusive, 2)
+    assert.equal(again.stats().exclusive, 2)
     again.sourcesReady()
     await runFor(again, node)
-    assert.equal(again.figures().exclusive, 0)
+    assert.equal(again.stats().exclusive, 0)
   })
 
   test('keeps the CPUs of a pod that is over until nothing of it runs', async () => {

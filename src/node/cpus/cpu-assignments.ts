@@ -7,13 +7,13 @@ import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { allContainers } from '../../model/pod/pod-containers.ts'
 import { podLogName } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
-import type { CpuFigures, CpuMetrics } from '../../metrics/create-cpu-metrics.ts'
+import type { CpuPoolStats, CpuMetrics } from '../../metrics/create-cpu-metrics.ts'
 import type { PlacementAffinity, PlacementHints } from '../placement/hint-provider.ts'
 import { computeContainerCpus, computeUsableCpus } from './compute-container-cpus.ts'
 import type { CpuRejection, CpuSituation } from './compute-container-cpus.ts'
 import { computeCpuAllocation } from './compute-cpu-allocation.ts'
 import type { CpuAllocation } from './compute-cpu-allocation.ts'
-import { computeCpuFigures } from './compute-cpu-figures.ts'
+import { computeCpuPoolStats } from './compute-cpu-figures.ts'
 import { computeContainerCpuHints, computePodCpuHints } from './compute-cpu-hints.ts'
 import { computeExclusiveCount } from './compute-exclusive-count.ts'
 import type { CpuPolicy } from './cpu-policy.ts'
@@ -44,14 +44,14 @@ export interface CpuAssignmentsDeps extends CpusetKeeperDeps {
  */
 export class CpuAssignments implements PodCpus {
   readonly #deps: CpuAssignmentsDeps
-  readonly #bell = new Wakeup()
+  readonly #wakeup = new Wakeup()
   readonly #records = new FreshReads<'state', void>(() => this.#record())
   readonly #keeper: CpusetKeeper
   #state: CpuState
   /** CPUs on which containers run that nobody knows yet: nobody else gets them before that is clear. */
   #held: CpuAssignmentTable = new Map()
   /** Pods that run and could not keep their CPUs; they get others when there are some. */
-  readonly #lacking = new Map<PodUid, { readonly isTold: boolean }>()
+  readonly #lacking = new Map<PodUid, { readonly isReported: boolean }>()
   #recordedText = ''
   #sourcesReady = false
 
@@ -129,12 +129,12 @@ export class CpuAssignments implements PodCpus {
         assignments = withAssignment(assignments, { uid, container: container.name, cpus })
     }
     this.#set(toCpuState(policy, assignments))
-    if (this.#give(pod).kind === 'refused') this.#lacking.set(uid, { isTold: false })
+    if (this.#give(pod).kind === 'refused') this.#lacking.set(uid, { isReported: false })
   }
 
   sourcesReady(): void {
     this.#sourcesReady = true
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   release(uid: PodUid): void {
@@ -145,7 +145,7 @@ export class CpuAssignments implements PodCpus {
   }
 
   wake(): void {
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   cpusOf(uid: PodUid, container: string): string {
@@ -171,8 +171,8 @@ export class CpuAssignments implements PodCpus {
     return sortedCpus(allCpus(topology).difference(reserved))
   }
 
-  figures(): CpuFigures {
-    return computeCpuFigures(this.#deps.policy, this.#state)
+  stats(): CpuPoolStats {
+    return computeCpuPoolStats(this.#deps.policy, this.#state)
   }
 
   /** Puts every container where it belongs: as soon as that changes, and now and then in case it was missed. */
@@ -187,7 +187,7 @@ export class CpuAssignments implements PodCpus {
         log.error('cannot record which CPUs containers have, will try again', { error })
       }
       await this.#keeper.keep({ assignments: this.#known(), pool: this.#pool() }, signal)
-      await this.#bell.wait({ clock, ms: periodMs }, signal)
+      await this.#wakeup.wait({ clock, ms: periodMs }, signal)
     }
   }
 
@@ -195,12 +195,12 @@ export class CpuAssignments implements PodCpus {
   #giveToLacking(): void {
     if (!this.#sourcesReady || this.#lacking.size === 0) return
     const pods = new Map(this.#deps.activePods().map((pod) => [pod.metadata.uid, pod]))
-    for (const [uid, { isTold }] of this.#lacking) {
+    for (const [uid, { isReported }] of this.#lacking) {
       const pod = pods.get(uid)
       const allocation = pod && computeCpuAllocation(pod, this.#situation(pod))
       if (pod !== undefined && allocation?.kind === 'refused') {
-        this.#lacking.set(uid, { isTold: true })
-        if (!isTold)
+        this.#lacking.set(uid, { isReported: true })
+        if (!isReported)
           this.#deps.log.error(
             'a pod that runs has no CPUs for itself any more, it goes on with those that all share',
             {
@@ -239,7 +239,7 @@ export class CpuAssignments implements PodCpus {
 
   #countRefused(): void {
     const { policy, metrics } = this.#deps
-    metrics.cpusRefused({ wholeCores: policy.options.fullCoresOnly })
+    metrics.cpusRejected({ wholeCores: policy.options.fullCoresOnly })
   }
 
   /** Whoever has ended needs nothing any more, also while it is still shown; one that is being admitted is not active yet. */
@@ -254,7 +254,7 @@ export class CpuAssignments implements PodCpus {
 
   #set(state: CpuState): void {
     this.#state = state
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   /** What is written is what must not be given to others: if this agent dies now, the next one knows. */

@@ -1,6 +1,6 @@
 import { Wakeup } from '../../base/async/wakeup.ts'
 import type { CpuSet } from '../../model/resources/cpu-set.ts'
-import type { CpuFigures } from '../../metrics/create-cpu-metrics.ts'
+import type { CpuPoolStats } from '../../metrics/create-cpu-metrics.ts'
 import type { PlacementHints } from '../placement/hint-provider.ts'
 import { formatCpuStateFile } from './cpu-state-file.ts'
 import { CpusetKeeper } from './cpuset-keeper.ts'
@@ -17,12 +17,12 @@ export interface SharedCpusDeps extends CpusetKeeperDeps {
 /** How the file of this policy reads. */
 export const SHARED_STATE = formatCpuStateFile({ policyName: 'none', shared: new Set(), assignments: new Map() })
 
-const NO_FIGURES: CpuFigures = { free: 0, exclusive: 0, exclusiveByNode: new Map() }
+const NO_STATS: CpuPoolStats = { free: 0, exclusive: 0, exclusiveByNode: new Map() }
 
 /** The policy "none": every container may run on every CPU. What an agent with another policy took from containers they get back. */
 export class SharedCpus implements PodCpus {
   readonly #deps: SharedCpusDeps
-  readonly #bell = new Wakeup()
+  readonly #wakeup = new Wakeup()
   #sourcesReady = false
 
   constructor(deps: SharedCpusDeps) {
@@ -45,7 +45,7 @@ export class SharedCpus implements PodCpus {
 
   sourcesReady(): void {
     this.#sourcesReady = true
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   release(): void {}
@@ -70,8 +70,8 @@ export class SharedCpus implements PodCpus {
     return []
   }
 
-  figures(): CpuFigures {
-    return NO_FIGURES
+  stats(): CpuPoolStats {
+    return NO_STATS
   }
 
   /** Ends when every container has all CPUs; the file says so only then, so that an agent that dies meanwhile is followed by one that goes on. */
@@ -82,7 +82,7 @@ export class SharedCpus implements PodCpus {
     const wanted = { assignments: new Map(), pool: giveBack }
     // Their quotas are in their specs.
     while (!this.#sourcesReady || !(await keeper.keep(wanted, signal)))
-      await this.#bell.wait({ clock, ms: periodMs }, signal)
+      await this.#wakeup.wait({ clock, ms: periodMs }, signal)
     await write(SHARED_STATE)
     log.info('containers run on all CPUs again')
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { computeCsiNodeChange } from './compute-csi-node-change.ts'
-import type { CsiNode, CsiNodeDriver, DriverFacts, KnownDrivers } from './csi-node-object.ts'
+import type { CsiNode, CsiNodeDriver, DriverInfo, KnownDrivers } from './csi-node-object.ts'
 
 const owner = { name: 'node-1', uid: 'u-1' }
 const MIGRATED = 'storage.alpha.kubernetes.io/migrated-plugins'
@@ -11,7 +11,7 @@ const plugins =
   'kubernetes.io/portworx-volume,kubernetes.io/vsphere-volume'
 const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', ...owner }]
 
-function facts(change: Partial<DriverFacts> = {}): DriverFacts {
+function info(change: Partial<DriverInfo> = {}): DriverInfo {
   return { nodeId: 'n', maxVolumes: 0n, topology: {}, ...change }
 }
 
@@ -30,7 +30,7 @@ const other = { name: 'other', nodeID: 'o', topologyKeys: ['zone'], allocatable:
 type Row = readonly [
   string,
   existing: CsiNode | undefined,
-  known: Readonly<Record<string, DriverFacts | 'gone'>>,
+  known: Readonly<Record<string, DriverInfo | 'gone'>>,
   ReturnType<typeof computeCsiNodeChange>,
 ]
 const rows: readonly Row[] = [
@@ -38,21 +38,21 @@ const rows: readonly Row[] = [
   [
     'makes one with the drivers that are there already',
     undefined,
-    { a: facts({ maxVolumes: 5n, topology: { zone: 'x', rack: 'y' } }), b: 'gone' },
+    { a: info({ maxVolumes: 5n, topology: { zone: 'x', rack: 'y' } }), b: 'gone' },
     {
       kind: 'create',
       object: csiNode([{ name: 'a', nodeID: 'n', topologyKeys: ['rack', 'zone'], allocatable: { count: 5 } }]),
     },
   ],
-  ['leaves one alone that says it', csiNode([other, plain]), { a: facts() }, undefined],
+  ['leaves one alone that says it', csiNode([other, plain]), { a: info() }, undefined],
   ['leaves drivers alone that it knows nothing of', csiNode([other]), {}, undefined],
   [
     'takes a list without keys for an empty one',
     csiNode([{ name: 'a', nodeID: 'n', topologyKeys: null }]),
-    { a: facts() },
+    { a: info() },
     undefined,
   ],
-  ['adds a driver at the end', csiNode([other]), { a: facts() }, { kind: 'replace', object: csiNode([other, plain]) }],
+  ['adds a driver at the end', csiNode([other]), { a: info() }, { kind: 'replace', object: csiNode([other, plain]) }],
   [
     'takes out a driver that is gone',
     csiNode([plain, other]),
@@ -62,37 +62,37 @@ const rows: readonly Row[] = [
   [
     'changes the count where it is',
     csiNode([plain, other]),
-    { a: facts({ maxVolumes: 7n }) },
+    { a: info({ maxVolumes: 7n }) },
     { kind: 'replace', object: csiNode([{ ...plain, allocatable: { count: 7 } }, other]) },
   ],
   [
     'no count means any number',
     csiNode([{ ...plain, allocatable: { count: 7 } }]),
-    { a: facts() },
+    { a: info() },
     { kind: 'replace', object: csiNode([plain]) },
   ],
   [
     'a count below 0 is none',
     csiNode([]),
-    { a: facts({ maxVolumes: -1n }) },
+    { a: info({ maxVolumes: -1n }) },
     { kind: 'replace', object: csiNode([plain]) },
   ],
   [
     'a count has an end',
     csiNode([]),
-    { a: facts({ maxVolumes: 2n ** 40n }) },
+    { a: info({ maxVolumes: 2n ** 40n }) },
     { kind: 'replace', object: csiNode([{ ...plain, allocatable: { count: 2_147_483_647 } }]) },
   ],
   [
     'takes an entry out first whose id is another',
     csiNode([plain, other]),
-    { a: facts({ nodeId: 'm' }) },
+    { a: info({ nodeId: 'm' }) },
     { kind: 'replace', object: csiNode([other]) },
   ],
   [
     'takes an entry out first whose topology is another',
     csiNode([other]),
-    { other: facts({ nodeId: 'o', topology: { rack: 'x' } }) },
+    { other: info({ nodeId: 'o', topology: { rack: 'x' } }) },
     { kind: 'replace', object: csiNode([]) },
   ],
   [
@@ -117,7 +117,7 @@ const rows: readonly Row[] = [
   [
     'deletes one of an earlier node of this name',
     csiNode([plain], { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'u-0' }] }),
-    { a: facts() },
+    { a: info() },
     { kind: 'delete' },
   ],
   ['deletes one without an owner', csiNode([], { ownerReferences: [] }), {}, { kind: 'delete' }],

@@ -1,4 +1,4 @@
-import type { CsiNode, CsiNodeDriver, CsiNodeOwner, DriverFacts, KnownDrivers } from './csi-node-object.ts'
+import type { CsiNode, CsiNodeDriver, CsiNodeOwner, DriverInfo, KnownDrivers } from './csi-node-object.ts'
 
 /** The next thing to do with the CSINode object; undefined when it is as it should be. */
 export type CsiNodeChange =
@@ -72,9 +72,9 @@ function isMigratedList(text = ''): boolean {
 function nextDrivers(before: readonly CsiNodeDriver[], known: KnownDrivers): readonly CsiNodeDriver[] | undefined {
   const replaced = new Set<string>()
   const kept = before.flatMap((entry): readonly CsiNodeDriver[] => {
-    const facts = known.get(entry.name)
-    if (facts === undefined) return [entry]
-    const wanted = facts === 'gone' ? undefined : toEntry(entry.name, facts)
+    const info = known.get(entry.name)
+    if (info === undefined) return [entry]
+    const wanted = info === 'gone' ? undefined : toEntry(entry.name, info)
     if (wanted === undefined || !isSameDriver(entry, wanted)) {
       replaced.add(entry.name)
       return []
@@ -82,14 +82,14 @@ function nextDrivers(before: readonly CsiNodeDriver[], known: KnownDrivers): rea
     return isSameCount(entry, wanted) ? [entry] : [wanted]
   })
   const present = new Set(before.map(({ name }) => name))
-  const added = [...known].flatMap(([name, facts]) =>
-    facts === 'gone' || present.has(name) ? [] : [toEntry(name, facts)],
+  const added = [...known].flatMap(([name, info]) =>
+    info === 'gone' || present.has(name) ? [] : [toEntry(name, info)],
   )
   const isSame = replaced.size === 0 && added.length === 0 && kept.every((entry, i) => entry === before[i])
   return isSame ? undefined : [...kept, ...added]
 }
 
-function toEntry(name: string, { nodeId, maxVolumes, topology }: DriverFacts): CsiNodeDriver {
+function toEntry(name: string, { nodeId, maxVolumes, topology }: DriverInfo): CsiNodeDriver {
   const count = Number(maxVolumes > LARGEST_COUNT ? LARGEST_COUNT : maxVolumes)
   const topologyKeys = Object.keys(topology).toSorted()
   return { name, nodeID: nodeId, topologyKeys, ...(count > 0 && { allocatable: { count } }) }

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { computeDriverMarks } from './compute-driver-marks.ts'
 import type { DriverMarks } from './compute-driver-marks.ts'
-import type { DriverFacts } from './csi-node-object.ts'
+import type { DriverInfo } from './csi-node-object.ts'
 
 const KEY = 'csi.volume.kubernetes.io/nodeid'
-const facts = (nodeId: string, topology: Readonly<Record<string, string>> = {}): DriverFacts => ({
+const info = (nodeId: string, topology: Readonly<Record<string, string>> = {}): DriverInfo => ({
   nodeId,
   maxVolumes: 0n,
   topology,
@@ -14,24 +14,24 @@ const facts = (nodeId: string, topology: Readonly<Record<string, string>> = {}):
 type Row = readonly [
   string,
   before: { readonly ids?: string; readonly labels?: Readonly<Record<string, string>> },
-  known: Readonly<Record<string, DriverFacts | 'gone'>>,
+  known: Readonly<Record<string, DriverInfo | 'gone'>>,
   patch: NonNullable<DriverMarks['patch']>['metadata'] | undefined,
   collisions?: Readonly<Record<string, string>>,
 ]
 const rows: readonly Row[] = [
   ['says nothing without drivers', {}, {}, undefined],
-  ['tells the first id', {}, { a: facts('n') }, { annotations: { [KEY]: '{"a":"n"}' } }],
+  ['tells the first id', {}, { a: info('n') }, { annotations: { [KEY]: '{"a":"n"}' } }],
   [
     'keeps the ids of others, sorted as ever',
     { ids: '{"z":"1","b":"2"}' },
-    { m: facts('n') },
+    { m: info('n') },
     { annotations: { [KEY]: '{"b":"2","m":"n","z":"1"}' } },
   ],
-  ['leaves an annotation alone that says it', { ids: '{ "a": "n" }' }, { a: facts('n') }, undefined],
+  ['leaves an annotation alone that says it', { ids: '{ "a": "n" }' }, { a: info('n') }, undefined],
   [
     'tells of an id that is another',
     { ids: '{"a":"old"}' },
-    { a: facts('n') },
+    { a: info('n') },
     { annotations: { [KEY]: '{"a":"n"}' } },
   ],
   [
@@ -48,24 +48,24 @@ const rows: readonly Row[] = [
   ],
   ['has nothing to do for one that was not there', { ids: '{"b":"2"}' }, { a: 'gone' }, undefined],
   ['leaves what it cannot read for another', { ids: 'what' }, { a: 'gone' }, undefined],
-  ['writes anew what it cannot read', { ids: '[' }, { a: facts('n') }, { annotations: { [KEY]: '{"a":"n"}' } }],
+  ['writes anew what it cannot read', { ids: '[' }, { a: info('n') }, { annotations: { [KEY]: '{"a":"n"}' } }],
   [
     'tells where the node is',
     { ids: '{"a":"n"}', labels: { 'example.com/zone': 'x', constructor: 'c' } },
-    { a: facts('n', { 'example.com/zone': 'x', 'example.com/rack': '7', constructor: 'c' }) },
+    { a: info('n', { 'example.com/zone': 'x', 'example.com/rack': '7', constructor: 'c' }) },
     { labels: { 'example.com/rack': '7' } },
   ],
   [
     'does not move the node for a driver, and tells none of its labels',
     { ids: '{"a":"n"}', labels: { zone: 'x' } },
-    { a: facts('n', { zone: 'y', rack: '7' }) },
+    { a: info('n', { zone: 'y', rack: '7' }) },
     undefined,
     { a: 'the driver says "zone" is "y", and the label of the node says "x"' },
   ],
   [
     'the first of two drivers that do not agree is believed',
     { ids: '{"a":"n","b":"m"}' },
-    { a: facts('n', { zone: 'x' }), b: facts('m', { zone: 'y' }) },
+    { a: info('n', { zone: 'x' }), b: info('m', { zone: 'y' }) },
     { labels: { zone: 'x' } },
     { b: 'the driver says "zone" is "y", and the label of the node says "x"' },
   ],

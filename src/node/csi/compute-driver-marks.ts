@@ -20,9 +20,9 @@ export function computeDriverMarks(node: Node, known: KnownDrivers): DriverMarks
   const collisions = new Map<string, string>()
   const oldLabels = new Map(Object.entries(node.metadata?.labels ?? {}))
   const labels = new Map(oldLabels)
-  for (const [driver, facts] of known) {
-    if (facts === 'gone') continue
-    const topology = Object.entries(facts.topology)
+  for (const [driver, info] of known) {
+    if (info === 'gone') continue
+    const topology = Object.entries(info.topology)
     const taken = topology.find(([name, value]) => (labels.get(name) ?? value) !== value)
     if (taken === undefined) for (const [name, value] of topology) labels.set(name, value)
     else collisions.set(driver, describeCollision(taken, labels.get(taken[0]) ?? ''))
@@ -44,9 +44,9 @@ function describeCollision([name, value]: readonly [string, string], existing: s
 function nextNodeIds(text: string | undefined, known: KnownDrivers): string | undefined {
   const before = parseNodeIds(text)
   const ids = new Map(before)
-  for (const [driver, facts] of known) {
-    if (facts === 'gone') ids.delete(driver)
-    else ids.set(driver, facts.nodeId)
+  for (const [driver, info] of known) {
+    if (info === 'gone') ids.delete(driver)
+    else ids.set(driver, info.nodeId)
   }
   const isSame = ids.size === before.size && [...ids].every(([driver, id]) => before.get(driver) === id)
   if (isSame) return text

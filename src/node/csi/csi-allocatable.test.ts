@@ -5,7 +5,7 @@ import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../../test/fakes/silent-logger.ts'
 import { ShutdownError } from '../../base/async/abort-errors.ts'
 import { CsiAllocatable } from './csi-allocatable.ts'
-import type { DriverFacts } from './csi-node-object.ts'
+import type { DriverInfo } from './csi-node-object.ts'
 import { toDriverTraits } from '../../protocols/csi/to-driver-traits.ts'
 
 const never = new AbortController().signal
@@ -15,7 +15,7 @@ function setUp(t: TestContext) {
   const periods = new Map<string, number>()
   const counts = new Map<string, bigint>()
   const asked: string[] = []
-  const told = new Map<string, DriverFacts>()
+  const reported = new Map<string, DriverInfo>()
   const hung = new Set<string>()
   const allocatable = new CsiAllocatable({
     registry: {
@@ -23,7 +23,7 @@ function setUp(t: TestContext) {
       get: (name) =>
         counts.has(name)
           ? ({
-              readFacts: async (signal: AbortSignal): Promise<DriverFacts> => {
+              readInfo: async (signal: AbortSignal): Promise<DriverInfo> => {
                 asked.push(name)
                 if (hung.has(name)) await clock.sleep(120_000, signal)
                 return { nodeId: 'other', maxVolumes: counts.get(name) ?? 0n, topology: { zone: 'other' } }
@@ -33,8 +33,8 @@ function setUp(t: TestContext) {
     },
     traits: (name) => toDriverTraits({ spec: { nodeAllocatableUpdatePeriodSeconds: periods.get(name) as number } }),
     objects: {
-      current: (name) => told.get(name),
-      install: async (name, facts) => void told.set(name, facts),
+      current: (name) => reported.get(name),
+      install: async (name, info) => void reported.set(name, info),
     },
     clock,
     log: silentLogger,
@@ -50,14 +50,14 @@ function setUp(t: TestContext) {
   })
   const add = (name: string, count: bigint) => {
     counts.set(name, count)
-    told.set(name, { nodeId: 'n', maxVolumes: count, topology: { zone: 'x' } })
+    reported.set(name, { nodeId: 'n', maxVolumes: count, topology: { zone: 'x' } })
   }
-  return { allocatable, clock, periods, counts, asked, told, hung, add }
+  return { allocatable, clock, periods, counts, asked, reported, hung, add }
 }
 
 describe('CsiAllocatable', () => {
   test('asks a driver as often as its object says, and tells of another count only', async (t) => {
-    const { allocatable, clock, periods, counts, asked, told, add } = setUp(t)
+    const { allocatable, clock, periods, counts, asked, reported, add } = setUp(t)
     add('disk', 5n)
     add('tape', 5n)
     periods.set('disk', 60)
@@ -67,7 +67,7 @@ describe('CsiAllocatable', () => {
     counts.set('disk', 4n)
     await clock.advance(1)
     assert.deepEqual(asked, ['disk'])
-    assert.deepEqual(told.get('disk'), { nodeId: 'n', maxVolumes: 4n, topology: { zone: 'x' } })
+    assert.deepEqual(reported.get('disk'), { nodeId: 'n', maxVolumes: 4n, topology: { zone: 'x' } })
     await clock.advance(120_000)
     assert.deepEqual(asked, ['disk', 'disk', 'disk'])
   })
@@ -109,12 +109,12 @@ describe('CsiAllocatable', () => {
   })
 
   test('asks at once when a driver could attach no more', async (t) => {
-    const { allocatable, counts, told, add } = setUp(t)
+    const { allocatable, counts, reported, add } = setUp(t)
     add('disk', 5n)
     counts.set('disk', 3n)
     await allocatable.refresh('disk', never)
-    assert.equal(told.get('disk')?.maxVolumes, 3n)
+    assert.equal(reported.get('disk')?.maxVolumes, 3n)
     await allocatable.refresh('unknown', never)
-    assert.equal(told.has('unknown'), false)
+    assert.equal(reported.has('unknown'), false)
   })
 })

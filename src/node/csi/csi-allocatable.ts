@@ -5,7 +5,7 @@ import { Wakeup } from '../../base/async/wakeup.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { CsiDriverTraits } from '../../protocols/csi/csi-driver-objects.ts'
 import type { CsiDriverRegistry } from './csi-driver-registry.ts'
-import type { DriverFacts } from './csi-node-object.ts'
+import type { DriverInfo } from './csi-node-object.ts'
 
 export interface CsiAllocatableDeps {
   readonly registry: Pick<CsiDriverRegistry, 'get' | 'names'>
@@ -13,8 +13,8 @@ export interface CsiAllocatableDeps {
   readonly traits: (driver: string) => CsiDriverTraits | undefined
   readonly objects: {
     /** What the driver said last; undefined when it is not told of. */
-    current(driver: string): DriverFacts | undefined
-    install(driver: string, facts: DriverFacts, signal: AbortSignal): Promise<void>
+    current(driver: string): DriverInfo | undefined
+    install(driver: string, info: DriverInfo, signal: AbortSignal): Promise<void>
   }
   readonly clock: Clock
   readonly log: Logger
@@ -29,7 +29,7 @@ interface Running {
 export class CsiAllocatable {
   readonly #deps: CsiAllocatableDeps
   readonly #running = new Map<string, Running>()
-  readonly #bell = new Wakeup()
+  readonly #wakeup = new Wakeup()
 
   constructor(deps: CsiAllocatableDeps) {
     this.#deps = deps
@@ -37,23 +37,23 @@ export class CsiAllocatable {
 
   /** A driver or its object came, changed or went. */
   wake(): void {
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   /** Asks the driver now: it could not attach one more. */
   async refresh(driver: string, signal: AbortSignal): Promise<void> {
     const { registry, objects } = this.#deps
-    const facts = await registry.get(driver)?.readFacts(signal)
+    const info = await registry.get(driver)?.readInfo(signal)
     const current = objects.current(driver)
-    if (facts === undefined || current === undefined || facts.maxVolumes === current.maxVolumes) return
+    if (info === undefined || current === undefined || info.maxVolumes === current.maxVolumes) return
     // The rest of what a driver says of the node holds as long as it is registered.
-    await objects.install(driver, { ...current, maxVolumes: facts.maxVolumes }, signal)
+    await objects.install(driver, { ...current, maxVolumes: info.maxVolumes }, signal)
   }
 
   async run(signal: AbortSignal): Promise<void> {
     await using group = new TaskGroup(signal)
     for (;;) {
-      await this.#bell.wait({ clock: this.#deps.clock, ms: undefined }, group.signal)
+      await this.#wakeup.wait({ clock: this.#deps.clock, ms: undefined }, group.signal)
       this.#follow(group)
     }
   }

@@ -1,5 +1,5 @@
 import type { CsiDriver, CsiDrivers } from '../../protocols/csi/csi-drivers.ts'
-import type { DriverFacts } from './csi-node-object.ts'
+import type { DriverInfo } from './csi-node-object.ts'
 import type { CsiVersion } from '../../protocols/csi/parse-csi-version.ts'
 
 /** A driver that is in use. */
@@ -9,7 +9,7 @@ export interface RegisteredDriver {
   readonly endpoint: string
   readonly version: CsiVersion
   /** Asks it again what it says of this node. */
-  readonly readFacts: (signal: AbortSignal) => Promise<DriverFacts>
+  readonly readInfo: (signal: AbortSignal) => Promise<DriverInfo>
 }
 
 /** The drivers that are registered now, by name. */

@@ -16,7 +16,7 @@ export interface CsiNodeDriver {
 }
 
 /** What a driver says of this node. */
-export interface DriverFacts {
+export interface DriverInfo {
   readonly nodeId: string
   /** How many volumes it can have; 0: any number. */
   readonly maxVolumes: bigint
@@ -25,7 +25,7 @@ export interface DriverFacts {
 }
 
 /** What the objects of the node should say of drivers; of those that are not in it, whatever they say now. */
-export type KnownDrivers = ReadonlyMap<string, DriverFacts | 'gone'>
+export type KnownDrivers = ReadonlyMap<string, DriverInfo | 'gone'>
 
 /** The node as the owner of its CSINode. */
 export interface CsiNodeOwner {

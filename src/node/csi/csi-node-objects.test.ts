@@ -6,14 +6,14 @@ import { silentLogger } from '../../../test/fakes/silent-logger.ts'
 import { ShutdownError } from '../../base/async/abort-errors.ts'
 import { KubeApiError, KubeUnreachableError } from '../../protocols/kube-api/kube-client.ts'
 import type { Node } from '../../model/generated/core-v1.ts'
-import type { CsiNode, DriverFacts } from './csi-node-object.ts'
+import type { CsiNode, DriverInfo } from './csi-node-object.ts'
 import { CsiNodeObjects } from './csi-node-objects.ts'
 
 const never = new AbortController().signal
 const away = () => new KubeUnreachableError('away')
 const refused = () => new KubeApiError('no such right', { code: 403, reason: 'Forbidden' })
 const KEY = 'csi.volume.kubernetes.io/nodeid'
-const facts = (change: Partial<DriverFacts> = {}): DriverFacts => ({
+const info = (change: Partial<DriverInfo> = {}): DriverInfo => ({
   nodeId: 'n',
   maxVolumes: 0n,
   topology: {},
@@ -153,10 +153,10 @@ describe('CsiNodeObjects', () => {
   test('nobody waits long for the first look', async (t) => {
     const answer = Promise.withResolvers<undefined>()
     const { clock, objects } = setUp(t, (next) => (next.getNode = () => answer.promise))
-    let isOver = false
-    const looked = objects.looked(never).then(() => (isOver = true))
+    let isTerminal = false
+    const looked = objects.looked(never).then(() => (isTerminal = true))
     await clock.advance(999)
-    assert.equal(isOver, false)
+    assert.equal(isTerminal, false)
     await clock.advance(1)
     await looked
     answer.resolve(undefined)
@@ -166,7 +166,7 @@ describe('CsiNodeObjects', () => {
   test('tells of a driver, first on the Node, and of its end there last', async (t) => {
     const { api, clock, objects } = setUp(t)
     await clock.advance(0)
-    await objects.install('a', facts({ topology: { zone: 'x' } }), never)
+    await objects.install('a', info({ topology: { zone: 'x' } }), never)
     assert.deepEqual([api.written, api.drivers, api.ids], [['create', 'patch', 'replace'], ['a'], '{"a":"n"}'])
     assert.deepEqual(api.node?.metadata?.labels, { zone: 'x' })
     objects.uninstall('a')
@@ -179,10 +179,10 @@ describe('CsiNodeObjects', () => {
   test('a driver that comes again at once never seems gone', async (t) => {
     const { api, clock, objects } = setUp(t)
     await clock.advance(0)
-    await objects.install('a', facts(), never)
+    await objects.install('a', info(), never)
     const before = api.written.length
     objects.uninstall('a')
-    await objects.install('a', facts(), never)
+    await objects.install('a', info(), never)
     await clock.advance(0)
     assert.deepEqual([api.written.length, api.drivers], [before, ['a']])
   })
@@ -196,7 +196,7 @@ describe('CsiNodeObjects', () => {
       conflicts -= 1
       return new KubeApiError('changed', { code: 409, reason: 'Conflict' })
     }
-    const installing = objects.install('a', facts(), never)
+    const installing = objects.install('a', info(), never)
     await clock.advance(310)
     await installing
     assert.deepEqual(api.drivers, ['a'])
@@ -206,7 +206,7 @@ describe('CsiNodeObjects', () => {
     const { api, clock, objects } = setUp(t)
     await clock.advance(0)
     api.failure = (call) => (call === 'replace' ? refused() : undefined)
-    const installing = assert.rejects(objects.install('a', facts(), never), { message: 'no such right' })
+    const installing = assert.rejects(objects.install('a', info(), never), { message: 'no such right' })
     await clock.advance(310)
     await installing
     assert.deepEqual([api.ids, objects.current('a')], [undefined, undefined])
@@ -217,7 +217,7 @@ describe('CsiNodeObjects', () => {
       next.node = { metadata: { name: 'node-1', uid: 'u-1', labels: { zone: 'x' } } }
     })
     await clock.advance(0)
-    await assert.rejects(objects.install('a', facts({ topology: { zone: 'y' } }), never), {
+    await assert.rejects(objects.install('a', info({ topology: { zone: 'y' } }), never), {
       message: 'Cannot tell where the node is: the driver says "zone" is "y", and the label of the node says "x"',
     })
     await clock.advance(0)
@@ -227,9 +227,9 @@ describe('CsiNodeObjects', () => {
   test('a driver that comes or goes while the API is away is told of when that is back', async (t) => {
     const { api, clock, objects } = setUp(t)
     await clock.advance(0)
-    await objects.install('a', facts(), never)
+    await objects.install('a', info(), never)
     api.failure = away
-    await objects.install('b', facts({ nodeId: 'm' }), never)
+    await objects.install('b', info({ nodeId: 'm' }), never)
     objects.uninstall('a')
     await clock.advance(100_000)
     assert.deepEqual([api.drivers, objects.problems()], [['a'], []])
@@ -241,7 +241,7 @@ describe('CsiNodeObjects', () => {
   test('tells all anew of a Node that was made anew', async (t) => {
     const { api, clock, objects } = setUp(t)
     await clock.advance(0)
-    await objects.install('a', facts(), never)
+    await objects.install('a', info(), never)
     const before = api.calls.length
     objects.nodeSeen(api.node)
     await clock.advance(0)

@@ -6,7 +6,7 @@ import { errorText } from '../../base/telemetry/create-logger.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { isApiAway } from './csi-node-api.ts'
 import type { CsiNodeApi } from './csi-node-api.ts'
-import type { DriverFacts } from './csi-node-object.ts'
+import type { DriverInfo } from './csi-node-object.ts'
 import { CsiNodeWriter, NodeMissingError } from './csi-node-writer.ts'
 
 export interface CsiNodeObjectsDeps {
@@ -30,13 +30,13 @@ const AWAY_MS = 1000
 const LONGEST_AWAY_MS = 30_000
 // Its watch tells when the Node is there; this is for one that cannot.
 const MISSING_MS = 10_000
-const LOOK_PATIENCE_MS = 1000
+const CHECK_PATIENCE_MS = 1000
 
 /** The drivers of this node as the cluster sees them: kept in the Node and CSINode objects, also over times without an API. */
 export class CsiNodeObjects {
   readonly #deps: CsiNodeObjectsDeps
   readonly #writer: CsiNodeWriter
-  readonly #bell = new Wakeup()
+  readonly #wakeup = new Wakeup()
   readonly #looked = Promise.withResolvers<void>()
   #problem: string | undefined = 'CSINode is not yet initialized'
 
@@ -53,7 +53,7 @@ export class CsiNodeObjects {
   /** Resolves when the objects were looked at once, whatever came of it: a node that was ready does not seem to falter at each start. */
   async looked(signal: AbortSignal): Promise<void> {
     using scope = new AbortScope(signal)
-    const patience = this.#deps.clock.sleep(LOOK_PATIENCE_MS, scope.signal)
+    const patience = this.#deps.clock.sleep(CHECK_PATIENCE_MS, scope.signal)
     patience.catch(() => {})
     await Promise.race([this.#looked.promise, patience])
   }
@@ -61,19 +61,19 @@ export class CsiNodeObjects {
   /** The Node was read: another one than before needs a CSINode of its own. */
   nodeSeen(node: Node | undefined): void {
     const uid = node?.metadata?.uid
-    if (uid !== undefined && uid !== this.#writer.nodeUid) this.#bell.wake()
+    if (uid !== undefined && uid !== this.#writer.nodeUid) this.#wakeup.wake()
   }
 
   /** What is told of a driver; undefined when nothing is. */
-  current(driver: string): DriverFacts | undefined {
-    const facts = this.#writer.get(driver)
-    return facts === 'gone' ? undefined : facts
+  current(driver: string): DriverInfo | undefined {
+    const info = this.#writer.get(driver)
+    return info === 'gone' ? undefined : info
   }
 
   /** Tells of a driver. Fails when the API refuses; when it is away, the driver is told of as soon as it is back. */
-  async install(driver: string, facts: DriverFacts, signal: AbortSignal): Promise<void> {
+  async install(driver: string, info: DriverInfo, signal: AbortSignal): Promise<void> {
     const before = this.#writer.get(driver)
-    this.#writer.set(driver, facts)
+    this.#writer.set(driver, info)
     try {
       const collision = (await this.#tryToWrite(signal)).get(driver)
       if (collision !== undefined) throw new Error(`Cannot tell where the node is: ${collision}`)
@@ -82,24 +82,24 @@ export class CsiNodeObjects {
         this.#deps.log.warn('cannot tell the API of a CSI driver, will try again', { driver, error })
       } else {
         this.#writer.set(driver, before ?? 'gone')
-        this.#bell.wake()
+        this.#wakeup.wake()
         throw error
       }
-      this.#bell.wake()
+      this.#wakeup.wake()
     }
   }
 
   /** The driver is gone; the objects follow. */
   uninstall(driver: string): void {
     this.#writer.set(driver, 'gone')
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   /** Makes the CSINode, then keeps both objects true until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#initialize(signal)
     for (;;) {
-      await this.#bell.wait({ clock: this.#deps.clock, ms: undefined }, signal)
+      await this.#wakeup.wait({ clock: this.#deps.clock, ms: undefined }, signal)
       await this.#writePatiently(signal)
     }
   }
@@ -112,7 +112,7 @@ export class CsiNodeObjects {
       this.#looked.resolve()
       if (error === undefined) return
       if (isApiAway(error) || error instanceof NodeMissingError) {
-        await this.#bell.wait({ clock, ms: isApiAway(error) ? AWAY_MS : MISSING_MS }, signal)
+        await this.#wakeup.wait({ clock, ms: isApiAway(error) ? AWAY_MS : MISSING_MS }, signal)
         continue
       }
       refusals += 1
@@ -127,7 +127,7 @@ export class CsiNodeObjects {
 
   async #writePatiently(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps
-    let told: string | undefined
+    let reported: string | undefined
     for (let ms = AWAY_MS; ; ms = Math.min(2 * ms, LONGEST_AWAY_MS)) {
       try {
         await this.#tryToWrite(signal)
@@ -135,10 +135,10 @@ export class CsiNodeObjects {
       } catch (error) {
         signal.throwIfAborted()
         const text = errorText(error)
-        if (text !== told) log.warn('cannot tell the API of CSI drivers, will try again', { error })
-        told = text
+        if (text !== reported) log.warn('cannot tell the API of CSI drivers, will try again', { error })
+        reported = text
       }
-      await this.#bell.wait({ clock, ms }, signal)
+      await this.#wakeup.wait({ clock, ms }, signal)
     }
   }
 

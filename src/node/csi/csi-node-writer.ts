@@ -3,7 +3,7 @@ import { computeCsiNodeChange } from './compute-csi-node-change.ts'
 import { computeDriverMarks } from './compute-driver-marks.ts'
 import type { DriverMarks } from './compute-driver-marks.ts'
 import type { CsiNodeApi } from './csi-node-api.ts'
-import type { CsiNode, CsiNodeOwner, DriverFacts, KnownDrivers } from './csi-node-object.ts'
+import type { CsiNode, CsiNodeOwner, DriverInfo, KnownDrivers } from './csi-node-object.ts'
 
 /** There is no Node object yet that the CSINode could belong to. */
 export class NodeMissingError extends Error {
@@ -18,7 +18,7 @@ export class CsiNodeWriter {
   readonly #api: CsiNodeApi
   readonly #nodeName: string
   readonly #lock = new KeyedLock()
-  readonly #known = new Map<string, DriverFacts | 'gone'>()
+  readonly #known = new Map<string, DriverInfo | 'gone'>()
   #nodeUid: string | undefined
 
   constructor(api: CsiNodeApi, nodeName: string) {
@@ -31,14 +31,14 @@ export class CsiNodeWriter {
     return this.#nodeUid
   }
 
-  get(driver: string): DriverFacts | 'gone' | undefined {
+  get(driver: string): DriverInfo | 'gone' | undefined {
     return this.#known.get(driver)
   }
 
   /** What is to be written from now on; undefined: nothing, whatever is there. */
-  set(driver: string, facts: DriverFacts | 'gone' | undefined): void {
-    if (facts === undefined) this.#known.delete(driver)
-    else this.#known.set(driver, facts)
+  set(driver: string, info: DriverInfo | 'gone' | undefined): void {
+    if (info === undefined) this.#known.delete(driver)
+    else this.#known.set(driver, info)
   }
 
   /** Writes what has to be, and gives the topologies that could not be told. One at a time, so that each sees what the last has written. */
@@ -55,13 +55,13 @@ export class CsiNodeWriter {
     }
     this.#nodeUid = uid
     // A driver that the CSINode lists has its id on the Node before, and until after.
-    const come = computeDriverMarks(node, new Map(known.filter(([, facts]) => facts !== 'gone')))
+    const come = computeDriverMarks(node, new Map(known.filter(([, info]) => info !== 'gone')))
     const marked = come.patch === undefined ? node : await this.#api.patchNode(come.patch, signal)
     await this.#writeCsiNode(csiNode, { name: this.#nodeName, uid }, new Map(known), signal)
-    const gone = computeDriverMarks(marked, new Map(known.filter(([, facts]) => facts === 'gone')))
+    const gone = computeDriverMarks(marked, new Map(known.filter(([, info]) => info === 'gone')))
     if (gone.patch !== undefined) await this.#api.patchNode(gone.patch, signal)
-    for (const [driver, facts] of known) {
-      if (facts === 'gone' && this.#known.get(driver) === 'gone') this.#known.delete(driver)
+    for (const [driver, info] of known) {
+      if (info === 'gone' && this.#known.get(driver) === 'gone') this.#known.delete(driver)
     }
     return come.collisions
   }

@@ -10,7 +10,7 @@ import { FakeCsiDriver } from '../../../test/fakes/fake-csi-driver.ts'
 import type { FakeCsiDriverOptions } from '../../../test/fakes/fake-csi-driver.ts'
 import { until } from '../../../test/fakes/until.ts'
 import { CsiDriverRegistry } from './csi-driver-registry.ts'
-import type { DriverFacts } from './csi-node-object.ts'
+import type { DriverInfo } from './csi-node-object.ts'
 import { CsiPluginHandler } from './csi-plugin-handler.ts'
 
 const never = new AbortController().signal
@@ -23,8 +23,8 @@ function setUp(t: TestContext, { hasApi = true } = {}) {
   const registry = new CsiDriverRegistry(() => void journal.push('changed'))
   const clock = new FakeClock()
   const objects = {
-    async install(driver: string, facts: DriverFacts) {
-      journal.push(['install', driver, facts])
+    async install(driver: string, info: DriverInfo) {
+      journal.push(['install', driver, info])
       if (refusal.error !== undefined) throw refusal.error
     },
     uninstall: (driver: string) => void journal.push(['uninstall', driver]),
@@ -54,10 +54,10 @@ describe('CsiPluginHandler', () => {
     await handler.register(plugin(fake.path), never)
     const { name, nodeId } = registry.find('disk') ?? {}
     assert.deepEqual([name, nodeId, registry.names()], ['disk', 'n-7', ['disk']])
-    const facts = { nodeId: 'n-7', maxVolumes: 4n, topology: { zone: 'x' } }
-    assert.deepEqual(journal, [['install', 'disk', facts], 'changed'])
+    const info = { nodeId: 'n-7', maxVolumes: 4n, topology: { zone: 'x' } }
+    assert.deepEqual(journal, [['install', 'disk', info], 'changed'])
     fake.maxVolumes = 5n
-    assert.deepEqual(await registry.get('disk')?.readFacts(never), { ...facts, maxVolumes: 5n })
+    assert.deepEqual(await registry.get('disk')?.readInfo(never), { ...info, maxVolumes: 5n })
     await handler.deregister(plugin(fake.path))
     assert.equal(registry.find('disk'), undefined)
     assert.deepEqual(journal.slice(2), ['changed', ['uninstall', 'disk']])

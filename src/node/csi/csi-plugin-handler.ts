@@ -5,7 +5,7 @@ import { CsiCallError } from '../../protocols/csi/csi-call-error.ts'
 import type { CsiDriverRegistry } from './csi-driver-registry.ts'
 import { CsiNodeClient } from '../../protocols/csi/csi-node-client.ts'
 import type { DriverCall } from '../../metrics/driver-call.ts'
-import type { DriverFacts } from './csi-node-object.ts'
+import type { DriverInfo } from './csi-node-object.ts'
 import { compareVersions, parseCsiVersion } from '../../protocols/csi/parse-csi-version.ts'
 import type { CsiVersion } from '../../protocols/csi/parse-csi-version.ts'
 
@@ -14,7 +14,7 @@ export interface CsiPluginHandlerDeps {
   /** Where drivers of this node are told of; undefined on a node without an API. */
   readonly objects:
     | {
-        install(driver: string, facts: DriverFacts, signal: AbortSignal): Promise<void>
+        install(driver: string, info: DriverInfo, signal: AbortSignal): Promise<void>
         uninstall(driver: string): void
       }
     | undefined
@@ -69,26 +69,26 @@ export class CsiPluginHandler {
       )
     }
     const client = new CsiNodeClient({ driver: name, socketPath: endpoint, onCall, clock })
-    const facts = await this.#ask(name, client, signal)
-    await objects?.install(name, facts, signal)
-    const driver = createCsiDriver(client, { name, nodeId: facts.nodeId })
-    registry.set(name, { driver, endpoint, version, readFacts: (s) => readFacts(name, client, s) })
+    const info = await this.#ask(name, client, signal)
+    await objects?.install(name, info, signal)
+    const driver = createCsiDriver(client, { name, nodeId: info.nodeId })
+    registry.set(name, { driver, endpoint, version, readInfo: (s) => readInfo(name, client, s) })
   }
 
-  async #ask(name: string, client: CsiNodeClient, signal: AbortSignal): Promise<DriverFacts> {
+  async #ask(name: string, client: CsiNodeClient, signal: AbortSignal): Promise<DriverInfo> {
     for (const ms of ASK_PAUSES_MS) {
       try {
-        return await readFacts(name, client, signal)
+        return await readInfo(name, client, signal)
       } catch (error) {
         if (!(error instanceof CsiCallError) || error.code !== 'Unavailable') throw error
       }
       await this.#deps.clock.sleep(ms, signal)
     }
-    return await readFacts(name, client, signal)
+    return await readInfo(name, client, signal)
   }
 }
 
-async function readFacts(name: string, client: CsiNodeClient, signal: AbortSignal): Promise<DriverFacts> {
+async function readInfo(name: string, client: CsiNodeClient, signal: AbortSignal): Promise<DriverInfo> {
   const { nodeId, maxVolumesPerNode, accessibleTopology } = await client.call('nodeGetInfo', {}, signal)
   if (nodeId === '') throw new Error(`Cannot register CSI driver "${name}": it has no id for this node`)
   return { nodeId, maxVolumes: maxVolumesPerNode, topology: accessibleTopology?.segments ?? {} }

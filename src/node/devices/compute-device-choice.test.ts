@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { computeDeviceChoice } from './compute-device-choice.ts'
-import type { DeviceChoice, DeviceWish } from './compute-device-choice.ts'
+import type { DeviceChoice, DeviceRequest } from './compute-device-choice.ts'
 import type { DeviceList } from './device.ts'
 
 /** Such as "a", "b:0" near to a NUMA node, "c:01" near to two, "d!" that is ill. */
@@ -24,7 +24,7 @@ const chosen = (ids: readonly string[], fixed: readonly string[], nodes?: Readon
 const refused = (why: string): DeviceChoice => ({ kind: 'refused', why })
 
 describe('computeDeviceChoice()', () => {
-  const rows: readonly (readonly [string, DeviceList, readonly string[], Partial<DeviceWish>, DeviceChoice])[] = [
+  const rows: readonly (readonly [string, DeviceList, readonly string[], Partial<DeviceRequest>, DeviceChoice])[] = [
     ['the first that are free', list('c', 'a', 'b'), ['a'], { count: 1 }, chosen(['b'], [])],
     ['none that is ill', list('a!', 'b'), [], { count: 1 }, chosen(['b'], [])],
     [
@@ -72,9 +72,9 @@ describe('computeDeviceChoice()', () => {
     ],
     ['any where no device has a place', list('a', 'b'), [], { count: 1, affinity: near(1) }, chosen(['a'], [])],
   ]
-  for (const [name, devices, taken, wish, expected] of rows) {
+  for (const [name, devices, taken, desired, expected] of rows) {
     test(name, () => {
-      const whole = { resource: 'example.com/gpu', count: 1, reusable: [], affinity: undefined, ...wish }
+      const whole = { resource: 'example.com/gpu', count: 1, reusable: [], affinity: undefined, ...desired }
       assert.deepEqual(computeDeviceChoice(whole, { devices, taken: new Set(taken) }), expected)
     })
   }
@@ -85,8 +85,8 @@ describe('computeDeviceChoice()', () => {
       fc.property(fc.array(device), fc.integer({ min: 1, max: 5 }), fc.subarray([0, 1, 2]), (all, count, nodes) => {
         const devices: DeviceList = new Map(all.map((each, index) => [`${index}`, { id: `${index}`, ...each }]))
         const taken = new Set(all.flatMap(({ isTaken }, index) => (isTaken ? [`${index}`] : [])))
-        const wish = { resource: 'r', count, reusable: [], affinity: new Set(nodes) }
-        const choice = computeDeviceChoice(wish, { devices, taken })
+        const desired = { resource: 'r', count, reusable: [], affinity: new Set(nodes) }
+        const choice = computeDeviceChoice(desired, { devices, taken })
         const free = [...devices.values()].filter(({ id, isHealthy }) => isHealthy && !taken.has(id))
         assert.equal(choice.kind, free.length >= count ? 'chosen' : 'refused')
         if (choice.kind === 'refused') return

@@ -1,6 +1,6 @@
 import type { DeviceList, OpenChoice, PluginDevice } from './device.ts'
 
-export interface DeviceWish {
+export interface DeviceRequest {
   readonly resource: string
   readonly count: number
   /** Devices of init containers of the same pod, which end before this container begins. */
@@ -21,11 +21,11 @@ export type DeviceChoice =
   | { readonly kind: 'refused'; readonly why: string }
 
 /** Chooses devices: those that the pod has anyway, then those near to the container, then any. */
-export function computeDeviceChoice(wish: DeviceWish, { devices, taken }: DeviceStock): DeviceChoice {
-  const { resource, count, affinity } = wish
+export function computeDeviceChoice(desired: DeviceRequest, { devices, taken }: DeviceStock): DeviceChoice {
+  const { resource, count, affinity } = desired
   const healthy = sortedIds([...devices.values()].filter(({ isHealthy }) => isHealthy))
   if (healthy.length === 0) return refuse(`no healthy devices present; cannot allocate unhealthy devices ${resource}`)
-  const reused = wish.reusable.filter((id) => healthy.includes(id)).slice(0, count)
+  const reused = desired.reusable.filter((id) => healthy.includes(id)).slice(0, count)
   const needed = count - reused.length
   if (needed === 0) return { kind: 'chosen', ids: reused, open: { fixed: reused, nodes: undefined } }
   const available = healthy.filter((id) => !taken.has(id))

@@ -103,7 +103,7 @@ describe('DeviceAssignments', () => {
       { [GPU]: '1' },
       { extendedResourceClaimStatus: { resourceClaimName: 'c', requestMappings: [mapping] } },
     )
-    assert.deepEqual(assignments.wishes(pod, container), new Map())
+    assert.deepEqual(assignments.requested(pod, container), new Map())
   })
 
   test('knows what runs with recorded devices to be in use', () => {

@@ -83,7 +83,7 @@ export class DeviceAssignments implements HintProvider {
   }
 
   /** The devices that a container asks for, by resource. */
-  wishes(pod: Pod, container: Container | EphemeralContainer): ReadonlyMap<string, number> {
+  requested(pod: Pod, container: Container | EphemeralContainer): ReadonlyMap<string, number> {
     const claimed = new Set(
       (pod.status?.extendedResourceClaimStatus?.requestMappings ?? [])
         .filter(({ containerName }) => containerName === container.name)
@@ -95,7 +95,7 @@ export class DeviceAssignments implements HintProvider {
 
   hints(pod: Pod, container: Container): PlacementHints {
     const { uid } = pod.metadata
-    return this.#toHints(this.wishes(pod, container), (resource) => ({
+    return this.#toHints(this.requested(pod, container), (resource) => ({
       had: this.get({ uid, container: container.name, resource })?.ids ?? [],
       reusable: this.#reusable(pod, container.name, resource),
     }))
@@ -112,7 +112,7 @@ export class DeviceAssignments implements HintProvider {
   allocate(pod: Pod, container: Container, { nodes }: PlacementAffinity): PlacementRejection | undefined {
     const { inventory } = this.#deps
     const { uid } = pod.metadata
-    for (const [resource, count] of this.wishes(pod, container)) {
+    for (const [resource, count] of this.requested(pod, container)) {
       const place = { uid, container: container.name, resource }
       const had = this.get(place)
       if (had?.ids.length === count) continue
@@ -121,9 +121,9 @@ export class DeviceAssignments implements HintProvider {
           `pod "${uid}" container "${container.name}" changed request for resource "${resource}" from ${had.ids.length} to ${count}`,
         )
       if (!inventory.knows(resource)) return reject(`cannot allocate unregistered device ${resource}`)
-      const wish = { resource, count, reusable: this.#reusable(pod, container.name, resource), affinity: nodes }
+      const desired = { resource, count, reusable: this.#reusable(pod, container.name, resource), affinity: nodes }
       const stock = { devices: inventory.devices(resource), taken: this.taken(resource) }
-      const choice = computeDeviceChoice(wish, stock)
+      const choice = computeDeviceChoice(desired, stock)
       if (choice.kind === 'refused') return reject(choice.why)
       this.set(place, { kind: 'reserved', ids: choice.ids, open: choice.open })
     }
@@ -159,10 +159,10 @@ export class DeviceAssignments implements HintProvider {
   }
 
   #toHints(
-    wishes: ReadonlyMap<string, number>,
+    requested: ReadonlyMap<string, number>,
     find: (resource: string) => { readonly had: readonly string[]; readonly reusable: readonly string[] },
   ): PlacementHints {
-    const entries = [...wishes].map(
+    const entries = [...requested].map(
       ([resource, count]) => [resource, this.#hintsOf(resource, count, find(resource))] as const,
     )
     return new Map(entries)

@@ -141,7 +141,7 @@ export class DeviceInventory {
       this.#resources.delete(name)
       this.#dropped.add(name)
     }
-    if (away.length > 0) this.#tell()
+    if (away.length > 0) this.#report()
     return away
   }
 
@@ -162,10 +162,10 @@ export class DeviceInventory {
 
   #set(resource: string, state: DeviceResource): void {
     this.#resources.set(resource, state)
-    this.#tell()
+    this.#report()
   }
 
-  #tell(): void {
+  #report(): void {
     for (const resolve of this.#waiting) resolve()
     this.#deps.onChange()
   }

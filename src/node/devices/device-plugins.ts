@@ -77,13 +77,13 @@ export class DevicePlugins {
     const { inventory, onHealth, log } = this.#deps
     using _ = client
     let error: unknown
-    let told = ''
+    let reported = ''
     try {
       for await (const devices of client.devices(signal)) {
         const news = inventory.listed(resource, client, devices)
         const counts = { devices: devices.length, healthy: devices.filter(({ isHealthy }) => isHealthy).length }
-        if (JSON.stringify(counts) !== told) log.info('device plugin told of its devices', { resource, ...counts })
-        told = JSON.stringify(counts)
+        if (JSON.stringify(counts) !== reported) log.info('device plugin told of its devices', { resource, ...counts })
+        reported = JSON.stringify(counts)
         if (news.length > 0) onHealth(resource, news)
       }
     } catch (caught) {

@@ -4,10 +4,10 @@ import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
 import { waitForShared } from '../../base/async/wait-for-shared.ts'
-import { findConflicts, mergeExtras, NO_EXTRAS } from '../../pods/containers/container-extras.ts'
-import type { ContainerExtras } from '../../pods/containers/container-extras.ts'
+import { findConflicts, mergeInjections, NO_INJECTIONS } from '../../pods/containers/container-extras.ts'
+import type { ContainerInjections } from '../../pods/containers/container-extras.ts'
 import { DEVICES_ANNOTATION } from '../../model/pod/devices-annotation.ts'
-import { ExtrasError } from '../../model/pod/extras-error.ts'
+import { InjectionsError } from '../../model/pod/extras-error.ts'
 import type { Container, EphemeralContainer, ResourceStatus } from '../../model/generated/core-v1.ts'
 import { allContainers } from '../../model/pod/pod-containers.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
@@ -21,7 +21,7 @@ import { formatDevicesNote } from './devices-note.ts'
 import { DevicePluginError } from './device-plugin-client.ts'
 import type { DevicePluginCalls } from './device-plugin-client.ts'
 import { groupByNode } from './device.ts'
-import { toDeviceExtras } from './to-device-extras.ts'
+import { toDeviceInjections } from './to-device-extras.ts'
 
 /** Shows what is done for a pod, under its name, while it is done. */
 type NoteStep = <T>(name: string, work: () => Promise<T>) => Promise<T>
@@ -32,7 +32,7 @@ export interface PodDevicesDeps {
   /** Resolves when what was given is on the disk. */
   readonly record: () => Promise<void>
   /** Is the health of devices told in the status of pods? */
-  readonly tellsHealth: boolean
+  readonly reportsHealth: boolean
   readonly metrics: Pick<DeviceMetrics, 'devicesAllocated'>
   readonly tasks: TaskGroup
   readonly clock: Clock
@@ -42,7 +42,7 @@ export interface PodDevicesDeps {
 interface EnsureRequest {
   readonly pod: Pod
   /** Nothing of the pod runs. */
-  readonly startsAnew: boolean
+  readonly startsAgain: boolean
   readonly noteStep: NoteStep
 }
 
@@ -70,7 +70,7 @@ export class PodDevices {
     const { uid } = request.pod.metadata
     const places = this.#places(request.pod)
     if (places.length === 0) return
-    const isComplete = places.every((place) => this.#isThere(place, request.startsAnew))
+    const isComplete = places.every((place) => this.#isThere(place, request.startsAgain))
     // What could not be recorded when it was given still has to be.
     if (isComplete && !this.#bringing.has(uid)) return await this.#record()
     const { done } = this.#bringing.getOrInsertComputed(uid, () => this.#begin(request))
@@ -78,20 +78,20 @@ export class PodDevices {
   }
 
   /** What one container gets, each time before it is made. */
-  async containerExtras({ pod, container, noteStep }: ContainerRequest, signal: AbortSignal): Promise<ContainerExtras> {
+  async containerInjections({ pod, container, noteStep }: ContainerRequest, signal: AbortSignal): Promise<ContainerInjections> {
     const { assignments } = this.#deps
     const { uid } = pod.metadata
     // Usually it has all: only of a container whose devices are not known any more, they are chosen anew.
     const refusal = assignments.allocate(pod, container, { nodes: undefined, preferred: true })
     if (refusal !== undefined) throw new Error(refusal.message)
-    await this.ensure({ pod, startsAnew: false, noteStep }, signal)
-    const added: ContainerExtras[] = []
+    await this.ensure({ pod, startsAgain: false, noteStep }, signal)
+    const added: ContainerInjections[] = []
     const given = [...assignments.ofContainer(uid, container.name)].sort(([a], [b]) => (a < b ? -1 : 1))
     for (const [resource, devices] of given) {
       await this.#preStart({ uid, container: container.name, resource }, noteStep, signal)
-      if (devices.kind === 'given') added.push(toDeviceExtras(devices.response))
+      if (devices.kind === 'given') added.push(toDeviceInjections(devices.response))
     }
-    if (given.length === 0) return NO_EXTRAS
+    if (given.length === 0) return NO_INJECTIONS
     const conflicts = findConflicts(added)
     if (conflicts.length > 0)
       this.#deps.log.warn('device plugins want different things for one container, the first is heard', {
@@ -99,8 +99,8 @@ export class PodDevices {
         container: container.name,
         conflicts,
       })
-    const note = { ...NO_EXTRAS, annotations: { [DEVICES_ANNOTATION]: formatDevicesNote(new Map(given)) } }
-    return mergeExtras([...added, note])
+    const note = { ...NO_INJECTIONS, annotations: { [DEVICES_ANNOTATION]: formatDevicesNote(new Map(given)) } }
+    return mergeInjections([...added, note])
   }
 
   /** Nothing of the pod runs any more: its devices are free. */
@@ -117,7 +117,7 @@ export class PodDevices {
 
   /** How the devices of a pod are, by container. */
   health({ metadata: { uid }, spec }: Pod): ReadonlyMap<string, readonly ResourceStatus[]> {
-    if (!this.#deps.tellsHealth) return new Map()
+    if (!this.#deps.reportsHealth) return new Map()
     const rows = spec.containers.map(({ name }) => [name, this.#healthOf(uid, name)] as const)
     return new Map(rows.filter(([, statuses]) => statuses.length > 0))
   }
@@ -146,9 +146,9 @@ export class PodDevices {
     )
   }
 
-  #isThere(place: DevicePlace, startsAnew: boolean): boolean {
+  #isThere(place: DevicePlace, startsAgain: boolean): boolean {
     const devices = this.#deps.assignments.get(place)
-    return devices === undefined || (devices.kind === 'given' && (devices.isConfirmed || !startsAnew))
+    return devices === undefined || (devices.kind === 'given' && (devices.isConfirmed || !startsAgain))
   }
 
   #begin(request: EnsureRequest): { readonly done: Promise<void>; readonly scope: AbortScope } {
@@ -161,11 +161,11 @@ export class PodDevices {
     tasks.run(`devices of pod ${uid}`, async (shutdown) => {
       using _ = scope
       try {
-        await this.#bring(request, scope.signal)
+        await this.#ensure(request, scope.signal)
         resolve()
       } catch (error) {
         // A pod that ends for it needs the others neither; they are free before anybody hears of its end.
-        if (error instanceof ExtrasError && error.end !== undefined) this.#deps.assignments.release(uid)
+        if (error instanceof InjectionsError && error.end !== undefined) this.#deps.assignments.release(uid)
         reject(error)
         shutdown.throwIfAborted()
       } finally {
@@ -175,9 +175,9 @@ export class PodDevices {
     return { done, scope }
   }
 
-  async #bring({ pod, startsAnew, noteStep }: EnsureRequest, signal: AbortSignal): Promise<void> {
+  async #ensure({ pod, startsAgain, noteStep }: EnsureRequest, signal: AbortSignal): Promise<void> {
     for (const place of this.#places(pod)) {
-      if (this.#isThere(place, startsAnew)) continue
+      if (this.#isThere(place, startsAgain)) continue
       const plugin = await this.#waitForPlugin(place.resource, noteStep, signal)
       const devices = this.#deps.assignments.get(place)
       if (devices === undefined) continue
@@ -192,7 +192,7 @@ export class PodDevices {
     try {
       await this.#deps.record()
     } catch (error) {
-      throw new ExtrasError('Cannot record which devices the pod has', { cause: error })
+      throw new InjectionsError('Cannot record which devices the pod has', { cause: error })
     }
   }
 
@@ -246,7 +246,7 @@ export class PodDevices {
         assignments.set(place, { kind: 'given', ids, byNode, response, isConfirmed: true })
       } catch (error) {
         if (!(error instanceof DevicePluginError)) throw error
-        throw error.isAway ? new ExtrasError(error.message, { cause: error }) : end(error.detail, error)
+        throw error.isAway ? new InjectionsError(error.message, { cause: error }) : end(error.detail, error)
       } finally {
         metrics.devicesAllocated(resource, (clock.monotonic() - begun) / 1000)
       }
@@ -265,7 +265,7 @@ export class PodDevices {
   }
 }
 
-function end(why: string, cause?: unknown): ExtrasError {
+function end(why: string, cause?: unknown): InjectionsError {
   const message = `Allocate failed due to ${why}, which is unexpected`
-  return new ExtrasError(message, { cause, end: { reason: 'UnexpectedAdmissionError', message } })
+  return new InjectionsError(message, { cause, end: { reason: 'UnexpectedAdmissionError', message } })
 }

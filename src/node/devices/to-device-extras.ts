@@ -1,14 +1,14 @@
-import type { ContainerExtras } from '../../pods/containers/container-extras.ts'
+import type { ContainerInjections } from '../../pods/containers/container-extras.ts'
 import type { ContainerAllocateResponse } from './generated/device-plugin-v1beta1.ts'
 
 /** What a device plugin wants a container to have, in the terms of its configuration. */
-export function toDeviceExtras({
+export function toDeviceInjections({
   envs,
   mounts,
   devices,
   annotations,
   cdiDevices,
-}: ContainerAllocateResponse): ContainerExtras {
+}: ContainerAllocateResponse): ContainerInjections {
   return {
     variables: Object.entries(envs).map(([name, value]) => ({ name, value })),
     mounts: mounts.map(({ containerPath, hostPath, readOnly }) => ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
-import { createPodFigures, createStatsSnapshot } from '../../../test/builders/create-stats-snapshot.ts'
+import { createPodUsage, createStatsSnapshot } from '../../../test/builders/create-stats-snapshot.ts'
 import { parseQuantity } from '../../model/resources/quantity.ts'
 import { computeEvictionMessage } from './compute-eviction-message.ts'
 import { computeObservations } from './compute-observations.ts'
@@ -19,8 +19,8 @@ describe('computeEvictionMessage()', () => {
   })
 
   test('blames containers that use more than they asked for', () => {
-    const figures = createPodFigures({ uid: 'u-1', memory: 2048 })
-    assert.deepEqual(computeEvictionMessage(asking, figures, reasonOf('memory', 'memory.available', '100Mi')), {
+    const stats = createPodUsage({ uid: 'u-1', memory: 2048 })
+    assert.deepEqual(computeEvictionMessage(asking, stats, reasonOf('memory', 'memory.available', '100Mi')), {
       message:
         'The node was low on resource: memory. Threshold quantity: 100Mi, available: 90Mi. ' +
         'Container main was using 2Gi, request is 1Gi, has larger consumption of memory. ',
@@ -33,10 +33,10 @@ describe('computeEvictionMessage()', () => {
   })
 
   test('blames nobody who keeps to what was asked for', () => {
-    const figures = createPodFigures({ uid: 'u-1', memory: 1024 })
+    const stats = createPodUsage({ uid: 'u-1', memory: 1024 })
     const { message, annotations } = computeEvictionMessage(
       asking,
-      figures,
+      stats,
       reasonOf('memory', 'memory.available', '100Mi'),
     )
     assert.equal(message, 'The node was low on resource: memory. Threshold quantity: 100Mi, available: 90Mi. ')
@@ -45,8 +45,8 @@ describe('computeEvictionMessage()', () => {
 
   test('names the pod when it asked as a whole', () => {
     const pod = createPod({ spec: { resources: { requests: { memory: '10Mi' } } } })
-    const figures = createPodFigures({ uid: 'u-1', memory: 20 })
-    const { message, annotations } = computeEvictionMessage(pod, figures, reasonOf('memory', 'memory.available', '1Gi'))
+    const stats = createPodUsage({ uid: 'u-1', memory: 20 })
+    const { message, annotations } = computeEvictionMessage(pod, stats, reasonOf('memory', 'memory.available', '1Gi'))
     assert.equal(
       message,
       'The node was low on resource: memory. Threshold quantity: 1Gi, available: 90Mi. ' +
@@ -57,13 +57,13 @@ describe('computeEvictionMessage()', () => {
   })
 
   test('counts layers and logs for the disk, and nothing for inodes', () => {
-    const figures = createPodFigures({ uid: 'u-1', rootfs: 5, logs: 6, inodes: 80 })
-    const disk = computeEvictionMessage(createPod(), figures, reasonOf('ephemeral-storage', 'nodefs.available', '50Mi'))
+    const stats = createPodUsage({ uid: 'u-1', rootfs: 5, logs: 6, inodes: 80 })
+    const disk = computeEvictionMessage(createPod(), stats, reasonOf('ephemeral-storage', 'nodefs.available', '50Mi'))
     assert.match(
       disk.message,
       /Container main was using 11Mi, request is 0, has larger consumption of ephemeral-storage\. $/,
     )
-    const inodes = computeEvictionMessage(createPod(), figures, reasonOf('inodes', 'nodefs.inodesFree', '10'))
+    const inodes = computeEvictionMessage(createPod(), stats, reasonOf('inodes', 'nodefs.inodesFree', '10'))
     assert.equal(inodes.message, 'The node was low on resource: inodes. Threshold quantity: 10, available: 3. ')
   })
 

@@ -1,6 +1,6 @@
 import type { Pod } from '../../model/pod/pod.ts'
 import { formatQuantity, parseQuantity, quantityValue } from '../../model/resources/quantity.ts'
-import type { PodFigures } from '../stats/stats-snapshot.ts'
+import type { PodUsage } from '../stats/stats-snapshot.ts'
 import { computeLeast } from './compute-eviction-step.ts'
 import { toQuantity } from './compute-observations.ts'
 import type { Observations } from './compute-observations.ts'
@@ -27,16 +27,16 @@ const NONE = '0'
 /** Says what the node was short of and who of the pod used more than was asked for, in the words that others match on. */
 export function computeEvictionMessage(
   pod: Pod,
-  figures: PodFigures | undefined,
+  stats: PodUsage | undefined,
   reason: EvictionReason,
 ): EvictionMessage {
   const { resource } = reason
   const head = `The node was low on resource: ${resource}. ${thresholdText(reason)}`
-  if (figures === undefined) return { message: head, annotations: {} }
+  if (stats === undefined) return { message: head, annotations: {} }
   const blame = (who: string, usage: string, request: string) =>
     `${who} was using ${usage}, request is ${request}, has larger consumption of ${resource}. `
-  const whole = resource === 'memory' ? podDemand(pod, figures) : undefined
-  const offenders = listOffenders(pod, figures, resource)
+  const whole = resource === 'memory' ? podDemand(pod, stats) : undefined
+  const offenders = listOffenders(pod, stats, resource)
   const parts = [
     ...(whole === undefined ? [] : [blame(`Pod ${pod.metadata.name}`, whole.usage, whole.request)]),
     ...offenders.map(({ name, usage, request }) => blame(`Container ${name}`, usage, request)),
@@ -60,14 +60,14 @@ function thresholdText({ resource, due, observations }: EvictionReason): string 
   return `Threshold quantity: ${least}, available: ${formatQuantity(observation.available)}. `
 }
 
-function podDemand({ spec }: Pod, figures: PodFigures) {
+function podDemand({ spec }: Pod, stats: PodUsage) {
   const request = spec.resources?.requests?.['memory']
-  const usage = memoryOf(figures)
+  const usage = memoryOf(stats)
   if (request === undefined || usage === undefined) return undefined
   return { usage: formatQuantity(toQuantity(usage, 'BinarySI')), request: formatQuantity(parseQuantity(request)) }
 }
 
-function listOffenders({ spec }: Pod, { containers }: PodFigures, resource: StarvedResource) {
+function listOffenders({ spec }: Pod, { containers }: PodUsage, resource: StarvedResource) {
   const specs = [...spec.containers, ...(spec.initContainers ?? [])]
   return containers.flatMap((container) => {
     const found = specs.find(({ name }) => name === container.name)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
-import { createPodFigures } from '../../../test/builders/create-stats-snapshot.ts'
+import { createPodUsage } from '../../../test/builders/create-stats-snapshot.ts'
 import type { PodUse } from '../../../test/builders/create-stats-snapshot.ts'
 import { isCriticalPod } from '../../model/pod/critical-pod.ts'
 import { CONFIG_SOURCE_ANNOTATION } from '../../model/pod/pod.ts'
@@ -32,9 +32,9 @@ function order(
   parts: EvictionNeed['parts'] = ['rootfs', 'logs', 'volumes'],
 ): string {
   const uses = entries.map(([, use]) => use).filter((use) => typeof use !== 'string')
-  const figures = new Map(uses.map((use) => createPodFigures(use)).map((each) => [each.uid, each]))
+  const stats = new Map(uses.map((use) => createPodUsage(use)).map((each) => [each.uid, each]))
   const pods = entries.map(([about, use]) => pod(typeof use === 'string' ? use : use.uid, about))
-  return computeEvictionOrder(pods, { resource, parts, figures })
+  return computeEvictionOrder(pods, { resource, parts, stats })
     .map(({ metadata }) => metadata.uid)
     .join(' ')
 }
@@ -110,14 +110,14 @@ describe('computeEvictionOrder()', () => {
             annotations: isStatic ? { [CONFIG_SOURCE_ANNOTATION]: 'file' } : {},
           }),
         )
-        const figures = new Map(
+        const stats = new Map(
           entries.flatMap(({ memory }, index) => {
             if (memory === null) return []
-            const each = createPodFigures({ uid: `u-${index}`, memory, rootfs: memory, processes: memory })
+            const each = createPodUsage({ uid: `u-${index}`, memory, rootfs: memory, processes: memory })
             return [[each.uid, each]]
           }),
         )
-        const need = { resource, parts: ['rootfs'] as const, figures }
+        const need = { resource, parts: ['rootfs'] as const, stats }
         const ordered = computeEvictionOrder(pods, need)
         assert.deepEqual(ordered, computeEvictionOrder(pods.toReversed(), need))
         assert.deepEqual(new Set(ordered), new Set(pods.filter((each) => !isCriticalPod(each))))

@@ -2,7 +2,7 @@ import { computePodRequests } from '../../model/resources/compute-pod-requests.t
 import { isCriticalPod } from '../../model/pod/critical-pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import { quantityValue } from '../../model/resources/quantity.ts'
-import type { PodFigures } from '../stats/stats-snapshot.ts'
+import type { PodUsage } from '../stats/stats-snapshot.ts'
 import type { DiskPart } from './compute-disk-layout.ts'
 import { computePodUsage } from './compute-pod-usage.ts'
 import type { StarvedResource } from './signal.ts'
@@ -10,14 +10,14 @@ import type { StarvedResource } from './signal.ts'
 export interface EvictionNeed {
   readonly resource: StarvedResource
   readonly parts: readonly DiskPart[]
-  readonly figures: ReadonlyMap<PodUid, PodFigures>
+  readonly stats: ReadonlyMap<PodUid, PodUsage>
 }
 
 interface Candidate {
   readonly pod: Pod
   readonly isUnknown: boolean
   /** It uses more than it asked for. */
-  readonly isOver: boolean
+  readonly isTerminal: boolean
   readonly priority: number
   /** What it uses beyond what it asked for. */
   readonly excess: number
@@ -37,7 +37,7 @@ export function computeEvictionOrder(pods: readonly Pod[], need: EvictionNeed): 
 
 /** What cannot be measured goes first: there is no other way to bound it. */
 function compareDemands(a: Candidate, b: Candidate): number {
-  return Number(b.isUnknown) - Number(a.isUnknown) || Number(b.isOver) - Number(a.isOver)
+  return Number(b.isUnknown) - Number(a.isUnknown) || Number(b.isTerminal) - Number(a.isTerminal)
 }
 
 function compareRest(a: Candidate, b: Candidate): number {
@@ -45,10 +45,10 @@ function compareRest(a: Candidate, b: Candidate): number {
   return a.priority - b.priority || b.excess - a.excess || (first === second ? 0 : first < second ? -1 : 1)
 }
 
-function toCandidate(pod: Pod, { resource, parts, figures }: EvictionNeed): Candidate {
-  const usage = computePodUsage(figures.get(pod.metadata.uid), { resource, parts })
+function toCandidate(pod: Pod, { resource, parts, stats }: EvictionNeed): Candidate {
+  const usage = computePodUsage(stats.get(pod.metadata.uid), { resource, parts })
   const asked = computePodRequests(pod, { overhead: true }).get(resource)
   const excess = (usage ?? 0) - (asked === undefined ? 0 : Number(quantityValue(asked)))
   const { priority = 0 } = pod.spec
-  return { pod, isUnknown: usage === undefined, isOver: excess > 0, priority, excess }
+  return { pod, isUnknown: usage === undefined, isTerminal: excess > 0, priority, excess }
 }

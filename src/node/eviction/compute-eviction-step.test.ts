@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { createStatsSnapshot } from '../../../test/builders/create-stats-snapshot.ts'
 import type { NodeUse } from '../../../test/builders/create-stats-snapshot.ts'
 import { parseQuantity } from '../../model/resources/quantity.ts'
-import { CALM, computeEvictionStep, computeMet } from './compute-eviction-step.ts'
+import { QUIET, computeEvictionStep, computeMet } from './compute-eviction-step.ts'
 import type { EvictionState } from './compute-eviction-step.ts'
 import { computeObservations } from './compute-observations.ts'
 import { SIGNALS } from './signal.ts'
@@ -23,7 +23,7 @@ function threshold(signal: Signal, text: string, fields: Partial<Threshold> = {}
 
 /** Looks one after the other, as "<seconds> <pressures> | <what is due>". */
 function follow(thresholds: readonly Threshold[], looks: readonly (readonly [number, NodeUse])[]): readonly string[] {
-  let state: EvictionState = CALM
+  let state: EvictionState = QUIET
   return looks.map(([seconds, use]) => {
     const observations = computeObservations(createStatsSnapshot(use).node)
     const look = { thresholds, observations, transitionMs: TRANSITION_MS, now: seconds * 1000 }
@@ -112,7 +112,7 @@ describe('computeEvictionStep()', () => {
         const thresholds = wanted.map(({ signal, mib }) => threshold(signal, `${mib}Mi`))
         const observations = computeObservations(createStatsSnapshot({ memoryLeft, diskLeft }).node)
         const look = { thresholds, observations, transitionMs: 0, now: 0 }
-        const { state, pressures } = computeEvictionStep(CALM, look)
+        const { state, pressures } = computeEvictionStep(QUIET, look)
         const met = computeMet(thresholds, observations, { withReclaim: false })
         assert.deepEqual(new Set(state.due), new Set(met))
         for (const kind of ['memory', 'disk', 'pid'] as const)

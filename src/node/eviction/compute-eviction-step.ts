@@ -15,9 +15,9 @@ export interface EvictionState {
   readonly lastSeen: ReadonlyMap<PressureKind, number>
 }
 
-export const CALM: EvictionState = { metSince: new Map(), due: [], lastSeen: new Map() }
+export const QUIET: EvictionState = { metSince: new Map(), due: [], lastSeen: new Map() }
 
-export interface EvictionLook {
+export interface EvictionObservation {
   readonly thresholds: readonly Threshold[]
   readonly observations: Observations
   /** For so long after it was last seen the node says that it is short of something. */
@@ -28,7 +28,7 @@ export interface EvictionLook {
 /** What a look changes: what the node is short of, and what pods have to be evicted for, the most important first. */
 export function computeEvictionStep(
   before: EvictionState,
-  { thresholds, observations, transitionMs, now }: EvictionLook,
+  { thresholds, observations, transitionMs, now }: EvictionObservation,
 ): { readonly state: EvictionState; readonly pressures: Pressures } {
   const met = new Set([
     ...computeMet(thresholds, observations, { withReclaim: false }),

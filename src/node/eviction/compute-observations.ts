@@ -1,6 +1,6 @@
 import type { Quantity } from '../../model/resources/quantity.ts'
 import type { MemorySample } from '../stats/sampling/cgroup-sample.ts'
-import type { NodeFigures } from '../stats/stats-snapshot.ts'
+import type { NodeUsage } from '../stats/stats-snapshot.ts'
 import type { Signal } from './signal.ts'
 
 /** How much there is of something, and how much of it is left. */
@@ -11,7 +11,7 @@ export interface Observation {
 
 export type Observations = ReadonlyMap<Signal, Observation>
 
-type FileSystem = Pick<NodeFigures['fs'], 'availableBytes' | 'capacityBytes' | 'inodesFree' | 'inodes'>
+type FileSystem = Pick<NodeUsage['fs'], 'availableBytes' | 'capacityBytes' | 'inodesFree' | 'inodes'>
 
 const NANOS_PER_UNIT = 1_000_000_000n
 
@@ -21,7 +21,7 @@ export function toQuantity(count: number, format: Quantity['format']): Quantity 
 
 /** What a look says of each signal. What cannot be known, or is not counted at all, is left out: nothing follows from it. */
 export function computeObservations(
-  node: Pick<NodeFigures, 'memoryCapacityBytes' | 'root' | 'system' | 'fs' | 'imageFs' | 'processes'>,
+  node: Pick<NodeUsage, 'memoryCapacityBytes' | 'root' | 'system' | 'fs' | 'imageFs' | 'processes'>,
 ): Observations {
   const { limit, count } = node.processes
   return new Map([

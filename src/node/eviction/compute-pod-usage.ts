@@ -1,29 +1,29 @@
 import type { TreeUsage } from '../../system/files/file-usage.ts'
-import type { ContainerFigures, PodFigures } from '../stats/stats-snapshot.ts'
+import type { ContainerUsage, PodUsage } from '../stats/stats-snapshot.ts'
 import type { DiskPart } from './compute-disk-layout.ts'
 import type { StarvedResource } from './signal.ts'
 
 /** What a pod uses of a resource; undefined when nobody can say. */
 export function computePodUsage(
-  figures: PodFigures | undefined,
+  stats: PodUsage | undefined,
   { resource, parts }: { readonly resource: StarvedResource; readonly parts: readonly DiskPart[] },
 ): number | undefined {
   switch (resource) {
     case 'memory':
       // Nothing of it runs.
-      return figures === undefined ? 0 : memoryOf(figures)
+      return stats === undefined ? 0 : memoryOf(stats)
     case 'pids':
-      return figures === undefined ? 0 : (figures.processes ?? 0)
+      return stats === undefined ? 0 : (stats.processes ?? 0)
     case 'ephemeral-storage':
-      return figures && sum(listTrees(figures, parts).map(({ bytes }) => bytes))
+      return stats && sum(listTrees(stats, parts).map(({ bytes }) => bytes))
     case 'inodes':
-      return figures && sum(listTrees(figures, parts).map(({ inodes }) => inodes))
+      return stats && sum(listTrees(stats, parts).map(({ inodes }) => inodes))
   }
 }
 
 /** What a container holds of a resource; undefined where no container is to blame, or nobody can say. */
 export function computeContainerUsage(
-  { cgroup, rootfs, logs }: Pick<ContainerFigures, 'cgroup' | 'rootfs' | 'logs'>,
+  { cgroup, rootfs, logs }: Pick<ContainerUsage, 'cgroup' | 'rootfs' | 'logs'>,
   resource: StarvedResource,
 ): number | undefined {
   if (resource === 'memory') return cgroup?.sample.memory?.workingSetBytes
@@ -32,19 +32,19 @@ export function computeContainerUsage(
 }
 
 /** All that a pod takes of the node's disk and gives back when it goes; undefined when the disk was not looked at. */
-export function computeEphemeralBytes(figures: PodFigures): number | undefined {
-  if (figures.ownFiles === undefined) return undefined
-  return figures.ownFiles.bytes + sum(listTrees(figures, ['rootfs', 'logs', 'volumes']).map(({ bytes }) => bytes))
+export function computeEphemeralBytes(stats: PodUsage): number | undefined {
+  if (stats.ownFiles === undefined) return undefined
+  return stats.ownFiles.bytes + sum(listTrees(stats, ['rootfs', 'logs', 'volumes']).map(({ bytes }) => bytes))
 }
 
-export function memoryOf({ cgroup, containers }: Pick<PodFigures, 'cgroup' | 'containers'>): number | undefined {
+export function memoryOf({ cgroup, containers }: Pick<PodUsage, 'cgroup' | 'containers'>): number | undefined {
   const whole = cgroup?.sample.memory?.workingSetBytes
   if (whole !== undefined) return whole
   const known = containers.flatMap((container) => container.cgroup?.sample.memory?.workingSetBytes ?? [])
   return known.length === 0 ? undefined : sum(known)
 }
 
-function listTrees({ containers, volumes }: PodFigures, parts: readonly DiskPart[]): readonly TreeUsage[] {
+function listTrees({ containers, volumes }: PodUsage, parts: readonly DiskPart[]): readonly TreeUsage[] {
   return parts.flatMap((part) => {
     if (part !== 'volumes') return containers.flatMap((container) => container[part] ?? [])
     return volumes

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
-import { createPodFigures } from '../../../test/builders/create-stats-snapshot.ts'
+import { createPodUsage } from '../../../test/builders/create-stats-snapshot.ts'
 import type { PodUse } from '../../../test/builders/create-stats-snapshot.ts'
 import type { DiskLayout } from './compute-disk-layout.ts'
 import { computeStorageExcess, hasStorageLimits } from './compute-storage-excess.ts'
@@ -41,7 +41,7 @@ describe('computeStorageExcess()', () => {
   ]
   for (const [name, pod, use, layout, expected] of rows)
     test(name, () => {
-      const excess = computeStorageExcess(pod, createPodFigures({ uid: 'u-1', ...use }), layout)
+      const excess = computeStorageExcess(pod, createPodUsage({ uid: 'u-1', ...use }), layout)
       assert.equal(excess && `${excess.signal} ${excess.message}`, expected)
     })
 
@@ -49,10 +49,10 @@ describe('computeStorageExcess()', () => {
     const other = createContainer({ name: 'other', resources: { limits: { 'ephemeral-storage': '1Gi' } } })
     const { spec } = podWith(STORAGE)
     const pod = createPod({ spec: { ...spec, containers: [...spec.containers, other] } })
-    const figures = createPodFigures({ uid: 'u-1', logs: 60, rootfs: 60 })
+    const stats = createPodUsage({ uid: 'u-1', logs: 60, rootfs: 60 })
     const message = 'Container main exceeded its local ephemeral storage limit "100Mi". '
-    assert.deepEqual(computeStorageExcess(pod, figures, 'shared'), { signal: 'ephemeralcontainerfs.limit', message })
-    assert.equal(computeStorageExcess(pod, figures, 'separate'), undefined)
+    assert.deepEqual(computeStorageExcess(pod, stats, 'shared'), { signal: 'ephemeralcontainerfs.limit', message })
+    assert.equal(computeStorageExcess(pod, stats, 'separate'), undefined)
   })
 
   test('tells whether there is anything to measure', () => {

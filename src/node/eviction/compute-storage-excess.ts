@@ -1,7 +1,7 @@
 import { computePodLimits } from '../../model/resources/compute-pod-requests.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { formatQuantity, parseQuantity, quantityValue } from '../../model/resources/quantity.ts'
-import type { PodFigures } from '../stats/stats-snapshot.ts'
+import type { PodUsage } from '../stats/stats-snapshot.ts'
 import type { DiskLayout } from './compute-disk-layout.ts'
 import { computeEphemeralBytes } from './compute-pod-usage.ts'
 
@@ -15,8 +15,8 @@ export interface StorageExcess {
 const RESOURCE = 'ephemeral-storage'
 
 /** Whether a pod takes more of the disk than it may: in a volume, as a whole, or in a container. */
-export function computeStorageExcess(pod: Pod, figures: PodFigures, layout: DiskLayout): StorageExcess | undefined {
-  return ofVolumes(pod, figures) ?? ofPod(pod, figures) ?? ofContainers(pod, figures, layout)
+export function computeStorageExcess(pod: Pod, stats: PodUsage, layout: DiskLayout): StorageExcess | undefined {
+  return ofVolumes(pod, stats) ?? ofPod(pod, stats) ?? ofContainers(pod, stats, layout)
 }
 
 /** Does the spec have anything that could be broken? Otherwise nothing has to be measured. */
@@ -27,7 +27,7 @@ export function hasStorageLimits({ spec }: Pod): boolean {
   )
 }
 
-function ofVolumes({ spec }: Pod, { volumes }: PodFigures): StorageExcess | undefined {
+function ofVolumes({ spec }: Pod, { volumes }: PodUsage): StorageExcess | undefined {
   for (const { name, emptyDir } of spec.volumes ?? []) {
     const { sizeLimit } = emptyDir ?? {}
     const used = volumes.find((volume) => volume.name === name)?.usedBytes
@@ -40,17 +40,17 @@ function ofVolumes({ spec }: Pod, { volumes }: PodFigures): StorageExcess | unde
   return undefined
 }
 
-function ofPod(pod: Pod, figures: PodFigures): StorageExcess | undefined {
+function ofPod(pod: Pod, stats: PodUsage): StorageExcess | undefined {
   const limit = computePodLimits(pod, { overhead: true }).get(RESOURCE)
-  const used = computeEphemeralBytes(figures)
+  const used = computeEphemeralBytes(stats)
   if (limit === undefined || used === undefined || BigInt(used) <= quantityValue(limit)) return undefined
   const message = `Pod ephemeral local storage usage exceeds the total limit of containers ${formatQuantity(limit)}. `
   return { signal: 'ephemeralpodfs.limit', message }
 }
 
 /** What a container writes to its own file system is not on the node's when images have their own. */
-function ofContainers({ spec }: Pod, figures: PodFigures, layout: DiskLayout): StorageExcess | undefined {
-  for (const { name, logs, rootfs } of figures.containers) {
+function ofContainers({ spec }: Pod, stats: PodUsage, layout: DiskLayout): StorageExcess | undefined {
+  for (const { name, logs, rootfs } of stats.containers) {
     const text = spec.containers.find((container) => container.name === name)?.resources?.limits?.[RESOURCE]
     if (text === undefined) continue
     const limit = parseQuantity(text)

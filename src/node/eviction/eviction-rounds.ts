@@ -3,7 +3,7 @@ import { withDeadline } from '../../base/async/deadline.ts'
 import { isCriticalPod } from '../../model/pod/critical-pod.ts'
 import { podLogName } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
-import type { PodFigures, StatsPart, StatsSnapshot } from '../stats/stats-snapshot.ts'
+import type { PodUsage, StatsPart, StatsSnapshot } from '../stats/stats-snapshot.ts'
 import type { EvictionMetrics } from '../../metrics/create-eviction-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { NodeEvents } from '../../model/events/node-events.ts'
@@ -12,7 +12,7 @@ import { computeDiskLayout, computeDiskParts, computeReclaimable } from './compu
 import type { DiskLayout, Reclaimable } from './compute-disk-layout.ts'
 import { computeEvictionMessage } from './compute-eviction-message.ts'
 import { computeEvictionOrder } from './compute-eviction-order.ts'
-import { CALM, computeEvictionStep, computeMet, computeMissing } from './compute-eviction-step.ts'
+import { QUIET, computeEvictionStep, computeMet, computeMissing } from './compute-eviction-step.ts'
 import { computeObservations } from './compute-observations.ts'
 import type { Observations } from './compute-observations.ts'
 import { computePodUsage } from './compute-pod-usage.ts'
@@ -58,7 +58,7 @@ export interface EvictionRoundsDeps {
 /** Who goes, and by which figures; nobody when there is no pod that may. */
 interface Found {
   readonly victim: Pod | undefined
-  readonly figures: ReadonlyMap<PodUid, PodFigures>
+  readonly usages: ReadonlyMap<PodUid, PodUsage>
   readonly observations: Observations
   readonly time: number
 }
@@ -73,10 +73,10 @@ const MEASURE_MS = 10_000
 // A runtime says that containers are gone, and their files are a moment later.
 const ROOM_MS = 5000
 const OWN_ROOM_MS = 2000
-const ROOM_LOOK_MS = 500
+const ROOM_CHECK_MS = 500
 // A runtime measures what containers write every ten seconds.
-const OLD_FIGURES_MS = 12_000
-const FIGURES_LOOK_MS = 1000
+const OLD_STATS_MS = 12_000
+const STATS_CHECK_MS = 1000
 const REASON = 'Evicted'
 const WITHOUT_PODS = ['usage', 'fileSystems'] as const
 // What pods take of the disk is much work to find out, and seldom wanted.
@@ -85,7 +85,7 @@ const WITH_PODS = ['usage', 'disk'] as const
 /** Protects the node: first it gives up what nobody needs, then one pod after the other. */
 export class EvictionRounds {
   readonly #deps: EvictionRoundsDeps
-  #state = CALM
+  #state = QUIET
   #maxAgeMs = FRESH_MS
   #isStuck = false
   /** Of the last time that the runtime told; it does not change while the node runs. */
@@ -133,10 +133,10 @@ export class EvictionRounds {
     const { localStorage, pods, metrics } = this.#deps
     const layout = this.#layout
     if (!localStorage || layout === undefined) return false
-    const figures = byUid(snapshot)
+    const usages = byUid(snapshot)
     let hasEvicted = false
     for (const pod of pods.activePods()) {
-      const own = figures.get(pod.metadata.uid)
+      const own = usages.get(pod.metadata.uid)
       if (own === undefined || isCriticalPod(pod) || !hasStorageLimits(pod)) continue
       const excess = computeStorageExcess(pod, own, layout)
       if (excess === undefined) continue
@@ -151,7 +151,7 @@ export class EvictionRounds {
   async #reclaim(signal: AbortSignal): Promise<boolean> {
     const { nodeEvents, log } = this.#deps
     const [first] = this.#state.due
-    if (first === undefined) return this.#tellStuck(false)
+    if (first === undefined) return this.#reportStuck(false)
     const layout = this.#layout
     if (layout === undefined) return false
     const { resource } = SIGNALS[first.signal]
@@ -178,7 +178,7 @@ export class EvictionRounds {
       const { node } = await stats.ask(WITHOUT_PODS, signal, 0)
       if (computeMet(thresholds, computeObservations(node), { withReclaim: true }).length === 0) return true
       if (clock.monotonic() >= end) return false
-      await clock.sleep(ROOM_LOOK_MS, signal)
+      await clock.sleep(ROOM_CHECK_MS, signal)
     }
   }
 
@@ -203,20 +203,20 @@ export class EvictionRounds {
     const { resource, pressure } = SIGNALS[threshold.signal]
     const found = await this.#findVictim(threshold, layout, signal)
     // It may have helped itself in the meantime.
-    if (found === undefined) return this.#tellStuck(false)
-    const { victim, figures, observations, time } = found
+    if (found === undefined) return this.#reportStuck(false)
+    const { victim, usages, observations, time } = found
     if (victim === undefined) {
       if (!this.#isStuck) log.warn('node is short of something, and there is no pod to evict', { resource })
-      return this.#tellStuck(true)
+      return this.#reportStuck(true)
     }
-    this.#tellStuck(false)
+    this.#reportStuck(false)
     const { due } = this.#state
     for (const { signal: name } of due) metrics.evictionStatsAge(name, Math.max(0, clock.now() - time) / 1000)
-    const told = computeEvictionMessage(victim, figures.get(victim.metadata.uid), { resource, due, observations })
+    const reported = computeEvictionMessage(victim, usages.get(victim.metadata.uid), { resource, due, observations })
     const own = victim.spec.terminationGracePeriodSeconds ?? maxGraceSeconds
     const graceSeconds = threshold.graceMs === 0 ? AT_ONCE_SECONDS : Math.min(maxGraceSeconds, own)
     metrics.eviction(threshold.signal)
-    await this.#evict(victim, { ...told, graceSeconds, isDisruption: true }, signal)
+    await this.#evict(victim, { ...reported, graceSeconds, isDisruption: true }, signal)
     if (pressure === 'disk') await this.#waitForRoom([threshold], ROOM_MS, signal)
     return true
   }
@@ -227,19 +227,19 @@ export class EvictionRounds {
     const { resource, pressure } = SIGNALS[threshold.signal]
     const isOfDisk = pressure === 'disk'
     if (isOfDisk) await this.#measureVolumes(signal)
-    const end = clock.monotonic() + OLD_FIGURES_MS
+    const end = clock.monotonic() + OLD_STATS_MS
     for (;;) {
       const snapshot = await stats.ask(WITH_PODS, signal, isOfDisk ? 0 : FRESH_MS)
       const observations = computeObservations(snapshot.node)
       if (computeMet([threshold], observations, { withReclaim: true }).length === 0) return undefined
-      const figures = byUid(snapshot)
+      const usages = byUid(snapshot)
       const parts = computeDiskParts(threshold.signal, layout)
-      const [victim] = computeEvictionOrder(pods.activePods(), { resource, parts, figures })
-      const usage = computePodUsage(victim && figures.get(victim.metadata.uid), { resource, parts })
+      const [victim] = computeEvictionOrder(pods.activePods(), { resource, parts, stats: usages })
+      const usage = computePodUsage(victim && usages.get(victim.metadata.uid), { resource, parts })
       const isExplained = (usage ?? 0) >= computeMissing(threshold, observations)
       if (!isOfDisk || victim === undefined || isExplained || clock.monotonic() >= end)
-        return { victim, figures, observations, time: snapshot.time }
-      await clock.sleep(FIGURES_LOOK_MS, signal)
+        return { victim, usages, observations, time: snapshot.time }
+      await clock.sleep(STATS_CHECK_MS, signal)
     }
   }
 
@@ -279,12 +279,12 @@ export class EvictionRounds {
     }
   }
 
-  #tellStuck(isStuck: boolean): false {
+  #reportStuck(isStuck: boolean): false {
     this.#isStuck = isStuck
     return false
   }
 }
 
-function byUid({ pods }: StatsSnapshot): ReadonlyMap<PodUid, PodFigures> {
-  return new Map(pods.map((figures) => [figures.uid, figures]))
+function byUid({ pods }: StatsSnapshot): ReadonlyMap<PodUid, PodUsage> {
+  return new Map(pods.map((usage) => [usage.uid, usage]))
 }

@@ -13,7 +13,7 @@ export interface EvictionDeps extends EvictionRoundsDeps {
   readonly log: Logger
 }
 
-const QUICK_LOOK_MS = 1000
+const QUICK_CHECK_MS = 1000
 
 /** Looks after the node until the signal aborts: every ten seconds, and at once after each eviction, since one may not be enough. */
 export async function runEviction(deps: EvictionDeps, signal: AbortSignal): Promise<void> {
@@ -44,10 +44,10 @@ async function rest(
   if (readMemory === undefined) return await clock.sleep(ms, signal)
   // What is short already is seen to at the usual pace.
   let before: readonly Threshold[] | undefined
-  for (let rested = 0; rested < ms; rested += QUICK_LOOK_MS) {
+  for (let rested = 0; rested < ms; rested += QUICK_CHECK_MS) {
     const met = computeMet(thresholds, readMemory(), { withReclaim: false })
     if (met.some((threshold) => before?.includes(threshold) === false)) return
     before = met
-    await clock.sleep(QUICK_LOOK_MS, signal)
+    await clock.sleep(QUICK_CHECK_MS, signal)
   }
 }

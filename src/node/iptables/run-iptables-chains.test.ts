@@ -14,9 +14,9 @@ function start(t: TestContext, exitOf: (program: string) => Exit) {
   const stop = new AbortController()
   const group = new TaskGroup(stop.signal)
   const ran: string[] = []
-  const told: string[] = []
-  const tell = (message: string, fields?: Readonly<Record<string, unknown>>) =>
-    void told.push(`${message}: ${String(fields?.['family'])}`)
+  const reported: string[] = []
+  const report = (message: string, fields?: Readonly<Record<string, unknown>>) =>
+    void reported.push(`${message}: ${String(fields?.['family'])}`)
   group.run('chains', (signal) =>
     runIptablesChains(
       {
@@ -27,7 +27,7 @@ function start(t: TestContext, exitOf: (program: string) => Exit) {
           return { exitCode, stdout: '', stderr: 'as the test wants' }
         },
         clock,
-        log: { ...silentLogger, info: tell, warn: tell },
+        log: { ...silentLogger, info: report, warn: report },
       },
       signal,
     ),
@@ -37,7 +37,7 @@ function start(t: TestContext, exitOf: (program: string) => Exit) {
     await group.join()
     assert.equal(clock.sleeping, 0)
   })
-  return { clock, ran: () => ran.splice(0).sort(), told: () => told.splice(0).sort() }
+  return { clock, ran: () => ran.splice(0).sort(), reported: () => reported.splice(0).sort() }
 }
 
 const SET_UP = ['ip6tables-restore --noflush -w 5', 'iptables-restore --noflush -w 5', 'iptables-save -t filter']
@@ -73,9 +73,9 @@ describe('runIptablesChains()', () => {
   })
 
   test('a family that the machine has no programs for is told of, and left at that', async (t) => {
-    const { clock, ran, told } = start(t, (program) => (program.startsWith('ip6') ? 'missing' : 0))
+    const { clock, ran, reported } = start(t, (program) => (program.startsWith('ip6') ? 'missing' : 0))
     await clock.advance(60_000)
-    assert.deepEqual(told(), [
+    assert.deepEqual(reported(), [
       'cannot use iptables, going on without its chains: ipv6',
       'iptables chains are there: ipv4',
     ])
@@ -84,11 +84,11 @@ describe('runIptablesChains()', () => {
 
   test('chains that cannot be made again are tried again', async (t) => {
     let isBroken = false
-    const { clock, ran, told } = start(t, (program) => (isBroken && !program.startsWith('ip6') ? 1 : 0))
+    const { clock, ran, reported } = start(t, (program) => (isBroken && !program.startsWith('ip6') ? 1 : 0))
     await clock.advance(0)
     isBroken = true
     await clock.advance(60_000)
-    assert.ok(told().includes('cannot set up the iptables chains, will try again: ipv4'))
+    assert.ok(reported().includes('cannot set up the iptables chains, will try again: ipv4'))
     ran()
     isBroken = false
     await clock.advance(60_000)

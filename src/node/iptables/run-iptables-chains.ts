@@ -12,7 +12,7 @@ export interface IptablesDeps {
 }
 
 const PROGRAMS: Readonly<Record<IptablesFamily, string>> = { ipv4: 'iptables', ipv6: 'ip6tables' }
-const LOOK_MS = 60_000
+const CHECK_MS = 60_000
 const DEADLINE_MS = 30_000
 // How long they wait for each other.
 const WAIT = ['-w', '5'] as const
@@ -39,7 +39,7 @@ async function runFamily(deps: IptablesDeps, family: IptablesFamily, signal: Abo
     return
   }
   for (;;) {
-    await clock.sleep(LOOK_MS, signal)
+    await clock.sleep(CHECK_MS, signal)
     try {
       if (await isCanaryThere(deps, family, signal)) continue
       log.info('somebody has flushed the iptables, setting its chains up again', { family })

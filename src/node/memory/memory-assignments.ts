@@ -32,7 +32,7 @@ export interface MemoryAssignmentsDeps {
     signal: AbortSignal,
   ) => Promise<NumaSet | undefined>
   readonly periodMs: number
-  readonly metrics: Pick<PlacementMetrics, 'memoryGiven' | 'memoryRefused'>
+  readonly metrics: Pick<PlacementMetrics, 'memoryGiven' | 'memoryRejected'>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -43,7 +43,7 @@ export interface MemoryAssignmentsDeps {
  */
 export class MemoryAssignments implements PodMemory {
   readonly #deps: MemoryAssignmentsDeps
-  readonly #bell = new Wakeup()
+  readonly #wakeup = new Wakeup()
   readonly #records = new FreshReads<'state', void>(() => this.#record())
   #assignments: MemoryAssignmentTable
   #machine: MachineMemory
@@ -125,7 +125,7 @@ export class MemoryAssignments implements PodMemory {
       case 'none':
         return undefined
       case 'refused':
-        metrics.memoryRefused()
+        metrics.memoryRejected()
         return allocation.rejection
       case 'given':
         metrics.memoryGiven(allocation.kinds)
@@ -136,7 +136,7 @@ export class MemoryAssignments implements PodMemory {
 
   sourcesReady(): void {
     this.#sourcesReady = true
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   release(uid: PodUid): void {
@@ -148,7 +148,7 @@ export class MemoryAssignments implements PodMemory {
   }
 
   wake(): void {
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   async prepare(uid: PodUid, container: string): Promise<string> {
@@ -179,7 +179,7 @@ export class MemoryAssignments implements PodMemory {
       } catch (error) {
         log.error('cannot record which memory containers have, will try again', { error })
       }
-      await this.#bell.wait({ clock, ms: periodMs }, signal)
+      await this.#wakeup.wait({ clock, ms: periodMs }, signal)
     }
   }
 
@@ -196,7 +196,7 @@ export class MemoryAssignments implements PodMemory {
   #set(assignments: MemoryAssignmentTable): void {
     this.#assignments = assignments
     this.#machine = toMachineMemory(this.#deps.policy, assignments)
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   async #record(): Promise<void> {

@@ -126,15 +126,15 @@ describe('computeAffinity()', () => {
       fc.property(lists(4), (list) => {
         const { nodes, preferred } = computeAffinity(createPlacementPolicy('best-effort', 4), one(list))
         const all = nodes ?? new Set()
-        const wishes = list.filter((hints) => hints !== undefined)
+        const requested = list.filter((hints) => hints !== undefined)
         const fits = (hints: readonly PlacementHint[]) => hints.some((hint) => all.isSubsetOf(hint.nodes))
         if (preferred)
           assert.ok(
-            wishes.every((hints) =>
+            requested.every((hints) =>
               hints.some((hint) => hint.preferred && hint.nodes.symmetricDifference(all).size === 0),
             ),
           )
-        else assert.ok(all.size === 4 || wishes.every((hints) => hints.length === 0 || fits(hints)))
+        else assert.ok(all.size === 4 || requested.every((hints) => hints.length === 0 || fits(hints)))
       }),
     )
   })
@@ -157,13 +157,13 @@ describe('computeAffinity()', () => {
 function tryAll(policy: PlacementPolicy, list: readonly (readonly PlacementHint[] | undefined)[]): PlacementAffinity {
   const all = new Set(policy.nodes.map(({ id }) => id))
   const isSingle = policy.kind === 'single-numa-node'
-  type Wish = { readonly nodes: ReadonlySet<number> | undefined; readonly preferred: boolean }
-  const wishes = list.map((hints): readonly Wish[] => {
+  type Desired = { readonly nodes: ReadonlySet<number> | undefined; readonly preferred: boolean }
+  const requested = list.map((hints): readonly Desired[] => {
     if (hints === undefined) return [{ nodes: undefined, preferred: true }]
     const wanted = hints.length === 0 ? [{ nodes: undefined, preferred: false }] : hints
     return isSingle ? wanted.filter(({ nodes, preferred }) => preferred && (nodes?.size ?? 1) === 1) : wanted
   })
-  const combined = wishes.reduce<readonly (readonly Wish[])[]>(
+  const combined = requested.reduce<readonly (readonly Desired[])[]>(
     (combinations, hints) => combinations.flatMap((before) => hints.map((hint) => [...before, hint])),
     [[]],
   )
@@ -175,7 +175,7 @@ function tryAll(policy: PlacementPolicy, list: readonly (readonly PlacementHint[
   })
   const needed = Math.max(
     0,
-    ...wishes.map((hints) => Math.min(...hints.flatMap(({ nodes }) => nodes?.size ?? []))).filter(Number.isFinite),
+    ...requested.map((hints) => Math.min(...hints.flatMap(({ nodes }) => nodes?.size ?? []))).filter(Number.isFinite),
   )
   const [best] = candidates.filter(({ nodes }) => nodes.size > 0).sort((a, b) => rank(policy, a, needed, b))
   if (best === undefined) return { nodes: isSingle ? undefined : all, preferred: false }

@@ -13,17 +13,17 @@ type Compare = (a: Mask, b: Mask) => number
 export function computeAffinity(policy: PlacementPolicy, provided: readonly PlacementHints[]): PlacementAffinity {
   const { nodes, kind } = policy
   const all: Mask = 2 ** nodes.length - 1
-  const wishes = provided
+  const requested = provided
     .flatMap((hints) => [...hints.values()].filter((list) => list !== undefined))
     .map((list) => (kind === 'single-numa-node' ? list.filter(isSingle) : list))
   const compare = createCompare(policy)
-  const preferred = best(findPreferred(wishes, nodes, all), compare)
+  const preferred = best(findPreferred(requested, nodes, all), compare)
   if (kind === 'single-numa-node') {
     const isAnywhere = preferred === undefined || preferred === all
     return { nodes: isAnywhere ? undefined : toNodes(preferred, nodes), preferred: preferred !== undefined }
   }
   if (preferred !== undefined) return { nodes: toNodes(preferred, nodes), preferred: true }
-  const lists = wishes.filter((hints) => hints.length > 0).map((hints) => hints.map((hint) => toMask(hint, nodes)))
+  const lists = requested.filter((hints) => hints.length > 0).map((hints) => hints.map((hint) => toMask(hint, nodes)))
   const common = lists.reduce<readonly Mask[]>((reach, masks) => intersectAll(reach, masks, nodes.length), [all])
   const needed = lists.reduce((most, masks) => Math.max(most, countBits(best(masks, byCount) ?? 0)), 0)
   const chosen = best(common.filter(Boolean), byNeed(needed, compare)) ?? all
@@ -41,11 +41,11 @@ function isSingle({ nodes, preferred }: PlacementHint): boolean {
 
 /** The nodes that all wishes prefer; all nodes where nobody has a wish. */
 function findPreferred(
-  wishes: readonly (readonly PlacementHint[])[],
+  requested: readonly (readonly PlacementHint[])[],
   nodes: readonly NumaPlace[],
   all: Mask,
 ): readonly Mask[] {
-  const [first, ...others] = wishes.map(
+  const [first, ...others] = requested.map(
     (hints) => new Set(hints.filter(({ preferred }) => preferred).map((hint) => toMask(hint, nodes))),
   )
   if (first === undefined) return [all]

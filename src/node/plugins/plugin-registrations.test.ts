@@ -13,7 +13,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import type { Plugin, PluginHandler } from './plugin-handler.ts'
 import { PluginRegistrations } from './plugin-registrations.ts'
 
-const LOOK_MS = 60_000
+const CHECK_MS = 60_000
 const DEADLINES_MS = [10_000, 1000, 5000]
 
 function start(t: TestContext, change: Partial<PluginHandler> = {}) {
@@ -24,7 +24,7 @@ function start(t: TestContext, change: Partial<PluginHandler> = {}) {
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
     sleep(ms, signal) {
-      if (ms !== LOOK_MS) slept.push(ms)
+      if (ms !== CHECK_MS) slept.push(ms)
       return clock.sleep(ms, signal)
     },
   }
@@ -65,8 +65,8 @@ describe('PluginRegistrations', () => {
     mkdirSync(pathOf('deep'))
     {
       using plugin = await FakePlugin.start(pathOf('deep/a.sock'))
-      await until(() => plugin.told.length === 1)
-      assert.deepEqual(plugin.told, [{ pluginRegistered: true, error: '' }])
+      await until(() => plugin.reported.length === 1)
+      assert.deepEqual(plugin.reported, [{ pluginRegistered: true, error: '' }])
       assert.deepEqual(seen, [
         { type: 'CSIPlugin', name: 'disk.example.com', endpoint: plugin.path, versions: ['1.0.0'] },
       ])
@@ -81,7 +81,7 @@ describe('PluginRegistrations', () => {
   test('registers a plugin anew whose socket was made anew, after the old one was let go', async (t) => {
     const { journal, pathOf } = start(t)
     const first = await FakePlugin.start(pathOf('a.sock'))
-    await until(() => first.told.length === 1)
+    await until(() => first.reported.length === 1)
     await until(() => journal.length === 1)
     first[Symbol.dispose]()
     using _ = await FakePlugin.start(pathOf('a.sock'), { name: 'second' })
@@ -92,9 +92,9 @@ describe('PluginRegistrations', () => {
   test('tells a plugin of an unknown type that nobody can use it, and again after a while', async (t) => {
     const { registrations, clock, slept, journal, pathOf } = start(t)
     using plugin = await FakePlugin.start(pathOf('a.sock'), { type: 'DRAPlugin', name: 'gpu' })
-    await until(() => plugin.told.length === 1)
+    await until(() => plugin.reported.length === 1)
     const error = 'Cannot register plugin "gpu": type "DRAPlugin" is not supported, supported types: CSIPlugin'
-    assert.deepEqual(plugin.told, [{ pluginRegistered: false, error }])
+    assert.deepEqual(plugin.reported, [{ pluginRegistered: false, error }])
     assert.deepEqual(registrations.plugins(), [{ socketPath: plugin.path, isRegistered: false }])
     await until(() => slept.length === 4)
     await clock.advance(500)
@@ -102,7 +102,7 @@ describe('PluginRegistrations', () => {
     await clock.advance(1000)
     await until(() => slept.length === 12)
     assert.deepEqual(slept, [...DEADLINES_MS, 500, ...DEADLINES_MS, 1000, ...DEADLINES_MS, 2000])
-    assert.equal(plugin.told.length, 3)
+    assert.equal(plugin.reported.length, 3)
     assert.deepEqual(journal, [])
   })
 
@@ -113,8 +113,8 @@ describe('PluginRegistrations', () => {
       },
     })
     using plugin = await FakePlugin.start(pathOf('a.sock'))
-    await until(() => plugin.told.length === 1)
-    assert.deepEqual(plugin.told, [{ pluginRegistered: false, error: 'version 9 is not known' }])
+    await until(() => plugin.reported.length === 1)
+    assert.deepEqual(plugin.reported, [{ pluginRegistered: false, error: 'version 9 is not known' }])
   })
 
   test('lets a plugin go that did not want to hear that it is registered', async (t) => {
@@ -130,7 +130,7 @@ describe('PluginRegistrations', () => {
     using hung = await FakePlugin.start(pathOf('a.sock'), { name: 'hung' })
     hung.isHung = true
     using good = await FakePlugin.start(pathOf('b.sock'), { name: 'good' })
-    await until(() => good.told.length === 1)
+    await until(() => good.reported.length === 1)
     assert.deepEqual(journal, ['register good'])
     await until(() => hung.asked === 1)
     hung.isHung = false
@@ -139,14 +139,14 @@ describe('PluginRegistrations', () => {
     await clock.advance(1000)
     await until(() => slept.at(-1) === 500)
     await clock.advance(500)
-    await until(() => hung.told.length === 1)
+    await until(() => hung.reported.length === 1)
     assert.deepEqual(journal, ['register good', 'register hung'])
   })
 
   test('leaves plugins registered when the agent ends', async (t) => {
     const { journal, pathOf, end } = start(t)
     using plugin = await FakePlugin.start(pathOf('a.sock'))
-    await until(() => plugin.told.length === 1)
+    await until(() => plugin.reported.length === 1)
     // Even before its answer has come.
     await end()
     assert.deepEqual(journal, ['register disk.example.com'])

@@ -29,7 +29,7 @@ interface Known {
 }
 
 // Watches tell of every change; this is for those that the kernel could not give us.
-const LOOK_MS = 60_000
+const CHECK_MS = 60_000
 const RETRY_MS = 10_000
 
 /** The plugins whose sockets lie below a directory: each is registered while its socket is there, and by a task of its own. */
@@ -38,7 +38,7 @@ export class PluginRegistrations {
   readonly #known = new Map<string, Known>()
   /** What was begun last for a path: the next begins when it has ended. */
   readonly #last = new Map<string, Promise<void>>()
-  readonly #bell = new Wakeup()
+  readonly #wakeup = new Wakeup()
   #wasCut = false
 
   constructor(deps: PluginRegistrationsDeps) {
@@ -53,10 +53,10 @@ export class PluginRegistrations {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps
     await using group = new TaskGroup(signal)
-    using watches = new DirectoryWatches({ onChange: () => this.#bell.wake(), log })
+    using watches = new DirectoryWatches({ onChange: () => this.#wakeup.wake(), log })
     for (;;) {
       const ms = await this.#look(watches, group)
-      if (ms > 0) await this.#bell.wait({ clock, ms }, group.signal)
+      if (ms > 0) await this.#wakeup.wait({ clock, ms }, group.signal)
       group.signal.throwIfAborted()
     }
   }
@@ -70,7 +70,7 @@ export class PluginRegistrations {
       this.#wasCut = found.isCut
       this.#follow(found.sockets, group)
       // What came before its directory was watched is found by another look.
-      return watches.follow(found.directories) ? 0 : LOOK_MS
+      return watches.follow(found.directories) ? 0 : CHECK_MS
     } catch (error) {
       log.error('cannot look for plugins, will try again', { path: directory, error })
       return RETRY_MS

@@ -51,15 +51,15 @@ async function registerPatiently(
   signal: AbortSignal,
 ): Promise<RegisteredPlugin> {
   const { clock, log } = deps
-  let told: string | undefined
+  let reported: string | undefined
   for (let ms = FIRST_BACK_OFF_MS; ; ms = Math.min(2 * ms, LONGEST_BACK_OFF_MS)) {
     try {
       return await registerPlugin(deps, socketPath, signal)
     } catch (error) {
       signal.throwIfAborted()
       const text = errorText(error)
-      if (text !== told) log.warn('plugin could not be registered, will try again', { path: socketPath, error })
-      told = text
+      if (text !== reported) log.warn('plugin could not be registered, will try again', { path: socketPath, error })
+      reported = text
     }
     await clock.sleep(ms, signal)
   }

@@ -4,7 +4,7 @@ import type { Lease } from './lease.ts'
 /** A lease that is renewed now: the one that there is, or a new one. It belongs to the Node object, and goes with it. */
 export function computeLease(
   base: Lease | undefined,
-  facts: {
+  info: {
     readonly nodeName: string
     readonly durationSeconds: number
     readonly renewTime: string
@@ -12,7 +12,7 @@ export function computeLease(
     readonly node: Node | undefined
   },
 ): Lease {
-  const { nodeName, durationSeconds, renewTime, node } = facts
+  const { nodeName, durationSeconds, renewTime, node } = info
   const uid = node?.metadata?.uid
   const isOwned = (base?.metadata?.ownerReferences ?? []).length > 0
   const owner =

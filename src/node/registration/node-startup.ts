@@ -32,9 +32,9 @@ export class NodeStartup {
     const { bootedAt, startedAt, clock } = this.#deps
     if (this.#triedAt === undefined || this.#madeAt !== undefined) return
     this.#madeAt = clock.now()
-    this.#tell('pre_kubelet', bootedAt, startedAt)
-    this.#tell('pre_registration', startedAt, this.#triedAt)
-    this.#tell('registration', this.#triedAt, this.#madeAt)
+    this.#report('pre_kubelet', bootedAt, startedAt)
+    this.#report('pre_registration', startedAt, this.#triedAt)
+    this.#report('registration', this.#triedAt, this.#madeAt)
   }
 
   /** The API was told that the node is ready. */
@@ -42,11 +42,11 @@ export class NodeStartup {
     if (this.#madeAt === undefined || this.#isReady) return
     this.#isReady = true
     const now = this.#deps.clock.now()
-    this.#tell('post_registration', this.#madeAt, now)
-    this.#tell('whole', this.#deps.bootedAt, now)
+    this.#report('post_registration', this.#madeAt, now)
+    this.#report('whole', this.#deps.bootedAt, now)
   }
 
-  #tell(step: Parameters<NodeStartupDeps['onStep']>[0], from: number | undefined, to: number): void {
+  #report(step: Parameters<NodeStartupDeps['onStep']>[0], from: number | undefined, to: number): void {
     if (from !== undefined) this.#deps.onStep(step, Math.max(0, to - from) / 1000)
   }
 }

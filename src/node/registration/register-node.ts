@@ -9,17 +9,17 @@ import { computeNodeStatus } from './status/compute-node-status.ts'
 import { FailureLog } from './failure-log.ts'
 import { isRefusal } from './node-api.ts'
 import type { NodeApi } from './node-api.ts'
-import type { NodeFacts } from './status/node-facts.ts'
+import type { NodeInfo } from './status/node-facts.ts'
 import type { NodeProfile } from './status/node-profile.ts'
 import type { NodeStartup } from './node-startup.ts'
 import type { OwnNode } from './own-node.ts'
-import { tellNode } from './status/tell-node.ts'
+import { reportNode } from './status/tell-node.ts'
 
 export interface RegistrationDeps {
   readonly api: Pick<NodeApi, 'createNode' | 'getNode' | 'patchNodeStatus'>
   readonly ownNode: OwnNode
   readonly profile: NodeProfile
-  readonly facts: () => NodeFacts
+  readonly info: () => NodeInfo
   readonly events: NodeEvents
   readonly startup?: NodeStartup
   readonly clock: Clock
@@ -50,19 +50,19 @@ export async function registerNode(deps: RegistrationDeps, signal: AbortSignal):
 
 async function tryToRegister(deps: RegistrationDeps, signal: AbortSignal): Promise<'made' | 'found'> {
   const { api, ownNode, profile, events } = deps
-  const facts = deps.facts()
+  const info = deps.info()
   const time = toApiTime(deps.clock.now())
-  const initial = computeNodeStatus(computeInitialNode(profile), { profile, facts, time })
+  const initial = computeNodeStatus(computeInitialNode(profile), { profile, info, time })
   try {
     ownNode.note(await api.createNode(initial.node, signal))
-    tellNode(events, profile.nodeName, initial.events)
+    reportNode(events, profile.nodeName, initial.events)
     return 'made'
   } catch (error) {
     // Who may not make nodes may still have one that somebody else made.
     if (!isRefusal(error, 'AlreadyExists') && !isRefusal(error, 'Forbidden')) throw error
   }
   const existing = await api.getNode(signal)
-  const keepsDevices = facts.size.devices?.areRecorded === true
+  const keepsDevices = info.size.devices?.areRecorded === true
   const patch = computeNodePatch(existing, computeNodeReconciliation(initial.node, existing, { keepsDevices }))
   ownNode.note(patch === undefined ? existing : await api.patchNodeStatus(patch, signal))
   return 'found'

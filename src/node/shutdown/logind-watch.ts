@@ -25,13 +25,13 @@ const RECONNECT_MS = 1000
 /** Hears from logind that the machine shuts down, and delays that until the pods have ended. */
 export class LogindWatch {
   readonly #deps: LogindWatchDeps
-  readonly #bell = new Wakeup()
+  readonly #wakeup = new Wakeup()
   /** Outlives the connection: a bus that is lost in the middle of a shutdown must not cut it short. */
   #lock: ShutdownLock | undefined
   /** What logind said last. */
   #shutsDown = false
   #hasWorked = false
-  #isTold = false
+  #isReported = false
 
   constructor(deps: LogindWatchDeps) {
     this.#deps = deps
@@ -51,8 +51,8 @@ export class LogindWatch {
           log.error('cannot hear of shutdowns from logind, only of those by command', { error: problem })
           return
         }
-        if (!this.#isTold) log.warn('lost logind, which tells of shutdowns, trying again', { error: problem })
-        this.#isTold = true
+        if (!this.#isReported) log.warn('lost logind, which tells of shutdowns, trying again', { error: problem })
+        this.#isReported = true
         await clock.sleep(RECONNECT_MS, signal)
       }
     } finally {
@@ -76,9 +76,9 @@ export class LogindWatch {
     const isShuttingDown = await logind.isShuttingDown(signal)
     // What was heard since the question is newer than its answer.
     if (!hasHeard) this.#hear(isShuttingDown)
-    if (!this.#hasWorked || this.#isTold) log.info('shutdowns are delayed until pods have ended', { seconds })
+    if (!this.#hasWorked || this.#isReported) log.info('shutdowns are delayed until pods have ended', { seconds })
     this.#hasWorked = true
-    this.#isTold = false
+    this.#isReported = false
     await using group = new TaskGroup(signal)
     group.run('connection', async (s) => {
       throw await waitForShared(bus.closed, s)
@@ -89,16 +89,16 @@ export class LogindWatch {
 
   async #follow(signal: AbortSignal): Promise<void> {
     const { shutdown, clock } = this.#deps
-    let isOver = false
+    let isTerminal = false
     for (;;) {
       if (!this.#shutsDown) {
-        isOver = false
+        isTerminal = false
         await this.#hold(signal)
-      } else if (!isOver) {
-        isOver = await waitForShared(shutdown.begin('logind'), signal)
-        if (isOver) this.#release()
+      } else if (!isTerminal) {
+        isTerminal = await waitForShared(shutdown.begin('logind'), signal)
+        if (isTerminal) this.#release()
       }
-      await this.#bell.wait({ clock, ms: undefined }, signal)
+      await this.#wakeup.wait({ clock, ms: undefined }, signal)
       if (this.#lock?.isLost === true) throw new Error('Lost the lock that delays shutdowns')
     }
   }
@@ -108,12 +108,12 @@ export class LogindWatch {
     this.#shutsDown = begins
     // At once: the pods that are left must not end.
     if (!begins) void this.#deps.shutdown.cancel() // Never rejects.
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   async #hold(signal: AbortSignal): Promise<void> {
     if (this.#lock?.isLost === true) this.#release()
-    this.#lock ??= await this.#deps.lock(() => this.#bell.wake(), signal)
+    this.#lock ??= await this.#deps.lock(() => this.#wakeup.wake(), signal)
   }
 
   #release(): void {

@@ -12,7 +12,7 @@ const SYSTEMD = {
   interface: 'org.freedesktop.systemd1.Manager',
 } as const
 const SIGHUP = 1
-const FIRST_LOOK_MS = 100
+const FIRST_CHECK_MS = 100
 const LOOKS = 5
 
 export interface LogindDeps {
@@ -42,7 +42,7 @@ export class Logind {
     await bus.call({ ...SYSTEMD, member: 'KillUnit', signature: 'ssi', body }, signal)
     let delayUs = 0n
     for (let look = 0; look < LOOKS; look += 1) {
-      if (look > 0) await clock.sleep(FIRST_LOOK_MS * 2 ** (look - 1), signal)
+      if (look > 0) await clock.sleep(FIRST_CHECK_MS * 2 ** (look - 1), signal)
       delayUs = await this.#readDelay(signal)
       if (delayUs >= wantedUs) return
     }
@@ -55,10 +55,10 @@ export class Logind {
   async onShutdown(listener: (begins: boolean) => void, signal: AbortSignal): Promise<void> {
     const { bus } = this.#deps
     const match = { sender: LOGIND.destination, path: LOGIND.path, interface: MANAGER, member: 'PrepareForShutdown' }
-    const told = ([begins]: readonly unknown[]) => {
+    const reported = ([begins]: readonly unknown[]) => {
       if (typeof begins === 'boolean') listener(begins)
     }
-    await bus.onSignal(match, told, signal)
+    await bus.onSignal(match, reported, signal)
   }
 
   /** For what happened while nobody listened. */

@@ -31,7 +31,7 @@ export interface NodeShutdownDeps {
 const PROBLEM = 'node is shutting down'
 // Where the API is away its pods stay unknown, and the others are not to wait for it.
 const KNOWN_MS = 30_000
-const LOOK_MS = 100
+const CHECK_MS = 100
 const EVENT = { type: 'Normal', reason: 'Shutdown' } as const
 
 /** How a shutdown began. */
@@ -163,7 +163,7 @@ export class NodeShutdown {
   async #waitForPods(signal: AbortSignal): Promise<void> {
     const { pods, clock, log } = this.#deps
     const end = clock.monotonic() + KNOWN_MS
-    while (!pods.areKnown() && clock.monotonic() < end) await clock.sleep(LOOK_MS, signal)
+    while (!pods.areKnown() && clock.monotonic() < end) await clock.sleep(CHECK_MS, signal)
     if (!pods.areKnown()) log.warn('not all pods are known yet, those that are end now')
   }
 

@@ -4,7 +4,7 @@ import type { TreeUsage } from '../../system/files/file-usage.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { StatsDeps } from './stats-deps.ts'
-import type { RuntimeFileSystem, VolumeFigures } from './stats-snapshot.ts'
+import type { RuntimeFileSystem, VolumeUsage } from './stats-snapshot.ts'
 
 /** Undefined where the runtime does not tell. */
 export interface RuntimeFileSystems {
@@ -13,7 +13,7 @@ export interface RuntimeFileSystems {
 }
 
 /** What pods take on the disk. */
-export interface DiskFigures {
+export interface DiskUsage {
   /** By the id of the container. */
   readonly rootfs: ReadonlyMap<string, TreeUsage & { readonly time: number }>
   readonly pods: ReadonlyMap<PodUid, PodDisk>
@@ -23,7 +23,7 @@ interface PodDisk {
   readonly own: TreeUsage
   /** By the name of the container. */
   readonly logs: ReadonlyMap<string, TreeUsage>
-  readonly volumes: readonly VolumeFigures[]
+  readonly volumes: readonly VolumeUsage[]
 }
 
 type DiskDeps = Pick<StatsDeps, 'calls' | 'files' | 'volumes' | 'rootDirectory' | 'podLogsDirectory' | 'log'>
@@ -35,7 +35,7 @@ export async function collectDisk(
   deps: DiskDeps,
   pods: readonly ObservedPod[],
   signal: AbortSignal,
-): Promise<DiskFigures> {
+): Promise<DiskUsage> {
   const [rootfs, byPod] = await Promise.all([
     unlessFailed(deps, 'containers', readLayers(deps, signal), signal),
     readPods(deps, pods, signal),
@@ -80,17 +80,17 @@ async function readFileSystems(
 
 async function readFileSystem(
   files: DiskDeps['files'],
-  told: FilesystemUsage | undefined,
+  reported: FilesystemUsage | undefined,
 ): Promise<RuntimeFileSystem | undefined> {
-  const mountPoint = told?.fsId?.mountpoint
+  const mountPoint = reported?.fsId?.mountpoint
   if (mountPoint === undefined || mountPoint === '') return undefined
   const whole = await files.fileSystem(mountPoint)
-  const used = told?.usedBytes === undefined ? {} : { usedBytes: Number(told.usedBytes.value) }
-  const inodes = told?.inodesUsed === undefined ? {} : { inodesUsed: Number(told.inodesUsed.value) }
+  const used = reported?.usedBytes === undefined ? {} : { usedBytes: Number(reported.usedBytes.value) }
+  const inodes = reported?.inodesUsed === undefined ? {} : { inodesUsed: Number(reported.inodesUsed.value) }
   return { ...whole, ...used, ...inodes, mountPoint }
 }
 
-async function readLayers({ calls }: DiskDeps, signal: AbortSignal): Promise<DiskFigures['rootfs']> {
+async function readLayers({ calls }: DiskDeps, signal: AbortSignal): Promise<DiskUsage['rootfs']> {
   const { stats } = await calls.listContainerStats({}, signal)
   return new Map(
     stats.flatMap(({ attributes, writableLayer }) => {

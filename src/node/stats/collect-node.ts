@@ -4,12 +4,12 @@ import type { RuntimeFileSystems } from './collect-disk.ts'
 import { parseNumber } from './sampling/parse-cgroup-text.ts'
 import { parseNetDev } from './sampling/parse-net-dev.ts'
 import type { StatsDeps } from './stats-deps.ts'
-import type { NodeFigures, StatsPart } from './stats-snapshot.ts'
+import type { NodeUsage, StatsPart } from './stats-snapshot.ts'
 
 type NodeDeps = Pick<StatsDeps, 'files' | 'layout' | 'systemCgroups' | 'machine' | 'rootDirectory' | 'pressure'>
 
 /** What a look at the node goes by. */
-export interface NodeLook {
+export interface NodeObservation {
   readonly deps: NodeDeps
   readonly sampler: CgroupSampler
   readonly parts: ReadonlySet<StatsPart>
@@ -19,15 +19,15 @@ export interface NodeLook {
 const ROOT = '/'
 
 /** Reads what the machine and its own programs use. */
-export async function collectNode({ deps, sampler, parts, fileSystems }: NodeLook): Promise<NodeFigures> {
+export async function collectNode({ deps, sampler, parts, fileSystems }: NodeObservation): Promise<NodeUsage> {
   const { files, layout, systemCgroups, machine, rootDirectory, pressure } = deps
-  const wish = { details: parts.has('details'), pressure }
-  const sample = (path: string) => sampler.sample(path, wish)
+  const desired = { details: parts.has('details'), pressure }
+  const sample = (path: string) => sampler.sample(path, desired)
   const root = sample(ROOT)
   if (root === undefined) throw new Error('Cannot read the root cgroup: neither cpu nor memory is counted')
   const [pods, ...qos] = layout.perQos ? qosCgroupPaths(layout) : []
   const system = [...Object.entries(systemCgroups), ['pods', pods]] as [
-    NodeFigures['system'][number]['name'],
+    NodeUsage['system'][number]['name'],
     string | undefined,
   ][]
   return {
@@ -53,14 +53,14 @@ function bootTime(text: string | undefined): number {
   return Number(/^btime (\d+)$/m.exec(text ?? '')?.[1] ?? 0) * 1000
 }
 
-function readSwap(meminfo: string | undefined): NodeFigures['swap'] {
+function readSwap(meminfo: string | undefined): NodeUsage['swap'] {
   const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(meminfo ?? '')?.[1] ?? 0) * 1024
   const capacityBytes = bytes('SwapTotal')
   return { capacityBytes, usageBytes: capacityBytes - bytes('SwapFree') }
 }
 
 /** Threads, as the kernel's limits mean them. */
-function readProcesses(files: NodeDeps['files']): NodeFigures['processes'] {
+function readProcesses(files: NodeDeps['files']): NodeUsage['processes'] {
   const limits = ['pid_max', 'threads-max'].map((name) => parseNumber(files.kernelFile(`/proc/sys/kernel/${name}`)))
   const count = Number(/ \d+\/(\d+) /.exec(files.kernelFile('/proc/loadavg') ?? '')?.[1] ?? 0)
   return { limit: Math.min(...limits.map((limit) => limit ?? Number.POSITIVE_INFINITY)), count }

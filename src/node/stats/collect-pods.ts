@@ -3,39 +3,39 @@ import type { TreeUsage } from '../../system/files/file-usage.ts'
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../model/pod/observed-pod.ts'
 import type { CgroupFinder } from './sampling/cgroup-finder.ts'
 import type { CgroupSampler } from './sampling/cgroup-sampler.ts'
-import type { DiskFigures } from './collect-disk.ts'
+import type { DiskUsage } from './collect-disk.ts'
 import { listProcesses } from './sampling/list-processes.ts'
 import { parseCgroupOfProcess } from './sampling/parse-cgroup-of-process.ts'
 import { parseNetDev } from './sampling/parse-net-dev.ts'
 import type { InterfaceCounters } from './sampling/parse-net-dev.ts'
 import type { RuntimePids } from './sampling/runtime-pids.ts'
 import type { StatsDeps } from './stats-deps.ts'
-import type { CgroupFigures, ContainerFigures, PodFigures, StatsPart } from './stats-snapshot.ts'
+import type { CgroupUsage, ContainerUsage, PodUsage, StatsPart } from './stats-snapshot.ts'
 
 /** What a look at pods goes by. */
-export interface PodLook {
+export interface PodObservation {
   readonly deps: Pick<StatsDeps, 'cgroups' | 'files' | 'pressure' | 'log'>
   readonly finder: CgroupFinder
   readonly sampler: CgroupSampler
   readonly pids: RuntimePids
   readonly parts: ReadonlySet<StatsPart>
-  readonly disk: DiskFigures | undefined
+  readonly disk: DiskUsage | undefined
 }
 
 /** Reads the cgroups and interfaces of all pods that run, one pod at a time: others have their turn in between. */
 export async function collectPods(
-  look: PodLook,
+  look: PodObservation,
   pods: readonly ObservedPod[],
   signal: AbortSignal,
-): Promise<readonly PodFigures[]> {
-  const figures: PodFigures[] = []
+): Promise<readonly PodUsage[]> {
+  const stats: PodUsage[] = []
   for (const pod of pods) {
     const found = await collectPod(look, pod, signal)
-    if (found !== undefined) figures.push(found)
+    if (found !== undefined) stats.push(found)
     await nextTurn()
     signal.throwIfAborted()
   }
-  return figures
+  return stats
 }
 
 /** The containers of a pod that have figures: what has nothing that runs is on its way in or out. */
@@ -43,13 +43,13 @@ export function listMeasured(pod: ObservedPod): readonly ObservedContainer[] {
   return pod.sandboxes.some(({ ready }) => ready) ? newestRunning(pod.containers) : []
 }
 
-async function collectPod(look: PodLook, pod: ObservedPod, signal: AbortSignal): Promise<PodFigures | undefined> {
+async function collectPod(look: PodObservation, pod: ObservedPod, signal: AbortSignal): Promise<PodUsage | undefined> {
   const running = listMeasured(pod)
   const sandbox = pod.sandboxes.find(({ ready }) => ready)
   if (sandbox === undefined || running.length === 0) return undefined
   const path = look.finder.ofPod(pod.uid)
   const sandboxPath = await partCgroup(look, { podCgroup: path, id: sandbox.id, isSandbox: true }, signal)
-  const containers: ContainerFigures[] = []
+  const containers: ContainerUsage[] = []
   for (const container of running) {
     const part = { podCgroup: path, id: container.id, isSandbox: false }
     containers.push(toContainer(look, pod, container, await partCgroup(look, part, signal)))
@@ -76,11 +76,11 @@ async function collectPod(look: PodLook, pod: ObservedPod, signal: AbortSignal):
 }
 
 function toContainer(
-  look: PodLook,
+  look: PodObservation,
   pod: ObservedPod,
   { id, name, image, createdAt, startedAt }: ObservedContainer,
   path: string | undefined,
-): ContainerFigures {
+): ContainerUsage {
   const wantsProcesses = look.parts.has('details') || look.parts.has('disk')
   return {
     id,
@@ -97,13 +97,13 @@ function toContainer(
 
 const NOTHING: TreeUsage = { bytes: 0, inodes: 0 }
 
-function sample(look: PodLook, path: string): CgroupFigures | undefined {
+function sample(look: PodObservation, path: string): CgroupUsage | undefined {
   return look.sampler.sample(path, { details: look.parts.has('details'), pressure: look.deps.pressure })
 }
 
 /** By name inside that of the pod; where pods have none, by a process of the part. */
 async function partCgroup(
-  look: PodLook,
+  look: PodObservation,
   part: { readonly podCgroup: string | undefined; readonly id: string; readonly isSandbox: boolean },
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -113,7 +113,7 @@ async function partCgroup(
 }
 
 async function pidOf(
-  { pids, deps }: PodLook,
+  { pids, deps }: PodObservation,
   { id, isSandbox }: { readonly id: string; readonly isSandbox: boolean },
   signal: AbortSignal,
 ): Promise<number | undefined> {
@@ -128,7 +128,7 @@ async function pidOf(
 
 /** All parts of a pod share one network: any process of it shows it. */
 async function readInterfaces(
-  look: PodLook,
+  look: PodObservation,
   { id }: ObservedSandbox,
   cgroups: readonly (string | undefined)[],
   signal: AbortSignal,

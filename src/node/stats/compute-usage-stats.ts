@@ -1,6 +1,6 @@
 import type { Pressure } from './sampling/cgroup-sample.ts'
 import type { InterfaceCounters } from './sampling/parse-net-dev.ts'
-import type { CgroupFigures } from './stats-snapshot.ts'
+import type { CgroupUsage } from './stats-snapshot.ts'
 import type {
   CpuStats,
   InterfaceStats,
@@ -27,7 +27,7 @@ export function toStatsTime(ms: number): string {
 }
 
 /** Everything that a cgroup counts; without one, nothing is known. */
-export function computeUsageStats(cgroup: CgroupFigures | undefined, withIo: boolean): UsageStats {
+export function computeUsageStats(cgroup: CgroupUsage | undefined, withIo: boolean): UsageStats {
   const nothing = { cpu: undefined, memory: undefined, swap: undefined, io: undefined }
   if (cgroup === undefined) return nothing
   const { sample, nanoCores } = cgroup
@@ -52,7 +52,7 @@ export function computeUsageStats(cgroup: CgroupFigures | undefined, withIo: boo
   }
 }
 
-function toMemory({ sample: { memory } }: CgroupFigures, time: string): MemoryStats | undefined {
+function toMemory({ sample: { memory } }: CgroupUsage, time: string): MemoryStats | undefined {
   if (memory === undefined) return undefined
   const { limitBytes, usageBytes, workingSetBytes, rssBytes, pageFaults, majorPageFaults, pressure } = memory
   return {

@@ -10,7 +10,7 @@ import { RuntimePids } from './sampling/runtime-pids.ts'
 import type { StatsDeps } from './stats-deps.ts'
 import type { StatsPart, StatsSnapshot } from './stats-snapshot.ts'
 
-interface LastLook {
+interface LastCheck {
   readonly at: number
   readonly snapshot: StatsSnapshot
   /** The containers that it tells of. */
@@ -38,7 +38,7 @@ export class StatsEngine {
   readonly #askedAt = new Map<StatsPart, number>()
   readonly #wakeup = new Wakeup()
   readonly #signal: AbortSignal
-  #last: LastLook | undefined
+  #last: LastCheck | undefined
   #current: Look | undefined
 
   /** The signal ends what is under way for somebody who asked. */
@@ -129,14 +129,14 @@ export class StatsEngine {
       parts.has('disk') ? collectDisk(this.#deps, pods, this.#signal) : undefined,
       parts.has('disk') || parts.has('fileSystems') ? collectFileSystems(this.#deps, this.#signal) : undefined,
     ])
-    this.#sampler.beginLook()
+    this.#sampler.beginRelist()
     const common = { deps: this.#deps, sampler: this.#sampler, parts }
     const node = await collectNode({ ...common, fileSystems })
-    const podLook = { ...common, disk, finder: this.#finder, pids: this.#pids }
-    const figures = await collectPods(podLook, pods, this.#signal)
-    this.#sampler.endLook()
+    const podObservation = { ...common, disk, finder: this.#finder, pids: this.#pids }
+    const stats = await collectPods(podObservation, pods, this.#signal)
+    this.#sampler.endRelist()
     this.#forget(pods)
-    const snapshot = { time: clock.now(), parts, node, pods: figures }
+    const snapshot = { time: clock.now(), parts, node, pods: stats }
     const containers = new Set(pods.flatMap(listMeasured).map(({ id }) => id))
     this.#last = { at, snapshot, containers }
     return snapshot

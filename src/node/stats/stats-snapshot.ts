@@ -13,11 +13,11 @@ export type StatsPart = 'usage' | 'details' | 'network' | 'fileSystems' | 'disk'
 export interface StatsSnapshot {
   readonly time: number
   readonly parts: ReadonlySet<StatsPart>
-  readonly node: NodeFigures
-  readonly pods: readonly PodFigures[]
+  readonly node: NodeUsage
+  readonly pods: readonly PodUsage[]
 }
 
-export interface CgroupFigures {
+export interface CgroupUsage {
   readonly path: string
   readonly time: number
   readonly sample: CgroupSample
@@ -25,16 +25,16 @@ export interface CgroupFigures {
   readonly nanoCores: number | undefined
 }
 
-export interface NodeFigures {
+export interface NodeUsage {
   /** When the machine was started. */
   readonly startedAt: number
   readonly memoryCapacityBytes: number
   readonly swap: { readonly usageBytes: number; readonly capacityBytes: number }
-  readonly root: CgroupFigures
+  readonly root: CgroupUsage
   /** Cgroups of the agent, the runtime, the rest of the system, and of all pods together. */
-  readonly system: readonly { readonly name: SystemContainer; readonly cgroup: CgroupFigures }[]
+  readonly system: readonly { readonly name: SystemContainer; readonly cgroup: CgroupUsage }[]
   /** Those of the classes of pods. */
-  readonly qos: readonly CgroupFigures[]
+  readonly qos: readonly CgroupUsage[]
   readonly interfaces: readonly InterfaceCounters[]
   /** The file system of the agent's root directory. */
   readonly fs: FileSystemUsage & { readonly device: string }
@@ -55,36 +55,36 @@ export interface RuntimeFileSystem extends FileSystemUsage {
 
 export type SystemContainer = 'kubelet' | 'runtime' | 'misc' | 'pods'
 
-export interface PodFigures {
+export interface PodUsage {
   readonly uid: PodUid
   readonly name: string
   readonly namespace: string
   /** Of its sandbox. */
   readonly createdAt: number
-  readonly cgroup: CgroupFigures | undefined
-  readonly sandbox: { readonly id: string; readonly cgroup: CgroupFigures | undefined } | undefined
-  readonly containers: readonly ContainerFigures[]
+  readonly cgroup: CgroupUsage | undefined
+  readonly sandbox: { readonly id: string; readonly cgroup: CgroupUsage | undefined } | undefined
+  readonly containers: readonly ContainerUsage[]
   readonly interfaces: readonly InterfaceCounters[] | undefined
   readonly processes: number | undefined
   /** Logs that belong to no container, and the hosts file. */
   readonly ownFiles: TreeUsage | undefined
-  readonly volumes: readonly VolumeFigures[]
+  readonly volumes: readonly VolumeUsage[]
 }
 
-export interface ContainerFigures {
+export interface ContainerUsage {
   readonly id: string
   readonly name: string
   readonly image: string
   readonly createdAt: number
   readonly startedAt: number
-  readonly cgroup: CgroupFigures | undefined
+  readonly cgroup: CgroupUsage | undefined
   readonly processes: number | undefined
   /** What it wrote into its own file system. */
   readonly rootfs: (TreeUsage & { readonly time: number }) | undefined
   readonly logs: TreeUsage | undefined
 }
 
-export interface VolumeFigures extends Partial<FileSystemUsage> {
+export interface VolumeUsage extends Partial<FileSystemUsage> {
   readonly name: string
   readonly time: number
   readonly pvcRef: { readonly namespace: string; readonly name: string } | undefined

@@ -4,9 +4,9 @@ import { createContainer, createPod } from '../../../test/builders/create-pod.ts
 import type { PodParts } from '../../../test/builders/create-pod.ts'
 import { parseAmounts } from '../../model/resources/compute-pod-requests.ts'
 import { computeAdmission, isOnlyAgainstMarks } from './compute-admission.ts'
-import type { AdmissionFacts } from './compute-admission.ts'
+import type { AdmissionInfo } from './compute-admission.ts'
 
-const PLAIN: AdmissionFacts = {
+const PLAIN: AdmissionInfo = {
   allowedSysctls: [],
   supplementalGroupsPolicy: false,
   appArmor: false,
@@ -35,7 +35,7 @@ const noVictims =
   'no set of running pods found to reclaim resources: [(res: cpu, q: 500), ]'
 
 describe('computeAdmission()', () => {
-  const rows: readonly (readonly [string, PodParts, Partial<AdmissionFacts>, string | undefined])[] = [
+  const rows: readonly (readonly [string, PodParts, Partial<AdmissionInfo>, string | undefined])[] = [
     ['a plain pod', {}, {}, undefined],
     [
       'a node under pressure',
@@ -113,9 +113,9 @@ describe('computeAdmission()', () => {
       'AppArmor: Cannot enforce AppArmor: AppArmor is not enabled on the host',
     ],
   ]
-  for (const [name, parts, facts, expected] of rows) {
+  for (const [name, parts, info, expected] of rows) {
     test(name, () => {
-      const decision = computeAdmission(createPod(parts), { ...PLAIN, ...facts })
+      const decision = computeAdmission(createPod(parts), { ...PLAIN, ...info })
       assert.deepEqual(
         decision.kind === 'reject' ? `${decision.rejection.reason}: ${decision.rejection.message}` : decision,
         expected ?? { kind: 'admit' },
@@ -135,7 +135,7 @@ describe('computeAdmission()', () => {
 
 describe('isOnlyAgainstMarks()', () => {
   const tainted = { node: { ...PLAIN.node, spec: { taints: [{ key: 'k', effect: 'NoExecute' }] } } }
-  const rows: readonly (readonly [PodParts, Partial<AdmissionFacts>, boolean])[] = [
+  const rows: readonly (readonly [PodParts, Partial<AdmissionInfo>, boolean])[] = [
     [{}, {}, false],
     [{ spec: { nodeSelector: { a: 'b' } } }, {}, true],
     [{ spec: { nodeSelector: { a: 'b' } } }, { node: undefined }, false],
@@ -146,9 +146,9 @@ describe('isOnlyAgainstMarks()', () => {
     [{ spec: { nodeSelector: { a: 'b' } } }, tainted, true],
     [{ spec: { nodeName: 'other' } }, tainted, false],
   ]
-  for (const [parts, facts, expected] of rows) {
-    test(`${JSON.stringify(parts)} on ${JSON.stringify(facts)}: ${expected}`, () => {
-      assert.equal(isOnlyAgainstMarks(createPod(parts), { ...PLAIN, ...facts }), expected)
+  for (const [parts, info, expected] of rows) {
+    test(`${JSON.stringify(parts)} on ${JSON.stringify(info)}: ${expected}`, () => {
+      assert.equal(isOnlyAgainstMarks(createPod(parts), { ...PLAIN, ...info }), expected)
     })
   }
 })

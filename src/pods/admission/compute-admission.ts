@@ -3,7 +3,7 @@ import type { Node } from '../../model/generated/core-v1.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { computeAppArmorRejection } from './compute-app-armor-rejection.ts'
 import { computeFeatureRejection } from './compute-feature-rejection.ts'
-import type { FeatureFacts } from './compute-feature-rejection.ts'
+import type { FeatureInfo } from './compute-feature-rejection.ts'
 import { computeGroupsPolicyRejection } from './compute-groups-policy-rejection.ts'
 import { computeMismatches } from './compute-mismatches.ts'
 import { computePreemption } from './compute-preemption.ts'
@@ -15,7 +15,7 @@ import { computeSysctlRejection } from './compute-sysctl-rejection.ts'
 import type { Rejection } from './rejection.ts'
 
 /** What admission has to know of the node. */
-export interface AdmissionFacts extends NodeRoom, FeatureFacts {
+export interface AdmissionInfo extends NodeRoom, FeatureInfo {
   /** Names of sysctls, or the beginning of such names and a star. */
   readonly allowedSysctls: readonly string[]
   readonly supplementalGroupsPolicy: boolean
@@ -47,18 +47,18 @@ const OS_LABEL = 'kubernetes.io/os'
 const MARKS: ReadonlySet<string> = new Set(['NodeAffinity', 'TaintToleration'])
 
 /** May this pod run here? The first reason against it, in the order of the Go kubelet; nobody is driven away for a pod that is refused. */
-export function computeAdmission(pod: Pod, facts: AdmissionFacts): AdmissionDecision {
-  const shortages = computeShortages(pod, facts)
+export function computeAdmission(pod: Pod, info: AdmissionInfo): AdmissionDecision {
+  const shortages = computeShortages(pod, info)
   const rejection =
-    computeFirstRejection(pod, facts) ??
-    computeHopelessRejection(pod, facts) ??
-    computePlaceRejection(pod, facts, shortages) ??
-    computeAppArmorRejection(pod, facts) ??
-    computeFeatureRejection(pod, facts) ??
-    (facts.isShuttingDown ? NODE_SHUTDOWN : undefined)
+    computeFirstRejection(pod, info) ??
+    computeHopelessRejection(pod, info) ??
+    computePlaceRejection(pod, info, shortages) ??
+    computeAppArmorRejection(pod, info) ??
+    computeFeatureRejection(pod, info) ??
+    (info.isShuttingDown ? NODE_SHUTDOWN : undefined)
   if (rejection !== undefined) return { kind: 'reject', rejection }
   if (shortages.length === 0) return { kind: 'admit' }
-  const preemption = computePreemption(pod, facts.otherPods, shortages)
+  const preemption = computePreemption(pod, info.otherPods, shortages)
   if (preemption.kind === 'victims')
     return { kind: 'preempt', victims: preemption.victims, resource: shortages[0]?.resource ?? '' }
   const missing = preemption.missing.map(({ resource, amount }) => `(res: ${resource}, q: ${amount}), `).join('')
@@ -68,20 +68,20 @@ export function computeAdmission(pod: Pod, facts: AdmissionFacts): AdmissionDeci
 }
 
 /** What is against the pod before anything is given to it. */
-export function computeFirstRejection(pod: Pod, facts: AdmissionFacts): Rejection | undefined {
-  return computePressureRejection(pod, facts) ?? computeSysctlRejection(pod, facts.allowedSysctls)
+export function computeFirstRejection(pod: Pod, info: AdmissionInfo): Rejection | undefined {
+  return computePressureRejection(pod, info) ?? computeSysctlRejection(pod, info.allowedSysctls)
 }
 
 /** True when what others write on the node is all that is against the pod: then it may be outdated, and is worth a second look. */
-export function isOnlyAgainstMarks(pod: Pod, facts: AdmissionFacts): boolean {
-  if (facts.node === undefined || computeShortages(pod, facts).length > 0) return false
-  const mismatches = computeMismatches(pod, { ...facts, node: facts.node })
+export function isOnlyAgainstMarks(pod: Pod, info: AdmissionInfo): boolean {
+  if (info.node === undefined || computeShortages(pod, info).length > 0) return false
+  const mismatches = computeMismatches(pod, { ...info, node: info.node })
   return mismatches.length > 0 && mismatches.every(({ reason }) => MARKS.has(reason))
 }
 
 /** What no preemption could help. */
-function computeHopelessRejection(pod: Pod, facts: AdmissionFacts): Rejection | undefined {
-  if (facts.node === undefined) return { reason: 'InvalidNodeInfo', message: 'Kubelet cannot get node info.' }
+function computeHopelessRejection(pod: Pod, info: AdmissionInfo): Rejection | undefined {
+  if (info.node === undefined) return { reason: 'InvalidNodeInfo', message: 'Kubelet cannot get node info.' }
   if ((pod.metadata.labels?.[OS_LABEL] ?? 'linux') !== 'linux') {
     return {
       reason: 'PodOSSelectorNodeLabelDoesNotMatch',
@@ -91,14 +91,14 @@ function computeHopelessRejection(pod: Pod, facts: AdmissionFacts): Rejection | 
   if ((pod.spec.os?.name ?? 'linux') !== 'linux') {
     return { reason: 'PodOSNotSupported', message: "Failed to admit pod as the OS field doesn't match node OS" }
   }
-  return computeGroupsPolicyRejection(pod, facts)
+  return computeGroupsPolicyRejection(pod, info)
 }
 
 /** A critical pod is not refused for resources: others leave for it. */
-function computePlaceRejection(pod: Pod, facts: AdmissionFacts, shortages: readonly Shortage[]): Rejection | undefined {
+function computePlaceRejection(pod: Pod, info: AdmissionInfo, shortages: readonly Shortage[]): Rejection | undefined {
   const [shortage] = isCriticalPod(pod) ? [] : shortages
   if (shortage !== undefined) return toRejection(shortage)
-  return facts.node === undefined ? undefined : computeMismatches(pod, { ...facts, node: facts.node })[0]
+  return info.node === undefined ? undefined : computeMismatches(pod, { ...info, node: info.node })[0]
 }
 
 function toRejection({ resource, requested, used, capacity }: Shortage): Rejection {

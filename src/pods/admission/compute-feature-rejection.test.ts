@@ -3,13 +3,13 @@ import { describe, test } from 'node:test'
 import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
 import type { PodSpec } from '../../model/generated/core-v1.ts'
 import { computeFeatureRejection } from './compute-feature-rejection.ts'
-import type { FeatureFacts } from './compute-feature-rejection.ts'
+import type { FeatureInfo } from './compute-feature-rejection.ts'
 
 const restarting = createContainer({ restartPolicyRules: [{ action: 'RestartAllContainers' }] })
 const unavailable = 'Pod requires node features that are not available:'
 
 describe('computeFeatureRejection()', () => {
-  const rows: readonly (readonly [string, Partial<PodSpec>, Partial<FeatureFacts>, string | undefined])[] = [
+  const rows: readonly (readonly [string, Partial<PodSpec>, Partial<FeatureInfo>, string | undefined])[] = [
     ['a plain pod', {}, { declaredFeatures: [] }, undefined],
     ['resources of the pod', { resources: { requests: { cpu: '1' } } }, {}, undefined],
     [
@@ -32,12 +32,12 @@ describe('computeFeatureRejection()', () => {
       `PodFeatureUnsupported: ${unavailable} RestartAllContainersOnContainerExits, UserNamespacesHostNetworkSupport`,
     ],
   ]
-  for (const [name, spec, facts, expected] of rows) {
+  for (const [name, spec, info, expected] of rows) {
     test(name, () => {
       const found = computeFeatureRejection(createPod({ spec }), {
         podLevelResources: true,
         declaredFeatures: undefined,
-        ...facts,
+        ...info,
       })
       assert.equal(found === undefined ? undefined : `${found.reason}: ${found.message}`, expected)
     })

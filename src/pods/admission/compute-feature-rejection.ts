@@ -2,7 +2,7 @@ import type { Pod } from '../../model/pod/pod.ts'
 import type { Rejection } from './rejection.ts'
 
 /** Which of the newer features of pods this node has. */
-export interface FeatureFacts {
+export interface FeatureInfo {
   readonly podLevelResources: boolean
   /** As in the node's status; undefined when the node declares nothing (feature gate NodeDeclaredFeatures). */
   readonly declaredFeatures: readonly string[] | undefined
@@ -17,11 +17,11 @@ const NEEDS: Readonly<Record<string, (pod: Pod) => boolean>> = {
 }
 
 /** Refuses a pod that needs a feature which this node does not have. */
-export function computeFeatureRejection(pod: Pod, facts: FeatureFacts): Rejection | undefined {
-  if (pod.spec.resources !== undefined && !facts.podLevelResources) {
+export function computeFeatureRejection(pod: Pod, info: FeatureInfo): Rejection | undefined {
+  if (pod.spec.resources !== undefined && !info.podLevelResources) {
     return { reason: 'PodLevelResourcesNotSupported', message: 'PodLevelResources feature gate is disabled' }
   }
-  const { declaredFeatures } = facts
+  const { declaredFeatures } = info
   if (declaredFeatures === undefined) return undefined
   const missing = Object.entries(NEEDS).flatMap(([name, needs]) =>
     needs(pod) && !declaredFeatures.includes(name) ? [name] : [],

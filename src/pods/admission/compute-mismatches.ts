@@ -7,7 +7,7 @@ import type { Rejection } from './rejection.ts'
 import { toleratesTaint } from './tolerates-taint.ts'
 
 /** Where a pod is to run, and beside whom. */
-export interface PlaceFacts {
+export interface PlaceInfo {
   readonly node: Node
   readonly otherPods: readonly Pod[]
   /** Tolerations may compare numbers (feature gate TaintTolerationComparisonOperators). */
@@ -15,7 +15,7 @@ export interface PlaceFacts {
 }
 
 /** All reasons but the lack of resources for which a pod and a node do not go together, in the order of the Go kubelet. */
-export function computeMismatches(pod: Pod, { node, otherPods, taintComparisons }: PlaceFacts): readonly Rejection[] {
+export function computeMismatches(pod: Pod, { node, otherPods, taintComparisons }: PlaceInfo): readonly Rejection[] {
   const { nodeName = '' } = pod.spec
   return [
     ...unless(matchesAffinity(pod, node), 'NodeAffinity', "node(s) didn't match Pod's node affinity/selector"),

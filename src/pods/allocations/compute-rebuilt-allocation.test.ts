@@ -16,7 +16,7 @@ const appliedSmall: AppliedResources = {
   memoryLimitBytes: 64n * 1024n ** 2n,
 }
 
-const toldOf = (id: string, resources: ResourceRequirements): PodStatus => ({
+const reportedOf = (id: string, resources: ResourceRequirements): PodStatus => ({
   containerStatuses: [
     {
       name: 'main',
@@ -41,14 +41,14 @@ interface Row {
 
 const rows: Readonly<Record<string, Row>> = {
   'nobody knows': { expected: [large, large] },
-  'the API was told': { status: toldOf('main-0', small), expected: [small, small] },
-  'the API was told of an instance that is gone': { status: toldOf('main-9', small), expected: [large, large] },
+  'the API was told': { status: reportedOf('main-0', small), expected: [small, small] },
+  'the API was told of an instance that is gone': { status: reportedOf('main-9', small), expected: [large, large] },
   'only the runtime knows': {
     applied: appliedSmall,
     expected: [large, { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '200m', memory: '64Mi' } }],
   },
   'the API was told what was granted, and the runtime has not got there': {
-    status: toldOf('main-0', large),
+    status: reportedOf('main-0', large),
     applied: appliedSmall,
     expected: [large, { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '200m', memory: '64Mi' } }],
   },

@@ -29,16 +29,16 @@ export function computeRebuiltAllocation(
     const wanted = asked.containers.get(name)
     if (wanted === undefined) continue
     const instance = newestInstance(observed, name)
-    const told = toldOf(pod, name, instance)
-    const granted = remembered?.containers.get(name) ?? (told === undefined ? wanted : toGranted(wanted, told))
+    const reported = reportedOf(pod, name, instance)
+    const granted = remembered?.containers.get(name) ?? (reported === undefined ? wanted : toGranted(wanted, reported))
     allocated.set(name, granted)
-    if (instance !== undefined) actuated.set(name, toActual(told?.resources ?? granted, instance))
+    if (instance !== undefined) actuated.set(name, toActual(reported?.resources ?? granted, instance))
   }
   return { allocated: { containers: allocated, pod: asked.pod }, actuated: { containers: actuated, pod: asked.pod } }
 }
 
 /** What the API was told of the very instance that is there. */
-function toldOf(
+function reportedOf(
   { status }: Pod,
   name: Container['name'],
   instance: ObservedContainer | undefined,

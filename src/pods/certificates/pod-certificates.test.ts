@@ -31,12 +31,12 @@ const chain = (await createCertificate(Date.now(), HOUR_MS)).certificatePem
 function start(t: TestContext) {
   const [clock, api, stop] = [new FakeClock(Date.UTC(2026, 0, 1)), new FakeCertificatesApi(), new AbortController()]
   const tasks = new TaskGroup(stop.signal)
-  const told: string[] = []
+  const reported: string[] = []
   const certificates = new PodCertificates({
     client: api,
     nodeName: 'node-1',
     nodeUid: () => 'node-uid',
-    events: { record: (_, { reason, message }) => void told.push(`${reason}: ${message}`) },
+    events: { record: (_, { reason, message }) => void reported.push(`${reason}: ${message}`) },
     tasks,
     clock,
     random: () => 0,
@@ -64,12 +64,12 @@ function start(t: TestContext) {
       await setImmediate()
     }
   }
-  return { clock, api, certificates, told, get, requested, issue, next }
+  return { clock, api, certificates, reported, get, requested, issue, next }
 }
 
 describe('PodCertificates', () => {
   test('asks for a certificate in the name of the pod, and gives it out until it is to be renewed', async (t) => {
-    const { clock, api, told, get, requested, issue, next } = start(t)
+    const { clock, api, reported, get, requested, issue, next } = start(t)
     const first = get()
     await requested(1)
     const { stubPKCS10Request, ...spec } = api.requests[0]?.spec ?? {}
@@ -101,12 +101,12 @@ describe('PodCertificates', () => {
     await requested(2)
     issue()
     assert.notEqual(await next(keyPem), keyPem)
-    assert.deepEqual(told, [])
+    assert.deepEqual(reported, [])
   })
 
   for (const type of ['Denied', 'Failed'] as const) {
     test(`${type} is for good, and told on the pod`, async (t) => {
-      const { clock, api, told, get, requested } = start(t)
+      const { clock, api, reported, get, requested } = start(t)
       const refused = assert.rejects(get(), {
         message: `Cannot have a certificate for the pod: the signer said ${type}: NoWay: not you`,
       })
@@ -115,7 +115,7 @@ describe('PodCertificates', () => {
       await refused
       await clock.advance(HOUR_MS / 4)
       await assert.rejects(get(), /NoWay/)
-      assert.deepEqual([told, api.requests.length], [[`${type}: NoWay: not you`], 1])
+      assert.deepEqual([reported, api.requests.length], [[`${type}: NoWay: not you`], 1])
     })
   }
 
@@ -161,7 +161,7 @@ describe('PodCertificates', () => {
   })
 
   test('tells once that a certificate should have been renewed, and once that it has ended', async (t) => {
-    const { clock, told, get, requested, issue } = start(t)
+    const { clock, reported, get, requested, issue } = start(t)
     const first = get()
     await requested(1)
     issue()
@@ -170,7 +170,7 @@ describe('PodCertificates', () => {
       await clock.advance(minutes * 60_000)
       assert.equal((await get()).keyPem, keyPem)
     }
-    assert.deepEqual(told, [
+    assert.deepEqual(reported, [
       'CertificateOverdueForRefresh: PodCertificate refresh overdue',
       'CertificateExpired: PodCertificate expired',
     ])

@@ -34,7 +34,7 @@ export interface PodCredentials {
 }
 
 interface Entry {
-  readonly bell: Wakeup
+  readonly wakeup: Wakeup
   credentials: (PodCredentials & { readonly refreshAt: number; readonly notAfter: number }) | undefined
   /** The request under way; never rejects. */
   asking: Promise<void> | undefined
@@ -42,7 +42,7 @@ interface Entry {
   refusal: string | undefined
   /** For now. */
   problem: string
-  told: 'nothing' | 'overdue' | 'expired'
+  reported: 'nothing' | 'overdue' | 'expired'
   askedAt: number
 }
 
@@ -86,7 +86,7 @@ export class PodCertificates {
     }
     if (entry.refusal !== undefined) throw new Error(`Cannot have a certificate for the pod: ${entry.refusal}`)
     if (entry.credentials === undefined) throw new Error(`Cannot have a certificate for the pod: ${entry.problem}`)
-    this.#tellLateness(entry, wanted.pod)
+    this.#reportLateness(entry, wanted.pod)
     return entry.credentials
   }
 
@@ -117,7 +117,7 @@ export class PodCertificates {
       const chainPem = parseCertificates(outcome.chain).map(String).join('')
       const refreshAt = outcome.beginRefreshAt + random() * JITTER_MS
       entry.credentials = { keyPem: podKey.keyPem, chainPem, refreshAt, notAfter: outcome.notAfter }
-      entry.told = 'nothing'
+      entry.reported = 'nothing'
       return
     }
     entry.refusal = `the signer said ${outcome.kind}: ${outcome.why}`
@@ -137,7 +137,7 @@ export class PodCertificates {
 
   /** Pending: nobody answered, or the request is gone. */
   async #waitFor(
-    { bell }: Entry,
+    { wakeup }: Entry,
     { namespace, name }: { readonly namespace: string; readonly name: string },
     signal: AbortSignal,
   ): Promise<RequestOutcome> {
@@ -151,7 +151,7 @@ export class PodCertificates {
       const ms = end - clock.monotonic()
       if (outcome.kind !== 'pending' || isGone || ms <= 0) return outcome
       wasSeen = request !== undefined
-      await bell.wait({ clock, ms }, signal)
+      await wakeup.wait({ clock, ms }, signal)
     }
   }
 
@@ -160,7 +160,7 @@ export class PodCertificates {
     if (this.#isFollowing) return
     this.#isFollowing = true
     const ring = () => {
-      for (const { bell } of this.#entries.values()) bell.wake()
+      for (const { wakeup } of this.#entries.values()) wakeup.wake()
     }
     const list: ListWatchDeps<PodCertificateRequest> = {
       ...this.#deps,
@@ -179,17 +179,17 @@ export class PodCertificates {
     tasks.run('certificate requests of pods', (signal) => runListWatch(list, signal))
   }
 
-  #tellLateness(entry: Entry, pod: Pod): void {
+  #reportLateness(entry: Entry, pod: Pod): void {
     const { clock, events } = this.#deps
     const { refreshAt, notAfter } = entry.credentials ?? { refreshAt: Infinity, notAfter: Infinity }
     const now = clock.now()
-    const tell = (told: Entry['told'], reason: string, message: string) => {
-      entry.told = told
+    const report = (reported: Entry['reported'], reason: string, message: string) => {
+      entry.reported = reported
       events.record(pod, { type: 'Warning', reason, message })
     }
-    if (now > notAfter && entry.told !== 'expired') tell('expired', 'CertificateExpired', 'PodCertificate expired')
-    else if (now > refreshAt + OVERDUE_MS && entry.told === 'nothing')
-      tell('overdue', 'CertificateOverdueForRefresh', 'PodCertificate refresh overdue')
+    if (now > notAfter && entry.reported !== 'expired') report('expired', 'CertificateExpired', 'PodCertificate expired')
+    else if (now > refreshAt + OVERDUE_MS && entry.reported === 'nothing')
+      report('overdue', 'CertificateOverdueForRefresh', 'PodCertificate refresh overdue')
   }
 
   /** Of pods that are gone. */
@@ -202,12 +202,12 @@ export class PodCertificates {
 
 function createEntry(): Entry {
   return {
-    bell: new Wakeup(),
+    wakeup: new Wakeup(),
     credentials: undefined,
     asking: undefined,
     refusal: undefined,
     problem: 'it was not asked for yet',
-    told: 'nothing',
+    reported: 'nothing',
     askedAt: 0,
   }
 }

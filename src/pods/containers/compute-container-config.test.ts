@@ -9,7 +9,7 @@ import { computeContainerConfig } from './compute-container-config.ts'
 import type { ContainerInstance, ContainerNodeSettings } from './compute-container-config.ts'
 import { computeContainerResources } from './compute-container-resources.ts'
 import { computeContainerSecurityContext } from './security/compute-container-security-context.ts'
-import { NO_EXTRAS } from './container-extras.ts'
+import { NO_INJECTIONS } from './container-extras.ts'
 import { ContainerConfigError } from './config-error.ts'
 import { computePodPaths } from './pod-paths.ts'
 
@@ -37,7 +37,7 @@ const instance: ContainerInstance = {
   podIps: ['10.1.0.2'],
   mounts: [],
   devices: [],
-  extras: NO_EXTRAS,
+  injections: NO_INJECTIONS,
   paths: computePodPaths('/r', pod.metadata.uid),
   random32: 0xabc,
   volumeGroups: [],
@@ -162,7 +162,7 @@ describe('computeContainerConfig()', () => {
         podIps: [],
         mounts: [data],
         devices: [disk],
-        extras: {
+        injections: {
           mounts: [library],
           variables: [{ name: 'GPU', value: '0' }],
           annotations: { 'vendor.test/a': 'b', 'io.kubernetes.container.restartCount': 'forged' },

@@ -13,7 +13,7 @@ import { computeEnvironment } from './environment/compute-environment.ts'
 import type { EnvironmentVariable } from './environment/compute-environment.ts'
 import { computeMounts } from './compute-mounts.ts'
 import type { ContainerMount } from './compute-mounts.ts'
-import type { ContainerExtras } from './container-extras.ts'
+import type { ContainerInjections } from './container-extras.ts'
 import type { UserNamespaceMapping } from '../../model/pod/user-namespace.ts'
 import type { ImageUser } from './security/compute-run-as.ts'
 import type { EnvironmentSources } from './environment/environment-sources.ts'
@@ -45,7 +45,7 @@ export interface ContainerInstance {
   /** Volumes that it has as block devices. */
   readonly devices: readonly Device[]
   /** What others add, before what the spec has of the same kind. */
-  readonly extras: ContainerExtras
+  readonly injections: ContainerInjections
   readonly paths: PodPaths
   /** Drawn for this instance: names the file of its last words. */
   readonly random32: number
@@ -67,7 +67,7 @@ export interface ContainerConfigInput {
 export function computeContainerConfig(input: ContainerConfigInput): ContainerConfig {
   const { pod, instance, kinded } = input
   const { container } = kinded
-  const { restartCount, devices, extras } = instance
+  const { restartCount, devices, injections } = instance
   const environment = computeContainerEnvironment(input)
   const byName = new Map(environment.map(({ name, value }) => [name, value]))
   const expand = (text: string): string => expandVariables(text, (name) => byName.get(name))
@@ -79,10 +79,10 @@ export function computeContainerConfig(input: ContainerConfigInput): ContainerCo
     workingDir: container.workingDir ?? '',
     envs: environment.map(({ name, value }) => ({ key: name, value: utf8Bytes(value) })),
     mounts: mountsOf(input),
-    devices: [...extras.devices, ...devices],
-    CDIDevices: extras.cdiDevices.map((name) => ({ name })),
+    devices: [...injections.devices, ...devices],
+    CDIDevices: injections.cdiDevices.map((name) => ({ name })),
     labels: containerLabels(pod, container.name),
-    annotations: { ...extras.annotations, ...computeContainerAnnotations(pod, container, restartCount) },
+    annotations: { ...injections.annotations, ...computeContainerAnnotations(pod, container, restartCount) },
     logPath: containerLogPath(container.name, restartCount),
     stdin: container.stdin === true,
     stdinOnce: container.stdinOnce === true,
@@ -107,7 +107,7 @@ export function computeContainerEnvironment({
   node,
   sources,
 }: Omit<ContainerConfigInput, 'instance'> & {
-  readonly instance: Pick<ContainerInstance, 'podIps' | 'extras'>
+  readonly instance: Pick<ContainerInstance, 'podIps' | 'injections'>
 }): EnvironmentVariable[] {
   return computeEnvironment({
     pod,
@@ -116,7 +116,7 @@ export function computeContainerEnvironment({
     nodeIps: node.ips,
     nodeAllocatable: node.allocatable,
     sources,
-    addedVariables: instance.extras.variables,
+    addedVariables: instance.injections.variables,
   })
 }
 
@@ -136,7 +136,7 @@ function mountsOf({ pod, kinded, instance, node }: ContainerConfigInput): Contai
   return computeMounts({
     pod,
     podIps: instance.podIps,
-    mounts: [...instance.extras.mounts, ...instance.mounts],
+    mounts: [...instance.injections.mounts, ...instance.mounts],
     etcHostsPath: instance.paths.etcHosts,
     terminationLog: containerPath === '' ? undefined : { hostPath, containerPath },
     selinuxEnabled: node.selinuxEnabled,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findConflicts, mergeExtras, NO_EXTRAS } from './container-extras.ts'
-import type { ContainerExtras } from './container-extras.ts'
+import { findConflicts, mergeInjections, NO_INJECTIONS } from './container-extras.ts'
+import type { ContainerInjections } from './container-extras.ts'
 
 const mount = {
   containerPath: '/lib',
@@ -13,14 +13,14 @@ const mount = {
 } as const
 
 test('mergeExtras() puts everything together; of two things under one name the first counts', () => {
-  const first: ContainerExtras = {
+  const first: ContainerInjections = {
     variables: [{ name: 'A', value: '1' }],
     mounts: [mount],
     devices: [{ containerPath: '/dev/a', hostPath: '/dev/a0', permissions: 'rw' }],
     annotations: { 'test/a': '1' },
     cdiDevices: ['test/a=0'],
   }
-  const second: ContainerExtras = {
+  const second: ContainerInjections = {
     variables: [
       { name: 'A', value: '2' },
       { name: 'B', value: '2' },
@@ -36,7 +36,7 @@ test('mergeExtras() puts everything together; of two things under one name the f
     annotations: { 'test/a': '2', 'test/b': '2' },
     cdiDevices: ['test/a=0', 'test/b=0'],
   }
-  assert.deepEqual(mergeExtras([first, second]), {
+  assert.deepEqual(mergeInjections([first, second]), {
     variables: [
       { name: 'A', value: '1' },
       { name: 'B', value: '2' },
@@ -49,7 +49,7 @@ test('mergeExtras() puts everything together; of two things under one name the f
     annotations: { 'test/a': '1', 'test/b': '2' },
     cdiDevices: ['test/a=0', 'test/b=0'],
   })
-  assert.deepEqual(mergeExtras([]), NO_EXTRAS)
+  assert.deepEqual(mergeInjections([]), NO_INJECTIONS)
   assert.deepEqual(findConflicts([first, first]), [])
   assert.deepEqual(findConflicts([first, second]), ['variable A', 'mount /lib', 'device /dev/a', 'annotation test/a'])
 })

@@ -3,7 +3,7 @@ import type { EnvironmentVariable } from './environment/compute-environment.ts'
 import type { ContainerMount } from './compute-mounts.ts'
 
 /** What others than its spec add to a container: plugins that give it devices, claims that were prepared for it. */
-export interface ContainerExtras {
+export interface ContainerInjections {
   readonly variables: readonly EnvironmentVariable[]
   readonly mounts: readonly ContainerMount[]
   readonly devices: readonly Device[]
@@ -13,10 +13,10 @@ export interface ContainerExtras {
 }
 
 /** A container that has what its spec says, and nothing else. */
-export const NO_EXTRAS: ContainerExtras = { variables: [], mounts: [], devices: [], annotations: {}, cdiDevices: [] }
+export const NO_INJECTIONS: ContainerInjections = { variables: [], mounts: [], devices: [], annotations: {}, cdiDevices: [] }
 
 /** All that several add together. Of two that say different things under one name or path the first is heard; nothing comes twice. */
-export function mergeExtras(all: readonly ContainerExtras[]): ContainerExtras {
+export function mergeInjections(all: readonly ContainerInjections[]): ContainerInjections {
   return {
     variables: firstOfEach(all, ({ variables }) => variables, 'name'),
     mounts: firstOfEach(all, ({ mounts }) => mounts, 'containerPath'),
@@ -27,7 +27,7 @@ export function mergeExtras(all: readonly ContainerExtras[]): ContainerExtras {
 }
 
 /** The names and paths under which several say different things. */
-export function findConflicts(all: readonly ContainerExtras[]): readonly string[] {
+export function findConflicts(all: readonly ContainerInjections[]): readonly string[] {
   const said = new Map<string, string>()
   const conflicts = new Set<string>()
   const say = (name: string, value: string) => {
@@ -44,8 +44,8 @@ export function findConflicts(all: readonly ContainerExtras[]): readonly string[
 }
 
 function firstOfEach<T>(
-  all: readonly ContainerExtras[],
-  pick: (extras: ContainerExtras) => readonly T[],
+  all: readonly ContainerInjections[],
+  pick: (injections: ContainerInjections) => readonly T[],
   key: keyof T,
 ): T[] {
   const byKey = new Map<unknown, T>()

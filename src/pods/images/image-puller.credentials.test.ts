@@ -164,19 +164,19 @@ describe('ImagePuller with credentials', () => {
   test('tells which pull secrets are missing, once, and again when others are', async () => {
     let missingSecrets = ['one', 'two']
     const puller = makePuller({ credentials: { find: async () => ({ candidates: [], missingSecrets }) } })
-    const told = async () => {
+    const reported = async () => {
       events = []
       await puller.ensure(makeRequest(), never)
       return events.filter((text) => text.includes('Secret'))
     }
     const text = (names: string) =>
       `a FailedToRetrieveImagePullSecret Unable to retrieve some image pull secrets (${names}); attempting to pull the image may not succeed.`
-    assert.deepEqual(await told(), [text('one, two')])
-    assert.deepEqual(await told(), [])
+    assert.deepEqual(await reported(), [text('one, two')])
+    assert.deepEqual(await reported(), [])
     missingSecrets = ['two']
-    assert.deepEqual(await told(), [text('two')])
+    assert.deepEqual(await reported(), [text('two')])
     missingSecrets = []
-    assert.deepEqual(await told(), [])
+    assert.deepEqual(await reported(), [])
     assert.equal(pulls.length, 4)
   })
 

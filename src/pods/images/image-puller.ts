@@ -48,16 +48,16 @@ export interface VolumeImageRequest {
 }
 
 /** An image that is on the node: what to call it in CreateContainer, and the user it names. */
-export interface BroughtImage {
+export interface EnsuredImage {
   readonly ref: string
   readonly uid: bigint | undefined
   readonly username: string
 }
 
-type Tell = (type: PodEvent['type'], reason: string, message: string) => void
+type Report = (type: PodEvent['type'], reason: string, message: string) => void
 
 /** An image by its name in the spec, and when to pull it. */
-interface Wish {
+interface Desired {
   readonly pod: Pod
   readonly sandbox: PodSandboxConfig
   readonly image: string
@@ -69,7 +69,7 @@ interface Errand {
   readonly pod: Pod
   readonly sandbox: PodSandboxConfig
   readonly wanted: WantedImage
-  readonly tell: Tell
+  readonly report: Report
   /** Looked for when they are needed first. */
   readonly candidates: () => Promise<readonly Credential[]>
 }
@@ -79,7 +79,7 @@ export class ImagePuller {
   readonly #deps: ImagePullerDeps
   readonly #pulls: SharedPulls
   readonly #backOffs = new PullBackOffs()
-  readonly #toldSecrets = new Map<PodUid, string>()
+  readonly #reportedSecrets = new Map<PodUid, string>()
 
   constructor(deps: ImagePullerDeps) {
     this.#deps = deps
@@ -87,45 +87,45 @@ export class ImagePuller {
   }
 
   /** Fails with a StartError that says what users see, or with the signal's reason. */
-  async ensure(request: ImageRequest, signal: AbortSignal): Promise<BroughtImage> {
+  async ensure(request: ImageRequest, signal: AbortSignal): Promise<EnsuredImage> {
     const { pod, kinded } = request
     const fieldPath = containerFieldPath(kinded.kind, kinded.container.name)
-    const tell: Tell = (type, reason, message) => this.#deps.events.record(pod, { type, reason, message, fieldPath })
+    const report: Report = (type, reason, message) => this.#deps.events.record(pod, { type, reason, message, fieldPath })
     const { image = '', imagePullPolicy } = kinded.container
     try {
-      return await this.#bring({ pod, sandbox: request.sandbox, image, policy: imagePullPolicy }, tell, signal)
+      return await this.#ensure({ pod, sandbox: request.sandbox, image, policy: imagePullPolicy }, report, signal)
     } catch (error) {
-      if (error instanceof StartError) tell('Warning', 'Failed', `Error: ${error.reason}`)
+      if (error instanceof StartError) report('Warning', 'Failed', `Error: ${error.reason}`)
       throw error
     }
   }
 
   /** The same for a volume; whoever cannot start without it tells that. */
-  async ensureVolume(request: VolumeImageRequest, signal: AbortSignal): Promise<BroughtImage> {
+  async ensureVolume(request: VolumeImageRequest, signal: AbortSignal): Promise<EnsuredImage> {
     const { pod, sandbox, volume, quiet } = request
     const { reference = '', pullPolicy } = volume.image
-    const tell: Tell = (type, reason, message) => {
+    const report: Report = (type, reason, message) => {
       const isNews = !quiet || reason !== 'Pulled' || pullPolicy === 'Always'
       if (isNews) this.#deps.events.record(pod, { type, reason, message })
     }
-    return await this.#bring({ pod, sandbox, image: reference, policy: pullPolicy }, tell, signal)
+    return await this.#ensure({ pod, sandbox, image: reference, policy: pullPolicy }, report, signal)
   }
 
   /** Drops all that is remembered of a pod. To be called when the pod is gone. */
   forget(uid: PodUid): void {
     this.#backOffs.forget(uid)
-    this.#toldSecrets.delete(uid)
+    this.#reportedSecrets.delete(uid)
   }
 
-  async #bring(wish: Wish, tell: Tell, signal: AbortSignal): Promise<BroughtImage> {
-    const image = await this.#decide(wish, tell, signal)
+  async #ensure(desired: Desired, report: Report, signal: AbortSignal): Promise<EnsuredImage> {
+    const image = await this.#decide(desired, report, signal)
     this.#deps.onImage(image.ref)
     return image
   }
 
-  async #decide(wish: Wish, tell: Tell, signal: AbortSignal): Promise<BroughtImage> {
-    const { policy } = wish
-    const errand = this.#toErrand(wish, tell, signal)
+  async #decide(desired: Desired, report: Report, signal: AbortSignal): Promise<EnsuredImage> {
+    const { policy } = desired
+    const errand = this.#toErrand(desired, report, signal)
     const found = needsPresence(policy) ? await this.#inspect(errand, signal) : undefined
     const named = { image: errand.wanted.image, ref: found?.ref ?? '' }
     const isOpen = found !== undefined && (await this.#deps.access.mayUse(named, errand.candidates))
@@ -137,7 +137,7 @@ export class ImagePuller {
     })
     switch (decision) {
       case 'use':
-        return useFound(errand, found as BroughtImage)
+        return useFound(errand, found as EnsuredImage)
       case 'refuse':
         throw refuse(errand, found)
       case 'pull':
@@ -146,59 +146,59 @@ export class ImagePuller {
     }
   }
 
-  #toErrand({ pod, image, sandbox }: Wish, tell: Tell, signal: AbortSignal): Errand {
-    const wanted = { image: toImageName(image, tell), annotations: pod.metadata.annotations ?? {} }
+  #toErrand({ pod, image, sandbox }: Desired, report: Report, signal: AbortSignal): Errand {
+    const wanted = { image: toImageName(image, report), annotations: pod.metadata.annotations ?? {} }
     let found: Promise<readonly Credential[]> | undefined
     return {
       pod,
       sandbox,
       wanted,
-      tell,
+      report,
       candidates: () => (found ??= this.#findCredentials(pod, wanted.image, signal)),
     }
   }
 
   async #findCredentials(pod: Pod, image: string, signal: AbortSignal): Promise<readonly Credential[]> {
     const { candidates, missingSecrets } = await this.#deps.credentials.find(pod, toRepository(image), signal)
-    this.#tellSecrets(pod, missingSecrets.join(', '))
+    this.#reportSecrets(pod, missingSecrets.join(', '))
     return candidates
   }
 
-  async #inspect({ wanted, tell }: Errand, signal: AbortSignal): Promise<BroughtImage | undefined> {
+  async #inspect({ wanted, report }: Errand, signal: AbortSignal): Promise<EnsuredImage | undefined> {
     try {
       const image = await readImage(this.#deps.calls, wanted, signal)
       return image && { ref: image.id, uid: image.uid?.value, username: image.username }
     } catch (error) {
-      if (error instanceof StartError) tell('Warning', 'InspectFailed', error.message)
+      if (error instanceof StartError) report('Warning', 'InspectFailed', error.message)
       throw error
     }
   }
 
-  #checkBackOff({ pod, wanted, tell }: Errand): void {
+  #checkBackOff({ pod, wanted, report }: Errand): void {
     const key = { uid: pod.metadata.uid, image: wanted.image }
     const failed = this.#backOffs.find(key, this.#deps.clock.monotonic())
     if (failed === undefined) return
     const message = `Back-off pulling image ${quote(wanted.image)}`
-    tell('Normal', 'BackOff', message)
+    report('Normal', 'BackOff', message)
     throw new StartError('ImagePullBackOff', `${message}: ${failed.reason}: ${failed.message}`)
   }
 
-  async #pull(errand: Errand, signal: AbortSignal): Promise<BroughtImage> {
-    const { pod, sandbox, wanted, tell } = errand
+  async #pull(errand: Errand, signal: AbortSignal): Promise<EnsuredImage> {
+    const { pod, sandbox, wanted, report } = errand
     const { clock } = this.#deps
     const { image } = wanted
     const waitedSince = clock.monotonic()
-    tell('Normal', 'Pulling', `Pulling image ${quote(image)}`)
+    report('Normal', 'Pulling', `Pulling image ${quote(image)}`)
     try {
       const candidates = await errand.candidates()
-      const onProgress = (text: string) => tell('Normal', 'Pulling', text)
+      const onProgress = (text: string) => report('Normal', 'Pulling', text)
       const priority = pod.spec.priority ?? 0
       const pulled = await this.#pulls.pull({ wanted, sandbox, candidates, priority, onProgress }, signal)
-      tell('Normal', 'Pulled', successText(image, pulled, clock.monotonic() - waitedSince))
+      report('Normal', 'Pulled', successText(image, pulled, clock.monotonic() - waitedSince))
       return { ref: pulled.ref, uid: pulled.image.uid?.value, username: pulled.image.username }
     } catch (error) {
       if (error instanceof StartError) {
-        tell('Warning', 'Failed', `Failed to pull image ${quote(image)}: ${error.message}`)
+        report('Warning', 'Failed', `Failed to pull image ${quote(image)}: ${error.message}`)
         this.#backOffs.fail({ uid: pod.metadata.uid, image }, { error, waitedSince }, clock.monotonic())
       }
       throw error
@@ -206,28 +206,28 @@ export class ImagePuller {
   }
 
   /** Not fatal: the image may be open, or another login fits. Said once, as long as the same ones are missing. */
-  #tellSecrets(pod: Pod, missing: string): void {
+  #reportSecrets(pod: Pod, missing: string): void {
     const { uid } = pod.metadata
-    if (missing === (this.#toldSecrets.get(uid) ?? '')) return
-    this.#toldSecrets.set(uid, missing)
+    if (missing === (this.#reportedSecrets.get(uid) ?? '')) return
+    this.#reportedSecrets.set(uid, missing)
     if (missing === '') return
     const message = `Unable to retrieve some image pull secrets (${missing}); attempting to pull the image may not succeed.`
     this.#deps.events.record(pod, { type: 'Warning', reason: 'FailedToRetrieveImagePullSecret', message })
   }
 }
 
-function useFound({ wanted, tell }: Errand, found: BroughtImage): BroughtImage {
+function useFound({ wanted, report }: Errand, found: EnsuredImage): EnsuredImage {
   const message = `Container image ${quote(wanted.image)} already present on machine and can be accessed by the pod`
-  tell('Normal', 'Pulled', message)
+  report('Normal', 'Pulled', message)
   return found
 }
 
-function refuse({ wanted, tell }: Errand, found: BroughtImage | undefined): StartError {
+function refuse({ wanted, report }: Errand, found: EnsuredImage | undefined): StartError {
   const message =
     found === undefined
       ? `Container image ${quote(wanted.image)} is not present with pull policy of Never`
       : `Container image ${quote(wanted.image)} is present, but the pod has no credentials that were used to pull it, and its pull policy is Never`
-  tell('Warning', 'ErrImageNeverPull', message)
+  report('Warning', 'ErrImageNeverPull', message)
   return new StartError('ErrImageNeverPull', message)
 }
 
@@ -239,14 +239,14 @@ function successText(image: string, pulled: PulledImage, waitedMs: number): stri
   return `Successfully pulled image ${quote(image)} in ${took} (${waited} including waiting). Image size: ${size} bytes.`
 }
 
-function toImageName(image: string, tell: Tell): string {
+function toImageName(image: string, report: Report): string {
   try {
     return parseImageName(image)
   } catch (error) {
     if (!(error instanceof ImageNameError)) throw error
     const why = `couldn't parse image name ${quote(image)}: ${error.message}`
     const message = `Failed to apply default image tag ${quote(image)}: ${why}`
-    tell('Warning', 'InspectFailed', message)
+    report('Warning', 'InspectFailed', message)
     throw new StartError('InvalidImageName', message, { cause: error })
   }
 }

@@ -20,7 +20,7 @@ export interface ObservedPull {
   stage(): 'waiting' | 'pulling'
   waiters(): number
   /** Told to the users of the pods that wait. */
-  tell(text: string): void
+  report(text: string): void
 }
 
 const INTERVAL_MS = 15_000
@@ -39,7 +39,7 @@ export async function runPullProgress(deps: PullProgressDeps, pull: ObservedPull
     const sum = sumDownloads(parts)
     const fields = { image: pull.image, stage, elapsedSeconds: elapsedMs / 1000, waiters: pull.waiters() }
     log.info('image not there yet', { ...fields, ...sum })
-    if (stage === 'pulling') pull.tell(toText(pull.image, elapsedMs, sum))
+    if (stage === 'pulling') pull.report(toText(pull.image, elapsedMs, sum))
   }
 }
 

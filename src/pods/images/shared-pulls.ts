@@ -59,7 +59,7 @@ interface SharedPull {
 
 interface Waiter {
   readonly onProgress: (text: string) => void
-  told: boolean
+  reported: boolean
 }
 
 // A registry that hangs must not keep all other images out when few pulls may run at a time.
@@ -92,7 +92,7 @@ export class SharedPulls {
     signal.throwIfAborted()
     const key = toKey(request)
     const shared = this.#running.get(key) ?? this.#start(key, request)
-    const waiter: Waiter = { onProgress: request.onProgress, told: false }
+    const waiter: Waiter = { onProgress: request.onProgress, reported: false }
     shared.waiters.add(waiter)
     try {
       return await waitForShared(shared.result, signal)
@@ -128,7 +128,7 @@ export class SharedPulls {
       image: request.wanted.image,
       stage: () => stage,
       waiters: () => waiters.size,
-      tell: (text: string) => tellOnce(waiters, text),
+      report: (text: string) => reportOnce(waiters, text),
     }
     // Ends by being aborted, which is no failure.
     runPullProgress(this.#deps, observed, progress.signal).catch(() => {})
@@ -178,9 +178,9 @@ function toKey({ wanted, candidates }: CredentialedPull): string {
   return `${wanted.image} ${logins.digest('hex')}`
 }
 
-function tellOnce(waiters: ReadonlySet<Waiter>, text: string): void {
+function reportOnce(waiters: ReadonlySet<Waiter>, text: string): void {
   for (const waiter of waiters) {
-    if (!waiter.told) waiter.onProgress(text)
-    waiter.told = true
+    if (!waiter.reported) waiter.onProgress(text)
+    waiter.reported = true
   }
 }

@@ -10,7 +10,7 @@ export interface SeriesFile {
 }
 
 // Rotations are seconds apart, so the second look nearly always agrees with the first.
-const MOST_LOOKS = 10
+const MOST_CHECKS = 10
 
 /**
  * All files of one container's log in the order in which they were written: the rotated ones, and then the current one. A file keeps its number
@@ -36,7 +36,7 @@ export class LogSeries {
 
   /** The file that is written now; undefined when there is no log at all. */
   async openLast(): Promise<SeriesFile | undefined> {
-    for (let look = 0; look < MOST_LOOKS; look += 1) {
+    for (let look = 0; look < MOST_CHECKS; look += 1) {
       const file = await this.#directory.open(this.#name)
       await this.#look()
       // Only what kept its name while we looked is newer than all that we saw.
@@ -62,7 +62,7 @@ export class LogSeries {
   }
 
   /** True when the runtime writes to another file by now. */
-  async isOver({ number, file }: SeriesFile): Promise<boolean> {
+  async isTerminal({ number, file }: SeriesFile): Promise<boolean> {
     const current = await this.#directory.identity(this.#name)
     if (current === file.identity) {
       // A rotation that failed gives the file its name back.
@@ -75,7 +75,7 @@ export class LogSeries {
 
   /** The file after one that is over; undefined when it is gone again. */
   async openNext({ number, file }: SeriesFile): Promise<SeriesFile | undefined> {
-    for (let look = 0; look < MOST_LOOKS; look += 1) {
+    for (let look = 0; look < MOST_CHECKS; look += 1) {
       const current = await this.#directory.identity(this.#name)
       await this.#look()
       const rotated = await this.#openRotatedAfter(number, file)

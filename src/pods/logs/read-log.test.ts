@@ -11,7 +11,7 @@ import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folde
 import { systemClock } from '../../base/async/clock.ts'
 import { openLogDirectory } from '../../system/directories/log-directory.ts'
 import { readLog } from './read-log.ts'
-import type { LogWish, ReadLogDeps } from './read-log.ts'
+import type { LogRequest, ReadLogDeps } from './read-log.ts'
 
 const never = new AbortController().signal
 
@@ -20,7 +20,7 @@ function createLog(t: TestContext, maxFiles?: number) {
   const log = new FakeContainerLog(join(root, 'ns_web_uid', 'web', '0.log'), maxFiles)
   t.after(() => log[Symbol.dispose]())
   const state = { running: true }
-  const read = (wish: Partial<LogWish> = {}, deps: Partial<ReadLogDeps> = {}, signal = never) =>
+  const read = (desired: Partial<LogRequest> = {}, deps: Partial<ReadLogDeps> = {}, signal = never) =>
     readLog(
       {
         openDirectory: openLogDirectory,
@@ -29,7 +29,7 @@ function createLog(t: TestContext, maxFiles?: number) {
         log: silentLogger,
         ...deps,
       },
-      { place: { root, path: log.path, containerId: 'c1' }, stream: 'all', timestamps: false, follow: false, ...wish },
+      { place: { root, path: log.path, containerId: 'c1' }, stream: 'all', timestamps: false, follow: false, ...desired },
       signal,
     )
   return { root, log, state, read }
@@ -63,7 +63,7 @@ async function printTen(log: FakeContainerLog): Promise<void> {
 const lines = (...numbers: readonly number[]) => numbers.map((number) => `${number}\n`).join('')
 const at = (second: number) => ({ seconds: Date.UTC(2026, 0, 1) / 1000 + second, nanoseconds: 0 })
 
-const rows: readonly (readonly [about: string, wish: Partial<LogWish>, expected: string])[] = [
+const rows: readonly (readonly [about: string, desired: Partial<LogRequest>, expected: string])[] = [
   ['all that is kept', {}, lines(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)],
   ['the last line', { tailLines: 1 }, lines(9)],
   ['as many lines as the current file has', { tailLines: 4 }, lines(6, 7, 8, 9)],
@@ -85,11 +85,11 @@ const rows: readonly (readonly [about: string, wish: Partial<LogWish>, expected:
 ]
 
 describe('readLog()', () => {
-  for (const [about, wish, expected] of rows) {
+  for (const [about, desired, expected] of rows) {
     test(`reads ${about}`, async (t) => {
       const { log, read } = createLog(t)
       await printTen(log)
-      assert.equal(await all(read(wish)), expected)
+      assert.equal(await all(read(desired)), expected)
     })
   }
 

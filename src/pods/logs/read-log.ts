@@ -13,7 +13,7 @@ import type { SeriesFile } from './log-series.ts'
 import { isBefore, toLogTime } from './log-time.ts'
 
 /** What to read of the log of one container. */
-export interface LogWish extends LogFormat {
+export interface LogRequest extends LogFormat {
   readonly place: LogPlace
   /** Counted in entries of the log, from its end. */
   readonly tailLines?: number | undefined
@@ -45,26 +45,26 @@ const SETTLE_MS = 200
  */
 export async function* readLog(
   deps: ReadLogDeps,
-  wish: LogWish,
+  desired: LogRequest,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer, void, undefined> {
-  await using directory = await deps.openDirectory(wish.place)
-  const name = basename(wish.place.path)
+  await using directory = await deps.openDirectory(desired.place)
+  const name = basename(desired.place.path)
   const series = new LogSeries(directory, name)
-  const bell = new Wakeup()
-  using _ = wish.follow ? watch(deps, directory, { series, bell }) : undefined
+  const wakeup = new Wakeup()
+  using _ = desired.follow ? watch(deps, directory, { series, wakeup }) : undefined
   const last = await series.openLast()
   if (last === undefined) throw new LogMissingError(`Cannot read the log "${name}": there is no such file`)
   await using _last = last.file
   yield Buffer.alloc(0)
-  yield* readSeries({ deps, wish, series, bell, formatter: new LogFormatter(wish) }, last, signal)
+  yield* readSeries({ deps, desired, series, wakeup, formatter: new LogFormatter(desired) }, last, signal)
 }
 
 interface Reading {
   readonly deps: ReadLogDeps
-  readonly wish: LogWish
+  readonly desired: LogRequest
   readonly series: LogSeries
-  readonly bell: Wakeup
+  readonly wakeup: Wakeup
   readonly formatter: LogFormatter
 }
 
@@ -72,12 +72,12 @@ interface Reading {
 function watch(
   { log }: ReadLogDeps,
   directory: LogDirectory,
-  { series, bell }: Pick<Reading, 'series' | 'bell'>,
+  { series, wakeup }: Pick<Reading, 'series' | 'wakeup'>,
 ): Disposable {
   try {
     return directory.watch((name) => {
       if (name !== undefined) series.note(name)
-      bell.wake()
+      wakeup.wake()
     })
   } catch (error) {
     log.debug('cannot watch a log', { error })
@@ -86,25 +86,25 @@ function watch(
 }
 
 async function* readSeries(reading: Reading, last: SeriesFile, signal: AbortSignal): AsyncGenerator<Buffer, void> {
-  const { series, wish, formatter } = reading
+  const { series, desired, formatter } = reading
   // What is written from now on belongs to those who follow: a log that grows faster than it is read would have no end.
   const size = await last.file.size()
   const start =
-    wish.tailLines === undefined
+    desired.tailLines === undefined
       ? { number: 0, offset: 0 }
-      : await findTailStart(series, { ...last, size }, wish.tailLines)
+      : await findTailStart(series, { ...last, size }, desired.tailLines)
   const offsetIn = (number: number) => (number === start.number ? start.offset : 0)
   for (let number = start.number; number < last.number; number += 1)
     yield* readRotated(reading, { number, offset: offsetIn(number) }, signal)
   const cursor = new LogCursor(last, offsetIn(last.number))
   yield* cursor.read(formatter, size, signal)
-  if (wish.follow) yield* follow(reading, cursor, signal)
+  if (desired.follow) yield* follow(reading, cursor, signal)
   else yield* finish(cursor, formatter)
 }
 
 /** A rotated file that cannot be read is no reason to withhold the others. */
 async function* readRotated(
-  { deps, wish, series, formatter }: Reading,
+  { deps, desired, series, formatter }: Reading,
   { number, offset }: TailStart,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer, void> {
@@ -113,12 +113,12 @@ async function* readRotated(
   if (file === undefined) return
   await using cursor = new LogCursor(file, offset)
   // The last entry of a file is not younger than the file itself.
-  if (wish.since !== undefined && isBefore(toLogTime(file.file.modifiedAt), wish.since)) return
+  if (desired.since !== undefined && isBefore(toLogTime(file.file.modifiedAt), desired.since)) return
   try {
     yield* cursor.read(formatter, Infinity, signal)
   } catch (error) {
     signal.throwIfAborted()
-    deps.log.warn('cannot read a rotated log', { path: wish.place.path, error })
+    deps.log.warn('cannot read a rotated log', { path: desired.place.path, error })
   }
   yield* finish(cursor, formatter)
 }
@@ -139,13 +139,13 @@ async function* follow(reading: Reading, first: LogCursor, signal: AbortSignal):
 
 /** Reads one file until nothing more can come; returns the one after it, if there is one. */
 async function* followFile(
-  { deps, series, bell, formatter }: Reading,
+  { deps, series, wakeup, formatter }: Reading,
   cursor: LogCursor,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer, SeriesFile | undefined> {
   for (let ended = false; !formatter.full;) {
     yield* cursor.read(formatter, Infinity, signal)
-    if (await series.isOver(cursor.file)) {
+    if (await series.isTerminal(cursor.file)) {
       await deps.clock.sleep(SETTLE_MS, signal)
       yield* cursor.read(formatter, Infinity, signal)
       yield* finish(cursor, formatter)
@@ -156,7 +156,7 @@ async function* followFile(
       return undefined
     }
     // What was printed between reading and this question is read in one more round.
-    if (await deps.mayPrint(signal)) await bell.wait({ clock: deps.clock, ms: POLL_MS }, signal)
+    if (await deps.mayPrint(signal)) await wakeup.wait({ clock: deps.clock, ms: POLL_MS }, signal)
     else ended = true
   }
   return undefined

@@ -21,13 +21,13 @@ function setUp() {
 describe('CachedObject', () => {
   test('does not go back to an older version', async () => {
     const { answers, read } = setUp()
-    const told: (string | undefined)[] = []
+    const reported: (string | undefined)[] = []
     for (const text of ['9', '10', '9', 'odd']) {
       const reading = read()
       answers.at(-1)?.resolve(version(text))
-      told.push(await reading)
+      reported.push(await reading)
     }
-    assert.deepEqual(told, ['9', '10', '10', 'odd'])
+    assert.deepEqual(reported, ['9', '10', '10', 'odd'])
   })
 
   test('an answer to a question from before an invalidation is not for those who come after it', async () => {

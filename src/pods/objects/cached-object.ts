@@ -72,9 +72,9 @@ export class CachedObject<T extends Versioned> {
 }
 
 /** The API server's memory may be behind what we know already. */
-function newer<T extends Versioned>(known: T | undefined, told: T): T {
-  const [before, after] = [known, told].map((object) => object?.metadata?.resourceVersion ?? '')
-  return known !== undefined && isNumber(before) && isNumber(after) && BigInt(after) < BigInt(before) ? known : told
+function newer<T extends Versioned>(known: T | undefined, reported: T): T {
+  const [before, after] = [known, reported].map((object) => object?.metadata?.resourceVersion ?? '')
+  return known !== undefined && isNumber(before) && isNumber(after) && BigInt(after) < BigInt(before) ? known : reported
 }
 
 function isNumber(text: string | undefined): text is string {

@@ -37,7 +37,7 @@ const FAILURES_WORTH_A_LINE = 2
 export class WatchedObject<T extends Watchable> {
   readonly #deps: WatchedObjectDeps<T>
   #known: { readonly object: T | undefined } | undefined
-  #watch: { readonly scope: AbortScope; readonly told: PromiseWithResolvers<void>; hasTold: boolean } | undefined
+  #watch: { readonly scope: AbortScope; readonly reported: PromiseWithResolvers<void>; hasReported: boolean } | undefined
   #lastReadAt = 0
   /** A reader went away without an answer. */
   #awaited = false
@@ -62,9 +62,9 @@ export class WatchedObject<T extends Watchable> {
   async read(signal: AbortSignal): Promise<T | undefined> {
     this.#ensureWatch()
     const watch = this.#watch
-    if (watch !== undefined && !watch.hasTold) {
+    if (watch !== undefined && !watch.hasReported) {
       using scope = new AbortScope(signal)
-      await Promise.race([watch.told.promise, this.#deps.clock.sleep(FIRST_WORD_MS, scope.signal)])
+      await Promise.race([watch.reported.promise, this.#deps.clock.sleep(FIRST_WORD_MS, scope.signal)])
     }
     if (this.#known !== undefined) return this.#known.object
     this.#awaited = true
@@ -83,7 +83,7 @@ export class WatchedObject<T extends Watchable> {
     this.#lastReadAt = this.#deps.clock.monotonic()
     if (this.#watch !== undefined || this.#isFinal) return
     const { tasks } = this.#deps
-    const watch = { scope: new AbortScope(tasks.signal), told: Promise.withResolvers<void>(), hasTold: false }
+    const watch = { scope: new AbortScope(tasks.signal), reported: Promise.withResolvers<void>(), hasReported: false }
     this.#watch = watch
     tasks.run(`watch of a ${this.#deps.resource}`, async () => {
       using scope = watch.scope
@@ -94,16 +94,16 @@ export class WatchedObject<T extends Watchable> {
   async #follow(signal: AbortSignal): Promise<void> {
     const { watch, resource, clock, random, log } = this.#deps
     for (let failures = 0; !signal.aborted;) {
-      let told = false
+      let reported = false
       try {
         await watch((object) => {
           if (signal.aborted) return
-          told = true
-          this.#tell(object)
+          reported = true
+          this.#report(object)
         }, signal)
       } catch (error) {
         if (signal.aborted) return
-        failures = told ? 1 : failures + 1
+        failures = reported ? 1 : failures + 1
         this.#lastFailure = error
         const fields = { resource, failures, error }
         if (failures === FAILURES_WORTH_A_LINE) log.warn('a watch broke again, it is begun anew', fields)
@@ -122,14 +122,14 @@ export class WatchedObject<T extends Watchable> {
     }
   }
 
-  #tell(object: T | undefined): void {
+  #report(object: T | undefined): void {
     const before = this.#known
     const isNews = this.#awaited || (before !== undefined && !isSame(before.object, object))
     this.#known = { object }
     this.#awaited = false
     if (this.#watch !== undefined) {
-      this.#watch.hasTold = true
-      this.#watch.told.resolve()
+      this.#watch.hasReported = true
+      this.#watch.reported.resolve()
     }
     if (this.#isFinal) this.end()
     if (isNews) this.#deps.onChange()

@@ -22,12 +22,12 @@ export interface RunObserverDeps extends Pick<RuntimeEventsDeps, 'onStream' | 'o
 const RELIST_WITH_EVENTS_MS = 30_000
 const RELIST_WITHOUT_EVENTS_MS = 1000
 // containerd shows a container as running for a while after it told of the exit: look again soon, and not forever.
-const LOOK_AGAIN_MS = [0, 2, 5, 10, 20, 40, 80, 160, 320, 640]
+const CHECK_AGAIN_MS = [0, 2, 5, 10, 20, 40, 80, 160, 320, 640]
 
 /** Keeps the observer true until the signal aborts: hints from the runtime at once, a full look now and then. */
 export async function runObserver(deps: RunObserverDeps, signal: AbortSignal): Promise<void> {
   const { observer, clock, log } = deps
-  const bell = new Wakeup()
+  const wakeup = new Wakeup()
   let streaming = false
   await using group = new TaskGroup(signal)
   group.run('runtime events', (eventsSignal) =>
@@ -40,7 +40,7 @@ export async function runObserver(deps: RunObserverDeps, signal: AbortSignal): P
         onState: (state) => {
           streaming = state === 'streaming'
           // Whatever happened while no events came is found by looking at everything once.
-          bell.wake()
+          wakeup.wake()
         },
       },
       eventsSignal,
@@ -55,7 +55,7 @@ export async function runObserver(deps: RunObserverDeps, signal: AbortSignal): P
       )
       relistSignal.throwIfAborted()
       deps.onRelist({ ms: clock.monotonic() - startedAt, ...failure })
-      await bell.wait({ clock, ms: streaming ? RELIST_WITH_EVENTS_MS : RELIST_WITHOUT_EVENTS_MS }, relistSignal)
+      await wakeup.wait({ clock, ms: streaming ? RELIST_WITH_EVENTS_MS : RELIST_WITHOUT_EVENTS_MS }, relistSignal)
     }
   })
   await group.join()
@@ -69,7 +69,7 @@ async function followHint(
 ): Promise<void> {
   // The workers look for themselves after all they start.
   if (kind === 'started' || kind === 'created') return
-  for (const pause of LOOK_AGAIN_MS) {
+  for (const pause of CHECK_AGAIN_MS) {
     if (pause > 0) await clock.sleep(pause, signal)
     // A container may end before the look of the worker that started it: it is not known yet, and soon will be.
     const uid = observer.ownerOf(containerId)

@@ -33,7 +33,7 @@ export class RuntimeHealth {
   #answeredAt: number | undefined
   /** What the runtime itself has against being used. */
   #complaint: string | undefined
-  #toldProblems: readonly string[] = []
+  #reportedProblems: readonly string[] = []
 
   constructor(deps: RuntimeHealthDeps) {
     this.#deps = deps
@@ -77,16 +77,16 @@ export class RuntimeHealth {
   /** Asks every few seconds, at the start more often, and at once when the connection comes or goes. */
   async run(signal: AbortSignal): Promise<void> {
     const { client, clock } = this.#deps
-    const bell = new Wakeup()
+    const wakeup = new Wakeup()
     const startedAt = clock.monotonic()
     const isStarting = () => this.nodeProblems.length > 0 && clock.monotonic() - startedAt < START_MS
     await using group = new TaskGroup(signal)
     group.run('connection', (watchSignal) =>
-      runConnectionWatch({ connection: client.connection, onChange: () => bell.wake() }, watchSignal),
+      runConnectionWatch({ connection: client.connection, onChange: () => wakeup.wake() }, watchSignal),
     )
     group.run('status', async (askSignal) => {
       for (;;) {
-        await bell.wait({ clock, ms: isStarting() ? ASK_AT_START_MS : ASK_MS }, askSignal)
+        await wakeup.wait({ clock, ms: isStarting() ? ASK_AT_START_MS : ASK_MS }, askSignal)
         await this.check(askSignal)
       }
     })
@@ -111,8 +111,8 @@ export class RuntimeHealth {
     this.#runtimeProblem = runtimeProblem
     this.#networkProblem = networkProblem
     const problems = this.nodeProblems
-    if (isSame && problems.join() === this.#toldProblems.join()) return
-    this.#toldProblems = problems
+    if (isSame && problems.join() === this.#reportedProblems.join()) return
+    this.#reportedProblems = problems
     const is = runtimeProblem ?? networkProblem
     if (is !== undefined && !isSame) this.#deps.log.warn('node is not ready', { reason: is })
     else if (is === undefined && was !== undefined) this.#deps.log.info('node is ready')

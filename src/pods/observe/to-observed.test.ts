@@ -11,7 +11,7 @@ import {
 import { hasListedState, toObservedContainer, toObservedSandbox } from './to-observed.ts'
 
 const listed = Container.fromPartial({ podSandboxId: 's', labels: { 'io.kubernetes.container.name': 'main' } })
-const told = {
+const reported = {
   id: 'c',
   metadata: { name: 'other' },
   createdAt: 1_000_000n,
@@ -26,7 +26,7 @@ const told = {
   annotations: { 'io.kubernetes.container.hash': 'abc', 'io.kubernetes.container.restartCount': '2' },
 }
 const observe = (state: ContainerState, parts: object = {}) =>
-  toObservedContainer(listed, ContainerStatus.fromPartial({ ...told, state, ...parts }))
+  toObservedContainer(listed, ContainerStatus.fromPartial({ ...reported, state, ...parts }))
 const common = {
   id: 'c',
   name: 'main',

@@ -71,7 +71,7 @@ export function toObservedContainer(listed: Container, status: ContainerStatus):
     imageRef: status.imageRef,
     logPath: status.logPath,
     terminationLog: terminationLog(status),
-    ...told(status),
+    ...reported(status),
     ...(state === 'unknown' ? { keptSpec: parseKeptSpec(status.annotations) } : {}),
     ...(linux === undefined
       ? {}
@@ -86,7 +86,7 @@ export function toObservedContainer(listed: Container, status: ContainerStatus):
 }
 
 /** What only newer runtimes tell, or only some containers have. */
-function told({
+function reported({
   resources,
   stopSignal,
   mounts,

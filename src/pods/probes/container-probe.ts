@@ -30,7 +30,7 @@ export interface ProbeSurroundings {
   /** Each answer that counts. */
   onAnswer(answer: ProbeAnswer): void
   /** What is now held to be true of an instance. */
-  tell(type: ProbeType, containerId: string, verdict: boolean): Promise<void>
+  report(type: ProbeType, containerId: string, verdict: boolean): Promise<void>
 }
 
 const TYPE_WORDS: Readonly<Record<ProbeType, string>> = {
@@ -45,7 +45,7 @@ export class ContainerProbe {
   readonly subject: ProbeSubject
   readonly #deps: ProbeDeps
   readonly #around: ProbeSurroundings
-  readonly #bell = new Wakeup()
+  readonly #wakeup = new Wakeup()
   readonly #periodMs: number
   #schedule: ProbeSchedule
   #streak: ProbeStreak | undefined
@@ -65,13 +65,13 @@ export class ContainerProbe {
 
   /** Something changed that decides when to ask. */
   look(): void {
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   /** Somebody waits for the answer. */
-  hurry(): void {
+  retryNow(): void {
     this.#schedule = { ...this.#schedule, soon: true }
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   /** Asks until the signal aborts. */
@@ -82,7 +82,7 @@ export class ContainerProbe {
         const instance = this.#adapt()
         const dueAt = computeNextRun(this.#schedule, this.#periodMs)
         const ms = dueAt === undefined ? undefined : dueAt - clock.monotonic()
-        if (instance === undefined || ms === undefined || ms > 0) await this.#bell.wait({ clock, ms }, signal)
+        if (instance === undefined || ms === undefined || ms > 0) await this.#wakeup.wait({ clock, ms }, signal)
         else await this.#ask(instance, signal)
       }
     } finally {
@@ -131,7 +131,7 @@ export class ContainerProbe {
     const failed = outcome.result === 'failure' || outcome.result === 'error'
     // A first look before the first tick can only bring good news; and what has ended says nothing any more.
     if (failed && ((soon && type === 'startup') || !this.#stillRuns(instance.id))) return
-    this.#tellUsers(outcome)
+    this.#reportUsers(outcome)
     const ms = endedAt - startedAt
     this.#around.onAnswer({ type, container: container.name, containerId: instance.id, outcome, ms })
     if (outcome.result !== 'error') await this.#count(instance.id, outcome.result !== 'failure')
@@ -146,14 +146,14 @@ export class ContainerProbe {
     // After this the container is started, or it is restarted: nothing is left to ask of this instance.
     const held = type === 'startup' || (type === 'liveness' && !verdict)
     this.#schedule = { ...this.#schedule, held }
-    await this.#around.tell(type, containerId, verdict)
+    await this.#around.report(type, containerId, verdict)
   }
 
   #stillRuns(containerId: string): boolean {
     return this.#around.look()?.containers.some(({ id, state }) => id === containerId && state === 'running') === true
   }
 
-  #tellUsers(outcome: ProbeOutcome): void {
+  #reportUsers(outcome: ProbeOutcome): void {
     const { pod, kind, container, type } = this.subject
     const word = TYPE_WORDS[type]
     const fieldPath = containerFieldPath(kind, container.name)

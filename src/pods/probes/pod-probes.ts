@@ -69,7 +69,7 @@ export class PodProbes implements AsyncDisposable {
       const { type, container } = probe.subject
       const instance = observed === undefined ? undefined : newestInstance(observed, container.name)
       const waits = type === 'readiness' && instance?.state === 'running' && this.#hasStarted(container, instance.id)
-      if (waits && this.#results.readiness.get(instance.id) !== true) probe.hurry()
+      if (waits && this.#results.readiness.get(instance.id) !== true) probe.retryNow()
       else probe.look()
     }
   }
@@ -173,7 +173,7 @@ export class PodProbes implements AsyncDisposable {
       podIp: this.#subject.podIp,
       onAnswer: this.#subject.onAnswer,
       hasStarted: (id) => this.#hasStarted(container, id),
-      tell: async (type, id, verdict) => {
+      report: async (type, id, verdict) => {
         const before = this.#results[type].get(id) ?? INITIAL[type]
         this.#results[type].set(id, verdict)
         if (before === verdict) return
@@ -190,7 +190,7 @@ export class PodProbes implements AsyncDisposable {
 
   /** What an agent before this one knew; else what it told the API. */
   async #recall(pod: Pod): Promise<void> {
-    const note = new Map([...toldNote(pod), ...(await this.#readNote(pod))])
+    const note = new Map([...reportedNote(pod), ...(await this.#readNote(pod))])
     for (const [id, { started, ready }] of note) {
       if (started) this.#results.startup.set(id, true)
       if (ready) this.#results.readiness.set(id, true)
@@ -211,7 +211,7 @@ export class PodProbes implements AsyncDisposable {
   }
 }
 
-function toldNote({ status }: Pod): ProbeNote {
+function reportedNote({ status }: Pod): ProbeNote {
   const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
   return new Map(
     statuses.map(({ containerID = '', started = false, ready }) => [

@@ -108,7 +108,7 @@ function addPod(received: Pod, { source, now }: SourceSet): { pod: Pod; operatio
 function changePod(before: KnownPod, received: Pod): { pod: Pod; operation?: PodOperation } {
   const { pod } = before
   if (before.received === received) return { pod }
-  if (isSameWish(pod, received)) {
+  if (isSameDesired(pod, received)) {
     if (deepEqual(pod.status, received.status)) return { pod }
     return { pod: { ...pod, status: received.status }, operation: 'RECONCILE' }
   }
@@ -122,7 +122,7 @@ function changePod(before: KnownPod, received: Pod): { pod: Pod; operation?: Pod
   return { pod: changed, operation: deletionTimestamp === undefined ? 'UPDATE' : 'DELETE' }
 }
 
-function isSameWish(pod: Pod, received: Pod): boolean {
+function isSameDesired(pod: Pod, received: Pod): boolean {
   return (
     pod.metadata.deletionTimestamp === received.metadata.deletionTimestamp &&
     pod.metadata.deletionGracePeriodSeconds === received.metadata.deletionGracePeriodSeconds &&

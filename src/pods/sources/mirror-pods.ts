@@ -30,7 +30,7 @@ interface Trouble {
 }
 
 // Nothing is asked of the API for this: it only looks whether something was missed.
-const LOOK_MS = 10_000
+const CHECK_MS = 10_000
 // Whoever deletes one looks for its end: kubectl waits for ever when another has its name before it has looked.
 const ABSENCE_MS = 1000
 const FIRST_RETRY_MS = 1000
@@ -42,7 +42,7 @@ const LONGEST_RETRY_MS = 300_000
  */
 export class MirrorPods {
   readonly #deps: MirrorPodsDeps
-  readonly #bell = new Wakeup()
+  readonly #wakeup = new Wakeup()
   readonly #troubles = new Map<string, Trouble>()
   /** On the monotonic clock, by full name: until when a mirror that went stays away. */
   readonly #absences = new Map<string, number>()
@@ -60,12 +60,12 @@ export class MirrorPods {
     const now = new Map(mirrors.map((mirror) => [podFullName(mirror), mirror]))
     for (const name of this.#mirrors.keys()) if (!now.has(name)) this.#noteAbsence(name)
     this.#mirrors = now
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   /** Static pods, or the Node, may be others than before. */
   wake(): void {
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   /** The UID by which the node knows a pod that somebody names by the UID it has in the API. */
@@ -80,7 +80,7 @@ export class MirrorPods {
     const { clock } = this.#deps
     for (;;) {
       if (this.#isListed) await this.#pass(signal)
-      await this.#bell.wait({ clock, ms: this.#nextLookMs() }, signal)
+      await this.#wakeup.wait({ clock, ms: this.#nextCheckMs() }, signal)
     }
   }
 
@@ -140,7 +140,7 @@ export class MirrorPods {
     if (hash(pod.metadata) === undefined) throw new Error(`Cannot mirror "${fullName}": another pod has its name`)
     // The watch tells of it too, only later.
     this.#mirrors = new Map([...this.#mirrors, [fullName, pod]])
-    if (hash(pod.metadata) !== hash(body.metadata)) this.#bell.wake()
+    if (hash(pod.metadata) !== hash(body.metadata)) this.#wakeup.wake()
   }
 
   #forget(mirror: Pod): void {
@@ -148,7 +148,7 @@ export class MirrorPods {
     if (this.#mirrors.get(fullName)?.metadata.uid !== mirror.metadata.uid) return
     this.#mirrors = new Map([...this.#mirrors].filter(([name]) => name !== fullName))
     this.#noteAbsence(fullName)
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   #noteAbsence(fullName: string): void {
@@ -165,11 +165,11 @@ export class MirrorPods {
     if (before?.message !== message) log.warn(`cannot ${kind} a mirror pod, will try again`, { pod: fullName, error })
   }
 
-  #nextLookMs(): number {
+  #nextCheckMs(): number {
     const now = this.#deps.clock.monotonic()
     const times = [...[...this.#troubles.values()].map(({ retryAt }) => retryAt), ...this.#absences.values()]
     const due = times.map((at) => Math.max(0, at - now))
-    return Math.min(LOOK_MS, ...due)
+    return Math.min(CHECK_MS, ...due)
   }
 }
 

@@ -21,7 +21,7 @@ export interface PodConfigMuxOptions {
   readonly deliver: (update: PodUpdate) => void
 }
 
-interface Heir {
+interface Successor {
   readonly source: string
   readonly pod: Pod
 }
@@ -68,7 +68,7 @@ export class PodConfigMux {
     const gone = own.filter((pod) => !isSamePod(pod, heirs.get(pod)?.pod))
     return [
       ...(gone.length === 0 ? [] : [{ ...update, pods: gone }]),
-      ...heirs.entries().flatMap(([pod, heir]) => (heir === undefined ? [] : [inherit(pod, heir)])),
+      ...heirs.entries().flatMap(([pod, successor]) => (successor === undefined ? [] : [inherit(pod, successor)])),
     ]
   }
 
@@ -81,7 +81,7 @@ export class PodConfigMux {
   }
 
   /** The pod of another source that takes over the UID, if there is one. */
-  #handOver(source: string, { metadata: { uid } }: Pod): Heir | undefined {
+  #handOver(source: string, { metadata: { uid } }: Pod): Successor | undefined {
     this.#owners.delete(uid)
     for (const [other, { known }] of this.#seen) {
       const pod = other === source ? undefined : known.get(uid)?.pod
@@ -99,7 +99,7 @@ export class PodConfigMux {
 }
 
 /** To whom a pod is the same goes on with it; another one that has its UID starts after it has ended. */
-function inherit(before: Pod, { source, pod }: Heir): PodUpdate {
+function inherit(before: Pod, { source, pod }: Successor): PodUpdate {
   const changed = pod.metadata.deletionTimestamp === undefined ? 'UPDATE' : 'DELETE'
   return { operation: isSamePod(before, pod) ? changed : 'ADD', source, pods: [pod] }
 }

@@ -91,7 +91,7 @@ class ApiPodStore {
     const known = this.#known.get(key)
     try {
       const { pod, unknownFields } = decodeApiPod(object)
-      if (known?.metadata.uid !== pod.metadata.uid) this.#tellUnknown(pod, unknownFields)
+      if (known?.metadata.uid !== pod.metadata.uid) this.#reportUnknown(pod, unknownFields)
       if (isUnchanged(known, pod)) return
       this.#known.set(key, pod)
       this.#bad.delete(key)
@@ -126,7 +126,7 @@ class ApiPodStore {
     )
   }
 
-  #tellUnknown({ metadata: { namespace, name, uid } }: Pod, fields: readonly string[]): void {
+  #reportUnknown({ metadata: { namespace, name, uid } }: Pod, fields: readonly string[]): void {
     if (fields.length === 0) return
     const pod = `${namespace}/${name}`
     this.#deps.log.warn('a pod of the API has fields that this agent does not know', { pod, uid, fields })

@@ -6,7 +6,7 @@ import {
   createObservedSandbox as sandbox,
 } from '../../../test/builders/create-observed-pod.ts'
 import { createContainer } from '../../../test/builders/create-pod.ts'
-import { createContainerStatus as told, createSpecInput } from '../../../test/builders/create-status-input.ts'
+import { createContainerStatus as reported, createSpecInput } from '../../../test/builders/create-status-input.ts'
 import type { Container, ContainerStatus } from '../../model/generated/core-v1.ts'
 import type { ObservedContainer } from '../../model/pod/observed-pod.ts'
 import { computeContainerStatuses } from './compute-container-statuses.ts'
@@ -111,7 +111,7 @@ describe('computeContainerStatuses() of an init container', () => {
   })
 
   test('one that was lost while it ran and is done leaves both behind', () => {
-    const previously = { initContainerStatuses: [told({ name: 'i', state: { running: {} } })] }
+    const previously = { initContainerStatuses: [reported({ name: 'i', state: { running: {} } })] }
     const observed = createObservedPod({ containers: [instance()], sandboxes: [sandbox()] })
     const input = createSpecInput({ initContainers: [plain] }, { previously, observed })
     const [status] = computeContainerStatuses(input, 'init', [plain])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createInstance as instance, createObservedPod } from '../../../test/builders/create-observed-pod.ts'
 import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
-import { createContainerStatus as told, createStatusInput } from '../../../test/builders/create-status-input.ts'
+import { createContainerStatus as reported, createStatusInput } from '../../../test/builders/create-status-input.ts'
 import type { ContainerStatus } from '../../model/generated/core-v1.ts'
 import type { ObservedContainer } from '../../model/pod/observed-pod.ts'
 import { computeContainerStatuses } from './compute-container-statuses.ts'
@@ -22,14 +22,14 @@ const RESET = {
   message: 'The container was removed to restart all containers of the pod',
 }
 const reset = (name: string, restartCount = 1): ContainerStatus => ({
-  ...told({ name, restartCount }),
+  ...reported({ name, restartCount }),
   started: false,
   state: { waiting: RESET },
   lastState: { terminated: { exitCode: 137, ...RESET } },
 })
 const containerID = 'containerd://c-1'
-const ran = (name: string) => told({ name, containerID, state: { running: {} } })
-const ended = (name: string, exitCode: number) => told({ name, containerID, state: { terminated: { exitCode } } })
+const ran = (name: string) => reported({ name, containerID, state: { running: {} } })
+const ended = (name: string, exitCode: number) => reported({ name, containerID, state: { terminated: { exitCode } } })
 
 interface Row {
   readonly has?: readonly ObservedContainer[]
@@ -56,8 +56,8 @@ const rows: Readonly<Record<string, Row>> = {
   'an init container was gone before anybody saw it': {
     kind: 'init',
     has: [trigger],
-    old: told({ name: 'i', state: { terminated: { exitCode: 0, reason: 'Completed' } } }),
-    expected: told({ name: 'i', state: { terminated: { exitCode: 0, reason: 'Completed' } } }),
+    old: reported({ name: 'i', state: { terminated: { exitCode: 0, reason: 'Completed' } } }),
+    expected: reported({ name: 'i', state: { terminated: { exitCode: 0, reason: 'Completed' } } }),
   },
   'it was told before, and is not counted twice': { restarting: true, old: reset('peer'), expected: reset('peer') },
   'it waits for its turn when the rest is over': { old: reset('peer', 3), expected: reset('peer', 3) },

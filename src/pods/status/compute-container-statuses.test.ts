@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { createInstance as instance, createObservedPod } from '../../../test/builders/create-observed-pod.ts'
 import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
 import {
-  createContainerStatus as told,
+  createContainerStatus as reported,
   createStatusInput,
   STATUS_NOW,
   STATUS_NOW_TEXT,
@@ -94,24 +94,24 @@ const absentRows: Readonly<Record<string, Row>> = {
     },
   },
   'told as ended before': {
-    old: told({ state: exit(3), restartCount: 2 }),
-    expected: told({ state: exit(3), restartCount: 2 }),
+    old: reported({ state: exit(3), restartCount: 2 }),
+    expected: reported({ state: exit(3), restartCount: 2 }),
   },
   'told as waiting before': {
-    old: told({ state: { waiting: {} }, restartCount: 2, lastState: exit(3) }),
+    old: reported({ state: { waiting: {} }, restartCount: 2, lastState: exit(3) }),
     expected: { ...created, restartCount: 2, lastState: exit(3) },
   },
   'told as running before': {
-    old: told({ state: wasRunning, restartCount: 2 }),
+    old: reported({ state: wasRunning, restartCount: 2 }),
     expected: { ...created, restartCount: 3, lastState: lost(LOST_DELETED) },
   },
   'told as running before, the pod is deleted': {
-    old: told({ state: wasRunning, restartCount: 2 }),
+    old: reported({ state: wasRunning, restartCount: 2 }),
     deleted: true,
     expected: { ...created, restartCount: 2, lastState: lost(LOST_DELETED) },
   },
   'told as running before, with an end before that': {
-    old: told({ state: wasRunning, restartCount: 2, lastState: exit(3) }),
+    old: reported({ state: wasRunning, restartCount: 2, lastState: exit(3) }),
     expected: { ...created, restartCount: 2, lastState: exit(3) },
   },
 }
@@ -142,7 +142,7 @@ const presentRows: Readonly<Record<string, Row>> = {
   'exited badly': { has: [exited(1)], expected: { ...present, state: exit(1) } },
   'exited with a reason and last words': {
     has: [exited(1, { reason: 'OOMKilled', message: 'from the runtime' })],
-    input: { lastWords: new Map([['main-0', 'from the container']]) },
+    input: { terminationMessages: new Map([['main-0', 'from the container']]) },
     expected: {
       ...present,
       state: {
@@ -159,7 +159,7 @@ const presentRows: Readonly<Record<string, Row>> = {
   },
   'unknown and told as running before': {
     has: [instance({ state: 'unknown', restartCount: 1 })],
-    old: told({ state: wasRunning, restartCount: 1, containerID: 'containerd://main-1' }),
+    old: reported({ state: wasRunning, restartCount: 1, containerID: 'containerd://main-1' }),
     expected: {
       ...present,
       containerID: 'containerd://main-1',
@@ -169,7 +169,7 @@ const presentRows: Readonly<Record<string, Row>> = {
   },
   'unknown and told as lost before': {
     has: [instance({ state: 'unknown', restartCount: 1 })],
-    old: told({ state: lost(LOST_TERMINATED), restartCount: 2, containerID: 'containerd://main-1' }),
+    old: reported({ state: lost(LOST_TERMINATED), restartCount: 2, containerID: 'containerd://main-1' }),
     expected: { ...present, containerID: 'containerd://main-1', state: lost(LOST_TERMINATED), restartCount: 2 },
   },
   'unknown otherwise': { has: [instance({ state: 'unknown' })], expected: present },
@@ -183,17 +183,17 @@ const presentRows: Readonly<Record<string, Row>> = {
   },
   'the last state stays when its instance is cleaned up': {
     has: [instance({ ...AT, restartCount: 2 })],
-    old: told({ state: wasRunning, lastState: exit(3), restartCount: 2, containerID: 'containerd://main-2' }),
+    old: reported({ state: wasRunning, lastState: exit(3), restartCount: 2, containerID: 'containerd://main-2' }),
     expected: { ...runs, containerID: 'containerd://main-2', restartCount: 2, lastState: exit(3) },
   },
   'the end that was told last becomes the last state': {
     has: [instance({ ...AT, restartCount: 1 })],
-    old: told({ state: exit(3), containerID: 'containerd://main-0' }),
+    old: reported({ state: exit(3), containerID: 'containerd://main-0' }),
     expected: { ...runs, containerID: 'containerd://main-1', restartCount: 1, lastState: exit(3) },
   },
   'a number once told is never taken back': {
     has: [instance(AT)],
-    old: told({ state: { waiting: {} }, restartCount: 4 }),
+    old: reported({ state: { waiting: {} }, restartCount: 4 }),
     expected: { ...runs, restartCount: 4 },
   },
 }
@@ -303,7 +303,7 @@ test('the health of devices is told, and stays as it was where nothing new is kn
     return computeContainerStatuses(input, kind, [createContainer()])[0]?.allocatedResourcesStatus
   }
   assert.deepEqual(compute('regular', undefined, [gpu('Healthy')]), [gpu('Healthy')])
-  const before = told({ allocatedResourcesStatus: [nic, gpu('Healthy')] })
+  const before = reported({ allocatedResourcesStatus: [nic, gpu('Healthy')] })
   assert.deepEqual(compute('regular', before, [gpu('Unhealthy')]), [nic, gpu('Unhealthy')])
   assert.deepEqual(compute('regular', before, []), [nic, gpu('Healthy')])
   assert.equal(compute('init', undefined, [gpu('Healthy')]), undefined)

@@ -174,8 +174,8 @@ function resourcesStatus(
 /** The restart count of an instance that ran and is in no known state now; undefined when it was not seen running. */
 function countLost(old: ContainerStatus | undefined, containerID: string): number | undefined {
   if (old?.state?.running !== undefined) return old.restartCount + 1
-  const toldBefore = old?.containerID === containerID && old.state?.terminated?.reason === LOST_REASON
-  return toldBefore ? old.restartCount : undefined
+  const reportedBefore = old?.containerID === containerID && old.state?.terminated?.reason === LOST_REASON
+  return reportedBefore ? old.restartCount : undefined
 }
 
 /** How the instance before this one ended: as the runtime has it, else as it was told when the runtime still had it. */
@@ -199,7 +199,7 @@ function toState(input: StatusInput, instance: ObservedContainer): ContainerStat
     case 'running':
       return { running: { startedAt: toApiTime(instance.startedAt) } }
     case 'exited': {
-      const message = computeTerminationMessage(instance.message, input.lastWords.get(instance.id) ?? '')
+      const message = computeTerminationMessage(instance.message, input.terminationMessages.get(instance.id) ?? '')
       return {
         terminated: {
           exitCode: instance.exitCode,

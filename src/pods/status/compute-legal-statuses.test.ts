@@ -25,10 +25,10 @@ describe('computeLegalStatuses()', () => {
     ['may end another way', 'Never', ended(1), ended(2), 'said'],
     ['that had not ended goes on', 'Never', waiting, running, 'said'],
   ]
-  for (const [name, restartPolicy, told, said, expected] of rows) {
+  for (const [name, restartPolicy, reported, said, expected] of rows) {
     test(`a container ${name}`, () => {
       const pod = createPod({ spec: { restartPolicy, containers: [createContainer()] } })
-      assert.deepEqual(computeLegalStatuses(pod, [told], [said]), [expected === 'told' ? told : said])
+      assert.deepEqual(computeLegalStatuses(pod, [reported], [said]), [expected === 'told' ? reported : said])
     })
   }
 

@@ -8,12 +8,12 @@ import { hasRestartAllRule, mayRestart } from '../../model/pod/restart-policy.ts
  */
 export function computeLegalStatuses(
   pod: Pod,
-  told: readonly ContainerStatus[] | undefined,
+  reported: readonly ContainerStatus[] | undefined,
   said: readonly ContainerStatus[] | undefined,
 ): readonly ContainerStatus[] | undefined {
-  if (told === undefined || said === undefined || hasRestartAllRule(pod)) return said ?? told
+  if (reported === undefined || said === undefined || hasRestartAllRule(pod)) return said ?? reported
   return said.map((status) => {
-    const before = told.find(({ name }) => name === status.name)
+    const before = reported.find(({ name }) => name === status.name)
     const isBack = before?.state?.terminated !== undefined && status.state?.terminated === undefined
     return isBack && endedForGood(pod, before) ? before : status
   })

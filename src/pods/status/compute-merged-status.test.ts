@@ -44,16 +44,16 @@ describe('computeMergedStatus()', () => {
       { phase: 'Pending' },
     ],
   ]
-  for (const [name, told, given, { phase, reason, message }] of verdicts) {
+  for (const [name, reported, given, { phase, reason, message }] of verdicts) {
     test(name, () => {
-      const merged = computeMergedStatus(told, given)
+      const merged = computeMergedStatus(reported, given)
       assert.deepEqual([merged.phase, merged.reason, merged.message], [phase, reason, message])
     })
   }
 
   test('keeps what was told and nothing is known of here, and what never changes', () => {
     const containerStatuses = [{ name: 'main', ready: true, restartCount: 3, image: 'a', imageID: 'b' }]
-    const told = {
+    const reported = {
       containerStatuses,
       podIP: '192.0.2.7',
       startTime: 'then',
@@ -61,21 +61,21 @@ describe('computeMergedStatus()', () => {
       observedGeneration: 4,
     }
     const merged = computeMergedStatus(
-      told,
+      reported,
       report({ phase: 'Failed', startTime: 'now', qosClass: 'BestEffort', observedGeneration: 3 }),
     )
-    assert.deepEqual(JSON.parse(JSON.stringify(merged)), { ...told, phase: 'Failed', conditions: [] })
+    assert.deepEqual(JSON.parse(JSON.stringify(merged)), { ...reported, phase: 'Failed', conditions: [] })
   })
 
   test('has no say in the conditions of others', () => {
-    const told = { conditions: [condition('shop.test/paid', 'True'), condition('PodScheduled', 'True')] }
+    const reported = { conditions: [condition('shop.test/paid', 'True'), condition('PodScheduled', 'True')] }
     const said = { conditions: [condition('shop.test/paid', 'False'), condition('Ready', 'True')] }
-    assert.deepEqual(computeMergedStatus(told, report(said)).conditions, [condition('Ready', 'True')])
+    assert.deepEqual(computeMergedStatus(reported, report(said)).conditions, [condition('Ready', 'True')])
   })
 
   test('ends readiness with the pod, whoever ended it', () => {
-    const told = { phase: 'Failed', conditions: [condition('ContainersReady', 'True')] }
-    assert.deepEqual(computeMergedStatus(told, report({ conditions: [condition('Ready', 'True')] })).conditions, [
+    const reported = { phase: 'Failed', conditions: [condition('ContainersReady', 'True')] }
+    assert.deepEqual(computeMergedStatus(reported, report({ conditions: [condition('Ready', 'True')] })).conditions, [
       condition('Ready', 'False', { reason: 'PodFailed' }),
       condition('ContainersReady', 'False', { reason: 'PodFailed' }),
     ])

@@ -2,7 +2,7 @@ import type { PodCondition, PodStatus } from '../../model/generated/core-v1.ts'
 import { isStaticPod } from '../../model/pod/pod.ts'
 import { DISRUPTION_TARGET, isOwnCondition } from './compute-conditions.ts'
 import { computeLegalStatuses } from './compute-legal-statuses.ts'
-import { isOver } from './compute-phase.ts'
+import { isTerminal } from './compute-phase.ts'
 import type { PodReport } from './pod-report.ts'
 
 const READY_TYPES = ['Ready', 'ContainersReady']
@@ -11,59 +11,59 @@ const READY_TYPES = ['Ready', 'ContainersReady']
  * What the API should hold of a pod's status as far as the node has a say in it: our own conditions, and of the rest what was told before
  * where nothing is known here. A pod of the API that is over stays over, and one of which something may still run is never told to be over.
  */
-export function computeMergedStatus(told: PodStatus, report: PodReport): PodStatus {
+export function computeMergedStatus(reported: PodStatus, report: PodReport): PodStatus {
   const { status } = report
-  const { phase, reason, message } = verdictOf(told, report)
-  const generations = [told.observedGeneration, status.observedGeneration].filter((value) => value !== undefined)
+  const { phase, reason, message } = verdictOf(reported, report)
+  const generations = [reported.observedGeneration, status.observedGeneration].filter((value) => value !== undefined)
   return {
-    allocatedResources: status.allocatedResources ?? told.allocatedResources,
-    conditions: mergeConditions(told, report, phase),
-    containerStatuses: computeLegalStatuses(report.pod, told.containerStatuses, status.containerStatuses),
-    ephemeralContainerStatuses: status.ephemeralContainerStatuses ?? told.ephemeralContainerStatuses,
-    hostIP: status.hostIP ?? told.hostIP,
-    hostIPs: status.hostIPs ?? told.hostIPs,
-    initContainerStatuses: status.initContainerStatuses ?? told.initContainerStatuses,
+    allocatedResources: status.allocatedResources ?? reported.allocatedResources,
+    conditions: mergeConditions(reported, report, phase),
+    containerStatuses: computeLegalStatuses(report.pod, reported.containerStatuses, status.containerStatuses),
+    ephemeralContainerStatuses: status.ephemeralContainerStatuses ?? reported.ephemeralContainerStatuses,
+    hostIP: status.hostIP ?? reported.hostIP,
+    hostIPs: status.hostIPs ?? reported.hostIPs,
+    initContainerStatuses: status.initContainerStatuses ?? reported.initContainerStatuses,
     message,
     observedGeneration: generations.length === 0 ? undefined : Math.max(...generations),
     phase,
-    podIP: status.podIP ?? told.podIP,
-    podIPs: status.podIPs ?? told.podIPs,
+    podIP: status.podIP ?? reported.podIP,
+    podIPs: status.podIPs ?? reported.podIPs,
     // Once said, these never change.
-    qosClass: told.qosClass ?? status.qosClass,
+    qosClass: reported.qosClass ?? status.qosClass,
     reason,
-    resources: status.resources ?? told.resources,
-    startTime: told.startTime ?? status.startTime,
+    resources: status.resources ?? reported.resources,
+    startTime: reported.startTime ?? status.startTime,
   }
 }
 
 type Verdict = Pick<PodStatus, 'phase' | 'reason' | 'message'>
 
-function verdictOf(told: PodStatus, { pod, status, mayRun }: PodReport): Verdict {
+function verdictOf(reported: PodStatus, { pod, status, mayRun }: PodReport): Verdict {
   // A static pod begins anew under the same mirror, after a shutdown of the node for one.
-  if (isOver(told.phase) && !isStaticPod(pod)) return told.phase === status.phase ? status : told
-  return isOver(status.phase) && mayRun ? told : status
+  if (isTerminal(reported.phase) && !isStaticPod(pod)) return reported.phase === status.phase ? status : reported
+  return isTerminal(status.phase) && mayRun ? reported : status
 }
 
-function mergeConditions(told: PodStatus, report: PodReport, phase: string | undefined): readonly PodCondition[] {
+function mergeConditions(reported: PodStatus, report: PodReport, phase: string | undefined): readonly PodCondition[] {
   const said = (report.status.conditions ?? []).filter(
-    ({ type }) => isOwnCondition(type) || (type === DISRUPTION_TARGET && isJustOver(told, phase)),
+    ({ type }) => isOwnCondition(type) || (type === DISRUPTION_TARGET && isJustTerminal(reported, phase)),
   )
-  const kept = isStaticPod(report.pod) ? said.map((condition) => keepTime(condition, told)) : said
-  if (!isOver(phase)) return kept
-  const missing = (told.conditions ?? []).filter(
+  const kept = isStaticPod(report.pod) ? said.map((condition) => keepTime(condition, reported)) : said
+  if (!isTerminal(phase)) return kept
+  const missing = (reported.conditions ?? []).filter(
     ({ type }) => READY_TYPES.includes(type) && !kept.some((condition) => condition.type === type),
   )
   return [...kept, ...missing].map((condition) => endReadiness(condition, phase))
 }
 
 /** With the very word that it is over, and at no other time, the node says why it took a pod away. */
-function isJustOver(told: PodStatus, phase: string | undefined): boolean {
-  return !isOver(told.phase) && isOver(phase)
+function isJustTerminal(reported: PodStatus, phase: string | undefined): boolean {
+  return !isTerminal(reported.phase) && isTerminal(phase)
 }
 
 /** An agent that starts anew knows nothing of what was told of a static pod: only its mirror does. */
-function keepTime(condition: PodCondition, told: PodStatus): PodCondition {
-  const old = told.conditions?.find(({ type }) => type === condition.type)
+function keepTime(condition: PodCondition, reported: PodStatus): PodCondition {
+  const old = reported.conditions?.find(({ type }) => type === condition.type)
   return old?.status === condition.status && old.lastTransitionTime !== undefined
     ? { ...condition, lastTransitionTime: old.lastTransitionTime }
     : condition

@@ -7,28 +7,28 @@ import { computePhase } from './compute-phase.ts'
 import type { PodPhase } from './compute-phase.ts'
 
 /** What is told of a container: how it is, or undefined when nothing is. */
-type Told = Partial<ContainerStatus> | undefined
+type Reported = Partial<ContainerStatus> | undefined
 
-const runs: Told = { state: { running: {} }, started: true }
-const runsNotStarted: Told = { state: { running: {} }, started: false }
-const waits: Told = { state: { waiting: {} } }
-const ended = (exitCode: number): Told => ({ state: { terminated: { exitCode } } })
-const waitsAfter = (exitCode: number): Told => ({
+const runs: Reported = { state: { running: {} }, started: true }
+const runsNotStarted: Reported = { state: { running: {} }, started: false }
+const waits: Reported = { state: { waiting: {} } }
+const ended = (exitCode: number): Reported => ({ state: { terminated: { exitCode } } })
+const waitsAfter = (exitCode: number): Reported => ({
   state: { waiting: {} },
   lastState: { terminated: { exitCode } },
 })
 
-const reset: Told = {
+const reset: Reported = {
   state: { waiting: { reason: 'ErrImagePull' } },
   lastState: { terminated: { exitCode: 137, reason: 'RestartingAllContainers' } },
 }
 
 interface Row {
   readonly policy?: string
-  readonly init?: readonly Told[]
+  readonly init?: readonly Reported[]
   /** Init containers at these places are sidecars. */
   readonly sidecars?: readonly number[]
-  readonly regular: readonly Told[]
+  readonly regular: readonly Reported[]
   readonly own?: Partial<Container>
   readonly inSandbox?: false
   readonly over?: true
@@ -167,8 +167,8 @@ describe('computePhase()', () => {
   }
 })
 
-function toStatuses(prefix: string, all: readonly Told[]): ContainerStatus[] {
-  return all.flatMap((told, index) =>
-    told === undefined ? [] : createContainerStatus({ name: `${prefix}${index}`, ...told }),
+function toStatuses(prefix: string, all: readonly Reported[]): ContainerStatus[] {
+  return all.flatMap((reported, index) =>
+    reported === undefined ? [] : createContainerStatus({ name: `${prefix}${index}`, ...reported }),
   )
 }

@@ -6,7 +6,7 @@ import type { Pod } from '../../model/pod/pod.ts'
 import { restartAllTriggers } from '../../model/pod/restart-all-triggers.ts'
 import { computeConditions, DISRUPTION_TARGET, isOwnCondition } from './compute-conditions.ts'
 import { computeContainerStatuses } from './compute-container-statuses.ts'
-import { computePhase, isOver } from './compute-phase.ts'
+import { computePhase, isTerminal } from './compute-phase.ts'
 import type { PodPhase } from './compute-phase.ts'
 import { computePodResources } from './compute-pod-resources.ts'
 import { computeTerminatedStatuses } from './compute-terminated-statuses.ts'
@@ -75,12 +75,12 @@ function newestGeneration(pod: Pod, previous: PodStatus | undefined): number | u
 /** Others write their conditions to the API, so those are newest there; our own are newest in what was said here. */
 function knownConditions(pod: Pod, previous: PodStatus | undefined): readonly PodCondition[] {
   const said = previous?.conditions ?? []
-  const told = pod.status?.conditions
-  if (told === undefined) return said
+  const reported = pod.status?.conditions
+  if (reported === undefined) return said
   const ours = said.filter(
-    ({ type }) => isOwnCondition(type) || (type === DISRUPTION_TARGET && !told.some((each) => each.type === type)),
+    ({ type }) => isOwnCondition(type) || (type === DISRUPTION_TARGET && !reported.some((each) => each.type === type)),
   )
-  return [...ours, ...told]
+  return [...ours, ...reported]
 }
 
 /** Others may say it too; whoever says it first stays the one who did. */
@@ -96,8 +96,8 @@ function withDisruption(
   const { message } = override
   const old = previous?.conditions?.find(({ type }) => type === DISRUPTION_TARGET)
   const lastTransitionTime = (old?.status === 'True' ? old.lastTransitionTime : undefined) ?? toApiTime(now)
-  const told = { type: DISRUPTION_TARGET, status: 'True', reason: 'TerminationByKubelet', message, lastTransitionTime }
-  return [...conditions.filter(({ type }) => type !== DISRUPTION_TARGET), told]
+  const reported = { type: DISRUPTION_TARGET, status: 'True', reason: 'TerminationByKubelet', message, lastTransitionTime }
+  return [...conditions.filter(({ type }) => type !== DISRUPTION_TARGET), reported]
 }
 
 /** What the API holds of a pod's status and the node has no say in. */
@@ -148,7 +148,7 @@ interface PhaseVerdict {
 /** A pod that ended stays ended; a phase that is not new keeps the words that came with it. */
 function computeVerdict(input: StatusInput, computed: PodPhase): PhaseVerdict {
   const { override, previous, pod } = input
-  const ended = [pod.status?.phase, previous?.phase].find(isOver) as PodPhase | undefined
+  const ended = [pod.status?.phase, previous?.phase].find(isTerminal) as PodPhase | undefined
   if (override !== undefined && ended === undefined) {
     return { phase: override.phase as PodPhase, reason: override.reason, message: override.message }
   }

@@ -12,7 +12,7 @@ const applied = (parts: Partial<AppliedResources>): AppliedResources => ({
   ...parts,
 })
 const given = { requests: { cpu: '100m', memory: '64Mi' }, limits: { cpu: '0.2', memory: '128Mi' } }
-const told = { allocatedResources: given.requests, resources: given }
+const reported = { allocatedResources: given.requests, resources: given }
 
 interface Row {
   readonly allocated?: ResourceRequirements | undefined
@@ -27,7 +27,7 @@ const rows: Readonly<Record<string, Row>> = {
     applied: applied({ cpuShares: 2n }),
     expected: { resources: {} },
   },
-  'the runtime tells nothing': { allocated: given, expected: told },
+  'the runtime tells nothing': { allocated: given, expected: reported },
   'the runtime tells nothing, and something else was last set': {
     allocated: { ...given, limits: { ...given.limits, 'example.com/chip': '1' } },
     actuated: { requests: { cpu: '50m', memory: '32Mi' }, limits: { memory: '32Mi' } },
@@ -47,13 +47,13 @@ const rows: Readonly<Record<string, Row>> = {
   'the runtime has set what was asked for': {
     allocated: given,
     applied: applied({ cpuShares: 102n, cpuQuota: 20_000n, memoryLimitBytes: 128n * 1024n ** 2n }),
-    expected: told,
+    expected: reported,
   },
   'the runtime has set something else': {
     allocated: given,
     applied: applied({ cpuShares: 512n, cpuQuota: 150_000n, memoryLimitBytes: 256n * 1024n ** 2n }),
     expected: {
-      ...told,
+      ...reported,
       resources: { requests: { cpu: '500m', memory: '64Mi' }, limits: { cpu: '1500m', memory: '256Mi' } },
     },
   },
@@ -73,7 +73,7 @@ const rows: Readonly<Record<string, Row>> = {
   'no quota because the CPUs are its own': {
     allocated: given,
     applied: applied({ cpuShares: 102n, cpuQuota: -1n }),
-    expected: told,
+    expected: reported,
   },
 }
 

@@ -14,9 +14,9 @@ describe('usesLog()', () => {
     ['File', 1, 'Error', '', false],
     [undefined, 1, 'Error', '', false],
   ]
-  for (const [policy, exitCode, reason, lastWords, expected] of rows) {
-    test(`${policy}, exit ${exitCode} ${reason}, "${lastWords}": ${expected}`, () =>
-      assert.equal(usesLog(policy, { exitCode, reason }, lastWords), expected))
+  for (const [policy, exitCode, reason, terminationMessages, expected] of rows) {
+    test(`${policy}, exit ${exitCode} ${reason}, "${terminationMessages}": ${expected}`, () =>
+      assert.equal(usesLog(policy, { exitCode, reason }, terminationMessages), expected))
   }
 })
 

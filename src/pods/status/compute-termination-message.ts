@@ -9,15 +9,15 @@ const POD_MESSAGE_BYTES = 12 * 1024
 export function usesLog(
   policy: string | undefined,
   instance: Pick<ObservedContainer, 'exitCode' | 'reason'>,
-  lastWords: string,
+  terminationMessages: string,
 ): boolean {
   const failed = instance.exitCode !== 0 && instance.reason !== 'ContainerCannotRun'
-  return policy === 'FallbackToLogsOnError' && failed && lastWords === ''
+  return policy === 'FallbackToLogsOnError' && failed && terminationMessages === ''
 }
 
 /** What the runtime says about an end, and what the container itself said. */
-export function computeTerminationMessage(runtimeMessage: string, lastWords: string): string {
-  return [runtimeMessage, lastWords].filter((text) => text !== '').join(': ')
+export function computeTerminationMessage(runtimeMessage: string, terminationMessages: string): string {
+  return [runtimeMessage, terminationMessages].filter((text) => text !== '').join(': ')
 }
 
 /** The same statuses; no message is longer than its share of what a pod may say. */

@@ -34,7 +34,7 @@ export interface StatusInput {
   readonly started: ReadonlyMap<string, boolean>
   readonly ready: ReadonlyMap<string, boolean>
   /** By container id: what the container wrote as its last words. */
-  readonly lastWords: ReadonlyMap<string, string>
+  readonly terminationMessages: ReadonlyMap<string, string>
   /** What was last set for the pod and its containers; undefined when nobody knows. */
   readonly actuated: PodAllocation | undefined
   /** By container name: how the devices are that the container has. */

@@ -66,7 +66,7 @@ function setUp(uids: readonly string[] = ['u-1']) {
   const api = new TinyApi()
   const clock = new FakeClock()
   const reports = new Map<PodUid, PodReport>()
-  const told: number[] = []
+  const reported: number[] = []
   const writer = new StatusWriter({
     client: api,
     report: (uid) => reports.get(uid),
@@ -74,7 +74,7 @@ function setUp(uids: readonly string[] = ['u-1']) {
     clock,
     random: () => 0,
     log: silentLogger,
-    onTold: (seconds) => void told.push(seconds),
+    onReported: (seconds) => void reported.push(seconds),
   })
   const stop = new AbortController()
   const running = writer.run(stop.signal).catch((error: unknown) => error)
@@ -91,7 +91,7 @@ function setUp(uids: readonly string[] = ['u-1']) {
     clock,
     reports,
     writer,
-    told,
+    reported,
     say,
     see,
     patches: () => api.sent.filter(({ method }) => method === 'PATCH'),
@@ -172,7 +172,7 @@ describe('StatusWriter', () => {
 
   test('asks ever more seldom while the API is away, for one pod only, and then tells the newest of each', async () => {
     const uids = Array.from({ length: 20 }, (_, index) => `u-${index}`)
-    const { api, clock, say, told, writer, end } = setUp(uids)
+    const { api, clock, say, reported, writer, end } = setUp(uids)
     api.before = away
     for (const uid of uids) say(uid, { phase: 'Running' })
     await clock.advance(3_600_000)
@@ -184,7 +184,7 @@ describe('StatusWriter', () => {
     await clock.advance(30_000)
     assert.equal(api.sent.length - tries, 20)
     assert.ok(api.pods.values().every(({ status }) => status?.phase === 'Failed'))
-    assert.deepEqual([writer.pending, told.length], [0, 20])
+    assert.deepEqual([writer.pending, reported.length], [0, 20])
     await end()
   })
 

@@ -8,8 +8,8 @@ import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { ApiObjects } from './api-objects.ts'
 import type { PodReport } from './pod-report.ts'
-import { createTellMemory, tellPodStatus } from './tell-pod-status.ts'
-import type { TellMemory, TellResult } from './tell-pod-status.ts'
+import { createReportMemory, reportPodStatus } from './tell-pod-status.ts'
+import type { ReportMemory, ReportResult } from './tell-pod-status.ts'
 
 export interface StatusWriterDeps {
   readonly client: Pick<KubeClient, 'send'>
@@ -21,15 +21,15 @@ export interface StatusWriterDeps {
   readonly random: () => number
   readonly log: Logger
   /** A status has reached the API, so many seconds after it first was another. */
-  readonly onTold?: (seconds: number) => void
+  readonly onReported?: (seconds: number) => void
 }
 
-interface Entry extends TellMemory {
+interface Entry extends ReportMemory {
   /** On the monotonic clock: when there first was something new to tell; undefined when all is told. */
   newSince: number | undefined
   /** On the monotonic clock: not before then. */
   notBefore: number
-  toldAt: number
+  reportedAt: number
   refusals: number
   problem: string | undefined
 }
@@ -52,7 +52,7 @@ const LONGEST_RETRY_AFTER_MS = 300_000
 export class StatusWriter {
   readonly #deps: StatusWriterDeps
   readonly #objects = new ApiObjects()
-  readonly #bell = new Wakeup()
+  readonly #wakeup = new Wakeup()
   readonly #entries = new Map<PodUid, Entry>()
   readonly #waiting = new Set<PodUid>()
   readonly #underWay = new Set<PodUid>()
@@ -82,7 +82,7 @@ export class StatusWriter {
   wake(uid: PodUid): void {
     this.#waiting.add(uid)
     this.#entries.getOrInsertComputed(uid, createEntry).newSince ??= this.#deps.clock.monotonic()
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -90,7 +90,7 @@ export class StatusWriter {
     await using group = new TaskGroup(signal)
     for (;;) {
       this.#startDue(group)
-      await this.#bell.wait({ clock, ms: this.#nextDueMs() }, group.signal)
+      await this.#wakeup.wait({ clock, ms: this.#nextDueMs() }, group.signal)
     }
   }
 
@@ -109,7 +109,7 @@ export class StatusWriter {
           await this.#write(uid, signal)
         } finally {
           this.#underWay.delete(uid)
-          this.#bell.wake()
+          this.#wakeup.wake()
         }
       })
     }
@@ -134,10 +134,10 @@ export class StatusWriter {
       return
     }
     const entry = this.#entries.getOrInsertComputed(uid, createEntry)
-    const mayRepair = clock.monotonic() >= entry.toldAt + REPAIR_PAUSE_MS
+    const mayRepair = clock.monotonic() >= entry.reportedAt + REPAIR_PAUSE_MS
     try {
       const deps = { client, decode, objects: this.#objects }
-      const result = await tellPodStatus(deps, { report, memory: entry, mayRepair }, signal)
+      const result = await reportPodStatus(deps, { report, memory: entry, mayRepair }, signal)
       this.#settle(uid, entry, result)
     } catch (error) {
       if (signal.aborted) throw signal.reason
@@ -145,11 +145,11 @@ export class StatusWriter {
     }
   }
 
-  #settle(uid: PodUid, entry: Entry, result: TellResult): void {
-    const { clock, log, onTold } = this.#deps
+  #settle(uid: PodUid, entry: Entry, result: ReportResult): void {
+    const { clock, log, onReported } = this.#deps
     const now = clock.monotonic()
     if (result === 'repair' || result === 'stale' || result === 'missing') {
-      if (result === 'repair') entry.notBefore = entry.toldAt + REPAIR_PAUSE_MS
+      if (result === 'repair') entry.notBefore = entry.reportedAt + REPAIR_PAUSE_MS
       // Most often the watch is about to tell that it is gone.
       else if (result === 'missing') this.#holdBack(entry, FIRST_REFUSAL_PAUSE_MS)
       // One that is stale again and again has a rival who never rests.
@@ -160,8 +160,8 @@ export class StatusWriter {
     if (result === 'told') {
       if (this.#failures > 0) log.info('statuses of pods reach the API again', { pods: this.pending })
       this.#failures = 0
-      entry.toldAt = now
-      onTold?.((now - (entry.newSince ?? now)) / 1000)
+      entry.reportedAt = now
+      onReported?.((now - (entry.newSince ?? now)) / 1000)
     }
     entry.newSince = undefined
     entry.refusals = 0
@@ -194,10 +194,10 @@ export class StatusWriter {
 
 function createEntry(): Entry {
   return {
-    ...createTellMemory(),
+    ...createReportMemory(),
     newSince: undefined,
     notBefore: 0,
-    toldAt: -REPAIR_PAUSE_MS,
+    reportedAt: -REPAIR_PAUSE_MS,
     refusals: 0,
     problem: undefined,
   }

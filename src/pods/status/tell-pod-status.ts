@@ -4,12 +4,12 @@ import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import { mirrorHash } from './api-objects.ts'
 import type { ApiObjects } from './api-objects.ts'
 import { computeMergedStatus } from './compute-merged-status.ts'
-import { isOver } from './compute-phase.ts'
+import { isTerminal } from './compute-phase.ts'
 import { computeStatusPatch } from './compute-status-patch.ts'
 import type { StatusPatch } from './compute-status-patch.ts'
 import type { PodReport } from './pod-report.ts'
 
-export interface TellDeps {
+export interface ReportDeps {
   readonly client: Pick<KubeClient, 'send'>
   readonly objects: ApiObjects
   /** An answer to a pod; throws when it is none. */
@@ -20,61 +20,61 @@ export interface TellDeps {
 const REQUEST_MS = 15_000
 
 /** What was told of one pod so far. */
-export interface TellMemory {
+export interface ReportMemory {
   /** Of the object that was told: a static pod may have one mirror after another. */
   uid: PodUid | undefined
   /** The status that the API last took, as text. */
-  told: string | undefined
+  reported: string | undefined
   /** What of it the API does not keep as it was sent, and at which version of the object that was seen. */
   unkept: { readonly patch: string; readonly version: string | undefined } | undefined
   /** The version of the object whose end was asked for. */
   endAsked: string | undefined
 }
 
-export function createTellMemory(): TellMemory {
-  return { uid: undefined, told: undefined, unkept: undefined, endAsked: undefined }
+export function createReportMemory(): ReportMemory {
+  return { uid: undefined, reported: undefined, unkept: undefined, endAsked: undefined }
 }
 
 /**
  * What came of it. Repair: the API holds something else than it was told, and nothing was sent. Stale: the object is another than was known,
  * and is known now. Missing: the API does not have it, whatever its watch says.
  */
-export type TellResult = 'nothing' | 'told' | 'repair' | 'stale' | 'missing'
+export type ReportResult = 'nothing' | 'told' | 'repair' | 'stale' | 'missing'
 
 /**
  * Tells the API what is new of a pod, and asks for the end of its object once all is over and told. The object that is meant is named by
  * its UID: one that took over the name is never touched. Fails as the client does.
  */
-export async function tellPodStatus(
-  deps: TellDeps,
+export async function reportPodStatus(
+  deps: ReportDeps,
   {
     report,
     memory,
     mayRepair,
-  }: { readonly report: PodReport; readonly memory: TellMemory; readonly mayRepair: boolean },
+  }: { readonly report: PodReport; readonly memory: ReportMemory; readonly mayRepair: boolean },
   signal: AbortSignal,
-): Promise<TellResult> {
+): Promise<ReportResult> {
   const object = deps.objects.of(report.pod)
   if (object === undefined) return 'nothing'
-  if (memory.uid !== object.metadata.uid) Object.assign(memory, createTellMemory(), { uid: object.metadata.uid })
+  if (memory.uid !== object.metadata.uid) Object.assign(memory, createReportMemory(), { uid: object.metadata.uid })
   const status = computeMergedStatus(object.status ?? {}, report)
   const patch = computeStatusPatch(object.status ?? {}, status)
   const text = JSON.stringify(status)
   try {
     if (patch === undefined || isUnkept(memory, patch, object)) {
-      memory.told = text
+      memory.reported = text
       return (await endObject(deps, { object, report, memory }, signal)) ? 'told' : 'nothing'
     }
-    if (text === memory.told && !mayRepair) return 'repair'
+    if (text === memory.reported && !mayRepair) return 'repair'
     const answer = deps.decode(await deps.client.send(patchRequest(object, patch), signal))
     deps.objects.answer(answer)
-    memory.told = text
+    memory.reported = text
     noteUnkept(memory, answer, report)
     await endObject(deps, { object: answer, report, memory }, signal)
     return 'told'
   } catch (error) {
     if (error instanceof KubeApiError && error.code === 404) return 'missing'
-    if (error instanceof KubeApiError && error.code === 409) return await lookAgain(deps, object, signal)
+    if (error instanceof KubeApiError && error.code === 409) return await refresh(deps, object, signal)
     throw error
   }
 }
@@ -98,12 +98,12 @@ function podPath({ namespace, name }: Pod['metadata']): string {
 
 /** True when the API was asked to remove the object. It is asked once for each version: finalizers may keep the object for long. */
 async function endObject(
-  { client }: TellDeps,
-  { object, report, memory }: { readonly object: Pod; readonly report: PodReport; readonly memory: TellMemory },
+  { client }: ReportDeps,
+  { object, report, memory }: { readonly object: Pod; readonly report: PodReport; readonly memory: ReportMemory },
   signal: AbortSignal,
 ): Promise<boolean> {
   const { uid, deletionTimestamp, resourceVersion = '' } = object.metadata
-  const isDue = deletionTimestamp !== undefined && isOver(object.status?.phase) && report.isFinished
+  const isDue = deletionTimestamp !== undefined && isTerminal(object.status?.phase) && report.isFinished
   if (!isDue || mirrorHash(object) !== undefined || memory.endAsked === resourceVersion) return false
   try {
     const answer = await client.send<{ readonly kind?: string } | undefined>(
@@ -127,21 +127,21 @@ async function endObject(
 }
 
 /** What the API still says otherwise after it was told is its way to write it; saying it again would not help. */
-function noteUnkept(memory: TellMemory, answer: Pod, report: PodReport): void {
+function noteUnkept(memory: ReportMemory, answer: Pod, report: PodReport): void {
   const left = computeStatusPatch(answer.status ?? {}, computeMergedStatus(answer.status ?? {}, report))
   memory.unkept =
     left === undefined ? undefined : { patch: JSON.stringify(left), version: answer.metadata.resourceVersion }
 }
 
-function isUnkept({ unkept }: TellMemory, patch: StatusPatch, { metadata }: Pod): boolean {
+function isUnkept({ unkept }: ReportMemory, patch: StatusPatch, { metadata }: Pod): boolean {
   return unkept !== undefined && unkept.version === metadata.resourceVersion && unkept.patch === JSON.stringify(patch)
 }
 
-async function lookAgain(
-  { client, objects, decode }: TellDeps,
+async function refresh(
+  { client, objects, decode }: ReportDeps,
   { metadata }: Pod,
   signal: AbortSignal,
-): Promise<TellResult> {
+): Promise<ReportResult> {
   try {
     const current = decode(await client.send({ method: 'GET', path: podPath(metadata), timeoutMs: REQUEST_MS }, signal))
     if (current.metadata.uid !== metadata.uid) return 'missing'

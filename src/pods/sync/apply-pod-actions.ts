@@ -38,7 +38,7 @@ export interface ApplyInput {
 /** Carries out one pass, in the order of the plan. True when every container that should start did. */
 export async function applyPodActions(runtime: PodRuntime, input: ApplyInput, signals: ApplySignals): Promise<boolean> {
   const { pod, actions, observed, memory } = input
-  tellBackOff(runtime, input)
+  reportBackOff(runtime, input)
   if (actions.killPod) {
     if (actions.createSandbox && actions.sandboxId !== '') {
       const message = 'Pod sandbox changed, it will be killed and re-created.'
@@ -83,7 +83,7 @@ async function applyStarts(
 ): Promise<boolean> {
   const { pod, actions, observed, memory } = input
   const existing = actions.createSandbox ? undefined : observed.sandboxes.find(({ id }) => id === actions.sandboxId)
-  const request = { attempt: actions.attempt, told: memory.toldWarnings, existing }
+  const request = { attempt: actions.attempt, reported: memory.reportedWarnings, existing }
   const description = await describeSandbox(runtime, pod, request)
   const wanted = { pod, sandbox: description.config, starts }
   const volumes = requestVolumeImages(runtime, wanted, signals.superseded)
@@ -208,7 +208,7 @@ function rememberStart(
   memory.backOff.set(key, computeNextBackOff(memory.backOff.get(key), previousFinishedAt, context))
 }
 
-function tellBackOff(runtime: PodRuntime, { pod, actions, memory }: ApplyInput): void {
+function reportBackOff(runtime: PodRuntime, { pod, actions, memory }: ApplyInput): void {
   for (const { kind, name, delayMs } of actions.backingOff) {
     const message = `back-off ${formatSeconds(delayMs)} restarting failed container=${name} pod=${podText(pod)}`
     const said = memory.waiting.get(name)

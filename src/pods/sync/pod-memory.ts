@@ -13,11 +13,11 @@ export interface PodMemory {
   /** By crashBackOffKey(). */
   readonly backOff: Map<string, CrashBackOff>
   /** By container id, for exited ones. */
-  readonly lastWords: Map<string, string>
+  readonly terminationMessages: Map<string, string>
   /** Of all that is being stopped now. */
   readonly graces: Set<Grace>
   /** What users were told about the sandbox. */
-  readonly toldWarnings: Set<string>
+  readonly reportedWarnings: Set<string>
   /** Its cgroup was there in an earlier pass: were it gone while something runs, that would run without limits. */
   hasCgroup: boolean
   /** On the monotonic clock. */
@@ -45,9 +45,9 @@ export function createPodMemory(pod?: Pod): PodMemory {
   return {
     waiting: new Map(),
     backOff: new Map(),
-    lastWords: new Map(),
+    terminationMessages: new Map(),
     graces: new Set(),
-    toldWarnings: new Set(),
+    reportedWarnings: new Set(),
     hasCgroup: false,
     lastSandboxAt: undefined,
     unsure: false,

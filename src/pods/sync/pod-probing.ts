@@ -46,7 +46,7 @@ export class PodProbing implements AsyncDisposable {
   }
 
   /** Computes the status anew. */
-  async tell(pod: Pod, observed: ObservedPod, ended: boolean): Promise<void> {
+  async report(pod: Pod, observed: ObservedPod, ended: boolean): Promise<void> {
     await updatePodStatus({ ...this.#deps, probes: this.probes }, { pod, observed, ended })
   }
 

@@ -21,7 +21,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
 import type { Tracer } from '../../base/telemetry/tracer.ts'
 import type { ExitJournal } from './exit-journal.ts'
-import type { PodExtras } from './start/pod-extras.ts'
+import type { PodInjections } from './start/pod-extras.ts'
 import type { PodFiles } from './pod-files.ts'
 import type { PodMetrics } from './pod-metrics.ts'
 import type { RuntimeClasses } from './start/runtime-classes.ts'
@@ -161,7 +161,7 @@ export interface PodRuntime {
   readonly observer: PodObserver
   readonly images: ImageProvider
   readonly volumes: PodVolumes
-  readonly extras: PodExtras
+  readonly injections: PodInjections
   readonly references: PodReferences
   /** What the runtime can do, by its newest word. */
   readonly features: () => RuntimeFeatures

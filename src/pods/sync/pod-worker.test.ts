@@ -33,7 +33,7 @@ async function setUp(
   const { subject = { kind: 'pod', pod } } = options
   const made = await createPodRuntime({}, options.answers)
   const stop = new AbortController()
-  const told = { statuses: 0, ended: 0 }
+  const reported = { statuses: 0, ended: 0 }
   const settings = {
     runtimeName: 'fake',
     backOffLimits: crashBackOffLimits(300_000),
@@ -44,8 +44,8 @@ async function setUp(
     runtime: made.runtime,
     settings,
     timeline: new Timeline(made.clock),
-    onStatus: () => void (told.statuses += 1),
-    onEnded: () => void (told.ended += 1),
+    onStatus: () => void (reported.statuses += 1),
+    onEnded: () => void (reported.ended += 1),
   }
   const worker = new PodWorker(deps, subject, state)
   let over: 'yes' | 'no' | Error = 'no'
@@ -55,17 +55,17 @@ async function setUp(
       (error: Error) => (over = error),
     )
   }
-  return { ...made, worker, stop, told, begin, isOver: () => over }
+  return { ...made, worker, stop, reported, begin, isTerminal: () => over }
 }
 
 describe('PodWorker', () => {
   test('ends a pod of which the runtime has nothing without being woken', async () => {
-    const { worker, begin, clock, isOver, told, journal, stop } = await setUp({ kind: 'syncing' })
+    const { worker, begin, clock, isTerminal, reported, journal, stop } = await setUp({ kind: 'syncing' })
     worker.remove()
     begin()
     await clock.advance(5000)
-    assert.equal(isOver(), 'yes')
-    assert.deepEqual([worker.state, told.ended], [{ kind: 'gone' }, 1])
+    assert.equal(isTerminal(), 'yes')
+    assert.deepEqual([worker.state, reported.ended], [{ kind: 'gone' }, 1])
     assert.deepEqual(journal, ['refresh', 'refresh', 'removeCgroup u-1'])
     assert.equal(clock.sleeping, 0)
     assert.deepEqual(getEventListeners(stop.signal, 'abort'), [])
@@ -79,13 +79,13 @@ describe('PodWorker', () => {
   })
 
   test('waits for its name, and is gone at once when it is removed meanwhile', async () => {
-    const { worker, begin, clock, isOver, journal, told } = await setUp({ kind: 'waiting' })
+    const { worker, begin, clock, isTerminal, journal, reported } = await setUp({ kind: 'waiting' })
     begin()
     await clock.advance(1000)
-    assert.deepEqual([journal, isOver()], [[], 'no'])
+    assert.deepEqual([journal, isTerminal()], [[], 'no'])
     worker.remove()
     await clock.advance(0)
-    assert.deepEqual([worker.state, told.ended, isOver()], [{ kind: 'gone' }, 0, 'yes'])
+    assert.deepEqual([worker.state, reported.ended, isTerminal()], [{ kind: 'gone' }, 0, 'yes'])
   })
 
   test('takes up its pod when it is released', async () => {
@@ -107,14 +107,14 @@ describe('PodWorker', () => {
     runtime.observer.refresh = async (uid) => {
       const before = runtime.observer.get(uid)
       observe(before ?? createObservedPod({ sandboxes: [createObservedSandbox()] }))
-      worker.lookAgain()
+      worker.refresh()
       return await refresh(uid)
     }
     begin()
     await clock.advance(9000)
     assert.equal(journal.filter((line) => line.startsWith('createContainer')).length, 1)
     observe(running)
-    worker.lookAgain()
+    worker.refresh()
     await clock.advance(0)
     assert.equal(worker.status?.phase, 'Running')
     stop.abort()
@@ -172,16 +172,16 @@ describe('PodWorker', () => {
   })
 
   test('keeps the pod until the runtime really has nothing of it', async () => {
-    const { worker, begin, clock, observe, journal, lines, isOver } = await setUp({ kind: 'terminated', at: 0 })
+    const { worker, begin, clock, observe, journal, lines, isTerminal } = await setUp({ kind: 'terminated', at: 0 })
     observe(stopped)
     begin()
     await clock.advance(0)
     worker.remove()
     await clock.advance(900)
-    assert.deepEqual([isOver(), lines], ['no', ['warn runtime still has parts of a removed pod, will try again']])
+    assert.deepEqual([isTerminal(), lines], ['no', ['warn runtime still has parts of a removed pod, will try again']])
     observe(undefined)
     await clock.advance(100)
-    assert.equal(isOver(), 'yes')
+    assert.equal(isTerminal(), 'yes')
     assert.equal(journal.at(-1), 'removeCgroup u-1')
   })
 
@@ -220,20 +220,20 @@ describe('PodWorker', () => {
       },
     })
 
-    for (const news of ['update', 'lookAgain', 'remove'] as const) {
+    for (const news of ['update', 'refresh', 'remove'] as const) {
       test(`does not wait for a volume any longer after ${news}`, async () => {
-        const { worker, begin, clock, volumeNode, told, stop } = await setUp(
+        const { worker, begin, clock, volumeNode, reported, stop } = await setUp(
           { kind: 'syncing' },
           { subject: { kind: 'pod', pod: withVolume } },
         )
         volumeNode.behaviours.set('data', 'hangs')
         begin()
         await clock.advance(1000)
-        const before = told.statuses
+        const before = reported.statuses
         if (news === 'update') worker.update({ ...withVolume })
         else worker[news]()
         await clock.advance(0)
-        assert.ok(told.statuses > before)
+        assert.ok(reported.statuses > before)
         assert.deepEqual(volumeNode.journal.slice(0, 1), ['mount u-1/data'])
         assert.equal(volumeNode.journal.filter((line) => line.startsWith('mount')).length, 1)
         stop.abort(new ShutdownError('leave'))
@@ -242,7 +242,7 @@ describe('PodWorker', () => {
     }
 
     test('keeps a pod that has ended until its volumes are gone, and says what hangs', async () => {
-      const { worker, begin, clock, isOver, volumeNode, journal, lines, references, runtime } = await setUp(
+      const { worker, begin, clock, isTerminal, volumeNode, journal, lines, references, runtime } = await setUp(
         { kind: 'syncing' },
         { subject: { kind: 'pod', pod: withVolume } },
       )
@@ -252,7 +252,7 @@ describe('PodWorker', () => {
       worker.remove()
       begin()
       await clock.advance(20_000)
-      assert.deepEqual([worker.state.kind, isOver()], ['terminated', 'no'])
+      assert.deepEqual([worker.state.kind, isTerminal()], ['terminated', 'no'])
       assert.ok(!journal.includes('removeCgroup u-1'))
       assert.deepEqual([...references], ['u-1'])
       await clock.advance(123_000)
@@ -260,7 +260,7 @@ describe('PodWorker', () => {
       volumeNode.behaviours.set('data', 'good')
       volumeNode.letGo('data')
       await clock.advance(10_000)
-      assert.deepEqual([isOver(), volumeNode.mounts.size, references.size], ['yes', 0, 0])
+      assert.deepEqual([isTerminal(), volumeNode.mounts.size, references.size], ['yes', 0, 0])
       assert.equal(clock.sleeping, 0)
     })
   })

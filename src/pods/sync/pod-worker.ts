@@ -8,7 +8,7 @@ import { emptyObservedPod } from '../../model/pod/observed-pod.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { isStaticPod } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
-import { isOver } from '../status/compute-phase.ts'
+import { isTerminal } from '../status/compute-phase.ts'
 import type { PodReport } from '../status/pod-report.ts'
 import type { PhaseOverride } from '../status/status-input.ts'
 import type { ApplySignals } from './apply-signals.ts'
@@ -24,8 +24,8 @@ import { computeWhy } from './explain/compute-why.ts'
 import type { TimelineStep } from './explain/timeline-step.ts'
 import type { Timeline } from './explain/timeline.ts'
 import type { PodState, TerminationCause } from './pod-state.ts'
-import { releaseExtras } from './stop/release-extras.ts'
-import { stopAndLook } from './stop/stop-and-look.ts'
+import { releaseInjections } from './stop/release-extras.ts'
+import { stopAndRefresh } from './stop/stop-and-look.ts'
 import type { EndingPod } from './stop/stop-and-look.ts'
 import { syncPod } from './sync-pod.ts'
 import type { SyncSettings } from './sync-pod.ts'
@@ -70,14 +70,14 @@ const LINGER_MS = 5000
 export class PodWorker {
   readonly uid: PodUid
   readonly #deps: PodWorkerDeps
-  readonly #bell = new Wakeup()
+  readonly #wakeup = new Wakeup()
   readonly #memory: PodMemory
   #subject: PodSubject
   #state: PodState
   #wanted: boolean
   #lingerMs = LINGER_MS
   #pass: AbortScope | undefined
-  #nextLookAt: number | undefined
+  #nextCheckAt: number | undefined
   /** What the runtime had of the pod when the last step looked. */
   #seen: ObservedPod | undefined
   #probing: PodProbing | undefined
@@ -155,29 +155,29 @@ export class PodWorker {
     const hostNetwork = this.pod?.spec.hostNetwork === true
     const why = computeWhy({
       state: this.#state,
-      status: this.#told(),
+      status: this.#reported(),
       steps: timeline.steps,
       failingProbes: this.#probing?.failures ?? [],
       networkProblem: hostNetwork || this.status?.phase === 'Running' ? undefined : settings.networkProblem(),
       problem: this.#memory.problem,
-      nextLookAt: this.#nextLookAt,
+      nextCheckAt: this.#nextCheckAt,
       now: runtime.clock.now(),
     })
     return { namespace, name, uid: this.uid, state: this.#state.kind, why, steps: timeline.steps }
   }
 
   /** What another agent found out about the end of a pod is known from the API only. */
-  #told(): PodStatus | undefined {
-    const hasEnded = this.#state.kind === 'terminated' && !isOver(this.status?.phase)
-    return hasEnded && isOver(this.pod?.status?.phase) ? this.pod?.status : this.status
+  #reported(): PodStatus | undefined {
+    const hasEnded = this.#state.kind === 'terminated' && !isTerminal(this.status?.phase)
+    return hasEnded && isTerminal(this.pod?.status?.phase) ? this.pod?.status : this.status
   }
 
   wake(): void {
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   /** What the runtime has of the pod changed. A step under way finds that out before it waits; most often it is its own doing. */
-  lookAgain(): void {
+  refresh(): void {
     this.#probing?.probes.look()
     this.#endWait()
     if (this.#pass === undefined) this.wake()
@@ -235,7 +235,7 @@ export class PodWorker {
   }
 
   /** Somebody waits for the end of this worker: the remains do not. */
-  hurry(): void {
+  retryNow(): void {
     this.#lingerMs = 0
     this.wake()
   }
@@ -262,9 +262,9 @@ export class PodWorker {
     while (this.#state.kind !== 'gone') {
       const ms = await this.#stepSafely(shutdown)
       if (ms === 0 || this.#isGone() || observer.get(this.uid) !== this.#seen) continue
-      this.#nextLookAt = ms === undefined ? undefined : clock.now() + ms
-      await this.#bell.wait({ clock, ms }, shutdown)
-      this.#nextLookAt = undefined
+      this.#nextCheckAt = ms === undefined ? undefined : clock.now() + ms
+      await this.#wakeup.wait({ clock, ms }, shutdown)
+      this.#nextCheckAt = undefined
     }
     this.#stopped.resolve()
     this.#unmounted.resolve()
@@ -285,7 +285,7 @@ export class PodWorker {
       // Whatever broke while the agent leaves broke because it leaves.
       if (shutdown.aborted) throw shutdown.reason
       if (pass.signal.aborted) return 0
-      return this.#tellFailure(error)
+      return this.#reportFailure(error)
     } finally {
       this.#pass = undefined
       this.#deps.onStatus(this)
@@ -312,7 +312,7 @@ export class PodWorker {
   }
 
   /** Says what went wrong and returns when to try again. Only what no runtime did is a matter for the people who run the node. */
-  #tellFailure(error: unknown): number {
+  #reportFailure(error: unknown): number {
     const { log } = this.#deps.runtime
     const fields = { pod: this.#name(), uid: this.uid, step: this.#state.kind, error }
     if (!(error instanceof CriCallError)) log.error('pod step failed, will try again', fields)
@@ -359,7 +359,7 @@ export class PodWorker {
     const grace = graceSeconds ?? (pod === undefined ? ORPHAN_GRACE_SECONDS : computeContainerGrace(pod))
     this.#probing?.probes.endRegular()
     try {
-      const { seen, retryMs } = await stopAndLook(runtime, { ...this.#ending(), graceSeconds: grace }, shutdown)
+      const { seen, retryMs } = await stopAndRefresh(runtime, { ...this.#ending(), graceSeconds: grace }, shutdown)
       this.#seen = seen
       if (retryMs !== undefined) return retryMs
     } catch (error) {
@@ -370,11 +370,11 @@ export class PodWorker {
       throw error
     }
     await this.#probing?.probes.end()
-    const waitMs = await releaseExtras(runtime, { ...this.#observed(), memory: this.#memory }, shutdown)
+    const waitMs = await releaseInjections(runtime, { ...this.#observed(), memory: this.#memory }, shutdown)
     if (waitMs !== undefined) return waitMs
     const allocated = this.#allocated()
     if (allocated !== undefined) {
-      await this.#probing?.tell(allocated, this.#observed(), true)
+      await this.#probing?.report(allocated, this.#observed(), true)
       if (this.#wanted) await this.#noteEnd()
     }
     this.#state = { kind: 'terminated', at: runtime.clock.monotonic() }
@@ -397,14 +397,14 @@ export class PodWorker {
     this.wake()
     const pod = this.#allocated()
     if (this.#pass === undefined || pod === undefined) return
-    await this.#probing?.tell(pod, this.#observed(), false)
+    await this.#probing?.report(pod, this.#observed(), false)
     this.#deps.onStatus(this)
   }
 
   /** From here on the pod never runs again, whatever happens to the agent or the runtime. */
   async #noteEnd(): Promise<void> {
     const { status } = this.#memory
-    if (!this.#runsAgain && status !== undefined && isOver(status.phase))
+    if (!this.#runsAgain && status !== undefined && isTerminal(status.phase))
       await this.#deps.runtime.journal.record(this.uid, status)
   }
 

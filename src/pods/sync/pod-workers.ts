@@ -8,7 +8,7 @@ import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { isStaticPod, podFullName, podLogName } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { PodAllocations } from '../allocations/pod-allocations.ts'
-import { isOver } from '../status/compute-phase.ts'
+import { isTerminal } from '../status/compute-phase.ts'
 import type { PodReport } from '../status/pod-report.ts'
 import { computeSurplus } from './decide/compute-surplus.ts'
 import { computePodGrace } from './decide/compute-grace.ts'
@@ -18,8 +18,8 @@ import { Timeline } from './explain/timeline.ts'
 import { traceRuntime } from './explain/trace-runtime.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 import type { PodState } from './pod-state.ts'
-import { RefusedPods } from './refused-pods.ts'
-import type { RefusedPodsDeps } from './refused-pods.ts'
+import { RejectedPods } from './refused-pods.ts'
+import type { RejectedPodsDeps } from './refused-pods.ts'
 import type { PodResizes } from './resize/pod-resizes.ts'
 import { PodWorker } from './pod-worker.ts'
 import type { PodExplanation, PodSubject, PodWorkerDeps } from './pod-worker.ts'
@@ -31,7 +31,7 @@ export interface PodUpdate {
   readonly pods: readonly Pod[]
 }
 
-export interface PodWorkersDeps extends RefusedPodsDeps {
+export interface PodWorkersDeps extends RejectedPodsDeps {
   readonly runtime: PodRuntime
   readonly settings: SyncSettings
   readonly allocations: Pick<PodAllocations, 'allocated' | 'admit' | 'adopt' | 'forget' | 'forgetUnknown'>
@@ -67,13 +67,13 @@ export class PodWorkers {
   readonly #workers = new Map<PodUid, PodWorker>()
   /** Pods that came back while their old worker still ends. */
   readonly #returning = new Map<PodUid, Pod>()
-  readonly #refused: RefusedPods
+  readonly #refused: RejectedPods
   #sourcesReady = false
 
   constructor(deps: PodWorkersDeps, group: TaskGroup) {
     this.#deps = deps
     this.#group = group
-    this.#refused = new RefusedPods(deps)
+    this.#refused = new RejectedPods(deps)
   }
 
   get size(): number {
@@ -103,7 +103,7 @@ export class PodWorkers {
   observed(uid: PodUid): void {
     const worker = this.#workers.get(uid)
     if (worker === undefined) this.#adoptOrphan(uid)
-    else worker.lookAgain()
+    else worker.refresh()
   }
 
   /** Something that all pods depend on changed, such as the runtime or its network. */
@@ -165,7 +165,7 @@ export class PodWorkers {
       if (worker.pod === undefined || !worker.wanted || !worker.runsAgain) continue
       this.#returning.set(worker.uid, worker.pod)
       worker.remove()
-      worker.hurry()
+      worker.retryNow()
     }
     for (const { pod, status } of this.#refused.all()) {
       if (status.reason !== REFUSED_FOR_SHUTDOWN.reason || !isStaticPod(pod)) continue
@@ -207,11 +207,11 @@ export class PodWorkers {
   /** Is this one of them? */
   isActive(uid: PodUid): boolean {
     const { pod, state, status } = this.#workers.get(uid) ?? {}
-    return pod !== undefined && state?.kind !== 'terminated' && state?.kind !== 'gone' && !isOver(status?.phase)
+    return pod !== undefined && state?.kind !== 'terminated' && state?.kind !== 'gone' && !isTerminal(status?.phase)
   }
 
   /** The newest wish for a pod that lives. */
-  wish(uid: PodUid): Pod | undefined {
+  desired(uid: PodUid): Pod | undefined {
     const worker = this.#workers.get(uid)
     return worker?.wanted === true && worker.state.kind === 'syncing' ? worker.pod : undefined
   }
@@ -243,11 +243,11 @@ export class PodWorkers {
     const leaving = this.#workers.get(uid)
     if (leaving !== undefined) {
       this.#returning.set(uid, pod)
-      leaving.hurry()
+      leaving.retryNow()
       return
     }
     // Whatever is over, or only has to end, needs nothing that the node could lack.
-    const isEnding = pod.metadata.deletionTimestamp !== undefined || isOverInApi(pod)
+    const isEnding = pod.metadata.deletionTimestamp !== undefined || isTerminalInApi(pod)
     const observed = this.#deps.observedPods.get(uid)
     if (observed !== undefined && observed.containers.length > 0) this.#deps.allocations.adopt(pod, observed)
     if (!isEnding && this.#refused.refuse(pod)) return this.#deps.onStatus(uid)
@@ -268,7 +268,7 @@ export class PodWorkers {
     else worker.update(pod)
     if (deletionTimestamp !== undefined) worker.terminate('deleted', undefined)
     // Somebody else ended it, such as whoever cleans up after nodes that were away.
-    else if (isOverInApi(pod) && worker.state.kind === 'syncing') worker.terminate('finished', undefined)
+    else if (isTerminalInApi(pod) && worker.state.kind === 'syncing') worker.terminate('finished', undefined)
     if (before !== undefined && operation === 'UPDATE') this.#deps.resizes.updated(before, pod)
   }
 
@@ -349,9 +349,9 @@ export class PodWorkers {
   #firstState(pod: Pod): PodState {
     const { clock } = this.#deps.runtime
     const isDeleted = pod.metadata.deletionTimestamp !== undefined
-    if (!isDeleted && !isOverInApi(pod)) return { kind: 'syncing' }
+    if (!isDeleted && !isTerminalInApi(pod)) return { kind: 'syncing' }
     const hasRun = (pod.status?.containerStatuses?.length ?? 0) > 0 || this.#deps.observedPods.get(pod.metadata.uid)
-    if (isOverInApi(pod) && !hasRun) return { kind: 'terminated', at: clock.monotonic() }
+    if (isTerminalInApi(pod) && !hasRun) return { kind: 'terminated', at: clock.monotonic() }
     const graceSeconds = computePodGrace(pod, { recorded: undefined, override: undefined })
     return { kind: 'terminating', cause: isDeleted ? 'deleted' : 'finished', graceSeconds }
   }
@@ -374,8 +374,8 @@ export class PodWorkers {
 }
 
 /** The API says that the pod is over. What a manifest says of that counts for nothing. */
-function isOverInApi(pod: Pod): boolean {
-  return !isStaticPod(pod) && isOver(pod.status?.phase)
+function isTerminalInApi(pod: Pod): boolean {
+  return !isStaticPod(pod) && isTerminal(pod.status?.phase)
 }
 
 function byCreation(a: Pod, b: Pod): number {

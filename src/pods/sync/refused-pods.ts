@@ -8,7 +8,7 @@ import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import { toApiTime } from '../status/status-input.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 
-export interface RefusedPodsDeps {
+export interface RejectedPodsDeps {
   readonly runtime: Pick<PodRuntime, 'clock' | 'events' | 'metrics'>
   /** What this agent and this runtime can do now; a pod that needs more is refused. */
   readonly capabilities: () => ReadonlySet<PodCapability>
@@ -20,25 +20,25 @@ export interface RefusedPodsDeps {
 }
 
 /** A pod that is not run here, and how that is told. */
-export interface RefusedPod {
+export interface RejectedPod {
   readonly pod: Pod
   readonly status: PodStatus
 }
 
 /** Which pods may run here, and those that may not: they never get a worker, and are shown as failed while they are wanted. */
-export class RefusedPods {
-  readonly #deps: RefusedPodsDeps
-  readonly #refused = new Map<PodUid, RefusedPod>()
+export class RejectedPods {
+  readonly #deps: RejectedPodsDeps
+  readonly #refused = new Map<PodUid, RejectedPod>()
 
-  constructor(deps: RefusedPodsDeps) {
+  constructor(deps: RejectedPodsDeps) {
     this.#deps = deps
   }
 
-  get(uid: PodUid): RefusedPod | undefined {
+  get(uid: PodUid): RejectedPod | undefined {
     return this.#refused.get(uid)
   }
 
-  all(): readonly RefusedPod[] {
+  all(): readonly RejectedPod[] {
     return [...this.#refused.values()]
   }
 

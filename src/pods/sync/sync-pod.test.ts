@@ -44,11 +44,11 @@ async function setUp(spec: Partial<PodSpec> = {}, answers: Partial<PodRuntime['c
     },
     never,
   )
-  const told: (string | undefined)[] = []
-  const onStatus = () => void told.push(memory.status?.containerStatuses?.[0]?.state?.waiting?.reason)
+  const reported: (string | undefined)[] = []
+  const onStatus = () => void reported.push(memory.status?.containerStatuses?.[0]?.state?.waiting?.reason)
   const sync = (signals = { shutdown: never, superseded: never }) =>
     syncPod({ runtime: { ...made.runtime, observer }, settings, memory, probes, onStatus }, pod, signals)
-  return { ...made, observer, memory, sync, told, setNetwork: (problem: string | undefined) => (network = problem) }
+  return { ...made, observer, memory, sync, reported, setNetwork: (problem: string | undefined) => (network = problem) }
 }
 
 function seen(...containers: readonly Partial<ObservedContainer>[]) {
@@ -86,11 +86,11 @@ describe('syncPod()', () => {
   })
 
   test('says what is true before it does what may take long, and only then', async () => {
-    const { sync, observe, told } = await setUp({}, { startContainer: async () => (observe(seen({})), {}) })
+    const { sync, observe, reported } = await setUp({}, { startContainer: async () => (observe(seen({})), {}) })
     await sync()
-    assert.deepEqual(told, ['ContainerCreating'])
+    assert.deepEqual(reported, ['ContainerCreating'])
     await sync()
-    assert.deepEqual(told, ['ContainerCreating'])
+    assert.deepEqual(reported, ['ContainerCreating'])
   })
 
   test('does not repeat at once what changed nothing', async () => {
@@ -134,8 +134,8 @@ describe('syncPod()', () => {
     await sync()
     setNetwork('no plugin')
     await sync()
-    const told = 'Warning NetworkNotReady network is not ready: no plugin'
-    assert.deepEqual(events, [told, told])
+    const reported = 'Warning NetworkNotReady network is not ready: no plugin'
+    assert.deepEqual(events, [reported, reported])
   })
 
   test('asks the runtime before it does anything after an action that it could not look at', async () => {
@@ -153,14 +153,14 @@ describe('syncPod()', () => {
   })
 
   test('tells the users of a pod about which the runtime says nothing, but not that the runtime is away', async () => {
-    for (const [code, told] of [
+    for (const [code, reported] of [
       ['Unknown', /^Warning FailedSync error determining status: Cannot call /],
       ['Unavailable', /^undefined$/],
     ] as const) {
       const { sync, observer, events } = await setUp()
       observer.refresh = failing(code)
       await sync()
-      assert.match(String(events[0]), told)
+      assert.match(String(events[0]), reported)
     }
   })
 

@@ -5,13 +5,13 @@ import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { podLogName } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { PodProbes } from '../probes/pod-probes.ts'
-import { isOver } from '../status/compute-phase.ts'
+import { isTerminal } from '../status/compute-phase.ts'
 import { applyPodActions } from './apply-pod-actions.ts'
 import type { ApplySignals } from './apply-signals.ts'
 import type { CrashBackOffLimits } from './decide/compute-crash-back-off.ts'
-import { bringCgroup } from './start/bring-cgroup.ts'
-import { bringExtras } from './start/bring-extras.ts'
-import { bringVolumes } from './start/bring-volumes.ts'
+import { ensureCgroup } from './start/bring-cgroup.ts'
+import { prepareInjections } from './start/bring-extras.ts'
+import { mountVolumes } from './start/bring-volumes.ts'
 import { computeLeftovers } from './decide/compute-leftovers.ts'
 import { toLeftoverRule } from './stop/to-leftover-rule.ts'
 import { computePodActions } from './decide/compute-pod-actions.ts'
@@ -74,7 +74,7 @@ export async function syncPod(context: SyncContext, pod: Pod, signals: ApplySign
     const { uid } = pod.metadata
     context.runtime.log.warn('cannot bring pod to its spec, will try again', { pod: podLogName(pod), uid, error })
     // Whatever the failed call did or did not do is seen before the next try.
-    const fresh = await lookAnew(context, pod).catch(() => before)
+    const fresh = await relist(context, pod).catch(() => before)
     await trim(context, { pod, observed: fresh }, signals.shutdown)
     if (hasNewRunningParts(before, fresh)) return { kind: 'again' }
     return wait(context, pod, { ms: jitter(context.runtime, retryDelay(error)), seen: fresh })
@@ -89,10 +89,10 @@ async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Prom
   const actuated = runtime.allocations.actuated(pod.metadata.uid)
   runtime.resizes.looked(pod, isResizing({ pod, observed, actuated }))
   await probes.sync(pod, seen)
-  await tell(context, { pod, observed, override: late ? DEADLINE : undefined })
+  await report(context, { pod, observed, override: late ? DEADLINE : undefined })
   await probes.remember(pod, observed)
   if (late) runtime.events.record(pod, { type: 'Normal', reason: 'DeadlineExceeded', message: DEADLINE_MESSAGE })
-  if (isOver(memory.status?.phase)) return { kind: 'finished' }
+  if (isTerminal(memory.status?.phase)) return { kind: 'finished' }
 
   if (hasNetworkProblem(context, pod)) {
     return wait(context, pod, { ms: jitter(runtime, NETWORK_RETRY_MS), seen })
@@ -107,7 +107,7 @@ async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Prom
     now,
   })
   if (actions.over && pod.metadata.deletionTimestamp === undefined) {
-    await tell(context, { pod, observed, override: LOST })
+    await report(context, { pod, observed, override: LOST })
     return { kind: 'finished' }
   }
   const pause =
@@ -117,16 +117,16 @@ async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Prom
   if (pause > 0) return wait(context, pod, { ms: pause, seen })
   // Volumes and images may take long, and somebody wants to know that the node has the pod.
   if (actions.createSandbox || actions.start.length > 0) context.onStatus()
-  const cgroup = await bringCgroup(context, { pod, observed, actions }, signals)
+  const cgroup = await ensureCgroup(context, { pod, observed, actions }, signals)
   if (cgroup === 'changed') return { kind: 'again' }
   if (cgroup === 'missing') return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })
-  const volumes = await bringVolumes(context, { pod, actions }, signals)
+  const volumes = await mountVolumes(context, { pod, actions }, signals)
   if (volumes === 'changed') return { kind: 'again' }
   if (volumes === 'missing') return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })
-  const extras = await bringExtras(context, { pod, actions }, signals)
-  if (extras === 'changed') return { kind: 'again' }
-  if (extras === 'missing') return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })
-  if (extras !== 'there') return await reject(context, { pod, observed }, extras)
+  const injections = await prepareInjections(context, { pod, actions }, signals)
+  if (injections === 'changed') return { kind: 'again' }
+  if (injections === 'missing') return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })
+  if (injections !== 'there') return await reject(context, { pod, observed }, injections)
   return await act(context, { pod, seen, observed, actions }, signals)
 }
 
@@ -139,7 +139,7 @@ async function reject(
   const { events, metrics } = context.runtime
   events.record(pod, { type: 'Warning', reason, message })
   metrics.podRejected(reason)
-  await tell(context, {
+  await report(context, {
     pod,
     observed,
     override: { phase: 'Failed', reason, message: `Pod was rejected: ${message}` },
@@ -171,16 +171,16 @@ async function act(
   const input = { pod, observed, actions, memory, backOffLimits: settings.backOffLimits }
   const complete = await applyPodActions(runtime, input, signals)
   memory.problem = undefined
-  const fresh = does ? await lookAnew(context, pod) : seen
+  const fresh = does ? await relist(context, pod) : seen
   // A container that has to wait for its next start is shown as waiting at once, not when the wait is over.
   if (does || actions.backingOff.length > 0)
-    await tell(context, { pod, observed: fresh ?? emptyObservedPod(pod.metadata) })
+    await report(context, { pod, observed: fresh ?? emptyObservedPod(pod.metadata) })
   await trim(context, { pod, observed: fresh }, signals.shutdown)
   if (!complete) return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen: fresh })
   // Doing what changes nothing once more would change nothing again, and without end.
   // Not so with a resize: what was set is known, also where the runtime does not tell.
   if (does && (fresh !== seen || actions.resize !== undefined)) return { kind: 'again' }
-  return wait(context, pod, { ms: nextLook(context, actions), seen: fresh })
+  return wait(context, pod, { ms: nextCheck(context, actions), seen: fresh })
 }
 
 /** What is known of the pod. Where that may be older than what was done, the runtime is asked: nothing is ever made twice. */
@@ -188,10 +188,10 @@ async function look(context: SyncContext, pod: Pod): Promise<ObservedPod | undef
   const known = context.runtime.observer.get(pod.metadata.uid)
   // A container that was made and not started may have been started since, by a call that seemed to fail.
   const inBetween = known?.containers.some(({ state }) => state === 'created') === true
-  return known === undefined || context.memory.unsure || inBetween ? await lookAnew(context, pod) : known
+  return known === undefined || context.memory.unsure || inBetween ? await relist(context, pod) : known
 }
 
-async function lookAnew({ runtime, memory }: SyncContext, pod: Pod): Promise<ObservedPod | undefined> {
+async function relist({ runtime, memory }: SyncContext, pod: Pod): Promise<ObservedPod | undefined> {
   try {
     const fresh = await runtime.observer.refresh(pod.metadata.uid)
     memory.unsure = false
@@ -206,7 +206,7 @@ async function lookAnew({ runtime, memory }: SyncContext, pod: Pod): Promise<Obs
   }
 }
 
-async function tell(
+async function report(
   { runtime, settings, memory, probes }: SyncContext,
   update: Omit<Parameters<typeof updatePodStatus>[1], 'ended'>,
 ): Promise<void> {
@@ -248,7 +248,7 @@ function retryDelay(error: Error): number {
   return RETRY_MS
 }
 
-function nextLook({ runtime, settings }: SyncContext, actions: PodActions): number {
+function nextCheck({ runtime, settings }: SyncContext, actions: PodActions): number {
   const now = runtime.clock.now()
   return Math.min(
     jitter(runtime, settings.syncFrequencyMs),

@@ -36,7 +36,7 @@ export interface StatusContext {
 export async function updatePodStatus(context: StatusContext, update: StatusUpdate): Promise<void> {
   const { runtime, runtimeName, memory, probes } = context
   const { pod, observed, ended, override } = update
-  await readLastWords(runtime, { pod, observed }, memory)
+  await readTerminationMessages(runtime, { pod, observed }, memory)
   const before = memory.status
   memory.status = computePodStatus({
     pod,
@@ -44,10 +44,10 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
     previous: before,
     waiting: memory.waiting,
     ...probes.status(pod, observed),
-    lastWords: memory.lastWords,
+    terminationMessages: memory.terminationMessages,
     actuated: runtime.allocations.actuated(pod.metadata.uid),
     resize: runtime.resizes.conditions(pod.metadata.uid),
-    deviceHealth: runtime.extras.health(pod),
+    deviceHealth: runtime.injections.health(pod),
     ended,
     runtimeName,
     nodeIps: runtime.node.container.ips,
@@ -91,21 +91,21 @@ function noteStart(
 }
 
 /** Each end is read once, and forgotten with its container. */
-async function readLastWords(
+async function readTerminationMessages(
   runtime: PodRuntime,
   { pod, observed }: Pick<StatusUpdate, 'pod' | 'observed'>,
   memory: PodMemory,
 ): Promise<void> {
   const exited = observed.containers.filter(({ state }) => state === 'exited')
-  for (const id of memory.lastWords.keys())
-    if (!exited.some((container) => container.id === id)) memory.lastWords.delete(id)
+  for (const id of memory.terminationMessages.keys())
+    if (!exited.some((container) => container.id === id)) memory.terminationMessages.delete(id)
   for (const container of exited) {
-    if (!memory.lastWords.has(container.id))
-      memory.lastWords.set(container.id, await readWordsOf(runtime, pod, container))
+    if (!memory.terminationMessages.has(container.id))
+      memory.terminationMessages.set(container.id, await readMessageOf(runtime, pod, container))
   }
 }
 
-async function readWordsOf({ files }: PodRuntime, pod: Pod, ended: ObservedContainer): Promise<string> {
+async function readMessageOf({ files }: PodRuntime, pod: Pod, ended: ObservedContainer): Promise<string> {
   const { name, terminationLog, logPath } = ended
   const words = terminationLog === '' ? '' : await files.readTerminationLog(terminationLog, TERMINATION_MESSAGE_BYTES)
   const spec = allContainers(pod).find(({ container }) => container.name === name)?.container

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { PodSpec, VolumeMount } from '../../model/generated/core-v1.ts'
 import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
-import { computeUsedVolumes, computeVolumeWish } from './compute-desired-volumes.ts'
+import { computeUsedVolumes, computeDesiredVolume } from './compute-desired-volumes.ts'
 import type { VolumeSource } from './volume-wish.ts'
 
 const data = { name: 'data', emptyDir: {} }
@@ -36,11 +36,11 @@ describe('computeUsedVolumes()', () => {
   })
 })
 
-function wishOf(spec: Partial<PodSpec>, source: VolumeSource = { kind: 'inline', volume: data }, asDevice = false) {
+function desiredOf(spec: Partial<PodSpec>, source: VolumeSource = { kind: 'inline', volume: data }, asDevice = false) {
   const pod = createPod({ spec: { volumes: [data], ...spec } })
   const volume = spec.volumes?.[0] ?? data
   const used = { volume, asFiles: !asDevice, asDevice }
-  return computeVolumeWish({ pod, used, plugin: 'example.org/kind', source, rootDirectory: '/root' })
+  return computeDesiredVolume({ pod, used, plugin: 'example.org/kind', source, rootDirectory: '/root' })
 }
 
 describe('computeVolumeWish()', () => {
@@ -53,7 +53,7 @@ describe('computeVolumeWish()', () => {
 
   test('is at the place of its plugin, under the name of the persistent volume where there is one', () => {
     assert.deepEqual(
-      [wishOf({}), wishOf({}, persistent({})), wishOf({}, persistent({}), true)].map(({ specName, path, name }) => [
+      [desiredOf({}), desiredOf({}, persistent({})), desiredOf({}, persistent({}), true)].map(({ specName, path, name }) => [
         name,
         specName,
         path,
@@ -70,11 +70,11 @@ describe('computeVolumeWish()', () => {
     const nfs = { name: 'data', nfs: { server: 's', path: '/', readOnly: true } }
     assert.deepEqual(
       [
-        wishOf({}),
-        wishOf({}, persistent({})),
-        wishOf({ volumes: [claim] }, persistent({})),
-        wishOf({}, persistent({ nfs: nfs.nfs })),
-        wishOf({ volumes: [nfs] }, { kind: 'inline', volume: nfs }),
+        desiredOf({}),
+        desiredOf({}, persistent({})),
+        desiredOf({ volumes: [claim] }, persistent({})),
+        desiredOf({}, persistent({ nfs: nfs.nfs })),
+        desiredOf({ volumes: [nfs] }, { kind: 'inline', volume: nfs }),
       ].map(({ readOnly }) => readOnly),
       [false, false, true, true, true],
     )
@@ -84,7 +84,7 @@ describe('computeVolumeWish()', () => {
     const rows = [{}, { fsGroup: 5, fsGroupChangePolicy: 'OnRootMismatch' }, { fsGroupChangePolicy: 'Always' }]
     assert.deepEqual(
       rows
-        .map((securityContext) => wishOf({ securityContext }))
+        .map((securityContext) => desiredOf({ securityContext }))
         .map(({ fsGroup, fsGroupChangePolicy }) => [fsGroup, fsGroupChangePolicy]),
       [
         [undefined, 'Always'],
@@ -105,7 +105,7 @@ describe('computeVolumeWish()', () => {
       [{ containers: [as(7), as()], securityContext: { runAsUser: 7 } }, 7],
       [{ containers: [as(0)], securityContext: { runAsUser: 7 } }, 0],
     ]
-    for (const [spec, expected] of rows) assert.equal(wishOf(spec).fsUser, expected)
+    for (const [spec, expected] of rows) assert.equal(desiredOf(spec).fsUser, expected)
   })
 
   test('knows the directories that other mounts need inside the volume', () => {
@@ -122,7 +122,7 @@ describe('computeVolumeWish()', () => {
     ]
     for (const [volumeMounts, expected] of rows) {
       const spec = { containers: [createContainer({ volumeMounts })] }
-      assert.deepEqual(wishOf(spec).nestedMountPoints, expected)
+      assert.deepEqual(desiredOf(spec).nestedMountPoints, expected)
     }
   })
 })

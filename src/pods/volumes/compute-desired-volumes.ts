@@ -3,7 +3,7 @@ import type { Volume, VolumeMount } from '../../model/generated/core-v1.ts'
 import { allContainers } from '../../model/pod/pod-containers.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { volumePath } from './mounts/volume-paths.ts'
-import type { VolumeSource, VolumeWish } from './volume-wish.ts'
+import type { VolumeSource, DesiredVolume } from './volume-wish.ts'
 
 /** A volume of a pod with what its containers do with it. */
 export interface UsedVolume {
@@ -27,7 +27,7 @@ export function computeUsedVolumes(pod: Pod): UsedVolume[] {
     .filter(({ asFiles, asDevice }) => asFiles || asDevice)
 }
 
-export interface WishInput {
+export interface DesiredVolumeInput {
   readonly pod: Pod
   readonly used: UsedVolume
   readonly plugin: string
@@ -36,7 +36,7 @@ export interface WishInput {
 }
 
 /** Everything that the kind of a volume needs to bring it for this pod. */
-export function computeVolumeWish({ pod, used, plugin, source, rootDirectory }: WishInput): VolumeWish {
+export function computeDesiredVolume({ pod, used, plugin, source, rootDirectory }: DesiredVolumeInput): DesiredVolume {
   const { uid } = pod.metadata
   const { name } = used.volume
   const specName = source.kind === 'inline' ? name : (source.volume.metadata?.name ?? '')

@@ -1,8 +1,8 @@
 import type { Volume } from '../../model/generated/core-v1.ts'
-import type { VolumeWish } from './volume-wish.ts'
+import type { DesiredVolume } from './volume-wish.ts'
 
 /** What the pod's spec says about a volume of one kind; a wish of another kind was handed to the wrong place. */
-export function inlineSource<K extends keyof Volume>({ name, source }: VolumeWish, kind: K): NonNullable<Volume[K]> {
+export function inlineSource<K extends keyof Volume>({ name, source }: DesiredVolume, kind: K): NonNullable<Volume[K]> {
   const found = source.kind === 'inline' ? source.volume[kind] : undefined
   if (found === undefined) throw new Error(`Cannot bring volume "${name}": expected ${kind} in the spec of its pod`)
   return found

@@ -15,7 +15,7 @@ export interface VolumeDriver {
   /** Undefined when it never says anything. */
   ask(signal: AbortSignal): Promise<DriverUsage | undefined>
   /** Tells users of the volume that something is wrong with it. */
-  tellAbnormal(message: string): void
+  reportAbnormal(message: string): void
 }
 
 /** A volume that is there, for those who measure what it takes. */

@@ -10,7 +10,7 @@ import type { NoteStep } from './note-step.ts'
 import { UncertainMountError } from './volume-kind.ts'
 import type { SetUpRequest, TearDownRequest } from './volume-kind.ts'
 import { VolumeStepError } from './volume-step-error.ts'
-import type { ReadyVolume, VolumePlace, VolumeWish } from './volume-wish.ts'
+import type { ReadyVolume, VolumePlace, DesiredVolume } from './volume-wish.ts'
 
 export type VolumeOperation = 'mount' | 'unmount'
 
@@ -54,16 +54,16 @@ export class PodVolume {
   readonly plugin: string
   readonly place: VolumePlace
   readonly #deps: PodVolumeDeps
-  readonly #bell = new Wakeup()
+  readonly #wakeup = new Wakeup()
   #state: State
-  #wish: VolumeWish | undefined
+  #desired: DesiredVolume | undefined
   #operation: Operation | undefined
   #nextTry: NextTry<VolumeOperation> | undefined
   /** On the monotonic clock: when it was last brought; undefined when what it shows has changed since. */
-  #broughtAt: number | undefined
+  #ensuredAt: number | undefined
   #changes = 0
   /** Asked for while something else was under way. */
-  #nextRefresh: VolumeWish | undefined
+  #nextRefresh: DesiredVolume | undefined
 
   constructor(
     deps: PodVolumeDeps,
@@ -76,8 +76,8 @@ export class PodVolume {
   }
 
   /** As it was last asked for; undefined for what was found on the disk and nobody asked for yet. */
-  get wish(): VolumeWish | undefined {
-    return this.#wish
+  get desired(): DesiredVolume | undefined {
+    return this.#desired
   }
 
   /** What containers get; undefined while it is not there. */
@@ -96,45 +96,45 @@ export class PodVolume {
   }
 
   /** Resolves when it is there, however many tries that takes. What is under way goes on when the signal aborts. */
-  async bring(wish: VolumeWish, noteStep: NoteStep, signal: AbortSignal): Promise<void> {
-    this.#wish = wish
-    const what = `volume "${wish.name}"`
+  async ensure(desired: DesiredVolume, noteStep: NoteStep, signal: AbortSignal): Promise<void> {
+    this.#desired = desired
+    const what = `volume "${desired.name}"`
     while (this.#state.kind !== 'mounted') {
       await this.#turn({ name: 'mount', again: `wait to mount ${what} again` }, noteStep, signal)
       if (this.#operation !== undefined || this.#isMounted() || this.#pauseBefore('mount') > 0) continue
-      await waitForShared(this.#mount(wish, noteStep), signal)
+      await waitForShared(this.#mount(desired, noteStep), signal)
     }
   }
 
   /** Brings it up to date without anybody waiting for that; when it fails, what is there stays. */
-  refresh(wish: VolumeWish): void {
-    const isFresh = this.#broughtAt !== undefined && this.#deps.clock.monotonic() < this.#broughtAt + REFRESH_PAUSE_MS
-    if (isFresh && wish.pod === this.#wish?.pod) return
-    if (this.#operation !== undefined) this.#nextRefresh = wish
+  refresh(desired: DesiredVolume): void {
+    const isFresh = this.#ensuredAt !== undefined && this.#deps.clock.monotonic() < this.#ensuredAt + REFRESH_PAUSE_MS
+    if (isFresh && desired.pod === this.#desired?.pod) return
+    if (this.#operation !== undefined) this.#nextRefresh = desired
     if (this.#operation !== undefined || this.#pauseBefore('mount') > 0) return
-    this.#wish = wish
-    void this.#mount(wish, (_, work) => work()) // The group owns it.
+    this.#desired = desired
+    void this.#mount(desired, (_, work) => work()) // The group owns it.
   }
 
   /** What it waited for may be there: the next try need not wait, whether it brings it or takes it away. */
   retry(): void {
     if (this.#nextTry !== undefined) this.#nextTry = { ...this.#nextTry, at: this.#deps.clock.monotonic() }
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   /** What it shows has changed, or can be had now: the next try need not wait. */
-  hurry(): void {
+  retryNow(): void {
     if (this.#nextTry?.operation === 'mount') this.#nextTry = { ...this.#nextTry, at: this.#deps.clock.monotonic() }
-    this.#broughtAt = undefined
+    this.#ensuredAt = undefined
     this.#changes += 1
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   /** Resolves when nothing of it is left, however many tries that takes. A mount that is under way is given up. */
   async takeDown(noteStep: NoteStep, signal: AbortSignal): Promise<void> {
     this.#nextRefresh = undefined
     if (this.#operation?.name === 'mount') this.#operation.scope.abort(new Error('The pod has ended'))
-    const what = `volume "${this.#wish?.name ?? this.place.specName}"`
+    const what = `volume "${this.#desired?.name ?? this.place.specName}"`
     while (!this.isAbsent) {
       await this.#turn({ name: 'unmount', again: `wait to unmount ${what} again` }, noteStep, signal)
       if (this.#operation !== undefined || this.isAbsent || this.#pauseBefore('unmount') > 0) continue
@@ -154,7 +154,7 @@ export class PodVolume {
     const pause = this.#pauseBefore(next.name)
     if (pause <= 0) return
     const { clock } = this.#deps
-    await noteStep(`${next.again}: ${this.#nextTry?.why}`, () => this.#bell.wait({ clock, ms: pause }, signal))
+    await noteStep(`${next.again}: ${this.#nextTry?.why}`, () => this.#wakeup.wait({ clock, ms: pause }, signal))
     signal.throwIfAborted()
   }
 
@@ -162,17 +162,17 @@ export class PodVolume {
     return this.#nextTry?.operation === name ? this.#nextTry.at - this.#deps.clock.monotonic() : 0
   }
 
-  #mount(wish: VolumeWish, noteStep: NoteStep): Promise<void> {
+  #mount(desired: DesiredVolume, noteStep: NoteStep): Promise<void> {
     const before = this.#state
     const changes = this.#changes
     if (before.kind !== 'mounted') this.#state = { kind: 'uncertain', found: isFound(before) }
     return this.#begin('mount', async (signal) => {
-      const step = `mount volume "${wish.name}" (${this.plugin})`
+      const step = `mount volume "${desired.name}" (${this.plugin})`
       try {
         const ready = before.kind === 'mounted' ? before.ready : undefined
-        const request = { ...wish, ready, isFound: isFound(before), noteStep }
+        const request = { ...desired, ready, isFound: isFound(before), noteStep }
         this.#state = { kind: 'mounted', ready: await noteStep(step, () => this.#deps.setUp(request, signal)) }
-        this.#broughtAt = changes === this.#changes ? this.#deps.clock.monotonic() : undefined
+        this.#ensuredAt = changes === this.#changes ? this.#deps.clock.monotonic() : undefined
       } catch (error) {
         // Given up: nobody knows how far it came.
         if (!signal.aborted) this.#state = afterFailure(before, error)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { refuseVolume } from './refuse-volume.ts'
+import { rejectVolume } from './refuse-volume.ts'
 import type { VolumeSource } from './volume-wish.ts'
 
 const inline = (kinds: object): VolumeSource => ({ kind: 'inline', volume: { name: 'data', ...kinds } })
@@ -29,6 +29,6 @@ const rows: readonly (readonly [VolumeSource, string])[] = [
 
 describe('refuseVolume()', () => {
   for (const [source, expected] of rows) {
-    test(expected, () => assert.equal(refuseVolume(source), expected))
+    test(expected, () => assert.equal(rejectVolume(source), expected))
   }
 })

@@ -31,7 +31,7 @@ const REASONS: Readonly<Partial<Record<Kind, string>>> = {
 }
 
 /** Why no kind brings this volume, for the event of its pod. */
-export function refuseVolume(source: VolumeSource): string {
+export function rejectVolume(source: VolumeSource): string {
   const named = source.kind === 'inline' ? source.volume : (source.volume.spec ?? {})
   const name = source.kind === 'inline' ? source.volume.name : (source.volume.metadata?.name ?? '')
   const given = new Set(Object.entries(named).flatMap(([field, value]) => (value === undefined ? [] : [field])))

@@ -1,9 +1,9 @@
 import type { VolumeDriver, VolumeMeasure } from './mounted-volume.ts'
 import type { NoteStep } from './note-step.ts'
-import type { ReadyVolume, VolumePlace, VolumeWish } from './volume-wish.ts'
+import type { ReadyVolume, VolumePlace, DesiredVolume } from './volume-wish.ts'
 
 /** A volume that is to be brought, with what the agent knows of it. */
-export interface SetUpRequest extends VolumeWish {
+export interface SetUpRequest extends DesiredVolume {
   /** It is there already and is only brought up to date. */
   readonly ready?: ReadyVolume | undefined
   /** An earlier agent left it, and containers may use it. */
@@ -31,7 +31,7 @@ export interface VolumeKind {
   /** Waits for others before anything can be done: for a controller that attaches. */
   isUnattached?(place: VolumePlace): boolean
   /** Who knows what a volume takes; only for what is measured by its driver. */
-  driverOf?(wish: VolumeWish): VolumeDriver
+  driverOf?(desired: DesiredVolume): VolumeDriver
 }
 
 /** A mount that may or may not have happened: it is tried again, and taken down with the pod. */

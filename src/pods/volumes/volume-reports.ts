@@ -24,7 +24,7 @@ export class VolumeReports {
   readonly #deps: VolumeReportsDeps
   readonly #plugins: ReadonlySet<string>
   /** The last trouble that was told about a volume or about the volumes of a pod. */
-  readonly #told = new WeakMap<object, string>()
+  readonly #reported = new WeakMap<object, string>()
 
   constructor(deps: VolumeReportsDeps) {
     this.#deps = deps
@@ -36,7 +36,7 @@ export class VolumeReports {
     const plugin = this.#plugins.has(volume.plugin) ? volume.plugin : 'other'
     this.#deps.metrics.storageOperation(plugin, OPERATIONS[use][operation], ms / 1000, error !== undefined)
     if (plugin === 'other') this.#deps.metrics.foreignVolumeCleaned(error !== undefined)
-    if (error === undefined) this.#told.delete(volume)
+    if (error === undefined) this.#reported.delete(volume)
     if (operation === 'unmount') this.#unmountDone(volume, error)
     else this.#mountDone(volume, error)
   }
@@ -48,11 +48,11 @@ export class VolumeReports {
   }
 
   allThere(table: object): void {
-    this.#told.delete(table)
+    this.#reported.delete(table)
   }
 
   #mountDone(volume: PodVolume, error: unknown): void {
-    const pod = volume.wish?.pod
+    const pod = volume.desired?.pod
     if (pod === undefined || error === undefined) return
     const { events } = this.#deps
     const { specName } = volume.place
@@ -71,8 +71,8 @@ export class VolumeReports {
   }
 
   #isNews(about: object, text: string): boolean {
-    const isNews = this.#told.get(about) !== text
-    this.#told.set(about, text)
+    const isNews = this.#reported.get(about) !== text
+    this.#reported.set(about, text)
     return isNews
   }
 }

@@ -12,13 +12,13 @@ import { computeVolumesFailure } from './compute-volumes-failure.ts'
 import type { NoteStep } from './note-step.ts'
 import type { PodVolume } from './pod-volume.ts'
 import type { VolumeReports } from './volume-reports.ts'
-import type { VolumePlace, VolumeWish } from './volume-wish.ts'
+import type { VolumePlace, DesiredVolume } from './volume-wish.ts'
 
 /** A volume of a pod, found out: who brings it and what is to be brought. */
 export interface ResolvedVolume {
   readonly plugin: string
   readonly refreshed: boolean
-  readonly wish: VolumeWish
+  readonly desired: DesiredVolume
 }
 
 export interface VolumeTableDeps {
@@ -78,15 +78,15 @@ export class VolumeTable {
   }
 
   /** Something that volumes of the pod show has changed, or can be had now. */
-  hurry(): void {
-    for (const { volume, resolved } of this.#byName.values()) if (resolved.refreshed) volume.hurry()
+  retryNow(): void {
+    for (const { volume, resolved } of this.#byName.values()) if (resolved.refreshed) volume.retryNow()
   }
 
   /** Resolves when all are there. One that cannot be found out fails at once, and the others are brought meanwhile. */
   async ensure(request: TableRequest, signal: AbortSignal): Promise<void> {
     const missing = this.#want(request)
     this.#keeping?.abort(new Error('Somebody waits for the volumes'))
-    if (missing.length > 0) await this.#bring({ ...request, missing }, signal)
+    if (missing.length > 0) await this.#ensure({ ...request, missing }, signal)
     this.#deps.reports.allThere(this)
   }
 
@@ -100,7 +100,7 @@ export class VolumeTable {
     group.run(`volumes of pod ${request.pod.metadata.uid}`, async () => {
       using _ = scope
       try {
-        await this.#bring({ ...request, missing }, scope.signal)
+        await this.#ensure({ ...request, missing }, scope.signal)
         reports.allThere(this)
       } catch (error) {
         // Told already, or somebody else has taken over; anything else is a mistake in here, and no other pod's trouble.
@@ -141,16 +141,16 @@ export class VolumeTable {
   #keepFresh(pod: Pod, { volume: { name } }: UsedVolume): boolean {
     const known = this.#byName.get(name)
     if (known?.volume.ready === undefined) return false
-    if (known.resolved.refreshed) known.volume.refresh({ ...known.resolved.wish, pod })
+    if (known.resolved.refreshed) known.volume.refresh({ ...known.resolved.desired, pod })
     return true
   }
 
-  async #bring(request: MissingVolumes, signal: AbortSignal): Promise<void> {
+  async #ensure(request: MissingVolumes, signal: AbortSignal): Promise<void> {
     const { pod, missing } = request
     const failures = new Map<string, string>()
     try {
       const wait = { clock: this.#deps.clock, ms: WAIT_MS, what: 'bringing volumes' }
-      await withDeadline(wait, (s) => this.#bringAll({ ...request, failures }, s), signal)
+      await withDeadline(wait, (s) => this.#ensureAll({ ...request, failures }, s), signal)
     } catch (error) {
       signal.throwIfAborted()
       if (failures.size === 0 && !(error instanceof DeadlineError)) throw error
@@ -170,7 +170,7 @@ export class VolumeTable {
     return volume !== undefined && this.#deps.isUnattached(volume)
   }
 
-  async #bringAll(
+  async #ensureAll(
     request: MissingVolumes & { readonly failures: Map<string, string> },
     signal: AbortSignal,
   ): Promise<void> {
@@ -182,7 +182,7 @@ export class VolumeTable {
           const resolved = await this.#deps.resolve(pod, used, signal)
           // Whoever came after us may have taken everything away.
           signal.throwIfAborted()
-          const bringing = this.#take(used, resolved).bring(resolved.wish, noteStep, signal)
+          const bringing = this.#take(used, resolved).ensure(resolved.desired, noteStep, signal)
           // Heard below, unless another volume failed before.
           bringing.catch(() => {})
           coming.push(bringing)
@@ -197,9 +197,9 @@ export class VolumeTable {
   }
 
   #take({ volume: { name } }: UsedVolume, resolved: ResolvedVolume): PodVolume {
-    const { plugin, wish } = resolved
-    const volume = this.#volumes.get(wish.path) ?? this.#deps.createVolume(plugin, wish, false)
-    this.#volumes.set(wish.path, volume)
+    const { plugin, desired } = resolved
+    const volume = this.#volumes.get(desired.path) ?? this.#deps.createVolume(plugin, desired, false)
+    this.#volumes.set(desired.path, volume)
     this.#byName.set(name, { volume, resolved })
     return volume
   }

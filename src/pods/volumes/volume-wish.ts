@@ -11,7 +11,7 @@ export interface VolumePlace {
 }
 
 /** A volume that a pod uses, with all that its kind needs to bring it. */
-export interface VolumeWish extends VolumePlace {
+export interface DesiredVolume extends VolumePlace {
   readonly pod: Pod
   /** As in spec.volumes[].name. */
   readonly name: string

@@ -42,7 +42,7 @@ class Scene {
   readonly #wanted = new Set<string>()
   readonly #asking = new Map<string, { readonly controller: AbortController; readonly done: Promise<void> }>()
   /** Brought by this agent and not taken away since. */
-  readonly #brought = new Set<string>()
+  readonly #ensured = new Set<string>()
   agent = this.#createAgent()
 
   async take(step: Step): Promise<void> {
@@ -60,7 +60,7 @@ class Scene {
       case 'letGo':
         return this.node.letGo(step.name)
       case 'change':
-        return UIDS.forEach((one) => this.agent.volumes.hurry(one as never))
+        return UIDS.forEach((one) => this.agent.volumes.retryNow(one as never))
       case 'wait':
         return await this.agent.clock.advance(step.ms)
       case 'crash':
@@ -73,7 +73,7 @@ class Scene {
     for (const one of UIDS) await this.#giveUp(one)
     await this.agent.group.join()
     assert.equal(this.agent.clock.sleeping, 0)
-    this.#brought.clear()
+    this.#ensured.clear()
     this.agent = this.#createAgent()
     await this.agent.volumes.adopt()
     for (const one of UIDS) await this.#ask(one)
@@ -129,15 +129,15 @@ class Scene {
       const kind = this.node.kind(plugin, { refreshed })
       return {
         ...kind,
-        setUp: async (...[wish, signal]: Parameters<typeof kind.setUp>) => {
-          assert.ok(refreshed || !this.#brought.has(wish.path), `mounted twice: ${wish.path}`)
-          const ready = await kind.setUp(wish, signal)
-          this.#brought.add(wish.path)
+        setUp: async (...[desired, signal]: Parameters<typeof kind.setUp>) => {
+          assert.ok(refreshed || !this.#ensured.has(desired.path), `mounted twice: ${desired.path}`)
+          const ready = await kind.setUp(desired, signal)
+          this.#ensured.add(desired.path)
           return ready
         },
         tearDown: async (...[place, signal]: Parameters<typeof kind.tearDown>) => {
           assert.ok(!this.#wanted.has(place.uid), `taken from a wanted pod: ${place.path}`)
-          this.#brought.delete(place.path)
+          this.#ensured.delete(place.path)
           await kind.tearDown(place, signal)
         },
       }

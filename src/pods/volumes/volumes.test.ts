@@ -88,7 +88,7 @@ describe('Volumes.ensure()', () => {
     const coming = ensure(createVolumePod(['a'], { volumes: [{ name: 'a', configMap: { name: 'x' } }] }))
     await clock.advance(10_000)
     node.behaviours.set('a', 'good')
-    volumes.hurry(uid)
+    volumes.retryNow(uid)
     await coming
     assertClean()
   })
@@ -164,7 +164,7 @@ describe('Volumes.ensure()', () => {
     node.behaviours.set('cfg', 'hangs')
     await clock.advance(10_000)
     await ensure(pod)
-    volumes.hurry(uid)
+    volumes.retryNow(uid)
     await ensure(pod)
     assert.equal(node.journal.filter((line) => line === 'mount u-1/cfg').length, 2)
     node.behaviours.set('cfg', 'fails')

@@ -14,7 +14,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
 import { bindVolumePart } from './mounts/bind-volume-part.ts'
 import { computeContainerDevices, computeContainerMounts } from './mounts/compute-container-mounts.ts'
-import { computeUsedVolumes, computeVolumeWish } from './compute-desired-volumes.ts'
+import { computeUsedVolumes, computeDesiredVolume } from './compute-desired-volumes.ts'
 import type { UsedVolume } from './compute-desired-volumes.ts'
 import { computeVolumePlugin } from './compute-volume-plugin.ts'
 import { isLocalEphemeral } from './usage/is-local-ephemeral.ts'
@@ -28,7 +28,7 @@ import { unescapePlugin } from './mounts/volume-paths.ts'
 import { VolumeReports } from './volume-reports.ts'
 import { VolumeTable } from './volume-table.ts'
 import type { ResolvedVolume } from './volume-table.ts'
-import type { VolumePlace, VolumeSource, VolumeWish } from './volume-wish.ts'
+import type { VolumePlace, VolumeSource, DesiredVolume } from './volume-wish.ts'
 
 export interface VolumesDeps {
   /** Without links, as the kernel's mount table has it. */
@@ -108,8 +108,8 @@ export class Volumes {
   }
 
   /** Something that volumes of the pod show has changed, or can be had now: the next look at the pod brings it. */
-  hurry(uid: PodUid): void {
-    this.#tables.get(uid)?.hurry()
+  retryNow(uid: PodUid): void {
+    this.#tables.get(uid)?.retryNow()
   }
 
   /** What volumes of a kind waited for may be there: none of them has to wait longer, be it to be brought or to be taken away. */
@@ -180,12 +180,12 @@ export class Volumes {
   /** Every volume that is there. */
   mounted(): readonly MountedVolume[] {
     return [...this.#tables.values()].flatMap(({ volumes }) =>
-      volumes.flatMap(({ plugin, ready, wish }) => {
-        if (ready === undefined || wish === undefined) return []
-        const driver = this.#kinds.get(plugin)?.driverOf?.(wish)
+      volumes.flatMap(({ plugin, ready, desired }) => {
+        if (ready === undefined || desired === undefined) return []
+        const driver = this.#kinds.get(plugin)?.driverOf?.(desired)
         // Nobody but its driver can say anything of a device.
         if (ready.kind !== 'files' && driver === undefined) return []
-        const { uid, name, source, pod } = wish
+        const { uid, name, source, pod } = desired
         const { namespace, name: podName } = pod.metadata
         return [
           {
@@ -211,7 +211,7 @@ export class Volumes {
       const mine = volumes.filter(({ plugin }) => this.#label(plugin) === label)
       return {
         plugin: label,
-        desired: mine.filter(({ wish }) => wish !== undefined).length,
+        desired: mine.filter(({ desired }) => desired !== undefined).length,
         actual: mine.filter(({ mayBeThere }) => mayBeThere).length,
       }
     })
@@ -253,7 +253,7 @@ export class Volumes {
     const kind = plugin === undefined ? undefined : this.#kinds.get(plugin)
     if (plugin === undefined || kind === undefined) throw new Error(this.#deps.refusal(source))
     const { rootDirectory } = this.#deps
-    return { plugin, refreshed: kind.refreshed, wish: computeVolumeWish({ pod, used, plugin, source, rootDirectory }) }
+    return { plugin, refreshed: kind.refreshed, desired: computeDesiredVolume({ pod, used, plugin, source, rootDirectory }) }
   }
 
   #createVolume(plugin: string, place: VolumePlace, found: boolean): PodVolume {
@@ -273,7 +273,7 @@ export class Volumes {
   }
 
   /** A persistent volume for one pod only is not shared, whatever the scheduler thought. */
-  #checkSoleUse(plugin: string, { uid, specName, source }: VolumeWish): void {
+  #checkSoleUse(plugin: string, { uid, specName, source }: DesiredVolume): void {
     const modes = source.kind === 'persistent' ? (source.volume.spec?.accessModes ?? []) : []
     if (modes.length !== 1 || modes[0] !== 'ReadWriteOncePod') return
     const others = [...this.#tables].filter(([other]) => other !== uid).flatMap(([, { volumes }]) => volumes)

@@ -15,11 +15,11 @@ const never = new AbortController().signal
 
 function setUp(calls: Record<string, unknown>) {
   const clock = new FakeClock()
-  const told: MeasuredCall[] = []
-  const measured = measureCalls(calls as unknown as CriCalls, { clock, onCall: (call) => told.push(call) })
+  const reported: MeasuredCall[] = []
+  const measured = measureCalls(calls as unknown as CriCalls, { clock, onCall: (call) => reported.push(call) })
   return {
     clock,
-    told,
+    reported,
     measured: measured as unknown as Record<string, (request: object, signal: AbortSignal) => unknown>,
   }
 }
@@ -28,9 +28,9 @@ describe('measureCalls()', () => {
   test('names every call as the Go kubelet does', async () => {
     const methods = { ...criServices.runtime.methods, ...criServices.image.methods }
     const names = Object.entries(methods).flatMap(([name, { responseStream }]) => (responseStream ? [] : [name]))
-    const { measured, told } = setUp(Object.fromEntries(names.map((name) => [name, async () => ({})])))
+    const { measured, reported } = setUp(Object.fromEntries(names.map((name) => [name, async () => ({})])))
     for (const name of names) await measured[name]?.({}, never)
-    const operations = new Set(told.map(({ operation }) => operation))
+    const operations = new Set(reported.map(({ operation }) => operation))
     assert.deepEqual(
       GO_OPERATIONS.filter((operation) => !operations.has(operation)),
       [],
@@ -39,7 +39,7 @@ describe('measureCalls()', () => {
 
   test('tells how long each call took and whether it failed, and changes nothing about it', async () => {
     const failure = new Error('no')
-    const { clock, told, measured } = setUp({
+    const { clock, reported, measured } = setUp({
       version: async (request: object, signal: AbortSignal) => {
         await clock.sleep(250, signal)
         return request
@@ -53,7 +53,7 @@ describe('measureCalls()', () => {
     await clock.advance(250)
     assert.equal(await version, request)
     await assert.rejects(measured['status']?.({}, never) as Promise<unknown>, failure)
-    assert.deepEqual(told, [
+    assert.deepEqual(reported, [
       { operation: 'version', seconds: 0.25, failed: false },
       { operation: 'status', seconds: 0, failed: true },
     ])
@@ -63,10 +63,10 @@ describe('measureCalls()', () => {
     const stream = (async function* () {})()
     const connection = {}
     const dispose = () => {}
-    const { measured, told } = setUp({ getContainerEvents: () => stream, connection, [Symbol.dispose]: dispose })
+    const { measured, reported } = setUp({ getContainerEvents: () => stream, connection, [Symbol.dispose]: dispose })
     assert.equal(measured['getContainerEvents']?.({}, never), stream)
     assert.equal(measured['connection'], connection)
     assert.equal((measured as unknown as Disposable)[Symbol.dispose], dispose)
-    assert.deepEqual(told, [])
+    assert.deepEqual(reported, [])
   })
 })

@@ -17,11 +17,11 @@ export async function runConnectionWatch(
   signal: AbortSignal,
 ): Promise<void> {
   const { connection, onChange } = deps
-  let told: boolean | undefined
+  let reported: boolean | undefined
   while (!signal.aborted) {
     const { connected, closed } = connection
-    if (connected !== told) onChange(connected)
-    told = connected
+    if (connected !== reported) onChange(connected)
+    reported = connected
     if (closed) return
     try {
       await connection.nextChange(signal)

@@ -117,12 +117,12 @@ async function* openHints(
 
 /** Tells each change of state once, to the caller and to the log. */
 function createReporter({ log, onState }: RuntimeEventsDeps): (next: Source | 'none', error?: Error) => void {
-  let told: Source | 'none' | undefined
+  let reported: Source | 'none' | undefined
   return (next, error) => {
-    if (next === told) return
+    if (next === reported) return
     if (next !== 'none') log.info('runtime events are streaming', { source: next })
     else log.warn('no runtime events, relying on relists', { error: error?.message ?? 'stream ended' })
-    if (told !== undefined || next !== 'none') onState(next === 'none' ? 'none' : 'streaming')
-    told = next
+    if (reported !== undefined || next !== 'none') onState(next === 'none' ? 'none' : 'streaming')
+    reported = next
   }
 }

@@ -44,12 +44,12 @@ export class KubeApiError extends Error {
 
   constructor(
     message: string,
-    facts: { readonly code: number; readonly reason: string; readonly retryAfterSeconds?: number | undefined },
+    info: { readonly code: number; readonly reason: string; readonly retryAfterSeconds?: number | undefined },
   ) {
     super(message)
-    this.code = facts.code
-    this.reason = facts.reason
-    this.retryAfterSeconds = facts.retryAfterSeconds
+    this.code = info.code
+    this.reason = info.reason
+    this.retryAfterSeconds = info.retryAfterSeconds
   }
 }
 

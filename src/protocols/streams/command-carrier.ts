@@ -27,7 +27,7 @@ export class CommandCarrier implements Directions {
   readonly #accepting = Promise.withResolvers<void>()
   readonly #accepted = new Set<number>()
   readonly #over = new Set<number>()
-  #told: Buffer = Buffer.alloc(0)
+  #reported: Buffer = Buffer.alloc(0)
   #ended = false
   /** From the beginning, until the streams are accepted. */
   #waiting = true
@@ -91,7 +91,7 @@ export class CommandCarrier implements Directions {
       this.#ended = true
       this.#accepting.resolve()
     }
-    const status = computeCommandStatus({ version: this.#command.version, told: this.#told.toString(), failure })
+    const status = computeCommandStatus({ version: this.#command.version, reported: this.#reported.toString(), failure })
     await this.#client.send(Uint8Array.of(CHANNELS.error), Buffer.from(status))
     this.#client.close('normal')
     this.#command.connection.destroy()
@@ -107,14 +107,14 @@ export class CommandCarrier implements Directions {
       else await this.#deliver(event.stream, event.bytes)
       if (outputs.every((stream) => this.#over.has(stream))) return
     }
-    if (this.#told.length === 0) throw new Error('the runtime closed the connection')
+    if (this.#reported.length === 0) throw new Error('the runtime closed the connection')
   }
 
   async #deliver(stream: number, bytes: Buffer): Promise<void> {
     const { error, stdout, stderr } = this.#command.streams
     if (stream === stdout) await this.#client.send(Uint8Array.of(CHANNELS.stdout), bytes)
     else if (stream === stderr) await this.#client.send(Uint8Array.of(CHANNELS.stderr), bytes)
-    else if (stream === error) this.#told = Buffer.concat([this.#told, bytes]).subarray(0, LONGEST_STATUS)
+    else if (stream === error) this.#reported = Buffer.concat([this.#reported, bytes]).subarray(0, LONGEST_STATUS)
   }
 
   #accept(stream: number): void {

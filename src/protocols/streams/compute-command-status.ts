@@ -3,7 +3,7 @@ export interface CommandEnd {
   /** Of the protocol; from version 4 on the server tells a whole Status, before that only text, and only of a failure. */
   readonly version: number
   /** All that came on the error stream. */
-  readonly told: string
+  readonly reported: string
   /** Why the connection ended before the command did. */
   readonly failure?: string | undefined
 }
@@ -11,11 +11,11 @@ export interface CommandEnd {
 export const UNTOLD = 'the runtime did not tell how the command ended'
 
 /** What goes to the client on the error channel: a Status of Kubernetes as JSON. */
-export function computeCommandStatus({ version, told, failure }: CommandEnd): string {
-  if (version >= 4 && isStatus(told)) return told
+export function computeCommandStatus({ version, reported, failure }: CommandEnd): string {
+  if (version >= 4 && isStatus(reported)) return reported
   if (failure !== undefined) return failureStatus(failure)
-  if (told === '') return version >= 4 ? failureStatus(UNTOLD) : SUCCESS
-  return failureStatus(`error executing remote command: ${told}`)
+  if (reported === '') return version >= 4 ? failureStatus(UNTOLD) : SUCCESS
+  return failureStatus(`error executing remote command: ${reported}`)
 }
 
 const SUCCESS = JSON.stringify({ metadata: {}, status: 'Success' })

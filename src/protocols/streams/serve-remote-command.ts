@@ -77,7 +77,7 @@ async function open({ server, streams, clock, signal, socket }: RemoteCommand, c
     const failure = Error.isError(error) ? error.message : String(error)
     await client.send(
       Uint8Array.of(ERROR_CHANNEL),
-      Buffer.from(computeCommandStatus({ version: 5, told: '', failure })),
+      Buffer.from(computeCommandStatus({ version: 5, reported: '', failure })),
     )
     client.close('normal')
     await closeGently(socket, clock, signal)

@@ -25,7 +25,7 @@ const LAST_SEND_MS = 1000
 export class SpanExporter {
   readonly #deps: SpanExporterDeps
   readonly #waiting: FinishedSpan[] = []
-  readonly #bell = new Wakeup()
+  readonly #wakeup = new Wakeup()
   #isFailing = false
 
   constructor(deps: SpanExporterDeps) {
@@ -35,7 +35,7 @@ export class SpanExporter {
   add(span: FinishedSpan): void {
     if (this.#waiting.length >= MOST_WAITING) return this.#deps.metrics.spansDropped(1)
     this.#waiting.push(span)
-    if (this.#waiting.length >= LARGEST_BATCH) this.#bell.wake()
+    if (this.#waiting.length >= LARGEST_BATCH) this.#wakeup.wake()
   }
 
   /** Sends until the signal aborts, and then once more what is left. */
@@ -43,7 +43,7 @@ export class SpanExporter {
     const { clock } = this.#deps
     try {
       for (;;) {
-        await this.#bell.wait({ clock, ms: BATCH_EVERY_MS }, signal)
+        await this.#wakeup.wait({ clock, ms: BATCH_EVERY_MS }, signal)
         while (this.#waiting.length > 0) await this.#send(SEND_MS, signal)
       }
     } finally {

@@ -11,7 +11,7 @@ export interface ClientAuthoritiesDeps {
 }
 
 const MAX_BYTES = 4 * 1024 * 1024
-const LOOK_MS = 30_000
+const CHECK_MS = 30_000
 const PEM_BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 /** The authorities that sign the certificates of clients, from a file that may be replaced at any time. */
@@ -53,14 +53,14 @@ export class ClientAuthorities implements Replaceable<string> {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log, path } = this.#deps
     for (;;) {
-      await clock.sleep(LOOK_MS, signal)
+      await clock.sleep(CHECK_MS, signal)
       try {
         const pem = await readPem(this.#deps)
         if (pem === this.#pem) continue
         this.#certificates = parseAuthorities(pem)
         this.#pem = pem
         log.info('takes other authorities of clients from now on', { path, authorities: this.#certificates.length })
-        for (const tell of this.#listeners) tell()
+        for (const report of this.#listeners) report()
       } catch (error) {
         log.error('cannot use the authorities of clients, keeps those it has', { path, error })
       }

@@ -1,6 +1,6 @@
 import type { MetricsFormat } from '../../node/stats/reports/render-metrics.ts'
 
-interface Wish {
+interface Desired {
   readonly type: string
   readonly version: string
   readonly weight: number
@@ -15,11 +15,11 @@ export function chooseMetricsFormat(accept: string | undefined): {
   readonly format: MetricsFormat
   readonly contentType: string
 } {
-  const wishes = (accept ?? '')
+  const requested = (accept ?? '')
     .split(',')
-    .map(parseWish)
+    .map(parseRequest)
     .sort((a, b) => b.weight - a.weight)
-  for (const { type, version, weight } of wishes) {
+  for (const { type, version, weight } of requested) {
     if (weight === 0) continue
     if (type === OPEN && (version === '' || OPEN_VERSIONS.includes(version)))
       return { format: 'openMetrics', contentType: `${OPEN}; version=${version || '0.0.1'}; charset=utf-8` }
@@ -28,7 +28,7 @@ export function chooseMetricsFormat(accept: string | undefined): {
   return TEXT
 }
 
-function parseWish(text: string): Wish {
+function parseRequest(text: string): Desired {
   const [type = '', ...rest] = text.split(';').map((part) => part.trim().toLowerCase())
   const parameters = new Map(rest.map((part) => part.split('=') as [string, string | undefined]))
   const weight = Number(parameters.get('q') ?? 1)

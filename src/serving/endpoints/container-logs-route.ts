@@ -5,7 +5,7 @@ import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
 import { ContainerState } from '../../protocols/cri/generated/runtime-v1.ts'
 import type { LogDirectory, LogPlace } from '../../system/directories/log-directory.ts'
 import { readLog } from '../../pods/logs/read-log.ts'
-import type { LogWish } from '../../pods/logs/read-log.ts'
+import type { LogRequest } from '../../pods/logs/read-log.ts'
 import { allContainers } from '../../model/pod/pod-containers.ts'
 import { writeBytes } from '../../protocols/streams/write-bytes.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
@@ -57,9 +57,9 @@ async function sendLog(deps: ContainerLogsDeps, request: RouteRequest, response:
   if (!allContainers(view.pod).some((one) => one.container.name === container))
     throw new HttpError(404, `container "${container}" not found in pod "${pod}"`)
   const containerId = findLogContainer(view, container, query.previous)
-  const wish = await toWish(deps, query, containerId, signal)
+  const desired = await toDesired(deps, query, containerId, signal)
   const mayPrint = createMayPrint(deps, { namespace, pod, container, containerId })
-  for await (const chunk of readLog({ ...deps, mayPrint }, wish, signal)) {
+  for await (const chunk of readLog({ ...deps, mayPrint }, desired, signal)) {
     if (!response.headersSent) {
       response.writeHead(200, { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' })
       response.flushHeaders()
@@ -69,12 +69,12 @@ async function sendLog(deps: ContainerLogsDeps, request: RouteRequest, response:
   response.end()
 }
 
-async function toWish(
+async function toDesired(
   { calls, podLogsDirectory }: ContainerLogsDeps,
   query: LogQuery,
   containerId: string,
   signal: AbortSignal,
-): Promise<LogWish> {
+): Promise<LogRequest> {
   const { status } = await calls.containerStatus({ containerId }, signal)
   const path = status?.logPath ?? ''
   if (path === '') throw new HttpError(400, `Cannot show the log of container "${containerId}": the runtime keeps none`)

@@ -9,7 +9,7 @@ import type { Journal } from './logs-routes.ts'
 import { createRunningPodsRoute } from './pods-routes.ts'
 import { createProfilingRoutes } from './profiling-routes.ts'
 import { createFlagzRoute, createStatuszRoute } from './z-pages.ts'
-import type { StatuszFacts } from './z-pages.ts'
+import type { StatuszInfo } from './z-pages.ts'
 import type { NodeLogs } from '../../system/directories/node-logs.ts'
 import type { Route } from '../http/route.ts'
 
@@ -36,7 +36,7 @@ export interface KubeletRoutesDeps {
   readonly observed: () => readonly ObservedPod[]
   readonly configuration: () => unknown
   readonly flags: () => Readonly<Record<string, string>>
-  readonly status: () => Omit<StatuszFacts, 'paths'>
+  readonly status: () => Omit<StatuszInfo, 'paths'>
   readonly logs: NodeLogs
   readonly journal: Journal
   readonly verbosity: Verbosity

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
-import { serveRoutes, told } from '../../../test/fakes/serve-routes.ts'
+import { serveRoutes, reported } from '../../../test/fakes/serve-routes.ts'
 import { systemClock } from '../../base/async/clock.ts'
 import { createHostJournal } from '../../system/machine/host-journal.ts'
 import { createNodeLogs } from '../../system/directories/node-logs.ts'
@@ -31,12 +31,12 @@ async function setUp(t: TestContext, { withQuery = true } = {}) {
   const program = ['sh', '-c', JOURNAL, 'sh']
   const journal = withQuery ? createHostJournal({ clock: systemClock, program }) : undefined
   const ask = await serveRoutes(t, createLogsRoutes({ logs: createNodeLogs(root), journal }))
-  return { ask, tell: (path: string) => told(ask(path)) }
+  return { ask, report: (path: string) => reported(ask(path)) }
 }
 
 describe('createLogsRoutes()', () => {
   test('shows files, and nothing that is not one or not among them', async (t) => {
-    const { ask, tell } = await setUp(t)
+    const { ask, report } = await setUp(t)
     const absent = [404, '404 page not found\n']
     const rows: readonly (readonly [string, readonly unknown[]])[] = [
       ['/logs/syslog', [200, 'line\n']],
@@ -52,7 +52,7 @@ describe('createLogsRoutes()', () => {
       ['/logs/..%2fsecret', absent],
       [`/logs/${'a'.repeat(300)}`, absent],
     ]
-    for (const [path, answer] of rows) assert.deepEqual(await tell(path), answer, path)
+    for (const [path, answer] of rows) assert.deepEqual(await report(path), answer, path)
     const { headers } = await ask('/logs/syslog')
     assert.deepEqual(
       [headers.get('content-type'), headers.get('x-content-type-options')],
@@ -61,32 +61,32 @@ describe('createLogsRoutes()', () => {
   })
 
   test('lists folders with links that work with and without a slash at the end', async (t) => {
-    const { tell } = await setUp(t)
-    const [status, body] = await tell('/logs/')
+    const { report } = await setUp(t)
+    const [status, body] = await report('/logs/')
     assert.equal(status, 200)
     assert.match(body, /<a href=".\/%3Cb%3E%22%26.txt">&lt;b&gt;&#34;&amp;.txt<\/a>/)
     assert.match(body, /<a href=".\/pods\/">pods\/<\/a>/)
-    assert.match((await tell('/logs'))[1], /<a href=".\/logs\/pods\/">/)
-    assert.match((await tell('/logs/pods'))[1], /<a href=".\/pods\/a%20b\/">a b\/<\/a>/)
+    assert.match((await report('/logs'))[1], /<a href=".\/logs\/pods\/">/)
+    assert.match((await report('/logs/pods'))[1], /<a href=".\/pods\/a%20b\/">a b\/<\/a>/)
   })
 
   test('asks the journal for services, and takes files of those that it does not know', async (t) => {
-    const { tell } = await setUp(t)
-    assert.deepEqual(await tell('/logs/?query=kubelet&tailLines=2'), [
+    const { report } = await setUp(t)
+    assert.deepEqual(await report('/logs/?query=kubelet&tailLines=2'), [
       200,
       '--utc --no-pager --output=short-precise --pager-end --lines=2 --unit=kubelet\n',
     ])
-    assert.deepEqual(await tell('/logs/?query=chrony&query=kubelet'), [
+    assert.deepEqual(await report('/logs/?query=chrony&query=kubelet'), [
       200,
       '--utc --no-pager --output=short-precise --unit=kubelet\ntime\n',
     ])
-    assert.deepEqual(await tell('/logs/?query=nothing'), [200, 'no log of nothing is here\n'])
-    assert.match((await tell('/logs/?query=chrony&tailLines=1'))[1], /expected no options/)
-    assert.deepEqual(await tell('/logs/?query=/syslog'), [200, 'line\n'])
-    assert.equal((await tell('/logs/?query=../secret'))[0], 406)
-    assert.equal((await tell('/logs/?query=/out'))[0], 406)
-    assert.equal((await tell('/logs/syslog?query=kubelet'))[0], 406)
-    assert.equal((await tell('/logs/?query=a&boot=x'))[0], 400)
+    assert.deepEqual(await report('/logs/?query=nothing'), [200, 'no log of nothing is here\n'])
+    assert.match((await report('/logs/?query=chrony&tailLines=1'))[1], /expected no options/)
+    assert.deepEqual(await report('/logs/?query=/syslog'), [200, 'line\n'])
+    assert.equal((await report('/logs/?query=../secret'))[0], 406)
+    assert.equal((await report('/logs/?query=/out'))[0], 406)
+    assert.equal((await report('/logs/syslog?query=kubelet'))[0], 406)
+    assert.equal((await report('/logs/?query=a&boot=x'))[0], 400)
   })
 
   test('packs the answer for those who ask for just that', async (t) => {
@@ -96,7 +96,7 @@ describe('createLogsRoutes()', () => {
   })
 
   test('answers no question where that is switched off', async (t) => {
-    const { tell } = await setUp(t, { withQuery: false })
-    assert.deepEqual(await tell('/logs/syslog?query=kubelet'), [200, 'line\n'])
+    const { report } = await setUp(t, { withQuery: false })
+    assert.deepEqual(await report('/logs/syslog?query=kubelet'), [200, 'line\n'])
   })
 })

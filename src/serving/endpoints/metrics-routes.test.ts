@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { serveRoutes, told } from '../../../test/fakes/serve-routes.ts'
+import { serveRoutes, reported } from '../../../test/fakes/serve-routes.ts'
 import { createMetricsRoute, createSlisRoute } from './metrics-routes.ts'
 
 test('createMetricsRoute() answers in the format that is asked for, packed when that is taken', async (t) => {
@@ -32,6 +32,6 @@ test('createSlisRoute() forgets on DELETE', async (t) => {
     () => (resets += 1),
   )
   const ask = await serveRoutes(t, [route])
-  assert.deepEqual(await told(ask('/metrics/slis')), [200, 'x'])
+  assert.deepEqual(await reported(ask('/metrics/slis')), [200, 'x'])
   assert.deepEqual([(await ask('/metrics/slis', { method: 'DELETE' })).status, resets], [200, 1])
 })

@@ -1,10 +1,10 @@
-import type { LogWish } from '../../pods/logs/read-log.ts'
+import type { LogRequest } from '../../pods/logs/read-log.ts'
 import { parseLogTime, toLogTime } from '../../pods/logs/log-time.ts'
 import type { LogTime } from '../../pods/logs/log-time.ts'
 import { HttpError } from '../http/http-error.ts'
 
 /** What the query of a request for a log asks for. */
-export interface LogQuery extends Omit<LogWish, 'place'> {
+export interface LogQuery extends Omit<LogRequest, 'place'> {
   readonly previous: boolean
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
-import { serveRoutes, told } from '../../../test/fakes/serve-routes.ts'
+import { serveRoutes, reported } from '../../../test/fakes/serve-routes.ts'
 import { until } from '../../../test/fakes/until.ts'
 import { createProfiler } from '../../base/telemetry/profiler.ts'
 import { createProfilingRoutes } from './profiling-routes.ts'
@@ -14,23 +14,23 @@ test('createProfilingRoutes() takes profiles of this process, one at a time', as
     t,
     createProfilingRoutes({ profiler, contention: false, commandLine: ['kubelet', '--v=2'] }),
   )
-  const taken = told(ask('/debug/pprof/profile?seconds=30'))
+  const taken = reported(ask('/debug/pprof/profile?seconds=30'))
   await until(() => clock.sleeping === 1)
   const why = 'Cannot take a profile: another one is being taken, ask again when it has ended\n'
-  assert.deepEqual(await told(ask('/debug/pprof/heap?seconds=30')), [409, why])
+  assert.deepEqual(await reported(ask('/debug/pprof/heap?seconds=30')), [409, why])
   await clock.advance(30_000)
   const [status, body] = await taken
   assert.ok(status === 200 && Object.hasOwn(JSON.parse(body) as object, 'nodes'), body)
-  const heapTaken = told(ask('/debug/pprof/heap?seconds=30'))
+  const heapTaken = reported(ask('/debug/pprof/heap?seconds=30'))
   await until(() => clock.sleeping === 1)
   await clock.advance(30_000)
   const [heapStatus, heap] = await heapTaken
   assert.deepEqual([heapStatus, Object.keys(JSON.parse(heap) as object)], [200, ['head', 'samples']])
-  assert.deepEqual(await told(ask('/debug/pprof/cmdline')), [200, 'kubelet\0--v=2'])
+  assert.deepEqual(await reported(ask('/debug/pprof/cmdline')), [200, 'kubelet\0--v=2'])
   const list = '/debug/pprof/profile\n/debug/pprof/heap\n/debug/pprof/cmdline\n'
-  for (const path of ['/debug/pprof', '/debug/pprof/']) assert.deepEqual(await told(ask(path)), [200, list])
+  for (const path of ['/debug/pprof', '/debug/pprof/']) assert.deepEqual(await reported(ask(path)), [200, list])
   assert.equal((await ask('/debug/pprof/goroutine')).status, 404)
-  assert.deepEqual(await told(ask('/debug/pprof/block')), [404, 'no such profile, there are: profile, heap, cmdline\n'])
+  assert.deepEqual(await reported(ask('/debug/pprof/block')), [404, 'no such profile, there are: profile, heap, cmdline\n'])
   for (const seconds of ['0', '-1', 'x', '601', ''])
     assert.equal((await ask(`/debug/pprof/profile?seconds=${seconds}`)).status, 400, seconds)
 })
@@ -39,7 +39,7 @@ test('createProfilingRoutes() tells how long the event loop was held up, where t
   const clock = new FakeClock()
   const routes = createProfilingRoutes({ profiler: createProfiler(clock), contention: true, commandLine: [] })
   const ask = await serveRoutes(t, routes)
-  const asked = told(ask('/debug/pprof/block?seconds=30'))
+  const asked = reported(ask('/debug/pprof/block?seconds=30'))
   await until(() => clock.sleeping === 1)
   // The measure begins with its first tick, and tells of a delay with the one after it.
   await setTimeout(20)

@@ -121,6 +121,6 @@ async function send(
 }
 
 function acceptsGzip(header: string): boolean {
-  const wish = header.split(',').find((part) => part.trim().startsWith('gzip'))
-  return wish !== undefined && !/;\s*q=0(\.0*)?\s*$/.test(wish)
+  const desired = header.split(',').find((part) => part.trim().startsWith('gzip'))
+  return desired !== undefined && !/;\s*q=0(\.0*)?\s*$/.test(desired)
 }

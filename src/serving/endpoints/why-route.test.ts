@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { serveRoutes, told } from '../../../test/fakes/serve-routes.ts'
+import { serveRoutes, reported } from '../../../test/fakes/serve-routes.ts'
 import { createWhyRoute } from './why-route.ts'
 
 test('createWhyRoute() tells of all pods, or of the one asked for', async (t) => {
@@ -11,7 +11,7 @@ test('createWhyRoute() tells of all pods, or of the one asked for', async (t) =>
   ]
   const get = await serveRoutes(t, [createWhyRoute(() => pods)])
   const ask = async (query: string) => {
-    const [status, body] = await told(get(`/why?${query}`))
+    const [status, body] = await reported(get(`/why?${query}`))
     return [
       status,
       status === 200 ? (JSON.parse(body) as { pods: { why: string }[] }).pods.map(({ why }) => why).join('') : body,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { serveRoutes, told } from '../../../test/fakes/serve-routes.ts'
+import { serveRoutes, reported } from '../../../test/fakes/serve-routes.ts'
 import { createFlagzRoute, createStatuszRoute } from './z-pages.ts'
 
 const routes = [
@@ -17,11 +17,11 @@ const routes = [
 
 test('/flagz and /statusz answer people in text and programs in the form that they ask for', async (t) => {
   const ask = await serveRoutes(t, routes)
-  const [status, text] = await told(ask('/flagz'))
+  const [status, text] = await reported(ask('/flagz'))
   assert.equal(status, 200)
   assert.match(text, /^kubelet flagz\n/)
   assert.match(text, /\nnode-ip=::1\nv=2\n$/)
-  assert.match((await told(ask('/statusz')))[1], /\nUp: 90 s\n.*\nBinary version: v1.36.4\n/)
+  assert.match((await reported(ask('/statusz')))[1], /\nUp: 90 s\n.*\nBinary version: v1.36.4\n/)
   const structured = { accept: 'application/json;v=v1beta1;g=config.k8s.io;as=Flagz' }
   assert.deepEqual(await (await ask('/flagz', { headers: structured })).json(), {
     kind: 'Flagz',

@@ -3,7 +3,7 @@ import type { Route } from '../http/route.ts'
 import { sendAnswer, sendText } from '../http/send-answer.ts'
 
 /** What /statusz tells. */
-export interface StatuszFacts {
+export interface StatuszInfo {
   readonly startedAt: number
   readonly uptimeSeconds: number
   /** What the agent itself runs on. */
@@ -27,13 +27,13 @@ const GROUP = 'config.k8s.io'
 const VERSIONS = ['v1beta1', 'v1alpha1']
 
 /** /statusz: what this agent is and since when. */
-export function createStatuszRoute(facts: () => StatuszFacts): Route {
+export function createStatuszRoute(info: () => StatuszInfo): Route {
   const toTime = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
   return createPage({
     path: '/statusz',
     kind: 'Statusz',
     fields: () => {
-      const { startedAt, uptimeSeconds, platformVersion, version, emulatedVersion, paths } = facts()
+      const { startedAt, uptimeSeconds, platformVersion, version, emulatedVersion, paths } = info()
       return {
         startTime: toTime(startedAt),
         uptimeSeconds: Math.floor(uptimeSeconds),
@@ -44,7 +44,7 @@ export function createStatuszRoute(facts: () => StatuszFacts): Route {
       }
     },
     text: () => {
-      const { startedAt, uptimeSeconds, platformVersion, version, emulatedVersion, paths } = facts()
+      const { startedAt, uptimeSeconds, platformVersion, version, emulatedVersion, paths } = info()
       const lines = [
         ['Started', toTime(startedAt)],
         ['Up', `${Math.floor(uptimeSeconds)} s`],

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
-import { serveRoutes, told } from '../../../test/fakes/serve-routes.ts'
+import { serveRoutes, reported } from '../../../test/fakes/serve-routes.ts'
 import { silentLogger } from '../../../test/fakes/silent-logger.ts'
 import type { Route } from './route.ts'
 import { runPlainServer } from './run-plain-server.ts'
@@ -40,7 +40,7 @@ test('runPlainServer() answers known paths, and says no to the rest', async (t) 
     ['/bad', 'GET', 500, 'internal error, see the log of the agent\n'],
     ['/silent', 'GET', 200, ''],
   ]
-  for (const [path, method, ...answer] of rows) assert.deepEqual(await told(ask(path, { method })), answer, path)
+  for (const [path, method, ...answer] of rows) assert.deepEqual(await reported(ask(path, { method })), answer, path)
 })
 
 const metrics = { requestStarted() {}, requestEnded() {} }

@@ -24,7 +24,7 @@ export interface PodWatchDeps {
  */
 export class PodWatch {
   readonly #deps: PodWatchDeps
-  readonly #told = new Map<PodUid, ListedPod>()
+  readonly #reported = new Map<PodUid, ListedPod>()
   readonly #waiting = new Set<PodUid>()
   #isReady = true
   #isSyncing = true
@@ -55,24 +55,24 @@ export class PodWatch {
     for (const uid of this.#waiting) {
       if (!this.#isReady) return
       this.#waiting.delete(uid)
-      this.#tell(uid)
+      this.#report(uid)
     }
     if (!this.#isSyncing || !this.#isReady) return
     this.#isSyncing = false
     this.#isReady = this.#deps.write({ type: EventType.INITIAL_SYNC_COMPLETE, pod: new Uint8Array() })
   }
 
-  #tell(uid: PodUid): void {
+  #report(uid: PodUid): void {
     const { find, encode, write } = this.#deps
     const now = find(uid)
-    const before = this.#told.get(uid)
+    const before = this.#reported.get(uid)
     if (now !== undefined) {
       if (before !== undefined && isSame(before, now)) return
-      this.#told.set(uid, now)
+      this.#reported.set(uid, now)
       const type = before === undefined ? EventType.ADDED : EventType.MODIFIED
       this.#isReady = write({ type, pod: encode({ ...now.pod, status: now.status }) })
     } else if (before !== undefined) {
-      this.#told.delete(uid)
+      this.#reported.delete(uid)
       const { name, namespace } = before.pod.metadata
       this.#isReady = write({ type: EventType.DELETED, pod: encode({ metadata: { name, namespace, uid } }) })
     }

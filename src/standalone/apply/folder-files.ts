@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { inspectPath, listNames, readManifestFile } from '../../system/files/read-manifest-file.ts'
 import type { AppliedObject } from './applied-object.ts'
 import { parseObjects } from './parse-objects.ts'
-import type { Teller } from './teller.ts'
+import type { Reporter } from './teller.ts'
 
 interface KnownFile {
   readonly stamp: string
@@ -17,12 +17,12 @@ const FILES = /\.(?:ya?ml|json)$/
 /** The objects in the files of a folder, as the files last said it. */
 export class FolderFiles {
   readonly #folder: string
-  readonly #teller: Teller
+  readonly #reporter: Reporter
   readonly #files = new Map<string, KnownFile>()
 
-  constructor(folder: string, teller: Teller) {
+  constructor(folder: string, reporter: Reporter) {
     this.#folder = folder
-    this.#teller = teller
+    this.#reporter = reporter
   }
 
   /** In the order of the files' names. */
@@ -42,9 +42,9 @@ export class FolderFiles {
     let names: readonly string[]
     try {
       names = (await listNames(this.#folder)).filter((name) => FILES.test(name) && !name.startsWith('.'))
-      this.#teller.tell(this.#folder, '')
+      this.#reporter.report(this.#folder, '')
     } catch (error) {
-      this.#teller.tell(this.#folder, `Cannot apply "${this.#folder}": ${(error as Error).message}`)
+      this.#reporter.report(this.#folder, `Cannot apply "${this.#folder}": ${(error as Error).message}`)
       return undefined
     }
     for (const known of this.#files.keys()) if (!names.includes(known)) this.#files.delete(known)
@@ -66,7 +66,7 @@ export class FolderFiles {
     try {
       if (content.kind === 'unusable') throw new Error(content.reason)
       this.#files.set(name, { stamp: found.stamp, objects: parseObjects(content.bytes), isBad: false })
-      this.#teller.tell(path, '')
+      this.#reporter.report(path, '')
     } catch (error) {
       this.#refuse(path, name, (error as Error).message, found.stamp)
     }
@@ -74,6 +74,6 @@ export class FolderFiles {
 
   #refuse(path: string, name: string, why: string, stamp: string): void {
     this.#files.set(name, { stamp, objects: this.#files.get(name)?.objects ?? [], isBad: true })
-    this.#teller.tell(path, `Cannot apply "${path}": ${why}`)
+    this.#reporter.report(path, `Cannot apply "${path}": ${why}`)
   }
 }

@@ -8,7 +8,7 @@ import type { AppliedObject, ObjectName } from './applied-object.ts'
 import { formatObjectName } from './applied-object.ts'
 import { FolderFiles } from './folder-files.ts'
 import { ObjectPaths } from './object-paths.ts'
-import { Teller } from './teller.ts'
+import { Reporter } from './teller.ts'
 
 export interface AppliedFolderDeps {
   readonly folder: string
@@ -43,19 +43,19 @@ const LAST = ['Service', 'Pod']
 /** Applies what the files of a folder say, again whenever they change, until the signal aborts. */
 export async function runAppliedFolder(deps: AppliedFolderDeps, signal: AbortSignal): Promise<never> {
   const folder = new AppliedFolder(deps)
-  const bell = new Wakeup()
+  const wakeup = new Wakeup()
   for (;;) {
-    using watch = startWatch(deps, bell)
+    using watch = startWatch(deps, wakeup)
     const isWhole = await folder.look(signal)
     const ms = isWhole && watch.isWatching ? CHECK_MS : RETRY_MS
-    await bell.wait({ clock: deps.clock, ms }, signal)
+    await wakeup.wait({ clock: deps.clock, ms }, signal)
     await deps.clock.sleep(COALESCE_MS, signal)
   }
 }
 
-function startWatch({ folder }: AppliedFolderDeps, bell: Wakeup): Disposable & { readonly isWatching: boolean } {
+function startWatch({ folder }: AppliedFolderDeps, wakeup: Wakeup): Disposable & { readonly isWatching: boolean } {
   try {
-    const watch = watchDirectory(folder, { onChange: () => bell.wake(), onFailure: () => bell.wake() })
+    const watch = watchDirectory(folder, { onChange: () => wakeup.wake(), onFailure: () => wakeup.wake() })
     return { isWatching: true, [Symbol.dispose]: () => watch[Symbol.dispose]() }
   } catch {
     return { isWatching: false, [Symbol.dispose]: () => {} }
@@ -65,7 +65,7 @@ function startWatch({ folder }: AppliedFolderDeps, bell: Wakeup): Disposable & {
 class AppliedFolder {
   readonly #deps: AppliedFolderDeps
   readonly #paths: ObjectPaths
-  readonly #teller: Teller
+  readonly #reporter: Reporter
   readonly #files: FolderFiles
   /** Applied once, and so worth no word while they stay as they are. */
   readonly #known = new Set<string>()
@@ -74,8 +74,8 @@ class AppliedFolder {
   constructor(deps: AppliedFolderDeps) {
     this.#deps = deps
     this.#paths = new ObjectPaths(deps.client)
-    this.#teller = new Teller(deps.say)
-    this.#files = new FolderFiles(deps.folder, this.#teller)
+    this.#reporter = new Reporter(deps.say)
+    this.#files = new FolderFiles(deps.folder, this.#reporter)
   }
 
   /** True when everything is as the files say. Whatever fails is told and tried again: nothing else of the node depends on it. */
@@ -83,11 +83,11 @@ class AppliedFolder {
     const { folder } = this.#deps
     try {
       const isWhole = await this.#look(signal)
-      this.#teller.tell('', '')
+      this.#reporter.report('', '')
       return isWhole
     } catch (error) {
       if (signal.aborted) throw error
-      this.#teller.tell('', `Cannot apply "${folder}": ${(error as Error).message}`)
+      this.#reporter.report('', `Cannot apply "${folder}": ${(error as Error).message}`)
       return false
     }
   }
@@ -132,18 +132,18 @@ class AppliedFolder {
       const key = keyOf(name)
       const other = wanted.get(key)
       if (other !== undefined) {
-        this.#teller.tell(about, `"${file}" has ${text}, as "${other}" has: the latter counts`)
+        this.#reporter.report(about, `"${file}" has ${text}, as "${other}" has: the latter counts`)
         return 'twice'
       }
       wanted.set(key, file)
       const outcome = await applyObject({ client, clock }, { object, place }, signal)
       if (outcome !== 'unchanged' || !this.#known.has(key)) say(`${text} ${outcome}`)
       this.#known.add(key)
-      this.#teller.tell(about, '')
+      this.#reporter.report(about, '')
       return name
     } catch (error) {
       if (signal.aborted) throw error
-      this.#teller.tell(about, `Cannot apply ${text} of "${folder}/${file}": ${(error as Error).message}`)
+      this.#reporter.report(about, `Cannot apply ${text} of "${folder}/${file}": ${(error as Error).message}`)
       return undefined
     }
   }
@@ -157,7 +157,7 @@ class AppliedFolder {
       return true
     } catch (error) {
       if (signal.aborted) throw error
-      this.#teller.tell(keyOf(name), `Cannot delete ${formatObjectName(name)}: ${(error as Error).message}`)
+      this.#reporter.report(keyOf(name), `Cannot delete ${formatObjectName(name)}: ${(error as Error).message}`)
       return false
     }
   }

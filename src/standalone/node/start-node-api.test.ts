@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
-import { createErrorTeller } from './start-node-api.ts'
+import { createErrorReporter } from './start-node-api.ts'
 
 test('createErrorTeller() says what goes on once, and again after ten minutes', async () => {
   const clock = new FakeClock()
   const said: string[] = []
-  const tell = createErrorTeller({ clock, say: (line) => void said.push(line) }, '/api.log')
+  const report = createErrorReporter({ clock, say: (line) => void said.push(line) }, '/api.log')
   const full = 'a request to the API failed: database or disk is full'
-  for (let count = 0; count < 5; count += 1) tell(full)
-  tell('another')
-  tell(full)
+  for (let count = 0; count < 5; count += 1) report(full)
+  report('another')
+  report(full)
   await clock.advance(599_999)
-  tell(full)
+  report(full)
   await clock.advance(1)
-  tell(full)
+  report(full)
   const lines = [full, 'another', full, full].map((what) => `the Kubernetes API: ${what}; see /api.log`)
   assert.deepEqual(said, lines)
 })

@@ -25,7 +25,7 @@ export async function startNodeApi(
     agentKubeconfig: layout.agentKubeconfig,
     logFile: layout.apiLog,
   }
-  const tellError = createErrorTeller(deps, layout.apiLog)
+  const reportError = createErrorReporter(deps, layout.apiLog)
   let isReady = false
   let pauseMs = FIRST_PAUSE_MS
   const onReady = () => {
@@ -36,7 +36,7 @@ export async function startNodeApi(
   group.run('kubernetes API', async (signal) => {
     for (;;) {
       try {
-        await deps.serveApi({ ...options, onReady, onError: tellError }, signal)
+        await deps.serveApi({ ...options, onReady, onError: reportError }, signal)
       } catch (error) {
         if (signal.aborted) throw error
         const { message } = error as Error
@@ -60,7 +60,7 @@ export async function startNodeApi(
 }
 
 /** Errors of the API that a person at the terminal should see, each once in a while: a full disk fails every request. */
-export function createErrorTeller(deps: Pick<UpDeps, 'say' | 'clock'>, logFile: string): (what: string) => void {
+export function createErrorReporter(deps: Pick<UpDeps, 'say' | 'clock'>, logFile: string): (what: string) => void {
   let said = { what: '', at: -Infinity }
   return (what) => {
     const now = deps.clock.monotonic()

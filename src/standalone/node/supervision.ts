@@ -28,7 +28,7 @@ export async function runSupervision(
 ): Promise<void> {
   let agent = first
   let pauseMs = FIRST_PAUSE_MS
-  let toldFault: string | undefined
+  let reportedFault: string | undefined
   const { agentLog, apiLog, containerd } = node.layout
   const logs = [agentLog, apiLog, containerd.log].map((file) => ({ file, retry: createRetry(deps, signal) }))
   const retryRuntime = createRetry(deps, signal)
@@ -42,8 +42,8 @@ export async function runSupervision(
       if (deps.clock.monotonic() - agent.startedAtMs > WELL_AFTER_MS) pauseMs = FIRST_PAUSE_MS
       deps.say(`the agent ended (${formatExit(exit)}), starting it again in ${pauseMs / 1000} s; see ${agentLog}`)
       const fault = await readStartFault(agentLog)
-      if (fault !== undefined && fault !== toldFault) deps.say(fault)
-      toldFault = fault
+      if (fault !== undefined && fault !== reportedFault) deps.say(fault)
+      reportedFault = fault
       await deps.clock.sleep(pauseMs, signal)
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
       agent = (await retryAgent(() => startAgent(deps, node, node.kubelet))) ?? agent
@@ -55,15 +55,15 @@ export async function runSupervision(
 
 /** A node goes on whatever fails (a full disk above all): it is told, once for each reason, and tried at the next look. */
 function createRetry(deps: NodeDeps, signal: AbortSignal): <T>(work: () => Promise<T>) => Promise<T | undefined> {
-  let told = ''
+  let reported = ''
   return async (work) => {
     try {
       return await work()
     } catch (error) {
       if (signal.aborted) throw error
       const { message } = error as Error
-      if (message !== told) deps.say(message)
-      told = message
+      if (message !== reported) deps.say(message)
+      reported = message
       return undefined
     }
   }

@@ -144,16 +144,16 @@ class BusConnection implements DbusConnection {
   async #followOwner(entry: Listener, signal: AbortSignal): Promise<void> {
     const { sender } = entry.match
     const changed = { sender: BUS.destination, interface: BUS.interface, member: 'NameOwnerChanged' }
-    let isTold = false
+    let isReported = false
     const follow = ([name, , owner]: readonly DbusValue[]) => {
       if (name !== sender) return
-      isTold = true
+      isReported = true
       entry.owner = typeof owner === 'string' && owner !== '' ? owner : undefined
     }
     this.#listeners.push({ match: changed, listener: follow, owner: BUS.destination })
     await this.#addMatch(changed, sender, signal)
     const found = await this.#findOwner(sender, signal)
-    if (!isTold) entry.owner = found
+    if (!isReported) entry.owner = found
   }
 
   async #addMatch(match: DbusMatch, firstArgument: string | undefined, signal: AbortSignal): Promise<void> {

@@ -17,10 +17,10 @@ export interface NoswapProbeDeps {
   readonly directory: string
   readonly swapIsOn: boolean
   readonly events: NodeEvents
-  readonly readKernel?: () => Promise<KernelFacts>
+  readonly readKernel?: () => Promise<KernelInfo>
 }
 
-interface KernelFacts {
+interface KernelInfo {
   /** As uname says: 6.1.0-18-amd64. */
   readonly release: string
   readonly inUserNamespace: boolean
@@ -64,7 +64,7 @@ function isFrom64On(release: string): boolean {
   return major > 6 || (major === 6 && minor >= 4)
 }
 
-async function readKernel(): Promise<KernelFacts> {
+async function readKernel(): Promise<KernelInfo> {
   const map = await readFile('/proc/self/uid_map', 'utf8')
   return { release: release(), inUserNamespace: map.trim().split(/\s+/).join(' ') !== '0 0 4294967295' }
 }

@@ -71,20 +71,20 @@ describe('GuardedPool', () => {
 
   test('gives up one that is silent for too long, and counts from the last word', async (t) => {
     const { clock, pool, run } = setUp(t)
-    const told: number[] = []
-    const late = run({ operation: 'progress', onProgress: (entries) => told.push(entries) })
+    const reported: number[] = []
+    const late = run({ operation: 'progress', onProgress: (entries) => reported.push(entries) })
     const end = assert.rejects(late, (error: unknown) => {
       assert.ok(error instanceof DeadlineError)
       assert.equal(error.message, 'Cannot finish "progress" of "/v": nothing heard for 10000 ms')
       return true
     })
-    await until(() => told.length === 2)
+    await until(() => reported.length === 2)
     await clock.advance(10_000)
     assert.equal(pool.size.working, 1)
     await clock.advance(10_000)
     await end
     await until(() => pool.size.dying === 0)
-    assert.deepEqual([told, pool.size, clock.sleeping], [[1, 2], { working: 0, idle: 0, dying: 0 }, 0])
+    assert.deepEqual([reported, pool.size, clock.sleeping], [[1, 2], { working: 0, idle: 0, dying: 0 }, 0])
   })
 
   test('gives up at once when nobody wants the answer, and serves the same place again', async (t) => {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { release } from 'node:os'
 
 /** What pods may be given by the kernel, read once at the start. */
-export interface KernelFacts {
+export interface KernelInfo {
   /** As "uname -r" says it. */
   readonly release: string
   /** The kernel confines processes with AppArmor. */
@@ -10,7 +10,7 @@ export interface KernelFacts {
 }
 
 /** Reads the facts. Short files of the kernel, read at once: nothing else runs yet. */
-export function readKernel(): KernelFacts {
+export function readKernel(): KernelInfo {
   return { release: release(), appArmor: hasAppArmor() }
 }
 

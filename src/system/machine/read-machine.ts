@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os'
 import { hasSwapController } from '../cgroups/has-swap-controller.ts'
 
 /** What the machine is, read once at the start. */
-export interface MachineFacts {
+export interface MachineInfo {
   readonly cgroupVersion: 1 | 2
   readonly onlineCpus: readonly number[]
   readonly memoryBytes: bigint
@@ -21,7 +21,7 @@ const CGROUPS = '/sys/fs/cgroup'
 const CPUS = '/sys/devices/system/cpu'
 
 /** Reads the facts from /proc and /sys. Short files of the kernel, read at once: nothing else runs yet. */
-export function readMachine(): MachineFacts {
+export function readMachine(): MachineInfo {
   const cgroupVersion = existsSync(`${CGROUPS}/cgroup.controllers`) ? 2 : 1
   const memory = readText('/proc/meminfo')
   return {

@@ -58,11 +58,11 @@ export async function waitForLockContention(
   for (;;) {
     const now = statSync(options.path, { bigint: true, throwIfNoEntry: false })
     if (now?.mtimeNs !== mtimeNs || waiting.test(readFileSync('/proc/locks', 'utf8'))) return
-    await options.sleep(LOCK_LOOK_MS, signal)
+    await options.sleep(LOCK_CHECK_MS, signal)
   }
 }
 
-const LOCK_LOOK_MS = 1000
+const LOCK_CHECK_MS = 1000
 
 /** Tells systemd, which started us as a service, how we are. */
 export async function notifySystemd(message: string): Promise<void> {

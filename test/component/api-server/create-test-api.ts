@@ -11,7 +11,7 @@ import { SEALED_RESOURCES } from '../../../src/api-server/kinds/all-resources.ts
 import type { RequestUser } from '../../../src/api-server/kinds/resource.ts'
 import { ResourceMetrics } from '../../../src/api-server/metrics/resource-metrics.ts'
 import { parseServiceRange } from '../../../src/api-server/kinds/rules/service-range.ts'
-import { changeFacts } from '../../../src/api-server/rest/api-context.ts'
+import { changeInfo } from '../../../src/api-server/rest/api-context.ts'
 import type { ApiDeps } from '../../../src/api-server/rest/api-context.ts'
 import { createApi } from '../../../src/api-server/rest/create-api.ts'
 import type { Api } from '../../../src/api-server/rest/create-api.ts'
@@ -70,7 +70,7 @@ export async function createTestApi(options: TestApiOptions): Promise<TestApi> {
       reviewToken: (token: string) => Promise.resolve({ authenticated: token === 'good', user: admin }),
     },
   }
-  await createBaseObjects(store, changeFacts(deps, admin))
+  await createBaseObjects(store, changeInfo(deps, admin))
   const api = createApi(deps)
   const server = createHttpServer(api, () => admin)
   server.listen(options.port ?? 0, '127.0.0.1')

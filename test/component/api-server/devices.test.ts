@@ -36,9 +36,9 @@ describe('devices in the API', () => {
     assert.deepEqual([made.status, made.body.spec], [201, { devices: { requests: [{ name: 'one', exactly }] } }])
     const results = [{ request: 'one', driver: 'gpu.example', pool: 'pool', device: 'gpu-0' }]
     const status = { allocation: { devices: { results } }, reservedFor: [{ resource: 'pods', name: 'web', uid: 'u' }] }
-    const told = await ask('PUT', `${CLAIMS}/gpu/status`, { ...made.body, status })
-    assert.deepEqual([told.status, told.body.status], [200, status])
-    const other = { ...told.body, spec: { devices: { requests: [] } } }
+    const reported = await ask('PUT', `${CLAIMS}/gpu/status`, { ...made.body, status })
+    assert.deepEqual([reported.status, reported.body.status], [200, status])
+    const other = { ...reported.body, spec: { devices: { requests: [] } } }
     assert.equal((await ask('PUT', `${CLAIMS}/gpu`, other)).status, 422)
     const shown = await ask('GET', CLAIMS, undefined, table)
     assert.deepEqual(shown.body.rows[0].cells.slice(0, 2), ['gpu', 'allocated,reserved'])

@@ -52,7 +52,7 @@ async function setUp(
 }
 
 /** Half a core of the node, a tenth of one for the container. */
-function tell(now: number, newPod = { isThere: false }): string {
+function report(now: number, newPod = { isThere: false }): string {
   const of = 'container="c",namespace="default",pod="p"'
   const come = newPod.isThere ? `container_cpu_usage_seconds_total{${of.replace('"p"', '"new"')}} 1 ${now}\n` : ''
   return `${come}node_cpu_usage_seconds_total ${(now / 1000) * 0.5} ${now}
@@ -65,7 +65,7 @@ container_cpu_usage_seconds_total{container="x",namespace="default",pod="unknown
 
 describe('metrics.k8s.io', () => {
   test('tells what nodes and pods use', async (t) => {
-    const { get } = await setUp(t, (response, now) => response.end(tell(now)))
+    const { get } = await setUp(t, (response, now) => response.end(report(now)))
     const nodes = await get('/nodes')
     assert.equal(nodes.status, 200)
     assert.deepEqual([nodes.body.kind, nodes.body.items[0].metadata.name], ['NodeMetricsList', 'node-1'])
@@ -89,16 +89,16 @@ describe('metrics.k8s.io', () => {
     const { get, clock, newPod } = await setUp(t, (response, now, request) => {
       // Looks at most every ten seconds unless it is told otherwise, as ours does.
       const isOld = now - looked.at > (request.headers['cache-control'] === 'max-age=0' ? 500 : 10_000)
-      if (isOld) looked = { at: now, text: tell(now, newPod) }
+      if (isOld) looked = { at: now, text: report(now, newPod) }
       response.end(looked.text)
     })
-    const figures = async () => [(await get('/nodes')).body.items.length, (await get('/pods')).body.items.length]
-    assert.deepEqual(await figures(), [1, 1])
+    const stats = async () => [(await get('/nodes')).body.items.length, (await get('/pods')).body.items.length]
+    assert.deepEqual(await stats(), [1, 1])
     await clock.advance(3_600_000)
-    assert.deepEqual(await figures(), [1, 1])
+    assert.deepEqual(await stats(), [1, 1])
     await newPod.add()
     await clock.advance(2000)
-    assert.deepEqual(await figures(), [1, 2])
+    assert.deepEqual(await stats(), [1, 2])
   })
 
   test('says so when the kubelet does not tell', async (t) => {
@@ -118,7 +118,7 @@ describe('metrics.k8s.io', () => {
   })
 
   test('is found in discovery, under its own version', async (t) => {
-    const { api } = await setUp(t, (response, now) => response.end(tell(now)))
+    const { api } = await setUp(t, (response, now) => response.end(report(now)))
     const { body } = await call(api, 'GET', '/apis/metrics.k8s.io')
     assert.equal(body.preferredVersion.groupVersion, 'metrics.k8s.io/v1beta1')
     assert.equal((await call(api, 'GET', GROUP)).body.resources.length, 2)

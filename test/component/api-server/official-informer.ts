@@ -11,16 +11,16 @@ export function followConfigMaps(config: KubeConfig, namespace: string) {
   const informer = new ListWatch<V1ConfigMap>(path, new Watch(config), listAll, false, undefined, undefined, {
     delayFn: () => setImmediate(),
   })
-  let isOver = false
+  let isTerminal = false
   informer.on('error', (error) => {
     lost.push(error)
-    if (!isOver) void sleep(20).then(() => informer.start())
+    if (!isTerminal) void sleep(20).then(() => informer.start())
   })
   return {
     informer,
     lost,
     async stop() {
-      isOver = true
+      isTerminal = true
       await informer.stop()
     },
   }

@@ -69,12 +69,12 @@ describe('a connection to a real bus', () => {
     using liar = await FakeBusService.start({ address: bus.address }, () => undefined)
     using connection = await openDbus({ address: bus.address, clock }, never)
     const heard: unknown[] = []
-    const bell = { ring: () => {} }
+    const wakeup = { ring: () => {} }
     await connection.onSignal(
       { sender: name, interface: 'org.example', member: 'Happened' },
       ([text]) => {
         heard.push(text)
-        bell.ring()
+        wakeup.ring()
       },
       never,
     )
@@ -82,7 +82,7 @@ describe('a connection to a real bus', () => {
     for (const destination of names as readonly string[]) liar.emit({ ...happened, destination, body: ['a lie'] })
     first.emit({ ...happened, member: 'Other', body: ['not asked for'] })
     const waitFor = (text: string) =>
-      new Promise<void>((resolve) => (bell.ring = () => heard.includes(text) && resolve()))
+      new Promise<void>((resolve) => (wakeup.ring = () => heard.includes(text) && resolve()))
     const firstHeard = waitFor('first')
     first.emit({ ...happened, body: ['first'] })
     await firstHeard

@@ -75,10 +75,10 @@ function startWatch(t: TestContext, bus: { readonly address: string }) {
     clock,
     log: silentLogger,
   })
-  let isOver = false
+  let isTerminal = false
   group.run('watch', async (signal) => {
     await watch.run(signal)
-    isOver = true
+    isTerminal = true
   })
   t.after(async () => {
     stop.abort(new Error('test ends'))
@@ -89,7 +89,7 @@ function startWatch(t: TestContext, bus: { readonly address: string }) {
     clock,
     happened,
     delayFile: () => delayFile,
-    isOver: () => isOver,
+    isTerminal: () => isTerminal,
     endPods: () => pods.resolve(true),
     loseLock() {
       if (lock === undefined) return
@@ -153,7 +153,7 @@ describe('a machine with logind', () => {
     const bus = await startFakeBus(t)
     using _logind = await startLogind(bus, { delaySeconds: 5 })
     const watch = startWatch(t, bus)
-    await passUntil(watch, () => watch.isOver())
+    await passUntil(watch, () => watch.isTerminal())
     assert.deepEqual(watch.happened, [])
   })
 
@@ -188,7 +188,7 @@ describe('a machine with logind', () => {
 
   test('a machine without a bus goes without', async (t) => {
     const watch = startWatch(t, { address: 'unix:path=/nowhere/bus' })
-    await until(() => watch.isOver(), 'it gives up')
+    await until(() => watch.isTerminal(), 'it gives up')
     assert.deepEqual(watch.happened, [])
   })
 })

@@ -145,18 +145,18 @@ describe('the objects of pods', () => {
       message: 'secrets "web" not found',
     })
     const leave = new AbortController()
-    const told: unknown[] = []
-    const watch = api.watch('Secret', key, (secret) => told.push(secret?.data?.['a']), leave.signal)
+    const reported: unknown[] = []
+    const watch = api.watch('Secret', key, (secret) => reported.push(secret?.data?.['a']), leave.signal)
     watch.catch(() => {})
-    await until(() => told.length === 1)
+    await until(() => reported.length === 1)
     const path = '/api/v1/namespaces/default/secrets'
     await create(path, { metadata: { name: 'other' } })
     await create(path, { metadata: { name: 'web' }, data: { a: 'MQ==' } })
-    await until(() => told.length === 2)
+    await until(() => reported.length === 2)
     assert.deepEqual((await api.get('Secret', key, { cached: true }, never)).data, { a: 'MQ==' })
     await admin.send({ method: 'DELETE', path: `${path}/web` }, never)
-    await until(() => told.length === 3)
-    assert.deepEqual(told, [undefined, 'MQ==', undefined])
+    await until(() => reported.length === 3)
+    assert.deepEqual(reported, [undefined, 'MQ==', undefined])
     leave.abort(new Error('no more'))
     await assert.rejects(watch, /no more/)
   })

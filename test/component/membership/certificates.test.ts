@@ -6,7 +6,7 @@ import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { systemClock } from '../../../src/base/async/clock.ts'
 import type { CertificatePair } from '../../../src/node/certificates/certificate-provider.ts'
-import type { KubeconfigFacts } from '../../../src/node/certificates/kubeconfig-facts.ts'
+import type { KubeconfigInfo } from '../../../src/node/certificates/kubeconfig-facts.ts'
 import { openClientCertificates } from '../../../src/node/certificates/open-client-certificates.ts'
 import type { ClientCertificatesDeps } from '../../../src/node/certificates/open-client-certificates.ts'
 import { openServingCertificates } from '../../../src/node/certificates/open-serving-certificates.ts'
@@ -30,7 +30,7 @@ async function startApi(t: TestContext): Promise<SecuredApi> {
 
 function createDeps(t: TestContext, api: SecuredApi) {
   const root = createFolder(t)
-  const facts: KubeconfigFacts = {
+  const info: KubeconfigInfo = {
     server: new URL(api.server),
     authority: { kind: 'data', pem: api.authorityPem },
     insecure: false,
@@ -45,10 +45,10 @@ function createDeps(t: TestContext, api: SecuredApi) {
     folder: join(root, 'pki'),
     rotates: true,
     async readKubeconfig(path) {
-      if (path.endsWith('bootstrap.conf')) return facts
+      if (path.endsWith('bootstrap.conf')) return info
       const [, pem = ''] = /client-certificate: "(.*)"/.exec(readFileSync(path, 'utf8')) ?? []
       const file = { kind: 'file', path: pem } as const
-      return { ...facts, user: { certificate: { certificate: file, key: file } } }
+      return { ...info, user: { certificate: { certificate: file, key: file } } }
     },
     connect: async (_, certificates) =>
       createHttpsKubeClient(api, () =>

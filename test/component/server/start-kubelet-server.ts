@@ -53,14 +53,14 @@ export async function startKubeletServer(t: TestContext, options: ServerOptions)
     : await createTestCertificate({ subject: [{ CN: ['node'] }], issuer: authority, usages: [SERVER_AUTH] })
   let trusted = authority.certificatePem
   const listeners = new Set<() => void>()
-  const bells = new Set<() => void>()
+  const wakeups = new Set<() => void>()
   // Looks at the file of the authorities again when the test says so.
   const clock = {
     ...systemClock,
     sleep: (ms: number, signal: AbortSignal) =>
       ms === 30_000
         ? new Promise<void>((resolve, reject) => {
-            bells.add(resolve)
+            wakeups.add(resolve)
             signal.addEventListener('abort', () => reject(signal.reason as Error))
           })
         : systemClock.sleep(ms, signal),
@@ -125,12 +125,12 @@ export async function startKubeletServer(t: TestContext, options: ServerOptions)
     stop: leave,
     serveWith(certificate) {
       serving = certificate
-      for (const tell of listeners) tell()
+      for (const report of listeners) report()
     },
     async trust(pem) {
       trusted = pem
       const changed = new Promise<void>((resolve) => authorities.onChange(resolve))
-      for (const ring of bells) ring()
+      for (const ring of wakeups) ring()
       await changed
     },
     ask: (path, more = {}) => ask({ port, ca: authority.certificatePem, path, ...more }, more.body),

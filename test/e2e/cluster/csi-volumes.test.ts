@@ -104,9 +104,9 @@ describe('volumes of a CSI driver', () => {
     await endDriver()
     await node.kubectl('delete', 'pv,pvc', '--all', '--wait=false')
     await node.kubectl('delete', 'pod', 'one', 'two', '--wait=false')
-    const told = `not found in the list of registered CSI drivers`
+    const reported = `not found in the list of registered CSI drivers`
     await node.waitFor('the pods to wait for their driver', async () =>
-      (await node.deckhand('why', 'one')).stdout.includes(told),
+      (await node.deckhand('why', 'one')).stdout.includes(reported),
     )
     await node.killAgent()
     await startDriver()

@@ -136,10 +136,10 @@ describe('a node that runs short', () => {
   test('tells whose process the kernel killed for want of memory', async () => {
     const { status } = await node.failed('eater')
     assert.equal(status?.containerStatuses?.[0]?.state?.terminated?.reason, 'OOMKilled')
-    const told = await node.waitFor('an event about it', async () =>
+    const reported = await node.waitFor('an event about it', async () =>
       (await node.events('eater')).find(({ reason }) => reason === 'OOMKilling'),
     )
-    assert.match(told.message ?? '', /^Container main ran out of memory, victim process: tail, pid: \d+$/)
-    assert.equal(told.involvedObject.fieldPath, 'spec.containers{main}')
+    assert.match(reported.message ?? '', /^Container main ran out of memory, victim process: tail, pid: \d+$/)
+    assert.equal(reported.involvedObject.fieldPath, 'spec.containers{main}')
   })
 })

@@ -56,11 +56,11 @@ describe('init containers', { concurrency: true }, () => {
       started,
     )
     await node.lab.manifests.remove('cars')
-    const told = await node.waitFor('all to be told', async () => {
+    const reported = await node.waitFor('all to be told', async () => {
       const times = await Promise.all(names.map((name) => timeOf(name, 'term')))
       return times.every((time) => time !== undefined) ? times : undefined
     })
-    const [main = 0, inner = 0, outer = 0] = told
+    const [main = 0, inner = 0, outer = 0] = reported
     assert.ok(main + 500 <= inner && inner <= outer, `${main} ${inner} ${outer}`)
   })
 

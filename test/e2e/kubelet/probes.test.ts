@@ -34,12 +34,12 @@ describe('probes', { concurrency: true }, () => {
     await node.lab.manifests.write(name, testPod(name, { containers }))
   }
 
-  const kinds: readonly (readonly [kind: string, probe: Probe, harm: string, told: string])[] = [
+  const kinds: readonly (readonly [kind: string, probe: Probe, harm: string, reported: string])[] = [
     ['exec', { exec: { command: ['test', '-e', '/www/ok'] } }, 'rm /www/ok', 'Liveness probe failed: '],
     ['http', { httpGet: { port: 'web', path: '/ok' } }, 'rm /www/ok', 'HTTP probe failed with statuscode: 404'],
     ['tcp', { tcpSocket: { port: 8080 } }, 'kill $(pidof httpd)', 'connect: connection refused'],
   ]
-  for (const [kind, probe, harm, told] of kinds) {
+  for (const [kind, probe, harm, reported] of kinds) {
     test(`liveness over ${kind}: a container that fails is restarted, with the grace of its probe`, async () => {
       const name = `live-${kind}`
       const stubborn = serve('').replace(scripts.obedient, scripts.stubborn)
@@ -57,7 +57,7 @@ describe('probes', { concurrency: true }, () => {
       assert.match(term?.text ?? '', /^term/)
       assert.ok(grace > 1500 && grace < 4500, `killed ${grace} ms after SIGTERM`)
       assert.equal(mainOf(restarted)?.lastState?.terminated?.exitCode, 137)
-      await node.logged('reason="Unhealthy"', `default/${name}-lab`, told)
+      await node.logged('reason="Unhealthy"', `default/${name}-lab`, reported)
       await node.logged('reason="Killing"', `default/${name}-lab`, 'failed liveness probe, will be restarted')
     })
   }
@@ -74,11 +74,11 @@ describe('probes', { concurrency: true }, () => {
     assert.deepEqual([restartsOf(again), mainOf(again)?.started], [0, true])
   })
 
-  const servers: readonly (readonly [kind: string, probe: Probe, told: string])[] = [
+  const servers: readonly (readonly [kind: string, probe: Probe, reported: string])[] = [
     ['grpc', { grpc: { port: 9000, service: 'shop' } }, 'service unhealthy (responded with \\"NOT_SERVING\\")'],
     ['https', { httpGet: { port: 9000, scheme: 'HTTPS', path: '/' } }, 'HTTP probe failed with statuscode: 503'],
   ]
-  for (const [kind, probe, told] of servers) {
+  for (const [kind, probe, reported] of servers) {
     test(`readiness over ${kind} follows what a server in the pod says`, async () => {
       const name = `served-${kind}`
       await run(name, scripts.obedient, { readinessProbe: { ...probe, ...quick } })
@@ -93,7 +93,7 @@ describe('probes', { concurrency: true }, () => {
       await node.ready(name)
       await rm(file)
       const pod = await node.podIs(name, 'not ready', (pod) => !isReady(pod))
-      await node.logged('reason="Unhealthy"', `default/${name}-lab`, told)
+      await node.logged('reason="Unhealthy"', `default/${name}-lab`, reported)
       assert.equal(restartsOf(pod), 0)
     })
   }

@@ -83,12 +83,12 @@ describe('a node that protects itself', () => {
     assert.match(message, /Container main was using \d+Ki, request is 8Mi, has larger consumption of memory\. $/)
     const disruption = status?.conditions?.find(({ type }) => type === 'DisruptionTarget')
     assert.deepEqual([disruption?.reason, disruption?.message], ['TerminationByKubelet', message])
-    const told = await node.waitFor('the event', async () =>
+    const reported = await node.waitFor('the event', async () =>
       (await node.events('hog')).find(({ reason }) => reason === 'Evicted'),
     )
-    assert.equal(told.message, message)
-    assert.equal(told.metadata?.annotations?.['starved_resource'], 'memory')
-    assert.equal(told.metadata?.annotations?.['offending_containers'], 'main')
+    assert.equal(reported.message, message)
+    assert.equal(reported.metadata?.annotations?.['starved_resource'], 'memory')
+    assert.equal(reported.metadata?.annotations?.['offending_containers'], 'main')
     // It takes more than the one that went, but the node is warned only.
     for (const name of ['important', 'sure', 'modest', 'asked']) {
       assert.equal((await node.running(name)).status?.containerStatuses?.[0]?.restartCount, 0, name)

@@ -121,8 +121,8 @@ test('a pod gets its image when the registry died in the middle of the pull and 
   await writeLogins(node, { team: LOGIN })
   await registry.slowDown(256 * 1024)
   await node.lab.manifests.write('big', privatePod('big', 'team/big'))
-  const told = await node.logged('Still pulling image', 'MiB')
-  assert.match(told, /reason="Pulling".*: [1-9]\d*\.\d of (?:9|1\d)\.\d MiB downloaded so far/)
+  const reported = await node.logged('Still pulling image', 'MiB')
+  assert.match(reported, /reason="Pulling".*: [1-9]\d*\.\d of (?:9|1\d)\.\d MiB downloaded so far/)
 
   await registry.kill()
   const failed = await node.podIs('big', 'without its image', (pod) => waitingOf(pod)?.reason === 'ErrImagePull')

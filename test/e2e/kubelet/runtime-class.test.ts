@@ -27,7 +27,7 @@ describe('a runtime class', () => {
     const sandbox = { ...runtime.node.sandbox, cgroups, podLogsDirectory: node.podLogs }
     const agent = { ...runtime, node: { ...runtime.node, sandbox } }
     const pod = createPod({ spec: { runtimeClassName: 'other', dnsPolicy: 'Default' } })
-    const request = { attempt: 0, told: new Set<string>(), existing: undefined }
+    const request = { attempt: 0, reported: new Set<string>(), existing: undefined }
     const make = async () => await createSandbox(agent, pod, await describeSandbox(agent, pod, request), never)
     return { make, events }
   }

@@ -108,10 +108,10 @@ describe('a static pod', () => {
       const web = (await node.agent.pod('web')) as Pod
       const [container] = await node.running('web')
       const removedAt = await node.lab.manifests.remove('web')
-      const told = await node.waitFor('SIGTERM to reach the workload', async () => {
+      const reported = await node.waitFor('SIGTERM to reach the workload', async () => {
         return (await node.logLines(web)).find(({ text }) => text.startsWith('term '))
       })
-      assert.ok(told.at - removedAt < 2000, `${told.at - removedAt} ms`)
+      assert.ok(reported.at - removedAt < 2000, `${reported.at - removedAt} ms`)
       await node.waitFor('the pod to leave /pods', async () => (await node.agent.pod('web')) === undefined)
       await leavesNothing(web, container?.id ?? '')
     })
@@ -122,7 +122,7 @@ describe('a static pod', () => {
       const mule = await node.ready('mule')
       const [container] = await node.running('mule')
       const removedAt = await node.lab.manifests.remove('mule')
-      const told = await node.waitFor('SIGTERM to reach the workload', async () => {
+      const reported = await node.waitFor('SIGTERM to reach the workload', async () => {
         return (await node.logLines(mule)).find(({ text }) => text.startsWith('term '))
       })
       const finished = await node.waitFor('the container to be killed', async () => {
@@ -130,8 +130,8 @@ describe('a static pod', () => {
         return status.finishedAt > 0n && status
       })
       assert.equal(finished.exitCode, 137)
-      const lastedMs = Number(finished.finishedAt) / 1e6 - told.at
-      assert.ok(told.at - removedAt < 2000 && lastedMs > 2500 && lastedMs < 6000, `${lastedMs} ms`)
+      const lastedMs = Number(finished.finishedAt) / 1e6 - reported.at
+      assert.ok(reported.at - removedAt < 2000 && lastedMs > 2500 && lastedMs < 6000, `${lastedMs} ms`)
       await leavesNothing(mule, container?.id ?? '')
     })
   })

@@ -77,8 +77,8 @@ describe('what the node says that its pods use', () => {
       const snapshot = await engine.ask(['usage', 'network', 'disk'], signal, 0)
       const { pods } = computeSummary(snapshot, { nodeName: 'lab', onlyCpuAndMemory: false })
       const found = pods.find(({ podRef }) => podRef.uid === pod.metadata.uid)
-      const figures = snapshot.pods.find(({ uid }) => uid === pod.metadata.uid)
-      const cgroup = figures?.containers.find(({ name }) => name === 'busy')?.cgroup?.path ?? ''
+      const stats = snapshot.pods.find(({ uid }) => uid === pod.metadata.uid)
+      const cgroup = stats?.containers.find(({ name }) => name === 'busy')?.cgroup?.path ?? ''
       return { snapshot, found, cgroup, main: found?.containers.find(({ name }) => name === 'busy') }
     }
 

@@ -236,7 +236,7 @@ describe('kubectl reaches into containers', { concurrency: 3, timeout: 180_000 }
     assert.ok(items.some(({ metadata }) => metadata.name === 'web'))
     const { kubeletconfig } = JSON.parse(await raw('/configz')) as { kubeletconfig: { kind: string; port: number } }
     assert.equal(kubeletconfig.port, 10_250)
-    const figures = await node.waitFor('the figures of the pod', async () => {
+    const stats = await node.waitFor('the figures of the pod', async () => {
       const summary = JSON.parse(await raw('/stats/summary')) as {
         node: { nodeName: string }
         pods: { podRef: { uid: string }; containers: { name: string; memory: { workingSetBytes: number } }[] }[]
@@ -244,8 +244,8 @@ describe('kubectl reaches into containers', { concurrency: 3, timeout: 180_000 }
       assert.equal(summary.node.nodeName, nodeName)
       return summary.pods.find(({ podRef }) => podRef.uid === pod.metadata.uid)
     })
-    assert.deepEqual(figures.containers.map(({ name }) => name).toSorted(), CONTAINERS)
-    assert.ok(figures.containers.every(({ memory }) => memory.workingSetBytes > 0))
+    assert.deepEqual(stats.containers.map(({ name }) => name).toSorted(), CONTAINERS)
+    assert.ok(stats.containers.every(({ memory }) => memory.workingSetBytes > 0))
     for (const path of ['/metrics', '/metrics/probes', '/metrics/slis'])
       assert.ok(parsePrometheus(await raw(path)).length > 0, path)
   })

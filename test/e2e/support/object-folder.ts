@@ -61,14 +61,14 @@ async function watchObject<K extends ObjectKind>(
   const end = Promise.withResolvers<never>()
   const abort = () => end.reject(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
-  let told: { readonly object: ObjectKinds[K] | undefined } | undefined
+  let reported: { readonly object: ObjectKinds[K] | undefined } | undefined
   let looks: Promise<void> = Promise.resolve()
   const look = () => {
     looks = looks
       .then(async () => {
         const object = await find(folder, kind, key)
-        if (signal.aborted || (told !== undefined && isDeepStrictEqual(told.object, object))) return
-        told = { object }
+        if (signal.aborted || (reported !== undefined && isDeepStrictEqual(reported.object, object))) return
+        reported = { object }
         onObject(object)
       })
       .catch(end.reject)

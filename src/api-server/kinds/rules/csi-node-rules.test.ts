@@ -8,7 +8,7 @@ const disk = { name: 'disk.example.com', nodeID: 'n', topologyKeys: ['example.co
 const csiNode = (...drivers: readonly object[]) =>
   ({ metadata: { name: 'node-1' }, spec: { drivers } }) as unknown as ApiObject
 
-function told(violations: readonly Violation[] | undefined): readonly string[] {
+function reported(violations: readonly Violation[] | undefined): readonly string[] {
   return (violations ?? []).map(({ path, rule }) => `${path.toString()}: ${rule}`)
 }
 
@@ -39,7 +39,7 @@ describe('csiNodeRules', () => {
     ],
   ]
   for (const [name, drivers, expected] of rows) {
-    test(name, () => assert.deepEqual(told(csiNodeRules.validate?.(csiNode(...drivers))), expected))
+    test(name, () => assert.deepEqual(reported(csiNodeRules.validate?.(csiNode(...drivers))), expected))
   }
 
   const other = { name: 'b', nodeID: 'm', topologyKeys: [] }
@@ -53,7 +53,7 @@ describe('csiNodeRules', () => {
   ]
   for (const [name, drivers, isTaken] of changes) {
     test(name, () => {
-      const found = told(csiNodeRules.validateUpdate?.(csiNode(...drivers), csiNode(disk)))
+      const found = reported(csiNodeRules.validateUpdate?.(csiNode(...drivers), csiNode(disk)))
       assert.deepEqual(
         found.map((text) => /^spec\.drivers: Invalid value: .*: field is immutable$/.test(text)),
         isTaken ? [] : [true],

@@ -88,7 +88,7 @@ function validateContainers(object: ApiObject, before: ApiObject, { list, proble
     if (!sameValue(withoutResizable(container), withoutResizable(known))) {
       problems.forbidden(at.index(index), 'only cpu and memory resources are mutable')
     }
-    if (list === 'initContainers' && startsAnew(container, known)) {
+    if (list === 'initContainers' && startsAgain(container, known)) {
       const why = 'non-sidecar init containers with a resize policy of RestartContainer cannot be resized'
       problems.forbidden(at.index(index), why)
     }
@@ -107,7 +107,7 @@ function validateKept(
   }
 }
 
-function startsAnew(container: Container, known: Container): boolean {
+function startsAgain(container: Container, known: Container): boolean {
   if (isSidecar(container) || sameValue(container.resources, known.resources)) return false
   return (container.resizePolicy ?? []).some(({ restartPolicy }) => restartPolicy === 'RestartContainer')
 }

@@ -36,8 +36,8 @@ describe('flags that set a field', () => {
     })
 
     test(`--${name} wins over the file`, async () => {
-      const [, , , sample, extras] = FIELD_ROWS.find(([path]) => path === field) ?? []
-      const file = { ...extras?.with, ...nest(field, sample) }
+      const [, , , sample, injections] = FIELD_ROWS.find(([path]) => path === field) ?? []
+      const file = { ...injections?.with, ...nest(field, sample) }
       const document = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', ...file }
       const argv = [CLUSTER, '--config=/c', `--${name}=${text}`, ...(COMPANIONS[name] ?? [])]
       const settings = await loadSettings(argv, { '/c': JSON.stringify(document) })

@@ -11,29 +11,29 @@ describe('runOomWatch()', () => {
   function setUp(open?: () => never) {
     const clock = new FakeClock()
     const records = [kill('before', 'global_oom')]
-    const told: string[] = []
+    const reported: string[] = []
     let isOpen = true
     const stop = new AbortController()
     const running = runOomWatch(
       {
         openLog: open ?? (() => ({ next: () => records.shift(), [Symbol.dispose]: () => void (isOpen = false) })),
-        onKill: ({ process }) => void told.push(`killed ${process}`),
-        nodeEvents: { record: ({ reason, message }) => void told.push(`${reason} ${message}`) },
+        onKill: ({ process }) => void reported.push(`killed ${process}`),
+        nodeEvents: { record: ({ reason, message }) => void reported.push(`${reason} ${message}`) },
         clock,
-        log: { ...silentLogger, warn: (message) => void told.push(message.slice(0, 30)) },
+        log: { ...silentLogger, warn: (message) => void reported.push(message.slice(0, 30)) },
       },
       stop.signal,
     )
-    return { clock, records, told, stop, running, isOpen: () => isOpen }
+    return { clock, records, reported, stop, running, isOpen: () => isOpen }
   }
 
   test('tells of processes that are killed from now on; only of the whole machine on the node', async () => {
-    const { clock, records, told, stop, running, isOpen } = setUp()
+    const { clock, records, reported, stop, running, isOpen } = setUp()
     await clock.advance(2000)
-    assert.deepEqual(told, [])
+    assert.deepEqual(reported, [])
     records.push('6,2,1,-;eth0: up\n', kill('small', 'oom_memcg=/a'), kill('large', 'global_oom'))
     await clock.advance(2000)
-    assert.deepEqual(told, [
+    assert.deepEqual(reported, [
       'kernel killed a process for wa',
       'killed small',
       'kernel killed a process for wa',
@@ -47,10 +47,10 @@ describe('runOomWatch()', () => {
   })
 
   test('says once that the log cannot be read, and ends', async () => {
-    const { told, running } = setUp(() => {
+    const { reported, running } = setUp(() => {
       throw new Error('EPERM')
     })
     await running
-    assert.deepEqual(told, ['cannot read the log of the ker'])
+    assert.deepEqual(reported, ['cannot read the log of the ker'])
   })
 })

@@ -28,7 +28,7 @@ export async function runOomWatch(deps: OomWatchDeps, signal: AbortSignal): Prom
     await readAll(kernelLog, () => {}, signal)
     for (;;) {
       await clock.sleep(POLL_MS, signal)
-      await readAll(kernelLog, (record) => tell(deps, record), signal)
+      await readAll(kernelLog, (record) => report(deps, record), signal)
     }
   } catch (error) {
     signal.throwIfAborted()
@@ -47,7 +47,7 @@ async function readAll(kernelLog: KernelLog, take: (record: string) => void, sig
   }
 }
 
-function tell({ onKill, nodeEvents, log }: OomWatchDeps, record: string): void {
+function report({ onKill, nodeEvents, log }: OomWatchDeps, record: string): void {
   const kill = parseOomKill(record)
   if (kill === undefined) return
   log.warn('kernel killed a process for want of memory', { ...kill })

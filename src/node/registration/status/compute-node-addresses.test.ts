@@ -93,7 +93,7 @@ describe('computeNodeAddresses()', () => {
 
   test('says what is wrong with what was asked for', () => {
     const profile = { nodeName: 'node-1', nodeIps: ['127.0.0.1'], externalCloud: false }
-    const facts = { fault: 'loopback', found: undefined }
-    assert.equal(computeNodeAddresses({ addresses: cloud, annotations: {} }, profile, facts), 'loopback')
+    const info = { fault: 'loopback', found: undefined }
+    assert.equal(computeNodeAddresses({ addresses: cloud, annotations: {} }, profile, info), 'loopback')
   })
 })

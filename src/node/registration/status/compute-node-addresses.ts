@@ -1,5 +1,5 @@
 import type { NodeAddress } from '../../../model/generated/core-v1.ts'
-import type { AddressFacts } from './node-facts.ts'
+import type { AddressInfo } from './node-facts.ts'
 import type { NodeProfile } from './node-profile.ts'
 
 /** Tells a cloud controller which addresses were asked for. */
@@ -15,9 +15,9 @@ export interface Reachability {
 export function computeNodeAddresses(
   before: Reachability,
   profile: Pick<NodeProfile, 'nodeName' | 'nodeIps' | 'externalCloud'>,
-  facts: AddressFacts,
+  info: AddressInfo,
 ): Reachability | string {
-  if (facts.fault !== undefined) return facts.fault
+  if (info.fault !== undefined) return info.fault
   const { nodeName, externalCloud, nodeIps } = profile
   const given = nodeIps.filter((ip) => ip !== '0.0.0.0' && ip !== '::')
   const annotations = annotate(before.annotations, externalCloud ? given : [])
@@ -25,7 +25,7 @@ export function computeNodeAddresses(
   if (externalCloud && before.addresses.length > 0) return { ...before, annotations }
   const hostname: NodeAddress = { type: 'Hostname', address: nodeName }
   if (externalCloud && nodeIps.length === 0) return { addresses: [hostname], annotations }
-  const ips = given.length > 0 ? given : facts.found === undefined ? [] : [facts.found]
+  const ips = given.length > 0 ? given : info.found === undefined ? [] : [info.found]
   const hadAddress = before.addresses.some(({ type }) => type !== 'Hostname')
   if (ips.length === 0 && hadAddress)
     return `Cannot find the address of node "${nodeName}": expected one that is not only local`

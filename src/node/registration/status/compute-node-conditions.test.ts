@@ -5,7 +5,7 @@ import { computeNodeConditions } from './compute-node-conditions.ts'
 
 const THEN = '2026-01-01T00:00:00Z'
 const NOW = '2026-01-01T00:01:00Z'
-const CALM = { pressures: { memory: false, disk: false, pid: false }, problems: [] }
+const QUIET = { pressures: { memory: false, disk: false, pid: false }, problems: [] }
 const PRESSED = { pressures: { memory: true, disk: true, pid: true }, problems: ['no runtime'] }
 
 function condition(type: string, status: string, words: string, since: string = NOW): NodeCondition {
@@ -13,7 +13,7 @@ function condition(type: string, status: string, words: string, since: string = 
   return { type, status, reason, message, lastHeartbeatTime: NOW, lastTransitionTime: since }
 }
 
-const calm = (since?: string) => [
+const quiesce = (since?: string) => [
   condition('MemoryPressure', 'False', 'KubeletHasSufficientMemory: kubelet has sufficient memory available', since),
   condition('DiskPressure', 'False', 'KubeletHasNoDiskPressure: kubelet has no disk pressure', since),
   condition('PIDPressure', 'False', 'KubeletHasSufficientPID: kubelet has sufficient PID available', since),
@@ -22,19 +22,19 @@ const calm = (since?: string) => [
 
 describe('computeNodeConditions()', () => {
   test('a new node: pressures are told, that it is ready is not', () => {
-    assert.deepEqual(computeNodeConditions([], CALM, NOW), {
-      conditions: calm(),
+    assert.deepEqual(computeNodeConditions([], QUIET, NOW), {
+      conditions: quiesce(),
       events: ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID'],
     })
   })
 
   test('nothing new: only the heartbeat moves on', () => {
-    const { conditions: before } = computeNodeConditions([], CALM, THEN)
-    assert.deepEqual(computeNodeConditions(before, CALM, NOW), { conditions: calm(THEN), events: [] })
+    const { conditions: before } = computeNodeConditions([], QUIET, THEN)
+    assert.deepEqual(computeNodeConditions(before, QUIET, NOW), { conditions: quiesce(THEN), events: [] })
   })
 
   test('everything goes wrong: all change, and are told', () => {
-    const { conditions: before } = computeNodeConditions([], CALM, THEN)
+    const { conditions: before } = computeNodeConditions([], QUIET, THEN)
     assert.deepEqual(computeNodeConditions(before, PRESSED, NOW), {
       conditions: [
         condition('MemoryPressure', 'True', 'KubeletHasInsufficientMemory: kubelet has insufficient memory available'),
@@ -48,8 +48,8 @@ describe('computeNodeConditions()', () => {
 
   test('and well again', () => {
     const { conditions: before } = computeNodeConditions([], PRESSED, THEN)
-    assert.deepEqual(computeNodeConditions(before, CALM, NOW), {
-      conditions: calm(),
+    assert.deepEqual(computeNodeConditions(before, QUIET, NOW), {
+      conditions: quiesce(),
       events: ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID', 'NodeReady'],
     })
   })
@@ -72,14 +72,14 @@ describe('computeNodeConditions()', () => {
   })
 
   test('several problems are listed, each once', () => {
-    const { conditions } = computeNodeConditions([], { ...CALM, problems: ['a', 'b', 'a'] }, NOW)
+    const { conditions } = computeNodeConditions([], { ...QUIET, problems: ['a', 'b', 'a'] }, NOW)
     assert.equal(conditions.at(-1)?.message, '[a, b]')
   })
 
   test('those of others stay, and all keep their places', () => {
     const other = { type: 'NetworkUnavailable', status: 'False' }
     const ready = { type: 'Ready', status: 'Unknown' }
-    const { conditions } = computeNodeConditions([ready, other], CALM, NOW)
+    const { conditions } = computeNodeConditions([ready, other], QUIET, NOW)
     assert.deepEqual(
       conditions.map(({ type, status }) => `${type}=${status}`),
       ['Ready=True', 'NetworkUnavailable=False', 'MemoryPressure=False', 'DiskPressure=False', 'PIDPressure=False'],

@@ -1,7 +1,7 @@
 import type { NodeCondition } from '../../../model/generated/core-v1.ts'
-import type { NodeFacts } from './node-facts.ts'
+import type { NodeInfo } from './node-facts.ts'
 
-interface ConditionWish {
+interface DesiredCondition {
   readonly type: string
   readonly status: 'True' | 'False'
   readonly reason: string
@@ -19,16 +19,16 @@ export interface ConditionsOutcome {
 /** Brings the conditions up to date: those that are there stay in their place, and keep the time of their last change. */
 export function computeNodeConditions(
   before: readonly NodeCondition[],
-  facts: Pick<NodeFacts, 'pressures' | 'problems'>,
+  info: Pick<NodeInfo, 'pressures' | 'problems'>,
   time: string,
 ): ConditionsOutcome {
-  const { memory, disk, pid } = facts.pressures
-  const pressures = [memoryWish(memory), diskWish(disk), pidWish(pid)].map((wish) =>
-    applyWish(find(before, wish.type), wish, { time, keepsWords: true }),
+  const { memory, disk, pid } = info.pressures
+  const pressures = [desiredMemory(memory), desiredDisk(disk), desiredPid(pid)].map((desired) =>
+    applyDesired(find(before, desired.type), desired, { time, keepsMessage: true }),
   )
-  const ready = readyWish(facts.problems)
+  const ready = desiredReady(info.problems)
   const earlier = find(before, 'Ready')
-  const outcome = applyWish(earlier, ready, { time, keepsWords: false })
+  const outcome = applyDesired(earlier, ready, { time, keepsMessage: false })
   return {
     conditions: merge(before, [...pressures.map(({ condition }) => condition), outcome.condition]),
     events: [
@@ -39,15 +39,15 @@ export function computeNodeConditions(
   }
 }
 
-function applyWish(
+function applyDesired(
   before: NodeCondition | undefined,
-  { event, ...wish }: ConditionWish,
-  { time, keepsWords }: { readonly time: string; readonly keepsWords: boolean },
+  { event, ...desired }: DesiredCondition,
+  { time, keepsMessage }: { readonly time: string; readonly keepsMessage: boolean },
 ): { readonly condition: NodeCondition; readonly event: readonly string[] } {
-  if (before?.status !== wish.status) {
-    return { condition: { ...wish, lastHeartbeatTime: time, lastTransitionTime: time }, event: [event] }
+  if (before?.status !== desired.status) {
+    return { condition: { ...desired, lastHeartbeatTime: time, lastTransitionTime: time }, event: [event] }
   }
-  const condition = keepsWords ? before : { ...before, ...wish }
+  const condition = keepsMessage ? before : { ...before, ...desired }
   return { condition: { ...condition, lastHeartbeatTime: time }, event: [] }
 }
 
@@ -63,7 +63,7 @@ function find(conditions: readonly NodeCondition[], type: string): NodeCondition
   return conditions.find((condition) => condition.type === type)
 }
 
-function memoryWish(pressed: boolean): ConditionWish {
+function desiredMemory(pressed: boolean): DesiredCondition {
   const amount = pressed ? 'Insufficient' : 'Sufficient'
   return {
     type: 'MemoryPressure',
@@ -74,7 +74,7 @@ function memoryWish(pressed: boolean): ConditionWish {
   }
 }
 
-function diskWish(pressed: boolean): ConditionWish {
+function desiredDisk(pressed: boolean): DesiredCondition {
   const amount = pressed ? '' : 'No'
   return {
     type: 'DiskPressure',
@@ -85,7 +85,7 @@ function diskWish(pressed: boolean): ConditionWish {
   }
 }
 
-function pidWish(pressed: boolean): ConditionWish {
+function desiredPid(pressed: boolean): DesiredCondition {
   const amount = pressed ? 'Insufficient' : 'Sufficient'
   return {
     type: 'PIDPressure',
@@ -96,7 +96,7 @@ function pidWish(pressed: boolean): ConditionWish {
   }
 }
 
-function readyWish(problems: readonly string[]): ConditionWish {
+function desiredReady(problems: readonly string[]): DesiredCondition {
   const [first, ...others] = new Set(problems)
   if (first === undefined) {
     const message = 'kubelet is posting ready status'

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createNodeFacts, createNodeProfile } from '../../../../test/builders/create-node.ts'
+import { createNodeInfo, createNodeProfile } from '../../../../test/builders/create-node.ts'
 import type { Node } from '../../../model/generated/core-v1.ts'
 import { computeInitialNode } from '../compute-initial-node.ts'
 import { computeNodeStatus } from './compute-node-status.ts'
-import type { NodeFacts } from './node-facts.ts'
+import type { NodeInfo } from './node-facts.ts'
 import type { NodeProfile } from './node-profile.ts'
 
 const time = '2026-01-01T00:00:00Z'
@@ -17,21 +17,21 @@ const condition = (type: string, status: string, reason: string, message: string
   lastTransitionTime: time,
 })
 
-function compute(node: Node, facts: Partial<NodeFacts> = {}, profile: Partial<NodeProfile> = {}) {
-  return computeNodeStatus(node, { profile: createNodeProfile(profile), facts: createNodeFacts(facts), time })
+function compute(node: Node, info: Partial<NodeInfo> = {}, profile: Partial<NodeProfile> = {}) {
+  return computeNodeStatus(node, { profile: createNodeProfile(profile), info: createNodeInfo(info), time })
 }
 
 describe('computeNodeStatus()', () => {
   test('says everything about a node that is new', () => {
     const handler = (name: string) => ({ name, features: { recursiveReadOnlyMounts: true, userNamespaces: false } })
-    const facts = {
+    const info = {
       swapBytes: 1024n,
       images: [{ id: 'i', repoTags: ['a:1'], repoDigests: [], size: 7n }],
       handlers: [handler('runc'), handler('')],
       supplementalGroupsPolicy: true,
       volumesInUse: ['v'],
     }
-    const outcome = compute(computeInitialNode(createNodeProfile()), facts, { declaredFeatures: ['F'] })
+    const outcome = compute(computeInitialNode(createNodeProfile()), info, { declaredFeatures: ['F'] })
     const amounts = { cpu: '2', memory: '1Gi', pods: '110', 'ephemeral-storage': '16Gi' }
     assert.deepEqual(outcome, {
       node: {
@@ -95,7 +95,7 @@ describe('computeNodeStatus()', () => {
   })
 
   test('is not ready without the resources that a node must have', () => {
-    const size = { ...createNodeFacts().size, storageBytes: undefined }
+    const size = { ...createNodeInfo().size, storageBytes: undefined }
     const { node } = compute({}, { size, problems: ['no runtime'] })
     assert.equal(
       node.status?.conditions?.at(-1)?.message,
@@ -117,7 +117,7 @@ describe('computeNodeStatus()', () => {
 
   test('sees that the machine was started anew', () => {
     const { node } = compute({})
-    const identity = { ...createNodeFacts().identity, bootId: 'b-2' }
+    const identity = { ...createNodeInfo().identity, bootId: 'b-2' }
     assert.deepEqual([compute(node).rebooted, compute(node, { identity }).rebooted], [false, true])
   })
 })

@@ -3,7 +3,7 @@ import { computeNodeAddresses } from './compute-node-addresses.ts'
 import { computeNodeConditions } from './compute-node-conditions.ts'
 import { computeNodeImages } from './compute-node-images.ts'
 import { computeMissingCapacity, computeNodeResources } from './compute-node-resources.ts'
-import type { NodeFacts } from './node-facts.ts'
+import type { NodeInfo } from './node-facts.ts'
 import type { NodeProfile } from './node-profile.ts'
 
 /** A Node object brought up to date. */
@@ -20,18 +20,18 @@ export interface NodeOutcome {
 /** What a Node object should say now; of what others put into it, all stays. */
 export function computeNodeStatus(
   node: Node,
-  { profile, facts, time }: { readonly profile: NodeProfile; readonly facts: NodeFacts; readonly time: string },
+  { profile, info, time }: { readonly profile: NodeProfile; readonly info: NodeInfo; readonly time: string },
 ): NodeOutcome {
   const before = node.status ?? {}
   const annotations = node.metadata?.annotations ?? {}
-  const reach = computeNodeAddresses({ addresses: before.addresses ?? [], annotations }, profile, facts.address)
-  const { capacity, allocatable } = computeNodeResources(before, profile.resources, facts.size)
+  const reach = computeNodeAddresses({ addresses: before.addresses ?? [], annotations }, profile, info.address)
+  const { capacity, allocatable } = computeNodeResources(before, profile.resources, info.size)
   const missing = computeMissingCapacity(capacity, profile.resources)
   const problems = [
-    ...facts.problems,
+    ...info.problems,
     ...(missing.length > 0 ? [`missing node capacity for resources: ${missing.join(', ')}`] : []),
   ]
-  const { conditions, events } = computeNodeConditions(before.conditions ?? [], { ...facts, problems }, time)
+  const { conditions, events } = computeNodeConditions(before.conditions ?? [], { ...info, problems }, time)
   const status: NodeStatus = {
     ...before,
     ...(typeof reach === 'string' ? {} : { addresses: reach.addresses }),
@@ -39,13 +39,13 @@ export function computeNodeStatus(
     allocatable,
     conditions,
     daemonEndpoints: { kubeletEndpoint: { Port: profile.kubeletPort } },
-    images: computeNodeImages(facts.images, profile.maxImages),
-    nodeInfo: computeNodeInfo(profile, facts),
-    runtimeHandlers: [...facts.handlers].sort((a, b) => ((a.name ?? '') < (b.name ?? '') ? -1 : 1)),
-    ...(facts.supplementalGroupsPolicy === undefined
+    images: computeNodeImages(info.images, profile.maxImages),
+    nodeInfo: computeNodeInfo(profile, info),
+    runtimeHandlers: [...info.handlers].sort((a, b) => ((a.name ?? '') < (b.name ?? '') ? -1 : 1)),
+    ...(info.supplementalGroupsPolicy === undefined
       ? {}
-      : { features: { supplementalGroupsPolicy: facts.supplementalGroupsPolicy } }),
-    ...(facts.volumesInUse === undefined ? {} : { volumesInUse: facts.volumesInUse }),
+      : { features: { supplementalGroupsPolicy: info.supplementalGroupsPolicy } }),
+    ...(info.volumesInUse === undefined ? {} : { volumesInUse: info.volumesInUse }),
     ...(profile.declaredFeatures === undefined ? {} : { declaredFeatures: profile.declaredFeatures }),
   }
   const metadata = typeof reach === 'string' ? node.metadata : { ...node.metadata, annotations: reach.annotations }
@@ -53,12 +53,12 @@ export function computeNodeStatus(
   return {
     node: { ...node, metadata, status },
     events,
-    rebooted: bootId !== '' && bootId !== facts.identity.bootId,
+    rebooted: bootId !== '' && bootId !== info.identity.bootId,
     faults: typeof reach === 'string' ? [reach] : [],
   }
 }
 
-function computeNodeInfo(profile: NodeProfile, { identity, swapBytes, runtimeVersion }: NodeFacts): NodeSystemInfo {
+function computeNodeInfo(profile: NodeProfile, { identity, swapBytes, runtimeVersion }: NodeInfo): NodeSystemInfo {
   return {
     machineID: identity.machineId,
     systemUUID: identity.systemUuid,

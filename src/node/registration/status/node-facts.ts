@@ -1,7 +1,7 @@
 import type { NodeRuntimeHandler } from '../../../model/generated/core-v1.ts'
 
 /** What is true of the node now: everything that its status is computed from, beside how it was set up. */
-export interface NodeFacts {
+export interface NodeInfo {
   readonly identity: {
     readonly machineId: string
     readonly systemUuid: string
@@ -11,10 +11,10 @@ export interface NodeFacts {
   }
   readonly size: MachineSize
   readonly swapBytes: bigint
-  readonly address: AddressFacts
+  readonly address: AddressInfo
   /** As in "containerd://2.1.4". */
   readonly runtimeVersion: string
-  readonly images: readonly ImageFacts[]
+  readonly images: readonly ImageInfo[]
   readonly handlers: readonly NodeRuntimeHandler[]
   /** Undefined while the runtime does not say. */
   readonly supplementalGroupsPolicy: boolean | undefined
@@ -26,7 +26,7 @@ export interface NodeFacts {
 }
 
 /** Devices that plugins bring. */
-export interface DeviceFacts {
+export interface DeviceInfo {
   /** By resource. */
   readonly capacity: ReadonlyMap<string, number>
   readonly allocatable: ReadonlyMap<string, number>
@@ -40,20 +40,20 @@ export interface MachineSize {
   readonly memoryBytes: bigint
   readonly hugepages: readonly { readonly sizeBytes: bigint; readonly count: bigint }[]
   /** Undefined where nobody counts them. */
-  readonly devices?: DeviceFacts | undefined
+  readonly devices?: DeviceInfo | undefined
   /** Of the file system that holds the root directory; undefined while it could not be read. */
   readonly storageBytes: bigint | undefined
 }
 
 /** By which address the node is reached. */
-export interface AddressFacts {
+export interface AddressInfo {
   /** What is wrong with the addresses that were asked for. */
   readonly fault: string | undefined
   /** The address that was found, where none was asked for. */
   readonly found: string | undefined
 }
 
-export interface ImageFacts {
+export interface ImageInfo {
   readonly id: string
   readonly repoTags: readonly string[]
   readonly repoDigests: readonly string[]

@@ -10,17 +10,17 @@ import type { NodeOutcome } from './compute-node-status.ts'
 import { FailureLog } from '../failure-log.ts'
 import { isRefusal, isSilence } from '../node-api.ts'
 import type { NodeApi } from '../node-api.ts'
-import type { NodeFacts } from './node-facts.ts'
+import type { NodeInfo } from './node-facts.ts'
 import type { NodeProfile } from './node-profile.ts'
 import type { NodeStartup } from '../node-startup.ts'
 import type { OwnNode } from '../own-node.ts'
-import { tellNode } from './tell-node.ts'
+import { reportNode } from './tell-node.ts'
 
 export interface NodeStatusWriterDeps {
   readonly api: Pick<NodeApi, 'getNode' | 'patchNodeStatus'>
   readonly ownNode: OwnNode
   readonly profile: NodeProfile
-  readonly facts: () => NodeFacts
+  readonly info: () => NodeInfo
   /** After this time the status is written although nothing has changed. */
   readonly reportFrequencyMs: number
   readonly events: NodeEvents
@@ -45,7 +45,7 @@ export class NodeStatusWriter {
   #shiftMs = 0
   #podCidrs = ''
   #unschedulable = false
-  #rebootTold = false
+  #rebootReported = false
   #faults = ''
 
   constructor(deps: NodeStatusWriterDeps) {
@@ -76,10 +76,10 @@ export class NodeStatusWriter {
     const { api, ownNode, profile, clock, random, reportFrequencyMs } = this.#deps
     this.#follow(node)
     const labels = { ...node.metadata?.labels, ...requiredLabels(profile) }
-    const facts = this.#deps.facts()
+    const info = this.#deps.info()
     const outcome = computeNodeStatus(
       { ...node, metadata: { ...node.metadata, labels } },
-      { profile, facts, time: toApiTime(clock.now()) },
+      { profile, info, time: toApiTime(clock.now()) },
     )
     this.#logFaults(outcome.faults)
     const changed = computeNodeChanged(node, outcome.node)
@@ -90,7 +90,7 @@ export class NodeStatusWriter {
     if (isReady(outcome.node)) this.#deps.startup?.ready()
     this.#reportedAt = clock.monotonic()
     this.#shiftMs = changed || isFirst ? reportFrequencyMs * (random() - 0.5) : 0
-    this.#tell(outcome, facts)
+    this.#report(outcome, info)
   }
 
   #isOld(): boolean {
@@ -107,14 +107,14 @@ export class NodeStatusWriter {
     const unschedulable = spec?.unschedulable === true
     if (unschedulable === this.#unschedulable) return
     this.#unschedulable = unschedulable
-    tellNode(events, profile.nodeName, [unschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable'])
+    reportNode(events, profile.nodeName, [unschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable'])
   }
 
-  #tell({ events: reasons, rebooted }: NodeOutcome, { identity }: NodeFacts): void {
+  #report({ events: reasons, rebooted }: NodeOutcome, { identity }: NodeInfo): void {
     const { events, profile } = this.#deps
-    tellNode(events, profile.nodeName, reasons)
-    if (!rebooted || this.#rebootTold) return
-    this.#rebootTold = true
+    reportNode(events, profile.nodeName, reasons)
+    if (!rebooted || this.#rebootReported) return
+    this.#rebootReported = true
     const message = `Node ${profile.nodeName} has been rebooted, boot id: ${identity.bootId}`
     events.record({ type: 'Warning', reason: 'Rebooted', message })
   }

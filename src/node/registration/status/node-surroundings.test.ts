@@ -81,15 +81,15 @@ describe('NodeSurroundings', () => {
       const { surroundings, answers, clock, seen } = setUp()
       const late = Promise.withResolvers<void>()
       answers.address = async () => (await late.promise, { fault: undefined, found: '192.0.2.1' })
-      const told: unknown[] = []
-      void surroundings.addressSought.then(() => told.push(seen()[0]))
+      const reported: unknown[] = []
+      void surroundings.addressSought.then(() => reported.push(seen()[0]))
       const refreshed = surroundings.refresh(never)
       await clock.advance(5000)
       await refreshed
-      assert.deepEqual(told, [])
+      assert.deepEqual(reported, [])
       end(late)
       await clock.advance(0)
-      assert.deepEqual(told, [name === 'comes' ? '192.0.2.1' : undefined])
+      assert.deepEqual(reported, [name === 'comes' ? '192.0.2.1' : undefined])
     })
   }
 

@@ -4,14 +4,14 @@ import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
 import { fetchRuntimeVersion } from '../../../protocols/cri/runtime-version.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import { FailureLog } from '../failure-log.ts'
-import type { AddressFacts, ImageFacts } from './node-facts.ts'
+import type { AddressInfo, ImageInfo } from './node-facts.ts'
 import { toRuntimeVersion } from './to-runtime-version.ts'
 
 export interface NodeSurroundingsDeps {
   readonly calls: Pick<CriCalls, 'listImages' | 'version'>
   /** What the runtime said when the agent connected to it. */
   readonly runtime: { readonly name: string; readonly version: string }
-  readonly readAddress: () => Promise<AddressFacts>
+  readonly readAddress: () => Promise<AddressInfo>
   /** The size of the file system that holds the root directory. */
   readonly readStorageBytes: () => Promise<bigint>
   readonly clock: Clock
@@ -38,10 +38,10 @@ export class NodeSurroundings {
   readonly #deps: NodeSurroundingsDeps
   readonly #pieces: readonly Piece[]
   readonly #addressSought = Promise.withResolvers<void>()
-  #address: AddressFacts = { fault: undefined, found: undefined }
+  #address: AddressInfo = { fault: undefined, found: undefined }
   #storageBytes: bigint | undefined
   #runtimeVersion: string
-  #images: readonly ImageFacts[] = []
+  #images: readonly ImageInfo[] = []
 
   constructor(deps: NodeSurroundingsDeps) {
     this.#deps = deps
@@ -69,7 +69,7 @@ export class NodeSurroundings {
     ]
   }
 
-  get address(): AddressFacts {
+  get address(): AddressInfo {
     return this.#address
   }
 
@@ -86,7 +86,7 @@ export class NodeSurroundings {
     return this.#runtimeVersion
   }
 
-  get images(): readonly ImageFacts[] {
+  get images(): readonly ImageInfo[] {
     return this.#images
   }
 

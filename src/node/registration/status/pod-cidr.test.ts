@@ -8,12 +8,12 @@ import { PodCidr } from './pod-cidr.ts'
 
 async function setUp() {
   const clock = new FakeClock()
-  const told: (string | undefined)[] = []
+  const reported: (string | undefined)[] = []
   const failures: CriErrorCode[] = []
   const podCidr = new PodCidr({
     calls: {
       updateRuntimeConfig: async ({ runtimeConfig }) => {
-        told.push(runtimeConfig?.networkConfig?.podCidr)
+        reported.push(runtimeConfig?.networkConfig?.podCidr)
         const code = failures.shift()
         if (code !== undefined) throw new CriCallError('updateRuntimeConfig', code, 'no')
         return {}
@@ -29,7 +29,7 @@ async function setUp() {
   return {
     podCidr,
     clock,
-    told,
+    reported,
     failures,
     stop: async () => {
       stop.abort(new Error('leave'))
@@ -41,34 +41,34 @@ async function setUp() {
 
 describe('PodCidr', () => {
   test('tells each change once', async () => {
-    const { podCidr, clock, told, stop } = await setUp()
+    const { podCidr, clock, reported, stop } = await setUp()
     for (const cidr of ['10.0.0.0/24', '10.0.0.0/24', '10.0.1.0/24']) {
       podCidr.set(cidr)
       await clock.advance(10_000)
     }
-    assert.deepEqual(told, ['10.0.0.0/24', '10.0.1.0/24'])
+    assert.deepEqual(reported, ['10.0.0.0/24', '10.0.1.0/24'])
     await stop()
   })
 
   test('tries again until the runtime has taken it', async () => {
-    const { podCidr, clock, told, failures, stop } = await setUp()
+    const { podCidr, clock, reported, failures, stop } = await setUp()
     failures.push('Unavailable')
     podCidr.set('10.0.0.0/24')
     await clock.advance(4999)
-    assert.equal(told.length, 1)
+    assert.equal(reported.length, 1)
     await clock.advance(1)
-    assert.equal(told.length, 2)
+    assert.equal(reported.length, 2)
     await clock.advance(60_000)
-    assert.equal(told.length, 2)
+    assert.equal(reported.length, 2)
     await stop()
   })
 
   test('leaves a runtime alone that does not want to know', async () => {
-    const { podCidr, clock, told, failures, stop } = await setUp()
+    const { podCidr, clock, reported, failures, stop } = await setUp()
     failures.push('Unimplemented')
     podCidr.set('10.0.0.0/24')
     await clock.advance(60_000)
-    assert.equal(told.length, 1)
+    assert.equal(reported.length, 1)
     await stop()
   })
 })

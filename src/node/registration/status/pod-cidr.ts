@@ -16,7 +16,7 @@ const RETRY_MS = 5000
 /** Tells the runtime which addresses the pods of this node have. */
 export class PodCidr {
   readonly #deps: PodCidrDeps
-  readonly #bell = new Wakeup()
+  readonly #wakeup = new Wakeup()
   #wanted: string | undefined
 
   constructor(deps: PodCidrDeps) {
@@ -26,22 +26,22 @@ export class PodCidr {
   /** Several ranges have commas between. */
   set(cidrs: string): void {
     this.#wanted = cidrs
-    this.#bell.wake()
+    this.#wakeup.wake()
   }
 
   /** Tells each change until the runtime has taken it. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps
     const failures = new FailureLog(this.#deps.log, 'tell the runtime the addresses of pods')
-    let told: string | undefined
+    let reported: string | undefined
     for (;;) {
       const wanted = this.#wanted
-      if (wanted !== undefined && wanted !== told && (await this.#tell(wanted, failures, signal))) told = wanted
-      await this.#bell.wait({ clock, ms: told === this.#wanted ? undefined : RETRY_MS }, signal)
+      if (wanted !== undefined && wanted !== reported && (await this.#report(wanted, failures, signal))) reported = wanted
+      await this.#wakeup.wait({ clock, ms: reported === this.#wanted ? undefined : RETRY_MS }, signal)
     }
   }
 
-  async #tell(podCidr: string, failures: FailureLog, signal: AbortSignal): Promise<boolean> {
+  async #report(podCidr: string, failures: FailureLog, signal: AbortSignal): Promise<boolean> {
     const { calls, log } = this.#deps
     try {
       await calls.updateRuntimeConfig({ runtimeConfig: { networkConfig: { podCidr } } }, signal)

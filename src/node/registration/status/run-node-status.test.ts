@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createNodeFacts, createNodeProfile } from '../../../../test/builders/create-node.ts'
+import { createNodeInfo, createNodeProfile } from '../../../../test/builders/create-node.ts'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { FakeNodeApi, refusal } from '../../../../test/fakes/fake-node-api.ts'
 import { silentLogger } from '../../../../test/fakes/silent-logger.ts'
@@ -8,14 +8,14 @@ import { Wakeup } from '../../../base/async/wakeup.ts'
 import { KubeUnreachableError } from '../../../protocols/kube-api/kube-client.ts'
 import type { Node } from '../../../model/generated/core-v1.ts'
 import { computeNodeStatus } from './compute-node-status.ts'
-import type { NodeFacts } from './node-facts.ts'
+import type { NodeInfo } from './node-facts.ts'
 import { OwnNode } from '../own-node.ts'
 import { runNodeStatus } from './run-node-status.ts'
 import type { NodeStatusDeps } from './run-node-status.ts'
 
 const away = () => new KubeUnreachableError('no answer')
 const NODE_INFO =
-  computeNodeStatus({}, { profile: createNodeProfile(), facts: createNodeFacts(), time: '' }).node.status?.nodeInfo ??
+  computeNodeStatus({}, { profile: createNodeProfile(), info: createNodeInfo(), time: '' }).node.status?.nodeInfo ??
   assert.fail()
 const CREATED = ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID']
 
@@ -23,10 +23,10 @@ const CREATED = ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSuf
 function setUp(options: Partial<NodeStatusDeps> = {}) {
   const clock = new FakeClock()
   const api = new FakeNodeApi()
-  const bell = new Wakeup()
-  const told: string[] = []
+  const wakeup = new Wakeup()
+  const reported: string[] = []
   const cidrs: string[] = []
-  let facts: NodeFacts = createNodeFacts()
+  let info: NodeInfo = createNodeInfo()
   let dropped = 0
   const stop = new AbortController()
   const start = async () => {
@@ -35,14 +35,14 @@ function setUp(options: Partial<NodeStatusDeps> = {}) {
         api,
         ownNode: new OwnNode(() => api.node),
         profile: createNodeProfile(),
-        facts: () => facts,
+        info: () => info,
         register: true,
         updateFrequencyMs: 10_000,
         reportFrequencyMs: 300_000,
-        events: { record: ({ type, reason }) => void told.push(type === 'Normal' ? reason : `${type} ${reason}`) },
+        events: { record: ({ type, reason }) => void reported.push(type === 'Normal' ? reason : `${type} ${reason}`) },
         onPodCidr: (cidr) => void cidrs.push(cidr),
         dropConnections: () => void (dropped += 1),
-        bell,
+        wakeup,
         clock,
         log: silentLogger,
         random: () => 0.5,
@@ -63,12 +63,12 @@ function setUp(options: Partial<NodeStatusDeps> = {}) {
   return {
     clock,
     api,
-    bell,
-    told,
+    wakeup,
+    reported,
     cidrs,
     start,
     dropped: () => dropped,
-    set: (parts: Partial<NodeFacts>) => (facts = createNodeFacts(parts)),
+    set: (parts: Partial<NodeInfo>) => (info = createNodeInfo(parts)),
     /** What was asked since the last look. */
     calls: () => api.calls.splice(0),
   }
@@ -82,9 +82,9 @@ const change = (node: Node | undefined, spec: Node['spec']): Node => ({
 
 describe('runNodeStatus()', () => {
   test('makes the node, and then is quiet', async () => {
-    const { start, clock, calls, told } = setUp()
+    const { start, clock, calls, reported } = setUp()
     const loop = await start()
-    assert.deepEqual([calls(), told], [['createNode'], ['Starting', ...CREATED]])
+    assert.deepEqual([calls(), reported], [['createNode'], ['Starting', ...CREATED]])
     await clock.advance(299_000)
     assert.deepEqual(calls(), [])
     await loop.stop()
@@ -104,40 +104,40 @@ describe('runNodeStatus()', () => {
   })
 
   test('is neither silent nor busy when the clock is set, and no condition changes', async () => {
-    const { start, clock, calls, told, api } = setUp({ random: () => 0 })
+    const { start, clock, calls, reported, api } = setUp({ random: () => 0 })
     const loop = await start()
     const since = () => api.node?.status?.conditions?.map(({ type, lastTransitionTime }) => [type, lastTransitionTime])
     const before = since()
     for (const hours of [5, -10]) {
       calls()
-      told.length = 0
+      reported.length = 0
       clock.step(hours * 3_600_000)
       await clock.advance(600_000)
-      assert.deepEqual([calls(), told, since()], [['patchNodeStatus', 'patchNodeStatus'], [], before])
+      assert.deepEqual([calls(), reported, since()], [['patchNodeStatus', 'patchNodeStatus'], [], before])
     }
     await loop.stop()
   })
 
   test('looks at once when it is told to, and tells what changed, once', async () => {
-    const { start, clock, calls, set, bell, told, api } = setUp()
+    const { start, clock, calls, set, wakeup, reported, api } = setUp()
     const loop = await start()
     calls()
-    told.length = 0
+    reported.length = 0
     set({ problems: ['container runtime is down'] })
-    bell.wake()
+    wakeup.wake()
     await clock.advance(0)
-    assert.deepEqual([calls(), told.splice(0)], [['patchNodeStatus'], ['NodeNotReady']])
+    assert.deepEqual([calls(), reported.splice(0)], [['patchNodeStatus'], ['NodeNotReady']])
     const [patched] = api.patches.slice(-1)
     assert.deepEqual(Object.keys(patched ?? {}), ['status'])
     assert.equal(api.node?.status?.conditions?.at(-1)?.message, 'container runtime is down')
     set({})
     await clock.advance(10_200)
-    assert.deepEqual([calls(), told.splice(0)], [['patchNodeStatus'], ['NodeReady']])
+    assert.deepEqual([calls(), reported.splice(0)], [['patchNodeStatus'], ['NodeReady']])
     await loop.stop()
   })
 
   test('puts right a node that is there, and leaves the rest to those who changed it', async () => {
-    const { start, api, calls, told } = setUp({ profile: createNodeProfile({ labels: { custom: 'x' } }) })
+    const { start, api, calls, reported } = setUp({ profile: createNodeProfile({ labels: { custom: 'x' } }) })
     api.node = {
       metadata: { name: 'node-1', resourceVersion: '0', labels: { 'kubernetes.io/arch': 'arm64' } },
       spec: { unschedulable: true, podCIDRs: ['10.1.0.0/24'] },
@@ -148,7 +148,7 @@ describe('runNodeStatus()', () => {
     }
     const loop = await start()
     assert.deepEqual(calls(), ['createNode', 'getNode', 'patchNodeStatus', 'patchNodeStatus'])
-    assert.deepEqual(told, ['Starting', 'NodeNotSchedulable', ...CREATED, 'NodeReady', 'Warning Rebooted'])
+    assert.deepEqual(reported, ['Starting', 'NodeNotSchedulable', ...CREATED, 'NodeReady', 'Warning Rebooted'])
     assert.deepEqual(
       [api.node.metadata?.labels?.['kubernetes.io/arch'], api.node.metadata?.labels?.['custom']],
       ['amd64', undefined],
@@ -234,9 +234,9 @@ describe('runNodeStatus()', () => {
   })
 
   test('passes on the addresses of pods, and tells whether the node takes pods', async () => {
-    const { start, api, clock, cidrs, told } = setUp()
+    const { start, api, clock, cidrs, reported } = setUp()
     const loop = await start()
-    told.length = 0
+    reported.length = 0
     for (const spec of [
       { podCIDRs: ['10.0.1.0/24', 'fd00::/64'], unschedulable: true },
       { podCIDRs: ['10.0.1.0/24', 'fd00::/64'] },
@@ -247,7 +247,7 @@ describe('runNodeStatus()', () => {
       await clock.advance(10_200)
     }
     assert.deepEqual(
-      [cidrs, told],
+      [cidrs, reported],
       [
         ['10.0.1.0/24,fd00::/64', '10.0.2.0/24'],
         ['NodeNotSchedulable', 'NodeSchedulable'],

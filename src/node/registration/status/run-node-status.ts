@@ -11,7 +11,7 @@ export interface NodeStatusDeps extends NodeStatusWriterDeps, RegistrationDeps {
   /** How often the state of the node is looked at. */
   readonly updateFrequencyMs: number
   /** Rung when something about the node has changed: then it is not waited. */
-  readonly bell: Wakeup
+  readonly wakeup: Wakeup
 }
 
 // So that the nodes of a cluster do not march in step.
@@ -19,12 +19,12 @@ const JITTER = 0.04
 
 /** Registers the node, then keeps its status true until the signal aborts. */
 export async function runNodeStatus(deps: NodeStatusDeps, signal: AbortSignal): Promise<void> {
-  const { events, register, bell, clock, random, updateFrequencyMs } = deps
+  const { events, register, wakeup, clock, random, updateFrequencyMs } = deps
   events.record({ type: 'Normal', reason: 'Starting', message: 'Starting kubelet.' })
   if (register) await registerNode(deps, signal)
   const writer = new NodeStatusWriter(deps)
   for (;;) {
     await writer.update(signal)
-    await bell.wait({ clock, ms: updateFrequencyMs * (1 + JITTER * random()) }, signal)
+    await wakeup.wait({ clock, ms: updateFrequencyMs * (1 + JITTER * random()) }, signal)
   }
 }

@@ -1,7 +1,7 @@
 import type { NodeEvents } from '../../../model/events/node-events.ts'
 
 /** Tells what is now true of the node, one event for each reason. */
-export function tellNode(events: NodeEvents, nodeName: string, reasons: readonly string[]): void {
+export function reportNode(events: NodeEvents, nodeName: string, reasons: readonly string[]): void {
   for (const reason of reasons) {
     events.record({ type: 'Normal', reason, message: `Node ${nodeName} status is now: ${reason}` })
   }

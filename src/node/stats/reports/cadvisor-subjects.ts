@@ -1,14 +1,14 @@
 import type { FileSystemUsage } from '../../../system/files/file-usage.ts'
 import { formatLabels } from './metric-family.ts'
 import type { InterfaceCounters } from '../sampling/parse-net-dev.ts'
-import type { CgroupFigures, StatsSnapshot } from '../stats-snapshot.ts'
+import type { CgroupUsage, StatsSnapshot } from '../stats-snapshot.ts'
 
 /** Something that has a cgroup, with what cAdvisor's metrics say of it. */
 export interface CadvisorSubject {
   readonly base: Readonly<Record<string, string>>
   /** The same, written. */
   readonly labels: string
-  readonly cgroup: CgroupFigures
+  readonly cgroup: CgroupUsage
   readonly startedAt: number
   readonly processes: number | undefined
   readonly interfaces: readonly InterfaceCounters[]
@@ -51,7 +51,7 @@ export function listCadvisorSubjects({ node, pods }: StatsSnapshot): readonly Ca
   ]
 }
 
-function toSubject(cgroup: CgroupFigures, named: Named, extra: Extra): CadvisorSubject {
+function toSubject(cgroup: CgroupUsage, named: Named, extra: Extra): CadvisorSubject {
   const { name = '', image = '', container = '', pod = '', namespace = '' } = named
   const base = { id: cgroup.path, name, image, container, pod, namespace }
   const { startedAt = 0, processes, interfaces = [], fileSystems = [] } = extra

@@ -1,15 +1,15 @@
 import type { MetricFamily, MetricSample } from './metric-family.ts'
 import { formatLabels } from './metric-family.ts'
-import type { CgroupFigures, StatsSnapshot } from '../stats-snapshot.ts'
+import type { CgroupUsage, StatsSnapshot } from '../stats-snapshot.ts'
 
 const NANOS = 1e9
 
 /** A sample of something that has a cgroup, at the time when that was read. */
-type Measure = (cgroup: CgroupFigures) => number | undefined
+type Measure = (cgroup: CgroupUsage) => number | undefined
 
 interface Subject {
   readonly labels: string
-  readonly cgroup: CgroupFigures
+  readonly cgroup: CgroupUsage
   readonly startedAt: number
 }
 

@@ -1,6 +1,6 @@
 import type { FileSystemUsage, TreeUsage } from '../../../system/files/file-usage.ts'
 import { computeNetworkStats, computeUsageStats, toStatsTime } from '../compute-usage-stats.ts'
-import type { ContainerFigures, NodeFigures, PodFigures, StatsSnapshot, VolumeFigures } from '../stats-snapshot.ts'
+import type { ContainerUsage, NodeUsage, PodUsage, StatsSnapshot, VolumeUsage } from '../stats-snapshot.ts'
 import type { ContainerStats, FsStats, NodeStats, PodStats, Summary, VolumeStats } from './summary-types.ts'
 
 /** What the parts of a summary go by. */
@@ -55,7 +55,7 @@ function computeNodeStats({ snapshot, onlyCpuAndMemory }: Context, nodeName: str
 }
 
 /** What belongs to the machine is limited by the machine. */
-function withCapacity<T extends Pick<ContainerStats, 'memory'>>(usage: T, { memoryCapacityBytes }: NodeFigures): T {
+function withCapacity<T extends Pick<ContainerStats, 'memory'>>(usage: T, { memoryCapacityBytes }: NodeUsage): T {
   const { memory } = usage
   if (memory === undefined || memory.availableBytes !== undefined) return usage
   const availableBytes = Math.max(0, memoryCapacityBytes - (memory.workingSetBytes ?? 0))
@@ -63,7 +63,7 @@ function withCapacity<T extends Pick<ContainerStats, 'memory'>>(usage: T, { memo
   return { ...usage, memory: { time, ...rest, availableBytes } }
 }
 
-function computePodStats(context: Context, pod: PodFigures): PodStats {
+function computePodStats(context: Context, pod: PodUsage): PodStats {
   const { snapshot, onlyCpuAndMemory } = context
   const time = toStatsTime(snapshot.time)
   const volumes = [...pod.volumes].sort((a, b) => Number(b.isLocalEphemeral) - Number(a.isLocalEphemeral))
@@ -83,7 +83,7 @@ function computePodStats(context: Context, pod: PodFigures): PodStats {
   }
 }
 
-function computeContainerStats({ snapshot, onlyCpuAndMemory }: Context, container: ContainerFigures): ContainerStats {
+function computeContainerStats({ snapshot, onlyCpuAndMemory }: Context, container: ContainerUsage): ContainerStats {
   const { rootfs, logs } = container
   const { imageFs, fs } = snapshot.node
   return {
@@ -100,7 +100,7 @@ function computeContainerStats({ snapshot, onlyCpuAndMemory }: Context, containe
 }
 
 /** What a pod takes of the node and gives back when it goes. */
-function computeEphemeralStorage(node: NodeFigures, pod: PodFigures, time: string): FsStats | undefined {
+function computeEphemeralStorage(node: NodeUsage, pod: PodUsage, time: string): FsStats | undefined {
   if (pod.ownFiles === undefined) return undefined
   const volumes = pod.volumes.filter(({ isLocalEphemeral }) => isLocalEphemeral)
   const parts: readonly TreeUsage[] = [
@@ -130,7 +130,7 @@ function toFs(usage: Partial<FileSystemUsage>, time: string): FsStats {
   }
 }
 
-function toVolume(volume: VolumeFigures): VolumeStats {
+function toVolume(volume: VolumeUsage): VolumeStats {
   const { name, time, pvcRef, isAbnormal } = volume
   return {
     ...toFs(volume, toStatsTime(time)),

@@ -13,7 +13,7 @@ export interface PressureLine {
 }
 
 /** What is wanted besides cpu and memory. */
-export interface SampleWish {
+export interface SampleRequest {
   readonly details: boolean
   /** How long tasks waited; only cgroup v2 tells. */
   readonly pressure: boolean

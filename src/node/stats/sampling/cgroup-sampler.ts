@@ -1,11 +1,11 @@
 import type { Clock } from '../../../base/async/clock.ts'
 import type { CgroupReader } from '../../../system/cgroups/cgroup-reader.ts'
-import type { SampleWish } from './cgroup-sample.ts'
+import type { SampleRequest } from './cgroup-sample.ts'
 import { computeNanoCores } from '../compute-nano-cores.ts'
 import type { CpuReading } from '../compute-nano-cores.ts'
 import { readCgroupV1 } from './read-cgroup-v1.ts'
 import { readCgroupV2 } from './read-cgroup-v2.ts'
-import type { CgroupFigures } from '../stats-snapshot.ts'
+import type { CgroupUsage } from '../stats-snapshot.ts'
 
 /** Reads cgroups, and remembers of each what it takes to know how much cpu it uses. */
 export class CgroupSampler {
@@ -20,9 +20,9 @@ export class CgroupSampler {
   }
 
   /** Undefined when there is no such cgroup. */
-  sample(path: string, wish: SampleWish): CgroupFigures | undefined {
+  sample(path: string, desired: SampleRequest): CgroupUsage | undefined {
     const read = this.#cgroups.version === 2 ? readCgroupV2 : readCgroupV1
-    const sample = read(this.#cgroups, path, wish)
+    const sample = read(this.#cgroups, path, desired)
     if (sample.cpu === undefined && sample.memory === undefined) return undefined
     const at = this.#clock.monotonic()
     const reading = computeNanoCores(this.#before.get(path), { at, usageNanos: sample.cpu?.usageNanos ?? 0 })
@@ -31,12 +31,12 @@ export class CgroupSampler {
   }
 
   /** Forgets what an earlier look did not get to the end with. */
-  beginLook(): void {
+  beginRelist(): void {
     this.#now = new Map()
   }
 
   /** Ends a look: what was not sampled in it is forgotten. */
-  endLook(): void {
+  endRelist(): void {
     this.#before = this.#now
     this.#now = new Map()
   }

@@ -1,5 +1,5 @@
 import type { CgroupReader } from '../../../system/cgroups/cgroup-reader.ts'
-import type { CgroupDetails, CgroupSample, CpuThrottling, MemorySample, SampleWish } from './cgroup-sample.ts'
+import type { CgroupDetails, CgroupSample, CpuThrottling, MemorySample, SampleRequest } from './cgroup-sample.ts'
 import { parseBlkio, parseFlat, parseLimit, parseNumber } from './parse-cgroup-text.ts'
 
 // The unit of cpuacct.stat; the same on every architecture that we run on.
@@ -7,7 +7,7 @@ const TICKS_PER_SECOND = 100
 const NANOS = 1e9
 
 /** Reads a cgroup of the old kind, whose controllers have a tree each. */
-export function readCgroupV1(reader: CgroupReader, cgroup: string, wish: SampleWish): CgroupSample {
+export function readCgroupV1(reader: CgroupReader, cgroup: string, desired: SampleRequest): CgroupSample {
   const usageNanos = parseNumber(reader.read('cpuacct', cgroup, 'cpuacct.usage'))
   const statText = reader.read('memory', cgroup, 'memory.stat')
   const stat = parseFlat(statText)
@@ -26,7 +26,7 @@ export function readCgroupV1(reader: CgroupReader, cgroup: string, wish: SampleW
             limitBytes: memswLimit === undefined ? undefined : Math.max(0, memswLimit - (memory?.limitBytes ?? 0)),
           },
     ioPressure: undefined,
-    details: wish.details ? readDetails(reader, cgroup, memswLimit) : undefined,
+    details: desired.details ? readDetails(reader, cgroup, memswLimit) : undefined,
   }
 }
 

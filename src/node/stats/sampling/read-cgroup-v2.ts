@@ -1,5 +1,5 @@
 import type { CgroupReader } from '../../../system/cgroups/cgroup-reader.ts'
-import type { CgroupDetails, CgroupSample, CpuThrottling, MemorySample, Pressure, SampleWish } from './cgroup-sample.ts'
+import type { CgroupDetails, CgroupSample, CpuThrottling, MemorySample, Pressure, SampleRequest } from './cgroup-sample.ts'
 import { parseFlat, parseIoStat, parseLimit, parseNumber, parsePressure } from './parse-cgroup-text.ts'
 
 const MICROS = 1e6
@@ -9,7 +9,7 @@ const NANOS_PER_MICRO = 1000
 type Flat = (name: string) => number
 
 /** Reads a cgroup of the unified tree. */
-export function readCgroupV2(reader: CgroupReader, cgroup: string, wish: SampleWish): CgroupSample {
+export function readCgroupV2(reader: CgroupReader, cgroup: string, desired: SampleRequest): CgroupSample {
   const cpuText = reader.read('cpu', cgroup, 'cpu.stat')
   const cpu = parseFlat(cpuText)
   const statText = reader.read('memory', cgroup, 'memory.stat')
@@ -17,7 +17,7 @@ export function readCgroupV2(reader: CgroupReader, cgroup: string, wish: SampleW
   const swapUsage = parseNumber(reader.read('memory', cgroup, 'memory.swap.current'))
   const swapLimit = parseLimit(reader.read('memory', cgroup, 'memory.swap.max'))
   const pressure = (name: 'cpu' | 'io' | 'memory') =>
-    wish.pressure ? parsePressure(reader.read(name === 'io' ? 'blkio' : name, cgroup, `${name}.pressure`)) : undefined
+    desired.pressure ? parsePressure(reader.read(name === 'io' ? 'blkio' : name, cgroup, `${name}.pressure`)) : undefined
   return {
     cpu:
       cpuText === undefined
@@ -29,7 +29,7 @@ export function readCgroupV2(reader: CgroupReader, cgroup: string, wish: SampleW
     memory: statText === undefined ? undefined : readMemory(reader, cgroup, { stat, pressure: pressure('memory') }),
     swap: swapUsage === undefined ? undefined : { usageBytes: swapUsage, limitBytes: swapLimit },
     ioPressure: pressure('io'),
-    details: wish.details ? readDetails(reader, cgroup, { cpu, stat, swapLimit }) : undefined,
+    details: desired.details ? readDetails(reader, cgroup, { cpu, stat, swapLimit }) : undefined,
   }
 }
 

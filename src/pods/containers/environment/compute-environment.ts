@@ -1,9 +1,9 @@
 import type { ConfigMapEnvSource, EnvFromSource, EnvVar, EnvVarSource } from '../../../model/generated/core-v1.ts'
 import { isStaticPod } from '../../../model/pod/pod.ts'
 import { computeFieldValue } from './compute-field-value.ts'
-import type { PodFacts } from './compute-field-value.ts'
+import type { PodInfo } from './compute-field-value.ts'
 import { computeResourceValue } from './compute-resource-value.ts'
-import type { ResourceFacts } from './compute-resource-value.ts'
+import type { ResourceInfo } from './compute-resource-value.ts'
 import { computeServiceVariables } from './compute-service-variables.ts'
 import { ContainerConfigError } from '../config-error.ts'
 import type { EnvironmentSources, Lookup } from './environment-sources.ts'
@@ -14,7 +14,7 @@ export interface EnvironmentVariable {
   readonly value: string
 }
 
-export interface EnvironmentInput extends PodFacts, ResourceFacts {
+export interface EnvironmentInput extends PodInfo, ResourceInfo {
   readonly sources: EnvironmentSources
   /** Variables that others than the spec ask for, such as device plugins. */
   readonly addedVariables: readonly EnvironmentVariable[]

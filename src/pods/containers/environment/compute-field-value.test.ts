@@ -4,7 +4,7 @@ import { createPod } from '../../../../test/builders/create-pod.ts'
 import { computeFieldValue } from './compute-field-value.ts'
 import { ContainerConfigError } from '../config-error.ts'
 
-const facts = {
+const info = {
   pod: createPod({
     metadata: { labels: { 'app.test/name': 'shop' }, annotations: { note: "it's" } },
     spec: { nodeName: 'node-1', serviceAccountName: 'robot' },
@@ -31,16 +31,16 @@ describe('computeFieldValue()', () => {
     ['status.podIPs', '10.1.0.2,fd00::2'],
   ] as const
   for (const [fieldPath, expected] of rows) {
-    test(fieldPath, () => assert.equal(computeFieldValue({ fieldPath }, facts), expected))
+    test(fieldPath, () => assert.equal(computeFieldValue({ fieldPath }, info), expected))
   }
 
   test('refuses other fields, other versions and an unknown node address', () => {
-    const refuse = (selector: { fieldPath: string; apiVersion?: string }, message: string, given = facts) =>
+    const refuse = (selector: { fieldPath: string; apiVersion?: string }, message: string, given = info) =>
       assert.throws(() => computeFieldValue(selector, given), new ContainerConfigError(message))
     refuse({ fieldPath: 'spec.priority' }, 'field label not supported: spec.priority')
     refuse({ fieldPath: 'metadata.labels' }, 'field label not supported: metadata.labels')
     refuse({ fieldPath: 'metadata.name', apiVersion: 'v2' }, 'unsupported pod version: v2')
     const message = 'Cannot tell the address of the node: it has none yet'
-    refuse({ fieldPath: 'status.hostIP' }, message, { ...facts, nodeIps: [] })
+    refuse({ fieldPath: 'status.hostIP' }, message, { ...info, nodeIps: [] })
   })
 })

@@ -3,7 +3,7 @@ import type { Pod } from '../../../model/pod/pod.ts'
 import { ContainerConfigError } from '../config-error.ts'
 
 /** What a pod can be told about itself and its node; the first address is the one of the node's primary family. */
-export interface PodFacts {
+export interface PodInfo {
   readonly pod: Pod
   readonly podIps: readonly string[]
   readonly nodeIps: readonly string[]
@@ -12,9 +12,9 @@ export interface PodFacts {
 const MAP_ENTRY = /^metadata\.(labels|annotations)\['(.*)'\]$/s
 
 /** The text of one field of the pod, for a variable of its environment. */
-export function computeFieldValue({ apiVersion = 'v1', fieldPath }: ObjectFieldSelector, facts: PodFacts): string {
+export function computeFieldValue({ apiVersion = 'v1', fieldPath }: ObjectFieldSelector, info: PodInfo): string {
   if (apiVersion !== 'v1') throw new ContainerConfigError(`unsupported pod version: ${apiVersion}`)
-  const { metadata, spec } = facts.pod
+  const { metadata, spec } = info.pod
   const [, map, key] = MAP_ENTRY.exec(fieldPath) ?? []
   if (map !== undefined && key !== undefined) {
     return ownValue(map === 'labels' ? metadata.labels : metadata.annotations, key)
@@ -32,13 +32,13 @@ export function computeFieldValue({ apiVersion = 'v1', fieldPath }: ObjectFieldS
     case 'spec.serviceAccountName':
       return spec.serviceAccountName ?? ''
     case 'status.podIP':
-      return facts.podIps[0] ?? ''
+      return info.podIps[0] ?? ''
     case 'status.podIPs':
-      return facts.podIps.join(',')
+      return info.podIps.join(',')
     case 'status.hostIP':
-      return nodeIps(facts)[0] ?? ''
+      return nodeIps(info)[0] ?? ''
     case 'status.hostIPs':
-      return nodeIps(facts).join(',')
+      return nodeIps(info).join(',')
     default:
       throw new ContainerConfigError(`field label not supported: ${fieldPath}`)
   }
@@ -49,7 +49,7 @@ function ownValue(map: Readonly<Record<string, string>> = {}, key: string): stri
   return Object.hasOwn(map, key) ? (map[key] ?? '') : ''
 }
 
-function nodeIps({ nodeIps: ips }: PodFacts): readonly string[] {
+function nodeIps({ nodeIps: ips }: PodInfo): readonly string[] {
   if (ips.length === 0) throw new ContainerConfigError('Cannot tell the address of the node: it has none yet')
   return ips
 }

@@ -6,7 +6,7 @@ import { parseQuantity, quantityMilliValue, quantityValue } from '../../../model
 import type { Quantity } from '../../../model/resources/quantity.ts'
 import { ContainerConfigError } from '../config-error.ts'
 
-export interface ResourceFacts {
+export interface ResourceInfo {
   readonly pod: Pod
   /** The container that asks, and is meant when no other is named. */
   readonly container: Container | EphemeralContainer
@@ -19,18 +19,18 @@ const ONE = parseQuantity('1')
 const NOTHING = parseQuantity('0')
 
 /** One request or limit as a whole number of divisors, rounded up. */
-export function computeResourceValue(selector: ResourceFieldSelector, facts: ResourceFacts): string {
+export function computeResourceValue(selector: ResourceFieldSelector, info: ResourceInfo): string {
   const [, side, name] = RESOURCE.exec(selector.resource) ?? []
   if (side === undefined || name === undefined) {
     throw new ContainerConfigError(`unsupported container resource: ${selector.resource}`)
   }
-  const container = chooseContainer(selector.containerName, facts)
+  const container = chooseContainer(selector.containerName, info)
   const amount =
-    side === 'requests' ? parseAmounts(container.resources?.requests).get(name) : limitOf(name, container, facts)
+    side === 'requests' ? parseAmounts(container.resources?.requests).get(name) : limitOf(name, container, info)
   return `${divideUp(amount ?? NOTHING, parseDivisor(selector.divisor), name)}`
 }
 
-function chooseContainer(name: string | undefined, { pod, container }: ResourceFacts): Container | EphemeralContainer {
+function chooseContainer(name: string | undefined, { pod, container }: ResourceInfo): Container | EphemeralContainer {
   if (name === undefined || name === '') return container
   const found = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].find((other) => other.name === name)
   if (found === undefined) throw new ContainerConfigError(`container ${name} not found`)
@@ -38,11 +38,11 @@ function chooseContainer(name: string | undefined, { pod, container }: ResourceF
 }
 
 /** A container without a limit may use what its pod may, or all that the node has for pods. */
-function limitOf(name: string, container: Container | EphemeralContainer, facts: ResourceFacts): Quantity | undefined {
+function limitOf(name: string, container: Container | EphemeralContainer, info: ResourceInfo): Quantity | undefined {
   const own = parseAmounts(container.resources?.limits).get(name)
   if (isSet(own) || name.startsWith('hugepages-')) return own
-  const ofPod = name === 'ephemeral-storage' ? undefined : parseAmounts(facts.pod.spec.resources?.limits).get(name)
-  return isSet(ofPod) ? ofPod : facts.nodeAllocatable.get(name)
+  const ofPod = name === 'ephemeral-storage' ? undefined : parseAmounts(info.pod.spec.resources?.limits).get(name)
+  return isSet(ofPod) ? ofPod : info.nodeAllocatable.get(name)
 }
 
 function isSet(amount: Quantity | undefined): boolean {

@@ -19,7 +19,7 @@ interface Use {
 export class ImageUses {
   readonly #deps: ImageUsesDeps
   readonly #uses = new Map<string, Use>()
-  readonly #brought = new Map<string, number>()
+  readonly #ensured = new Map<string, number>()
 
   constructor(deps: ImageUsesDeps) {
     this.#deps = deps
@@ -27,12 +27,12 @@ export class ImageUses {
 
   /** A container is about to be made of this image. */
   note(ref: string, now: number): void {
-    this.#brought.set(ref, now)
+    this.#ensured.set(ref, now)
   }
 
   /** When an image was noted last, by any of its names; 0 when it never was. */
   notedAt(id: string): number {
-    return Math.max(0, ...(this.#uses.get(id)?.names ?? []).map((name) => this.#brought.get(name) ?? 0))
+    return Math.max(0, ...(this.#uses.get(id)?.names ?? []).map((name) => this.#ensured.get(name) ?? 0))
   }
 
   /** All images of the node, looked at now. */
@@ -71,7 +71,7 @@ export class ImageUses {
 
   #forgetOthers(names: ReadonlySet<string>): void {
     for (const id of this.#uses.keys()) if (!names.has(id)) this.#uses.delete(id)
-    for (const ref of this.#brought.keys()) if (!names.has(ref)) this.#brought.delete(ref)
+    for (const ref of this.#ensured.keys()) if (!names.has(ref)) this.#ensured.delete(ref)
   }
 }
 

@@ -130,19 +130,19 @@ describe('CredentialPlugin', () => {
     assert.equal(requests.length, 2)
   })
 
-  const failures: [what: string, run: () => Promise<ProcessResult>, told: RegExp][] = [
+  const failures: [what: string, run: () => Promise<ProcessResult>, reported: RegExp][] = [
     ['a bad end', async () => ({ exitCode: 3, stdout: 'hush', stderr: 'hush' }), /exit code 3, expected 0/],
     ['a signal', async () => ({ exitCode: undefined, stdout: '', stderr: '' }), /exit code none/],
     ['nonsense', async () => ({ exitCode: 0, stdout: 'hush', stderr: '' }), /not JSON/],
     ['no program', () => Promise.reject(new Error('no such program')), /no such program/],
   ]
-  for (const [what, run, told] of failures) {
+  for (const [what, run, reported] of failures) {
     test(`knows nothing after ${what}, tells so without secrets, and tries again`, async () => {
       const { requests, warnings, state, names } = make()
       state.run = run
       assert.deepEqual(await names('r.example/a'), [])
       assert.equal(warnings.length, 1)
-      assert.match(warnings[0] ?? '', told)
+      assert.match(warnings[0] ?? '', reported)
       assert.ok(!warnings[0]?.includes('hush'))
       await names('r.example/a')
       assert.equal(requests.length, 2)

@@ -111,16 +111,16 @@ export class CredentialPlugin {
   async #ask(question: Question): Promise<readonly KeyringEntry<Login>[]> {
     const { log, clock, metrics } = this.#deps
     const startedAt = clock.monotonic()
-    const tellRun = (failed: boolean) =>
+    const reportRun = (failed: boolean) =>
       metrics?.credentialPluginRun(this.#provider.name, (clock.monotonic() - startedAt) / 1000, failed)
     try {
       const answer = await this.#run(question)
-      tellRun(false)
+      reportRun(false)
       this.#keep(question, answer)
       return answer.logins
     } catch (error) {
       this.#signal.throwIfAborted()
-      tellRun(true)
+      reportRun(true)
       log.warn('a credential plugin failed', { ...this.#describe(question), error })
       return []
     }

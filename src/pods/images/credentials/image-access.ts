@@ -38,7 +38,7 @@ interface NamedImage {
 export class ImageAccess {
   readonly #deps: ImageAccessDeps
   readonly #pulls = new Map<string, number>()
-  readonly #toldUnreadable = new Set<string>()
+  readonly #reportedUnreadable = new Set<string>()
   #lastWrite: Promise<void> = Promise.resolve()
 
   constructor(deps: ImageAccessDeps) {
@@ -135,14 +135,14 @@ export class ImageAccess {
       const intent = await this.#deps.pulling.read(toFileName(image))
       return { kind: intent === undefined ? 'none' : 'begun' }
     } catch (error) {
-      if (!this.#toldUnreadable.has(name)) {
+      if (!this.#reportedUnreadable.has(name)) {
         this.#deps.log.warn('cannot read the record of a pull, the image is verified anew', {
           image,
           file: name,
           error,
         })
       }
-      this.#toldUnreadable.add(name)
+      this.#reportedUnreadable.add(name)
       return { kind: 'unreadable' }
     }
   }
@@ -175,7 +175,7 @@ export class ImageAccess {
         rights === undefined ? mapping : { ...mapping, [repository]: computeAccessRights(before ?? {}, rights) },
     }
     await pulled.write(name, formatPullRecord(record))
-    this.#toldUnreadable.delete(name)
+    this.#reportedUnreadable.delete(name)
   }
 
   /** What goes wrong with one file is told, and stops nothing. */

@@ -14,13 +14,13 @@ export function computePodGrace(
   pod: Pod,
   said: { readonly recorded: number | undefined; readonly override: number | undefined },
 ): number {
-  const wishes = [pod.metadata.deletionGracePeriodSeconds, said.override].filter((wish) => wish !== undefined)
+  const requested = [pod.metadata.deletionGracePeriodSeconds, said.override].filter((desired) => desired !== undefined)
   const start = said.recorded ?? 0
-  const wished = wishes.reduce((grace, wish) => (grace === 0 || wish < grace ? wish : grace), start)
-  const untouched = start === 0 && wishes.length === 0
+  const desired = requested.reduce((grace, desired) => (grace === 0 || desired < grace ? desired : grace), start)
+  const untouched = start === 0 && requested.length === 0
   return Math.max(
     LEAST_POD_GRACE_SECONDS,
-    untouched ? (pod.spec.terminationGracePeriodSeconds ?? LEAST_POD_GRACE_SECONDS) : wished,
+    untouched ? (pod.spec.terminationGracePeriodSeconds ?? LEAST_POD_GRACE_SECONDS) : desired,
   )
 }
 

@@ -79,7 +79,7 @@ function withNewSandbox(input: PodActionsInput, sandbox: SandboxChange): PodActi
   const { sandboxId, attempt } = sandbox
   const base: PodActions = { ...NOTHING, sandboxId, attempt }
   const wanted = pod.spec.containers.filter((container) => startsAgain(pod, container, observed))
-  if (isOver(pod, observed, sandbox) || wanted.length === 0) {
+  if (isTerminal(pod, observed, sandbox) || wanted.length === 0) {
     // Only what still runs is stopped: a pod of which nothing is left to stop needs no further pass.
     const killPod = hasRunningParts(observed) || observed.containers.some(({ state }) => state === 'unknown')
     return { ...base, killPod, over: !killPod }
@@ -102,7 +102,7 @@ function startsAgain(pod: Pod, container: Container, observed: ObservedPod): boo
 }
 
 /** The pod gets no further sandbox: it is being deleted, it ran its one time, or it failed for good before it began. */
-function isOver(pod: Pod, observed: ObservedPod, { attempt }: SandboxChange): boolean {
+function isTerminal(pod: Pod, observed: ObservedPod, { attempt }: SandboxChange): boolean {
   if (pod.metadata.deletionTimestamp !== undefined) return true
   if (pod.spec.restartPolicy === 'Never' && attempt !== 0 && observed.containers.length > 0) {
     // What has a policy of its own goes on by that.

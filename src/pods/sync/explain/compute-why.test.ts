@@ -11,7 +11,7 @@ const base: WhyInput = {
   failingProbes: [],
   networkProblem: undefined,
   problem: undefined,
-  nextLookAt: undefined,
+  nextCheckAt: undefined,
   now,
 }
 const open = { name: 'create sandbox', startedAt: now - 1500, ms: undefined, error: undefined }
@@ -61,11 +61,11 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
   ['Waits for the network: no plugin', { networkProblem: 'no plugin' }],
   [
     'Waits: container "a" CrashLoopBackOff: back-off 10s; next look in 4.0 s',
-    { status: { phase: 'Running', containerStatuses: [{ ...status, state: { waiting } }] }, nextLookAt: now + 4000 },
+    { status: { phase: 'Running', containerStatuses: [{ ...status, state: { waiting } }] }, nextCheckAt: now + 4000 },
   ],
   [
     'Runs and is ready',
-    { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }, nextLookAt: now + 4000 },
+    { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }, nextCheckAt: now + 4000 },
   ],
   [
     'Running, not ready: containers with unready status: [a]',
@@ -81,7 +81,7 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
     {
       status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'False', message: 'unready' }] },
       failingProbes: ['readiness probe of container "a" fails: no'],
-      nextLookAt: now + 4000,
+      nextCheckAt: now + 4000,
     },
   ],
   [
@@ -107,7 +107,7 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
     {
       status: { phase: 'Pending', containerStatuses: [{ ...status, state: { waiting } }] },
       problem: 'Waits for its volumes: no gitRepo',
-      nextLookAt: now + 4000,
+      nextCheckAt: now + 4000,
     },
   ],
   ['create sandbox, for 1.5 s; before: Waits: no handler', { steps: [open], problem: 'Waits: no handler' }],

@@ -12,7 +12,7 @@ export interface WhyInput {
   /** Why the last pass could not bring the pod to its spec. */
   readonly problem: string | undefined
   /** When the worker looks again by itself; undefined: only when something happens. */
-  readonly nextLookAt: number | undefined
+  readonly nextCheckAt: number | undefined
   readonly now: number
 }
 
@@ -47,8 +47,8 @@ function describeEnd(status: PodStatus | undefined): string {
   if (status?.message?.startsWith(REJECTED) === true) return `${status.message} (${status.reason})`
   const reason = status?.reason === undefined ? '' : ` (${[status.reason, status.message ?? []].flat().join(': ')})`
   // One that was taken away while it ran has no result, and nobody asks for one any more.
-  const isOver = status?.phase === 'Succeeded' || status?.phase === 'Failed'
-  const end = isOver ? `Has ended: ${status.phase}${reason}` : 'Has ended; what is left of it goes in a moment'
+  const isTerminal = status?.phase === 'Succeeded' || status?.phase === 'Failed'
+  const end = isTerminal ? `Has ended: ${status.phase}${reason}` : 'Has ended; what is left of it goes in a moment'
   return [end, ...containersOf(status).flatMap(describeExit)].join('; ')
 }
 
@@ -80,9 +80,9 @@ function containersOf(status: PodStatus | undefined): readonly ContainerStatus[]
 }
 
 /** Nothing is being done: either all is well, or it waits for something. */
-function describeRest({ status, failingProbes, networkProblem, problem, nextLookAt, now }: WhyInput): string {
+function describeRest({ status, failingProbes, networkProblem, problem, nextCheckAt, now }: WhyInput): string {
   if (networkProblem !== undefined) return `Waits for the network: ${networkProblem}`
-  const next = nextLookAt === undefined ? '' : `; next look in ${seconds(nextLookAt - now)}`
+  const next = nextCheckAt === undefined ? '' : `; next look in ${seconds(nextCheckAt - now)}`
   if (problem !== undefined) return `${problem}${next}`
   const waiting = containersOf(status).flatMap(({ name, state }) => {
     const { reason, message } = state?.waiting ?? {}

@@ -24,7 +24,7 @@ export async function runHttpHook(
       const headers = request.headers.filter(({ name }) => name.toLowerCase() !== 'authorization')
       await runtime.httpGet({ ...request, scheme: 'http', headers }, signal)
       runtime.metrics.hookFellBack()
-      tellFallback(runtime, hook, request.host)
+      reportFallback(runtime, hook, request.host)
     }
   } catch (error) {
     signal.throwIfAborted()
@@ -34,7 +34,7 @@ export async function runHttpHook(
   }
 }
 
-function tellFallback(runtime: PodRuntime, { pod, container }: HookRequest, host: string): void {
+function reportFallback(runtime: PodRuntime, { pod, container }: HookRequest, host: string): void {
   runtime.events.record(pod, {
     type: 'Warning',
     reason: 'LifecycleHTTPFallback',

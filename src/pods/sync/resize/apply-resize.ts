@@ -126,12 +126,12 @@ async function resizePod(
 ): Promise<void> {
   const before = sizes.now
   const after = { ...before, ...step.values }
-  const tell = (size: PodSize) => tellSandbox(runtime, { pod, sandboxId, size, resource: step.resource }, signal)
-  await tell(after)
+  const report = (size: PodSize) => reportSandbox(runtime, { pod, sandboxId, size, resource: step.resource }, signal)
+  await report(after)
   try {
     await runtime.cgroups.write(pod, step.values)
   } catch (error) {
-    await tell(before).catch((failure: unknown) => {
+    await report(before).catch((failure: unknown) => {
       const { uid } = pod.metadata
       runtime.log.warn('cannot tell the runtime the old size of a pod', { pod: podLogName(pod), uid, error: failure })
     })
@@ -140,12 +140,12 @@ async function resizePod(
   sizes.now = after
 }
 
-async function tellSandbox(
+async function reportSandbox(
   { calls, node }: PodRuntime,
-  told: { readonly pod: Pod; readonly sandboxId: string; readonly size: PodSize; readonly resource: string },
+  reported: { readonly pod: Pod; readonly sandboxId: string; readonly size: PodSize; readonly resource: string },
   signal: AbortSignal,
 ): Promise<void> {
-  const { pod, sandboxId, size, resource } = told
+  const { pod, sandboxId, size, resource } = reported
   if (sandboxId === '') return
   const overhead = computeOverhead(pod, node.sandbox.cpu)
   const less = (amount: bigint | undefined, part: bigint) => (amount === undefined || amount <= 0n ? 0n : amount - part)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createContainer, createPod } from '../../../../test/builders/create-pod.ts'
 import type { Container, ResourceRequirements } from '../../../model/generated/core-v1.ts'
-import { computeResizeRefusal } from './compute-resize-refusal.ts'
-import type { ResizeRefusal, ResizeRules } from './compute-resize-refusal.ts'
+import { computeResizeRejection } from './compute-resize-refusal.ts'
+import type { ResizeRejection, ResizeRules } from './compute-resize-refusal.ts'
 
 const sized = (cpu: string, memory: string): ResourceRequirements => ({
   requests: { cpu, memory },
@@ -22,7 +22,7 @@ interface Row {
   readonly container?: Partial<Container>
   readonly wholePod?: ResourceRequirements
   readonly rules?: Partial<ResizeRules>
-  readonly expected: ResizeRefusal['detail'] | undefined
+  readonly expected: ResizeRejection['detail'] | undefined
 }
 
 const rows: Readonly<Record<string, Row>> = {
@@ -78,7 +78,7 @@ describe('computeResizeRefusal() of', () => {
           spec: { containers: [createContainer({ ...container, resources })], ...(whole && { resources: whole }) },
         })
       const input = { pod: create(after, wholePod), allocated: create(before) }
-      assert.equal(computeResizeRefusal(input, { ...plain, ...rules })?.detail, expected)
+      assert.equal(computeResizeRejection(input, { ...plain, ...rules })?.detail, expected)
     })
   }
 })

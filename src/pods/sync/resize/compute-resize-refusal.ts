@@ -17,7 +17,7 @@ export interface ResizeRules {
 }
 
 /** Why a resize is never possible here. */
-export interface ResizeRefusal {
+export interface ResizeRejection {
   readonly message: string
   /** What is counted of it. */
   readonly detail:
@@ -28,10 +28,10 @@ export interface ResizeRefusal {
 }
 
 /** Undefined when the resize is possible as soon as there is room. */
-export function computeResizeRefusal(
+export function computeResizeRejection(
   { pod, allocated }: { readonly pod: Pod; readonly allocated: Pod },
   rules: ResizeRules,
-): ResizeRefusal | undefined {
+): ResizeRejection | undefined {
   const pairs = listPairs(pod, allocated)
   const changesSwap = ({ wanted, granted }: Pair) =>
     !isSame(wanted, granted, 'memory') &&

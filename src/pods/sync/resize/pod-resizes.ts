@@ -8,8 +8,8 @@ import { toApiTime } from '../../status/status-input.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { PodEvents } from '../../../model/events/pod-events.ts'
 import { computeResizeOrder } from './compute-resize-order.ts'
-import { computeResizeRefusal } from './compute-resize-refusal.ts'
-import type { ResizeRefusal, ResizeRules } from './compute-resize-refusal.ts'
+import { computeResizeRejection } from './compute-resize-refusal.ts'
+import type { ResizeRejection, ResizeRules } from './compute-resize-refusal.ts'
 import { computeResizeRequests } from './compute-resize-requests.ts'
 import type { ResizeRequest } from './compute-resize-requests.ts'
 import { resizeMessage } from './resize-message.ts'
@@ -20,7 +20,7 @@ type ResizeTrigger = 'pods_added' | 'pod_updated' | 'pods_removed' | 'pod_termin
 /** What is counted of resizes. */
 interface ResizeMetrics {
   resizeRequested(request: ResizeRequest): void
-  resizeInfeasible(detail: ResizeRefusal['detail']): void
+  resizeInfeasible(detail: ResizeRejection['detail']): void
   /** One that had to wait was granted. */
   deferredResizeAccepted(trigger: ResizeTrigger): void
 }
@@ -167,14 +167,14 @@ export class PodResizes {
       this.#set(uid, { pending: undefined })
       return
     }
-    const refusal = computeResizeRefusal({ pod, allocated: allocations.allocated(pod) }, rules)
+    const refusal = computeResizeRejection({ pod, allocated: allocations.allocated(pod) }, rules)
     if (refusal !== undefined) {
       this.#waiting.delete(uid)
       metrics.resizeInfeasible(refusal.detail)
-      return this.#tellPending(pod, { reason: 'Infeasible', message: refusal.message })
+      return this.#reportPending(pod, { reason: 'Infeasible', message: refusal.message })
     }
     const rejection = admit(pod)
-    if (rejection !== undefined) return this.#tellPending(pod, rejection)
+    if (rejection !== undefined) return this.#reportPending(pod, rejection)
     this.#accept(pod, trigger)
   }
 
@@ -195,7 +195,7 @@ export class PodResizes {
   }
 
   /** Whatever is not impossible is only put off. Told once for each wish, however often it is looked at. */
-  #tellPending(pod: Pod, { reason: cause, message }: Rejection): void {
+  #reportPending(pod: Pod, { reason: cause, message }: Rejection): void {
     const { uid, generation } = pod.metadata
     const reason = cause === 'Infeasible' ? 'Infeasible' : 'Deferred'
     const before = this.#conditions.get(uid)?.pending
@@ -208,8 +208,8 @@ export class PodResizes {
   #restore({ metadata: { uid }, status }: Pod): void {
     // One that is refused or only ends is of no concern here.
     if (this.#conditions.has(uid) || this.#deps.find(uid) === undefined) return
-    const told = (type: string) => status?.conditions?.find((condition) => condition.type === type)
-    const [pending, inProgress] = [told(PENDING), told(IN_PROGRESS)]
+    const reported = (type: string) => status?.conditions?.find((condition) => condition.type === type)
+    const [pending, inProgress] = [reported(PENDING), reported(IN_PROGRESS)]
     if (pending !== undefined || inProgress !== undefined) this.#conditions.set(uid, { pending, inProgress })
   }
 
@@ -219,14 +219,14 @@ export class PodResizes {
 
   #toCondition(
     before: PodCondition | undefined,
-    told: {
+    reported: {
       readonly type: string
       readonly reason: string | undefined
       readonly message: string | undefined
       readonly generation: number | undefined
     },
   ): PodCondition {
-    const { type, reason, message, generation } = told
+    const { type, reason, message, generation } = reported
     const now = toApiTime(this.#deps.clock.now())
     const isSame = before?.reason === reason && before?.message === message && before?.observedGeneration === generation
     return {

@@ -9,7 +9,7 @@ import {
 } from '../../../../test/component/create-pod-runtime.ts'
 import { noCgroups } from '../../../../test/fakes/no-cgroups.ts'
 import { CgroupError } from '../../../model/resources/cgroup-error.ts'
-import { bringCgroup } from './bring-cgroup.ts'
+import { ensureCgroup } from './bring-cgroup.ts'
 import type { PodActions } from '../decide/pod-actions.ts'
 import { createPodMemory } from '../pod-memory.ts'
 
@@ -37,15 +37,15 @@ async function setUp(ensure: () => Promise<boolean>) {
   const cgroups = { ...noCgroups, ensure: () => ((asked += 1), ensure()) }
   const { runtime, journal, events } = await createPodRuntime({ cgroups })
   const memory = createPodMemory()
-  const bring = (observed: typeof absent, actions: PodActions) =>
-    bringCgroup({ runtime, memory }, { pod, observed, actions }, signals)
-  return { bring, memory, journal, events, asked: () => asked }
+  const run = (observed: typeof absent, actions: PodActions) =>
+    ensureCgroup({ runtime, memory }, { pod, observed, actions }, signals)
+  return { run, memory, journal, events, asked: () => asked }
 }
 
 describe('bringCgroup()', () => {
   test('makes the cgroup of what starts', async () => {
-    const { bring, journal, asked } = await setUp(async () => true)
-    assert.equal(await bring(absent, starting), 'there')
+    const { run, journal, asked } = await setUp(async () => true)
+    assert.equal(await run(absent, starting), 'there')
     assert.equal(asked(), 1)
     assert.deepEqual(journal, [])
   })
@@ -56,38 +56,38 @@ describe('bringCgroup()', () => {
   ]
   for (const [name, observed, actions] of idle) {
     test(`leaves it alone when ${name}`, async () => {
-      const { bring, asked } = await setUp(async () => true)
-      assert.equal(await bring(observed, actions), 'there')
+      const { run, asked } = await setUp(async () => true)
+      assert.equal(await run(observed, actions), 'there')
       assert.equal(asked(), 0)
     })
   }
 
   test('leaves alone what an earlier agent started elsewhere', async () => {
-    const { bring, journal } = await setUp(async () => true)
-    assert.equal(await bring(running, nothing), 'there')
+    const { run, journal } = await setUp(async () => true)
+    assert.equal(await run(running, nothing), 'there')
     assert.deepEqual(journal, [])
   })
 
   test('stops what runs when its cgroup was lost, so that it starts again within one', async () => {
     const answers = [false, true]
-    const { bring, memory, journal } = await setUp(async () => answers.shift() ?? false)
-    assert.equal(await bring(running, nothing), 'there')
-    assert.equal(await bring(running, nothing), 'changed')
+    const { run, memory, journal } = await setUp(async () => answers.shift() ?? false)
+    assert.equal(await run(running, nothing), 'there')
+    assert.equal(await run(running, nothing), 'changed')
     assert.deepEqual(journal, ['stopContainer c-1 30', 'stopPodSandbox s-1'])
     assert.equal(memory.unsure, true)
   })
 
   test('tells when it cannot be made, and waits', async () => {
-    const { bring, memory, events } = await setUp(async () => {
+    const { run, memory, events } = await setUp(async () => {
       throw new CgroupError('Cannot make the cgroup of the pod: ENOSPC')
     })
-    assert.equal(await bring(absent, starting), 'missing')
+    assert.equal(await run(absent, starting), 'missing')
     assert.deepEqual(events, ['Warning FailedToCreatePodContainer Cannot make the cgroup of the pod: ENOSPC'])
     assert.equal(memory.problem, 'Waits for its cgroup: Cannot make the cgroup of the pod: ENOSPC')
   })
 
   test('hides no other fault', async () => {
-    const { bring } = await setUp(() => Promise.reject(new TypeError('planned')))
-    await assert.rejects(bring(absent, starting), TypeError)
+    const { run } = await setUp(() => Promise.reject(new TypeError('planned')))
+    await assert.rejects(run(absent, starting), TypeError)
   })
 })

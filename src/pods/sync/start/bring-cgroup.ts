@@ -12,14 +12,14 @@ import type { PodRuntime } from '../pod-runtime.ts'
 import { stopPod } from '../stop/stop-pod.ts'
 
 /** Changed: what ran without its cgroup was stopped, and the pod has to be looked at again. Missing: it could not be made. */
-type BroughtCgroup = 'there' | 'changed' | 'missing'
+type EnsuredCgroup = 'there' | 'changed' | 'missing'
 
 /** Whatever starts or runs has a cgroup that limits all of the pod together; it comes before volumes, which may be memory. */
-export async function bringCgroup(
+export async function ensureCgroup(
   { runtime, memory }: { readonly runtime: PodRuntime; readonly memory: PodMemory },
   { pod, observed, actions }: { readonly pod: Pod; readonly observed: ObservedPod; readonly actions: PodActions },
   signals: ApplySignals,
-): Promise<BroughtCgroup> {
+): Promise<EnsuredCgroup> {
   const runs = hasRunningParts(observed)
   const starts = actions.createSandbox || actions.start.length > 0
   if (!starts && (actions.killPod || !runs)) return 'there'

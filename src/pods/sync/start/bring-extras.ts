@@ -1,5 +1,5 @@
 import { AbortScope } from '../../../base/async/abort-scope.ts'
-import { ExtrasError } from '../../../model/pod/extras-error.ts'
+import { InjectionsError } from '../../../model/pod/extras-error.ts'
 import type { PodEnd } from '../../../model/pod/extras-error.ts'
 import { podLogName } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
@@ -9,24 +9,24 @@ import type { PodMemory } from '../pod-memory.ts'
 import type { PodRuntime } from '../pod-runtime.ts'
 
 /** Changed: something about the pod is news, and it has to be looked at again. Missing: it is tried again. An end is the pod's. */
-type BroughtExtras = 'there' | 'changed' | 'missing' | PodEnd
+type PreparedInjections = 'there' | 'changed' | 'missing' | PodEnd
 
 /** Whatever starts needs what its pod was promised, such as devices, and waits for it. */
-export async function bringExtras(
+export async function prepareInjections(
   { runtime, memory }: { readonly runtime: PodRuntime; readonly memory: PodMemory },
   { pod, actions }: { readonly pod: Pod; readonly actions: PodActions },
   signals: ApplySignals,
-): Promise<BroughtExtras> {
+): Promise<PreparedInjections> {
   if (!actions.createSandbox && actions.start.length === 0) return 'there'
   using scope = new AbortScope(signals.superseded)
   memory.wait = scope
   try {
-    await runtime.extras.ensure({ pod, startsAnew: actions.createSandbox, noteStep: runtime.noteStep }, scope.signal)
+    await runtime.injections.ensure({ pod, startsAgain: actions.createSandbox, noteStep: runtime.noteStep }, scope.signal)
     return 'there'
   } catch (error) {
     signals.superseded.throwIfAborted()
     if (scope.signal.aborted) return 'changed'
-    if (!(error instanceof ExtrasError)) throw error
+    if (!(error instanceof InjectionsError)) throw error
     const fields = { pod: podLogName(pod), uid: pod.metadata.uid, error }
     if (error.end !== undefined) {
       runtime.log.warn('pod cannot have what it was promised, it ends', fields)

@@ -8,14 +8,14 @@ import type { PodMemory } from '../pod-memory.ts'
 import type { PodRuntime } from '../pod-runtime.ts'
 
 /** Changed: something about the pod is news, and it has to be looked at again. Missing: tried for long enough, or in vain. */
-export type BroughtVolumes = 'there' | 'changed' | 'missing'
+export type EnsuredVolumes = 'there' | 'changed' | 'missing'
 
 /** Whatever starts needs its volumes, and waits for them. What runs has them: they are only looked after. */
-export async function bringVolumes(
+export async function mountVolumes(
   { runtime, memory }: { readonly runtime: PodRuntime; readonly memory: PodMemory },
   { pod, actions }: { readonly pod: Pod; readonly actions: PodActions },
   signals: ApplySignals,
-): Promise<BroughtVolumes> {
+): Promise<EnsuredVolumes> {
   const { volumes, noteStep, log } = runtime
   runtime.references.register(pod)
   if (!actions.createSandbox && actions.start.length === 0) {

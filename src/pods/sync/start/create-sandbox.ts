@@ -22,7 +22,7 @@ export interface PodSandboxInUse extends SandboxDescription {
 export interface SandboxRequest {
   readonly attempt: number
   /** What users were told already. */
-  readonly told: Set<string>
+  readonly reported: Set<string>
   /** The sandbox that is in use, when none is to be made. */
   readonly existing: ObservedSandbox | undefined
 }
@@ -36,7 +36,7 @@ export class SandboxError extends Error {
 export async function describeSandbox(
   runtime: PodRuntime,
   pod: Pod,
-  { attempt, told, existing }: SandboxRequest,
+  { attempt, reported, existing }: SandboxRequest,
 ): Promise<SandboxDescription> {
   try {
     const isolation = await resolveIsolation(runtime, pod, existing)
@@ -47,8 +47,8 @@ export async function describeSandbox(
     )
     for (const { reason, message } of warnings) {
       // The description is made for every start; what it says is news once.
-      if (told.has(message)) continue
-      told.add(message)
+      if (reported.has(message)) continue
+      reported.add(message)
       runtime.events.record(pod, { type: 'Warning', reason, message })
     }
     return { ...isolation, config }
@@ -68,7 +68,7 @@ export async function createSandbox(
   const { config, runtimeHandler } = description
   await makeDirectories(runtime, pod, config)
   const startedAt = runtime.clock.monotonic()
-  const tellRun = (failed: boolean) => {
+  const reportRun = (failed: boolean) => {
     const seconds = (runtime.clock.monotonic() - startedAt) / 1000
     runtime.metrics.sandboxStart({
       failed,
@@ -80,11 +80,11 @@ export async function createSandbox(
   const { podSandboxId } = await inStep(
     () => runtime.calls.runPodSandbox({ config, runtimeHandler }, signal),
     (error) => {
-      tellRun(true)
+      reportRun(true)
       return sandboxFailure(runtime, pod, `Failed to create pod sandbox: ${error.detail}`, error)
     },
   )
-  tellRun(false)
+  reportRun(false)
   const ips = await inStep(
     () => readSandboxIps(runtime, pod, podSandboxId, signal),
     (error) => {

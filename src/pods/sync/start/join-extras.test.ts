@@ -1,29 +1,29 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createContainer, createPod } from '../../../../test/builders/create-pod.ts'
-import { NO_EXTRAS } from '../../containers/container-extras.ts'
-import { joinExtras } from './join-extras.ts'
-import type { PodExtras } from './pod-extras.ts'
+import { NO_INJECTIONS } from '../../containers/container-extras.ts'
+import { joinInjections } from './join-extras.ts'
+import type { PodInjections } from './pod-extras.ts'
 
 test('joinExtras() asks each in turn and gives all that they add', async () => {
   const asked: string[] = []
-  const create = (name: string): PodExtras => ({
+  const create = (name: string): PodInjections => ({
     ensure: async () => void asked.push(`ensure ${name}`),
-    containerExtras: async () => ({ ...NO_EXTRAS, cdiDevices: [name] }),
+    containerInjections: async () => ({ ...NO_INJECTIONS, cdiDevices: [name] }),
     health: () => new Map([['main', [{ name }]]]),
     release: async () => void asked.push(`release ${name}`),
   })
-  const extras = joinExtras([create('a'), create('b')])
+  const injections = joinInjections([create('a'), create('b')])
   const request = {
     pod: createPod(),
-    startsAnew: true,
+    startsAgain: true,
     container: createContainer(),
     noteStep: <T>(_: string, work: () => Promise<T>) => work(),
   }
   const never = new AbortController().signal
-  await extras.ensure(request, never)
-  assert.deepEqual((await extras.containerExtras(request, never)).cdiDevices, ['a', 'b'])
-  assert.deepEqual(extras.health(request.pod), new Map([['main', [{ name: 'a' }, { name: 'b' }]]]))
-  await extras.release({ ...request, uid: request.pod.metadata.uid }, never)
+  await injections.ensure(request, never)
+  assert.deepEqual((await injections.containerInjections(request, never)).cdiDevices, ['a', 'b'])
+  assert.deepEqual(injections.health(request.pod), new Map([['main', [{ name: 'a' }, { name: 'b' }]]]))
+  await injections.release({ ...request, uid: request.pod.metadata.uid }, never)
   assert.deepEqual(asked, ['ensure a', 'ensure b', 'release a', 'release b'])
 })

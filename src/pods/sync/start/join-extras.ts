@@ -1,17 +1,17 @@
-import { mergeExtras } from '../../containers/container-extras.ts'
+import { mergeInjections } from '../../containers/container-extras.ts'
 import type { ResourceStatus } from '../../../model/generated/core-v1.ts'
-import type { PodExtras } from './pod-extras.ts'
+import type { PodInjections } from './pod-extras.ts'
 
 /** Several who add something to containers, as one; asked in their order. */
-export function joinExtras(all: readonly PodExtras[]): PodExtras {
+export function joinInjections(all: readonly PodInjections[]): PodInjections {
   return {
     async ensure(request, signal) {
       for (const each of all) await each.ensure(request, signal)
     },
-    async containerExtras(request, signal) {
+    async containerInjections(request, signal) {
       const added = []
-      for (const each of all) added.push(await each.containerExtras(request, signal))
-      return mergeExtras(added)
+      for (const each of all) added.push(await each.containerInjections(request, signal))
+      return mergeInjections(added)
     },
     health(pod) {
       const joined = new Map<string, readonly ResourceStatus[]>()

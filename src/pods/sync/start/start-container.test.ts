@@ -33,7 +33,7 @@ async function setUp(
     return { containerId: 'c-new' }
   }
   const made = await createPodRuntime(parts, { createContainer: createContainerCall, ...answers })
-  const description = await describeSandbox(made.runtime, pod, { attempt: 0, told: new Set(), existing: undefined })
+  const description = await describeSandbox(made.runtime, pod, { attempt: 0, reported: new Set(), existing: undefined })
   const request = {
     pod,
     kinded: { kind: 'regular' as const, container },

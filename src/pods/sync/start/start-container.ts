@@ -1,5 +1,5 @@
 import { computeContainerConfig, computeContainerEnvironment } from '../../containers/compute-container-config.ts'
-import type { ContainerExtras } from '../../containers/container-extras.ts'
+import type { ContainerInjections } from '../../containers/container-extras.ts'
 import { computeEtcHosts } from '../../containers/network/compute-etc-hosts.ts'
 import { computePodHostname } from '../../containers/network/compute-hostname.ts'
 import { computeRestartCount } from '../../containers/compute-restart-count.ts'
@@ -123,8 +123,8 @@ async function describeContainer(
   // Before any file is made: what is missing may stay so for many tries.
   const sources = await runtime.readEnvironment({ pod, container }, signal)
   const { noteStep } = runtime
-  const extras = await runtime.extras.containerExtras({ pod, container, noteStep }, signal)
-  const volumes = await bringVolumes(runtime, { ...request, sources, extras }, signal)
+  const injections = await runtime.injections.containerInjections({ pod, container, noteStep }, signal)
+  const volumes = await mountVolumes(runtime, { ...request, sources, injections }, signal)
   const paths = computePodPaths(runtime.node.rootDirectory, pod.metadata.uid)
   const logs = `${sandbox.config.logDirectory}/${container.name}`
   const random32 = Math.floor(runtime.random() * 2 ** 32)
@@ -151,7 +151,7 @@ async function describeContainer(
       podIps: sandbox.ips,
       mounts: volumes.mounts,
       devices: volumes.devices,
-      extras,
+      injections,
       paths,
       random32,
       volumeGroups: runtime.volumes.groups(pod.metadata.uid),
@@ -164,7 +164,7 @@ async function describeContainer(
   })
 }
 
-async function bringVolumes(
+async function mountVolumes(
   runtime: PodRuntime,
   {
     pod,
@@ -172,11 +172,11 @@ async function bringVolumes(
     sandbox,
     imageVolumes,
     sources,
-    extras,
-  }: StartRequest & { readonly sources: EnvironmentSources; readonly extras: ContainerExtras },
+    injections,
+  }: StartRequest & { readonly sources: EnvironmentSources; readonly injections: ContainerInjections },
   signal: AbortSignal,
 ): ReturnType<PodRuntime['volumes']['containerVolumes']> {
-  const instance = { podIps: sandbox.ips, extras }
+  const instance = { podIps: sandbox.ips, injections }
   const input = { pod, kinded, instance, node: runtime.node.container, sources }
   const request = {
     pod,

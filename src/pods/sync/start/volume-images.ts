@@ -24,14 +24,14 @@ export function requestVolumeImages(
 ): VolumeImages {
   const images = (pod.spec.volumes ?? []).flatMap(({ name, image }) => {
     if (image === undefined) return []
-    const volume = bring(runtime, { pod, sandbox, volume: { name, image }, quiet: !starts }, signal)
+    const volume = ensureVolume(runtime, { pod, sandbox, volume: { name, image }, quiet: !starts }, signal)
     volume.catch(() => {})
     return [[name, volume] as const]
   })
   return new Map(images)
 }
 
-async function bring(
+async function ensureVolume(
   runtime: PodRuntime,
   request: Parameters<PodRuntime['images']['ensureVolume']>[0],
   signal: AbortSignal,
@@ -47,7 +47,7 @@ async function bring(
   }
 }
 
-async function ensure(...[runtime, request, signal]: Parameters<typeof bring>): Promise<LocalImage> {
+async function ensure(...[runtime, request, signal]: Parameters<typeof ensureVolume>): Promise<LocalImage> {
   try {
     const image = await runtime.images.ensureVolume(request, signal)
     runtime.metrics.imageVolume(false)

@@ -5,7 +5,7 @@ import { VolumesError } from '../../../model/pod/volumes-error.ts'
 import { computeLeftovers } from '../decide/compute-leftovers.ts'
 import type { PodRuntime } from '../pod-runtime.ts'
 import { removeLeftovers } from './remove-leftovers.ts'
-import { stopAndLook } from './stop-and-look.ts'
+import { stopAndRefresh } from './stop-and-look.ts'
 import { toLeftoverRule } from './to-leftover-rule.ts'
 import type { EndingPod } from './stop-and-look.ts'
 
@@ -43,7 +43,7 @@ export async function cleanUpPod(runtime: PodRuntime, ended: EndedPod, shutdown:
   const { uid } = observed
   // A call that had been given up came through after all.
   if (hasRunningParts(observed)) {
-    const { seen, retryMs } = await stopAndLook(runtime, { ...ended, graceSeconds: ORPHAN_GRACE_SECONDS }, shutdown)
+    const { seen, retryMs } = await stopAndRefresh(runtime, { ...ended, graceSeconds: ORPHAN_GRACE_SECONDS }, shutdown)
     return { kind: 'wait', ms: retryMs ?? 0, seen, isFinished: false }
   }
   const known = runtime.observer.get(uid)

@@ -1,4 +1,4 @@
-import { ExtrasError } from '../../../model/pod/extras-error.ts'
+import { InjectionsError } from '../../../model/pod/extras-error.ts'
 import type { ObservedPod } from '../../../model/pod/observed-pod.ts'
 import type { PodMemory } from '../pod-memory.ts'
 import type { PodRuntime } from '../pod-runtime.ts'
@@ -6,17 +6,17 @@ import type { PodRuntime } from '../pod-runtime.ts'
 const RETRY_MS = 10_000
 
 /** Gives back what a pod had besides its volumes, now that nothing of it runs. Undefined when nothing is left, else when to try again. */
-export async function releaseExtras(
-  { extras, noteStep, log }: PodRuntime,
+export async function releaseInjections(
+  { injections, noteStep, log }: PodRuntime,
   { uid, namespace, name, memory }: Pick<ObservedPod, 'uid' | 'namespace' | 'name'> & { readonly memory: PodMemory },
   shutdown: AbortSignal,
 ): Promise<number | undefined> {
   try {
-    await extras.release({ uid, noteStep }, shutdown)
+    await injections.release({ uid, noteStep }, shutdown)
     memory.problem = undefined
     return undefined
   } catch (error) {
-    if (!(error instanceof ExtrasError)) throw error
+    if (!(error instanceof InjectionsError)) throw error
     const problem = `Waits until its devices are given back: ${error.message}`
     if (problem !== memory.problem)
       log.warn('cannot give back the devices of a pod, will try again', { pod: `${namespace}/${name}`, uid, error })

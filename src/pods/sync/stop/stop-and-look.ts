@@ -25,7 +25,7 @@ export interface StopResult {
 const RETRY_MS = 1000
 
 /** Stops all there is of a pod and looks at what came of it. */
-export async function stopAndLook(
+export async function stopAndRefresh(
   runtime: PodRuntime,
   { pod, observed, memory, graceSeconds }: EndingPod & { readonly graceSeconds: number },
   shutdown: AbortSignal,

@@ -37,7 +37,7 @@ async function setUp(
     (error: Error) => (over = error),
   )
   await made.clock.advance(0)
-  return { ...made, grace, leave, isOver: () => over }
+  return { ...made, grace, leave, isTerminal: () => over }
 }
 
 const hanging = (_request: unknown, signal: AbortSignal): Promise<never> =>
@@ -45,10 +45,10 @@ const hanging = (_request: unknown, signal: AbortSignal): Promise<never> =>
 
 describe('stopContainer()', () => {
   test('runs the hook, then stops with the whole grace when the hook took no second', async () => {
-    const { journal, events, isOver, clock, leave } = await setUp(command)
+    const { journal, events, isTerminal, clock, leave } = await setUp(command)
     assert.deepEqual(journal, ['execSync c-1 0', 'stopContainer c-1 10'])
     assert.deepEqual(events, ['Normal Killing Stopping container main'])
-    assert.equal(isOver(), 'yes')
+    assert.equal(isTerminal(), 'yes')
     assert.deepEqual([clock.sleeping, getEventListeners(leave.signal, 'abort').length], [0, 0])
   })
 
@@ -73,13 +73,13 @@ describe('stopContainer()', () => {
     let end = () => {}
     const stopped = new Promise<never>((resolve) => (end = () => resolve({} as never)))
     const answers = { execSync, stopContainer: () => stopped }
-    const { journal, clock, lines, events, isOver } = await setUp(command, { answers, seconds: 5 })
+    const { journal, clock, lines, events, isTerminal } = await setUp(command, { answers, seconds: 5 })
     await clock.advance(5000)
     assert.deepEqual(journal.slice(1), ['stopContainer c-1 2'])
     assert.equal(given?.aborted, false)
     end()
     await clock.advance(0)
-    assert.deepEqual([given?.aborted, isOver(), clock.sleeping], [true, 'yes', 0])
+    assert.deepEqual([given?.aborted, isTerminal(), clock.sleeping], [true, 'yes', 0])
     assert.deepEqual(lines, ['warn preStop hook took longer than the grace period'])
     assert.deepEqual(events, ['Normal Killing Stopping container main'])
   })
@@ -133,7 +133,7 @@ describe('stopContainer()', () => {
     let calls = 0
     const stopContainer = async (request: unknown, signal: AbortSignal) =>
       (calls += 1) === 1 ? await hanging(request, signal) : ({} as never)
-    const { journal, clock, grace, isOver, leave } = await setUp(command, { seconds: 90, answers: { stopContainer } })
+    const { journal, clock, grace, isTerminal, leave } = await setUp(command, { seconds: 90, answers: { stopContainer } })
     await clock.advance(20_000)
     grace.shorten(80)
     await clock.advance(0)
@@ -141,21 +141,21 @@ describe('stopContainer()', () => {
     grace.shorten(5)
     await clock.advance(0)
     assert.deepEqual(journal.slice(2), ['stopContainer c-1 5'])
-    assert.equal(isOver(), 'yes')
+    assert.equal(isTerminal(), 'yes')
     assert.deepEqual(getEventListeners(leave.signal, 'abort'), [])
   })
 
   test('a container that the runtime no longer has is stopped', async () => {
-    const { isOver } = await setUp(command, { answers: { stopContainer: failing('NotFound') } })
-    assert.equal(isOver(), 'yes')
+    const { isTerminal } = await setUp(command, { answers: { stopContainer: failing('NotFound') } })
+    assert.equal(isTerminal(), 'yes')
   })
 
   test('an agent that leaves stops nothing', async () => {
-    const { journal, leave, isOver, clock, events } = await setUp(sleep(5))
+    const { journal, leave, isTerminal, clock, events } = await setUp(sleep(5))
     const reason = new Error('leave')
     leave.abort(reason)
     await clock.advance(10_000)
-    assert.deepEqual([journal, isOver(), clock.sleeping], [[], reason, 0])
+    assert.deepEqual([journal, isTerminal(), clock.sleeping], [[], reason, 0])
     assert.equal(events.length, 1, 'a hook that was given up did not fail')
   })
 })

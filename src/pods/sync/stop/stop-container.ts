@@ -29,7 +29,7 @@ export async function stopContainer(runtime: PodRuntime, stop: ContainerStop, si
   // A hook that takes too long is left alone until its container has ended.
   using hook = new AbortScope(signal)
   if (stop.pod !== undefined) {
-    tell(runtime, stop.pod, { type: 'Normal', reason: 'Killing', message: stop.message, stop })
+    report(runtime, stop.pod, { type: 'Normal', reason: 'Killing', message: stop.message, stop })
     await runPreStop(runtime, { ...stop, pod: stop.pod }, hook.signal)
   }
   if (stop.after.length > 0) await stop.grace.waitFor(Promise.allSettled(stop.after), signal)
@@ -60,12 +60,12 @@ async function runPreStop(
     if (!inTime && handler.sleep !== undefined) runtime.metrics.sleepCutShort()
   } catch (error) {
     if (!(error instanceof HookError)) throw error
-    tell(runtime, pod, { type: 'Warning', reason: 'FailedPreStopHook', message: 'PreStopHook failed', stop })
+    report(runtime, pod, { type: 'Warning', reason: 'FailedPreStopHook', message: 'PreStopHook failed', stop })
     runtime.log.warn('preStop hook failed', { ...fields, error })
   }
 }
 
-function tell(
+function report(
   runtime: PodRuntime,
   pod: Pod,
   event: {

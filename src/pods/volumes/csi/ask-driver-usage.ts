@@ -1,5 +1,5 @@
 import type { DriverUsage } from '../mounted-volume.ts'
-import type { VolumeWish } from '../volume-wish.ts'
+import type { DesiredVolume } from '../volume-wish.ts'
 import { requireDriver } from './call-driver.ts'
 import type { CsiDeps } from './csi-deps.ts'
 import { deviceStaging, mountPath } from './csi-paths.ts'
@@ -8,17 +8,17 @@ import { toCsiVolume } from './to-csi-volume.ts'
 /** What a driver says of a volume; undefined when it never does. */
 export async function askDriverUsage(
   { drivers, rootDirectory, toDriverPath }: Pick<CsiDeps, 'drivers' | 'rootDirectory' | 'toDriverPath'>,
-  wish: VolumeWish,
+  desired: DesiredVolume,
   signal: AbortSignal,
 ): Promise<DriverUsage | undefined> {
-  const volume = toCsiVolume(wish)
+  const volume = toCsiVolume(desired)
   const driver = requireDriver(drivers, volume.driver)
   const can = await driver.capabilities(signal)
   if (!can.has('GET_VOLUME_STATS')) return undefined
   const volumePath =
     volume.use === 'device'
-      ? `${deviceStaging(rootDirectory, volume.specName).mapped}/${wish.uid}`
-      : mountPath(wish.path)
+      ? `${deviceStaging(rootDirectory, volume.specName).mapped}/${desired.uid}`
+      : mountPath(desired.path)
   const request = { volumeId: volume.handle, volumePath: toDriverPath(volumePath), stagingPath: undefined }
   const { bytes, inodes, condition } = await driver.volumeStats(request, signal)
   return {

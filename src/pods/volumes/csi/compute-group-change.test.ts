@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toCsiVolume } from './to-csi-volume.ts'
 import { computeGroupChange } from './compute-group-change.ts'
-import { createVolumeWish } from '../../../../test/builders/create-volume-wish.ts'
+import { createDesiredVolume } from '../../../../test/builders/create-volume-wish.ts'
 
-const inline = toCsiVolume(createVolumeWish({ csi: { driver: 'd', fsType: 'ext4' } }))
+const inline = toCsiVolume(createDesiredVolume({ csi: { driver: 'd', fsType: 'ext4' } }))
 const persistent = { ...inline, lifecycle: 'Persistent', accessModes: ['ReadWriteOnce'] } as const
 const group = { fsGroup: 7, policy: 'ReadWriteOnceWithFSType', byDriver: false } as const
 

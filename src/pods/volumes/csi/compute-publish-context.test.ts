@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createPod } from '../../../../test/builders/create-pod.ts'
-import { createVolumeWish } from '../../../../test/builders/create-volume-wish.ts'
+import { createDesiredVolume } from '../../../../test/builders/create-volume-wish.ts'
 import { computePublishContext } from './compute-publish-context.ts'
 import { toCsiVolume } from './to-csi-volume.ts'
 
-const volume = toCsiVolume(createVolumeWish({ csi: { driver: 'd', volumeAttributes: { size: '1' } } }))
+const volume = toCsiVolume(createDesiredVolume({ csi: { driver: 'd', volumeAttributes: { size: '1' } } }))
 const input = {
   volume,
   pod: createPod({ spec: { serviceAccountName: 'robot' } }),

@@ -86,8 +86,8 @@ async function expand(deps: CsiDeps, wanted: Expanding, signal: AbortSignal): Pr
   const { objects, events, nodeName } = deps
   const { followed, claimIsUpdated, size } = expansion
   const key = { namespace: claim.metadata?.namespace ?? '', name: claim.metadata?.name ?? '' }
-  const isTold = followed && !claimIsUpdated
-  const known = isTold ? await objects.patchClaimStatus(key, expansionBegun(claim), signal) : claim
+  const isReported = followed && !claimIsUpdated
+  const known = isReported ? await objects.patchClaimStatus(key, expansionBegun(claim), signal) : claim
   if (!(await callExpand(deps, { ...wanted, claim: known }, signal))) return
   const message = `MountVolume.NodeExpandVolume succeeded for volume "${request.specName}" ${nodeName}`
   events.record(request.pod, { type: 'Normal', reason: 'FileSystemResizeSuccessful', message })
@@ -114,7 +114,7 @@ async function callExpand(deps: CsiDeps, wanted: Expanding, signal: AbortSignal)
     return true
   } catch (error) {
     if (signal.aborted || !(error instanceof CsiCallError)) throw error
-    if (expansion.followed && error.isFinal) await tellFailure(deps, wanted, error, signal)
+    if (expansion.followed && error.isFinal) await reportFailure(deps, wanted, error, signal)
     if (error.code !== 'FailedPrecondition') throw error
     // It cannot be done while pods use it, and keeps none of them from starting.
     sizing.expandsUnusedOnly = true
@@ -123,7 +123,7 @@ async function callExpand(deps: CsiDeps, wanted: Expanding, signal: AbortSignal)
   }
 }
 
-async function tellFailure(
+async function reportFailure(
   { objects, clock, log }: CsiDeps,
   { claim }: Expanding,
   error: CsiCallError,

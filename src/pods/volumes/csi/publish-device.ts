@@ -72,7 +72,7 @@ async function map(
   const found = await deps.describePath(targetPath, signal)
   if (found?.kind !== 'blockDevice')
     throw new Error(`Cannot use "${targetPath}": expected the driver to publish a block device there`)
-  await mapDevice(deps, { wish: request, device: found.real, directory: mapped }, signal)
+  await mapDevice(deps, { desired: request, device: found.real, directory: mapped }, signal)
   return found.real
 }
 

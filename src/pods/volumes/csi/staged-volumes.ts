@@ -43,7 +43,7 @@ interface Entry {
   /** The driver can make it larger only when no pod uses it. */
   expandsUnusedOnly: boolean
   isLeaving: boolean
-  readonly bell: Wakeup
+  readonly wakeup: Wakeup
 }
 
 /**
@@ -80,7 +80,7 @@ export class StagedVolumes {
     const isNews = entry.users.size === 0 || entry.attachable !== attachable
     entry.users.add(uid)
     entry.attachable = attachable
-    entry.bell.wake()
+    entry.wakeup.wake()
     if (isNews) this.#deps.onChange()
   }
 
@@ -91,7 +91,7 @@ export class StagedVolumes {
     signal: AbortSignal,
   ): Promise<void> {
     const entry = this.#entry(volume)
-    const bring = async () => {
+    const ensure = async () => {
       const { stage } = entry
       if (stage === 'staged') return
       // Whoever gives up in between does not know either.
@@ -103,7 +103,7 @@ export class StagedVolumes {
         throw error
       }
     }
-    await this.#lock.hold(volume.staging, bring, signal)
+    await this.#lock.hold(volume.staging, ensure, signal)
   }
 
   /** Nothing of it is published for the pod any more. */
@@ -127,8 +127,8 @@ export class StagedVolumes {
   }
 
   /** A driver came or went: what waits for one need not wait longer. */
-  hurry(): void {
-    for (const { bell } of this.#entries.values()) bell.wake()
+  retryNow(): void {
+    for (const { wakeup } of this.#entries.values()) wakeup.wake()
   }
 
   /** The names of volumes that must not be detached; undefined while they are not known. */
@@ -157,7 +157,7 @@ export class StagedVolumes {
       size: undefined,
       expandsUnusedOnly: false,
       isLeaving: false,
-      bell: new Wakeup(),
+      wakeup: new Wakeup(),
     }))
   }
 
@@ -188,7 +188,7 @@ export class StagedVolumes {
         const { driver, handle } = volume
         if (why !== next?.why) log.warn('cannot take a volume from the node, will try again', { driver, handle, error })
         next = computeNextTry(next, { operation: 'unstage', why }, clock.monotonic())
-        await entry.bell.wait({ clock, ms: next.delayMs }, signal)
+        await entry.wakeup.wait({ clock, ms: next.delayMs }, signal)
       }
     }
   }

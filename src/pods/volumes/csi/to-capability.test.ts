@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CsiCapability } from '../../../protocols/csi/csi-drivers.ts'
-import { createVolumeWish } from '../../../../test/builders/create-volume-wish.ts'
+import { createDesiredVolume } from '../../../../test/builders/create-volume-wish.ts'
 import { toCapability } from './to-capability.ts'
 import { toCsiVolume } from './to-csi-volume.ts'
 
-const volume = { ...toCsiVolume(createVolumeWish({ csi: { driver: 'd' } })), mountOptions: ['noatime'] }
+const volume = { ...toCsiVolume(createDesiredVolume({ csi: { driver: 'd' } })), mountOptions: ['noatime'] }
 const modeOf = (mode: string | undefined, ...can: readonly CsiCapability[]) =>
   toCapability({ ...volume, accessModes: mode === undefined ? [] : [mode, 'ReadWriteMany'] }, new Set(can), undefined)
     .accessMode

@@ -1,16 +1,16 @@
 import type { PersistentVolume, SecretReference } from '../../../model/generated/core-v1.ts'
 import type { ObjectKey } from '../../objects/object-api.ts'
-import type { VolumeWish } from '../volume-wish.ts'
+import type { DesiredVolume } from '../volume-wish.ts'
 import { inlineHandle } from './csi-names.ts'
 import type { CsiVolume } from './csi-volume.ts'
 
 /** What a pod wants, in the words of drivers. */
-export function toCsiVolume(wish: VolumeWish): CsiVolume {
-  const { source } = wish
-  return source.kind === 'inline' ? toEphemeral(wish) : toPersistent(wish, source.volume)
+export function toCsiVolume(desired: DesiredVolume): CsiVolume {
+  const { source } = desired
+  return source.kind === 'inline' ? toEphemeral(desired) : toPersistent(desired, source.volume)
 }
 
-function toEphemeral({ name, uid, pod, source, specName }: VolumeWish): CsiVolume {
+function toEphemeral({ name, uid, pod, source, specName }: DesiredVolume): CsiVolume {
   const csi = source.kind === 'inline' ? source.volume.csi : undefined
   if (csi === undefined) throw new Error(`Cannot bring volume "${name}": expected csi in the spec of its pod`)
   const secret = csi.nodePublishSecretRef?.name
@@ -31,7 +31,7 @@ function toEphemeral({ name, uid, pod, source, specName }: VolumeWish): CsiVolum
   }
 }
 
-function toPersistent({ name, specName, readOnly }: VolumeWish, { spec = {} }: PersistentVolume): CsiVolume {
+function toPersistent({ name, specName, readOnly }: DesiredVolume, { spec = {} }: PersistentVolume): CsiVolume {
   const { csi } = spec
   if (csi === undefined) throw new Error(`Cannot bring volume "${name}": expected csi in the spec of "${specName}"`)
   if (csi.driver === '' || csi.driver.includes('/') || csi.volumeHandle === '')

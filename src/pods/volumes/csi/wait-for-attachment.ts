@@ -22,7 +22,7 @@ export interface AttachmentRequest {
 }
 
 // The cluster tells of what changes; this is for what it does not tell, such as why attaching fails.
-const LOOK_MS = 10_000
+const CHECK_MS = 10_000
 
 /**
  * Resolves when the volume is attached to this node: the cluster knows that it is in use here, says that it is attached, and its VolumeAttachment
@@ -77,7 +77,7 @@ async function waitForChange(
   // What changed while we asked would not be told again.
   if (whatIsMissing(deps, volume) !== missing) return
   const why = found?.error === undefined ? '' : `: ${found.error}`
-  const wait = () => attachments.changed(LOOK_MS, signal)
+  const wait = () => attachments.changed(CHECK_MS, signal)
   await (request.noteStep?.(`wait for volume "${request.name}" ${missing}${why}`, wait) ?? wait())
 }
 

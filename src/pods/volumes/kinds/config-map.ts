@@ -11,9 +11,9 @@ export function createConfigMapKind(deps: ContentVolumeDeps & { readonly content
   return createContentKind(deps, {
     plugin: 'kubernetes.io/configmap',
     medium: '',
-    async gather(wish, signal) {
-      const source = inlineSource(wish, 'configMap')
-      const { namespace } = wish.pod.metadata
+    async gather(desired, signal) {
+      const source = inlineSource(desired, 'configMap')
+      const { namespace } = desired.pod.metadata
       const { name, items, optional } = source
       const defaultMode = requireDefaultMode(source)
       return await gatherConfigMap(deps.content, { namespace, name, items, optional, defaultMode }, signal)

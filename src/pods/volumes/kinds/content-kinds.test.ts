@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createPod } from '../../../../test/builders/create-pod.ts'
-import { createVolumeWish } from '../../../../test/builders/create-volume-wish.ts'
+import { createDesiredVolume } from '../../../../test/builders/create-volume-wish.ts'
 import { FakeVolumeHost } from '../../../../test/fakes/fake-volume-host.ts'
 import type { Payload } from '../../../system/files/payload.ts'
 import type { Volume } from '../../../model/generated/core-v1.ts'
 import { ObjectError } from '../../objects/object-api.ts'
 import { createEmptyDirectories } from '../usage/empty-directories.ts'
-import type { VolumeWish } from '../volume-wish.ts'
+import type { DesiredVolume } from '../volume-wish.ts'
 import { createConfigMapKind } from './config-map.ts'
 import { createDownwardApiKind } from './downward-api.ts'
 import { createProjectedKind } from './projected.ts'
@@ -62,7 +62,7 @@ describe('volumes with content', () => {
     readonly name: string
     readonly kind: Kind
     readonly volume: Omit<Volume, 'name'>
-    readonly parts?: Partial<VolumeWish>
+    readonly parts?: Partial<DesiredVolume>
     readonly payload: Readonly<Record<string, object>>
   }[] = [
     {
@@ -117,7 +117,7 @@ describe('volumes with content', () => {
   for (const { name, kind, volume, parts, payload } of rows)
     test(`shows ${name}`, async () => {
       const { kinds, written } = createKinds()
-      await kinds[kind].setUp(createVolumeWish(volume, parts), signal)
+      await kinds[kind].setUp(createDesiredVolume(volume, parts), signal)
       assert.deepEqual(written, [new Map(Object.entries(payload))])
     })
 
@@ -127,7 +127,7 @@ describe('volumes with content', () => {
     for (const [kind, name] of Object.entries(rows)) {
       const { host, kinds } = createKinds()
       const source = { name, secretName: name, defaultMode }
-      await kinds[kind as Kind].setUp(createVolumeWish({ [kind]: source }), signal)
+      await kinds[kind as Kind].setUp(createDesiredVolume({ [kind]: source }), signal)
       media[kind] = host.mounts.length > 0
     }
     assert.deepEqual(media, { configMap: false, secret: true, downwardAPI: true, projected: true })
@@ -155,7 +155,7 @@ describe('volumes with content', () => {
   for (const [kind, volume, message] of failures)
     test(`${kind} fails with ${message}`, async () => {
       const { kinds, host } = createKinds()
-      await assert.rejects(kinds[kind].setUp(createVolumeWish(volume, { pod: createPod() }), signal), { message })
+      await assert.rejects(kinds[kind].setUp(createDesiredVolume(volume, { pod: createPod() }), signal), { message })
       assert.deepEqual(host.take(), [])
     })
 

@@ -111,7 +111,7 @@ class Scene {
   #register(isRegistered: boolean): void {
     this.node.isRegistered = isRegistered
     this.agent.volumes.retry(this.agent.kind.plugin)
-    this.agent.kind.hurry()
+    this.agent.kind.retryNow()
   }
 
   async #crash(): Promise<void> {

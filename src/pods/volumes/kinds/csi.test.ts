@@ -169,7 +169,7 @@ describe('attaching', () => {
     assert.deepEqual(steps.at(-1), 'wait for volume "data" to be told in the status of this node as in use')
     node.inUse = [NAME]
     node.attachment = { name: 'x', isAttached: false, metadata: {}, error: 'no such disk', isExhausted: false }
-    node.tell()
+    node.announce()
     await clock.advance(0)
     assert.deepEqual(steps.at(-1), 'wait for volume "data" to be attached to this node by the cluster: no such disk')
     assert.deepEqual([node.journal, events, volumes.counts()[0]?.actual], [[], [], 1])
@@ -209,7 +209,7 @@ describe('attaching', () => {
     const done = ensure(podWith('u-1'))
     await clock.advance(0)
     node.traits = { ...node.traits, attachRequired: false }
-    node.tell()
+    node.announce()
     await done
     assert.deepEqual(node.take(), ['NodeStageVolume vol', 'NodePublishVolume vol u-1'])
   })

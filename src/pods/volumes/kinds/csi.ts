@@ -24,7 +24,7 @@ import type { Attached } from '../csi/wait-for-attachment.ts'
 import type { VolumeDriver } from '../mounted-volume.ts'
 import type { SetUpRequest, TearDownRequest, VolumeKind } from '../volume-kind.ts'
 import { VolumeStepError } from '../volume-step-error.ts'
-import type { ReadyVolume, VolumePlace, VolumeWish } from '../volume-wish.ts'
+import type { ReadyVolume, VolumePlace, DesiredVolume } from '../volume-wish.ts'
 
 export interface CsiKindDeps extends CsiDeps {
   /** The node has another list of volumes that are in use. */
@@ -66,7 +66,7 @@ export class CsiKind implements VolumeKind {
     const volume = toCsiVolume(request)
     const node = volume.lifecycle === 'Ephemeral' ? undefined : this.#toNode(volume)
     const ready =
-      (await this.#keep({ request, volume }, signal)) ?? (await this.#bring({ request, volume, node }, signal))
+      (await this.#keep({ request, volume }, signal)) ?? (await this.#ensure({ request, volume, node }, signal))
     if (node !== undefined) await this.#expand({ request, volume, node, ready }, signal)
     return ready
   }
@@ -99,13 +99,13 @@ export class CsiKind implements VolumeKind {
     return this.#unattached.has(path)
   }
 
-  driverOf(wish: VolumeWish): VolumeDriver {
-    const tellAbnormal = (text: string) => {
-      const message = `Volume ${wish.name}: ${text}`
-      this.#deps.events.record(wish.pod, { type: 'Warning', reason: 'VolumeConditionAbnormal', message })
+  driverOf(desired: DesiredVolume): VolumeDriver {
+    const reportAbnormal = (text: string) => {
+      const message = `Volume ${desired.name}: ${text}`
+      this.#deps.events.record(desired.pod, { type: 'Warning', reason: 'VolumeConditionAbnormal', message })
     }
-    const ask = (signal: AbortSignal) => askDriverUsage(this.#deps, wish, signal)
-    return { name: toCsiVolume(wish).driver, ask, tellAbnormal }
+    const ask = (signal: AbortSignal) => askDriverUsage(this.#deps, desired, signal)
+    return { name: toCsiVolume(desired).driver, ask, reportAbnormal }
   }
 
   /** The names of volumes that must not be detached from this node; undefined while they are not known. */
@@ -114,8 +114,8 @@ export class CsiKind implements VolumeKind {
   }
 
   /** A driver came or went. */
-  hurry(): void {
-    this.#staged.hurry()
+  retryNow(): void {
+    this.#staged.retryNow()
   }
 
   /** The pods are known: what none of them uses is taken from the node. */
@@ -130,7 +130,7 @@ export class CsiKind implements VolumeKind {
     return requiresRepublish ? undefined : request.ready
   }
 
-  async #bring({ request, volume, node }: Wanted & OnNode, signal: AbortSignal): Promise<ReadyVolume> {
+  async #ensure({ request, volume, node }: Wanted & OnNode, signal: AbortSignal): Promise<ReadyVolume> {
     const attached = await this.#attach({ request, volume, node }, signal)
     const wanted = { request, volume, attached }
     if (volume.use === 'device') await noteDevice(this.#deps, wanted)

@@ -13,10 +13,10 @@ export function createDownwardApiKind(
   return createContentKind(deps, {
     plugin: 'kubernetes.io/downward-api',
     medium: 'Memory',
-    async gather(wish) {
-      const source = inlineSource(wish, 'downwardAPI')
-      const facts = { pod: wish.pod, nodeAllocatable: deps.nodeAllocatable(), defaultMode: requireDefaultMode(source) }
-      return computeDownwardPayload(source.items, facts)
+    async gather(desired) {
+      const source = inlineSource(desired, 'downwardAPI')
+      const info = { pod: desired.pod, nodeAllocatable: deps.nodeAllocatable(), defaultMode: requireDefaultMode(source) }
+      return computeDownwardPayload(source.items, info)
     },
   })
 }

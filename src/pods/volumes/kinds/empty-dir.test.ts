@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createPod } from '../../../../test/builders/create-pod.ts'
-import { createVolumeWish } from '../../../../test/builders/create-volume-wish.ts'
+import { createDesiredVolume } from '../../../../test/builders/create-volume-wish.ts'
 import { FakeVolumeHost } from '../../../../test/fakes/fake-volume-host.ts'
 import { createEmptyDirectories } from '../usage/empty-directories.ts'
 import { createEmptyDirKind } from './empty-dir.ts'
@@ -12,8 +12,8 @@ const path = '/root/pods/u-1/volumes/kind/data'
 test('createEmptyDirKind() makes and removes what the spec asks for', async () => {
   const host = new FakeVolumeHost()
   const kind = createEmptyDirKind({ directories: createEmptyDirectories(host.deps) })
-  const wish = createVolumeWish({ emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }, { fsGroup: 7 })
-  assert.deepEqual(await kind.setUp(wish, signal), {
+  const desired = createDesiredVolume({ emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }, { fsGroup: 7 })
+  assert.deepEqual(await kind.setUp(desired, signal), {
     kind: 'files',
     hostPath: path,
     readOnly: false,
@@ -26,7 +26,7 @@ test('createEmptyDirKind() makes and removes what the spec asks for', async () =
     `give ${path} to 7`,
     'mark data',
   ])
-  await kind.tearDown(wish, signal)
+  await kind.tearDown(desired, signal)
   assert.deepEqual(host.take(), ['unmark data', `unmount ${path}`, `remove ${path}`])
   assert.deepEqual([kind.plugin, kind.refreshed], ['kubernetes.io/empty-dir', false])
 })
@@ -38,16 +38,16 @@ for (const [what, spec, emptyDir, expected] of [
 ] as const)
   test(`createEmptyDirKind() gives a new directory of a pod ${what} ${expected.length === 2 ? 'a' : 'no'} project`, async () => {
     const host = new FakeVolumeHost()
-    const told: string[] = []
+    const reported: string[] = []
     const projects = {
-      assign: async (directory: string) => void told.push(`assign ${directory}`),
-      release: async (directory: string) => void told.push(`release ${directory}`),
+      assign: async (directory: string) => void reported.push(`assign ${directory}`),
+      release: async (directory: string) => void reported.push(`release ${directory}`),
     }
     const kind = createEmptyDirKind({ directories: createEmptyDirectories(host.deps), projects })
-    const wish = createVolumeWish({ emptyDir }, { pod: createPod({ spec }) })
-    await kind.setUp(wish, signal)
+    const desired = createDesiredVolume({ emptyDir }, { pod: createPod({ spec }) })
+    await kind.setUp(desired, signal)
     // One that was there already is full of files that count for nobody.
-    await kind.setUp(wish, signal)
-    await kind.tearDown(wish, signal)
-    assert.deepEqual(told, expected)
+    await kind.setUp(desired, signal)
+    await kind.tearDown(desired, signal)
+    assert.deepEqual(reported, expected)
   })

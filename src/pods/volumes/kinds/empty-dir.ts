@@ -17,9 +17,9 @@ export function createEmptyDirKind(deps: EmptyDirKindDeps): VolumeKind {
     refreshed: false,
     measure: 'walk',
 
-    async setUp(wish, signal) {
-      const { medium = '', sizeLimit } = inlineSource(wish, 'emptyDir')
-      const { uid, specName: name, path, pod, fsGroup } = wish
+    async setUp(desired, signal) {
+      const { medium = '', sizeLimit } = inlineSource(desired, 'emptyDir')
+      const { uid, specName: name, path, pod, fsGroup } = desired
       const isNew = await deps.directories.setUp({ uid, name, path, pod, medium, sizeLimit, fsGroup }, signal)
       // Who is root of the node could move files to another project, and none of it would be counted here.
       if (isNew && medium === '' && pod.spec.hostUsers === false) await deps.projects?.assign(path, signal)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createVolumeWish } from '../../../../test/builders/create-volume-wish.ts'
+import { createDesiredVolume } from '../../../../test/builders/create-volume-wish.ts'
 import type { VolumeSource } from '../volume-wish.ts'
 import { createHostPathKind } from './host-path.ts'
 
@@ -24,8 +24,8 @@ const ready = { kind: 'files', hostPath: '/data', readOnly: false, selinuxRelabe
 describe('createHostPathKind()', () => {
   test('uses a path as it is, as long as it answers, when no type is asked for', async () => {
     const { kind, checks } = createKind()
-    assert.deepEqual(await kind.setUp(createVolumeWish({ hostPath: { path: '/data', type: '' } }), signal), ready)
-    assert.deepEqual(await kind.setUp(createVolumeWish({ hostPath: { path: '/data' } }), signal), ready)
+    assert.deepEqual(await kind.setUp(createDesiredVolume({ hostPath: { path: '/data', type: '' } }), signal), ready)
+    assert.deepEqual(await kind.setUp(createDesiredVolume({ hostPath: { path: '/data' } }), signal), ready)
     const look = { path: '/data', type: '' }
     assert.deepEqual(checks, [look, look])
     assert.deepEqual([kind.plugin, kind.refreshed, kind.measure], ['kubernetes.io/host-path', false, undefined])
@@ -34,8 +34,8 @@ describe('createHostPathKind()', () => {
   test('checks a type, and fails with what the check says', async () => {
     const message = 'hostPath type check failed: /data is not a directory'
     const { kind, checks } = createKind(new Error(message))
-    const wish = createVolumeWish({ hostPath: { path: '/data', type: 'Directory' } })
-    await assert.rejects(kind.setUp(wish, signal), { message })
+    const desired = createDesiredVolume({ hostPath: { path: '/data', type: 'Directory' } })
+    await assert.rejects(kind.setUp(desired, signal), { message })
     assert.deepEqual(checks, [{ path: '/data', type: 'Directory' }])
   })
 
@@ -45,8 +45,8 @@ describe('createHostPathKind()', () => {
       volume: { spec: { hostPath: { path: '/data' } } },
       claim: { namespace: 'shop', name: 'claim' },
     }
-    const wish = createVolumeWish({}, { source, readOnly: true })
-    assert.deepEqual(await createKind().kind.setUp(wish, signal), { ...ready, readOnly: true })
+    const desired = createDesiredVolume({}, { source, readOnly: true })
+    assert.deepEqual(await createKind().kind.setUp(desired, signal), { ...ready, readOnly: true })
   })
 
   const refused: readonly (readonly [path: string, type: string, message: string])[] = [
@@ -60,11 +60,11 @@ describe('createHostPathKind()', () => {
   ]
   for (const [path, type, message] of refused)
     test(`refuses ${path} of type "${type}"`, async () => {
-      await assert.rejects(createKind().kind.setUp(createVolumeWish({ hostPath: { path, type } }), signal), { message })
+      await assert.rejects(createKind().kind.setUp(createDesiredVolume({ hostPath: { path, type } }), signal), { message })
     })
 
   test('takes a name with dots for what it is', async () => {
-    const wish = createVolumeWish({ hostPath: { path: '/data..old' } })
-    assert.deepEqual(await createKind().kind.setUp(wish, signal), { ...ready, hostPath: '/data..old' })
+    const desired = createDesiredVolume({ hostPath: { path: '/data..old' } })
+    assert.deepEqual(await createKind().kind.setUp(desired, signal), { ...ready, hostPath: '/data..old' })
   })
 })

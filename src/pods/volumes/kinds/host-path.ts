@@ -2,7 +2,7 @@ import type { GuardedFiles, HostPathType } from '../../../system/guarded/guarded
 import type { HostPathVolumeSource } from '../../../model/generated/core-v1.ts'
 import { volumeGroupsOf } from '../claims/volume-groups.ts'
 import type { VolumeKind } from '../volume-kind.ts'
-import type { VolumeWish } from '../volume-wish.ts'
+import type { DesiredVolume } from '../volume-wish.ts'
 
 /** A path of the node itself: looked at, perhaps made, never mounted, changed or removed. */
 export function createHostPathKind(deps: { readonly guarded: Pick<GuardedFiles, 'checkHostPath'> }): VolumeKind {
@@ -11,20 +11,20 @@ export function createHostPathKind(deps: { readonly guarded: Pick<GuardedFiles, 
     refreshed: false,
     measure: undefined,
 
-    async setUp(wish, signal) {
-      const { path, type = '' } = findSource(wish)
+    async setUp(desired, signal) {
+      const { path, type = '' } = findSource(desired)
       if (!path.startsWith('/')) throw new Error(`Cannot use host path "${path}": expected an absolute path`)
       if (path.split('/').includes('..')) throw new Error(`Cannot use host path "${path}": it has ".." in it`)
       await deps.guarded.checkHostPath({ path, type: parseType(type) }, signal)
-      const groups = volumeGroupsOf(wish.source)
-      return { kind: 'files', hostPath: path, readOnly: wish.readOnly, selinuxRelabel: false, groups }
+      const groups = volumeGroupsOf(desired.source)
+      return { kind: 'files', hostPath: path, readOnly: desired.readOnly, selinuxRelabel: false, groups }
     },
 
     async tearDown() {},
   }
 }
 
-function findSource({ name, source }: VolumeWish): HostPathVolumeSource {
+function findSource({ name, source }: DesiredVolume): HostPathVolumeSource {
   const found = source.kind === 'inline' ? source.volume.hostPath : source.volume.spec?.hostPath
   if (found === undefined) throw new Error(`Cannot bring volume "${name}": expected hostPath in its spec`)
   return found

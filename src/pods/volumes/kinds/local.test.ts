@@ -5,14 +5,14 @@ import { FakeDisks } from '../../../../test/fakes/fake-disks.ts'
 import { MountError } from '../../../system/mounts/run-mount.ts'
 import type { PersistentVolumeSpec } from '../../../model/generated/core-v1.ts'
 import { parsePodUid } from '../../../model/pod/pod.ts'
-import type { VolumeWish } from '../volume-wish.ts'
+import type { DesiredVolume } from '../volume-wish.ts'
 import { createLocalKind } from './local.ts'
 
 const never = new AbortController().signal
 const GLOBAL = '/k/plugins/kubernetes.io/local-volume/mounts/pv'
 const MAPS = '/k/plugins/kubernetes.io~local-volume/volumeDevices/pv'
 
-function wishOf(uid: string, spec: PersistentVolumeSpec, parts: Partial<VolumeWish> = {}): VolumeWish {
+function desiredOf(uid: string, spec: PersistentVolumeSpec, parts: Partial<DesiredVolume> = {}): DesiredVolume {
   const folder = spec.volumeMode === 'Block' ? 'volumeDevices' : 'volumes'
   return {
     uid: parsePodUid(uid),
@@ -51,8 +51,8 @@ function setUp() {
 describe('a local volume that is a directory', () => {
   test('is bound for the pod, and only unbound at the end', async () => {
     const { disks, kind } = setUp()
-    const wish = wishOf('u-1', directory)
-    assert.deepEqual(await kind.setUp(wish, never), {
+    const desired = desiredOf('u-1', directory)
+    assert.deepEqual(await kind.setUp(desired, never), {
       kind: 'files',
       hostPath: PATH,
       readOnly: false,
@@ -60,41 +60,41 @@ describe('a local volume that is a directory', () => {
       groups: [77],
     })
     assert.deepEqual(disks.take(), [`mkdir ${PATH} 750`, `bind /mnt/a ${PATH} noatime`])
-    await kind.setUp(wish, never)
+    await kind.setUp(desired, never)
     assert.deepEqual(disks.take(), [])
-    await kind.tearDown(wish, never)
+    await kind.tearDown(desired, never)
     assert.deepEqual(disks.take(), [`unmount ${PATH}`, `rmdir ${GLOBAL}`, `rmdir ${PATH}`])
-    await kind.tearDown(wish, never)
+    await kind.tearDown(desired, never)
     assert.deepEqual(disks.take(), [`rmdir ${GLOBAL}`, `rmdir ${PATH}`])
   })
 
   test('is bound read-only where that is asked for, and keeps its group then', async () => {
     const { disks, kind } = setUp()
-    const ready = await kind.setUp(wishOf('u-1', directory, { readOnly: true, fsGroup: 9 }), never)
+    const ready = await kind.setUp(desiredOf('u-1', directory, { readOnly: true, fsGroup: 9 }), never)
     assert.deepEqual(disks.take(), [`mkdir ${PATH} 750`, `bind /mnt/a ${PATH} noatime,ro`])
     assert.equal(ready.kind === 'files' && ready.readOnly, true)
   })
 
   test('is given to the group of the pod, by its policy', async () => {
     const { disks, kind } = setUp()
-    const wish = wishOf('u-1', directory, { fsGroup: 9 })
-    await kind.setUp(wish, never)
+    const desired = desiredOf('u-1', directory, { fsGroup: 9 })
+    await kind.setUp(desired, never)
     assert.equal(disks.take().at(-1), `own ${PATH} 9`)
-    await kind.tearDown(wish, never)
+    await kind.tearDown(desired, never)
     disks.take()
-    await kind.setUp({ ...wish, fsGroupChangePolicy: 'OnRootMismatch' }, never)
+    await kind.setUp({ ...desired, fsGroupChangePolicy: 'OnRootMismatch' }, never)
     assert.equal(disks.take().at(-1), `own ${PATH} 9 onlyOnRootMismatch`)
     // After a restart of the agent: whatever was not finished is, and no more.
-    await kind.setUp(wish, never)
+    await kind.setUp(desired, never)
     assert.deepEqual(disks.take(), [`own ${PATH} 9 onlyOnRootMismatch`])
   })
 
   test('keeps the group of a pod that uses it already, and tells when that is another', async () => {
     const { disks, kind } = setUp()
-    await kind.setUp(wishOf('u-1', directory, { fsGroup: 5 }), never)
-    await kind.setUp(wishOf('u-2', directory, { fsGroup: 5 }), never)
+    await kind.setUp(desiredOf('u-1', directory, { fsGroup: 5 }), never)
+    await kind.setUp(desiredOf('u-2', directory, { fsGroup: 5 }), never)
     assert.deepEqual(disks.events, [])
-    await kind.setUp(wishOf('u-3', directory, { fsGroup: 9 }), never)
+    await kind.setUp(desiredOf('u-3', directory, { fsGroup: 9 }), never)
     assert.deepEqual(
       disks.take().filter((line) => line.startsWith('own')),
       [`own ${PATH} 5`],
@@ -107,11 +107,11 @@ describe('a local volume that is a directory', () => {
   test('leaves nothing behind when it cannot be given to the group, or says so', async () => {
     const { disks, kind } = setUp()
     disks.failures.set('own', new Error('EIO'))
-    const wish = wishOf('u-1', directory, { fsGroup: 9 })
-    await assert.rejects(kind.setUp(wish, never), { name: 'Error', message: 'EIO' })
+    const desired = desiredOf('u-1', directory, { fsGroup: 9 })
+    await assert.rejects(kind.setUp(desired, never), { name: 'Error', message: 'EIO' })
     assert.deepEqual(disks.take().slice(-2), [`unmount ${PATH}`, `rmdir ${PATH}`])
     disks.failures.set('unmount', new Error('busy'))
-    await assert.rejects(kind.setUp(wish, never), { name: 'UncertainMountError', message: 'EIO' })
+    await assert.rejects(kind.setUp(desired, never), { name: 'UncertainMountError', message: 'EIO' })
   })
 
   const refusals: readonly (readonly [path: string, message: string])[] = [
@@ -122,7 +122,7 @@ describe('a local volume that is a directory', () => {
   for (const [path, message] of refusals) {
     test(`cannot be ${path}`, async () => {
       const { disks, kind } = setUp()
-      await assert.rejects(kind.setUp(wishOf('u-1', { local: { path } }), never), { message })
+      await assert.rejects(kind.setUp(desiredOf('u-1', { local: { path } }), never), { message })
       assert.deepEqual(disks.take(), [])
     })
   }
@@ -132,7 +132,7 @@ describe('a local volume that is a disk', () => {
   test('is formatted when it is blank, mounted once for all pods, and unmounted after the last', async () => {
     const { disks, kind } = setUp()
     disks.contents.set('/dev/sdb', { kind: 'blank' })
-    const [first, second] = [wishOf('u-1', disk), wishOf('u-2', disk)]
+    const [first, second] = [desiredOf('u-1', disk), desiredOf('u-2', disk)]
     await kind.setUp(first, never)
     assert.deepEqual(disks.take(), [
       'format /dev/sdb ext4',
@@ -157,7 +157,7 @@ describe('a local volume that is a disk', () => {
   test('is checked and keeps what is on it otherwise', async () => {
     const { disks, kind } = setUp()
     disks.contents.set('/dev/sdb', { kind: 'fileSystem', type: 'xfs' })
-    await kind.setUp(wishOf('u-1', { ...disk, mountOptions: ['noatime'] }, { readOnly: true }), never)
+    await kind.setUp(desiredOf('u-1', { ...disk, mountOptions: ['noatime'] }, { readOnly: true }), never)
     assert.deepEqual(disks.take(), [
       'fsck /dev/sdb',
       `mkdir ${GLOBAL} 750`,
@@ -170,16 +170,16 @@ describe('a local volume that is a disk', () => {
   test('is never formatted on doubt, nor for a reader', async () => {
     const { disks, kind } = setUp()
     disks.contents.set('/dev/sdb', { kind: 'other', what: 'a partition table (gpt)' })
-    await assert.rejects(kind.setUp(wishOf('u-1', disk), never), {
+    await assert.rejects(kind.setUp(desiredOf('u-1', disk), never), {
       message: 'Cannot mount "/dev/sdb": a partition table (gpt) is on it, expected a file system or nothing at all',
     })
     disks.contents.set('/dev/sdb', { kind: 'blank' })
-    await assert.rejects(kind.setUp(wishOf('u-1', disk, { readOnly: true }), never), {
+    await assert.rejects(kind.setUp(desiredOf('u-1', disk, { readOnly: true }), never), {
       message: 'Cannot mount "/dev/sdb": nothing is on it, and read-only it is not formatted',
     })
     disks.contents.set('/dev/sdb', { kind: 'fileSystem', type: 'xfs' })
     disks.failures.set('fsck', new Error('errors left'))
-    await assert.rejects(kind.setUp(wishOf('u-1', disk), never), /errors left/)
+    await assert.rejects(kind.setUp(desiredOf('u-1', disk), never), /errors left/)
     assert.deepEqual(disks.take(), ['fsck /dev/sdb'])
   })
 
@@ -188,17 +188,17 @@ describe('a local volume that is a disk', () => {
     disks.contents.set('/dev/sdb', { kind: 'fileSystem', type: 'xfs' })
     const asked = { local: { path: '/dev/disk/by-id/x', fsType: 'ext4' } }
     disks.failures.set('mount', new MountError('wrong fs type', { uncertain: false }))
-    await assert.rejects(kind.setUp(wishOf('u-1', asked), never), {
+    await assert.rejects(kind.setUp(desiredOf('u-1', asked), never), {
       message: 'wrong fs type; the volume asks for ext4, but the device has xfs',
     })
     disks.failures.set('mount', new MountError('late', { uncertain: true }))
-    await assert.rejects(kind.setUp(wishOf('u-1', asked), never), { name: 'UncertainMountError', message: 'late' })
+    await assert.rejects(kind.setUp(desiredOf('u-1', asked), never), { name: 'UncertainMountError', message: 'late' })
   })
 
   test('is not unmounted while another pod comes', async () => {
     const { disks, kind } = setUp()
     disks.contents.set('/dev/sdb', { kind: 'fileSystem', type: 'ext4' })
-    const [first, second] = [wishOf('u-1', disk), wishOf('u-2', disk)]
+    const [first, second] = [desiredOf('u-1', disk), desiredOf('u-2', disk)]
     await kind.setUp(first, never)
     await Promise.all([kind.tearDown(first, never), kind.setUp(second, never)])
     const points = disks.mounts.map(({ point, device }) => [point, device])
@@ -212,10 +212,10 @@ describe('a local volume that is a disk', () => {
 describe('a local volume as a bare device', () => {
   test('is bound, held and linked; taken back in turn, the link last', async () => {
     const { disks, kind } = setUp()
-    const wish = wishOf('u-1', bare)
-    assert.deepEqual(await kind.setUp(wish, never), { kind: 'device', hostPath: '/dev/sdb', permissions: 'mrw' })
+    const desired = desiredOf('u-1', bare)
+    assert.deepEqual(await kind.setUp(desired, never), { kind: 'device', hostPath: '/dev/sdb', permissions: 'mrw' })
     assert.deepEqual(disks.take(), [
-      `link ${wish.path} /dev/sdb`,
+      `link ${desired.path} /dev/sdb`,
       `touch ${MAPS}/u-1`,
       `bind /dev/sdb ${MAPS}/u-1`,
       `hold ${MAPS}/u-1`,
@@ -223,26 +223,26 @@ describe('a local volume as a bare device', () => {
     assert.deepEqual(disks.events, [
       `Normal SuccessfulMountVolume MapVolume.MapPodDevice succeeded for volume "pv" globalMapPath "${MAPS}"`,
     ])
-    await kind.setUp(wish, never)
-    assert.deepEqual(disks.take(), [`link ${wish.path} /dev/sdb`, `touch ${MAPS}/u-1`, `hold ${MAPS}/u-1`])
-    await kind.tearDown(wish, never)
+    await kind.setUp(desired, never)
+    assert.deepEqual(disks.take(), [`link ${desired.path} /dev/sdb`, `touch ${MAPS}/u-1`, `hold ${MAPS}/u-1`])
+    await kind.tearDown(desired, never)
     assert.deepEqual(disks.take(), [
       `release ${MAPS}/u-1`,
       `unmount ${MAPS}/u-1`,
       `unlink ${MAPS}/u-1`,
       `rmdir ${MAPS}`,
-      `unlink ${wish.path}`,
+      `unlink ${desired.path}`,
     ])
   })
 
   test('can be read only where that is asked for, and must be a device', async () => {
     const { kind } = setUp()
-    assert.deepEqual(await kind.setUp(wishOf('u-1', bare, { readOnly: true }), never), {
+    assert.deepEqual(await kind.setUp(desiredOf('u-1', bare, { readOnly: true }), never), {
       kind: 'device',
       hostPath: '/dev/sdb',
       permissions: 'r',
     })
-    await assert.rejects(kind.setUp(wishOf('u-2', { ...directory, volumeMode: 'Block' }), never), {
+    await assert.rejects(kind.setUp(desiredOf('u-2', { ...directory, volumeMode: 'Block' }), never), {
       message: 'Cannot use "/mnt/a" as a block device: it is a directory',
     })
   })
@@ -250,7 +250,7 @@ describe('a local volume as a bare device', () => {
   test('leaves nothing bound when it cannot be held', async () => {
     const { disks, kind } = setUp()
     disks.failures.set('hold', new Error('no loop device'))
-    await assert.rejects(kind.setUp(wishOf('u-1', bare), never), /no loop device/)
+    await assert.rejects(kind.setUp(desiredOf('u-1', bare), never), /no loop device/)
     assert.equal(disks.mounts.length, 1)
   })
 })

@@ -7,7 +7,7 @@ import type { LocalVolume, LocalVolumeDeps } from '../local/local-volume-deps.ts
 import { unmountDevice } from '../local/mount-device.ts'
 import { freeDevice, mapDevice } from '../mounts/map-device.ts'
 import type { VolumeKind } from '../volume-kind.ts'
-import type { ReadyVolume, VolumePlace, VolumeWish } from '../volume-wish.ts'
+import type { ReadyVolume, VolumePlace, DesiredVolume } from '../volume-wish.ts'
 
 /**
  * Disks and directories of the node as persistent volumes. What they hold is never removed: taking one away is unmounting and removing
@@ -20,24 +20,24 @@ export function createLocalKind(deps: LocalVolumeDeps): VolumeKind {
     plugin: LOCAL_PLUGIN,
     refreshed: false,
     measure: 'fileSystem',
-    setUp: (wish, signal) => lock.hold(wish.specName, () => setUp(deps, wish, signal), signal),
+    setUp: (desired, signal) => lock.hold(desired.specName, () => setUp(deps, desired, signal), signal),
     tearDown: (place, signal) => lock.hold(place.specName, () => tearDown(deps, place, signal), signal),
   }
 }
 
-async function setUp(deps: LocalVolumeDeps, wish: VolumeWish, signal: AbortSignal): Promise<ReadyVolume> {
-  const { source, readOnly } = wish
-  const volume = await lookAt(deps, wish, signal)
+async function setUp(deps: LocalVolumeDeps, desired: DesiredVolume, signal: AbortSignal): Promise<ReadyVolume> {
+  const { source, readOnly } = desired
+  const volume = await inspect(deps, desired, signal)
   const mode = source.kind === 'persistent' ? source.volume.spec?.volumeMode : undefined
   if (mode === 'Block') {
     if (volume.kind !== 'blockDevice')
       throw new Error(`Cannot use "${volume.path}" as a block device: it is a directory`)
-    const directory = mapDirectory(deps, wish)
-    await mapDevice(deps, { wish, device: volume.path, directory }, signal)
+    const directory = mapDirectory(deps, desired)
+    await mapDevice(deps, { desired, device: volume.path, directory }, signal)
     return { kind: 'device', hostPath: volume.path, permissions: readOnly ? 'r' : 'mrw' }
   }
-  await bindLocalFiles(deps, { wish, volume }, signal)
-  return { kind: 'files', hostPath: wish.path, readOnly, selinuxRelabel: true, groups: volumeGroupsOf(source) }
+  await bindLocalFiles(deps, { desired, volume }, signal)
+  return { kind: 'files', hostPath: desired.path, readOnly, selinuxRelabel: true, groups: volumeGroupsOf(source) }
 }
 
 async function tearDown(deps: LocalVolumeDeps, place: VolumePlace, signal: AbortSignal): Promise<void> {
@@ -55,9 +55,9 @@ function mapDirectory({ rootDirectory }: LocalVolumeDeps, { specName }: VolumePl
   return `${rootDirectory}/plugins/kubernetes.io~local-volume/volumeDevices/${specName}`
 }
 
-async function lookAt(
+async function inspect(
   deps: LocalVolumeDeps,
-  { source, specName }: VolumeWish,
+  { source, specName }: DesiredVolume,
   signal: AbortSignal,
 ): Promise<LocalVolume> {
   const persistent = source.kind === 'persistent' ? source.volume : {}

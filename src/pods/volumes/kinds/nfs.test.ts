@@ -8,7 +8,7 @@ import { FakeDisks } from '../../../../test/fakes/fake-disks.ts'
 import { deviceFiles } from '../../../system/directories/device-files.ts'
 import { MountError } from '../../../system/mounts/run-mount.ts'
 import { createVolumeFiles } from '../../../system/directories/volume-files.ts'
-import type { VolumeSource, VolumeWish } from '../volume-wish.ts'
+import type { VolumeSource, DesiredVolume } from '../volume-wish.ts'
 import { createLocalKind } from './local.ts'
 import { createNfsKind } from './nfs.ts'
 
@@ -20,7 +20,7 @@ const inline = (server: string, path = '/export', readOnly?: boolean): VolumeSou
   volume: { name: 'data', nfs: { server, path, readOnly } },
 })
 
-function wishOf(source: VolumeSource, parts: Partial<VolumeWish> = {}): VolumeWish {
+function desiredOf(source: VolumeSource, parts: Partial<DesiredVolume> = {}): DesiredVolume {
   const pod = createPod()
   return {
     uid: pod.metadata.uid,
@@ -52,30 +52,30 @@ const persistent: VolumeSource = {
   claim: { namespace: 'shop', name: 'c' },
 }
 
-const rows: readonly (readonly [string, VolumeWish, mount: string])[] = [
-  ['by name', wishOf(inline('nas.lan')), `nas.lan:/export ${PATH}`],
-  ['by address', wishOf(inline('10.0.0.1')), `10.0.0.1:/export ${PATH}`],
-  ['by an IPv6 address', wishOf(inline('fd00::1')), `[fd00::1]:/export ${PATH}`],
-  ['that already has its brackets', wishOf(inline('[fd00::1]')), `[fd00::1]:/export ${PATH}`],
-  ['read-only by itself', wishOf(inline('s', '/export', true)), `s:/export ${PATH} ro`],
-  ['with options, sorted and each once', wishOf(persistent, { readOnly: true }), `s:/ ${PATH} nolock,ro,soft`],
+const rows: readonly (readonly [string, DesiredVolume, mount: string])[] = [
+  ['by name', desiredOf(inline('nas.lan')), `nas.lan:/export ${PATH}`],
+  ['by address', desiredOf(inline('10.0.0.1')), `10.0.0.1:/export ${PATH}`],
+  ['by an IPv6 address', desiredOf(inline('fd00::1')), `[fd00::1]:/export ${PATH}`],
+  ['that already has its brackets', desiredOf(inline('[fd00::1]')), `[fd00::1]:/export ${PATH}`],
+  ['read-only by itself', desiredOf(inline('s', '/export', true)), `s:/export ${PATH} ro`],
+  ['with options, sorted and each once', desiredOf(persistent, { readOnly: true }), `s:/ ${PATH} nolock,ro,soft`],
 ]
 
 describe('a volume of an NFS server', () => {
-  for (const [name, wish, mount] of rows) {
+  for (const [name, desired, mount] of rows) {
     test(`is mounted: a server ${name}`, async () => {
       const { disks, kind } = setUp()
-      await kind.setUp(wish, never)
+      await kind.setUp(desired, never)
       assert.deepEqual(disks.take(), [`mkdir ${PATH} 750`, `mount nfs ${mount}`])
-      await kind.setUp(wish, never)
+      await kind.setUp(desired, never)
       assert.deepEqual(disks.take(), [])
     })
   }
 
   test('is never given to a group, and taken away by force where needed', async () => {
     const { disks, kind } = setUp()
-    const wish = wishOf(inline('s', '/export', true))
-    assert.deepEqual(await kind.setUp(wish, never), {
+    const desired = desiredOf(inline('s', '/export', true))
+    assert.deepEqual(await kind.setUp(desired, never), {
       kind: 'files',
       hostPath: PATH,
       readOnly: true,
@@ -83,26 +83,26 @@ describe('a volume of an NFS server', () => {
       groups: [],
     })
     disks.take()
-    await kind.tearDown(wish, never)
+    await kind.tearDown(desired, never)
     assert.deepEqual(disks.take(), [`unmount ${PATH} force`, `rmdir ${PATH}`])
   })
 
   for (const server of ['-o', 'a b', '', 'a/b']) {
     test(`cannot be of the server "${server}"`, async () => {
-      await assert.rejects(setUp().kind.setUp(wishOf(inline(server)), never), /expected the name of a server/)
+      await assert.rejects(setUp().kind.setUp(desiredOf(inline(server)), never), /expected the name of a server/)
     })
   }
 
   test('leaves nothing behind when it cannot be mounted, or says so', async () => {
     const { disks, kind } = setUp()
     disks.failures.set('mount', new MountError('access denied', { uncertain: false }))
-    await assert.rejects(kind.setUp(wishOf(inline('s')), never), { name: 'MountError', message: 'access denied' })
+    await assert.rejects(kind.setUp(desiredOf(inline('s')), never), { name: 'MountError', message: 'access denied' })
     assert.equal(disks.take().at(-1), `rmdir ${PATH}`)
     disks.failures.set('mount', new MountError('late', { uncertain: true }))
-    await assert.rejects(kind.setUp(wishOf(inline('s')), never), { name: 'UncertainMountError', message: 'late' })
+    await assert.rejects(kind.setUp(desiredOf(inline('s')), never), { name: 'UncertainMountError', message: 'late' })
     disks.failures.set('mount', new MountError('access denied', { uncertain: false }))
     disks.failures.set('rmdir', new Error('ENOTEMPTY'))
-    await assert.rejects(kind.setUp(wishOf(inline('s')), never), { name: 'UncertainMountError' })
+    await assert.rejects(kind.setUp(desiredOf(inline('s')), never), { name: 'UncertainMountError' })
   })
 })
 
@@ -125,7 +125,7 @@ describe('data in a volume', () => {
         const folders = createVolumeFiles({ rootDirectory: root })
         const deps = { ...disks.deps, rootDirectory: root, folders, deviceFiles }
         const kind = name === 'nfs' ? createNfsKind(deps) : createLocalKind(deps)
-        const place = wishOf(inline('s'), { path })
+        const place = desiredOf(inline('s'), { path })
         await assert.rejects(kind.tearDown(place, never), isBusy ? /target is busy/ : { code: 'ENOTEMPTY' })
         assert.equal(await readFile(join(path, 'inner', 'precious'), 'utf8'), 'data')
       })

@@ -9,7 +9,7 @@ import { volumeGroupsOf } from '../claims/volume-groups.ts'
 import { orUndo } from '../or-undo.ts'
 import { UncertainMountError } from '../volume-kind.ts'
 import type { VolumeKind } from '../volume-kind.ts'
-import type { ReadyVolume, VolumeWish } from '../volume-wish.ts'
+import type { ReadyVolume, DesiredVolume } from '../volume-wish.ts'
 
 export interface NfsKindDeps {
   readonly mounter: Mounter
@@ -27,15 +27,15 @@ export function createNfsKind(deps: NfsKindDeps): VolumeKind {
     refreshed: false,
     measure: 'fileSystem',
 
-    async setUp(wish, signal) {
-      const nfs = nfsOf(wish)
-      const readOnly = wish.readOnly || nfs.readOnly === true
+    async setUp(desired, signal) {
+      const nfs = nfsOf(desired)
+      const readOnly = desired.readOnly || nfs.readOnly === true
       // Before the directory is touched: where a server is away, touching hangs.
-      if ((await mountsAt(mounter, wish.path)).length === 0) {
-        await folders.makeDirectory(wish.path, 0o750)
-        await mountNfs(deps, { wish, nfs, readOnly }, signal)
+      if ((await mountsAt(mounter, desired.path)).length === 0) {
+        await folders.makeDirectory(desired.path, 0o750)
+        await mountNfs(deps, { desired, nfs, readOnly }, signal)
       }
-      return toReady(wish, readOnly)
+      return toReady(desired, readOnly)
     },
 
     async tearDown({ path }, signal) {
@@ -48,20 +48,20 @@ export function createNfsKind(deps: NfsKindDeps): VolumeKind {
 
 async function mountNfs(
   { mounter, folders }: NfsKindDeps,
-  { wish, nfs, readOnly }: { readonly wish: VolumeWish; readonly nfs: NFSVolumeSource; readonly readOnly: boolean },
+  { desired, nfs, readOnly }: { readonly desired: DesiredVolume; readonly nfs: NFSVolumeSource; readonly readOnly: boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  const own = wish.source.kind === 'persistent' ? mountOptionsOf(wish.source.volume) : []
+  const own = desired.source.kind === 'persistent' ? mountOptionsOf(desired.source.volume) : []
   const request = {
     fileSystem: 'nfs',
     source: toExport(nfs),
-    target: wish.path,
+    target: desired.path,
     options: joinMountOptions(own, readOnly ? ['ro'] : []),
     deadlineMs: MOUNT_MS,
   }
   const undo = async () => {
-    await mounter.unmount(wish.path, { force: true }, signal)
-    await folders.removeDirectory(wish.path)
+    await mounter.unmount(desired.path, { force: true }, signal)
+    await folders.removeDirectory(desired.path)
   }
   try {
     await orUndo({ work: () => mounter.mount(request, signal), undo }, signal)
@@ -72,7 +72,7 @@ async function mountNfs(
   }
 }
 
-function nfsOf({ source, name }: VolumeWish): NFSVolumeSource {
+function nfsOf({ source, name }: DesiredVolume): NFSVolumeSource {
   const nfs = source.kind === 'inline' ? source.volume.nfs : source.volume.spec?.nfs
   if (nfs === undefined) throw new Error(`Cannot mount volume "${name}": it names no NFS server`)
   return nfs
@@ -85,6 +85,6 @@ function toExport({ server, path }: NFSVolumeSource): string {
   return `${isIPv6(server) ? `[${server}]` : server}:${path}`
 }
 
-function toReady({ path, source }: VolumeWish, readOnly: boolean): ReadyVolume {
+function toReady({ path, source }: DesiredVolume, readOnly: boolean): ReadyVolume {
   return { kind: 'files', hostPath: path, readOnly, selinuxRelabel: false, groups: volumeGroupsOf(source) }
 }

@@ -14,10 +14,10 @@ export function createProjectedKind(
   return createContentKind(deps, {
     plugin: 'kubernetes.io/projected',
     medium: 'Memory',
-    async gather(wish, signal) {
-      const source = inlineSource(wish, 'projected')
-      const { pod, specName, fsUser, fsGroup } = wish
-      const facts = {
+    async gather(desired, signal) {
+      const source = inlineSource(desired, 'projected')
+      const { pod, specName, fsUser, fsGroup } = desired
+      const info = {
         pod,
         volume: specName,
         fsUser,
@@ -25,7 +25,7 @@ export function createProjectedKind(
         content: deps.content,
         nodeAllocatable: deps.nodeAllocatable(),
       }
-      return await gatherProjection(source.sources, { ...facts, defaultMode: requireDefaultMode(source) }, signal)
+      return await gatherProjection(source.sources, { ...info, defaultMode: requireDefaultMode(source) }, signal)
     },
   })
 }

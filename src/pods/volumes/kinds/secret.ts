@@ -11,9 +11,9 @@ export function createSecretKind(deps: ContentVolumeDeps & { readonly content: V
   return createContentKind(deps, {
     plugin: 'kubernetes.io/secret',
     medium: 'Memory',
-    async gather(wish, signal) {
-      const source = inlineSource(wish, 'secret')
-      const { namespace } = wish.pod.metadata
+    async gather(desired, signal) {
+      const source = inlineSource(desired, 'secret')
+      const { namespace } = desired.pod.metadata
       const { secretName: name, items, optional } = source
       const defaultMode = requireDefaultMode(source)
       return await gatherSecret(deps.content, { namespace, name, items, optional, defaultMode }, signal)

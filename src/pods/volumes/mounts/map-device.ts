@@ -4,7 +4,7 @@ import type { Mounter } from '../../../system/mounts/mounter.ts'
 import { mountsAt } from '../../../system/mounts/mounts-at.ts'
 import type { PodEvents } from '../../../model/events/pod-events.ts'
 import { orUndo } from '../or-undo.ts'
-import type { VolumePlace, VolumeWish } from '../volume-wish.ts'
+import type { VolumePlace, DesiredVolume } from '../volume-wish.ts'
 
 export interface MapDeviceDeps {
   readonly mounter: Pick<Mounter, 'table' | 'bind' | 'unmount'>
@@ -19,13 +19,13 @@ export interface MapDeviceDeps {
  */
 export async function mapDevice(
   deps: MapDeviceDeps,
-  { wish, device, directory }: { readonly wish: VolumeWish; readonly device: string; readonly directory: string },
+  { desired, device, directory }: { readonly desired: DesiredVolume; readonly device: string; readonly directory: string },
   signal: AbortSignal,
 ): Promise<void> {
   const { mounter, devices, deviceFiles, events } = deps
-  const file = `${directory}/${wish.uid}`
+  const file = `${directory}/${desired.uid}`
   // First the link: by it the rest is found again, whenever the agent dies.
-  await deviceFiles.makeLink(wish.path, device)
+  await deviceFiles.makeLink(desired.path, device)
   await deviceFiles.makeFile(file)
   const wasThere = (await mountsAt(mounter, file)).length > 0
   if (wasThere) return await devices.hold(file, signal)
@@ -33,9 +33,9 @@ export async function mapDevice(
     await mounter.bind({ source: device, target: file, options: [] }, signal)
     await devices.hold(file, signal)
   }
-  await orUndo({ work, undo: () => freeDevice(deps, wish, directory, signal) }, signal)
-  const message = `MapVolume.MapPodDevice succeeded for volume "${wish.specName}" globalMapPath "${directory}"`
-  events.record(wish.pod, { type: 'Normal', reason: 'SuccessfulMountVolume', message })
+  await orUndo({ work, undo: () => freeDevice(deps, desired, directory, signal) }, signal)
+  const message = `MapVolume.MapPodDevice succeeded for volume "${desired.specName}" globalMapPath "${directory}"`
+  events.record(desired.pod, { type: 'Normal', reason: 'SuccessfulMountVolume', message })
 }
 
 /** Takes the device from a pod, but for the link, which has to go last. */

@@ -30,7 +30,7 @@ export async function setVolumeGroup(
 ): Promise<void> {
   using scope = new AbortScope(signal)
   let done = 0
-  const tell = async (): Promise<never> => {
+  const report = async (): Promise<never> => {
     for (let waitMs = FIRST_WORD_MS; ; waitMs = NEXT_WORD_MS) {
       await clock.sleep(waitMs, scope.signal)
       const message = `Setting volume ownership for ${root}, processed ${done} files`
@@ -39,6 +39,6 @@ export async function setVolumeGroup(
   }
   const request = { root, group, readOnly: false, onlyOnRootMismatch }
   const work = files.setOwnership(request, (entries) => void (done = entries), scope.signal)
-  const { failed, firstFailure } = await Promise.race([work, tell()])
+  const { failed, firstFailure } = await Promise.race([work, report()])
   if (failed > 0) log.warn('some files of a volume keep their group', { root, group, failed, firstFailure })
 }

@@ -17,7 +17,7 @@ const pod = createPod({
     ],
   },
 })
-const facts = { pod, nodeAllocatable: parseAmounts({ cpu: '4', memory: '2Gi' }), defaultMode: 0o644 }
+const info = { pod, nodeAllocatable: parseAmounts({ cpu: '4', memory: '2Gi' }), defaultMode: 0o644 }
 const field = (fieldPath: string) => ({ path: 'f', fieldRef: { apiVersion: 'v1', fieldPath } })
 const resource = (containerName: string, name: string, divisor?: string) => ({
   path: 'f',
@@ -43,12 +43,12 @@ describe('computeDownwardPayload()', () => {
   ]
   for (const [name, item, text] of rows)
     test(name, () => {
-      const payload = computeDownwardPayload([item], facts)
+      const payload = computeDownwardPayload([item], info)
       assert.deepEqual(payload, new Map([['f', { content: new TextEncoder().encode(text), mode: 0o644 }]]))
     })
 
   test('an item may have a mode of its own', () => {
-    const [[, file] = []] = computeDownwardPayload([{ ...field('metadata.name'), mode: 0o400 }], facts)
+    const [[, file] = []] = computeDownwardPayload([{ ...field('metadata.name'), mode: 0o400 }], info)
     assert.equal(file?.mode, 0o400)
   })
 
@@ -64,6 +64,6 @@ describe('computeDownwardPayload()', () => {
   ]
   for (const [items, message] of failures)
     test(`fails with ${message}`, () => {
-      assert.throws(() => computeDownwardPayload(items, facts), { message })
+      assert.throws(() => computeDownwardPayload(items, info), { message })
     })
 })

@@ -12,7 +12,7 @@ import { utf8Bytes } from '../../../model/text/utf8-bytes.ts'
 import { goQuote } from './go-quote.ts'
 import { joinErrors } from './join-errors.ts'
 
-export interface DownwardFacts {
+export interface DownwardInfo {
   readonly pod: Pod
   /** Stands in for limits that are not set. */
   readonly nodeAllocatable: ResourceAmounts
@@ -25,13 +25,13 @@ const SHOWN_FIELD = /^metadata\.(name|namespace|uid|(labels|annotations)\['.*'\]
 /** What a pod is shown about itself; all that cannot be shown is told at once. */
 export function computeDownwardPayload(
   items: readonly DownwardAPIVolumeFile[] | undefined,
-  facts: DownwardFacts,
+  info: DownwardInfo,
 ): Payload {
   const payload = new Map<string, PayloadFile>()
   const errors: unknown[] = []
   for (const item of items ?? []) {
     try {
-      payload.set(item.path, { content: utf8Bytes(textOf(item, facts)), mode: item.mode ?? facts.defaultMode })
+      payload.set(item.path, { content: utf8Bytes(textOf(item, info)), mode: item.mode ?? info.defaultMode })
     } catch (error) {
       errors.push(error)
     }
@@ -40,9 +40,9 @@ export function computeDownwardPayload(
   return payload
 }
 
-function textOf({ fieldRef, resourceFieldRef }: DownwardAPIVolumeFile, facts: DownwardFacts): string {
-  if (fieldRef !== undefined) return fieldText(fieldRef, facts.pod)
-  return resourceFieldRef === undefined ? '' : resourceText(resourceFieldRef, facts)
+function textOf({ fieldRef, resourceFieldRef }: DownwardAPIVolumeFile, info: DownwardInfo): string {
+  if (fieldRef !== undefined) return fieldText(fieldRef, info.pod)
+  return resourceFieldRef === undefined ? '' : resourceText(resourceFieldRef, info)
 }
 
 function fieldText(selector: ObjectFieldSelector, pod: Pod): string {
@@ -54,7 +54,7 @@ function fieldText(selector: ObjectFieldSelector, pod: Pod): string {
 }
 
 /** A volume belongs to no container, so one has to be named. */
-function resourceText(selector: ResourceFieldSelector, { pod, nodeAllocatable }: DownwardFacts): string {
+function resourceText(selector: ResourceFieldSelector, { pod, nodeAllocatable }: DownwardInfo): string {
   const { containerName = '' } = selector
   const [container] = pod.spec.containers
   if (containerName === '' || container === undefined) throw new Error(`container ${containerName} not found`)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createVolumeWish } from '../../../../test/builders/create-volume-wish.ts'
+import { createDesiredVolume } from '../../../../test/builders/create-volume-wish.ts'
 import { FakeVolumeHost } from '../../../../test/fakes/fake-volume-host.ts'
 import type { Payload } from '../../../system/files/payload.ts'
 import { createContentKind } from './content-volume.ts'
@@ -49,7 +49,7 @@ describe('createContentKind()', () => {
   test('is read-only, and brought up to date again and again', async () => {
     const { kind } = createKind()
     assert.deepEqual([kind.plugin, kind.refreshed, kind.measure], ['kubernetes.io/kind', true, 'once'])
-    assert.deepEqual(await kind.setUp(createVolumeWish({}), signal), {
+    assert.deepEqual(await kind.setUp(createDesiredVolume({}), signal), {
       kind: 'files',
       hostPath: path,
       readOnly: true,
@@ -61,8 +61,8 @@ describe('createContentKind()', () => {
   test('makes the directory, mount points for other volumes, then writes', async () => {
     const { host, kind, state } = createKind('Memory')
     state.payload = new Map([['a', file]])
-    const wish = createVolumeWish({}, { fsGroup: 7, nestedMountPoints: ['x', 'y/z'] })
-    await kind.setUp(wish, signal)
+    const desired = createDesiredVolume({}, { fsGroup: 7, nestedMountPoints: ['x', 'y/z'] })
+    await kind.setUp(desired, signal)
     assert.deepEqual(host.take(), [
       `make ${path} 777`,
       `mount tmpfs tmpfs ${path} noswap`,
@@ -71,30 +71,30 @@ describe('createContentKind()', () => {
       `points x,y/z in ${path}`,
       `write a into ${path} for 7`,
     ])
-    await kind.setUp(wish, signal)
+    await kind.setUp(desired, signal)
     assert.deepEqual(host.take(), [`points x,y/z in ${path}`, `write a into ${path} for 7`])
   })
 
   test('touches nothing when there is nothing to show', async () => {
     const { host, kind, state } = createKind()
     state.payload = new Error('configmap "x" not found')
-    await assert.rejects(kind.setUp(createVolumeWish({}), signal), { message: 'configmap "x" not found' })
+    await assert.rejects(kind.setUp(createDesiredVolume({}), signal), { message: 'configmap "x" not found' })
     assert.deepEqual(host.take(), [])
   })
 
   test('a first write that fails leaves nothing behind', async () => {
     const { host, kind, state } = createKind('Memory')
     state.writeFailure = new Error('no space')
-    await assert.rejects(kind.setUp(createVolumeWish({}), signal), { message: 'no space' })
+    await assert.rejects(kind.setUp(createDesiredVolume({}), signal), { message: 'no space' })
     assert.deepEqual(host.take().slice(-3), ['unmark wrapped_data', `unmount ${path}`, `remove ${path}`])
   })
 
   test('a later write that fails leaves the old content', async () => {
     const { host, kind, state } = createKind()
-    await kind.setUp(createVolumeWish({}), signal)
+    await kind.setUp(createDesiredVolume({}), signal)
     host.take()
     state.writeFailure = new Error('no space')
-    await assert.rejects(kind.setUp(createVolumeWish({}), signal), { message: 'no space' })
+    await assert.rejects(kind.setUp(createDesiredVolume({}), signal), { message: 'no space' })
     assert.deepEqual(host.take(), [`points  in ${path}`, `write  into ${path} for undefined`])
   })
 
@@ -102,16 +102,16 @@ describe('createContentKind()', () => {
     const { host, kind, state } = createKind()
     state.writeFailure = new Error('no space')
     host.failures.set('remove', new Error('busy'))
-    await assert.rejects(kind.setUp(createVolumeWish({}), signal), { message: 'no space' })
+    await assert.rejects(kind.setUp(createDesiredVolume({}), signal), { message: 'no space' })
     assert.deepEqual(host.warnings, ['cannot remove a volume that could not be filled'])
   })
 
   test('goes away by what is there, without a spec', async () => {
     const { host, kind } = createKind('Memory')
-    const wish = createVolumeWish({})
-    await kind.setUp(wish, signal)
+    const desired = createDesiredVolume({})
+    await kind.setUp(desired, signal)
     host.take()
-    await kind.tearDown({ uid: wish.uid, specName: 'data', path }, signal)
+    await kind.tearDown({ uid: desired.uid, specName: 'data', path }, signal)
     assert.deepEqual(host.take(), ['unmark wrapped_data', `unmount ${path}`, `remove ${path}`])
   })
 })

@@ -4,7 +4,7 @@ import type { Payload } from '../../../system/files/payload.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { EmptyDirectories, EmptyDirectory } from '../usage/empty-directories.ts'
 import type { VolumeKind } from '../volume-kind.ts'
-import type { VolumePlace, VolumeWish } from '../volume-wish.ts'
+import type { VolumePlace, DesiredVolume } from '../volume-wish.ts'
 
 export interface ContentVolumeDeps {
   readonly directories: EmptyDirectories
@@ -17,7 +17,7 @@ export interface ContentVolume {
   readonly plugin: string
   /** What is secret never touches the disk. */
   readonly medium: '' | 'Memory'
-  readonly gather: (wish: VolumeWish, signal: AbortSignal) => Promise<Payload>
+  readonly gather: (desired: DesiredVolume, signal: AbortSignal) => Promise<Payload>
 }
 
 /** A kind of volume that shows what the agent puts into it, and nothing else: read-only, and brought up to date again and again. */
@@ -28,13 +28,13 @@ export function createContentKind(deps: ContentVolumeDeps, { plugin, medium, gat
     refreshed: true,
     measure: 'once',
 
-    async setUp(wish, signal) {
-      const { path, pod, fsGroup } = wish
-      const payload = await gather(wish, signal)
-      const directory = toDirectory(wish)
+    async setUp(desired, signal) {
+      const { path, pod, fsGroup } = desired
+      const payload = await gather(desired, signal)
+      const directory = toDirectory(desired)
       const isFirst = await directories.setUp({ ...directory, pod, medium, sizeLimit: undefined, fsGroup }, signal)
       try {
-        await deps.makeMountPoints(path, wish.nestedMountPoints)
+        await deps.makeMountPoints(path, desired.nestedMountPoints)
         await writer.write({ directory: path, payload, group: fsGroup })
       } catch (error) {
         if (isFirst) await tearDownQuietly(deps, directory, signal)

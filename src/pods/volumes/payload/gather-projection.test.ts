@@ -6,12 +6,12 @@ import type { TokenSpec } from '../../objects/object-api.ts'
 import type { VolumeProjection } from '../../../model/generated/core-v1.ts'
 import type { VolumeContent } from './volume-content.ts'
 import { gatherProjection } from './gather-projection.ts'
-import type { ProjectionFacts } from './gather-projection.ts'
+import type { ProjectionInfo } from './gather-projection.ts'
 
 const { signal } = new AbortController()
 const pod = createPod({ spec: { serviceAccountName: 'robot' } })
 
-function createFacts(parts: Partial<ProjectionFacts> = {}): ProjectionFacts & { readonly asked: TokenSpec[] } {
+function createInfo(parts: Partial<ProjectionInfo> = {}): ProjectionInfo & { readonly asked: TokenSpec[] } {
   const asked: TokenSpec[] = []
   const content: VolumeContent = {
     async configMap({ namespace, name }) {
@@ -54,7 +54,7 @@ describe('gatherProjection()', () => {
       {},
     ]
     assert.deepEqual(
-      await gatherProjection(sources, createFacts(), signal),
+      await gatherProjection(sources, createInfo(), signal),
       new Map<string, unknown>([
         ['a', { content: Uint8Array.of(0, 0xff), mode: 0o640 }],
         ['b', text('b')],
@@ -63,7 +63,7 @@ describe('gatherProjection()', () => {
         ['token', { ...text('token of robot'), owner: undefined }],
       ]),
     )
-    assert.deepEqual(await gatherProjection(undefined, createFacts(), signal), new Map())
+    assert.deepEqual(await gatherProjection(undefined, createInfo(), signal), new Map())
   })
 
   test('what is optional may be missing, as object or as key', async () => {
@@ -72,12 +72,12 @@ describe('gatherProjection()', () => {
       { secret: { name: 'none', optional: true } },
       { configMap: { name: 'cfg', optional: true, items: [{ key: 'none', path: 'a' }] } },
     ]
-    assert.deepEqual(await gatherProjection(sources, createFacts(), signal), new Map())
+    assert.deepEqual(await gatherProjection(sources, createInfo(), signal), new Map())
   })
 
   test('what cannot be asked for is not missing', async () => {
     const sources = [{ configMap: { name: 'away', optional: true } }]
-    await assert.rejects(gatherProjection(sources, createFacts(), signal), { message: 'no connection' })
+    await assert.rejects(gatherProjection(sources, createInfo(), signal), { message: 'no connection' })
   })
 
   test('tells all failures at once', async () => {
@@ -88,7 +88,7 @@ describe('gatherProjection()', () => {
       { clusterTrustBundle: { path: 'ca' } },
       { podCertificate: { keyType: 'ED25519', signerName: 's' } },
     ]
-    await assert.rejects(gatherProjection(sources, createFacts(), signal), {
+    await assert.rejects(gatherProjection(sources, createInfo(), signal), {
       message:
         '[configmap "x" not found, references non-existent secret key: none, ' +
         'Cannot project clusterTrustBundle: not supported, the feature gate ClusterTrustBundleProjection is off, ' +
@@ -97,15 +97,15 @@ describe('gatherProjection()', () => {
   })
 
   test('asks for tokens that are bound to the pod', async () => {
-    const facts = createFacts()
+    const info = createInfo()
     const sources = [
       token('a'),
       token('b', { audience: 'vault', expirationSeconds: undefined }),
       token('c', { audience: '' }),
     ]
-    await gatherProjection(sources, facts, signal)
+    await gatherProjection(sources, info, signal)
     const boundObject = { kind: 'Pod', name: 'web', uid: 'u-1' }
-    assert.deepEqual(facts.asked, [
+    assert.deepEqual(info.asked, [
       { audiences: [], expirationSeconds: 600, boundObject },
       { audiences: ['vault'], expirationSeconds: 3600, boundObject },
       { audiences: [], expirationSeconds: 600, boundObject },
@@ -114,17 +114,17 @@ describe('gatherProjection()', () => {
 
   describe('of what a cluster has', () => {
     const wanted: unknown[] = []
-    const facts = createFacts()
+    const info = createInfo()
     const content: VolumeContent = {
-      ...facts.content,
+      ...info.content,
       trustAnchors: async ({ name }) => (name === 'own' ? 'anchors' : ''),
       podCertificate: async ({ pod: { metadata }, ...rest }) => {
         wanted.push([metadata.name, rest])
         return { keyPem: 'key\n', chainPem: 'chain\n' }
       },
     }
-    const gather = (sources: readonly VolumeProjection[], parts: Partial<ProjectionFacts> = {}) =>
-      gatherProjection(sources, { ...facts, ...parts, content }, signal)
+    const gather = (sources: readonly VolumeProjection[], parts: Partial<ProjectionInfo> = {}) =>
+      gatherProjection(sources, { ...info, ...parts, content }, signal)
 
     test('shows trust bundles; an optional one that is missing is an empty file', async () => {
       const sources = [
@@ -185,7 +185,7 @@ describe('gatherProjection()', () => {
   for (const { mode, ...ids } of owners)
     test(`a token for ${JSON.stringify(ids)} is for its owner`, async () => {
       assert.deepEqual(
-        await gatherProjection([token('t')], createFacts(ids), signal),
+        await gatherProjection([token('t')], createInfo(ids), signal),
         new Map([['t', { ...text('token of robot', mode), owner: ids.fsUser }]]),
       )
     })

@@ -13,7 +13,7 @@ import { computeDownwardPayload } from './compute-downward-payload.ts'
 import { gatherConfigMap, gatherSecret } from './gather-objects.ts'
 import { joinErrors } from './join-errors.ts'
 
-export interface ProjectionFacts {
+export interface ProjectionInfo {
   readonly pod: Pod
   /** The name of the volume in the pod. */
   readonly volume: string
@@ -30,11 +30,11 @@ const OWNER_ONLY = 0o600
 /** The files of all sources together: of one path the later source counts, and all that fails is told at once. */
 export async function gatherProjection(
   sources: readonly VolumeProjection[] | undefined,
-  facts: ProjectionFacts,
+  info: ProjectionInfo,
   signal: AbortSignal,
 ): Promise<Payload> {
   const results = await Promise.allSettled(
-    (sources ?? []).map((source, index) => gatherSource({ ...source, index }, facts, signal)),
+    (sources ?? []).map((source, index) => gatherSource({ ...source, index }, info, signal)),
   )
   signal.throwIfAborted()
   const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
@@ -44,11 +44,11 @@ export async function gatherProjection(
 
 async function gatherSource(
   source: VolumeProjection & { readonly index: number },
-  facts: ProjectionFacts,
+  info: ProjectionInfo,
   signal: AbortSignal,
 ): Promise<Payload> {
   const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate, index } = source
-  const { content, pod, defaultMode } = facts
+  const { content, pod, defaultMode } = info
   const { namespace } = pod.metadata
   if (secret !== undefined) {
     const { name, items, optional } = secret
@@ -58,19 +58,19 @@ async function gatherSource(
     const { name, items, optional } = configMap
     return await gatherConfigMap(content, { namespace, name, items, optional, defaultMode }, signal)
   }
-  if (downwardAPI !== undefined) return computeDownwardPayload(downwardAPI.items, facts)
-  if (serviceAccountToken !== undefined) return await gatherToken(serviceAccountToken, facts, signal)
-  if (clusterTrustBundle !== undefined) return await gatherTrustAnchors(clusterTrustBundle, facts, signal)
-  if (podCertificate !== undefined) return await gatherCertificate(podCertificate, index, facts, signal)
+  if (downwardAPI !== undefined) return computeDownwardPayload(downwardAPI.items, info)
+  if (serviceAccountToken !== undefined) return await gatherToken(serviceAccountToken, info, signal)
+  if (clusterTrustBundle !== undefined) return await gatherTrustAnchors(clusterTrustBundle, info, signal)
+  if (podCertificate !== undefined) return await gatherCertificate(podCertificate, index, info, signal)
   return new Map()
 }
 
 async function gatherToken(
   { path, audience, expirationSeconds }: ServiceAccountTokenProjection,
-  facts: ProjectionFacts,
+  info: ProjectionInfo,
   signal: AbortSignal,
 ): Promise<Payload> {
-  const { content, pod } = facts
+  const { content, pod } = info
   const { name, uid } = pod.metadata
   const spec = {
     audiences: audience === undefined || audience === '' ? [] : [audience],
@@ -78,15 +78,15 @@ async function gatherToken(
     boundObject: { kind: 'Pod', name, uid } as const,
   }
   const { token } = await content.token(pod, spec, signal)
-  return new Map([[path, toOwnFile(token, facts)]])
+  return new Map([[path, toOwnFile(token, info)]])
 }
 
 async function gatherTrustAnchors(
   source: ClusterTrustBundleProjection,
-  facts: ProjectionFacts,
+  info: ProjectionInfo,
   signal: AbortSignal,
 ): Promise<Payload> {
-  const { trustAnchors } = facts.content
+  const { trustAnchors } = info.content
   if (trustAnchors === undefined) throw notSupported('clusterTrustBundle', 'ClusterTrustBundleProjection')
   const { name, signerName, optional, path } = source
   if (name === undefined && signerName === undefined)
@@ -96,16 +96,16 @@ async function gatherTrustAnchors(
     const what = name === undefined ? `of signer "${signerName}" with these labels` : `called "${name}"`
     throw new Error(`Cannot project clusterTrustBundle: there is none ${what}`)
   }
-  return new Map([[path, toOwnFile(text, facts)]])
+  return new Map([[path, toOwnFile(text, info)]])
 }
 
 async function gatherCertificate(
   source: PodCertificateProjection,
   index: number,
-  facts: ProjectionFacts,
+  info: ProjectionInfo,
   signal: AbortSignal,
 ): Promise<Payload> {
-  const { content, pod, volume } = facts
+  const { content, pod, volume } = info
   if (content.podCertificate === undefined) throw notSupported('podCertificate', 'PodCertificateRequest')
   const { keyPem, chainPem } = await content.podCertificate({ pod, volume, index, source }, signal)
   const files: readonly (readonly [string | undefined, string])[] = [
@@ -113,11 +113,11 @@ async function gatherCertificate(
     [source.keyPath, keyPem],
     [source.certificateChainPath, chainPem],
   ]
-  return new Map(files.flatMap(([path = '', text]) => (path === '' ? [] : [[path, toOwnFile(text, facts)]])))
+  return new Map(files.flatMap(([path = '', text]) => (path === '' ? [] : [[path, toOwnFile(text, info)]])))
 }
 
 /** Who may read it is known when the pod has a user or a group: nobody else needs to. */
-function toOwnFile(text: string, { defaultMode, fsUser, fsGroup }: ProjectionFacts): PayloadFile {
+function toOwnFile(text: string, { defaultMode, fsUser, fsGroup }: ProjectionInfo): PayloadFile {
   const mode = fsUser === undefined && fsGroup === undefined ? defaultMode : OWNER_ONLY
   return { content: utf8Bytes(text), mode, owner: fsUser }
 }

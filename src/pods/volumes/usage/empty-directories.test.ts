@@ -4,11 +4,11 @@ import { createPod } from '../../../../test/builders/create-pod.ts'
 import { FakeVolumeHost } from '../../../../test/fakes/fake-volume-host.ts'
 import { MountError } from '../../../system/mounts/run-mount.ts'
 import { createEmptyDirectories } from './empty-directories.ts'
-import type { EmptyDirectoryWish } from './empty-directories.ts'
+import type { DesiredEmptyDirectory } from './empty-directories.ts'
 
 const { signal } = new AbortController()
 const pod = createPod()
-const disk: EmptyDirectoryWish = {
+const disk: DesiredEmptyDirectory = {
   uid: pod.metadata.uid,
   name: 'data',
   path: '/v/data',
@@ -44,30 +44,30 @@ describe('createEmptyDirectories()', () => {
   })
 
   test('leaves one that is complete as it is, group and all', async () => {
-    for (const wish of [disk, memory]) {
+    for (const desired of [disk, memory]) {
       const { host, directories } = createNode()
-      await directories.setUp(wish, signal)
+      await directories.setUp(desired, signal)
       host.take()
-      assert.equal(await directories.setUp({ ...wish, fsGroup: 7 }, signal), false)
+      assert.equal(await directories.setUp({ ...desired, fsGroup: 7 }, signal), false)
       assert.deepEqual(host.take(), [])
     }
   })
 
   const unfinished: readonly {
     readonly name: string
-    readonly wish: EmptyDirectoryWish
+    readonly desired: DesiredEmptyDirectory
     readonly there: (host: FakeVolumeHost) => void
     readonly done: readonly string[]
   }[] = [
     {
       name: 'the agent died before it set the marker of a directory',
-      wish: { ...disk, fsGroup: 7 },
+      desired: { ...disk, fsGroup: 7 },
       there: (host) => host.directories.add('/v/data'),
       done: ['make /v/data 777', 'own /v/data 7 false false', 'mark data'],
     },
     {
       name: 'the agent died before it set the marker of a mount',
-      wish: { ...memory, fsGroup: 7 },
+      desired: { ...memory, fsGroup: 7 },
       there: (host) => {
         host.directories.add('/v/data')
         host.addMount('/v/data', 'tmpfs')
@@ -76,13 +76,13 @@ describe('createEmptyDirectories()', () => {
     },
     {
       name: 'somebody removed the directory',
-      wish: disk,
+      desired: disk,
       there: (host) => host.markers.add(MARKER),
       done: ['make /v/data 777', 'mark data'],
     },
     {
       name: 'the machine was started anew, and memory with it',
-      wish: memory,
+      desired: memory,
       there: (host) => {
         host.directories.add('/v/data')
         host.markers.add(MARKER)
@@ -91,7 +91,7 @@ describe('createEmptyDirectories()', () => {
     },
     {
       name: 'something else is mounted there',
-      wish: memory,
+      desired: memory,
       there: (host) => {
         host.directories.add('/v/data')
         host.markers.add(MARKER)
@@ -100,11 +100,11 @@ describe('createEmptyDirectories()', () => {
       done: ['make /v/data 777', 'mount tmpfs tmpfs /v/data size=1000,noswap', 'mark data'],
     },
   ]
-  for (const { name, wish, there, done } of unfinished)
+  for (const { name, desired, there, done } of unfinished)
     test(`completes it when ${name}`, async () => {
       const { host, directories } = createNode()
       there(host)
-      assert.equal(await directories.setUp(wish, signal), true)
+      assert.equal(await directories.setUp(desired, signal), true)
       assert.deepEqual(host.take(), done)
     })
 

@@ -18,7 +18,7 @@ export interface EmptyDirectory {
   readonly path: string
 }
 
-export interface EmptyDirectoryWish extends EmptyDirectory {
+export interface DesiredEmptyDirectory extends EmptyDirectory {
   readonly pod: Pod
   /** As in emptyDir.medium. */
   readonly medium: string
@@ -47,11 +47,11 @@ export type EmptyDirectories = ReturnType<typeof createEmptyDirectories>
 export function createEmptyDirectories(deps: EmptyDirectoriesDeps) {
   const { mounter, files, guarded, log } = deps
 
-  async function mount(wish: EmptyDirectoryWish, signal: AbortSignal): Promise<void> {
-    const noswap = wish.medium === 'Memory' && (await deps.noswap.supported(signal))
-    const request = computeEmptyDirMount(wish, { allocatable: deps.nodeAllocatable(), noswap })
+  async function mount(desired: DesiredEmptyDirectory, signal: AbortSignal): Promise<void> {
+    const noswap = desired.medium === 'Memory' && (await deps.noswap.supported(signal))
+    const request = computeEmptyDirMount(desired, { allocatable: deps.nodeAllocatable(), noswap })
     try {
-      await mounter.mount({ ...request, target: wish.path, deadlineMs: MOUNT_DEADLINE_MS }, signal)
+      await mounter.mount({ ...request, target: desired.path, deadlineMs: MOUNT_DEADLINE_MS }, signal)
     } catch (error) {
       if (error instanceof MountError && error.uncertain) throw new UncertainMountError(error.message, { cause: error })
       throw error
@@ -59,8 +59,8 @@ export function createEmptyDirectories(deps: EmptyDirectoriesDeps) {
   }
 
   /** A failure is no reason to hold up the pod: it may do without. */
-  async function applyGroup(wish: EmptyDirectoryWish, isFresh: boolean, signal: AbortSignal): Promise<void> {
-    const { path, fsGroup: group } = wish
+  async function applyGroup(desired: DesiredEmptyDirectory, isFresh: boolean, signal: AbortSignal): Promise<void> {
+    const { path, fsGroup: group } = desired
     if (group === undefined) return
     try {
       if (isFresh) return await files.giveToGroup(path, group)
@@ -69,25 +69,25 @@ export function createEmptyDirectories(deps: EmptyDirectoriesDeps) {
       if (failed > 0) throw new Error(`Cannot change ${failed} files, the first: ${firstFailure}`)
     } catch (error) {
       signal.throwIfAborted()
-      log.warn('cannot give a volume to the group of its pod', { uid: wish.uid, volume: wish.name, group, error })
+      log.warn('cannot give a volume to the group of its pod', { uid: desired.uid, volume: desired.name, group, error })
     }
   }
 
   return {
     /** True when it was not complete before. One that was is left as it is: what its pod changed since is the pod's business. */
-    async setUp(wish: EmptyDirectoryWish, signal: AbortSignal): Promise<boolean> {
-      const { path } = wish
-      const fileSystem = emptyDirFileSystem(wish.medium)
+    async setUp(desired: DesiredEmptyDirectory, signal: AbortSignal): Promise<boolean> {
+      const { path } = desired
+      const fileSystem = emptyDirFileSystem(desired.medium)
       const isMounted = fileSystem !== undefined && (await mountsAt(mounter, path)).at(-1)?.fileSystem === fileSystem
       const isThere = fileSystem === undefined ? await files.isDirectory(path) : isMounted
-      if (isThere && (await files.hasMarker(toMarker(wish)))) return false
+      if (isThere && (await files.hasMarker(toMarker(desired)))) return false
       let isFresh = false
       if (!isMounted) {
         isFresh = (await files.makeDirectory(path, OPEN_TO_ALL)) || fileSystem !== undefined
-        if (fileSystem !== undefined) await mount(wish, signal)
+        if (fileSystem !== undefined) await mount(desired, signal)
       }
-      await applyGroup(wish, isFresh, signal)
-      await files.setMarker(toMarker(wish))
+      await applyGroup(desired, isFresh, signal)
+      await files.setMarker(toMarker(desired))
       return true
     },
 

@@ -30,7 +30,7 @@ export class VolumeProjects {
   readonly #lock = new KeyedLock()
   readonly #counting = new Map<string, boolean>()
   readonly #reports = new Map<string, { readonly at: number; readonly usages: ReadonlyMap<number, TreeUsage> }>()
-  #isTold = false
+  #isReported = false
 
   private constructor(deps: VolumeProjectsDeps, foreign: ReadonlySet<number>) {
     this.#deps = deps
@@ -54,7 +54,7 @@ export class VolumeProjects {
       await this.#lock.hold('', () => this.#assignNow(directory, signal), signal)
     } catch (error) {
       signal.throwIfAborted()
-      this.#tell('cannot give a volume a project, walking through such volumes', { directory, error })
+      this.#warn('cannot give a volume a project, walking through such volumes', { directory, error })
     }
   }
 
@@ -80,7 +80,7 @@ export class VolumeProjects {
       return (await this.#lock.hold(point, () => this.#report(point, signal), signal)).get(id)
     } catch (error) {
       signal.throwIfAborted()
-      this.#tell('cannot read what projects take, walking through their volumes', { directory, error })
+      this.#warn('cannot read what projects take, walking through their volumes', { directory, error })
       return undefined
     }
   }
@@ -90,7 +90,7 @@ export class VolumeProjects {
     const { quotas, records } = this.#deps
     const point = await quotas.pointOf(directory)
     if (!(await this.#counts(point, signal)))
-      return this.#tell('the file system counts for no projects, walking through volumes', { point })
+      return this.#warn('the file system counts for no projects, walking through volumes', { point })
     const used = await this.#report(point, signal)
     const id = this.#freeId(used)
     // First of all: whatever happens to the agent, nobody else gets it.
@@ -134,8 +134,8 @@ export class VolumeProjects {
     this.#taken.add(id)
   }
 
-  #tell(message: string, fields: Record<string, unknown>): void {
-    if (!this.#isTold) this.#deps.log.warn(message, fields)
-    this.#isTold = true
+  #warn(message: string, fields: Record<string, unknown>): void {
+    if (!this.#isReported) this.#deps.log.warn(message, fields)
+    this.#isReported = true
   }
 }

@@ -79,24 +79,24 @@ function setUp(t: TestContext, volumes: readonly MountedVolume[], parts: Partial
 
 describe('VolumeStats', () => {
   test('asks the driver of a volume that has one, takes what it says, and hears of its health where that is wanted', async (t) => {
-    const told: string[] = []
+    const reported: string[] = []
     const driver = (name: string, said: DriverUsage | undefined) => ({
       name,
       ask: async () => said,
-      tellAbnormal: (message: string) => void told.push(`${name} ${message}`),
+      reportAbnormal: (message: string) => void reported.push(`${name} ${message}`),
     })
     const ill = { capacityBytes: 5, usedBytes: 1, condition: { abnormal: true, message: 'it smokes' } }
     const volumes = [
       createVolume('ill', { measure: 'driver', driver: driver('d', ill) }),
       createVolume('mute', { measure: 'driver', driver: driver('e', undefined) }),
     ]
-    const { clock, asked, stats, measured } = setUp(t, volumes, { tellsHealth: true })
+    const { clock, asked, stats, measured } = setUp(t, volumes, { reportsHealth: true })
     await clock.advance(5)
     assert.deepEqual(stats.usages(), [
       { volume: volumes[0], capacityBytes: 5, usedBytes: 1, isAbnormal: true, time: 0 },
     ])
     assert.deepEqual(
-      [asked, told, measured],
+      [asked, reported, measured],
       [
         [],
         ['d it smokes'],
@@ -109,7 +109,7 @@ describe('VolumeStats', () => {
     const deaf = setUp(t, volumes)
     await deaf.clock.advance(5)
     assert.deepEqual(deaf.stats.usages(), [{ volume: volumes[0], capacityBytes: 5, usedBytes: 1, time: 0 }])
-    assert.equal(told.length, 1)
+    assert.equal(reported.length, 1)
   })
 
   test('walks through what shares its file system, asks the file system of what has its own', async (t) => {

@@ -29,7 +29,7 @@ export interface VolumeStatsDeps {
   /** Each volume is measured again after once to twice this time; 0 or less: none ever is. */
   readonly periodMs: number
   /** Whether drivers are heard that say something is wrong with a volume (feature gate CSIVolumeHealth). */
-  readonly tellsHealth?: boolean | undefined
+  readonly reportsHealth?: boolean | undefined
   readonly metrics: Pick<AgentMetrics, 'volumeMeasured'>
   readonly clock: Clock
   /** From 0 up to 1. */
@@ -49,7 +49,7 @@ interface Entry {
 }
 
 // How often it is looked whether something is due: a new volume waits no longer than that.
-const LOOK_MS = 10_000
+const CHECK_MS = 10_000
 // Pods that start need the same children; they find some free. Who measures longer than the patience, or hangs, no longer counts.
 const PLACES = 2
 const PATIENCE_MS = 1000
@@ -106,7 +106,7 @@ export class VolumeStats {
     await using group = new TaskGroup(signal)
     for (;;) {
       this.#look(group)
-      await clock.sleep(Math.min(periodMs, LOOK_MS), signal)
+      await clock.sleep(Math.min(periodMs, CHECK_MS), signal)
     }
   }
 
@@ -147,8 +147,8 @@ export class VolumeStats {
       entry.failing = true
     } finally {
       entry.stop = undefined
-      const isOver = volume.measure === 'once' && entry.last !== undefined
-      entry.dueAt = isOver ? Number.POSITIVE_INFINITY : this.#nextTime(volume)
+      const isTerminal = volume.measure === 'once' && entry.last !== undefined
+      entry.dueAt = isTerminal ? Number.POSITIVE_INFINITY : this.#nextTime(volume)
     }
   }
 
@@ -179,8 +179,8 @@ export class VolumeStats {
   #toUsage(driver: VolumeDriver, said: DriverUsage | undefined): Omit<VolumeUsage, 'volume' | 'time'> | undefined {
     if (said === undefined) return undefined
     const { condition, ...usage } = said
-    if (condition === undefined || this.#deps.tellsHealth !== true) return usage
-    if (condition.abnormal) driver.tellAbnormal(condition.message)
+    if (condition === undefined || this.#deps.reportsHealth !== true) return usage
+    if (condition.abnormal) driver.reportAbnormal(condition.message)
     return { ...usage, isAbnormal: condition.abnormal }
   }
 }

@@ -8,7 +8,7 @@ import type { PodEvents } from '../../../model/events/pod-events.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import { EventCorrelator } from './event-correlator.ts'
 import { EventFactory } from './event-factory.ts'
-import type { Happening, NamedEvent } from './event-factory.ts'
+import type { EventInput, NamedEvent } from './event-factory.ts'
 import { sendEvent } from './send-event.ts'
 
 export interface EventRecorderDeps {
@@ -37,7 +37,7 @@ const FLUSH_MS = 500
 export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
   const factory = new EventFactory(deps)
   const queue = new EventQueue(deps.log)
-  const record = (happening: Happening) => queue.push(factory.create(happening))
+  const record = (input: EventInput) => queue.push(factory.create(input))
   const logged = {
     podEvents: createLoggedPodEvents(deps.log),
     nodeEvents: createLoggedNodeEvents(deps.log, deps.nodeName),

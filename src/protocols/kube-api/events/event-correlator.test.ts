@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { EventCorrelator } from './event-correlator.ts'
 import { EventFactory } from './event-factory.ts'
-import type { Happening } from './event-factory.ts'
+import type { EventInput } from './event-factory.ts'
 
 const MINUTE_MS = 60_000
 
@@ -11,7 +11,7 @@ function createCorrelator() {
   const clock = new FakeClock()
   const factory = new EventFactory({ nodeName: 'node-1', clock, newUid: () => 'a-uid' })
   const correlator = new EventCorrelator({ factory, clock })
-  const see = (change: Partial<Happening> = {}) =>
+  const see = (change: Partial<EventInput> = {}) =>
     correlator.correlate(
       factory.create({
         involvedObject: { kind: 'Pod', namespace: 'default', name: 'web', uid: 'u', apiVersion: 'v1' },
@@ -22,7 +22,7 @@ function createCorrelator() {
       }),
     )
   /** What is sent, in short: the count for an update, the message. */
-  const show = (change: Partial<Happening> = {}) => {
+  const show = (change: Partial<EventInput> = {}) => {
     const result = see(change)
     if (result.kind === 'drop') return 'drop'
     return `${result.kind} ${result.event.count} ${result.event.message}`
@@ -60,7 +60,7 @@ describe('EventCorrelator', () => {
   test('events that differ in anything are objects of their own', () => {
     const { show } = createCorrelator()
     const other = { kind: 'Pod', namespace: 'default', name: 'web', uid: 'u', apiVersion: 'v1' }
-    const changes: readonly Partial<Happening>[] = [
+    const changes: readonly Partial<EventInput>[] = [
       {},
       { message: 'it broke again' },
       { reason: 'BackOff' },

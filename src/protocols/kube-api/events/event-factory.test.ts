@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { EventFactory } from './event-factory.ts'
 
-const happening = {
+const input = {
   involvedObject: { kind: 'Pod', namespace: 'shop', name: 'web', uid: 'u', apiVersion: 'v1' },
   type: 'Normal',
   reason: 'Started',
@@ -16,11 +16,11 @@ function createFactory() {
 
 describe('EventFactory', () => {
   test('fills in who tells it and when, in the old fields and the new', () => {
-    assert.deepEqual(createFactory().create(happening), {
+    assert.deepEqual(createFactory().create(input), {
       apiVersion: 'v1',
       kind: 'Event',
       metadata: { name: `web.${(BigInt(Date.UTC(2026, 0, 1)) * 1_000_000n).toString(16)}`, namespace: 'shop' },
-      ...happening,
+      ...input,
       source: { component: 'kubelet', host: 'node-1' },
       firstTimestamp: '2026-01-01T00:00:00Z',
       lastTimestamp: '2026-01-01T00:00:00Z',
@@ -32,22 +32,22 @@ describe('EventFactory', () => {
 
   test('events of what has no namespace are in "default"', () => {
     const involvedObject = { kind: 'Node', name: 'node-1', apiVersion: 'v1' }
-    assert.equal(createFactory().create({ ...happening, involvedObject }).metadata.namespace, 'default')
+    assert.equal(createFactory().create({ ...input, involvedObject }).metadata.namespace, 'default')
   })
 
   test('two events of one moment have two names', () => {
     const factory = createFactory()
-    assert.notEqual(factory.create(happening).metadata.name, factory.create(happening).metadata.name)
+    assert.notEqual(factory.create(input).metadata.name, factory.create(input).metadata.name)
   })
 
   for (const name of ['x'.repeat(240), 'Not_a_name', '']) {
     test(`"${name.slice(0, 12)}" cannot be part of a name`, () => {
-      const involvedObject = { ...happening.involvedObject, name }
-      assert.equal(createFactory().create({ ...happening, involvedObject }).metadata.name, 'a-uid')
+      const involvedObject = { ...input.involvedObject, name }
+      assert.equal(createFactory().create({ ...input, involvedObject }).metadata.name, 'a-uid')
     })
   }
 
   test('a message has a bound', () => {
-    assert.equal(createFactory().create({ ...happening, message: 'x'.repeat(1e6) }).message.length, 16_384)
+    assert.equal(createFactory().create({ ...input, message: 'x'.repeat(1e6) }).message.length, 16_384)
   })
 })

@@ -18,7 +18,7 @@ export interface NamedEvent extends Event {
 }
 
 /** What happened, and to what. */
-export type Happening = Pick<NamedEvent, 'involvedObject' | 'type' | 'reason' | 'message'> &
+export type EventInput = Pick<NamedEvent, 'involvedObject' | 'type' | 'reason' | 'message'> &
   Pick<NamedEvent['metadata'], 'annotations'>
 
 export interface EventFactoryDeps {
@@ -43,7 +43,7 @@ export class EventFactory {
     this.#deps = deps
   }
 
-  create({ involvedObject, type, reason, message, annotations }: Happening): NamedEvent {
+  create({ involvedObject, type, reason, message, annotations }: EventInput): NamedEvent {
     const { nodeName, clock } = this.#deps
     const time = toTimestamp(clock.now())
     return {

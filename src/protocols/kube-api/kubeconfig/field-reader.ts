@@ -5,22 +5,22 @@ import { KubeconfigError } from './kubeconfig.ts'
 export class FieldReader {
   readonly #object: DocumentObject
   readonly #segments: Segments
-  readonly #tell: (segments: Segments, problem: string) => KubeconfigError
+  readonly #report: (segments: Segments, problem: string) => KubeconfigError
 
   constructor(
     value: DocumentValue,
     segments: Segments,
-    tell: (segments: Segments, problem: string) => KubeconfigError,
+    report: (segments: Segments, problem: string) => KubeconfigError,
   ) {
     this.#segments = segments
-    this.#tell = tell
+    this.#report = report
     if (value !== null && (typeof value !== 'object' || Array.isArray(value)))
-      throw tell(segments, 'expected an object')
+      throw report(segments, 'expected an object')
     this.#object = (value ?? {}) as DocumentObject
   }
 
   fault(name: string, problem: string): KubeconfigError {
-    return this.#tell(name === '' ? this.#segments : [...this.#segments, name], problem)
+    return this.#report(name === '' ? this.#segments : [...this.#segments, name], problem)
   }
 
   value(name: string): DocumentValue {
@@ -47,11 +47,11 @@ export class FieldReader {
   }
 
   object(name: string): FieldReader {
-    return new FieldReader(this.value(name), [...this.#segments, name], this.#tell)
+    return new FieldReader(this.value(name), [...this.#segments, name], this.#report)
   }
 
   objects(name: string): readonly FieldReader[] {
-    return this.#list(name).map((item, index) => new FieldReader(item, [...this.#segments, name, index], this.#tell))
+    return this.#list(name).map((item, index) => new FieldReader(item, [...this.#segments, name, index], this.#report))
   }
 
   /** Bytes in base64 that are text. */

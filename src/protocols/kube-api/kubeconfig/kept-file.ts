@@ -5,7 +5,7 @@ export interface FileReader {
   readFile(path: string, maxBytes: number): Promise<Uint8Array>
 }
 
-const LOOK_EVERY_MS = 60_000
+const CHECK_EVERY_MS = 60_000
 // A certificate with its chain and key has some kilobytes.
 const MAX_BYTES = 1024 * 1024
 
@@ -32,7 +32,7 @@ export class KeptFile {
   async text(): Promise<string> {
     const now = this.#clock.monotonic()
     const before = this.#reading
-    if (before !== undefined && now - this.#readAt < LOOK_EVERY_MS) return await before
+    if (before !== undefined && now - this.#readAt < CHECK_EVERY_MS) return await before
     this.#readAt = now
     this.#reading = this.#read().catch((error: unknown) => {
       if (before !== undefined) return before

@@ -35,12 +35,12 @@ function readRoot(bytes: Uint8Array, path: string): FieldReader {
       cause: error,
     })
   }
-  const tell = (segments: Segments, problem: string) => {
+  const report = (segments: Segments, problem: string) => {
     const { line } = text.locate(segments)
     const field = segments.map((segment) => (typeof segment === 'number' ? `[${segment}]` : `.${segment}`)).join('')
     return new KubeconfigError(`Cannot use kubeconfig "${path}": ${field.slice(1)}: ${problem} (line ${line})`)
   }
-  const root = new FieldReader(text.value, [], tell)
+  const root = new FieldReader(text.value, [], report)
   const kind = root.text('kind')
   if (kind !== '' && kind !== 'Config') throw root.fault('kind', 'expected Config')
   return root

@@ -5,7 +5,7 @@ import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../../../test/fakes/silent-logger.ts'
 import { CertificateSource } from './certificate-source.ts'
 import type { PemSource } from './kubeconfig.ts'
-import { tellEndedCertificates } from './tell-ended-certificates.ts'
+import { reportEndedCertificates } from './tell-ended-certificates.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -14,13 +14,13 @@ function setUp() {
   const clock = new FakeClock()
   const files = new Map<string, string>()
   const lines: unknown[] = []
-  const tell = tellEndedCertificates({ ...silentLogger, error: (_, fields) => void lines.push(fields) })
+  const report = reportEndedCertificates({ ...silentLogger, error: (_, fields) => void lines.push(fields) })
   const open = (certificate: PemSource, key: PemSource) =>
     new CertificateSource(
       { certificate, key },
       {
         files: { readFile: async (path) => Buffer.from(files.get(path) ?? '') },
-        onEnded: (ended) => tell('/kubelet.conf', ended),
+        onEnded: (ended) => report('/kubelet.conf', ended),
         clock,
         log: silentLogger,
       },

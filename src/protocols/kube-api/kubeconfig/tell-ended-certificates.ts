@@ -9,11 +9,11 @@ export interface EndedCertificate {
 }
 
 /** Says once of each certificate that it has ended: a server only says "Unauthorized", to each request. */
-export function tellEndedCertificates(log: Logger): (kubeconfig: string, ended: EndedCertificate) => void {
-  const told = new Map<string, string>()
+export function reportEndedCertificates(log: Logger): (kubeconfig: string, ended: EndedCertificate) => void {
+  const reported = new Map<string, string>()
   return (kubeconfig, { file = kubeconfig, certificatePem, endedAt }) => {
-    if (told.get(file) === certificatePem) return
-    told.set(file, certificatePem)
+    if (reported.get(file) === certificatePem) return
+    reported.set(file, certificatePem)
     log.error('the client certificate has ended, the API knows this node no more', {
       file,
       endedAt: endedAt.toISOString(),

@@ -6,17 +6,17 @@ export class ApiReturn {
   readonly #waiting = new Set<Wakeup>()
 
   reached(): void {
-    for (const bell of this.#waiting) bell.wake()
+    for (const wakeup of this.#waiting) wakeup.wake()
   }
 
   /** Returns when somebody reached the API, after ms at the latest. */
   async wait(options: { readonly clock: Clock; readonly ms: number }, signal: AbortSignal): Promise<void> {
-    const bell = new Wakeup()
-    this.#waiting.add(bell)
+    const wakeup = new Wakeup()
+    this.#waiting.add(wakeup)
     try {
-      await bell.wait(options, signal)
+      await wakeup.wait(options, signal)
     } finally {
-      this.#waiting.delete(bell)
+      this.#waiting.delete(wakeup)
     }
   }
 }

@@ -1,7 +1,7 @@
 const NUMBER = /^[1-9]\d*$/
 
 /** Whether a version comes after another one. Those that are no numbers only tell whether they are the same. */
-export function isNewerVersion(told: string, known: string): boolean {
-  if (!NUMBER.test(told) || !NUMBER.test(known)) return told !== known
-  return told.length === known.length ? told > known : told.length > known.length
+export function isNewerVersion(reported: string, known: string): boolean {
+  if (!NUMBER.test(reported) || !NUMBER.test(known)) return reported !== known
+  return reported.length === known.length ? reported > known : reported.length > known.length
 }

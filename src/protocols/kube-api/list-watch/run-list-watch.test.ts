@@ -15,7 +15,7 @@ function setUp(options: Partial<ListWatchDeps<FakeObject>> = {}) {
   const clock = new FakeClock()
   const over = new AbortController()
   const cache = new Map<string, string>()
-  const told: string[] = []
+  const reported: string[] = []
   const problems: unknown[] = []
   let version = 0
   const start = () =>
@@ -27,13 +27,13 @@ function setUp(options: Partial<ListWatchDeps<FakeObject>> = {}) {
         random: () => 0.5,
         log: silentLogger,
         onReplace(items, listed) {
-          told.push(`replace ${items.length}`)
+          reported.push(`replace ${items.length}`)
           version = Number(listed)
           cache.clear()
           for (const { metadata } of items) cache.set(metadata.name, metadata.resourceVersion)
         },
         onEvent({ type, object: { metadata } }) {
-          told.push(`${type} ${metadata.name}`)
+          reported.push(`${type} ${metadata.name}`)
           assert.ok(Number(metadata.resourceVersion) > version, 'an event came twice, or too late')
           version = Number(metadata.resourceVersion)
           if (type === 'DELETED') cache.delete(metadata.name)
@@ -50,12 +50,12 @@ function setUp(options: Partial<ListWatchDeps<FakeObject>> = {}) {
     assert.equal(clock.sleeping, 0)
   }
   const state = () => new Map([...server.objects].map(([name, { metadata }]) => [name, metadata.resourceVersion]))
-  return { server, clock, cache, told, problems, start, finish, state }
+  return { server, clock, cache, reported, problems, start, finish, state }
 }
 
 describe('runListWatch()', () => {
   test('lists in parts, then tells each change', async () => {
-    const { server, clock, told, start, finish } = setUp()
+    const { server, clock, reported, start, finish } = setUp()
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) server.put(name)
     const running = start()
     await clock.advance(0)
@@ -63,13 +63,13 @@ describe('runListWatch()', () => {
     server.put('h')
     server.remove('b')
     await clock.advance(0)
-    assert.deepEqual(told, ['replace 7', 'MODIFIED a', 'ADDED h', 'DELETED b'])
+    assert.deepEqual(reported, ['replace 7', 'MODIFIED a', 'ADDED h', 'DELETED b'])
     assert.deepEqual(server.requests, ['list 0', 'watch 17'])
     await finish(running)
   })
 
   test('goes on where it was after an end of time and after a break', async () => {
-    const { server, clock, told, start, finish } = setUp()
+    const { server, clock, reported, start, finish } = setUp()
     const running = start()
     await clock.advance(2000)
     server.put('a')
@@ -80,7 +80,7 @@ describe('runListWatch()', () => {
     await clock.advance(599)
     server.put('c')
     await clock.advance(1)
-    assert.deepEqual(told, ['replace 0', 'ADDED a', 'ADDED b', 'ADDED c'])
+    assert.deepEqual(reported, ['replace 0', 'ADDED a', 'ADDED b', 'ADDED c'])
     assert.deepEqual(server.requests, ['list 0', 'watch 10', 'watch 11', 'watch 12'])
     await finish(running)
   })
@@ -100,13 +100,13 @@ describe('runListWatch()', () => {
 
   for (const fault of ['expire', 'garble', 'refuse', 'repeat'] as const) {
     test(`lists anew, and what is true now, after "${fault}"`, async () => {
-      const { server, clock, told, problems, start, finish } = setUp()
+      const { server, clock, reported, problems, start, finish } = setUp()
       server.put('a')
       const running = start()
       await clock.advance(0)
       server.fail(fault)
       await clock.advance(600)
-      assert.deepEqual(told, ['replace 1', 'replace 1'])
+      assert.deepEqual(reported, ['replace 1', 'replace 1'])
       assert.deepEqual(server.requests, ['list 0', 'watch 11', 'list', 'watch 11'])
       assert.equal(problems.length, 1)
       await finish(running)
@@ -146,7 +146,7 @@ describe('runListWatch()', () => {
   })
 
   test('reads a list at once when its parts are gone before they are read', async () => {
-    const { server, clock, told, start, finish } = setUp()
+    const { server, clock, reported, start, finish } = setUp()
     for (const name of ['a', 'b', 'c', 'd', 'e']) server.put(name)
     const send = server.send.bind(server)
     let pages = 0
@@ -156,7 +156,7 @@ describe('runListWatch()', () => {
     }
     const running = start()
     await clock.advance(0)
-    assert.deepEqual(told, ['replace 5'])
+    assert.deepEqual(reported, ['replace 5'])
     assert.deepEqual(server.requests, ['list 0', 'list', 'watch 15'])
     await finish(running)
   })

@@ -137,8 +137,8 @@ describe('relaySpdy()', () => {
     server.write(data(7, '', SPDY_FIN))
     const seen = nextFrames(client, 20)
     while (!(await Promise.race([ended, sleep(5)]))) await clock.advance(10_000)
-    const told = (await seen).find((frame) => frame.startsWith('data 1 '))
-    assert.match(told ?? '', /"status":"Failure".*did not tell how the command ended.* fin$/)
+    const reported = (await seen).find((frame) => frame.startsWith('data 1 '))
+    assert.match(reported ?? '', /"status":"Failure".*did not tell how the command ended.* fin$/)
     await ended
   })
 

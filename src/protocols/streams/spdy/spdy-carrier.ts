@@ -154,7 +154,7 @@ export class SpdyCarrier implements Directions {
 
 function encodeStatus(protocol: string): readonly Uint8Array[] {
   const version = Number(/^v(\d+)\./.exec(protocol)?.[1] ?? 1)
-  const text = version >= 4 ? computeCommandStatus({ version, told: '', failure: UNTOLD }) : UNTOLD
+  const text = version >= 4 ? computeCommandStatus({ version, reported: '', failure: UNTOLD }) : UNTOLD
   const bytes = Buffer.from(text)
   return [encodeDataHead(ERROR_STREAM, bytes.length, SPDY_FIN), bytes]
 }

@@ -28,7 +28,7 @@ function createLineReader(): () => string | undefined {
   }
 }
 
-function tell(answer: unknown): void {
+function report(answer: unknown): void {
   const bytes = Buffer.from(`${JSON.stringify(answer)}\n`)
   for (let written = 0; written < bytes.length;) written += writeSync(1, bytes, written)
 }
@@ -37,17 +37,17 @@ async function answer(line: string): Promise<void> {
   let entries = 0
   const onEntry = () => {
     entries += 1
-    if (entries % ENTRIES_PER_PROGRESS === 0) tell({ progress: entries })
+    if (entries % ENTRIES_PER_PROGRESS === 0) report({ progress: entries })
   }
   try {
     const { operation, request } = JSON.parse(line) as { operation: keyof typeof operations; request: never }
     const run = await operations[operation]()
-    tell({ result: run(request, onEntry) ?? null })
+    report({ result: run(request, onEntry) ?? null })
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException
     // Nobody is left to hear it: the agent is gone.
     if (code === 'EPIPE') throw error
-    tell({ error: { message, code } })
+    report({ error: { message, code } })
   }
 }
 
