@@ -39,7 +39,8 @@ async function setUp() {
     hasResourceClaims: false,
     providers: [provider],
     declaredFeatures: [],
-    evict: ({ metadata }, { reason, condition }) => void reported.push(`evict ${metadata.uid} ${reason} ${condition.type}`),
+    evict: ({ metadata }, { reason, condition }) =>
+      void reported.push(`evict ${metadata.uid} ${reason} ${condition.type}`),
     metrics: { preemption: (resource) => void reported.push(`preemption ${resource}`) },
     events: {
       record: ({ metadata }, { type, reason, message }) =>

@@ -21,7 +21,7 @@ import { computeNodeResources } from '../node/registration/status/compute-node-r
 import { computeNodeStatus } from '../node/registration/status/compute-node-status.ts'
 import { createNodeApi } from '../node/registration/node-api.ts'
 import type { NodeApi } from '../node/registration/node-api.ts'
-import type { DeviceInfo, NodeInfo } from '../node/registration/status/node-facts.ts'
+import type { DeviceInfo, NodeInfo } from '../node/registration/status/node-info.ts'
 import type { NodeProfile } from '../node/registration/status/node-profile.ts'
 import type { NodeStartup } from '../node/registration/node-startup.ts'
 import { NodeSurroundings } from '../node/registration/status/node-surroundings.ts'

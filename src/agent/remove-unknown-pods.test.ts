@@ -42,7 +42,7 @@ function setUp(options: Scene = {}) {
   } as unknown as RemoveUnknownPodsDeps['files']
   const cgroups = {
     list: act('listCgroups', uids),
-    quiesce: act('calm'),
+    quiesce: act('quiesce'),
     remove: act('removeCgroup'),
   } as unknown as RemoveUnknownPodsDeps['cgroups']
   const notes = { uids: () => uids, forget: act('forget') } as unknown as RemoveUnknownPodsDeps['journal']
@@ -128,7 +128,7 @@ describe('removeUnknownPods()', () => {
     assert.equal(await run(), 0)
     assert.deepEqual(
       journal.filter((line) => /^(?:quiesce|release|orphans|removeCgroup|removePod)/.test(line)),
-      ['calm unknown', 'release unknown', 'removeCgroup unknown', 'removePod unknown', 'orphans 1 0'],
+      ['quiesce unknown', 'release unknown', 'removeCgroup unknown', 'removePod unknown', 'orphans 1 0'],
     )
   })
 

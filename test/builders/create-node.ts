@@ -1,4 +1,4 @@
-import type { NodeInfo } from '../../src/node/registration/status/node-facts.ts'
+import type { NodeInfo } from '../../src/node/registration/status/node-info.ts'
 import type { NodeProfile } from '../../src/node/registration/status/node-profile.ts'
 
 /** The node "node-1" as it was set up: nothing special. */

@@ -155,7 +155,9 @@ export class FakeDevicePlugin implements Disposable {
         reply: sendUnaryData<PreferredAllocationResponse>,
       ) => {
         const [desired] = request.containerRequests
-        const about = [desired?.availableDeviceIDs, desired?.mustIncludeDeviceIDs].map((ids) => ids?.join(',')).join(' ')
+        const about = [desired?.availableDeviceIDs, desired?.mustIncludeDeviceIDs]
+          .map((ids) => ids?.join(','))
+          .join(' ')
         const answer = () => reply(null, { containerResponses: [{ deviceIDs: this.preferred }] })
         this.#answer('prefer', `prefer ${desired?.allocationSize} of ${about}`.trim(), answer, reply)
       },

@@ -5,7 +5,7 @@ import type { VolumesDeps } from '../../src/pods/volumes/volumes.ts'
 import { UncertainMountError } from '../../src/pods/volumes/volume-kind.ts'
 import type { VolumeKind } from '../../src/pods/volumes/volume-kind.ts'
 import { escapePlugin } from '../../src/pods/volumes/mounts/volume-paths.ts'
-import type { VolumePlace, VolumeSource, DesiredVolume } from '../../src/pods/volumes/volume-wish.ts'
+import type { VolumePlace, VolumeSource, DesiredVolume } from '../../src/pods/volumes/desired-volume.ts'
 
 /** How the next tries with a volume go: late ones go well when they are let go. */
 export type Behaviour = 'good' | 'fails' | 'uncertain' | 'hangs'

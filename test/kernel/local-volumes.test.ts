@@ -16,7 +16,7 @@ import { createVolumeFiles } from '../../src/system/directories/volume-files.ts'
 import type { PersistentVolumeSpec } from '../../src/model/generated/core-v1.ts'
 import { parsePodUid } from '../../src/model/pod/pod.ts'
 import { createLocalKind } from '../../src/pods/volumes/kinds/local.ts'
-import type { DesiredVolume } from '../../src/pods/volumes/volume-wish.ts'
+import type { DesiredVolume } from '../../src/pods/volumes/desired-volume.ts'
 import { createPod } from '../builders/create-pod.ts'
 import { silentLogger } from '../fakes/silent-logger.ts'
 import { inMountNamespace } from './in-mount-namespace.ts'
@@ -90,7 +90,10 @@ inMountNamespace(import.meta.filename, () => {
       const { folder, kind, volumeOf, mounted } = await createNode(t)
       const path = await createDisk(t, folder)
       assert.deepEqual(await devices.probe(path, signal), { kind: 'blank' })
-      const [first, second] = [volumeOf('u-1', { local: { path } }, { fsGroup: 4321 }), volumeOf('u-2', { local: { path } })]
+      const [first, second] = [
+        volumeOf('u-1', { local: { path } }, { fsGroup: 4321 }),
+        volumeOf('u-2', { local: { path } }),
+      ]
       await Promise.all([kind.setUp(first, signal), kind.setUp(second, signal)])
       await writeFile(join(first.path, 'precious'), 'data')
       const { gid, mode } = await stat(first.path)
@@ -118,7 +121,10 @@ inMountNamespace(import.meta.filename, () => {
       sector.set([0x80, 1, 1, 0, 0x83, 1, 1, 0, 0, 8, 0, 0, 0, 8, 0, 0], 446)
       sector.set([0x55, 0xaa], 510)
       await writeFile(path, sector)
-      await assert.rejects(kind.setUp(volumeOf('u-1', { local: { path } }), signal), /a partition table \(dos\) is on it/)
+      await assert.rejects(
+        kind.setUp(volumeOf('u-1', { local: { path } }), signal),
+        /a partition table \(dos\) is on it/,
+      )
       await using disk = await open(path)
       assert.deepEqual((await disk.read({ buffer: Buffer.alloc(512) })).buffer, sector)
     })

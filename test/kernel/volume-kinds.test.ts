@@ -34,9 +34,9 @@ import { createHostPathKind } from '../../src/pods/volumes/kinds/host-path.ts'
 import { createProjectedKind } from '../../src/pods/volumes/kinds/projected.ts'
 import { createSecretKind } from '../../src/pods/volumes/kinds/secret.ts'
 import type { VolumeKind } from '../../src/pods/volumes/volume-kind.ts'
-import type { DesiredVolume } from '../../src/pods/volumes/volume-wish.ts'
+import type { DesiredVolume } from '../../src/pods/volumes/desired-volume.ts'
 import { createContainer, createPod } from '../builders/create-pod.ts'
-import { createDesiredVolume } from '../builders/create-volume-wish.ts'
+import { createDesiredVolume } from '../builders/create-desired-volume.ts'
 import { silentLogger } from '../fakes/silent-logger.ts'
 import { inMountNamespace } from './in-mount-namespace.ts'
 
@@ -79,7 +79,11 @@ inMountNamespace(import.meta.filename, () => {
       projected: createProjectedKind(deps),
       hostPath: createHostPathKind({ guarded }),
     }
-    const desired = (kind: VolumeKind, volume: Omit<Volume, 'name'>, parts: Partial<DesiredVolume> = {}): DesiredVolume => {
+    const desired = (
+      kind: VolumeKind,
+      volume: Omit<Volume, 'name'>,
+      parts: Partial<DesiredVolume> = {},
+    ): DesiredVolume => {
       const path = join(root, 'pods/u-1/volumes', kind.plugin.replaceAll('/', '~'), 'data')
       return createDesiredVolume(volume, { path, ...parts })
     }

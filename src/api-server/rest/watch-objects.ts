@@ -12,7 +12,7 @@ import type { Selection } from './list-objects.ts'
 import { apiVersionOf, presentObject, presentText, toTable } from './present.ts'
 import type { Presentation } from './present.ts'
 import { isTrue, readNumber } from './request-info.ts'
-import { WatchSignal } from './watch-bell.ts'
+import { WatchSignal } from './watch-signal.ts'
 
 export interface WatchDeps {
   readonly store: ObjectStore

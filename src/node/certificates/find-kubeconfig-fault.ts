@@ -1,4 +1,4 @@
-import type { KubeconfigInfo } from './kubeconfig-facts.ts'
+import type { KubeconfigInfo } from './kubeconfig-info.ts'
 import { readCertificateSource } from './read-certificate.ts'
 import { parseCertificates } from '../../protocols/x509/certificate-files.ts'
 

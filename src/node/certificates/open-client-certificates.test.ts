@@ -21,7 +21,7 @@ import { silentLogger } from '../../../test/fakes/silent-logger.ts'
 import { until } from '../../../test/fakes/until.ts'
 import { KubeApiError, KubeUnreachableError } from '../../protocols/kube-api/kube-client.ts'
 import type { CertificatePair } from './certificate-provider.ts'
-import type { KubeconfigInfo } from './kubeconfig-facts.ts'
+import type { KubeconfigInfo } from './kubeconfig-info.ts'
 import { openClientCertificates } from './open-client-certificates.ts'
 import type { ClientCertificatesDeps } from './open-client-certificates.ts'
 

@@ -7,7 +7,7 @@ import type { CertificateMetrics, CertificateProvider } from './certificate-prov
 import { CertificateStore } from './certificate-store.ts'
 import { CurrentCertificate, hasEnded } from './current-certificate.ts'
 import { findKubeconfigFault } from './find-kubeconfig-fault.ts'
-import type { CertificateSource, KubeconfigInfo } from './kubeconfig-facts.ts'
+import type { CertificateSource, KubeconfigInfo } from './kubeconfig-info.ts'
 import { readCertificateSource } from './read-certificate.ts'
 import type { CertificateFiles } from './read-certificate.ts'
 import { runCertificateRotation } from './run-certificate-rotation.ts'

@@ -12,7 +12,7 @@ import { KubeApiError, KubeUnreachableError } from '../../protocols/kube-api/kub
 import { CertificateStore } from './certificate-store.ts'
 import { CurrentCertificate } from './current-certificate.ts'
 import { runCertificateRotation } from './run-certificate-rotation.ts'
-import { toCertificateInfo } from './to-certificate-facts.ts'
+import { toCertificateInfo } from './to-certificate-info.ts'
 import { SERVING_SIGNER, wantedForNode } from './wanted-certificate.ts'
 import type { WantedCertificate } from './wanted-certificate.ts'
 

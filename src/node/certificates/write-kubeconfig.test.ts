@@ -6,7 +6,7 @@ import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../../test/fakes/silent-logger.ts'
-import type { KubeconfigInfo } from './kubeconfig-facts.ts'
+import type { KubeconfigInfo } from './kubeconfig-info.ts'
 import { writeKubeconfig } from './write-kubeconfig.ts'
 
 const cluster: KubeconfigInfo = {

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import { createRecordFolder } from '../../system/files/record-folder.ts'
 import { setAside } from '../../system/files/set-aside.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { KubeconfigInfo } from './kubeconfig-facts.ts'
+import type { KubeconfigInfo } from './kubeconfig-info.ts'
 
 export interface WriteKubeconfigDeps {
   readonly path: string

@@ -1,4 +1,4 @@
-import { InjectionsError } from '../../model/pod/extras-error.ts'
+import { InjectionsError } from '../../model/pod/injections-error.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { ResourceClaim } from '../../model/resources/resource-claim.ts'
 import type { ClaimRecord } from './claim-record.ts'

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
 import { until } from '../../../test/fakes/until.ts'
 import { createClaimWorld, startPodClaims } from '../../../test/fixtures/create-claim-world.ts'
-import { InjectionsError } from '../../model/pod/extras-error.ts'
+import { InjectionsError } from '../../model/pod/injections-error.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { parseDraState } from './dra-state-file.ts'
 

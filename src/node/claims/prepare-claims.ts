@@ -1,4 +1,4 @@
-import { InjectionsError } from '../../model/pod/extras-error.ts'
+import { InjectionsError } from '../../model/pod/injections-error.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { ClaimDeps, NoteStep } from './claim-deps.ts'
 import { holdClaims } from './claim-lock.ts'
@@ -115,6 +115,8 @@ export async function save({ records }: Pick<ClaimDeps, 'records'>): Promise<voi
   try {
     await records.save()
   } catch (error) {
-    throw new InjectionsError(`record of claims: ${Error.isError(error) ? error.message : String(error)}`, { cause: error })
+    throw new InjectionsError(`record of claims: ${Error.isError(error) ? error.message : String(error)}`, {
+      cause: error,
+    })
   }
 }

@@ -71,7 +71,8 @@ export class SliceWipes {
       } catch (error) {
         signal.throwIfAborted()
         // At a start the Node may not be there yet.
-        if (tries === REPORTED_TRY) log.warn('cannot delete resource slices of the node, will try again', { driver, error })
+        if (tries === REPORTED_TRY)
+          log.warn('cannot delete resource slices of the node, will try again', { driver, error })
       }
       await clock.sleep(ms * (1 + random() * JITTER), signal)
     }

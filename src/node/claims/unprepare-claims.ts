@@ -1,4 +1,4 @@
-import { InjectionsError } from '../../model/pod/extras-error.ts'
+import { InjectionsError } from '../../model/pod/injections-error.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { ClaimDeps, NoteStep } from './claim-deps.ts'
 import { holdClaims } from './claim-lock.ts'

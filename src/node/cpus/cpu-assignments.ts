@@ -13,7 +13,7 @@ import { computeContainerCpus, computeUsableCpus } from './compute-container-cpu
 import type { CpuRejection, CpuSituation } from './compute-container-cpus.ts'
 import { computeCpuAllocation } from './compute-cpu-allocation.ts'
 import type { CpuAllocation } from './compute-cpu-allocation.ts'
-import { computeCpuPoolStats } from './compute-cpu-figures.ts'
+import { computeCpuPoolStats } from './compute-cpu-pool-stats.ts'
 import { computeContainerCpuHints, computePodCpuHints } from './compute-cpu-hints.ts'
 import { computeExclusiveCount } from './compute-exclusive-count.ts'
 import type { CpuPolicy } from './cpu-policy.ts'

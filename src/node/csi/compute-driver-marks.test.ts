@@ -28,12 +28,7 @@ const rows: readonly Row[] = [
     { annotations: { [KEY]: '{"b":"2","m":"n","z":"1"}' } },
   ],
   ['leaves an annotation alone that says it', { ids: '{ "a": "n" }' }, { a: info('n') }, undefined],
-  [
-    'tells of an id that is another',
-    { ids: '{"a":"old"}' },
-    { a: info('n') },
-    { annotations: { [KEY]: '{"a":"n"}' } },
-  ],
+  ['tells of an id that is another', { ids: '{"a":"old"}' }, { a: info('n') }, { annotations: { [KEY]: '{"a":"n"}' } }],
   [
     'takes out the id of a driver that is gone',
     { ids: '{"a":"1","b":"2"}' },

@@ -4,10 +4,10 @@ import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
 import { waitForShared } from '../../base/async/wait-for-shared.ts'
-import { findConflicts, mergeInjections, NO_INJECTIONS } from '../../pods/containers/container-extras.ts'
-import type { ContainerInjections } from '../../pods/containers/container-extras.ts'
+import { findConflicts, mergeInjections, NO_INJECTIONS } from '../../pods/containers/container-injections.ts'
+import type { ContainerInjections } from '../../pods/containers/container-injections.ts'
 import { DEVICES_ANNOTATION } from '../../model/pod/devices-annotation.ts'
-import { InjectionsError } from '../../model/pod/extras-error.ts'
+import { InjectionsError } from '../../model/pod/injections-error.ts'
 import type { Container, EphemeralContainer, ResourceStatus } from '../../model/generated/core-v1.ts'
 import { allContainers } from '../../model/pod/pod-containers.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
@@ -21,7 +21,7 @@ import { formatDevicesNote } from './devices-note.ts'
 import { DevicePluginError } from './device-plugin-client.ts'
 import type { DevicePluginCalls } from './device-plugin-client.ts'
 import { groupByNode } from './device.ts'
-import { toDeviceInjections } from './to-device-extras.ts'
+import { toDeviceInjections } from './to-device-injections.ts'
 
 /** Shows what is done for a pod, under its name, while it is done. */
 type NoteStep = <T>(name: string, work: () => Promise<T>) => Promise<T>
@@ -78,7 +78,10 @@ export class PodDevices {
   }
 
   /** What one container gets, each time before it is made. */
-  async containerInjections({ pod, container, noteStep }: ContainerRequest, signal: AbortSignal): Promise<ContainerInjections> {
+  async containerInjections(
+    { pod, container, noteStep }: ContainerRequest,
+    signal: AbortSignal,
+  ): Promise<ContainerInjections> {
     const { assignments } = this.#deps
     const { uid } = pod.metadata
     // Usually it has all: only of a container whose devices are not known any more, they are chosen anew.

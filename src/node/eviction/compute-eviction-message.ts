@@ -25,11 +25,7 @@ export interface EvictionMessage {
 const NONE = '0'
 
 /** Says what the node was short of and who of the pod used more than was asked for, in the words that others match on. */
-export function computeEvictionMessage(
-  pod: Pod,
-  stats: PodUsage | undefined,
-  reason: EvictionReason,
-): EvictionMessage {
+export function computeEvictionMessage(pod: Pod, stats: PodUsage | undefined, reason: EvictionReason): EvictionMessage {
   const { resource } = reason
   const head = `The node was low on resource: ${resource}. ${thresholdText(reason)}`
   if (stats === undefined) return { message: head, annotations: {} }

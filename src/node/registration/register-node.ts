@@ -9,11 +9,11 @@ import { computeNodeStatus } from './status/compute-node-status.ts'
 import { FailureLog } from './failure-log.ts'
 import { isRefusal } from './node-api.ts'
 import type { NodeApi } from './node-api.ts'
-import type { NodeInfo } from './status/node-facts.ts'
+import type { NodeInfo } from './status/node-info.ts'
 import type { NodeProfile } from './status/node-profile.ts'
 import type { NodeStartup } from './node-startup.ts'
 import type { OwnNode } from './own-node.ts'
-import { reportNode } from './status/tell-node.ts'
+import { reportNode } from './status/report-node.ts'
 
 export interface RegistrationDeps {
   readonly api: Pick<NodeApi, 'createNode' | 'getNode' | 'patchNodeStatus'>

@@ -187,7 +187,8 @@ export class PodCertificates {
       entry.reported = reported
       events.record(pod, { type: 'Warning', reason, message })
     }
-    if (now > notAfter && entry.reported !== 'expired') report('expired', 'CertificateExpired', 'PodCertificate expired')
+    if (now > notAfter && entry.reported !== 'expired')
+      report('expired', 'CertificateExpired', 'PodCertificate expired')
     else if (now > refreshAt + OVERDUE_MS && entry.reported === 'nothing')
       report('overdue', 'CertificateOverdueForRefresh', 'PodCertificate refresh overdue')
   }

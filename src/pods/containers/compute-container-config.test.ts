@@ -9,7 +9,7 @@ import { computeContainerConfig } from './compute-container-config.ts'
 import type { ContainerInstance, ContainerNodeSettings } from './compute-container-config.ts'
 import { computeContainerResources } from './compute-container-resources.ts'
 import { computeContainerSecurityContext } from './security/compute-container-security-context.ts'
-import { NO_INJECTIONS } from './container-extras.ts'
+import { NO_INJECTIONS } from './container-injections.ts'
 import { ContainerConfigError } from './config-error.ts'
 import { computePodPaths } from './pod-paths.ts'
 

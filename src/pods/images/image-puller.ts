@@ -90,7 +90,8 @@ export class ImagePuller {
   async ensure(request: ImageRequest, signal: AbortSignal): Promise<EnsuredImage> {
     const { pod, kinded } = request
     const fieldPath = containerFieldPath(kinded.kind, kinded.container.name)
-    const report: Report = (type, reason, message) => this.#deps.events.record(pod, { type, reason, message, fieldPath })
+    const report: Report = (type, reason, message) =>
+      this.#deps.events.record(pod, { type, reason, message, fieldPath })
     const { image = '', imagePullPolicy } = kinded.container
     try {
       return await this.#ensure({ pod, sandbox: request.sandbox, image, policy: imagePullPolicy }, report, signal)

@@ -29,7 +29,13 @@ function createLog(t: TestContext, maxFiles?: number) {
         log: silentLogger,
         ...deps,
       },
-      { place: { root, path: log.path, containerId: 'c1' }, stream: 'all', timestamps: false, follow: false, ...desired },
+      {
+        place: { root, path: log.path, containerId: 'c1' },
+        stream: 'all',
+        timestamps: false,
+        follow: false,
+        ...desired,
+      },
       signal,
     )
   return { root, log, state, read }

@@ -37,7 +37,9 @@ const FAILURES_WORTH_A_LINE = 2
 export class WatchedObject<T extends Watchable> {
   readonly #deps: WatchedObjectDeps<T>
   #known: { readonly object: T | undefined } | undefined
-  #watch: { readonly scope: AbortScope; readonly reported: PromiseWithResolvers<void>; hasReported: boolean } | undefined
+  #watch:
+    | { readonly scope: AbortScope; readonly reported: PromiseWithResolvers<void>; hasReported: boolean }
+    | undefined
   #lastReadAt = 0
   /** A reader went away without an answer. */
   #awaited = false

@@ -96,7 +96,13 @@ function withDisruption(
   const { message } = override
   const old = previous?.conditions?.find(({ type }) => type === DISRUPTION_TARGET)
   const lastTransitionTime = (old?.status === 'True' ? old.lastTransitionTime : undefined) ?? toApiTime(now)
-  const reported = { type: DISRUPTION_TARGET, status: 'True', reason: 'TerminationByKubelet', message, lastTransitionTime }
+  const reported = {
+    type: DISRUPTION_TARGET,
+    status: 'True',
+    reason: 'TerminationByKubelet',
+    message,
+    lastTransitionTime,
+  }
   return [...conditions.filter(({ type }) => type !== DISRUPTION_TARGET), reported]
 }
 

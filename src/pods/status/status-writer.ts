@@ -8,8 +8,8 @@ import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { ApiObjects } from './api-objects.ts'
 import type { PodReport } from './pod-report.ts'
-import { createReportMemory, reportPodStatus } from './tell-pod-status.ts'
-import type { ReportMemory, ReportResult } from './tell-pod-status.ts'
+import { createReportMemory, reportPodStatus } from './report-pod-status.ts'
+import type { ReportMemory, ReportResult } from './report-pod-status.ts'
 
 export interface StatusWriterDeps {
   readonly client: Pick<KubeClient, 'send'>

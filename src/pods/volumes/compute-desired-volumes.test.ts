@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type { PodSpec, VolumeMount } from '../../model/generated/core-v1.ts'
 import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
 import { computeUsedVolumes, computeDesiredVolume } from './compute-desired-volumes.ts'
-import type { VolumeSource } from './volume-wish.ts'
+import type { VolumeSource } from './desired-volume.ts'
 
 const data = { name: 'data', emptyDir: {} }
 const mountOf = (name: string, mountPath = `/${name}`): VolumeMount => ({ name, mountPath })
@@ -53,11 +53,9 @@ describe('computeVolumeWish()', () => {
 
   test('is at the place of its plugin, under the name of the persistent volume where there is one', () => {
     assert.deepEqual(
-      [desiredOf({}), desiredOf({}, persistent({})), desiredOf({}, persistent({}), true)].map(({ specName, path, name }) => [
-        name,
-        specName,
-        path,
-      ]),
+      [desiredOf({}), desiredOf({}, persistent({})), desiredOf({}, persistent({}), true)].map(
+        ({ specName, path, name }) => [name, specName, path],
+      ),
       [
         ['data', 'data', '/root/pods/u-1/volumes/example.org~kind/data'],
         ['data', 'pv-1', '/root/pods/u-1/volumes/example.org~kind/pv-1'],

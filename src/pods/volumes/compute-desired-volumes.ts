@@ -3,7 +3,7 @@ import type { Volume, VolumeMount } from '../../model/generated/core-v1.ts'
 import { allContainers } from '../../model/pod/pod-containers.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { volumePath } from './mounts/volume-paths.ts'
-import type { VolumeSource, DesiredVolume } from './volume-wish.ts'
+import type { VolumeSource, DesiredVolume } from './desired-volume.ts'
 
 /** A volume of a pod with what its containers do with it. */
 export interface UsedVolume {

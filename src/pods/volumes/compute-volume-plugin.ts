@@ -1,5 +1,5 @@
 import type { PersistentVolumeSpec, Volume } from '../../model/generated/core-v1.ts'
-import type { VolumeSource } from './volume-wish.ts'
+import type { VolumeSource } from './desired-volume.ts'
 
 const INLINE_PLUGINS = {
   emptyDir: 'kubernetes.io/empty-dir',

@@ -1,5 +1,5 @@
 import type { Volume } from '../../model/generated/core-v1.ts'
-import type { DesiredVolume } from './volume-wish.ts'
+import type { DesiredVolume } from './desired-volume.ts'
 
 /** What the pod's spec says about a volume of one kind; a wish of another kind was handed to the wrong place. */
 export function inlineSource<K extends keyof Volume>({ name, source }: DesiredVolume, kind: K): NonNullable<Volume[K]> {

@@ -10,7 +10,7 @@ import type { NoteStep } from './note-step.ts'
 import { UncertainMountError } from './volume-kind.ts'
 import type { SetUpRequest, TearDownRequest } from './volume-kind.ts'
 import { VolumeStepError } from './volume-step-error.ts'
-import type { ReadyVolume, VolumePlace, DesiredVolume } from './volume-wish.ts'
+import type { ReadyVolume, VolumePlace, DesiredVolume } from './desired-volume.ts'
 
 export type VolumeOperation = 'mount' | 'unmount'
 

@@ -1,6 +1,6 @@
 import type { VolumeDriver, VolumeMeasure } from './mounted-volume.ts'
 import type { NoteStep } from './note-step.ts'
-import type { ReadyVolume, VolumePlace, DesiredVolume } from './volume-wish.ts'
+import type { ReadyVolume, VolumePlace, DesiredVolume } from './desired-volume.ts'
 
 /** A volume that is to be brought, with what the agent knows of it. */
 export interface SetUpRequest extends DesiredVolume {

@@ -12,7 +12,7 @@ import { computeVolumesFailure } from './compute-volumes-failure.ts'
 import type { NoteStep } from './note-step.ts'
 import type { PodVolume } from './pod-volume.ts'
 import type { VolumeReports } from './volume-reports.ts'
-import type { VolumePlace, DesiredVolume } from './volume-wish.ts'
+import type { VolumePlace, DesiredVolume } from './desired-volume.ts'
 
 /** A volume of a pod, found out: who brings it and what is to be brought. */
 export interface ResolvedVolume {

@@ -28,7 +28,7 @@ import { unescapePlugin } from './mounts/volume-paths.ts'
 import { VolumeReports } from './volume-reports.ts'
 import { VolumeTable } from './volume-table.ts'
 import type { ResolvedVolume } from './volume-table.ts'
-import type { VolumePlace, VolumeSource, DesiredVolume } from './volume-wish.ts'
+import type { VolumePlace, VolumeSource, DesiredVolume } from './desired-volume.ts'
 
 export interface VolumesDeps {
   /** Without links, as the kernel's mount table has it. */
@@ -253,7 +253,11 @@ export class Volumes {
     const kind = plugin === undefined ? undefined : this.#kinds.get(plugin)
     if (plugin === undefined || kind === undefined) throw new Error(this.#deps.refusal(source))
     const { rootDirectory } = this.#deps
-    return { plugin, refreshed: kind.refreshed, desired: computeDesiredVolume({ pod, used, plugin, source, rootDirectory }) }
+    return {
+      plugin,
+      refreshed: kind.refreshed,
+      desired: computeDesiredVolume({ pod, used, plugin, source, rootDirectory }),
+    }
   }
 
   #createVolume(plugin: string, place: VolumePlace, found: boolean): PodVolume {

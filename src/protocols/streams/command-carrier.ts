@@ -91,7 +91,11 @@ export class CommandCarrier implements Directions {
       this.#ended = true
       this.#accepting.resolve()
     }
-    const status = computeCommandStatus({ version: this.#command.version, reported: this.#reported.toString(), failure })
+    const status = computeCommandStatus({
+      version: this.#command.version,
+      reported: this.#reported.toString(),
+      failure,
+    })
     await this.#client.send(Uint8Array.of(CHANNELS.error), Buffer.from(status))
     this.#client.close('normal')
     this.#command.connection.destroy()

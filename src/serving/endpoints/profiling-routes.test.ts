@@ -30,7 +30,10 @@ test('createProfilingRoutes() takes profiles of this process, one at a time', as
   const list = '/debug/pprof/profile\n/debug/pprof/heap\n/debug/pprof/cmdline\n'
   for (const path of ['/debug/pprof', '/debug/pprof/']) assert.deepEqual(await reported(ask(path)), [200, list])
   assert.equal((await ask('/debug/pprof/goroutine')).status, 404)
-  assert.deepEqual(await reported(ask('/debug/pprof/block')), [404, 'no such profile, there are: profile, heap, cmdline\n'])
+  assert.deepEqual(await reported(ask('/debug/pprof/block')), [
+    404,
+    'no such profile, there are: profile, heap, cmdline\n',
+  ])
   for (const seconds of ['0', '-1', 'x', '601', ''])
     assert.equal((await ask(`/debug/pprof/profile?seconds=${seconds}`)).status, 400, seconds)
 })

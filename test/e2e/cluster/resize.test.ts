@@ -88,7 +88,10 @@ describe('pods that ask for other resources while they run', { concurrency: 4 },
     assert.equal(main(smaller)?.restartCount, 0)
     await node.waitFor('the events', async () => {
       const reported = await reasons('web')
-      return ['ResizeStarted', 'ResizeCompleted'].every((reason) => reported.includes(reason)) && !reported.includes('Killing')
+      return (
+        ['ResizeStarted', 'ResizeCompleted'].every((reason) => reported.includes(reason)) &&
+        !reported.includes('Killing')
+      )
     })
     await node.kubectl('delete', 'pod', 'web', '--wait=false')
   })

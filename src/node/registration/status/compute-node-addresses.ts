@@ -1,5 +1,5 @@
 import type { NodeAddress } from '../../../model/generated/core-v1.ts'
-import type { AddressInfo } from './node-facts.ts'
+import type { AddressInfo } from './node-info.ts'
 import type { NodeProfile } from './node-profile.ts'
 
 /** Tells a cloud controller which addresses were asked for. */

@@ -1,5 +1,5 @@
 import type { NodeCondition } from '../../../model/generated/core-v1.ts'
-import type { NodeInfo } from './node-facts.ts'
+import type { NodeInfo } from './node-info.ts'
 
 interface DesiredCondition {
   readonly type: string

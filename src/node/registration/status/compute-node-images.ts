@@ -1,5 +1,5 @@
 import type { ContainerImage } from '../../../model/generated/core-v1.ts'
-import type { ImageInfo } from './node-facts.ts'
+import type { ImageInfo } from './node-info.ts'
 
 const MOST_NAMES = 5
 

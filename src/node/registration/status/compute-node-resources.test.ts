@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { NodeStatus } from '../../../model/generated/core-v1.ts'
 import { computeMissingCapacity, computeNodeResources } from './compute-node-resources.ts'
-import type { MachineSize } from './node-facts.ts'
+import type { MachineSize } from './node-info.ts'
 import type { ResourceProfile } from './node-profile.ts'
 
 const MACHINE: MachineSize = {

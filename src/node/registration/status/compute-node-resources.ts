@@ -2,7 +2,7 @@ import type { NodeStatus } from '../../../model/generated/core-v1.ts'
 import { isExtendedResource } from '../../../model/resources/is-extended-resource.ts'
 import { compareQuantities, formatQuantity, parseQuantity } from '../../../model/resources/quantity.ts'
 import type { Quantity } from '../../../model/resources/quantity.ts'
-import type { MachineSize } from './node-facts.ts'
+import type { MachineSize } from './node-info.ts'
 import type { ResourceProfile } from './node-profile.ts'
 
 type ResourceTexts = Readonly<Record<string, string>>

@@ -4,7 +4,7 @@ import { createNodeInfo, createNodeProfile } from '../../../../test/builders/cre
 import type { Node } from '../../../model/generated/core-v1.ts'
 import { computeInitialNode } from '../compute-initial-node.ts'
 import { computeNodeStatus } from './compute-node-status.ts'
-import type { NodeInfo } from './node-facts.ts'
+import type { NodeInfo } from './node-info.ts'
 import type { NodeProfile } from './node-profile.ts'
 
 const time = '2026-01-01T00:00:00Z'

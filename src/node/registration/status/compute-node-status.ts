@@ -3,7 +3,7 @@ import { computeNodeAddresses } from './compute-node-addresses.ts'
 import { computeNodeConditions } from './compute-node-conditions.ts'
 import { computeNodeImages } from './compute-node-images.ts'
 import { computeMissingCapacity, computeNodeResources } from './compute-node-resources.ts'
-import type { NodeInfo } from './node-facts.ts'
+import type { NodeInfo } from './node-info.ts'
 import type { NodeProfile } from './node-profile.ts'
 
 /** A Node object brought up to date. */

@@ -10,11 +10,11 @@ import type { NodeOutcome } from './compute-node-status.ts'
 import { FailureLog } from '../failure-log.ts'
 import { isRefusal, isSilence } from '../node-api.ts'
 import type { NodeApi } from '../node-api.ts'
-import type { NodeInfo } from './node-facts.ts'
+import type { NodeInfo } from './node-info.ts'
 import type { NodeProfile } from './node-profile.ts'
 import type { NodeStartup } from '../node-startup.ts'
 import type { OwnNode } from '../own-node.ts'
-import { reportNode } from './tell-node.ts'
+import { reportNode } from './report-node.ts'
 
 export interface NodeStatusWriterDeps {
   readonly api: Pick<NodeApi, 'getNode' | 'patchNodeStatus'>

@@ -4,7 +4,7 @@ import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
 import { fetchRuntimeVersion } from '../../../protocols/cri/runtime-version.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import { FailureLog } from '../failure-log.ts'
-import type { AddressInfo, ImageInfo } from './node-facts.ts'
+import type { AddressInfo, ImageInfo } from './node-info.ts'
 import { toRuntimeVersion } from './to-runtime-version.ts'
 
 export interface NodeSurroundingsDeps {

@@ -36,7 +36,8 @@ export class PodCidr {
     let reported: string | undefined
     for (;;) {
       const wanted = this.#wanted
-      if (wanted !== undefined && wanted !== reported && (await this.#report(wanted, failures, signal))) reported = wanted
+      if (wanted !== undefined && wanted !== reported && (await this.#report(wanted, failures, signal)))
+        reported = wanted
       await this.#wakeup.wait({ clock, ms: reported === this.#wanted ? undefined : RETRY_MS }, signal)
     }
   }

@@ -1,5 +1,12 @@
 import type { CgroupReader } from '../../../system/cgroups/cgroup-reader.ts'
-import type { CgroupDetails, CgroupSample, CpuThrottling, MemorySample, Pressure, SampleRequest } from './cgroup-sample.ts'
+import type {
+  CgroupDetails,
+  CgroupSample,
+  CpuThrottling,
+  MemorySample,
+  Pressure,
+  SampleRequest,
+} from './cgroup-sample.ts'
 import { parseFlat, parseIoStat, parseLimit, parseNumber, parsePressure } from './parse-cgroup-text.ts'
 
 const MICROS = 1e6
@@ -17,7 +24,9 @@ export function readCgroupV2(reader: CgroupReader, cgroup: string, desired: Samp
   const swapUsage = parseNumber(reader.read('memory', cgroup, 'memory.swap.current'))
   const swapLimit = parseLimit(reader.read('memory', cgroup, 'memory.swap.max'))
   const pressure = (name: 'cpu' | 'io' | 'memory') =>
-    desired.pressure ? parsePressure(reader.read(name === 'io' ? 'blkio' : name, cgroup, `${name}.pressure`)) : undefined
+    desired.pressure
+      ? parsePressure(reader.read(name === 'io' ? 'blkio' : name, cgroup, `${name}.pressure`))
+      : undefined
   return {
     cpu:
       cpuText === undefined

@@ -1,5 +1,5 @@
 import { computeContainerConfig, computeContainerEnvironment } from '../../containers/compute-container-config.ts'
-import type { ContainerInjections } from '../../containers/container-extras.ts'
+import type { ContainerInjections } from '../../containers/container-injections.ts'
 import { computeEtcHosts } from '../../containers/network/compute-etc-hosts.ts'
 import { computePodHostname } from '../../containers/network/compute-hostname.ts'
 import { computeRestartCount } from '../../containers/compute-restart-count.ts'

@@ -5,9 +5,9 @@ import { VolumesError } from '../../../model/pod/volumes-error.ts'
 import { computeLeftovers } from '../decide/compute-leftovers.ts'
 import type { PodRuntime } from '../pod-runtime.ts'
 import { removeLeftovers } from './remove-leftovers.ts'
-import { stopAndRefresh } from './stop-and-look.ts'
+import { stopAndRefresh } from './stop-and-refresh.ts'
 import { toLeftoverRule } from './to-leftover-rule.ts'
-import type { EndingPod } from './stop-and-look.ts'
+import type { EndingPod } from './stop-and-refresh.ts'
 
 export interface EndedPod extends EndingPod {
   /** Its source still has it. */

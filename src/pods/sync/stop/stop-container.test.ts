@@ -133,7 +133,10 @@ describe('stopContainer()', () => {
     let calls = 0
     const stopContainer = async (request: unknown, signal: AbortSignal) =>
       (calls += 1) === 1 ? await hanging(request, signal) : ({} as never)
-    const { journal, clock, grace, isTerminal, leave } = await setUp(command, { seconds: 90, answers: { stopContainer } })
+    const { journal, clock, grace, isTerminal, leave } = await setUp(command, {
+      seconds: 90,
+      answers: { stopContainer },
+    })
     await clock.advance(20_000)
     grace.shorten(80)
     await clock.advance(0)

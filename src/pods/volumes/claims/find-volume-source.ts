@@ -4,7 +4,7 @@ import type { Pod } from '../../../model/pod/pod.ts'
 import { ObjectError } from '../../objects/object-api.ts'
 import type { ObjectKey } from '../../objects/object-api.ts'
 import type { PodObjects } from '../../objects/pod-objects.ts'
-import type { VolumeSource } from '../volume-wish.ts'
+import type { VolumeSource } from '../desired-volume.ts'
 import { findVolumeProblem } from './find-volume-problem.ts'
 
 export interface FindSourceDeps {

@@ -1,4 +1,4 @@
-import type { VolumeSource } from '../volume-wish.ts'
+import type { VolumeSource } from '../desired-volume.ts'
 
 const ANNOTATION = 'pv.beta.kubernetes.io/gid'
 

@@ -1,5 +1,5 @@
 import type { DriverUsage } from '../mounted-volume.ts'
-import type { DesiredVolume } from '../volume-wish.ts'
+import type { DesiredVolume } from '../desired-volume.ts'
 import { requireDriver } from './call-driver.ts'
 import type { CsiDeps } from './csi-deps.ts'
 import { deviceStaging, mountPath } from './csi-paths.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createPod } from '../../../../test/builders/create-pod.ts'
-import { createDesiredVolume } from '../../../../test/builders/create-volume-wish.ts'
+import { createDesiredVolume } from '../../../../test/builders/create-desired-volume.ts'
 import { computePublishContext } from './compute-publish-context.ts'
 import { toCsiVolume } from './to-csi-volume.ts'
 

@@ -1,5 +1,5 @@
 import type { PodUid } from '../../../model/pod/pod.ts'
-import type { VolumePlace } from '../volume-wish.ts'
+import type { VolumePlace } from '../desired-volume.ts'
 import type { CsiDeps } from './csi-deps.ts'
 import { deviceStaging, filesStaging } from './csi-paths.ts'
 import type { NodeVolume } from './staged-volumes.ts'

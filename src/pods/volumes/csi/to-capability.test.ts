@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CsiCapability } from '../../../protocols/csi/csi-drivers.ts'
-import { createDesiredVolume } from '../../../../test/builders/create-volume-wish.ts'
+import { createDesiredVolume } from '../../../../test/builders/create-desired-volume.ts'
 import { toCapability } from './to-capability.ts'
 import { toCsiVolume } from './to-csi-volume.ts'
 

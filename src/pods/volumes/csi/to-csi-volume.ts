@@ -1,6 +1,6 @@
 import type { PersistentVolume, SecretReference } from '../../../model/generated/core-v1.ts'
 import type { ObjectKey } from '../../objects/object-api.ts'
-import type { DesiredVolume } from '../volume-wish.ts'
+import type { DesiredVolume } from '../desired-volume.ts'
 import { inlineHandle } from './csi-names.ts'
 import type { CsiVolume } from './csi-volume.ts'
 

@@ -24,7 +24,7 @@ import type { Attached } from '../csi/wait-for-attachment.ts'
 import type { VolumeDriver } from '../mounted-volume.ts'
 import type { SetUpRequest, TearDownRequest, VolumeKind } from '../volume-kind.ts'
 import { VolumeStepError } from '../volume-step-error.ts'
-import type { ReadyVolume, VolumePlace, DesiredVolume } from '../volume-wish.ts'
+import type { ReadyVolume, VolumePlace, DesiredVolume } from '../desired-volume.ts'
 
 export interface CsiKindDeps extends CsiDeps {
   /** The node has another list of volumes that are in use. */

@@ -15,7 +15,11 @@ export function createDownwardApiKind(
     medium: 'Memory',
     async gather(desired) {
       const source = inlineSource(desired, 'downwardAPI')
-      const info = { pod: desired.pod, nodeAllocatable: deps.nodeAllocatable(), defaultMode: requireDefaultMode(source) }
+      const info = {
+        pod: desired.pod,
+        nodeAllocatable: deps.nodeAllocatable(),
+        defaultMode: requireDefaultMode(source),
+      }
       return computeDownwardPayload(source.items, info)
     },
   })

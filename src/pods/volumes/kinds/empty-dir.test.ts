@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createPod } from '../../../../test/builders/create-pod.ts'
-import { createDesiredVolume } from '../../../../test/builders/create-volume-wish.ts'
+import { createDesiredVolume } from '../../../../test/builders/create-desired-volume.ts'
 import { FakeVolumeHost } from '../../../../test/fakes/fake-volume-host.ts'
 import { createEmptyDirectories } from '../usage/empty-directories.ts'
 import { createEmptyDirKind } from './empty-dir.ts'

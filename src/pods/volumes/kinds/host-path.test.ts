@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createDesiredVolume } from '../../../../test/builders/create-volume-wish.ts'
-import type { VolumeSource } from '../volume-wish.ts'
+import { createDesiredVolume } from '../../../../test/builders/create-desired-volume.ts'
+import type { VolumeSource } from '../desired-volume.ts'
 import { createHostPathKind } from './host-path.ts'
 
 const { signal } = new AbortController()
@@ -60,7 +60,9 @@ describe('createHostPathKind()', () => {
   ]
   for (const [path, type, message] of refused)
     test(`refuses ${path} of type "${type}"`, async () => {
-      await assert.rejects(createKind().kind.setUp(createDesiredVolume({ hostPath: { path, type } }), signal), { message })
+      await assert.rejects(createKind().kind.setUp(createDesiredVolume({ hostPath: { path, type } }), signal), {
+        message,
+      })
     })
 
   test('takes a name with dots for what it is', async () => {

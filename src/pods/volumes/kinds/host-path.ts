@@ -2,7 +2,7 @@ import type { GuardedFiles, HostPathType } from '../../../system/guarded/guarded
 import type { HostPathVolumeSource } from '../../../model/generated/core-v1.ts'
 import { volumeGroupsOf } from '../claims/volume-groups.ts'
 import type { VolumeKind } from '../volume-kind.ts'
-import type { DesiredVolume } from '../volume-wish.ts'
+import type { DesiredVolume } from '../desired-volume.ts'
 
 /** A path of the node itself: looked at, perhaps made, never mounted, changed or removed. */
 export function createHostPathKind(deps: { readonly guarded: Pick<GuardedFiles, 'checkHostPath'> }): VolumeKind {

@@ -5,7 +5,7 @@ import { FakeDisks } from '../../../../test/fakes/fake-disks.ts'
 import { MountError } from '../../../system/mounts/run-mount.ts'
 import type { PersistentVolumeSpec } from '../../../model/generated/core-v1.ts'
 import { parsePodUid } from '../../../model/pod/pod.ts'
-import type { DesiredVolume } from '../volume-wish.ts'
+import type { DesiredVolume } from '../desired-volume.ts'
 import { createLocalKind } from './local.ts'
 
 const never = new AbortController().signal

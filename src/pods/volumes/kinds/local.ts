@@ -7,7 +7,7 @@ import type { LocalVolume, LocalVolumeDeps } from '../local/local-volume-deps.ts
 import { unmountDevice } from '../local/mount-device.ts'
 import { freeDevice, mapDevice } from '../mounts/map-device.ts'
 import type { VolumeKind } from '../volume-kind.ts'
-import type { ReadyVolume, VolumePlace, DesiredVolume } from '../volume-wish.ts'
+import type { ReadyVolume, VolumePlace, DesiredVolume } from '../desired-volume.ts'
 
 /**
  * Disks and directories of the node as persistent volumes. What they hold is never removed: taking one away is unmounting and removing

@@ -8,7 +8,7 @@ import { FakeDisks } from '../../../../test/fakes/fake-disks.ts'
 import { deviceFiles } from '../../../system/directories/device-files.ts'
 import { MountError } from '../../../system/mounts/run-mount.ts'
 import { createVolumeFiles } from '../../../system/directories/volume-files.ts'
-import type { VolumeSource, DesiredVolume } from '../volume-wish.ts'
+import type { VolumeSource, DesiredVolume } from '../desired-volume.ts'
 import { createLocalKind } from './local.ts'
 import { createNfsKind } from './nfs.ts'
 

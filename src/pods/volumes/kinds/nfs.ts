@@ -9,7 +9,7 @@ import { volumeGroupsOf } from '../claims/volume-groups.ts'
 import { orUndo } from '../or-undo.ts'
 import { UncertainMountError } from '../volume-kind.ts'
 import type { VolumeKind } from '../volume-kind.ts'
-import type { ReadyVolume, DesiredVolume } from '../volume-wish.ts'
+import type { ReadyVolume, DesiredVolume } from '../desired-volume.ts'
 
 export interface NfsKindDeps {
   readonly mounter: Mounter
@@ -48,7 +48,11 @@ export function createNfsKind(deps: NfsKindDeps): VolumeKind {
 
 async function mountNfs(
   { mounter, folders }: NfsKindDeps,
-  { desired, nfs, readOnly }: { readonly desired: DesiredVolume; readonly nfs: NFSVolumeSource; readonly readOnly: boolean },
+  {
+    desired,
+    nfs,
+    readOnly,
+  }: { readonly desired: DesiredVolume; readonly nfs: NFSVolumeSource; readonly readOnly: boolean },
   signal: AbortSignal,
 ): Promise<void> {
   const own = desired.source.kind === 'persistent' ? mountOptionsOf(desired.source.volume) : []

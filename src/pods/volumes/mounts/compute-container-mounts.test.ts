@@ -5,7 +5,7 @@ import { ImageSpec } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { VolumeMount } from '../../../model/generated/core-v1.ts'
 import { computeContainerDevices, computeContainerMounts } from './compute-container-mounts.ts'
 import type { ContainerMountsInput } from './compute-container-mounts.ts'
-import type { ReadyVolume } from '../volume-wish.ts'
+import type { ReadyVolume } from '../desired-volume.ts'
 
 const spec = ImageSpec.fromPartial({ image: 'sha256:1', userSpecifiedImage: 'registry.test/data:1' })
 const files: ReadyVolume = { kind: 'files', hostPath: '/v/data', readOnly: false, selinuxRelabel: true, groups: [] }

@@ -4,7 +4,7 @@ import { ContainerConfigError } from '../../containers/config-error.ts'
 import type { Device, ImageSpec } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { VolumeDevice, VolumeMount } from '../../../model/generated/core-v1.ts'
 import { subPathsDirectory } from './volume-paths.ts'
-import type { ReadyVolume } from '../volume-wish.ts'
+import type { ReadyVolume } from '../desired-volume.ts'
 
 /** A mount, and the part of the volume that has to be bound at its host path first. */
 export interface PlannedMount {

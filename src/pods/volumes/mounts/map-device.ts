@@ -4,7 +4,7 @@ import type { Mounter } from '../../../system/mounts/mounter.ts'
 import { mountsAt } from '../../../system/mounts/mounts-at.ts'
 import type { PodEvents } from '../../../model/events/pod-events.ts'
 import { orUndo } from '../or-undo.ts'
-import type { VolumePlace, DesiredVolume } from '../volume-wish.ts'
+import type { VolumePlace, DesiredVolume } from '../desired-volume.ts'
 
 export interface MapDeviceDeps {
   readonly mounter: Pick<Mounter, 'table' | 'bind' | 'unmount'>
@@ -19,7 +19,11 @@ export interface MapDeviceDeps {
  */
 export async function mapDevice(
   deps: MapDeviceDeps,
-  { desired, device, directory }: { readonly desired: DesiredVolume; readonly device: string; readonly directory: string },
+  {
+    desired,
+    device,
+    directory,
+  }: { readonly desired: DesiredVolume; readonly device: string; readonly directory: string },
   signal: AbortSignal,
 ): Promise<void> {
   const { mounter, devices, deviceFiles, events } = deps

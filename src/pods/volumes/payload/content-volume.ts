@@ -4,7 +4,7 @@ import type { Payload } from '../../../system/files/payload.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { EmptyDirectories, EmptyDirectory } from '../usage/empty-directories.ts'
 import type { VolumeKind } from '../volume-kind.ts'
-import type { VolumePlace, DesiredVolume } from '../volume-wish.ts'
+import type { VolumePlace, DesiredVolume } from '../desired-volume.ts'
 
 export interface ContentVolumeDeps {
   readonly directories: EmptyDirectories

@@ -1,4 +1,4 @@
-import type { VolumeSource } from '../volume-wish.ts'
+import type { VolumeSource } from '../desired-volume.ts'
 
 /** True for a volume that takes room of the node's disk and goes with its pod. Parity: pkg/volume/util IsLocalEphemeralVolume(). */
 export function isLocalEphemeral(source: VolumeSource): boolean {

@@ -6,7 +6,7 @@ import type { ClientCertificate } from '../transport/credentials.ts'
 import { KeptFile } from './kept-file.ts'
 import type { FileReader } from './kept-file.ts'
 import type { PemSource } from './kubeconfig.ts'
-import type { EndedCertificate } from './tell-ended-certificates.ts'
+import type { EndedCertificate } from './report-ended-certificates.ts'
 
 export interface CertificateSourceDeps {
   readonly files: FileReader

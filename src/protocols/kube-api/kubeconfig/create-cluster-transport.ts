@@ -13,7 +13,7 @@ import { createCredentials } from './create-credentials.ts'
 
 import type { FileReader } from './kept-file.ts'
 import type { Kubeconfig } from './kubeconfig.ts'
-import type { EndedCertificate } from './tell-ended-certificates.ts'
+import type { EndedCertificate } from './report-ended-certificates.ts'
 
 export interface ClusterTransportDeps {
   readonly config: Kubeconfig

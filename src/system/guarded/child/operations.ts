@@ -5,9 +5,9 @@
 export const operations = {
   bindSubPath: async () => (await import('./bind-sub-path.ts')).bindSubPath,
   checkHostPath: async () => (await import('./check-host-path.ts')).checkHostPath,
-  kindOf: async () => (await import('./look-at-path.ts')).kindOf,
+  kindOf: async () => (await import('./inspect-path.ts')).kindOf,
   makeSubPath: async () => (await import('./make-sub-path.ts')).makeSubPath,
-  measureFileSystem: async () => (await import('./look-at-path.ts')).measureFileSystem,
+  measureFileSystem: async () => (await import('./inspect-path.ts')).measureFileSystem,
   measureTree: async () => (await import('./measure-tree.ts')).measureTree,
   readInside: async () => (await import('./read-inside.ts')).readInside,
   releaseSubPaths: async () => (await import('./release-sub-paths.ts')).releaseSubPaths,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createContainer, createPod } from '../../../../test/builders/create-pod.ts'
-import { NO_INJECTIONS } from '../../containers/container-extras.ts'
-import { joinInjections } from './join-extras.ts'
-import type { PodInjections } from './pod-extras.ts'
+import { NO_INJECTIONS } from '../../containers/container-injections.ts'
+import { joinInjections } from './join-injections.ts'
+import type { PodInjections } from './pod-injections.ts'
 
 test('joinExtras() asks each in turn and gives all that they add', async () => {
   const asked: string[] = []

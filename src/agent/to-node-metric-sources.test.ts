@@ -4,7 +4,7 @@ import { FakeClock } from '../../test/fakes/fake-clock.ts'
 import { loadFields } from '../../test/fakes/load-settings.ts'
 import { createPod } from '../../test/builders/create-pod.ts'
 import { emptyObservedPod } from '../model/pod/observed-pod.ts'
-import { toNodeMetricSources } from './to-node-facts.ts'
+import { toNodeMetricSources } from './to-node-metric-sources.ts'
 
 test('toNodeFacts() reads gates, pods and what runs when asked', async () => {
   const settings = await loadFields({ featureGates: { ComponentFlagz: false } })

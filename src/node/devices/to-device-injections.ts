@@ -1,4 +1,4 @@
-import type { ContainerInjections } from '../../pods/containers/container-extras.ts'
+import type { ContainerInjections } from '../../pods/containers/container-injections.ts'
 import type { ContainerAllocateResponse } from './generated/device-plugin-v1beta1.ts'
 
 /** What a device plugin wants a container to have, in the terms of its configuration. */

@@ -1,6 +1,6 @@
 import { AbortScope } from '../../../base/async/abort-scope.ts'
-import { InjectionsError } from '../../../model/pod/extras-error.ts'
-import type { PodEnd } from '../../../model/pod/extras-error.ts'
+import { InjectionsError } from '../../../model/pod/injections-error.ts'
+import type { PodEnd } from '../../../model/pod/injections-error.ts'
 import { podLogName } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import type { ApplySignals } from '../apply-signals.ts'
@@ -21,7 +21,10 @@ export async function prepareInjections(
   using scope = new AbortScope(signals.superseded)
   memory.wait = scope
   try {
-    await runtime.injections.ensure({ pod, startsAgain: actions.createSandbox, noteStep: runtime.noteStep }, scope.signal)
+    await runtime.injections.ensure(
+      { pod, startsAgain: actions.createSandbox, noteStep: runtime.noteStep },
+      scope.signal,
+    )
     return 'there'
   } catch (error) {
     signals.superseded.throwIfAborted()

@@ -5,7 +5,7 @@ import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../../../test/fakes/silent-logger.ts'
 import { CertificateSource } from './certificate-source.ts'
 import type { PemSource } from './kubeconfig.ts'
-import { reportEndedCertificates } from './tell-ended-certificates.ts'
+import { reportEndedCertificates } from './report-ended-certificates.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -1,5 +1,5 @@
 import type { Volume } from '../../src/model/generated/core-v1.ts'
-import type { DesiredVolume } from '../../src/pods/volumes/volume-wish.ts'
+import type { DesiredVolume } from '../../src/pods/volumes/desired-volume.ts'
 import { createPod } from './create-pod.ts'
 
 /** The volume "data" of the pod "web", wanted in /root/pods/u-1. */

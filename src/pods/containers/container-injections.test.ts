@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findConflicts, mergeInjections, NO_INJECTIONS } from './container-extras.ts'
-import type { ContainerInjections } from './container-extras.ts'
+import { findConflicts, mergeInjections, NO_INJECTIONS } from './container-injections.ts'
+import type { ContainerInjections } from './container-injections.ts'
 
 const mount = {
   containerPath: '/lib',

@@ -5,7 +5,10 @@ import type { CpuState } from './cpu-state.ts'
 import { groupCpus } from './cpu-topology.ts'
 
 /** How many CPUs are given away, and how many could be. */
-export function computeCpuPoolStats({ topology, reserved }: CpuPolicy, { shared, assignments }: CpuState): CpuPoolStats {
+export function computeCpuPoolStats(
+  { topology, reserved }: CpuPolicy,
+  { shared, assignments }: CpuState,
+): CpuPoolStats {
   const exclusive = assignedCpus(assignments)
   const places = topology.filter(({ cpu }) => exclusive.has(cpu))
   return {

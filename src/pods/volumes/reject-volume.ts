@@ -1,5 +1,5 @@
 import type { PersistentVolumeSpec, Volume } from '../../model/generated/core-v1.ts'
-import type { VolumeSource } from './volume-wish.ts'
+import type { VolumeSource } from './desired-volume.ts'
 
 const translated = (driver: string) =>
   `it is served by the CSI driver ${driver}, and such volumes are not translated yet; write it as a csi volume instead`

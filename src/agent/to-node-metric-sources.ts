@@ -20,7 +20,14 @@ export interface NodeInfoDeps {
 const STAGES: Readonly<Record<string, string>> = { A: 'ALPHA', B: 'BETA', D: 'DEPRECATED', G: '' }
 
 /** What metrics read of this node when somebody asks. */
-export function toNodeMetricSources({ settings, machine, workers, observer, certificates, clock }: NodeInfoDeps): NodeInfo {
+export function toNodeMetricSources({
+  settings,
+  machine,
+  workers,
+  observer,
+  certificates,
+  clock,
+}: NodeInfoDeps): NodeInfo {
   return {
     name: settings.nodeName,
     cgroupVersion: machine.cgroupVersion,

@@ -1,4 +1,4 @@
-import type { ContainerInjections } from '../../containers/container-extras.ts'
+import type { ContainerInjections } from '../../containers/container-injections.ts'
 import type { Container, EphemeralContainer, ResourceStatus } from '../../../model/generated/core-v1.ts'
 import type { Pod, PodUid } from '../../../model/pod/pod.ts'
 

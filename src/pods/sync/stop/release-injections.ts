@@ -1,4 +1,4 @@
-import { InjectionsError } from '../../../model/pod/extras-error.ts'
+import { InjectionsError } from '../../../model/pod/injections-error.ts'
 import type { ObservedPod } from '../../../model/pod/observed-pod.ts'
 import type { PodMemory } from '../pod-memory.ts'
 import type { PodRuntime } from '../pod-runtime.ts'

@@ -13,7 +13,13 @@ export interface ContainerInjections {
 }
 
 /** A container that has what its spec says, and nothing else. */
-export const NO_INJECTIONS: ContainerInjections = { variables: [], mounts: [], devices: [], annotations: {}, cdiDevices: [] }
+export const NO_INJECTIONS: ContainerInjections = {
+  variables: [],
+  mounts: [],
+  devices: [],
+  annotations: {},
+  cdiDevices: [],
+}
 
 /** All that several add together. Of two that say different things under one name or path the first is heard; nothing comes twice. */
 export function mergeInjections(all: readonly ContainerInjections[]): ContainerInjections {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createPod } from '../../../../test/builders/create-pod.ts'
 import { createPodRuntime } from '../../../../test/component/create-pod-runtime.ts'
-import { noInjections } from '../../../../test/fakes/no-extras.ts'
-import { InjectionsError } from '../../../model/pod/extras-error.ts'
-import { prepareInjections } from './bring-extras.ts'
+import { noInjections } from '../../../../test/fakes/no-injections.ts'
+import { InjectionsError } from '../../../model/pod/injections-error.ts'
+import { prepareInjections } from './prepare-injections.ts'
 import type { PodActions } from '../decide/pod-actions.ts'
-import type { PodInjections } from './pod-extras.ts'
+import type { PodInjections } from './pod-injections.ts'
 import { createPodMemory } from '../pod-memory.ts'
-import { releaseInjections } from '../stop/release-extras.ts'
+import { releaseInjections } from '../stop/release-injections.ts'
 
 const never = new AbortController().signal
 const pod = createPod()

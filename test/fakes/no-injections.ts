@@ -1,5 +1,5 @@
-import { NO_INJECTIONS } from '../../src/pods/containers/container-extras.ts'
-import type { PodInjections } from '../../src/pods/sync/start/pod-extras.ts'
+import { NO_INJECTIONS } from '../../src/pods/containers/container-injections.ts'
+import type { PodInjections } from '../../src/pods/sync/start/pod-injections.ts'
 
 /** Nobody adds anything to containers. */
 export const noInjections: PodInjections = {

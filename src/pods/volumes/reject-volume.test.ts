@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { rejectVolume } from './refuse-volume.ts'
-import type { VolumeSource } from './volume-wish.ts'
+import { rejectVolume } from './reject-volume.ts'
+import type { VolumeSource } from './desired-volume.ts'
 
 const inline = (kinds: object): VolumeSource => ({ kind: 'inline', volume: { name: 'data', ...kinds } })
 const persistent = (kinds: object): VolumeSource => ({

@@ -9,7 +9,7 @@ import {
 } from '../../../../test/component/create-pod-runtime.ts'
 import { noCgroups } from '../../../../test/fakes/no-cgroups.ts'
 import { CgroupError } from '../../../model/resources/cgroup-error.ts'
-import { ensureCgroup } from './bring-cgroup.ts'
+import { ensureCgroup } from './ensure-cgroup.ts'
 import type { PodActions } from '../decide/pod-actions.ts'
 import { createPodMemory } from '../pod-memory.ts'
 
