@@ -1,9 +1,8 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { constants, Http2ServerResponse } from 'node:http2'
 import type { Http2ServerRequest } from 'node:http2'
 import type { Writable } from 'node:stream'
 import { once } from 'node:events'
-import { createServer } from '../../base/builtin/http.ts'
 import { tooLarge } from '../api-error.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { ApiRequest, ApiResponse } from './api-request.ts'
@@ -15,23 +14,7 @@ export type ServedResponse = ServerResponse | Http2ServerResponse
 /** Who is at the other end of a connection. */
 export type Authenticate = (request: ServedRequest) => RequestUser
 
-const MAX_HEADER_BYTES = 16 * 1024
-const MAX_CONNECTIONS = 1000
 const SKIPPED_SIZES = 8
-// A body must come within this; watches are answers and may take longer.
-const REQUEST_TIMEOUT_MS = 60_000
-
-/** An HTTP server in front of the API. Who listens where, and with which certificates, is the caller's business. */
-export function createHttpServer(api: Api, authenticate: Authenticate): Server {
-  const server = createServer(
-    { maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: REQUEST_TIMEOUT_MS },
-    (request, response) => {
-      void serveRequest(api, authenticate, request, response)
-    },
-  )
-  server.maxConnections = MAX_CONNECTIONS
-  return server
-}
 
 /** Answers one request; never rejects. */
 export async function serveRequest(

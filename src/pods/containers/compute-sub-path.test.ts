@@ -12,6 +12,7 @@ describe('computeSubPath()', () => {
     [{}, ''],
     [{ subPath: 'a/$(POD)' }, 'a/$(POD)'],
     [{ subPathExpr: 'a/$(POD)/$$(POD)' }, 'a/web/$(POD)'],
+    [{ subPathExpr: 'logs/$(POD)/$$x' }, 'logs/web/$x'],
   ]
   for (const [parts, expected] of rows) {
     test(JSON.stringify(parts), () => assert.equal(computeSubPath(mount(parts), environment), expected))

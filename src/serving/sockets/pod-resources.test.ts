@@ -9,7 +9,7 @@ import { serveSocket, toMethod } from '../../../test/fakes/serve-socket.ts'
 import { TokenBucket } from '../../base/async/token-bucket.ts'
 import { PodResourcesListerDefinition } from './generated/pod-resources-v1.ts'
 import { PodResourcesListerDefinition as OldDefinition } from './generated/pod-resources-v1alpha1.ts'
-import { createPodResourcesServices, NOTHING_GIVEN } from './pod-resources.ts'
+import { createPodResourcesServices } from './pod-resources.ts'
 import type { PodResourcesDeps } from './pod-resources.ts'
 
 const { signal } = new AbortController()
@@ -19,6 +19,7 @@ const web = createPod({
   },
 })
 const over = createPod({ metadata: { name: 'over', uid: 'u-2' } })
+const NOTHING_GIVEN = { devices: [], cpuIds: [], memory: [], dynamicResources: [] }
 const GPU = { resourceName: 'example.com/gpu', deviceIds: ['gpu-1'], topology: { nodes: [{ ID: 1n }] } }
 
 async function serve(t: TestContext, change: Partial<PodResourcesDeps> = {}) {

@@ -26,9 +26,6 @@ export interface PodResourcesDeps {
   readonly metrics: NodeApiMetrics
 }
 
-/** What containers have while nothing on the node is given to one of them alone. */
-export const NOTHING_GIVEN: GivenResources = { devices: [], cpuIds: [], memory: [], dynamicResources: [] }
-
 /** The API that tells monitoring agents which container has which devices, cores and memory; in both of its versions. */
 export function createPodResourcesServices(
   deps: PodResourcesDeps,

@@ -1,6 +1,4 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import type { Clock } from '../../base/async/clock.ts'
-import { networkInterfaces } from 'node:os'
 import { hasSwapController } from '../cgroups/has-swap-controller.ts'
 
 /** What the machine is, read once at the start. */
@@ -48,33 +46,6 @@ export function parseCpuList(text: string): number[] {
       const [first = Number.NaN, last = first] = part.split('-').map(Number)
       return Array.from({ length: last - first + 1 }, (_, index) => first + index)
     })
-}
-
-/** The addresses by which this node is reached: those given, else the first global one of each family. */
-export function findNodeIps(given: readonly string[]): readonly string[] {
-  const fixed = given.filter((ip) => ip !== '0.0.0.0' && ip !== '::')
-  if (fixed.length > 0) return fixed
-  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
-  const families = given[0] === '::' ? (['IPv6', 'IPv4'] as const) : (['IPv4', 'IPv6'] as const)
-  return families.flatMap((family) => {
-    const found = all.find((entry) => entry.family === family && !entry.internal && !entry.address.startsWith('fe80:'))
-    return found === undefined ? [] : [found.address]
-  })
-}
-
-// Asking costs little, but not nothing on a node with a network device for each pod.
-const NODE_IPS_KEPT_MS = 10_000
-
-/** The addresses of the node as they are now, give or take a few seconds; while there are none it is asked each time. */
-export function createNodeIps(clock: Clock, given: readonly string[], find = findNodeIps): () => readonly string[] {
-  let known: readonly string[] = []
-  let askedAt = -Infinity
-  return () => {
-    if (known.length > 0 && clock.monotonic() - askedAt < NODE_IPS_KEPT_MS) return known
-    known = find(given)
-    askedAt = clock.monotonic()
-    return known
-  }
 }
 
 function kilobytes(meminfo: string, name: string): bigint {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createObjectReader } from '../../../src/api-server/auth/object-reader.ts'
 import type { KubeletTls } from '../../../src/api-server/backends/backend.ts'
@@ -15,7 +16,7 @@ import { changeInfo } from '../../../src/api-server/rest/api-context.ts'
 import type { ApiDeps } from '../../../src/api-server/rest/api-context.ts'
 import { createApi } from '../../../src/api-server/rest/create-api.ts'
 import type { Api } from '../../../src/api-server/rest/create-api.ts'
-import { createHttpServer } from '../../../src/api-server/rest/serve-http.ts'
+import { serveRequest } from '../../../src/api-server/rest/serve-http.ts'
 import { openObjectStore } from '../../../src/api-server/store/open-object-store.ts'
 import type { ObjectStore, StoreLimits } from '../../../src/api-server/store/object-store.ts'
 import type { Logger } from '../../../src/base/telemetry/logger.ts'
@@ -72,7 +73,7 @@ export async function createTestApi(options: TestApiOptions): Promise<TestApi> {
   }
   await createBaseObjects(store, changeInfo(deps, admin))
   const api = createApi(deps)
-  const server = createHttpServer(api, () => admin)
+  const server = createServer((request, response) => void serveRequest(api, () => admin, request, response))
   server.listen(options.port ?? 0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

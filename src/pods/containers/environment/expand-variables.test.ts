@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
-import { ContainerConfigError } from '../config-error.ts'
-import { expandSubPath, expandVariables } from './expand-variables.ts'
+import { expandVariables } from './expand-variables.ts'
 
 const values = new Map([
   ['A', 'a'],
@@ -63,12 +62,4 @@ describe('expandVariables()', () => {
       }),
     )
   })
-})
-
-test('expandSubPath() refuses names without a value', () => {
-  assert.equal(expandSubPath('logs/$(A)/$$x', lookup), 'logs/a/$x')
-  for (const name of ['UNKNOWN', 'EMPTY']) {
-    const expected = new ContainerConfigError(`missing value for "${name}"`)
-    assert.throws(() => expandSubPath(`logs/$(${name})`, lookup), expected)
-  }
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createInflate } from 'node:zlib'
 import * as fc from 'fast-check'
+import { encodeSynReply } from '../../../../test/fakes/encode-syn-reply.ts'
 import { SPDY_DICTIONARY } from '../../../../test/fakes/spdy-dictionary.ts'
 import { encodeSpdyHeaders } from './encode-spdy-headers.ts'
 import { SpdyDecoder, SpdyError } from './spdy-decoder.ts'
@@ -9,7 +10,6 @@ import {
   encodeDataHead,
   encodePing,
   encodeRstStream,
-  encodeSynReply,
   encodeSynStream,
   encodeWindowUpdate,
   SPDY_FIN,

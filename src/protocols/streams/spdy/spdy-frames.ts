@@ -24,11 +24,6 @@ export function encodeSynStream(stream: number, headers: Readonly<Record<string,
   return encodeControl(SPDY_TYPES.synStream, Buffer.concat([fixed, encodeSpdyHeaders(headers, first)]))
 }
 
-/** Accepts a stream. */
-export function encodeSynReply(stream: number, first: boolean): Buffer {
-  return encodeControl(SPDY_TYPES.synReply, Buffer.concat([words(stream), encodeSpdyHeaders({}, first)]))
-}
-
 export function encodeRstStream(stream: number, status: number): Buffer {
   return encodeControl(SPDY_TYPES.rstStream, words(stream, status))
 }
