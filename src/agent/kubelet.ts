@@ -34,6 +34,7 @@ import { NodeStartup } from '../node/registration/node-startup.ts'
 import { readBootTime } from '../system/machine/read-boot-time.ts'
 import type { DnsSettings } from '../pods/containers/network/compute-dns-config.ts'
 import { createGuardedFiles } from '../system/guarded/create-guarded-files.ts'
+import { findDeathSignal } from '../system/processes/find-death-signal.ts'
 import type { MachineInfo } from '../system/machine/read-machine.ts'
 import { logFiles } from '../system/directories/log-files.ts'
 import { listLogs } from '../pods/logs/list-logs.ts'
@@ -83,7 +84,7 @@ export interface KubeletDeps {
 export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promise<number> {
   const { settings, machine, clock, log } = deps
   const { config } = settings
-  using guarded = createGuardedFiles({ clock, log })
+  using guarded = createGuardedFiles({ clock, log, launcher: await findDeathSignal(clock, signal) })
   using tracing = await createNodeTracing({
     ...deps,
     metrics: {

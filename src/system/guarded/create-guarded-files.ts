@@ -21,7 +21,7 @@ const WALK_MS = 60_000
 export interface GuardedFilesOptions {
   readonly clock: Clock
   readonly log: Logger
-  /** Starts the children elsewhere, in the mount namespace of another process for instance; must become the program that follows it. */
+  /** Put in front of the children's program, which it must become: lets them die with us, or starts them in another mount namespace. */
   readonly launcher?: readonly string[]
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -112,6 +112,18 @@ describe('volumes that hang, or take long', () => {
     return pods[0]?.why ?? ''
   }
 
+  /** A guarded child of the agent that waits for the dead file system, once there is one. */
+  async function stuckChild(): Promise<string> {
+    return await node.waitFor('a child that hangs', async () => {
+      const children = await readFile(`/proc/${node.agent.pid}/task/${node.agent.pid}/children`, 'utf8')
+      for (const child of children.split(' ').filter(Boolean)) {
+        const command = await readFile(`/proc/${child}/cmdline`, 'utf8').catch(() => '')
+        if (command.includes('/guarded/') && (await isStuck(child))) return child
+      }
+      return undefined
+    })
+  }
+
   async function hang(): Promise<void> {
     dead = await mountDeadFileSystem({ enter: node.lab.enter }, join(folder, 'dead'))
     await run('path', hostPath('dead', 'Directory'))
@@ -160,6 +172,15 @@ describe('volumes that hang, or take long', () => {
     assert.equal(await node.runIn('fifo', ['stat', '-c', '%F', '/v']), 'fifo')
   })
 
+  test('keep no process of an agent that is killed', async () => {
+    const child = await stuckChild()
+    await node.agent.kill('SIGKILL')
+    await node.waitFor('the end of the child', async () => !(await isStuck(child)))
+    await node.startAgent()
+    await node.agent.healthy()
+    await stuckChild()
+  })
+
   test('let the agent leave at once, and pods go: those that mounted nothing at once, all when what hung is released', async () => {
     const began = performance.now()
     await node.agent.kill('SIGTERM')
@@ -176,3 +197,12 @@ describe('volumes that hang, or take long', () => {
     for (const pod of pods) await node.gone(pod)
   })
 })
+
+/** Does a thread of the process wait for the dead file system, which is the only one of its kind? */
+async function isStuck(pid: string): Promise<boolean> {
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => [])
+  const waits = await Promise.all(
+    threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/wchan`, 'utf8').catch(() => '')),
+  )
+  return waits.some((wait) => wait.startsWith('fuse_'))
+}
