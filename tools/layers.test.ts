@@ -141,11 +141,27 @@ const effects: readonly (readonly [name: string, text: string, error: RegExp | u
   ['compute-with-signal.ts', `export const y = (signal: AbortSignal) => signal`, /'AbortSignal'/],
 ]
 
+// A program, its guarded child and their tests; what only tests use is marked by its name.
+const programs: readonly (readonly [file: string, text: string])[] = [
+  ['src/main.ts', `import { used } from './part.ts'\nused()`],
+  ['src/deckhand.ts', `export {}`],
+  ['src/system/guarded/child/main.ts', `export {}`],
+  ['src/part.ts', `export const onlyTested = 1\nexport const ownHelper = 2\nexport const used = () => ownHelper`],
+  ['src/only-tested.ts', `export const x = 1`],
+  [
+    'src/part.test.ts',
+    `import { onlyTested, ownHelper } from './part.ts'\nimport { x } from './only-tested.ts'\nimport { planted } from '../test/planted.ts'\nplanted(onlyTested, ownHelper, x)`,
+  ],
+  ['test/planted.ts', `export const planted = (...values: number[]) => values`],
+]
+
+const configs = ['oxlint.config.ts', 'knip.config.ts', 'tsconfig.json', 'tsconfig.pure.json']
+
 /** A small copy of the repository that the real configuration of the checkers applies to. */
 function plant(t: TestContext, files: Iterable<readonly [path: string, text: string]>): string {
   const copy = mkdtempSync(join(tmpdir(), 'deckhand-layers-'))
   t.after(() => rmSync(copy, { recursive: true }))
-  for (const path of ['package.json', 'oxlint.config.ts', 'tsconfig.json', 'tsconfig.pure.json', 'tools/layers.ts']) {
+  for (const path of ['package.json', ...configs, 'tools/layers.ts']) {
     cpSync(join(root, path), join(copy, path))
   }
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
@@ -220,6 +236,17 @@ describe('the checkers', () => {
       if (error === undefined) assert.equal(errors, '')
       else assert.match(errors, error)
     }
+  })
+
+  test('report code that only tests use', (t) => {
+    const copy = plant(t, programs)
+    const args = [join(root, 'node_modules/knip/bin/knip.js'), '--include', 'files,exports', '--reporter', 'compact']
+    const knip = (...more: string[]) => spawnSync(process.execPath, [...args, ...more], { cwd: copy, encoding: 'utf8' })
+    assert.equal(knip().stdout, '')
+    assert.deepEqual(knip('--production').stdout.match(/^src\/.*$/gm), [
+      'src/only-tested.ts: src/only-tested.ts',
+      'src/part.ts: onlyTested',
+    ])
   })
 
   test('look at every file of src', () => {

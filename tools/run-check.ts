@@ -12,6 +12,7 @@ export const gate: readonly (readonly [name: string, args: readonly string[]])[]
   ['types', bin('typescript', 'bin/tsc')],
   ['pure files', [...bin('typescript', 'bin/tsc'), '-p', 'tsconfig.pure.json']],
   ['dead code', bin('knip', 'bin/knip.js')],
+  ['code that only tests use', [...bin('knip', 'bin/knip.js'), '--production']],
 ]
 
 /** Runs the static gate; says which step failed and how to see it again. */

@@ -1,0 +1,29 @@
+import process from 'node:process'
+import type { KnipConfig } from 'knip'
+
+// "knip" finds what nothing uses, "knip --production" what only tests use: there, the programs below are all that counts ("!").
+const isProduction = process.argv.includes('--production')
+
+const config: KnipConfig = {
+  entry: [
+    'src/main.ts!',
+    'src/deckhand.ts!',
+    'src/system/guarded/child/main.ts!',
+    'src/**/*.test.ts',
+    'test/**/*.test.ts',
+    'test/bench/main.ts',
+    'test/bench/api-child.ts',
+    'test/component/api-server/storm-child.ts',
+    'test/e2e/lab/prepare-images.ts',
+    'test/fakes/run-fake-csi-driver.ts',
+    'tools/*.{ts,mjs}',
+  ],
+  project: ['src/**/*.ts!', '!src/**/*.test.ts!', 'test/**/*.ts', 'tools/**/*.ts'],
+  // A part of a file may be exported for its test alone, as long as the file itself uses it.
+  ignoreExportsUsedInFile: isProduction,
+  ignore: ['src/**/generated/**'],
+  ignoreDependencies: ['@bufbuild/buf', 'ts-proto'],
+  ignoreBinaries: ['apt-get', 'dbus-daemon', 'flock', 'kubectl', 'mkfifo'],
+}
+
+export default config
