@@ -44,7 +44,10 @@ describe('the documentation', () => {
     })
 
     test(`${page} names only files that are there`, () => {
-      const names = [...text.matchAll(/`((?:bin|docs|src|test|tools)\/[\w./-]+)`/g)].map(([, name = '']) => name)
+      const quoted = [...text.matchAll(/`((?:bin|docs|src|test|tools)\/[\w./-]+)`/g)].map(([, name = '']) => name)
+      // In drawings they stand without quotes.
+      const drawn = [...text.matchAll(/^ .*?((?:src|test|tools)\/[\w./-]+\w)/gm)].map(([, name = '']) => name)
+      const names = [...quoted, ...drawn]
       assert.deepEqual(
         names.filter((name) => !existsSync(join(root, name))),
         [],
