@@ -22,6 +22,10 @@ export interface TestCertificateContent {
   readonly usages?: readonly string[] | undefined
   readonly from?: number
   readonly until?: number
+  /** Of the signature. */
+  readonly hash?: string
+  /** The OID of a critical extension; its value means nothing. */
+  readonly criticalExtension?: string
 }
 
 export const CLIENT_AUTH: string = x509.ExtendedKeyUsage.clientAuth
@@ -29,7 +33,8 @@ export const SERVER_AUTH: string = x509.ExtendedKeyUsage.serverAuth
 
 /** Makes a certificate that is valid now unless told otherwise. */
 export async function createTestCertificate(content: TestCertificateContent): Promise<TestCertificate> {
-  const { subject = [{ CN: ['test'] }], issuer, isAuthority = false, usages, from, until } = content
+  const { subject = [{ CN: ['test'] }], issuer, isAuthority = false, usages, from, until, hash = 'SHA-256' } = content
+  const { criticalExtension } = content
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
   const now = Date.now()
   const certificate = await x509.X509CertificateGenerator.create({
@@ -39,11 +44,12 @@ export async function createTestCertificate(content: TestCertificateContent): Pr
     notAfter: new Date(until ?? now + HOUR_MS),
     publicKey: keys.publicKey,
     signingKey: (issuer?.keys ?? keys).privateKey,
-    signingAlgorithm: ALGORITHM,
+    signingAlgorithm: { ...ALGORITHM, hash },
     extensions: [
       new x509.BasicConstraintsExtension(isAuthority, undefined, true),
       ...(usages === undefined ? [] : [new x509.ExtendedKeyUsageExtension([...usages])]),
       new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: 'localhost' }]),
+      ...(criticalExtension === undefined ? [] : [new x509.Extension(criticalExtension, true, new Uint8Array([5, 0]))]),
     ],
   })
   const key = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)

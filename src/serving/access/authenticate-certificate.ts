@@ -6,8 +6,8 @@ import type { CredentialResult } from './credential-result.ts'
 export interface PresentedCertificate {
   /** Its own first, then those it sent along, each signed by the next. */
   readonly chain: readonly X509Certificate[]
-  /** OpenSSL found nothing wrong with the chain at the time of the handshake. */
-  readonly isVerified: boolean
+  /** What OpenSSL found wrong with the chain in the handshake, as its code; undefined when nothing. */
+  readonly handshakeFault: string | undefined
 }
 
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
@@ -38,11 +38,11 @@ export function authenticateCertificate(
 }
 
 /**
- * Looks at every request anew, since connections outlive both certificates and authorities. What is signed directly by an authority is judged
- * here; for anything in between the word of OpenSSL is needed too, which knows all that one authority may forbid another.
+ * Both judgements must hold. OpenSSL's at the handshake knows what is not checked here: weak signatures, unknown critical extensions, what one
+ * authority forbids another. Ours is repeated for every request, since connections outlive both certificates and authorities.
  */
 function findFault(
-  { chain, isVerified }: PresentedCertificate,
+  { chain, handshakeFault }: PresentedCertificate,
   authorities: readonly X509Certificate[],
   now: number,
 ): string | undefined {
@@ -50,7 +50,6 @@ function findFault(
   const anchor = signers.findIndex((authority) => authority !== undefined)
   const authority = signers[anchor]
   if (authority === undefined) return 'is not signed by an authority that is known here'
-  if (anchor > 0 && !isVerified) return 'has a chain that does not hold'
   const own = chain.slice(0, anchor + 1)
   if (own.some((certificate, index) => index > 0 && !isIssuedBy(own[index - 1] ?? certificate, certificate)))
     return 'has a chain that does not hold'
@@ -58,7 +57,8 @@ function findFault(
     if (now < certificate.validFromDate.getTime()) return 'is not valid yet'
     if (now > certificate.validToDate.getTime()) return 'has expired'
   }
-  return own.every(isForClients) ? undefined : 'is not for clients'
+  if (!own.every(isForClients)) return 'is not for clients'
+  return handshakeFault === undefined ? undefined : `was rejected in the TLS handshake: ${handshakeFault}`
 }
 
 function isIssuedBy(certificate: X509Certificate, authority: X509Certificate): boolean {

@@ -8,12 +8,13 @@ const MAX_CHAIN = 10
 
 /** What the client of a connection showed in its handshake; nothing on one without encryption. */
 export function readPeerCertificate({ socket }: IncomingMessage): PresentedCertificate {
-  if (!(socket instanceof TLSSocket)) return { chain: [], isVerified: false }
+  if (!(socket instanceof TLSSocket)) return { chain: [], handshakeFault: undefined }
   const chain: X509Certificate[] = []
   let next = socket.getPeerX509Certificate()
   while (next !== undefined && chain.length < MAX_CHAIN) {
     chain.push(next)
     next = next.issuerCertificate
   }
-  return { chain, isVerified: socket.authorized }
+  // Typed as an error, but it is the name of OpenSSL's verdict.
+  return { chain, handshakeFault: socket.authorized ? undefined : String(socket.authorizationError) }
 }

@@ -229,6 +229,11 @@ describe('a client certificate', () => {
       async () =>
         show(await createClient(await createTestCertificate({ subject: [{ CN: ['ca'] }], isAuthority: true }))),
     ],
+    ['with a SHA-1 signature', async (ca) => show(await createClient(ca, { hash: 'SHA-1' }))],
+    [
+      'with an unknown critical extension',
+      async (ca) => show(await createClient(ca, { criticalExtension: '1.3.6.1.4.1.57683.99' })),
+    ],
     ['for servers', async (ca) => show(await createClient(ca, { usages: [SERVER_AUTH] }))],
     ['without a name', async (ca) => show(await createClient(ca, { subject: [{ O: ['ops'] }] }))],
     ['that signed itself', async () => show(await createClient(undefined as never, { issuer: undefined }))],
