@@ -24,7 +24,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   'system/directories': ['model', 'system/files', 'system/cgroups', 'system/mounts'],
   'system/guarded': ['base', 'system/files', 'system/mounts'],
   'system/machine': ['base', 'system/processes', 'system/files', 'system/cgroups'],
-  'protocols/grpc': ['base', 'metrics'],
+  'protocols/grpc': ['base', 'metrics', 'system/files'],
   'protocols/cri': ['base', 'model', 'protocols/grpc'],
   'protocols/kube-api': ['base', 'model', 'system/processes'],
   'protocols/csi': ['base', 'metrics', 'protocols/grpc'],
@@ -40,7 +40,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   'pods/images': ['base', 'model', 'metrics', 'system/processes', 'system/files', 'protocols/cri'],
   'pods/logs': ['base', 'model', 'system/directories', 'protocols/cri'],
   'pods/objects': ['base', 'model', 'protocols/kube-api'],
-  'pods/observe': ['base', 'model', 'protocols/cri'],
+  'pods/observe': ['base', 'model', 'protocols/grpc', 'protocols/cri'],
   'pods/probes': ['base', 'model', 'protocols/grpc', 'protocols/cri', 'protocols/http', 'pods/containers'],
   'pods/status': ['base', 'model', 'protocols/kube-api'],
   'pods/sync': [

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import type { Clock } from '../base/async/clock.ts'
 import { TokenBucket } from '../base/async/token-bucket.ts'
 import { clearDevicePluginFolder, prepareWatchedSocket } from '../system/directories/device-plugin-folder.ts'
-import { runSocketServer } from '../serving/sockets/run-socket-server.ts'
-import { toSocketService } from '../serving/sockets/to-socket-service.ts'
+import { runGrpcServer } from '../protocols/grpc/run-grpc-server.ts'
+import { toGrpcService } from '../protocols/grpc/to-grpc-service.ts'
 import type { DevicePlugins } from '../node/devices/device-plugins.ts'
 import { RegistrationDefinition } from '../node/devices/generated/device-plugin-v1beta1.ts'
 import type { Logger } from '../base/telemetry/logger.ts'
@@ -27,7 +27,7 @@ export async function runDeviceRegistration(deps: DeviceRegistrationDeps, signal
   await clearDevicePluginFolder(folder).catch((error: unknown) => {
     log.error('cannot clear the folder of device plugins, going on with it as it is', { path: folder, error })
   })
-  const service = toSocketService(
+  const service = toGrpcService(
     RegistrationDefinition,
     {
       async register({ resourceName, endpoint, version }) {
@@ -38,7 +38,7 @@ export async function runDeviceRegistration(deps: DeviceRegistrationDeps, signal
     },
     new TokenBucket({ ...LIMIT, clock }),
   )
-  await runSocketServer(
+  await runGrpcServer(
     {
       name: 'device plugins',
       socketPath: `${folder}/kubelet.sock`,

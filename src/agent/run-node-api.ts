@@ -7,7 +7,7 @@ import type { PodChanges } from '../serving/sockets/pod-changes.ts'
 import { createPodResourcesServices } from '../serving/sockets/pod-resources.ts'
 import type { GivenResources, PodResourcesDeps } from '../serving/sockets/pod-resources.ts'
 import type { ContainerMemory } from '../serving/sockets/generated/pod-resources-v1.ts'
-import { runSocketServer } from '../serving/sockets/run-socket-server.ts'
+import { runGrpcServer } from '../protocols/grpc/run-grpc-server.ts'
 import type { PodWorkers } from '../pods/sync/pod-workers.ts'
 import type { PodClaims, UsedClaim } from '../node/claims/pod-claims.ts'
 import type { PodCpus } from '../node/cpus/pod-cpus.ts'
@@ -63,7 +63,7 @@ export async function runNodeApi(deps: RunNodeApiDeps, signal: AbortSignal): Pro
   )
   const serve = { clock, log }
   group.run('pod resources', (s) =>
-    runSocketServer(
+    runGrpcServer(
       {
         ...serve,
         name: 'pod resources',
@@ -80,7 +80,7 @@ export async function runNodeApi(deps: RunNodeApiDeps, signal: AbortSignal): Pro
       new TokenBucket({ ...LIMIT, clock }),
     )
     group.run('pods API', (s) =>
-      runSocketServer(
+      runGrpcServer(
         { ...serve, name: 'pods', socketPath: `${rootDirectory}/pods-api/pods-api.sock`, services: [service] },
         s,
       ),

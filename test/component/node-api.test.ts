@@ -6,7 +6,7 @@ import { describe, test } from 'node:test'
 import { ShutdownError } from '../../src/base/async/abort-errors.ts'
 import { systemClock } from '../../src/base/async/clock.ts'
 import { GrpcChannel } from '../../src/protocols/grpc/grpc-channel.ts'
-import { waitForReady } from '../../src/protocols/cri/runtime-connection.ts'
+import { waitForReady } from '../../src/protocols/grpc/grpc-connection.ts'
 import { PodResourcesListerDefinition } from '../../src/serving/sockets/generated/pod-resources-v1.ts'
 import type {
   AllocatableResourcesResponse,
@@ -58,7 +58,7 @@ async function serve(
   const channels: GrpcChannel[] = []
   return {
     async connect(socket: string) {
-      const channel = new GrpcChannel({ socketPath: join(rootDirectory, socket), bare: false })
+      const channel = new GrpcChannel({ socketPath: join(rootDirectory, socket) })
       channels.push(channel)
       await waitForReady(channel, signal)
       return channel

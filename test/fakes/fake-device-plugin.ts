@@ -5,7 +5,7 @@ import { systemClock } from '../../src/base/async/clock.ts'
 import { withDeadline } from '../../src/base/async/deadline.ts'
 import { GrpcChannel } from '../../src/protocols/grpc/grpc-channel.ts'
 import { toGrpcMethod } from '../../src/protocols/grpc/grpc-method.ts'
-import { waitForReady } from '../../src/protocols/cri/runtime-connection.ts'
+import { waitForReady } from '../../src/protocols/grpc/grpc-connection.ts'
 import {
   ContainerAllocateResponse,
   DevicePluginDefinition,
@@ -93,7 +93,7 @@ export class FakeDevicePlugin implements Disposable {
   async register(parts: { readonly version?: string; readonly resource?: string } = {}): Promise<void> {
     const { folder, endpoint = 'fake.sock', options } = this.#options
     const { version = 'v1beta1', resource = this.resource } = parts
-    using channel = new GrpcChannel({ socketPath: `${folder}/kubelet.sock`, bare: false })
+    using channel = new GrpcChannel({ socketPath: `${folder}/kubelet.sock` })
     const request = { version, endpoint, resourceName: resource, options: toOptions(options) }
     const ask = async (signal: AbortSignal) => {
       await waitForReady(channel, signal)

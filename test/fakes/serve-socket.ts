@@ -7,12 +7,12 @@ import { ShutdownError } from '../../src/base/async/abort-errors.ts'
 import { systemClock } from '../../src/base/async/clock.ts'
 import { GrpcChannel } from '../../src/protocols/grpc/grpc-channel.ts'
 import { toGrpcMethod } from '../../src/protocols/grpc/grpc-method.ts'
-import { runSocketServer } from '../../src/serving/sockets/run-socket-server.ts'
-import type { SocketService } from '../../src/serving/sockets/run-socket-server.ts'
+import { runGrpcServer } from '../../src/protocols/grpc/run-grpc-server.ts'
+import type { GrpcService } from '../../src/protocols/grpc/run-grpc-server.ts'
 import { silentLogger } from './silent-logger.ts'
 
 /** Serves gRPC on a socket of its own for a test, and gives a client connected to it. */
-export async function serveSocket(t: TestContext, services: readonly SocketService[]) {
+export async function serveSocket(t: TestContext, services: readonly GrpcService[]) {
   const folder = mkdtempSync(join(tmpdir(), 'serve-socket-'))
   const socketPath = join(folder, 'api', 'api.sock')
   const stop = new AbortController()
@@ -25,12 +25,12 @@ export async function serveSocket(t: TestContext, services: readonly SocketServi
     log: silentLogger,
     onListening: listening.resolve,
   }
-  const running = runSocketServer(deps, stop.signal).catch((error: unknown) => {
+  const running = runGrpcServer(deps, stop.signal).catch((error: unknown) => {
     listening.reject(error)
     if (error !== stop.signal.reason) throw error
   })
   await listening.promise
-  const channel = new GrpcChannel({ socketPath, bare: false })
+  const channel = new GrpcChannel({ socketPath })
   t.after(async () => {
     channel.close()
     stop.abort(new ShutdownError())

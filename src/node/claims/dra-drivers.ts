@@ -1,7 +1,7 @@
 import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
-import { runConnectionWatch } from '../../protocols/cri/runtime-connection.ts'
+import { runConnectionWatch } from '../../protocols/grpc/grpc-connection.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { DRA_VERSIONS, DraPlugin } from './dra-plugin.ts'
 import type { DriverCall } from '../../metrics/driver-call.ts'

@@ -5,7 +5,7 @@ import { GrpcChannel } from '../../protocols/grpc/grpc-channel.ts'
 import { toGrpcFailure } from '../../protocols/grpc/grpc-code.ts'
 import type { GrpcCode } from '../../protocols/grpc/grpc-code.ts'
 import { toGrpcMethod } from '../../protocols/grpc/grpc-method.ts'
-import type { RuntimeConnection } from '../../protocols/cri/runtime-connection.ts'
+import type { GrpcConnection } from '../../protocols/grpc/grpc-connection.ts'
 import type { DriverCall } from '../../metrics/driver-call.ts'
 import { DRAResourceHealthDefinition } from './generated/dra-health-v1alpha1.ts'
 import type { NodeWatchResourcesResponse } from './generated/dra-health-v1alpha1.ts'
@@ -56,7 +56,7 @@ export class DraCallError extends Error {
 }
 
 /** One plugin of a driver: the connection to it, and its calls. */
-export class DraPlugin implements RuntimeConnection, Disposable {
+export class DraPlugin implements GrpcConnection, Disposable {
   readonly driver: string
   readonly endpoint: string
   readonly #deps: DraPluginDeps
@@ -68,7 +68,7 @@ export class DraPlugin implements RuntimeConnection, Disposable {
     this.endpoint = endpoint
     this.#deps = deps
     this.#package = PACKAGES[version]
-    this.#channel = new GrpcChannel({ socketPath: endpoint, bare: false })
+    this.#channel = new GrpcChannel({ socketPath: endpoint })
   }
 
   get connected(): boolean {

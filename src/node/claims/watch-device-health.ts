@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/async/clock.ts'
-import { waitForReady } from '../../protocols/cri/runtime-connection.ts'
+import { waitForReady } from '../../protocols/grpc/grpc-connection.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { DeviceHealth, DeviceName, ReportedHealth } from './device-health.ts'
 import { DraCallError } from './dra-plugin.ts'

@@ -4,7 +4,7 @@ import { withDeadline } from '../../base/async/deadline.ts'
 import { toCriCallError } from '../../protocols/cri/cri-call-error.ts'
 import { GrpcChannel } from '../../protocols/grpc/grpc-channel.ts'
 import { toGrpcMethod } from '../../protocols/grpc/grpc-method.ts'
-import { waitForReady } from '../../protocols/cri/runtime-connection.ts'
+import { waitForReady } from '../../protocols/grpc/grpc-connection.ts'
 import type { PluginDevice } from './device.ts'
 import { DevicePluginDefinition } from './generated/device-plugin-v1beta1.ts'
 import type {
@@ -77,7 +77,7 @@ export class DevicePluginClient implements DevicePluginCalls, Disposable {
   /** Connects and asks the plugin how it wants to be treated. */
   static async connect(target: Target, signal: AbortSignal): Promise<DevicePluginClient> {
     const { resource, socketPath, clock } = target
-    const channel = new GrpcChannel({ socketPath, bare: false })
+    const channel = new GrpcChannel({ socketPath })
     const within = <T>(ms: number, what: string, work: (s: AbortSignal) => Promise<T>) =>
       withDeadline({ clock, ms, what: `${what} of device plugin "${resource}"` }, work, signal)
     try {

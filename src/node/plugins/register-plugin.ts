@@ -2,7 +2,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
 import { GrpcChannel } from '../../protocols/grpc/grpc-channel.ts'
 import { toGrpcMethod } from '../../protocols/grpc/grpc-method.ts'
-import { waitForReady } from '../../protocols/cri/runtime-connection.ts'
+import { waitForReady } from '../../protocols/grpc/grpc-connection.ts'
 import { errorText } from '../../base/telemetry/create-logger.ts'
 import { RegistrationDefinition } from './generated/plugin-registration.ts'
 import { SocketGoneError } from './socket-gone-error.ts'
@@ -32,7 +32,7 @@ export async function registerPlugin(
   socketPath: string,
   signal: AbortSignal,
 ): Promise<RegisteredPlugin> {
-  using channel = new GrpcChannel({ socketPath, bare: false })
+  using channel = new GrpcChannel({ socketPath })
   const within = <T>(ms: number, what: string, work: (signal: AbortSignal) => Promise<T>) =>
     withDeadline({ clock, ms, what: `${what} of plugin "${socketPath}"` }, work, signal)
   const notify = (pluginRegistered: boolean, error: string) =>

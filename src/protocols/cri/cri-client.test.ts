@@ -6,8 +6,8 @@ import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { FakeCri } from '../../../test/fakes/fake-cri.ts'
 import { silentLogger } from '../../../test/fakes/silent-logger.ts'
 import { createCriClient } from './cri-client.ts'
-import { EndpointError } from '../grpc/parse-endpoint.ts'
-import { runConnectionWatch, waitForReady } from './runtime-connection.ts'
+import { EndpointError } from './parse-endpoint.ts'
+import { runConnectionWatch, waitForReady } from '../grpc/grpc-connection.ts'
 import type { CriClient } from './cri-client.ts'
 
 const MIB = 1024 * 1024

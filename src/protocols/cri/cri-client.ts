@@ -5,15 +5,15 @@ import type { Download } from './containerd-content.ts'
 import { subscribeContainerdEvents } from './containerd-events.ts'
 import { criServices } from './cri-methods.ts'
 import { GrpcChannel } from '../grpc/grpc-channel.ts'
-import { parseEndpoint } from '../grpc/parse-endpoint.ts'
+import { parseEndpoint } from './parse-endpoint.ts'
 import type { CallOptions } from './bind-calls.ts'
 import type { CriCalls } from './cri-calls.ts'
 import type { Envelope } from './generated/containerd-events.ts'
-import type { RuntimeConnection } from './runtime-connection.ts'
+import type { GrpcConnection } from '../grpc/grpc-connection.ts'
 
 /** The runtime as the agent sees it: every CRI call, and the connection they go over. */
 export interface CriClient extends CriCalls, Disposable {
-  readonly connection: RuntimeConnection
+  readonly connection: GrpcConnection
   /** containerd's own events; other runtimes answer Unimplemented. */
   containerdEvents(filters: readonly string[], signal: AbortSignal): AsyncIterable<Envelope>
   /** What containerd downloads now; other runtimes answer Unimplemented. */

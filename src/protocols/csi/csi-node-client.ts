@@ -34,7 +34,7 @@ export class CsiNodeClient {
     const { driver, socketPath } = this.#deps
     const { fullName, methods } = NodeDefinition
     const method = toGrpcMethod<Request<M>, Response<M>>(fullName, methods[name] as never)
-    using channel = new GrpcChannel({ socketPath, bare: false })
+    using channel = new GrpcChannel({ socketPath })
     const toError = ({ cause, ...failure }: DriverFailure) =>
       new CsiCallError({ driver, method: failure.method }, failure, { cause })
     const target = { ...this.#deps, kind: 'CSI driver', channel, ms: CALL_MS }

@@ -1,6 +1,5 @@
 import { Client, connectivityState, credentials, Metadata, status } from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/grpc-js'
-import type { RuntimeEndpoint } from './parse-endpoint.ts'
 
 const LARGEST_REPLY_BYTES = 16 * 1024 * 1024
 
@@ -27,7 +26,7 @@ export class GrpcChannel implements Disposable {
   #watching = false
   #closed = false
 
-  constructor(endpoint: RuntimeEndpoint) {
+  constructor(endpoint: { readonly socketPath: string }) {
     this.#client = new Client(`unix://${endpoint.socketPath}`, credentials.createInsecure(), CHANNEL_OPTIONS)
   }
 

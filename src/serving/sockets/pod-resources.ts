@@ -7,8 +7,8 @@ import type { NodeApiMetrics } from '../../metrics/create-node-api-metrics.ts'
 import type { AllocatableResourcesResponse, ContainerResources, PodResources } from './generated/pod-resources-v1.ts'
 import { PodResourcesListerDefinition } from './generated/pod-resources-v1.ts'
 import { PodResourcesListerDefinition as OldDefinition } from './generated/pod-resources-v1alpha1.ts'
-import type { SocketService } from './run-socket-server.ts'
-import { CallRefusal, toSocketService } from './to-socket-service.ts'
+import type { GrpcService } from '../../protocols/grpc/run-grpc-server.ts'
+import { CallRefusal, toGrpcService } from '../../protocols/grpc/to-grpc-service.ts'
 
 /** What was given to a container alone. */
 export type GivenResources = Omit<ContainerResources, 'name'>
@@ -30,9 +30,9 @@ export interface PodResourcesDeps {
 export function createPodResourcesServices(
   deps: PodResourcesDeps,
   limit: Pick<TokenBucket, 'take'>,
-): readonly SocketService[] {
+): readonly GrpcService[] {
   const listed = () => (deps.listsActivePods ? deps.activePods() : deps.pods())
-  const current = toSocketService(
+  const current = toGrpcService(
     PodResourcesListerDefinition,
     {
       list: counted(deps, 'v1', 'list', () => ({ podResources: listed().map((pod) => toPodResources(deps, pod)) })),
@@ -48,7 +48,7 @@ export function createPodResourcesServices(
     },
     limit,
   )
-  const old = toSocketService(
+  const old = toGrpcService(
     OldDefinition,
     { list: counted(deps, 'v1alpha1', 'list', () => ({ podResources: deps.pods().map((pod) => toOld(deps, pod)) })) },
     limit,

@@ -8,8 +8,8 @@ import { PodsDefinition } from './generated/pods-v1alpha1.ts'
 import type { PodChanges } from './pod-changes.ts'
 import { PodWatch } from './pod-watch.ts'
 import type { ListedPod } from './pod-watch.ts'
-import type { SocketService } from './run-socket-server.ts'
-import { CallRefusal, toSocketService } from './to-socket-service.ts'
+import type { GrpcService } from '../../protocols/grpc/run-grpc-server.ts'
+import { CallRefusal, toGrpcService } from '../../protocols/grpc/to-grpc-service.ts'
 
 export interface PodsServiceDeps {
   /** The pods that are wanted here. */
@@ -22,9 +22,9 @@ export interface PodsServiceDeps {
 const MOST_WATCHERS = 100
 
 /** The API that tells agents of this node which pods it has, and how they are. */
-export function createPodsService(deps: PodsServiceDeps, limit: Pick<TokenBucket, 'take'>): SocketService {
+export function createPodsService(deps: PodsServiceDeps, limit: Pick<TokenBucket, 'take'>): GrpcService {
   const { pods, find, changes } = deps
-  return toSocketService(
+  return toGrpcService(
     PodsDefinition,
     {
       listPods: () => ({ pods: pods().toSorted(byUid).map(encodePod) }),

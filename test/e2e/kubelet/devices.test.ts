@@ -34,7 +34,7 @@ describe('devices of a plugin', () => {
 
   /** The devices that could be given, as monitoring agents hear of them. */
   async function allocatable(): Promise<number> {
-    using channel = new GrpcChannel({ socketPath: `${node.agent.rootDir}/pod-resources/kubelet.sock`, bare: false })
+    using channel = new GrpcChannel({ socketPath: `${node.agent.rootDir}/pod-resources/kubelet.sock` })
     const method = toMethod(PodResourcesListerDefinition, 'getAllocatableResources')
     const answer = (await channel.unary(method, {}, {}, never)) as AllocatableResourcesResponse
     return answer.devices.length

@@ -1,5 +1,5 @@
 /** Whether the runtime's socket is connected, and when that changes. */
-export interface RuntimeConnection {
+export interface GrpcConnection {
   readonly connected: boolean
   readonly closed: boolean
   /** Resolves at the next change of any kind; while someone waits, the connection is tried again and again. */
@@ -7,13 +7,13 @@ export interface RuntimeConnection {
 }
 
 /** Resolves as soon as the runtime is connected. */
-export async function waitForReady(connection: RuntimeConnection, signal: AbortSignal): Promise<void> {
+export async function waitForReady(connection: GrpcConnection, signal: AbortSignal): Promise<void> {
   while (!connection.connected) await connection.nextChange(signal)
 }
 
 /** Tells when the runtime came and went, beginning with how it is now. Ends when the signal aborts or the client is closed. */
 export async function runConnectionWatch(
-  deps: { readonly connection: RuntimeConnection; readonly onChange: (connected: boolean) => void },
+  deps: { readonly connection: GrpcConnection; readonly onChange: (connected: boolean) => void },
   signal: AbortSignal,
 ): Promise<void> {
   const { connection, onChange } = deps

@@ -1,8 +1,8 @@
 import { status } from '@grpc/grpc-js'
 import type { sendUnaryData, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js'
 import type { TokenBucket } from '../../base/async/token-bucket.ts'
-import { toGrpcMethod } from '../../protocols/grpc/grpc-method.ts'
-import type { SocketService } from './run-socket-server.ts'
+import { toGrpcMethod } from './grpc-method.ts'
+import type { GrpcService } from './run-grpc-server.ts'
 
 interface Codec {
   encode(message: never): { finish(): Uint8Array }
@@ -48,11 +48,11 @@ export class CallRefusal extends Error {
 }
 
 /** The service in the form that gRPC takes. Calls with one reply beyond the limit are refused, streams are not counted. */
-export function toSocketService<S extends GeneratedService>(
+export function toGrpcService<S extends GeneratedService>(
   service: S,
   answers: Answers<S>,
   limit: Pick<TokenBucket, 'take'>,
-): SocketService {
+): GrpcService {
   const definition = Object.entries(service.methods).map(([name, method]) => [
     name,
     toGrpcMethod(service.fullName, method as never),

@@ -6,15 +6,15 @@ import type { ServingSocket } from '../../system/files/serving-socket.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 
 /** One service of a server. */
-export interface SocketService {
+export interface GrpcService {
   readonly definition: ServiceDefinition
   readonly implementation: UntypedServiceImplementation
 }
 
-export interface SocketServerDeps {
+export interface GrpcServerDeps {
   readonly name: string
   readonly socketPath: string
-  readonly services: readonly SocketService[]
+  readonly services: readonly GrpcService[]
   readonly clock: Clock
   readonly log: Logger
   /** Makes a place for the socket, where the usual way is not the right one. */
@@ -31,7 +31,7 @@ const RETRY_MS = 10_000
  * Serves gRPC on a unix socket until the signal aborts. One that cannot be made is tried again: the node does without. The socket stays
  * behind: who comes next puts its own in its place.
  */
-export async function runSocketServer(deps: SocketServerDeps, signal: AbortSignal): Promise<void> {
+export async function runGrpcServer(deps: GrpcServerDeps, signal: AbortSignal): Promise<void> {
   const { name, socketPath, clock, log } = deps
   for (;;) {
     try {
@@ -45,7 +45,7 @@ export async function runSocketServer(deps: SocketServerDeps, signal: AbortSigna
   }
 }
 
-async function serve(deps: SocketServerDeps, signal: AbortSignal): Promise<void> {
+async function serve(deps: GrpcServerDeps, signal: AbortSignal): Promise<void> {
   const { name, socketPath, services, log } = deps
   const server = new Server({ 'grpc.enable_channelz': 0 })
   for (const { definition, implementation } of services) server.addService(definition, implementation)
