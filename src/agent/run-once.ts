@@ -2,10 +2,10 @@ import type { Clock } from '../base/async/clock.ts'
 import { Wakeup } from '../base/async/wakeup.ts'
 import type { PodStatus } from '../model/generated/core-v1.ts'
 import { podLogName } from '../model/pod/pod.ts'
-import type { PodView } from '../pods/sync/pod-workers.ts'
+import type { ReportedPod } from '../pods/sync/pod-workers.ts'
 
 export interface RunOnceDeps {
-  readonly views: () => readonly PodView[]
+  readonly views: () => readonly ReportedPod[]
   /** How many manifests were refused, or could not be read. */
   readonly refused: () => number
   /** Have all sources told what they have? */
@@ -40,7 +40,7 @@ export async function reportRunOnce(deps: RunOnceDeps, signal: AbortSignal): Pro
 type Outcome = 'good' | 'bad' | 'pending'
 
 /** A pod is good when it succeeded or all its containers run. One that is made to end is waited for, and good while it still runs. */
-function outcomeOf({ pod, status }: PodView, purpose: 'wait' | 'judge'): Outcome {
+function outcomeOf({ pod, status }: ReportedPod, purpose: 'wait' | 'judge'): Outcome {
   if (status.phase === 'Succeeded') return 'good'
   if (status.phase === 'Failed') return 'bad'
   const ready = status.conditions?.some(({ type, status: value }) => type === 'ContainersReady' && value === 'True')

@@ -5,9 +5,6 @@ import type { ClaimRecords } from './claim-records.ts'
 import type { ClaimRules } from './compute-claim-names.ts'
 import type { DraPlugin } from './dra-plugin.ts'
 
-/** Shows what is done for a pod, under its name, while it is done. */
-export type NoteStep = <T>(name: string, work: () => Promise<T>) => Promise<T>
-
 /** Reads a claim from the API, by its name. */
 type ReadClaim = (
   key: { readonly namespace: string; readonly name: string },

@@ -1,6 +1,7 @@
 import { InjectionsError } from '../../model/pod/injections-error.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
-import type { ClaimDeps, NoteStep } from './claim-deps.ts'
+import type { NoteStep } from '../../base/telemetry/note-step.ts'
+import type { ClaimDeps } from './claim-deps.ts'
 import { holdClaims } from './claim-lock.ts'
 import { claimKey } from './claim-record.ts'
 import type { ClaimRecord } from './claim-record.ts'

@@ -22,9 +22,7 @@ import { DevicePluginError } from './device-plugin-client.ts'
 import type { DevicePluginCalls } from './device-plugin-client.ts'
 import { groupByNode } from './device.ts'
 import { toDeviceInjections } from './to-device-injections.ts'
-
-/** Shows what is done for a pod, under its name, while it is done. */
-type NoteStep = <T>(name: string, work: () => Promise<T>) => Promise<T>
+import type { NoteStep } from '../../base/telemetry/note-step.ts'
 
 export interface PodDevicesDeps {
   readonly inventory: DeviceInventory

@@ -4,18 +4,9 @@ import {
   CONFIG_SOURCE_ANNOTATION,
   podFullName,
 } from '../../model/pod/pod.ts'
+import type { PodUpdate } from '../../model/pod/pod-update.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import { deepEqual } from './deep-equal.ts'
-
-/** What happened to pods of one source. DELETE asks for a graceful end; REMOVE says that a pod is no longer wanted at all. */
-type PodOperation = 'ADD' | 'UPDATE' | 'DELETE' | 'REMOVE' | 'RECONCILE'
-
-/** One step from the old set of a source to the new one. */
-export interface PodUpdate {
-  readonly operation: PodOperation
-  readonly source: string
-  readonly pods: readonly Pod[]
-}
 
 /** A pod of a source: as it came, to see quickly that nothing changed, and as the agent holds it. */
 interface KnownPod {
@@ -48,7 +39,7 @@ const LOCAL_ANNOTATIONS = new Set([CONFIG_SOURCE_ANNOTATION, CONFIG_MIRROR_ANNOT
 export function computeSourceDiff(known: KnownPods, set: SourceSet): SourceDiff {
   const { kept, duplicates } = dropDuplicates(known, set.pods)
   const next = new Map<PodUid, KnownPod>()
-  const found: Record<PodOperation, Pod[]> = { REMOVE: [], ADD: [], UPDATE: [], DELETE: [], RECONCILE: [] }
+  const found: Record<PodUpdate['operation'], Pod[]> = { REMOVE: [], ADD: [], UPDATE: [], DELETE: [], RECONCILE: [] }
   for (const received of kept) {
     const { uid } = received.metadata
     const before = known.get(uid)
@@ -61,7 +52,7 @@ export function computeSourceDiff(known: KnownPods, set: SourceSet): SourceDiff 
   }
   for (const [uid, { pod }] of known) if (!next.has(uid)) found.REMOVE.push(pod)
   const isSilent = found.ADD.length + found.UPDATE.length + found.DELETE.length === 0
-  const order: readonly PodOperation[] = ['REMOVE', 'ADD', 'UPDATE', 'DELETE', 'RECONCILE']
+  const order: readonly PodUpdate['operation'][] = ['REMOVE', 'ADD', 'UPDATE', 'DELETE', 'RECONCILE']
   const updates = order
     // An empty ADD says that the source has been seen, although it has nothing.
     .filter((operation) => found[operation].length > 0 || (operation === 'ADD' && set.isFirst && isSilent))
@@ -96,7 +87,7 @@ function isKnownName(known: KnownPods, pod: Pod): boolean {
   return before !== undefined && podFullName(before.pod) === podFullName(pod)
 }
 
-function addPod(received: Pod, { source, now }: SourceSet): { pod: Pod; operation: PodOperation } {
+function addPod(received: Pod, { source, now }: SourceSet): { pod: Pod; operation: PodUpdate['operation'] } {
   const annotations = {
     ...received.metadata.annotations,
     [CONFIG_SOURCE_ANNOTATION]: source,
@@ -105,7 +96,7 @@ function addPod(received: Pod, { source, now }: SourceSet): { pod: Pod; operatio
   return { pod: { ...received, metadata: { ...received.metadata, annotations } }, operation: 'ADD' }
 }
 
-function changePod(before: KnownPod, received: Pod): { pod: Pod; operation?: PodOperation } {
+function changePod(before: KnownPod, received: Pod): { pod: Pod; operation?: PodUpdate['operation'] } {
   const { pod } = before
   if (before.received === received) return { pod }
   if (isSameDesired(pod, received)) {

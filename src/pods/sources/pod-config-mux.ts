@@ -2,7 +2,8 @@ import type { Clock } from '../../base/async/clock.ts'
 import { podFullName } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import { computeSourceDiff } from './compute-source-diff.ts'
-import type { KnownPods, PodUpdate } from './compute-source-diff.ts'
+import type { PodUpdate } from '../../model/pod/pod-update.ts'
+import type { KnownPods } from './compute-source-diff.ts'
 
 /** An event about a pod, for whoever records events. */
 interface PodConfigEvent {

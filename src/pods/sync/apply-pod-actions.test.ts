@@ -12,7 +12,7 @@ import { StartError } from '../../model/pod/start-error.ts'
 import { applyPodActions } from './apply-pod-actions.ts'
 import { crashBackOffKey } from './decide/compute-crash-back-off.ts'
 import type { PodActions } from './decide/pod-actions.ts'
-import { createPodMemory } from './pod-memory.ts'
+import { createPodHistory } from './pod-history.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 
 const never = new AbortController().signal
@@ -48,10 +48,10 @@ const backOffLimits = { initialMs: 10_000, maxMs: 300_000 }
 
 async function apply(actions: Partial<PodActions>, answers: Partial<PodRuntime['calls']> = {}, superseded = never) {
   const made = await createPodRuntime({}, answers)
-  const memory = createPodMemory()
-  const input = { pod, observed, actions: { ...nothing, ...actions }, memory, backOffLimits }
+  const history = createPodHistory()
+  const input = { pod, observed, actions: { ...nothing, ...actions }, history, backOffLimits }
   const run = () => applyPodActions(made.runtime, input, { shutdown: never, superseded })
-  return { ...made, memory, run }
+  return { ...made, history, run }
 }
 
 describe('applyPodActions()', () => {
@@ -62,7 +62,7 @@ describe('applyPodActions()', () => {
   })
 
   test('stops the pod, removes its init containers, makes a sandbox and starts in order', async () => {
-    const { run, journal, events, memory, clock } = await apply({
+    const { run, journal, events, history, clock } = await apply({
       killPod: true,
       createSandbox: true,
       attempt: 1,
@@ -81,7 +81,7 @@ describe('applyPodActions()', () => {
       'startContainer c-new',
     ])
     assert.equal(events[0], 'Normal SandboxChanged Pod sandbox changed, it will be killed and re-created.')
-    assert.equal(memory.lastSandboxAt, clock.monotonic())
+    assert.equal(history.lastSandboxAt, clock.monotonic())
   })
 
   test('keeps the init containers of a pod that is only ended', async () => {
@@ -109,25 +109,28 @@ describe('applyPodActions()', () => {
   ]
   for (const [name, names, tries] of failures) {
     test(`a failed start of ${name}`, async () => {
-      const { run, journal, memory } = await apply({ start: starts(...names) }, { createContainer: failing('Unknown') })
+      const { run, journal, history } = await apply(
+        { start: starts(...names) },
+        { createContainer: failing('Unknown') },
+      )
       assert.equal(await run(), false)
       assert.equal(journal.length, tries)
       assert.deepEqual(
-        [...memory.waiting],
+        [...history.waiting],
         names.slice(0, tries).map((each) => [each, { reason: 'CreateContainerError', message: 'planned' }]),
       )
     })
   }
 
   test('a start that succeeds forgets why the container waited', async () => {
-    const { run, memory } = await apply({ start: starts('a') })
-    memory.waiting.set('a', { reason: 'ErrImagePull', message: '' })
+    const { run, history } = await apply({ start: starts('a') })
+    history.waiting.set('a', { reason: 'ErrImagePull', message: '' })
     await run()
-    assert.deepEqual([...memory.waiting], [])
+    assert.deepEqual([...history.waiting], [])
   })
 
   test('a start after an exit makes the next wait longer, a first start does not', async () => {
-    const { run, memory, clock } = await apply({
+    const { run, history, clock } = await apply({
       start: [
         { kind: 'regular', name: 'a', previousFinishedAt: 1 },
         { kind: 'regular', name: 'b', previousFinishedAt: undefined },
@@ -135,25 +138,25 @@ describe('applyPodActions()', () => {
     })
     await run()
     assert.deepEqual(
-      [...memory.backOff],
+      [...history.backOff],
       [[crashBackOffKey(createContainer({ name: 'a' })), { delayMs: 10_000, lastStartAt: clock.now() }]],
     )
   })
 
   test('tells of a back-off once for each of its lengths', async () => {
     const backingOff = [{ kind: 'regular' as const, name: 'a', untilMs: 1, delayMs: 80_000 }]
-    const { run, memory, events } = await apply({ backingOff })
+    const { run, history, events } = await apply({ backingOff })
     await run()
     await run()
     assert.deepEqual(events, ['Warning BackOff Back-off restarting failed container a in pod web_shop(u-1)'])
-    assert.deepEqual(memory.waiting.get('a'), {
+    assert.deepEqual(history.waiting.get('a'), {
       reason: 'CrashLoopBackOff',
       message: 'back-off 1m20s restarting failed container=a pod=web_shop(u-1)',
     })
   })
 
   test('asks for all images before the sandbox is there, and shows what is wrong with one', async () => {
-    const { runtime, journal, memory } = await apply({})
+    const { runtime, journal, history } = await apply({})
     const asked: string[] = []
     const images: PodRuntime['images'] = {
       ...runtime.images,
@@ -168,12 +171,12 @@ describe('applyPodActions()', () => {
       pod,
       observed,
       actions: { ...nothing, createSandbox: true, start: starts('a', 'b') },
-      memory,
+      history,
       backOffLimits,
     }
     assert.equal(await applyPodActions({ ...runtime, images }, input, { shutdown: never, superseded: never }), false)
     assert.deepEqual(journal.slice(0, 3), ['image a', 'image b', 'runPodSandbox'])
-    assert.deepEqual([...memory.waiting], [['a', { reason: 'ErrImagePull', message: 'no' }]])
+    assert.deepEqual([...history.waiting], [['a', { reason: 'ErrImagePull', message: 'no' }]])
   })
 
   test('starts no further container once the pod is to end', async () => {

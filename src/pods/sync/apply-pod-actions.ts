@@ -14,7 +14,7 @@ import type { PodSandboxInUse } from './start/create-sandbox.ts'
 import { Grace } from './stop/grace.ts'
 import { runPostStart } from './hooks/run-post-start.ts'
 import type { ContainerKill, ContainerStart, PodActions } from './decide/pod-actions.ts'
-import type { PodMemory } from './pod-memory.ts'
+import type { PodHistory } from './pod-history.ts'
 import type { LocalImage, PodRuntime } from './pod-runtime.ts'
 import { removeLeftovers } from './stop/remove-leftovers.ts'
 import { resetContainers } from './start/reset-containers.ts'
@@ -31,20 +31,20 @@ export interface ApplyInput {
   readonly pod: Pod
   readonly observed: ObservedPod
   readonly actions: PodActions
-  readonly memory: PodMemory
+  readonly history: PodHistory
   readonly backOffLimits: CrashBackOffLimits
 }
 
 /** Carries out one pass, in the order of the plan. True when every container that should start did. */
 export async function applyPodActions(runtime: PodRuntime, input: ApplyInput, signals: ApplySignals): Promise<boolean> {
-  const { pod, actions, observed, memory } = input
+  const { pod, actions, observed, history } = input
   reportBackOff(runtime, input)
   if (actions.killPod) {
     if (actions.createSandbox && actions.sandboxId !== '') {
       const message = 'Pod sandbox changed, it will be killed and re-created.'
       runtime.events.record(pod, { type: 'Normal', reason: 'SandboxChanged', message })
     }
-    using grace = new Grace({ clock: runtime.clock, seconds: computeContainerGrace(pod), among: memory.graces })
+    using grace = new Grace({ clock: runtime.clock, seconds: computeContainerGrace(pod), among: history.graces })
     await stopPod(runtime, { pod, observed, grace }, signals.shutdown)
     if (actions.createSandbox) await removeInitContainers(runtime, input, signals.shutdown)
   }
@@ -81,9 +81,9 @@ async function applyStarts(
   starts: boolean,
   signals: ApplySignals,
 ): Promise<boolean> {
-  const { pod, actions, observed, memory } = input
+  const { pod, actions, observed, history } = input
   const existing = actions.createSandbox ? undefined : observed.sandboxes.find(({ id }) => id === actions.sandboxId)
-  const request = { attempt: actions.attempt, reported: memory.reportedWarnings, existing }
+  const request = { attempt: actions.attempt, reported: history.reportedWarnings, existing }
   const description = await describeSandbox(runtime, pod, request)
   const wanted = { pod, sandbox: description.config, starts }
   const volumes = requestVolumeImages(runtime, wanted, signals.superseded)
@@ -96,7 +96,7 @@ async function applyStarts(
     ? await runtime.starts.pass(
         startPriority(pod, 'sandbox'),
         async () => {
-          memory.lastSandboxAt = runtime.clock.monotonic()
+          history.lastSandboxAt = runtime.clock.monotonic()
           return createSandbox(runtime, pod, description, signals.shutdown)
         },
         signals.superseded,
@@ -122,10 +122,10 @@ async function applyKill(
   { id, name, cause, message }: ContainerKill,
   signal: AbortSignal,
 ): Promise<void> {
-  const { pod, memory } = input
+  const { pod, history } = input
   const container = allContainers(pod).find((kinded) => kinded.container.name === name)?.container
   const seconds = computeContainerGrace(pod, { container, cause })
-  using grace = new Grace({ clock: runtime.clock, seconds, among: memory.graces })
+  using grace = new Grace({ clock: runtime.clock, seconds, among: history.graces })
   const podIp = findPodIp(runtime, input)
   await stopContainer(runtime, { pod, container: { id, name }, podIp, grace, message, after: [] }, signal)
 }
@@ -135,14 +135,14 @@ type Images = ReadonlyMap<string, Promise<LocalImage>>
 /** Asks for all images at once, so that they come while the sandbox is made. Failures are heard when a container needs its image. */
 function requestImages(
   runtime: PodRuntime,
-  { pod, actions, memory }: ApplyInput,
+  { pod, actions, history }: ApplyInput,
   sandbox: PodSandboxInUse['config'],
   signal: AbortSignal,
 ): Images {
   return new Map(
     actions.start.map(({ name }) => {
       const ensured = runtime.images.ensure({ pod, kinded: findContainer(pod, name), sandbox }, signal)
-      const image = memory.startup.pulled(() => runtime.clock.now(), ensured)
+      const image = history.startup.pulled(() => runtime.clock.now(), ensured)
       image.catch(() => {})
       return [name, image] as const
     }),
@@ -169,12 +169,12 @@ async function startAll(
       // Outside the turnstile: a hook may take long, and other pods start meanwhile.
       const started = { ...input, kinded, containerId, podIp: parts.sandbox.ips[0] }
       await runPostStart(runtime, started, signals)
-      input.memory.waiting.delete(start.name)
+      input.history.waiting.delete(start.name)
       runtime.metrics.containerStart(kinded.kind, undefined)
     } catch (error) {
       if (!(error instanceof StartError)) throw error
       runtime.metrics.containerStart(kinded.kind, error.reason)
-      input.memory.waiting.set(start.name, { reason: error.reason, message: error.message })
+      input.history.waiting.set(start.name, { reason: error.reason, message: error.message })
       all = false
       // The containers after a plain init container need its work; those after a sidecar, or beside it, do not.
       if (kinded.kind === 'init' && !isSidecar(kinded.container)) return false
@@ -199,21 +199,21 @@ async function noteResources(
 /** A start that follows an exit makes the next one wait longer. */
 function rememberStart(
   runtime: PodRuntime,
-  { pod, memory, backOffLimits }: ApplyInput,
+  { pod, history, backOffLimits }: ApplyInput,
   { name, previousFinishedAt }: ContainerStart,
 ): void {
   if (previousFinishedAt === undefined) return
   const key = crashBackOffKey(findContainer(pod, name).container)
   const context = { limits: backOffLimits, now: runtime.clock.now() }
-  memory.backOff.set(key, computeNextBackOff(memory.backOff.get(key), previousFinishedAt, context))
+  history.backOff.set(key, computeNextBackOff(history.backOff.get(key), previousFinishedAt, context))
 }
 
-function reportBackOff(runtime: PodRuntime, { pod, actions, memory }: ApplyInput): void {
+function reportBackOff(runtime: PodRuntime, { pod, actions, history }: ApplyInput): void {
   for (const { kind, name, delayMs } of actions.backingOff) {
     const message = `back-off ${formatSeconds(delayMs)} restarting failed container=${name} pod=${podText(pod)}`
-    const said = memory.waiting.get(name)
+    const said = history.waiting.get(name)
     if (said?.reason === 'CrashLoopBackOff' && said.message === message) continue
-    memory.waiting.set(name, { reason: 'CrashLoopBackOff', message })
+    history.waiting.set(name, { reason: 'CrashLoopBackOff', message })
     runtime.events.record(pod, {
       type: 'Warning',
       reason: 'BackOff',

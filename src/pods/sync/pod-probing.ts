@@ -1,7 +1,7 @@
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import { PodProbes } from '../probes/pod-probes.ts'
-import type { PodMemory } from './pod-memory.ts'
+import type { PodHistory } from './pod-history.ts'
 import { ProbeAnswers } from './probe-answers.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 import type { Timeline } from './explain/timeline.ts'
@@ -9,7 +9,7 @@ import { updatePodStatus } from './update-pod-status.ts'
 
 export interface PodProbingDeps {
   readonly runtime: PodRuntime
-  readonly memory: PodMemory
+  readonly history: PodHistory
   readonly runtimeName: string
   readonly uid: PodUid
   readonly timeline: Timeline
@@ -24,14 +24,14 @@ export class PodProbing implements AsyncDisposable {
   readonly #answers: ProbeAnswers
 
   constructor(deps: PodProbingDeps, shutdown: AbortSignal) {
-    const { runtime, memory, uid, timeline, onChange } = deps
+    const { runtime, history, uid, timeline, onChange } = deps
     this.#deps = deps
     this.#answers = new ProbeAnswers(runtime.clock, timeline)
     this.probes = new PodProbes(
       runtime.probes,
       {
         look: () => runtime.observer.get(uid),
-        podIp: () => memory.status?.podIP ?? '',
+        podIp: () => history.status?.podIP ?? '',
         onAnswer: (answer) => this.#answers.note(answer),
         onChange,
       },

@@ -25,6 +25,7 @@ import type { PodInjections } from './start/pod-injections.ts'
 import type { PodFiles } from './pod-files.ts'
 import type { PodMetrics } from './pod-metrics.ts'
 import type { RuntimeClasses } from './start/runtime-classes.ts'
+import type { NoteStep } from '../../base/telemetry/note-step.ts'
 
 /** An image that is on the node: what the runtime calls it and the user it names. */
 export interface LocalImage {
@@ -50,9 +51,6 @@ export interface ImageProvider {
     signal: AbortSignal,
   ): Promise<LocalImage>
 }
-
-/** Shows what is done for a pod, under its name, while it is done. */
-type NoteStep = <T>(name: string, work: () => Promise<T>) => Promise<T>
 
 /** The volumes of pods. */
 interface PodVolumes {

@@ -14,8 +14,8 @@ import type { PhaseOverride } from '../status/status-input.ts'
 import type { ApplySignals } from './apply-signals.ts'
 import { cleanUpPod, ORPHAN_GRACE_SECONDS } from './stop/clean-up-pod.ts'
 import { computeContainerGrace, computePodGrace } from './decide/compute-grace.ts'
-import { createPodMemory } from './pod-memory.ts'
-import type { PodMemory } from './pod-memory.ts'
+import { createPodHistory } from './pod-history.ts'
+import type { PodHistory } from './pod-history.ts'
 import { PassCounter } from './pass-counter.ts'
 import { PodProbing } from './pod-probing.ts'
 import type { PodRuntime } from './pod-runtime.ts'
@@ -71,7 +71,7 @@ export class PodWorker {
   readonly uid: PodUid
   readonly #deps: PodWorkerDeps
   readonly #wakeup = new Wakeup()
-  readonly #memory: PodMemory
+  readonly #history: PodHistory
   #subject: PodSubject
   #state: PodState
   #wanted: boolean
@@ -95,8 +95,8 @@ export class PodWorker {
     this.#state = state
     this.#wanted = subject.kind === 'pod'
     this.uid = subject.kind === 'pod' ? subject.pod.metadata.uid : subject.observed.uid
-    this.#memory = createPodMemory(subject.kind === 'pod' ? subject.pod : undefined)
-    this.#memory.status = deps.runtime.journal.get(this.uid)
+    this.#history = createPodHistory(subject.kind === 'pod' ? subject.pod : undefined)
+    this.#history.status = deps.runtime.journal.get(this.uid)
     if (state.kind === 'terminated') this.#stopped.resolve()
   }
 
@@ -115,7 +115,7 @@ export class PodWorker {
   }
 
   get status(): PodStatus | undefined {
-    return this.#memory.status
+    return this.#history.status
   }
 
   /** Nothing of the pod runs any more. */
@@ -159,7 +159,7 @@ export class PodWorker {
       steps: timeline.steps,
       failingProbes: this.#probing?.failures ?? [],
       networkProblem: hostNetwork || this.status?.phase === 'Running' ? undefined : settings.networkProblem(),
-      problem: this.#memory.problem,
+      problem: this.#history.problem,
       nextCheckAt: this.#nextCheckAt,
       now: runtime.clock.now(),
     })
@@ -206,7 +206,7 @@ export class PodWorker {
   /** The node takes the pod away, and says why. */
   evict(verdict: PhaseOverride, how: { readonly graceSeconds: number | undefined; readonly isForNow: boolean }): void {
     if (this.#state.kind === 'terminated') return
-    this.#memory.eviction ??= verdict
+    this.#history.eviction ??= verdict
     this.#runsAgain = how.isForNow && this.pod !== undefined && isStaticPod(this.pod)
     this.terminate('evicted', how.graceSeconds)
   }
@@ -230,7 +230,7 @@ export class PodWorker {
 
   /** The dead containers that are too many on the node: they are removed as soon as they may. */
   dropDead(ids: ReadonlySet<string>): void {
-    this.#memory.surplus = ids
+    this.#history.surplus = ids
     this.wake()
   }
 
@@ -248,8 +248,8 @@ export class PodWorker {
     const recorded = this.#state.kind === 'terminating' ? this.#state.graceSeconds : undefined
     const graceSeconds = this.pod === undefined ? override : computePodGrace(this.pod, { recorded, override })
     this.#state = computeTermination(this.#state, { cause, graceSeconds })
-    this.#memory.problem = undefined
-    if (graceSeconds !== undefined) for (const grace of this.#memory.graces) grace.shorten(graceSeconds)
+    this.#history.problem = undefined
+    if (graceSeconds !== undefined) for (const grace of this.#history.graces) grace.shorten(graceSeconds)
     this.#pass?.abort(new Error('Pod is terminating'))
     this.wake()
   }
@@ -294,7 +294,7 @@ export class PodWorker {
 
   #noteStartup(pod: Pod): void {
     const { clock, metrics } = this.#deps.runtime
-    const start = this.#memory.startup.noteApi(pod, clock.now())
+    const start = this.#history.startup.noteApi(pod, clock.now())
     if (start !== undefined) metrics.podStartKnown(start)
   }
 
@@ -341,10 +341,10 @@ export class PodWorker {
     const pod = this.#allocated()
     if (pod === undefined || probes === undefined) throw new Error('Cannot sync a pod without a spec')
     const onStatus = () => this.#deps.onStatus(this)
-    const result = await syncPod({ runtime, settings, memory: this.#memory, probes, onStatus }, pod, signals)
+    const result = await syncPod({ runtime, settings, history: this.#history, probes, onStatus }, pod, signals)
     if (this.#state.kind !== 'syncing') return 0
     if (result.kind === 'finished') {
-      this.#memory.problem = undefined
+      this.#history.problem = undefined
       await this.#noteEnd()
       this.#state = computeTermination(this.#state, { cause: 'finished', graceSeconds: undefined })
     }
@@ -370,7 +370,7 @@ export class PodWorker {
       throw error
     }
     await this.#probing?.probes.end()
-    const waitMs = await releaseInjections(runtime, { ...this.#observed(), memory: this.#memory }, shutdown)
+    const waitMs = await releaseInjections(runtime, { ...this.#observed(), history: this.#history }, shutdown)
     if (waitMs !== undefined) return waitMs
     const allocated = this.#allocated()
     if (allocated !== undefined) {
@@ -378,7 +378,7 @@ export class PodWorker {
       if (this.#wanted) await this.#noteEnd()
     }
     this.#state = { kind: 'terminated', at: runtime.clock.monotonic() }
-    runtime.log.info('pod ended', { pod: this.#name(), uid: this.uid, phase: this.#memory.status?.phase })
+    runtime.log.info('pod ended', { pod: this.#name(), uid: this.uid, phase: this.#history.status?.phase })
     this.#stopped.resolve()
     this.#deps.onEnded(this)
     return 0
@@ -388,7 +388,7 @@ export class PodWorker {
     const { runtime, settings, timeline } = this.#deps
     const { runtimeName } = settings
     const onChange = () => this.#probesChanged()
-    const deps = { runtime, memory: this.#memory, runtimeName, uid: this.uid, timeline, onChange }
+    const deps = { runtime, history: this.#history, runtimeName, uid: this.uid, timeline, onChange }
     return new PodProbing(deps, shutdown)
   }
 
@@ -403,7 +403,7 @@ export class PodWorker {
 
   /** From here on the pod never runs again, whatever happens to the agent or the runtime. */
   async #noteEnd(): Promise<void> {
-    const { status } = this.#memory
+    const { status } = this.#history
     if (!this.#runsAgain && status !== undefined && isTerminal(status.phase))
       await this.#deps.runtime.journal.record(this.uid, status)
   }
@@ -436,11 +436,11 @@ export class PodWorker {
   }
 
   #ending(): EndingPod {
-    return { pod: this.#allocated(), observed: () => this.#observed(), memory: this.#memory }
+    return { pod: this.#allocated(), observed: () => this.#observed(), history: this.#history }
   }
 
   #endWait(): void {
-    this.#memory.wait?.abort(new Error('Something about the pod changed'))
+    this.#history.wait?.abort(new Error('Something about the pod changed'))
   }
 
   // Asked by its own name: the compiler believes that a state which was another a moment ago still is.

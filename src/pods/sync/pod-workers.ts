@@ -7,6 +7,7 @@ import { hasRunningParts } from '../../model/pod/observed-pod.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { isStaticPod, podFullName, podLogName } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
+import type { PodUpdate } from '../../model/pod/pod-update.ts'
 import type { PodAllocations } from '../allocations/pod-allocations.ts'
 import { isTerminal } from '../status/compute-phase.ts'
 import type { PodReport } from '../status/pod-report.ts'
@@ -25,12 +26,6 @@ import { PodWorker } from './pod-worker.ts'
 import type { PodExplanation, PodSubject, PodWorkerDeps } from './pod-worker.ts'
 import type { SyncSettings } from './sync-pod.ts'
 
-/** A step from the sources of pods. */
-export interface PodUpdate {
-  readonly operation: 'ADD' | 'UPDATE' | 'DELETE' | 'REMOVE' | 'RECONCILE'
-  readonly pods: readonly Pod[]
-}
-
 export interface PodWorkersDeps extends RejectedPodsDeps {
   readonly runtime: PodRuntime
   readonly settings: SyncSettings
@@ -48,8 +43,8 @@ export interface PodWorkersDeps extends RejectedPodsDeps {
   readonly isUnreadable?: (uid: PodUid) => boolean
 }
 
-/** A pod with what is true of it, as readers see it. */
-export interface PodView {
+/** A pod with its status, as readers see it. */
+export interface ReportedPod {
   readonly pod: Pod
   readonly status: PodStatus
 }
@@ -81,7 +76,7 @@ export class PodWorkers {
   }
 
   /** Takes a step of the sources. */
-  handle({ operation, pods }: PodUpdate): void {
+  handle({ operation, pods }: Pick<PodUpdate, 'operation' | 'pods'>): void {
     const inOrder = operation === 'ADD' ? [...pods].sort(byCreation) : pods
     for (const pod of inOrder) {
       if (operation === 'ADD') this.#add(pod)
@@ -222,7 +217,7 @@ export class PodWorkers {
   }
 
   /** The pods that are wanted here. */
-  views(): PodView[] {
+  views(): ReportedPod[] {
     const views = [...this.#workers.values()].flatMap(({ pod, wanted, status }) =>
       pod !== undefined && wanted ? [{ pod, status: status ?? pod.status ?? pendingStatus(pod) }] : [],
     )

@@ -14,7 +14,7 @@ import type { PodSpec } from '../../model/generated/core-v1.ts'
 import type { ObservedContainer } from '../../model/pod/observed-pod.ts'
 import { PodProbes } from '../probes/pod-probes.ts'
 import { crashBackOffKey, crashBackOffLimits } from './decide/compute-crash-back-off.ts'
-import { createPodMemory } from './pod-memory.ts'
+import { createPodHistory } from './pod-history.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 import { syncPod } from './sync-pod.ts'
 
@@ -25,7 +25,7 @@ const hash = containerHash(container)
 async function setUp(spec: Partial<PodSpec> = {}, answers: Partial<PodRuntime['calls']> = {}) {
   const made = await createPodRuntime({}, answers)
   const observer = { ...made.runtime.observer }
-  const memory = createPodMemory()
+  const history = createPodHistory()
   let network: string | undefined
   const settings = {
     runtimeName: 'fake',
@@ -45,10 +45,17 @@ async function setUp(spec: Partial<PodSpec> = {}, answers: Partial<PodRuntime['c
     never,
   )
   const reported: (string | undefined)[] = []
-  const onStatus = () => void reported.push(memory.status?.containerStatuses?.[0]?.state?.waiting?.reason)
+  const onStatus = () => void reported.push(history.status?.containerStatuses?.[0]?.state?.waiting?.reason)
   const sync = (signals = { shutdown: never, superseded: never }) =>
-    syncPod({ runtime: { ...made.runtime, observer }, settings, memory, probes, onStatus }, pod, signals)
-  return { ...made, observer, memory, sync, reported, setNetwork: (problem: string | undefined) => (network = problem) }
+    syncPod({ runtime: { ...made.runtime, observer }, settings, history, probes, onStatus }, pod, signals)
+  return {
+    ...made,
+    observer,
+    history,
+    sync,
+    reported,
+    setNetwork: (problem: string | undefined) => (network = problem),
+  }
 }
 
 function seen(...containers: readonly Partial<ObservedContainer>[]) {
@@ -68,21 +75,21 @@ describe('syncPod()', () => {
   })
 
   test('starts nothing without the cgroup that limits it, and tries again', async () => {
-    const { sync, runtime, memory, journal } = await setUp()
+    const { sync, runtime, history, journal } = await setUp()
     runtime.cgroups.ensure = async () => {
       throw new CgroupError('Cannot make the cgroup of the pod: ENOSPC')
     }
     assert.deepEqual(await sync(), { kind: 'wait', ms: 10_000, seen: undefined })
     assert.deepEqual(journal, ['refresh'])
-    assert.equal(memory.problem, 'Waits for its cgroup: Cannot make the cgroup of the pod: ENOSPC')
+    assert.equal(history.problem, 'Waits for its cgroup: Cannot make the cgroup of the pod: ENOSPC')
   })
 
   test('brings a pod up and looks at once whether that is all', async () => {
-    const { sync, observe, memory, journal } = await setUp({}, { startContainer: async () => (observe(seen({})), {}) })
+    const { sync, observe, history, journal } = await setUp({}, { startContainer: async () => (observe(seen({})), {}) })
     assert.deepEqual(await sync(), { kind: 'again' })
-    assert.equal(memory.status?.phase, 'Running')
+    assert.equal(history.status?.phase, 'Running')
     assert.equal(journal.at(-1), 'refresh')
-    assert.equal(memory.unsure, false)
+    assert.equal(history.unsure, false)
   })
 
   test('says what is true before it does what may take long, and only then', async () => {
@@ -108,20 +115,20 @@ describe('syncPod()', () => {
   })
 
   test('is finished with a pod that never restarts and lost its sandbox before all containers had run', async () => {
-    const { sync, observe, memory } = await setUp({
+    const { sync, observe, history } = await setUp({
       restartPolicy: 'Never',
       containers: [container, createContainer({ name: 'b' })],
     })
     observe({ ...seen({ state: 'exited' }), sandboxes: [createObservedSandbox({ ready: false })] })
     assert.deepEqual(await sync(), { kind: 'finished' })
-    assert.deepEqual([memory.status?.phase, memory.status?.reason], ['Failed', 'SandboxLost'])
+    assert.deepEqual([history.status?.phase, history.status?.reason], ['Failed', 'SandboxLost'])
   })
 
   test('is finished with a pod that has ended', async () => {
-    const { sync, observe, memory } = await setUp({ restartPolicy: 'Never' })
+    const { sync, observe, history } = await setUp({ restartPolicy: 'Never' })
     observe(seen({ state: 'exited' }))
     assert.deepEqual(await sync(), { kind: 'finished' })
-    assert.equal(memory.status?.phase, 'Succeeded')
+    assert.equal(history.status?.phase, 'Succeeded')
   })
 
   test('tells of a missing network once, and again when it is missing anew', async () => {
@@ -139,12 +146,12 @@ describe('syncPod()', () => {
   })
 
   test('asks the runtime before it does anything after an action that it could not look at', async () => {
-    const { sync, observer, journal, memory } = await setUp()
+    const { sync, observer, journal, history } = await setUp()
     const refresh = observer.refresh.bind(observer)
     const fails = failing('DeadlineExceeded')
     observer.refresh = async (uid) => (journal.includes('runPodSandbox') ? await fails() : await refresh(uid))
     assert.deepEqual(await sync(), { kind: 'wait', ms: 10_000, seen: undefined })
-    assert.equal(memory.unsure, true)
+    assert.equal(history.unsure, true)
     journal.length = 0
     // What is known without asking is still that there is nothing.
     observer.refresh = async (uid) => (await refresh(uid), seen({}))
@@ -198,7 +205,7 @@ describe('syncPod()', () => {
 
   test('remembers why there is no sandbox until there is one', async () => {
     let works = false
-    const { sync, memory, clock } = await setUp(
+    const { sync, history, clock } = await setUp(
       {},
       {
         runPodSandbox: async () => {
@@ -208,11 +215,11 @@ describe('syncPod()', () => {
       },
     )
     await sync()
-    assert.equal(memory.problem, 'Waits: Failed to create pod sandbox: no handler "gvisor"')
+    assert.equal(history.problem, 'Waits: Failed to create pod sandbox: no handler "gvisor"')
     works = true
     await clock.advance(1000)
     await sync()
-    assert.equal(memory.problem, undefined)
+    assert.equal(history.problem, undefined)
   })
 
   test('waits between two sandboxes that die at once', async () => {
@@ -230,21 +237,21 @@ describe('syncPod()', () => {
   })
 
   test('waits for the end of the back-off', async () => {
-    const { sync, observe, memory, clock } = await setUp()
-    memory.backOff.set(crashBackOffKey(container), { delayMs: 20_000, lastStartAt: clock.now() })
+    const { sync, observe, history, clock } = await setUp()
+    history.backOff.set(crashBackOffKey(container), { delayMs: 20_000, lastStartAt: clock.now() })
     observe(seen({ state: 'exited', exitCode: 1, finishedAt: clock.now() - 5000 }))
     const result = await sync()
     assert.equal(result.kind === 'wait' && result.ms, 15_000)
   })
 
   test('never waits past the deadline of the pod, and then ends it', async () => {
-    const { sync, observe, memory, clock, events } = await setUp({ activeDeadlineSeconds: 20 })
+    const { sync, observe, history, clock, events } = await setUp({ activeDeadlineSeconds: 20 })
     observe({ ...seen({}), sandboxes: [createObservedSandbox({ createdAt: clock.now() })] })
     const first = await sync()
     assert.equal(first.kind === 'wait' && first.ms, 20_000)
     await clock.advance(20_000)
     assert.deepEqual(await sync(), { kind: 'finished' })
-    assert.deepEqual([memory.status?.phase, memory.status?.reason], ['Failed', 'DeadlineExceeded'])
+    assert.deepEqual([history.status?.phase, history.status?.reason], ['Failed', 'DeadlineExceeded'])
     assert.equal(events.length, 1)
   })
 
@@ -291,22 +298,22 @@ describe('syncPod()', () => {
     })
 
     test('tries again later when they do not come', async () => {
-      const { sync, volumeNode, journal, clock, lines, memory } = await setUp(withVolume)
+      const { sync, volumeNode, journal, clock, lines, history } = await setUp(withVolume)
       volumeNode.behaviours.set('data', 'fails')
       const syncing = sync()
       await clock.advance(123_000)
       assert.deepEqual(await syncing, { kind: 'wait', ms: 10_000, seen: undefined })
       assert.deepEqual([journal, lines], [['refresh'], ['warn cannot bring the volumes of a pod, will try again']])
-      assert.equal(memory.wait, undefined)
-      assert.match(memory.problem ?? '', /^Waits for its volumes: unmounted volumes=\[data\]/v)
+      assert.equal(history.wait, undefined)
+      assert.match(history.problem ?? '', /^Waits for its volumes: unmounted volumes=\[data\]/v)
     })
 
     test('looks again when something about the pod changes meanwhile, and gives up when the pod is to end', async () => {
-      const { sync, volumeNode, clock, memory } = await setUp(withVolume)
+      const { sync, volumeNode, clock, history } = await setUp(withVolume)
       volumeNode.behaviours.set('data', 'hangs')
       const first = sync()
       await clock.advance(0)
-      memory.wait?.abort(new Error('news'))
+      history.wait?.abort(new Error('news'))
       assert.deepEqual(await first, { kind: 'again' })
       const end = new AbortController()
       const second = sync({ shutdown: never, superseded: end.signal })

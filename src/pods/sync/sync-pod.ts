@@ -18,7 +18,7 @@ import { computePodActions } from './decide/compute-pod-actions.ts'
 import { SandboxError } from './start/create-sandbox.ts'
 import { hasNewRunningParts } from './decide/has-new-running-parts.ts'
 import type { PodActions } from './decide/pod-actions.ts'
-import type { PodMemory } from './pod-memory.ts'
+import type { PodHistory } from './pod-history.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 import { removeLeftovers } from './stop/remove-leftovers.ts'
 import { isResizing } from './resize/compute-resize-actions.ts'
@@ -36,7 +36,7 @@ export interface SyncSettings {
 export interface SyncContext {
   readonly runtime: PodRuntime
   readonly settings: SyncSettings
-  readonly memory: PodMemory
+  readonly history: PodHistory
   readonly probes: Pick<PodProbes, 'sync' | 'status' | 'remember' | 'verdicts'>
   /** The status has changed, and the pass goes on with something that may take long. */
   readonly onStatus: () => void
@@ -70,7 +70,7 @@ export async function syncPod(context: SyncContext, pod: Pod, signals: ApplySign
   } catch (error) {
     if (signals.shutdown.aborted || signals.superseded.aborted) throw error
     if (!(error instanceof SandboxError) && !(error instanceof CriCallError)) throw error
-    context.memory.problem = `Waits: ${error.message}`
+    context.history.problem = `Waits: ${error.message}`
     const { uid } = pod.metadata
     context.runtime.log.warn('cannot bring pod to its spec, will try again', { pod: podLogName(pod), uid, error })
     // Whatever the failed call did or did not do is seen before the next try.
@@ -82,7 +82,7 @@ export async function syncPod(context: SyncContext, pod: Pod, signals: ApplySign
 }
 
 async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Promise<SyncResult> {
-  const { runtime, memory, probes } = context
+  const { runtime, history, probes } = context
   const seen = await look(context, pod)
   const observed = seen ?? emptyObservedPod(pod.metadata)
   const late = deadlinePassed(context, pod)
@@ -92,7 +92,7 @@ async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Prom
   await report(context, { pod, observed, override: late ? DEADLINE : undefined })
   await probes.remember(pod, observed)
   if (late) runtime.events.record(pod, { type: 'Normal', reason: 'DeadlineExceeded', message: DEADLINE_MESSAGE })
-  if (isTerminal(memory.status?.phase)) return { kind: 'finished' }
+  if (isTerminal(history.status?.phase)) return { kind: 'finished' }
 
   if (hasNetworkProblem(context, pod)) {
     return wait(context, pod, { ms: jitter(runtime, NETWORK_RETRY_MS), seen })
@@ -102,7 +102,7 @@ async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Prom
     pod,
     observed,
     probes: probes.verdicts,
-    backOff: memory.backOff,
+    backOff: history.backOff,
     actuated,
     now,
   })
@@ -111,8 +111,8 @@ async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Prom
     return { kind: 'finished' }
   }
   const pause =
-    actions.createSandbox && memory.lastSandboxAt !== undefined
-      ? memory.lastSandboxAt + SANDBOX_PAUSE_MS - runtime.clock.monotonic()
+    actions.createSandbox && history.lastSandboxAt !== undefined
+      ? history.lastSandboxAt + SANDBOX_PAUSE_MS - runtime.clock.monotonic()
       : 0
   if (pause > 0) return wait(context, pod, { ms: pause, seen })
   // Volumes and images may take long, and somebody wants to know that the node has the pod.
@@ -159,7 +159,7 @@ async function act(
   { pod, seen, observed, actions }: Pass,
   signals: ApplySignals,
 ): Promise<SyncResult> {
-  const { runtime, settings, memory } = context
+  const { runtime, settings, history } = context
   const does =
     actions.killPod ||
     actions.createSandbox ||
@@ -167,10 +167,10 @@ async function act(
     actions.resize !== undefined ||
     actions.kill.length > 0 ||
     actions.start.length > 0
-  if (does) memory.unsure = true
-  const input = { pod, observed, actions, memory, backOffLimits: settings.backOffLimits }
+  if (does) history.unsure = true
+  const input = { pod, observed, actions, history, backOffLimits: settings.backOffLimits }
   const complete = await applyPodActions(runtime, input, signals)
-  memory.problem = undefined
+  history.problem = undefined
   const fresh = does ? await relist(context, pod) : seen
   // A container that has to wait for its next start is shown as waiting at once, not when the wait is over.
   if (does || actions.backingOff.length > 0)
@@ -188,13 +188,13 @@ async function look(context: SyncContext, pod: Pod): Promise<ObservedPod | undef
   const known = context.runtime.observer.get(pod.metadata.uid)
   // A container that was made and not started may have been started since, by a call that seemed to fail.
   const inBetween = known?.containers.some(({ state }) => state === 'created') === true
-  return known === undefined || context.memory.unsure || inBetween ? await relist(context, pod) : known
+  return known === undefined || context.history.unsure || inBetween ? await relist(context, pod) : known
 }
 
-async function relist({ runtime, memory }: SyncContext, pod: Pod): Promise<ObservedPod | undefined> {
+async function relist({ runtime, history }: SyncContext, pod: Pod): Promise<ObservedPod | undefined> {
   try {
     const fresh = await runtime.observer.refresh(pod.metadata.uid)
-    memory.unsure = false
+    history.unsure = false
     return fresh
   } catch (error) {
     // A runtime that is away is a matter of the node; one that cannot say how this pod is, one of the pod.
@@ -207,32 +207,32 @@ async function relist({ runtime, memory }: SyncContext, pod: Pod): Promise<Obser
 }
 
 async function report(
-  { runtime, settings, memory, probes }: SyncContext,
+  { runtime, settings, history, probes }: SyncContext,
   update: Omit<Parameters<typeof updatePodStatus>[1], 'ended'>,
 ): Promise<void> {
-  await updatePodStatus({ runtime, memory, probes, runtimeName: settings.runtimeName }, { ...update, ended: false })
+  await updatePodStatus({ runtime, history, probes, runtimeName: settings.runtimeName }, { ...update, ended: false })
 }
 
 /** Tells the users of the pod once for each problem, however often it is looked at. */
-function hasNetworkProblem({ runtime, settings, memory }: SyncContext, pod: Pod): boolean {
+function hasNetworkProblem({ runtime, settings, history }: SyncContext, pod: Pod): boolean {
   const problem = pod.spec.hostNetwork === true ? undefined : settings.networkProblem()
-  if (problem !== undefined && problem !== memory.networkProblem) {
+  if (problem !== undefined && problem !== history.networkProblem) {
     const message = `network is not ready: ${problem}`
     runtime.events.record(pod, { type: 'Warning', reason: 'NetworkNotReady', message })
   }
-  memory.networkProblem = problem
+  history.networkProblem = problem
   return problem !== undefined
 }
 
 /** What is left over harms nobody, so a failure to remove it is no reason to hold up the pod. */
 async function trim(
-  { runtime, memory }: SyncContext,
+  { runtime, history }: SyncContext,
   { pod, observed }: { readonly pod: Pod; readonly observed: ObservedPod | undefined },
   shutdown: AbortSignal,
 ): Promise<void> {
   if (observed === undefined) return
   try {
-    const leftovers = computeLeftovers(observed, toLeftoverRule(runtime, memory))
+    const leftovers = computeLeftovers(observed, toLeftoverRule(runtime, history))
     await removeLeftovers(runtime, pod.metadata, leftovers, shutdown)
   } catch (error) {
     if (shutdown.aborted) throw error
@@ -272,15 +272,15 @@ function jitter(runtime: PodRuntime, ms: number): number {
   return ms * (1 + runtime.random() / 2)
 }
 
-function deadlineAt({ memory }: SyncContext, pod: Pod): number | undefined {
+function deadlineAt({ history }: SyncContext, pod: Pod): number | undefined {
   const seconds = pod.spec.activeDeadlineSeconds
-  const startTime = memory.status?.startTime
+  const startTime = history.status?.startTime
   return seconds === undefined || startTime === undefined ? undefined : Date.parse(startTime) + seconds * 1000
 }
 
 function deadlinePassed(context: SyncContext, pod: Pod): boolean {
   const deadline = deadlineAt(context, pod)
-  const phase = context.memory.status?.phase
+  const phase = context.history.status?.phase
   return (
     deadline !== undefined && context.runtime.clock.now() >= deadline && phase !== 'Failed' && phase !== 'Succeeded'
   )

@@ -9,7 +9,7 @@ import { computePodStatus } from '../status/compute-pod-status.ts'
 import { usesLog } from '../status/compute-termination-message.ts'
 import type { StatusInput } from '../status/status-input.ts'
 import type { PodProbes } from '../probes/pod-probes.ts'
-import type { PodMemory } from './pod-memory.ts'
+import type { PodHistory } from './pod-history.ts'
 import type { PodRuntime } from './pod-runtime.ts'
 
 const TERMINATION_MESSAGE_BYTES = 4096
@@ -28,23 +28,23 @@ export interface StatusUpdate {
 export interface StatusContext {
   readonly runtime: PodRuntime
   readonly runtimeName: string
-  readonly memory: PodMemory
+  readonly history: PodHistory
   readonly probes: Pick<PodProbes, 'status'>
 }
 
 /** Computes the status of a pod anew and keeps it. */
 export async function updatePodStatus(context: StatusContext, update: StatusUpdate): Promise<void> {
-  const { runtime, runtimeName, memory, probes } = context
+  const { runtime, runtimeName, history, probes } = context
   const { pod, observed, ended, override } = update
-  await readTerminationMessages(runtime, { pod, observed }, memory)
-  const before = memory.status
-  memory.status = computePodStatus({
+  await readTerminationMessages(runtime, { pod, observed }, history)
+  const before = history.status
+  history.status = computePodStatus({
     pod,
     observed,
     previous: before,
-    waiting: memory.waiting,
+    waiting: history.waiting,
     ...probes.status(pod, observed),
-    terminationMessages: memory.terminationMessages,
+    terminationMessages: history.terminationMessages,
     actuated: runtime.allocations.actuated(pod.metadata.uid),
     resize: runtime.resizes.conditions(pod.metadata.uid),
     deviceHealth: runtime.injections.health(pod),
@@ -52,11 +52,11 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
     runtimeName,
     nodeIps: runtime.node.container.ips,
     qosClass: computeQosClass(pod),
-    override: override ?? memory.eviction,
+    override: override ?? history.eviction,
     now: runtime.clock.now(),
   })
-  noteStart(runtime, { pod, isFirst: before === undefined }, memory)
-  if (before !== undefined) countEnds(runtime, pod, before, memory.status)
+  noteStart(runtime, { pod, isFirst: before === undefined }, history)
+  if (before !== undefined) countEnds(runtime, pod, before, history.status)
 }
 
 /** Ends that this agent saw, each once. */
@@ -82,10 +82,10 @@ function listStatuses({
 function noteStart(
   { clock, metrics }: PodRuntime,
   { pod, isFirst }: { readonly pod: Pod; readonly isFirst: boolean },
-  memory: PodMemory,
+  history: PodHistory,
 ): void {
-  if (memory.hasRun || memory.status?.phase !== 'Running') return
-  memory.hasRun = true
+  if (history.hasRun || history.status?.phase !== 'Running') return
+  history.hasRun = true
   const seenAt = Date.parse(pod.metadata.annotations?.[CONFIG_SEEN_ANNOTATION] ?? '')
   if (!isFirst && Number.isFinite(seenAt)) metrics.podStart((clock.now() - seenAt) / 1000)
 }
@@ -94,14 +94,14 @@ function noteStart(
 async function readTerminationMessages(
   runtime: PodRuntime,
   { pod, observed }: Pick<StatusUpdate, 'pod' | 'observed'>,
-  memory: PodMemory,
+  history: PodHistory,
 ): Promise<void> {
   const exited = observed.containers.filter(({ state }) => state === 'exited')
-  for (const id of memory.terminationMessages.keys())
-    if (!exited.some((container) => container.id === id)) memory.terminationMessages.delete(id)
+  for (const id of history.terminationMessages.keys())
+    if (!exited.some((container) => container.id === id)) history.terminationMessages.delete(id)
   for (const container of exited) {
-    if (!memory.terminationMessages.has(container.id))
-      memory.terminationMessages.set(container.id, await readMessageOf(runtime, pod, container))
+    if (!history.terminationMessages.has(container.id))
+      history.terminationMessages.set(container.id, await readMessageOf(runtime, pod, container))
   }
 }
 

@@ -1,5 +1,5 @@
 import type { VolumeDriver, VolumeMeasure } from './mounted-volume.ts'
-import type { NoteStep } from './note-step.ts'
+import type { NoteStep } from '../../base/telemetry/note-step.ts'
 import type { ReadyVolume, VolumePlace, DesiredVolume } from './desired-volume.ts'
 
 /** A volume that is to be brought, with what the agent knows of it. */

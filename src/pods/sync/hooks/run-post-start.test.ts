@@ -3,24 +3,24 @@ import { describe, test } from 'node:test'
 import { createContainer, createPod } from '../../../../test/builders/create-pod.ts'
 import { createPodRuntime } from '../../../../test/component/create-pod-runtime.ts'
 import type { Lifecycle } from '../../../model/generated/core-v1.ts'
-import { createPodMemory } from '../pod-memory.ts'
+import { createPodHistory } from '../pod-history.ts'
 import { runPostStart } from './run-post-start.ts'
 
 async function setUp(lifecycle: Lifecycle) {
   const execSync = async ({ cmd }: { cmd?: readonly string[] }) => ({ exitCode: cmd?.[0] === 'fail' ? 1 : 0 }) as never
   const made = await createPodRuntime({}, { execSync })
   const container = createContainer({ lifecycle })
-  const memory = createPodMemory()
+  const history = createPodHistory()
   const started = {
     pod: createPod({ spec: { terminationGracePeriodSeconds: 9, containers: [container] } }),
     kinded: { kind: 'regular' as const, container },
     containerId: 'c-1',
     podIp: '10.0.0.1',
-    memory,
+    history,
   }
   const superseded = new AbortController()
   const signals = { shutdown: new AbortController().signal, superseded: superseded.signal }
-  return { ...made, memory, superseded, run: () => runPostStart(made.runtime, started, signals) }
+  return { ...made, history, superseded, run: () => runPostStart(made.runtime, started, signals) }
 }
 
 describe('runPostStart()', () => {
@@ -37,7 +37,7 @@ describe('runPostStart()', () => {
   })
 
   test('stops the container when the hook fails, with its grace and its other hook', async () => {
-    const { run, journal, events, memory, clock } = await setUp({
+    const { run, journal, events, history, clock } = await setUp({
       postStart: { exec: { command: ['fail'] } },
       preStop: { sleep: { seconds: 2 } },
     })
@@ -50,7 +50,7 @@ describe('runPostStart()', () => {
       'Warning FailedPostStartHook PostStartHook failed',
       'Normal Killing Container main failed its postStart hook, will be stopped',
     ])
-    assert.deepEqual([memory.graces.size, clock.sleeping], [0, 0])
+    assert.deepEqual([history.graces.size, clock.sleeping], [0, 0])
   })
 
   test('is given up when the pod is to end, and stops nothing', async () => {

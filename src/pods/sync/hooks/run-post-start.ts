@@ -5,7 +5,7 @@ import { podLogName } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { computeContainerGrace } from '../decide/compute-grace.ts'
 import { Grace } from '../stop/grace.ts'
-import type { PodMemory } from '../pod-memory.ts'
+import type { PodHistory } from '../pod-history.ts'
 import type { PodRuntime } from '../pod-runtime.ts'
 import { stopContainer } from '../stop/stop-container.ts'
 import { HookError } from './hook-error.ts'
@@ -17,7 +17,7 @@ export interface PostStart {
   readonly kinded: KindedContainer
   readonly containerId: string
   readonly podIp: string | undefined
-  readonly memory: PodMemory
+  readonly history: PodHistory
 }
 
 /** Runs the hook of a container that has just started. When it fails the container is stopped, and did not start as far as users see. */
@@ -50,7 +50,7 @@ export async function runPostStart(
     using grace = new Grace({
       clock: runtime.clock,
       seconds: computeContainerGrace(pod),
-      among: started.memory.graces,
+      among: started.history.graces,
     })
     const message = `Container ${container.name} failed its postStart hook, will be stopped`
     const stop = { ...started, container: { id: containerId, name: container.name }, grace, message, after: [] }

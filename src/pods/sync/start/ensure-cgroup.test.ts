@@ -11,7 +11,7 @@ import { noCgroups } from '../../../../test/fakes/no-cgroups.ts'
 import { CgroupError } from '../../../model/resources/cgroup-error.ts'
 import { ensureCgroup } from './ensure-cgroup.ts'
 import type { PodActions } from '../decide/pod-actions.ts'
-import { createPodMemory } from '../pod-memory.ts'
+import { createPodHistory } from '../pod-history.ts'
 
 const never = new AbortController().signal
 const signals = { shutdown: never, superseded: never }
@@ -36,10 +36,10 @@ async function setUp(ensure: () => Promise<boolean>) {
   let asked = 0
   const cgroups = { ...noCgroups, ensure: () => ((asked += 1), ensure()) }
   const { runtime, journal, events } = await createPodRuntime({ cgroups })
-  const memory = createPodMemory()
+  const history = createPodHistory()
   const run = (observed: typeof absent, actions: PodActions) =>
-    ensureCgroup({ runtime, memory }, { pod, observed, actions }, signals)
-  return { run, memory, journal, events, asked: () => asked }
+    ensureCgroup({ runtime, history }, { pod, observed, actions }, signals)
+  return { run, history, journal, events, asked: () => asked }
 }
 
 describe('bringCgroup()', () => {
@@ -70,20 +70,20 @@ describe('bringCgroup()', () => {
 
   test('stops what runs when its cgroup was lost, so that it starts again within one', async () => {
     const answers = [false, true]
-    const { run, memory, journal } = await setUp(async () => answers.shift() ?? false)
+    const { run, history, journal } = await setUp(async () => answers.shift() ?? false)
     assert.equal(await run(running, nothing), 'there')
     assert.equal(await run(running, nothing), 'changed')
     assert.deepEqual(journal, ['stopContainer c-1 30', 'stopPodSandbox s-1'])
-    assert.equal(memory.unsure, true)
+    assert.equal(history.unsure, true)
   })
 
   test('tells when it cannot be made, and waits', async () => {
-    const { run, memory, events } = await setUp(async () => {
+    const { run, history, events } = await setUp(async () => {
       throw new CgroupError('Cannot make the cgroup of the pod: ENOSPC')
     })
     assert.equal(await run(absent, starting), 'missing')
     assert.deepEqual(events, ['Warning FailedToCreatePodContainer Cannot make the cgroup of the pod: ENOSPC'])
-    assert.equal(memory.problem, 'Waits for its cgroup: Cannot make the cgroup of the pod: ENOSPC')
+    assert.equal(history.problem, 'Waits for its cgroup: Cannot make the cgroup of the pod: ENOSPC')
   })
 
   test('hides no other fault', async () => {

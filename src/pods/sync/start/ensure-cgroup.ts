@@ -7,7 +7,7 @@ import type { ApplySignals } from '../apply-signals.ts'
 import { computeContainerGrace } from '../decide/compute-grace.ts'
 import { Grace } from '../stop/grace.ts'
 import type { PodActions } from '../decide/pod-actions.ts'
-import type { PodMemory } from '../pod-memory.ts'
+import type { PodHistory } from '../pod-history.ts'
 import type { PodRuntime } from '../pod-runtime.ts'
 import { stopPod } from '../stop/stop-pod.ts'
 
@@ -16,7 +16,7 @@ type EnsuredCgroup = 'there' | 'changed' | 'missing'
 
 /** Whatever starts or runs has a cgroup that limits all of the pod together; it comes before volumes, which may be memory. */
 export async function ensureCgroup(
-  { runtime, memory }: { readonly runtime: PodRuntime; readonly memory: PodMemory },
+  { runtime, history }: { readonly runtime: PodRuntime; readonly history: PodHistory },
   { pod, observed, actions }: { readonly pod: Pod; readonly observed: ObservedPod; readonly actions: PodActions },
   signals: ApplySignals,
 ): Promise<EnsuredCgroup> {
@@ -27,12 +27,12 @@ export async function ensureCgroup(
   try {
     const isNew = await runtime.cgroups.ensure(pod)
     // What ran before this agent may have its cgroup elsewhere; it is left alone.
-    const wasLost = isNew && runs && memory.hasCgroup
-    memory.hasCgroup = true
+    const wasLost = isNew && runs && history.hasCgroup
+    history.hasCgroup = true
     if (!wasLost) return 'there'
   } catch (error) {
     if (!(error instanceof CgroupError)) throw error
-    memory.problem = `Waits for its cgroup: ${error.message}`
+    history.problem = `Waits for its cgroup: ${error.message}`
     runtime.events.record(pod, { type: 'Warning', reason: 'FailedToCreatePodContainer', message: error.message })
     runtime.log.warn('cannot make the cgroup of a pod, will try again', { pod: podLogName(pod), uid, error })
     return 'missing'
@@ -41,8 +41,8 @@ export async function ensureCgroup(
     pod: podLogName(pod),
     uid,
   })
-  memory.unsure = true
-  using grace = new Grace({ clock: runtime.clock, seconds: computeContainerGrace(pod), among: memory.graces })
+  history.unsure = true
+  using grace = new Grace({ clock: runtime.clock, seconds: computeContainerGrace(pod), among: history.graces })
   await stopPod(runtime, { pod, observed, grace }, signals.shutdown)
   return 'changed'
 }

@@ -4,7 +4,7 @@ import type { Pod } from '../../../model/pod/pod.ts'
 import { VolumesError } from '../../../model/pod/volumes-error.ts'
 import type { ApplySignals } from '../apply-signals.ts'
 import type { PodActions } from '../decide/pod-actions.ts'
-import type { PodMemory } from '../pod-memory.ts'
+import type { PodHistory } from '../pod-history.ts'
 import type { PodRuntime } from '../pod-runtime.ts'
 
 /** Changed: something about the pod is news, and it has to be looked at again. Missing: tried for long enough, or in vain. */
@@ -12,7 +12,7 @@ export type EnsuredVolumes = 'there' | 'changed' | 'missing'
 
 /** Whatever starts needs its volumes, and waits for them. What runs has them: they are only looked after. */
 export async function mountVolumes(
-  { runtime, memory }: { readonly runtime: PodRuntime; readonly memory: PodMemory },
+  { runtime, history }: { readonly runtime: PodRuntime; readonly history: PodHistory },
   { pod, actions }: { readonly pod: Pod; readonly actions: PodActions },
   signals: ApplySignals,
 ): Promise<EnsuredVolumes> {
@@ -23,7 +23,7 @@ export async function mountVolumes(
     return 'there'
   }
   using scope = new AbortScope(signals.superseded)
-  memory.wait = scope
+  history.wait = scope
   try {
     await volumes.ensure({ pod, noteStep }, scope.signal)
     return 'there'
@@ -31,7 +31,7 @@ export async function mountVolumes(
     signals.superseded.throwIfAborted()
     if (scope.signal.aborted) return 'changed'
     if (!(error instanceof VolumesError)) throw error
-    memory.problem = `Waits for its volumes: ${error.message}`
+    history.problem = `Waits for its volumes: ${error.message}`
     log.warn('cannot bring the volumes of a pod, will try again', {
       pod: podLogName(pod),
       uid: pod.metadata.uid,
@@ -39,6 +39,6 @@ export async function mountVolumes(
     })
     return 'missing'
   } finally {
-    memory.wait = undefined
+    history.wait = undefined
   }
 }

@@ -1,9 +1,7 @@
 import type { ContainerInjections } from '../../containers/container-injections.ts'
 import type { Container, EphemeralContainer, ResourceStatus } from '../../../model/generated/core-v1.ts'
 import type { Pod, PodUid } from '../../../model/pod/pod.ts'
-
-/** Shows what is done for a pod, under its name, while it is done. */
-type NoteStep = <T>(name: string, work: () => Promise<T>) => Promise<T>
+import type { NoteStep } from '../../../base/telemetry/note-step.ts'
 
 /** One who adds something to containers that their spec only counts or names, such as devices. */
 export interface PodInjections {

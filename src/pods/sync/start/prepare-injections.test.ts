@@ -7,7 +7,7 @@ import { InjectionsError } from '../../../model/pod/injections-error.ts'
 import { prepareInjections } from './prepare-injections.ts'
 import type { PodActions } from '../decide/pod-actions.ts'
 import type { PodInjections } from './pod-injections.ts'
-import { createPodMemory } from '../pod-memory.ts'
+import { createPodHistory } from '../pod-history.ts'
 import { releaseInjections } from '../stop/release-injections.ts'
 
 const never = new AbortController().signal
@@ -17,27 +17,27 @@ const RESTS = { createSandbox: false, start: [] } as unknown as PodActions
 
 async function setUp(injections: Partial<PodInjections>) {
   const { runtime, lines } = await createPodRuntime({ injections: { ...noInjections, ...injections } })
-  const memory = createPodMemory()
+  const history = createPodHistory()
   const run = (actions: PodActions, superseded = never) =>
-    prepareInjections({ runtime, memory }, { pod, actions }, { superseded, shutdown: never })
-  return { runtime, memory, lines, run }
+    prepareInjections({ runtime, history }, { pod, actions }, { superseded, shutdown: never })
+  return { runtime, history, lines, run }
 }
 
 describe('bringExtras()', () => {
   test('whatever starts waits for what its pod was promised; what runs does not', async () => {
     let asked = 0
-    const { run, memory } = await setUp({ ensure: async () => void (asked += 1) })
+    const { run, history } = await setUp({ ensure: async () => void (asked += 1) })
     assert.deepEqual([await run(RESTS), asked], ['there', 0])
-    assert.deepEqual([await run(STARTS), asked, memory.wait], ['there', 1, undefined])
+    assert.deepEqual([await run(STARTS), asked, history.wait], ['there', 1, undefined])
   })
 
   test('what fails is tried again and told', async () => {
     const ensure = async () => {
       throw new InjectionsError('not yet')
     }
-    const { run, memory, lines } = await setUp({ ensure })
+    const { run, history, lines } = await setUp({ ensure })
     assert.equal(await run(STARTS), 'missing')
-    assert.equal(memory.problem, 'Waits for its devices: not yet')
+    assert.equal(history.problem, 'Waits for its devices: not yet')
     assert.deepEqual(lines, ['warn cannot bring the devices of a pod, will try again'])
   })
 
@@ -56,9 +56,9 @@ describe('bringExtras()', () => {
       new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason as Error))
       })
-    const { run, memory } = await setUp({ ensure })
+    const { run, history } = await setUp({ ensure })
     const first = run(STARTS)
-    memory.wait?.abort(new Error('news'))
+    history.wait?.abort(new Error('news'))
     assert.equal(await first, 'changed')
     const end = new AbortController()
     const second = run(STARTS, end.signal)
@@ -78,12 +78,12 @@ test('releaseExtras() says when to try again, and what for only once', async () 
     const error = answers.shift()
     if (error !== undefined) throw error
   }
-  const { runtime, lines, memory } = await setUp({ release })
-  const ended = { ...pod.metadata, memory }
+  const { runtime, lines, history } = await setUp({ release })
+  const ended = { ...pod.metadata, history }
   assert.equal(await releaseInjections(runtime, ended, never), 10_000)
-  assert.equal(memory.problem, 'Waits until its devices are given back: busy')
+  assert.equal(history.problem, 'Waits until its devices are given back: busy')
   assert.equal(await releaseInjections(runtime, ended, never), 10_000)
   assert.equal(await releaseInjections(runtime, ended, never), undefined)
-  assert.equal(memory.problem, undefined)
+  assert.equal(history.problem, undefined)
   assert.deepEqual(lines, ['warn cannot give back the devices of a pod, will try again'])
 })

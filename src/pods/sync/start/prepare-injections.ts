@@ -5,7 +5,7 @@ import { podLogName } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import type { ApplySignals } from '../apply-signals.ts'
 import type { PodActions } from '../decide/pod-actions.ts'
-import type { PodMemory } from '../pod-memory.ts'
+import type { PodHistory } from '../pod-history.ts'
 import type { PodRuntime } from '../pod-runtime.ts'
 
 /** Changed: something about the pod is news, and it has to be looked at again. Missing: it is tried again. An end is the pod's. */
@@ -13,13 +13,13 @@ type PreparedInjections = 'there' | 'changed' | 'missing' | PodEnd
 
 /** Whatever starts needs what its pod was promised, such as devices, and waits for it. */
 export async function prepareInjections(
-  { runtime, memory }: { readonly runtime: PodRuntime; readonly memory: PodMemory },
+  { runtime, history }: { readonly runtime: PodRuntime; readonly history: PodHistory },
   { pod, actions }: { readonly pod: Pod; readonly actions: PodActions },
   signals: ApplySignals,
 ): Promise<PreparedInjections> {
   if (!actions.createSandbox && actions.start.length === 0) return 'there'
   using scope = new AbortScope(signals.superseded)
-  memory.wait = scope
+  history.wait = scope
   try {
     await runtime.injections.ensure(
       { pod, startsAgain: actions.createSandbox, noteStep: runtime.noteStep },
@@ -35,10 +35,10 @@ export async function prepareInjections(
       runtime.log.warn('pod cannot have what it was promised, it ends', fields)
       return error.end
     }
-    memory.problem = `Waits for its devices: ${error.message}`
+    history.problem = `Waits for its devices: ${error.message}`
     runtime.log.warn('cannot bring the devices of a pod, will try again', fields)
     return 'missing'
   } finally {
-    memory.wait = undefined
+    history.wait = undefined
   }
 }

@@ -4,7 +4,7 @@ import type { ObservedContainer, ObservedPod } from '../../../model/pod/observed
 import type { Pod } from '../../../model/pod/pod.ts'
 import { Grace } from '../stop/grace.ts'
 import type { ContainerReset } from '../decide/pod-actions.ts'
-import type { PodMemory } from '../pod-memory.ts'
+import type { PodHistory } from '../pod-history.ts'
 import type { PodRuntime } from '../pod-runtime.ts'
 import { removeContainer } from '../stop/remove-container.ts'
 import { stopContainer } from '../stop/stop-container.ts'
@@ -13,7 +13,7 @@ import { findPodIp } from '../stop/stop-pod.ts'
 export interface ResetRequest {
   readonly pod: Pod
   readonly observed: ObservedPod
-  readonly memory: PodMemory
+  readonly history: PodHistory
   readonly reset: ContainerReset
 }
 
@@ -29,10 +29,10 @@ async function removeInstance(
   request: ResetRequest,
   { instance, signal }: { readonly instance: ObservedContainer; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { pod, memory } = request
+  const { pod, history } = request
   const { id, name, state } = instance
   if (state === 'running' || state === 'unknown') {
-    using grace = new Grace({ clock: runtime.clock, seconds: 0, among: memory.graces })
+    using grace = new Grace({ clock: runtime.clock, seconds: 0, among: history.graces })
     const podIp = findPodIp(runtime, request)
     const message = `Stopping container ${name}, all containers of the pod are restarted`
     await stopContainer(runtime, { pod, container: { id, name }, podIp, grace, message, after: [] }, signal)
@@ -40,7 +40,7 @@ async function removeInstance(
   await removeOlderLogs(runtime, instance)
   await runtime.files.removeLogs('', containerLogSymlink(pod, name, id))
   await removeContainer(runtime, { uid: pod.metadata.uid, id }, signal)
-  memory.waiting.delete(name)
+  history.waiting.delete(name)
 }
 
 /** The newest log tells the next instance its number, and readers the last words; without an end to the older ones they fill the disk. */

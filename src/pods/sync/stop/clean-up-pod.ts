@@ -51,7 +51,7 @@ export async function cleanUpPod(runtime: PodRuntime, ended: EndedPod, shutdown:
     return { kind: 'wait', ms: RETRY_MS, seen: known, isFinished: false }
   ended.onUnmounted()
   if (ended.wanted) {
-    const rule = toLeftoverRule(runtime, ended.memory)
+    const rule = toLeftoverRule(runtime, ended.history)
     const leftovers = ended.keepsRemains ? computeLeftovers(observed, rule) : observed
     await removeLeftovers(runtime, observed, leftovers, shutdown)
     if (!ended.isFinished) await runtime.cgroups.remove(uid)

@@ -3,7 +3,7 @@ import type { ObservedPod } from '../../../model/pod/observed-pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { Grace } from './grace.ts'
 import { hasNewRunningParts } from '../decide/has-new-running-parts.ts'
-import type { PodMemory } from '../pod-memory.ts'
+import type { PodHistory } from '../pod-history.ts'
 import type { PodRuntime } from '../pod-runtime.ts'
 import { stopPod } from './stop-pod.ts'
 
@@ -13,7 +13,7 @@ export interface EndingPod {
   readonly pod: Pod | undefined
   /** What is known of it when asked; it may be older than what was done. */
   readonly observed: () => ObservedPod
-  readonly memory: PodMemory
+  readonly history: PodHistory
 }
 
 export interface StopResult {
@@ -27,15 +27,15 @@ const RETRY_MS = 1000
 /** Stops all there is of a pod and looks at what came of it. */
 export async function stopAndRefresh(
   runtime: PodRuntime,
-  { pod, observed, memory, graceSeconds }: EndingPod & { readonly graceSeconds: number },
+  { pod, observed, history, graceSeconds }: EndingPod & { readonly graceSeconds: number },
   shutdown: AbortSignal,
 ): Promise<StopResult> {
   const { uid, namespace, name } = observed()
   // A sandbox that is stopped takes its containers with it: one that a pass started, and nobody has seen yet, must get its grace too.
-  if (memory.unsure) await runtime.observer.refresh(uid)
-  memory.unsure = false
+  if (history.unsure) await runtime.observer.refresh(uid)
+  history.unsure = false
   const known = observed()
-  using grace = new Grace({ clock: runtime.clock, seconds: graceSeconds, among: memory.graces })
+  using grace = new Grace({ clock: runtime.clock, seconds: graceSeconds, among: history.graces })
   await stopPod(runtime, { pod, observed: known, grace }, shutdown)
   const seen = await runtime.observer.refresh(uid)
   if (seen === undefined || !hasRunningParts(seen)) return { seen, retryMs: undefined }

@@ -5,7 +5,7 @@ import { podLogName } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { VolumePart } from './compute-container-mounts.ts'
-import type { NoteStep } from '../note-step.ts'
+import type { NoteStep } from '../../../base/telemetry/note-step.ts'
 import type { VolumeFolders } from '../take-down-volume.ts'
 
 export interface BindPartDeps {

@@ -7,7 +7,7 @@ import type { Grace } from './stop/grace.ts'
 import { PodStartup } from './pod-startup.ts'
 
 /** What a worker remembers of its pod between passes. It ends with the worker. */
-export interface PodMemory {
+export interface PodHistory {
   /** By container name: why it does not run. */
   readonly waiting: Map<string, WaitingReason>
   /** By crashBackOffKey(). */
@@ -41,7 +41,7 @@ export interface PodMemory {
   eviction: StatusInput['override']
 }
 
-export function createPodMemory(pod?: Pod): PodMemory {
+export function createPodHistory(pod?: Pod): PodHistory {
   return {
     waiting: new Map(),
     backOff: new Map(),
