@@ -78,6 +78,15 @@ describe('the documentation', () => {
     assert.equal(rows.length, table.split('\n').filter((line) => line.startsWith('|')).length - 2)
   })
 
+  test('links every checklist from the page of the architecture', () => {
+    const page = readFileSync(join(root, 'docs/ARCHITECTURE.md'), 'utf8')
+    const lists = readdirSync(join(root, 'docs/checklists'))
+    assert.deepEqual(
+      lists.filter((name) => !page.includes(`](checklists/${name})`)),
+      [],
+    )
+  })
+
   test('gives each decision a status and its alternatives', () => {
     const folder = join(root, 'docs/decisions')
     const faults = readdirSync(folder).flatMap((name) => {
