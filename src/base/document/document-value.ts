@@ -33,3 +33,13 @@ export class SyntaxProblem extends Error {
     this.offset = offset
   }
 }
+
+/**
+ * The longest single value, in characters. The API takes objects of about 1.5 MB, so nothing real is longer; reading one of 9 MB blocks the process
+ * for seconds and costs hundreds of megabytes.
+ */
+export const MAX_SCALAR_LENGTH = 2 * 1024 * 1024
+
+export function tooLong(length: number): string {
+  return `a value of ${length} characters, expected at most ${MAX_SCALAR_LENGTH}`
+}

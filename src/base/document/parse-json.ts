@@ -1,4 +1,4 @@
-import { SyntaxProblem } from './document-value.ts'
+import { MAX_SCALAR_LENGTH, SyntaxProblem, tooLong } from './document-value.ts'
 import type { DocumentValue, ParsedText, Segments } from './document-value.ts'
 import { PositionIndex, setKey } from './position-index.ts'
 
@@ -6,7 +6,8 @@ import { PositionIndex, setKey } from './position-index.ts'
 const MAX_DEPTH = 200
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y
 // eslint-disable-next-line no-control-regex -- JSON forbids them in strings.
-const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/y
+const CHARACTERS = /[^"\\\u0000-\u001f]*/y
+const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y
 const WORD = /true|false|null/y
 const SPACE = /[ \t\r\n]*/y
 
@@ -107,9 +108,20 @@ class JsonReader {
   }
 
   #readString(): string {
-    const source = this.#match(STRING)
-    if (source === undefined) throw this.#problem('expected a complete string')
-    return JSON.parse(source) as string
+    const start = this.#offset
+    this.#offset += 1
+    // Step by step: one pattern for the whole string overflows the stack of the pattern engine.
+    do this.#match(CHARACTERS)
+    while (this.#match(ESCAPE) !== undefined)
+    if (this.#text[this.#offset] !== '"') {
+      this.#offset = start
+      throw this.#problem('expected a complete string')
+    }
+    this.#offset += 1
+    const length = this.#offset - start
+    if (length > MAX_SCALAR_LENGTH) throw new SyntaxProblem(tooLong(length), start)
+    // As Go does it, half of a surrogate pair becomes U+FFFD.
+    return (JSON.parse(this.#text.slice(start, this.#offset)) as string).toWellFormed()
   }
 
   #readWord(): DocumentValue {
@@ -128,8 +140,8 @@ class JsonReader {
   }
 
   #problem(rule: string): SyntaxProblem {
-    const isTerminal = this.#offset >= this.#text.length
-    return new SyntaxProblem(isTerminal ? `the text ends too early: ${rule}` : rule, this.#offset)
+    const isAtEnd = this.#offset >= this.#text.length
+    return new SyntaxProblem(isAtEnd ? `the text ends too early: ${rule}` : rule, this.#offset)
   }
 }
 

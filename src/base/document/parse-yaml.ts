@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
-import type { Node, Pair, ParsedNode, YAMLMap } from 'yaml'
-import { SyntaxProblem } from './document-value.ts'
+import type { Node, Pair, ParsedNode, Scalar, YAMLMap } from 'yaml'
+import { MAX_SCALAR_LENGTH, SyntaxProblem, tooLong } from './document-value.ts'
 import type { DocumentObject, DocumentValue, ParsedText, Segments } from './document-value.ts'
 import { PositionIndex, setKey } from './position-index.ts'
 import { toYamlScalar } from './yaml-scalar.ts'
@@ -11,6 +11,11 @@ const MAX_DEPTH = 200
 // Values that aliases add by repeating what an anchor names; keeps "a billion laughs" from growing.
 const MAX_ALIASED_VALUES = 20_000
 
+// Go's parser knows these as floats, and cannot pass them on as JSON.
+const NOT_FINITE = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/
+// Any escape, so that an escaped backslash is passed over; the first group is half of a surrogate pair.
+const ESCAPE = /\\(?:((?:u|U0000)[dD][89a-fA-F][\da-fA-F]{2})|[^])/g
+
 type Yaml = typeof import('yaml')
 // Loading takes some 20 ms, which a node with JSON manifests, or with none, need not spend.
 const requireYaml = createRequire(import.meta.url)
@@ -20,7 +25,7 @@ let loaded: Yaml | undefined
 export function parseYaml(text: string): ParsedText {
   loaded ??= requireYaml('yaml') as Yaml
   const { root, secondAt } = composeOne(loaded, text)
-  const builder = new ValueBuilder(loaded)
+  const builder = new ValueBuilder(loaded, text)
   const value = builder.build(root, 0)
   const start = root?.range?.[0] ?? 0
   const { positions } = builder
@@ -64,6 +69,8 @@ function* boundedTokens(yaml: Yaml, text: string) {
     if (lexeme === '[' || lexeme === '{') depth++
     else if (lexeme === ']' || lexeme === '}') depth--
     if (depth > MAX_DEPTH) throw new SyntaxProblem('nested too deeply', offset)
+    if (lexeme.length > MAX_SCALAR_LENGTH && !lexeme.startsWith('#'))
+      throw new SyntaxProblem(tooLong(lexeme.length), offset)
     if (++count > MAX_TOKENS) throw new SyntaxProblem('too many values', offset)
     yield* parser.next(lexeme)
     offset = parser.offset
@@ -85,12 +92,14 @@ interface Anchored {
 class ValueBuilder {
   readonly positions = new PositionIndex()
   readonly #yaml: Yaml
+  readonly #text: string
   readonly #anchors = new Map<string, Anchored | 'open'>()
   #aliased = 0
   #size = 0
 
-  constructor(yaml: Yaml) {
+  constructor(yaml: Yaml, text: string) {
     this.#yaml = yaml
+    this.#text = text
   }
 
   build(node: Node | ParsedNode | null, depth: number): DocumentValue {
@@ -180,13 +189,23 @@ class ValueBuilder {
     return found.value
   }
 
-  #toScalar(node: { readonly source?: string; readonly type?: string; readonly tag?: string }): DocumentValue {
+  #toScalar(node: Scalar): DocumentValue {
     const source = node.source ?? ''
+    if (node.type === 'QUOTE_DOUBLE') this.#checkEscapes(node)
     const tag = node.tag?.replace('tag:yaml.org,2002:', '!!')
     if (tag === '!!binary') return Buffer.from(source, 'base64').toString('utf8')
     const isPlain = node.type === 'PLAIN' && (tag === undefined || tag === '!!null')
     const isTyped = tag === '!!int' || tag === '!!float' || tag === '!!bool'
-    return isPlain || isTyped ? toYamlScalar(source) : source
+    if (!isPlain && !isTyped) return source
+    if (NOT_FINITE.test(source)) throw new SyntaxProblem(`${source} is no number that JSON can hold`, startOf(node))
+    return toYamlScalar(source)
+  }
+
+  /** As in Go, an escape names a whole character: also the two halves of a surrogate pair are none. */
+  #checkEscapes(node: Scalar): void {
+    const [start, end] = node.range ?? [0, 0]
+    for (const { 1: half, index } of this.#text.slice(start, end).matchAll(ESCAPE))
+      if (half !== undefined) throw new SyntaxProblem(`\\${half} is no Unicode character`, start + index)
   }
 }
 

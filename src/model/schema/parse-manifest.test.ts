@@ -38,6 +38,13 @@ describe('parseManifest()', () => {
     ['integers beyond 2^53 exactly', 'a: 9007199254740993', { a: 9007199254740993n }],
     ['the same in JSON', '{"a": -9223372036854775808}', { a: -9223372036854775808n }],
     ['escapes', String.raw`{"a": "\u00e4\n\"/"}`, { a: 'ä\n"/' }],
+    ['pairs of surrogates in JSON', String.raw`{"a": "\ud83d\ude00"}`, { a: '\u{1f600}' }],
+    ['half a pair in JSON as Go does', String.raw`{"a": "x\ud83dx", "b": "\ude00"}`, { a: 'x\ufffdx', b: '\ufffd' }],
+    ['escaped backslashes in YAML', String.raw`a: "\\ud83d \U0001F600"`, { a: '\\ud83d \u{1f600}' }],
+    ['infinity as text in quotes', `a: ".inf"\nb: .infinite\nc: !!str .nan`, { a: '.inf', b: '.infinite', c: '.nan' }],
+    ['long text', `a: "${'x'.repeat(2_000_000)}"`, { a: 'x'.repeat(2_000_000) }],
+    ['long text in JSON', `{"a": "${'\\n'.repeat(1_000_000)}"}`, { a: '\n'.repeat(1_000_000) }],
+    ['a long comment', `# ${'x'.repeat(9_000_000)}\na: 1`, { a: 1 }],
   ]
   for (const [name, text, expected] of values) {
     test(`reads ${name}`, () => assert.deepEqual(parseManifest(bytes(text)).value, expected))
@@ -79,6 +86,17 @@ describe('parseManifest()', () => {
     ['an anchor inside itself', bytes('a: &a [*a]'), /^1:8 anchor "&a" contains itself$/],
     ['an alias of nothing', bytes('a: *b'), /^1:4 alias "\*b" names no anchor before it$/],
     ['a merge of text', bytes('a: {<<: x}'), /^1:5 "<<" merges something that is not a map$/],
+    ['infinity', bytes('a: 1\nb: -.inf'), /^2:4 -\.inf is no number that JSON can hold$/],
+    ['what is not a number', bytes('a: .NaN'), /^1:4 \.NaN is no number that JSON can hold$/],
+    ['half a pair of surrogates', bytes(String.raw`a: "x \ud83d"`), /^1:7 \\ud83d is no Unicode character$/],
+    ['surrogates in two escapes', bytes(String.raw`a: "\uD83D\uDE00"`), /\\uD83D is no Unicode character$/],
+    [
+      'a very long text in quotes',
+      bytes(`a: "${'x'.repeat(9_000_000)}"`),
+      /^1:4 a value of 9000002 characters, expected/,
+    ],
+    ['a very long block', bytes(`a: |\n${'  xxx\n'.repeat(1_500_000)}`), /a value of \d+ characters, expected/],
+    ['a very long text in JSON', bytes(`{"a": "${'x'.repeat(9_000_000)}"}`), /^1:7 a value of 9000002 characters/],
     ['a map as key', bytes('? {a: 1}\n: b'), /^1:3 expected a key that is text$/],
   ]
   for (const [name, content, expected] of failures) {
