@@ -44,7 +44,7 @@ describe('loading --config', () => {
     [
       'an infinite number',
       `${HEADER}memoryThrottlingFactor: .inf\n`,
-      /^memoryThrottlingFactor: expected a number \(\/c line 3\)$/,
+      /^\/c: expected YAML or JSON: \.inf is no number that JSON can hold at line 3$/,
     ],
   ]
   for (const [what, text, problem] of fatal) {
