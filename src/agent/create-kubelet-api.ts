@@ -4,7 +4,7 @@ import { openServingCertificates } from '../node/certificates/open-serving-certi
 import type { ServingCertificates } from '../node/certificates/open-serving-certificates.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
-import type { OwnNode } from './create-node.ts'
+import type { OwnNode } from '../node/registration/create-node.ts'
 import { openLogDirectory } from '../system/directories/log-directory.ts'
 import { makePrivateDirectory } from '../system/files/make-private-directory.ts'
 import type { KubeClient } from '../protocols/kube-api/kube-client.ts'

@@ -6,20 +6,20 @@ import type { Settings } from '../model/config/load-configuration.ts'
 import type { EnvironmentFile } from '../pods/containers/environment/environment-sources.ts'
 import type { NodeDevices } from './create-devices.ts'
 import { createNodePlacement } from './create-node-placement.ts'
-import { createNodeAdmission } from './create-node-admission.ts'
-import { createDra, createDraFiles } from './create-dra.ts'
-import { createImages } from './create-images.ts'
+import { createNodeAdmission } from '../pods/admission/create-node-admission.ts'
+import { createDra, createDraFiles } from '../node/claims/create-dra.ts'
+import { createImages } from '../pods/images/create-images.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
-import type { OwnNode } from './create-node.ts'
-import { createPodAccounts } from './create-pod-accounts.ts'
-import { createProbes } from './create-probes.ts'
+import type { OwnNode } from '../node/registration/create-node.ts'
+import { createPodAccounts } from '../pods/objects/create-pod-accounts.ts'
+import { createProbes } from '../pods/probes/create-probes.ts'
 import { createResizing } from './create-resizing.ts'
-import { createUserNamespaces } from './create-user-namespaces.ts'
-import { createVolumeProjects } from './create-volume-projects.ts'
-import { createVolumes } from './create-volumes.ts'
-import { createCsiVolumes } from './create-csi-volumes.ts'
-import type { Csi } from './create-csi.ts'
-import { findPullSecret } from './find-pull-secret.ts'
+import { createUserNamespaces } from '../node/user-namespaces/create-user-namespaces.ts'
+import { createVolumeProjects } from '../pods/volumes/usage/create-volume-projects.ts'
+import { createVolumes } from '../pods/volumes/create-volumes.ts'
+import { createCsiKind } from '../pods/volumes/csi/create-csi-kind.ts'
+import type { Csi } from '../node/csi/create-csi.ts'
+import { findPullSecret } from '../pods/objects/find-pull-secret.ts'
 import type { GuardedFiles } from '../system/guarded/guarded-files.ts'
 import { createJournalFolder } from '../system/files/journal-folder.ts'
 import { createPodFiles } from '../system/directories/pod-files.ts'
@@ -37,7 +37,7 @@ import { crashBackOffLimits } from '../pods/sync/decide/compute-crash-back-off.t
 import { ExitJournal } from '../pods/sync/exit-journal.ts'
 import type { NodeSettings } from '../pods/sync/pod-runtime.ts'
 import { PodWorkers } from '../pods/sync/pod-workers.ts'
-import { readEnvironment } from './read-environment.ts'
+import { readEnvironment } from '../pods/objects/read-environment.ts'
 import type { PodCgroups } from '../node/cgroups/pod-cgroups.ts'
 import type { AgentMetrics } from '../metrics/create-metrics.ts'
 import type { Logger } from '../base/telemetry/logger.ts'
@@ -112,8 +112,14 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
   })
   const { rootDirectory } = deps
   const projects = await createVolumeProjects({ settings, rootDirectory, clock, log })
-  const csi = createCsiVolumes(
-    { ...deps, objects, events, workers: () => workers, onInUse: () => deps.ownNode.wake() },
+  const csi = createCsiKind(
+    {
+      ...deps,
+      objects,
+      events,
+      evict: (uid, verdict, s) => workers.evict(uid, verdict, s),
+      onInUse: () => deps.ownNode.wake(),
+    },
     group,
   )
   const volumes = createVolumes(

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/async/clock.ts'
 import type { NodeDevices } from './create-devices.ts'
 import type { createPods } from './create-pods.ts'
-import { findVolumes } from './find-volumes.ts'
+import { findVolumes } from '../pods/volumes/find-volumes.ts'
 import type { Observer } from '../pods/observe/observer.ts'
 import type { Logger } from '../base/telemetry/logger.ts'
 

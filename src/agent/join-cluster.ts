@@ -5,7 +5,7 @@ import type { CertificateMetrics, CertificateProvider } from '../node/certificat
 import { openClientCertificates } from '../node/certificates/open-client-certificates.ts'
 import type { ClientCertificates } from '../node/certificates/open-client-certificates.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
-import type { Projections, ProjectionsDeps } from './create-projections.ts'
+import type { Projections, ProjectionsDeps } from '../pods/volumes/payload/create-projections.ts'
 import { createEventRecorder } from '../protocols/kube-api/events/create-event-recorder.ts'
 import { hostConfigFiles } from '../system/files/config-files.ts'
 import { isProgram } from '../system/files/is-program.ts'
@@ -134,7 +134,7 @@ async function openProjections(
 ): Promise<Projections | undefined> {
   const isOn = gates.enabled('ClusterTrustBundleProjection') || gates.enabled('PodCertificateRequest')
   if (!isOn) return undefined
-  const { createProjections } = await import('./create-projections.ts')
+  const { createProjections } = await import('../pods/volumes/payload/create-projections.ts')
   return createProjections({ ...deps, gates }, group)
 }
 

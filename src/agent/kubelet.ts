@@ -4,17 +4,17 @@ import { Wakeup } from '../base/async/wakeup.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
 import { computeNodeDnsWarnings } from '../pods/containers/network/compute-dns-config.ts'
 import { createDevices } from './create-devices.ts'
-import { createCgroups } from './create-cgroups.ts'
-import { createCsi } from './create-csi.ts'
+import { createCgroups } from '../node/cgroups/create-cgroups.ts'
+import { createCsi } from '../node/csi/create-csi.ts'
 import { createPods } from './create-pods.ts'
 import { createNodeRuntime } from './create-node-runtime.ts'
 import { createLoneMembership } from './membership.ts'
-import { createNode } from './create-node.ts'
+import { createNode } from '../node/registration/create-node.ts'
 import { listLogUsages } from '../node/stats/reports/list-log-usages.ts'
 import { NodePressure } from '../node/eviction/node-pressure.ts'
 import { createNodeTracing } from './create-node-tracing.ts'
 import { PodChanges } from '../serving/sockets/pod-changes.ts'
-import { openNodeShutdown } from './open-node-shutdown.ts'
+import { openNodeShutdown } from '../node/shutdown/open-node-shutdown.ts'
 import type { PluginHandler } from '../node/plugins/plugin-handler.ts'
 import type { PluginRegistrations } from '../node/plugins/plugin-registrations.ts'
 import { noTracer } from '../base/telemetry/tracer.ts'
@@ -23,13 +23,13 @@ import { readOwnUsage } from '../system/processes/own-usage.ts'
 import { toClusterMetrics } from './to-cluster-metrics.ts'
 import { toOwner } from './to-owner.ts'
 import { toNodeMetricSources } from './to-node-metric-sources.ts'
-import { StatsOpener } from './stats-opener.ts'
-import { RelistHealth } from './relist-health.ts'
+import { StatsOpener } from '../node/stats/stats-opener.ts'
+import { RelistHealth } from '../pods/observe/relist-health.ts'
 import { readNodeIdentity } from '../system/machine/read-node-identity.ts'
 import type { Verbosity } from '../base/telemetry/create-logger.ts'
 import { runProcess } from '../system/processes/run-process.ts'
 import { prepareRoot } from '../system/directories/prepare-root.ts'
-import { waitForFreshNode } from './wait-for-fresh-node.ts'
+import { waitForFreshNode } from '../pods/sources/wait-for-fresh-node.ts'
 import { NodeStartup } from '../node/registration/node-startup.ts'
 import { readBootTime } from '../system/machine/read-boot-time.ts'
 import type { DnsSettings } from '../pods/containers/network/compute-dns-config.ts'
@@ -39,15 +39,15 @@ import type { MachineInfo } from '../system/machine/read-machine.ts'
 import { logFiles } from '../system/directories/log-files.ts'
 import { listLogs } from '../pods/logs/list-logs.ts'
 import { runLogRotation } from '../pods/logs/run-log-rotation.ts'
-import { toLogLimits, toNodeSettings } from './node-settings.ts'
+import { toLogLimits, toNodeSettings } from '../pods/sync/node-settings.ts'
 import type { PodUid } from '../model/pod/pod.ts'
 import { runObserver } from '../pods/observe/run-observer.ts'
-import { runLeftoverRemoval } from './run-leftover-removal.ts'
-import { runDeadContainerCollection } from './run-dead-container-collection.ts'
+import { runLeftoverRemoval } from '../pods/leftovers/run-leftover-removal.ts'
+import { runDeadContainerCollection } from '../pods/leftovers/run-dead-container-collection.ts'
 import { reportRunOnce } from './run-once.ts'
 import { runServers } from './run-servers.ts'
 import { PodConfigMux } from '../pods/sources/pod-config-mux.ts'
-import { runSources, sourceNames } from './run-sources.ts'
+import { runSources, sourceNames } from '../pods/sources/run-sources.ts'
 import { deferMetrics } from '../metrics/defer-metrics.ts'
 import { measureLoopDelay } from '../metrics/measure-loop-delay.ts'
 import { runMemoryTrim } from '../base/telemetry/run-memory-trim.ts'
@@ -124,7 +124,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       cpus: () => placement.cpus.stats(),
       resourceClaims: () => dra.claims.inUse(),
       claimUsages: () => volumeStats.claimUsages(),
-      logUsages: () => listLogUsages(stats.opened?.engine.snapshot()),
+      logUsages: () => listLogUsages(stats.opened?.snapshot()),
       resizes: () => pods.resizes.counts(),
       plugins: () => plugins?.plugins() ?? [],
       loopDelay,
@@ -353,12 +353,9 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
       s,
     ),
   )
-  const stats = new StatsOpener(
-    { ...deps, identity, runtime, volumes: () => volumeStats.usages(), rootDirectory },
-    group,
-  )
+  const stats = new StatsOpener({ ...deps, runtime, volumes: () => volumeStats.usages(), rootDirectory }, group)
   group.run('eviction', async (s) => {
-    const [{ runProtection }, { engine }] = await Promise.all([import('./run-protection.ts'), stats.open()])
+    const [{ runProtection }, engine] = await Promise.all([import('../node/eviction/run-protection.ts'), stats.open()])
     const { collector } = images
     const measures = { collector, stats: engine, volumes: volumeStats }
     await runProtection({ ...deps, ...measures, runtime, workers, membership, pressure, metrics }, s)
@@ -396,7 +393,13 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
     serving = created.certificates
     return created.api
   }
-  const statsRoutes = async () => (await stats.open()).routes
+  const statsRoutes = async () => {
+    const [{ createNodeStatsRoutes }, engine] = await Promise.all([
+      import('./create-node-stats-routes.ts'),
+      stats.open(),
+    ])
+    return createNodeStatsRoutes({ ...deps, identity, engine })
+  }
   const devicePlugins = () => devices.problem()
   const ports = { settings, workers, metrics, tracer, clock, log, syncLoop, devicePlugins, statsRoutes, createApi }
   group.run('servers', (s) => runServers(ports, s))

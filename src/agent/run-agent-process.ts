@@ -1,4 +1,4 @@
-import { applyKernelSettings } from './apply-kernel-settings.ts'
+import { applyKernelSettings } from '../system/machine/apply-kernel-settings.ts'
 import type { Clock } from '../base/async/clock.ts'
 import { TaskGroup } from '../base/async/task-group.ts'
 import type { Settings } from '../model/config/load-configuration.ts'

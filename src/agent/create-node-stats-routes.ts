@@ -1,0 +1,28 @@
+import type { Settings } from '../model/config/load-configuration.ts'
+import type { MachineIdentity } from '../node/stats/reports/compute-cadvisor-metrics.ts'
+import type { StatsEngine } from '../node/stats/stats-engine.ts'
+import { createStatsRoutes } from '../serving/endpoints/stats-routes.ts'
+import type { Route } from '../serving/http/route.ts'
+import { readCpuTopology } from '../system/machine/read-cpu-topology.ts'
+import type { MachineInfo } from '../system/machine/read-machine.ts'
+import type { Logger } from '../base/telemetry/logger.ts'
+
+export interface NodeStatsRoutesDeps {
+  readonly settings: Settings
+  readonly machine: MachineInfo
+  readonly identity: Pick<MachineIdentity, 'machineId' | 'systemUuid' | 'bootId' | 'kernelVersion' | 'osImage'>
+  readonly engine: StatsEngine
+  readonly log: Logger
+}
+
+/** Where it is served what the node and its pods use. */
+export function createNodeStatsRoutes({ settings, machine, ...deps }: NodeStatsRoutesDeps): readonly Route[] {
+  const memory = { memoryBytes: Number(machine.memoryBytes), swapBytes: Number(machine.swapBytes) }
+  return createStatsRoutes({
+    ...deps,
+    nodeName: settings.nodeName,
+    // Which version is named does not matter: all that is hidden was hidden by the one before.
+    showHidden: settings.config.showHiddenMetricsForVersion !== '',
+    machine: { ...deps.identity, ...readCpuTopology(), ...memory },
+  })
+}

@@ -1,0 +1,121 @@
+import type { Clock } from '../../base/async/clock.ts'
+import type { TaskGroup } from '../../base/async/task-group.ts'
+import type { CsiDriverObjects } from '../../protocols/csi/csi-driver-objects.ts'
+import type { CsiDriverFollowerDeps } from './csi-driver-follower.ts'
+import { CsiDriverRegistry } from './csi-driver-registry.ts'
+import type { CsiDrivers } from '../../protocols/csi/csi-drivers.ts'
+import type { DriverCall } from '../../metrics/driver-call.ts'
+import type { CsiNodeObjects } from './csi-node-objects.ts'
+import type { CsiPluginHandlerDeps } from './csi-plugin-handler.ts'
+import { noCsiDriverObjects } from '../../protocols/csi/no-csi-driver-objects.ts'
+import type { Node } from '../../model/generated/core-v1.ts'
+import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import type { PluginHandler } from '../plugins/plugin-handler.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { NodeAttachments } from '../../pods/volumes/csi/csi-deps.ts'
+import { WatchedAttachments } from '../../pods/volumes/csi/watched-attachments.ts'
+
+/** The cluster, as far as it has to know of drivers. */
+interface CsiCluster extends Pick<CsiDriverFollowerDeps, 'follow'> {
+  readonly client: KubeClient
+  /** The own Node object as the API last had it. */
+  readonly node: () => Node | undefined
+  readonly onNode: (listener: () => void) => void
+}
+
+export interface CsiDeps {
+  /** Undefined on a node without an API: drivers are used all the same, and nobody is told of them. */
+  readonly cluster: CsiCluster | undefined
+  readonly nodeName: string
+  /** What stands against the node being ready has changed. */
+  readonly onChange: () => void
+  /** A driver came or went, or the cluster says something else of one. */
+  readonly onDrivers: () => void
+  readonly metrics: { csiCall(call: DriverCall): void }
+  readonly giveUp: (error: Error) => void
+  readonly clock: Clock
+  readonly random: () => number
+  readonly log: Logger
+}
+
+/** The CSI drivers of this node. */
+export interface Csi {
+  readonly drivers: CsiDrivers
+  readonly objects: CsiDriverObjects
+  readonly attachments: NodeAttachments
+  /** Why the node is not ready. */
+  problems(): readonly string[]
+  /** Resolves when it is known whether the node has told of its drivers before. */
+  looked(signal: AbortSignal): Promise<void>
+  /** A driver could attach no more to this node: it is asked anew how many volumes that can have. */
+  refreshAllocatable(driver: string, signal: AbortSignal): Promise<void>
+  /** Who takes plugins of the type CSIPlugin into use. */
+  readonly handler: PluginHandler
+}
+
+/** The drivers of this node and what its cluster knows of them. */
+export async function createCsi(deps: CsiDeps, group: TaskGroup): Promise<Csi> {
+  const reported = deps.cluster && (await reportCluster({ ...deps, ...deps.cluster }, () => registry, group))
+  const registry = new CsiDriverRegistry(() => {
+    reported?.allocatable.wake()
+    deps.onDrivers()
+  })
+  const { cluster, clock } = deps
+  const attachments = new WatchedAttachments({ node: () => cluster?.node(), clock })
+  cluster?.onNode(() => attachments.wake())
+  return {
+    attachments,
+    drivers: registry,
+    objects: reported?.follower ?? noCsiDriverObjects,
+    problems: () => reported?.node.problems() ?? [],
+    looked: async (signal) => await reported?.node.looked(signal),
+    refreshAllocatable: async (driver, signal) => await reported?.allocatable.refresh(driver, signal),
+    handler: createHandler({ ...deps, registry, objects: reported?.node }),
+  }
+}
+
+/** Loads the codec of CSI's messages with the first driver: most nodes have none. */
+function createHandler(
+  deps: Pick<CsiDeps, 'metrics' | 'clock'> & Omit<CsiPluginHandlerDeps, 'onCall' | 'clock'>,
+): PluginHandler {
+  let opening: Promise<PluginHandler> | undefined
+  const open = async () => {
+    const { CsiPluginHandler } = await import('./csi-plugin-handler.ts')
+    return new CsiPluginHandler({ ...deps, onCall: (call) => deps.metrics.csiCall(call) })
+  }
+  return {
+    register: async (plugin, signal) => await (await (opening ??= open())).register(plugin, signal),
+    deregister: async (plugin) => await (await opening)?.deregister(plugin),
+  }
+}
+
+async function reportCluster(
+  deps: CsiDeps & NonNullable<CsiDeps['cluster']>,
+  registry: () => CsiDriverRegistry,
+  group: TaskGroup,
+) {
+  const [{ CsiNodeObjects }, { createCsiNodeApi }, { CsiDriverFollower }, { CsiAllocatable }] = await Promise.all([
+    import('./csi-node-objects.ts'),
+    import('./csi-node-api.ts'),
+    import('./csi-driver-follower.ts'),
+    import('./csi-allocatable.ts'),
+  ])
+  const { client, nodeName } = deps
+  const node: CsiNodeObjects = new CsiNodeObjects({ ...deps, api: createCsiNodeApi(client, nodeName) })
+  const onChange = () => {
+    allocatable.wake()
+    deps.onDrivers()
+  }
+  const follower = new CsiDriverFollower({ ...deps, onChange })
+  const allocatable = new CsiAllocatable({
+    ...deps,
+    registry: { get: (name) => registry().get(name), names: () => registry().names() },
+    traits: (name) => follower.peek(name),
+    objects: node,
+  })
+  deps.onNode(() => node.nodeSeen(deps.node()))
+  group.run('CSI drivers', (s) => follower.run(s))
+  group.run('CSINode', (s) => node.run(s))
+  group.run('volumes of CSI drivers', (s) => allocatable.run(s))
+  return { node, follower, allocatable }
+}

@@ -1,0 +1,213 @@
+import process from 'node:process'
+import type { Pressures } from '../../pods/admission/compute-pressure-rejection.ts'
+import { AbortScope } from '../../base/async/abort-scope.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import { TaskGroup } from '../../base/async/task-group.ts'
+import { Wakeup } from '../../base/async/wakeup.ts'
+import type { Settings } from '../../model/config/load-configuration.ts'
+import type { CriCalls } from '../../protocols/cri/cri-calls.ts'
+import type { RuntimeStatusReport } from '../../protocols/cri/runtime-status.ts'
+import { readFileSystemSpace } from '../../system/files/file-system-space.ts'
+import { readHugepages } from '../../system/machine/read-hugepages.ts'
+import type { MachineInfo } from '../../system/machine/read-machine.ts'
+import { readNodeAddress } from '../../system/machine/read-node-address.ts'
+import { readNodeIdentity } from '../../system/machine/read-node-identity.ts'
+import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import type { Node, NodeAddress } from '../../model/generated/core-v1.ts'
+import { toApiTime } from './status/api-time.ts'
+import { computeInitialNode } from './compute-initial-node.ts'
+import { computeNodeAddresses } from './status/compute-node-addresses.ts'
+import { computeNodeResources } from './status/compute-node-resources.ts'
+import { computeNodeStatus } from './status/compute-node-status.ts'
+import { createNodeApi } from './node-api.ts'
+import type { NodeApi } from './node-api.ts'
+import type { DeviceInfo, NodeInfo } from './status/node-info.ts'
+import type { NodeProfile } from './status/node-profile.ts'
+import type { NodeStartup } from './node-startup.ts'
+import { NodeSurroundings } from './status/node-surroundings.ts'
+import { OwnNode as KnownNode } from './own-node.ts'
+import { PodCidr } from './status/pod-cidr.ts'
+import { runLease } from './run-lease.ts'
+import { runNodeStatus } from './status/run-node-status.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { NodeEvents } from '../../model/events/node-events.ts'
+import { toNodeProfile } from './status/to-node-profile.ts'
+
+/** How the node reaches its cluster. */
+interface NodeCluster {
+  /** A client for heartbeats: without a rate limit. */
+  readonly client: KubeClient
+  /** The own Node object as a watch has it. */
+  readonly cachedNode: () => Node | undefined
+  /** Closes all connections to the API: it has been silent for too long. */
+  readonly dropConnections: () => void
+}
+
+export interface NodeDeps {
+  readonly settings: Settings
+  readonly machine: MachineInfo
+  /** Undefined on a node without an API. */
+  readonly cluster: NodeCluster | undefined
+  readonly calls: Pick<CriCalls, 'listImages' | 'version' | 'updateRuntimeConfig'>
+  /** What the runtime said when the agent connected to it. */
+  readonly runtime: { readonly name: string; readonly version: string }
+  readonly abilities: () => Pick<RuntimeStatusReport, 'handlers' | 'features'>
+  readonly pressures: () => Pressures
+  /** Why the node is not ready, the most important first. */
+  readonly problems: () => readonly string[]
+  /** The names of attached volumes that pods use; undefined while they are not known. */
+  readonly volumesInUse: () => readonly string[] | undefined
+  /** What plugins bring. */
+  readonly devices: () => DeviceInfo
+  readonly events: NodeEvents
+  readonly startup?: NodeStartup
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random: () => number
+}
+
+const START_PATIENCE_MS = 500
+// Longer than names are usually looked up: a node that is told without its address gets pods that do not know it for good.
+const ADDRESS_PATIENCE_MS = 12_000
+
+export type OwnNode = Awaited<ReturnType<typeof createNode>>
+
+/** This node in its cluster, or by itself: what it has, what it says, and what keeps that true. Resolves when it knows its surroundings. */
+export async function createNode(deps: NodeDeps, signal: AbortSignal) {
+  const { settings, cluster, clock } = deps
+  const profile = toNodeProfile(settings, process.arch)
+  const surroundings = new NodeSurroundings({
+    ...deps,
+    readAddress: () => readNodeAddress(profile),
+    readStorageBytes: async () => BigInt((await readFileSystemSpace(settings.flags.rootDir)).capacityBytes),
+  })
+  const info = createInfo(deps, surroundings)
+  const ownNode = new KnownNode(cluster?.cachedNode ?? (() => undefined))
+  const own: OwnParts = { profile, info, ownNode, podCidr: new PodCidr(deps), wakeup: new Wakeup() }
+  // A name that nobody resolves must not hold up the start: what comes late is told when it is there.
+  const known = surroundings.refresh(signal).then(
+    () => own.wakeup.wake(),
+    () => {}, // The agent leaves.
+  )
+  await Promise.race([known, clock.sleep(START_PATIENCE_MS, signal)])
+  return {
+    declaredFeatures: profile.declaredFeatures,
+
+    /** The Node object, or what it would be while there is none. */
+    node: (): Node =>
+      ownNode.current ??
+      computeNodeStatus(computeInitialNode(profile), { profile, info: info(), time: toApiTime(clock.now()) }).node,
+
+    /** What pods may have of the node. */
+    allocatable: () => computeNodeResources(ownNode.current?.status ?? {}, profile.resources, info().size).allocatable,
+
+    /** The addresses of the node: those that the cluster knows, else its own. */
+    ips(): readonly string[] {
+      const known = listInternalIps(ownNode.current?.status?.addresses)
+      if (known.length > 0) return known
+      const found = computeNodeAddresses({ addresses: [], annotations: {} }, profile, surroundings.address)
+      return typeof found === 'string' ? [] : listInternalIps(found.addresses)
+    },
+
+    /** Something about the node has changed: its status is looked at now. */
+    wake: () => own.wakeup.wake(),
+
+    /** Asks the API for the Node object, past its watch. */
+    async refresh(signal: AbortSignal): Promise<void> {
+      if (cluster !== undefined) ownNode.note(await createApi(deps, cluster).getNode(signal))
+    },
+
+    /** Keeps the Node object and its lease up to date; without a cluster, what is known of the node. */
+    async run(signal: AbortSignal): Promise<void> {
+      await using group = new TaskGroup(signal)
+      group.run('surroundings', (s) => surroundings.run(s))
+      group.run('pod addresses', (s) => own.podCidr.run(s))
+      if (cluster !== undefined)
+        runInCluster(deps, cluster, { ...own, addressSought: surroundings.addressSought }, group)
+      else if (settings.config.podCIDR !== '') own.podCidr.set(settings.config.podCIDR)
+      await group.join()
+    },
+  }
+}
+
+interface OwnParts {
+  readonly profile: NodeProfile
+  readonly info: () => NodeInfo
+  readonly ownNode: KnownNode
+  readonly podCidr: PodCidr
+  readonly wakeup: Wakeup
+}
+
+function runInCluster(
+  deps: NodeDeps,
+  cluster: NodeCluster,
+  own: OwnParts & { readonly addressSought: Promise<void> },
+  group: TaskGroup,
+): void {
+  const { config, nodeName } = deps.settings
+  const { dropConnections } = cluster
+  const api = createApi(deps, cluster)
+  const status = {
+    ...deps,
+    ...own,
+    api,
+    dropConnections,
+    register: config.registerNode,
+    updateFrequencyMs: config.nodeStatusUpdateFrequency,
+    reportFrequencyMs: config.nodeStatusReportFrequency,
+    onPodCidr: (cidrs: string) => own.podCidr.set(cidrs),
+  }
+  const lease = { ...deps, api, nodeName, dropConnections, durationSeconds: config.nodeLeaseDurationSeconds }
+  group.run('node status', async (s) => {
+    await waitForAddress(deps.clock, own.addressSought, s)
+    await runNodeStatus(status, s)
+  })
+  group.run('node lease', (s) => runLease(lease, s))
+}
+
+async function waitForAddress(clock: Clock, sought: Promise<void>, signal: AbortSignal): Promise<void> {
+  using scope = new AbortScope(signal)
+  await Promise.race([sought, clock.sleep(ADDRESS_PATIENCE_MS, scope.signal)])
+  signal.throwIfAborted()
+}
+
+function createApi({ settings, clock }: NodeDeps, { client }: NodeCluster): NodeApi {
+  const { nodeStatusUpdateFrequency, nodeLeaseDurationSeconds } = settings.config
+  const timeoutMs = Math.min(nodeStatusUpdateFrequency, nodeLeaseDurationSeconds * 1000)
+  return createNodeApi({ client, nodeName: settings.nodeName, timeoutMs, clock })
+}
+
+function createInfo(deps: NodeDeps, surroundings: NodeSurroundings): () => NodeInfo {
+  const { machine, settings } = deps
+  const identity = readNodeIdentity({
+    machineIdFiles: settings.flags.machineIdFile,
+    bootIdFiles: settings.flags.bootIdFile,
+  })
+  const size = { cpus: machine.onlineCpus.length, memoryBytes: machine.memoryBytes, hugepages: readHugepages() }
+  return () => {
+    const { handlers, features } = deps.abilities()
+    return {
+      identity,
+      size: { ...size, devices: deps.devices(), storageBytes: surroundings.storageBytes },
+      swapBytes: machine.swapBytes,
+      address: surroundings.address,
+      runtimeVersion: surroundings.runtimeVersion,
+      images: surroundings.images,
+      handlers: handlers.map(({ name, features: can }) => ({
+        name,
+        features: {
+          recursiveReadOnlyMounts: can?.recursiveReadOnlyMounts === true,
+          userNamespaces: can?.userNamespaces === true,
+        },
+      })),
+      supplementalGroupsPolicy: features?.supplementalGroupsPolicy,
+      pressures: deps.pressures(),
+      problems: deps.problems(),
+      volumesInUse: deps.volumesInUse(),
+    }
+  }
+}
+
+function listInternalIps(addresses: readonly NodeAddress[] | undefined): readonly string[] {
+  return (addresses ?? []).flatMap(({ type, address }) => (type === 'InternalIP' ? [address] : []))
+}

@@ -1,0 +1,35 @@
+import type { Settings } from '../../../model/config/load-configuration.ts'
+import { toCanonicalIp } from '../../../system/machine/read-node-address.ts'
+import type { NodeProfile } from './node-profile.ts'
+import { toGoArchitecture } from './to-go-architecture.ts'
+
+/** What the node says that it can do; only what really works. The API takes it in alphabetical order alone. */
+const DECLARED_FEATURES = ['ExtendWebSocketsToKubelet', 'RestartAllContainersOnContainerExits'] as const
+
+/** What the configuration means for the Node object. */
+export function toNodeProfile(settings: Settings, architecture: string): NodeProfile {
+  const { config, flags, gates, reserved } = settings
+  return {
+    nodeName: settings.nodeName,
+    architecture: toGoArchitecture(architecture),
+    kubeletVersion: settings.version,
+    kubeletPort: config.port,
+    labels: flags.nodeLabels,
+    taints: config.registerWithTaints.map(({ key, value, effect }) => ({ key, value, effect })),
+    providerId: config.providerID,
+    externalCloud: flags.cloudProvider === 'external',
+    controllerAttachDetach: config.enableControllerAttachDetach,
+    nodeIps: settings.nodeIps.map(toCanonicalIp),
+    maxImages: config.nodeStatusMaxImages,
+    declaredFeatures: gates.enabled('NodeDeclaredFeatures')
+      ? DECLARED_FEATURES.filter((name) => gates.enabled(name))
+      : undefined,
+    resources: {
+      maxPods: config.maxPods,
+      podsPerCore: config.podsPerCore,
+      reserved: [reserved.kube, reserved.system],
+      evictionHard: flags.experimentalAllocatableIgnoreEviction ? {} : config.evictionHard,
+      localStorage: config.localStorageCapacityIsolation,
+    },
+  }
+}

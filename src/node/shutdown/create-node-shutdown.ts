@@ -1,0 +1,73 @@
+import type { Clock } from '../../base/async/clock.ts'
+import { TaskGroup } from '../../base/async/task-group.ts'
+import type { Settings } from '../../model/config/load-configuration.ts'
+import { openDbus } from '../../system/dbus/dbus-connection.ts'
+import { systemBusAddress } from '../../system/dbus/parse-bus-address.ts'
+import { holdShutdownLock } from '../../system/machine/hold-shutdown-lock.ts'
+import { readTextIfPresent, writeFileAtomically } from '../../system/files/state-folder.ts'
+import { computeShutdownPeriods } from './compute-shutdown-periods.ts'
+import type { ShutdownPods } from './end-groups.ts'
+import { LogindWatch } from './logind-watch.ts'
+import { NodeShutdown as Shutdown, type NodeShutdownDeps } from './node-shutdown.ts'
+import { runShutdownSocket } from './run-shutdown-socket.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+
+export interface CreateNodeShutdownDeps extends Pick<NodeShutdownDeps, 'bootedAt' | 'events' | 'metrics' | 'onChange'> {
+  readonly settings: Pick<Settings, 'config'>
+  readonly workers: Omit<ShutdownPods, 'areKnown'>
+  readonly areKnown: ShutdownPods['areKnown']
+  /** --root-dir without symbolic links. */
+  readonly rootDirectory: string
+  /** Where it is kept when the last one was. */
+  readonly stateFile: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const DELAY_FILE = '/etc/systemd/logind.conf.d/99-kubelet.conf'
+
+export type NodeShutdown = ReturnType<typeof createNodeShutdown>
+
+/** The graceful shutdown of this node: what it is told by, and what it does to pods. */
+export function createNodeShutdown(deps: CreateNodeShutdownDeps, tasks: TaskGroup) {
+  const { settings, workers, areKnown, rootDirectory, stateFile, environment, clock, log } = deps
+  const periods = computeShutdownPeriods(settings.config)
+  const shutdown = new Shutdown({
+    ...deps,
+    pods: {
+      activePods: () => workers.activePods(),
+      shutDown: (...pod) => workers.shutDown(...pod),
+      runAgain: () => workers.runAgain(),
+      areKnown,
+    },
+    periods,
+    file: { read: () => readTextIfPresent(stateFile), write: (text) => writeFileAtomically(stateFile, text) },
+    tasks,
+  })
+  const logind = new LogindWatch({
+    shutdown,
+    seconds: periods.reduce((sum, { seconds = 0 }) => sum + seconds, 0),
+    connect: (signal) => openDbus({ address: systemBusAddress(environment), clock }, signal),
+    lock: (onLost, signal) => holdShutdownLock({ onLost }, signal),
+    writeDelayFile: (text) => writeFileAtomically(DELAY_FILE, text),
+    clock,
+    log,
+  })
+  return {
+    isShuttingDown: () => shutdown.isShuttingDown,
+    problems: () => shutdown.problems(),
+    /** To be called once, before the listening. */
+    recall: () => shutdown.recall(),
+
+    /** Listens for shutdowns until the signal aborts: from logind when pods get time at one, and by command. */
+    async run(signal: AbortSignal): Promise<void> {
+      await using group = new TaskGroup(signal)
+      if (periods.length > 0) group.run('logind', (s) => logind.run(s))
+      group.run('shutdown socket', (s) =>
+        runShutdownSocket({ shutdown, path: `${rootDirectory}/deckhand/shutdown.sock`, log }, s),
+      )
+      await group.join()
+    },
+  }
+}

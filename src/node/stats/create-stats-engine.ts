@@ -1,0 +1,60 @@
+import type { Clock } from '../../base/async/clock.ts'
+import type { Settings } from '../../model/config/load-configuration.ts'
+import type { CgroupLayout } from '../../model/resources/cgroup-names.ts'
+import type { CriClient } from '../../protocols/cri/cri-client.ts'
+import { createCgroupReader } from '../../system/cgroups/cgroup-reader.ts'
+import type { MachineInfo } from '../../system/machine/read-machine.ts'
+import { statsFiles } from '../../system/directories/stats-files.ts'
+import { parseCgroupOfProcess } from './sampling/parse-cgroup-of-process.ts'
+import type { MeasuredVolume, StatsDeps } from './stats-deps.ts'
+import { StatsEngine } from './stats-engine.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+
+export interface CreateStatsDeps {
+  readonly settings: Settings
+  readonly machine: MachineInfo
+  readonly runtime: {
+    readonly calls: CriClient
+    readonly observer: StatsDeps['observed']
+    readonly cgroups: CgroupLayout
+  }
+  readonly volumes: () => readonly MeasuredVolume[]
+  readonly rootDirectory: string
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+// The flag may be 0, and there must be an end to each measurement.
+const LEAST_INTERVAL_MS = 1000
+
+/** What the node and its pods use. */
+export function createStatsEngine(deps: CreateStatsDeps, signal: AbortSignal): StatsEngine {
+  const { settings, machine, runtime } = deps
+  const { config, flags, gates } = settings
+  return new StatsEngine(
+    {
+      ...deps,
+      observed: runtime.observer,
+      calls: runtime.calls,
+      cgroups: createCgroupReader(machine.cgroupVersion),
+      layout: runtime.cgroups,
+      files: statsFiles,
+      pressure: gates.enabled('KubeletPSI'),
+      systemCgroups: findSystemCgroups(settings),
+      podLogsDirectory: config.podLogsDir,
+      intervalMs: Math.max(LEAST_INTERVAL_MS, flags.housekeepingInterval),
+    },
+    signal,
+  )
+}
+
+/** The agent's own is where it really is, whatever is configured. The root belongs to no program. */
+function findSystemCgroups({ config, flags }: Settings): Readonly<Record<string, string>> {
+  const own = parseCgroupOfProcess(statsFiles.kernelFile('/proc/self/cgroup'))
+  const all = { kubelet: own, runtime: flags.runtimeCgroups, misc: config.systemCgroups }
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, path]) =>
+      path === undefined || path === '' || path === '/' ? [] : [[name, path.startsWith('/') ? path : `/${path}`]],
+    ),
+  )
+}

@@ -1,0 +1,132 @@
+import type { Clock } from '../../base/async/clock.ts'
+import type { Settings } from '../../model/config/load-configuration.ts'
+import type { CriClient } from '../../protocols/cri/cri-client.ts'
+import { readFileSystemSpace } from '../../system/files/file-system-space.ts'
+import { isProgram } from '../../system/files/is-program.ts'
+import { inspectPath, readManifestFile } from '../../system/files/read-manifest-file.ts'
+import { createRecordFolder } from '../../system/files/record-folder.ts'
+import { runProcess } from '../../system/processes/run-process.ts'
+import { CredentialPlugin } from './credentials/credential-plugin.ts'
+import { ImageAccess } from './credentials/image-access.ts'
+import { ImageCollector } from './collection/image-collector.ts'
+import type { ImageMetrics } from '../../metrics/create-image-metrics.ts'
+import { ImageCredentials } from './credentials/image-credentials.ts'
+import { ImagePuller } from './image-puller.ts'
+import { NodeCredentials } from './credentials/node-credentials.ts'
+import type { PodAccounts } from './credentials/plugin-account.ts'
+import type { FindSecret } from './credentials/pull-secrets.ts'
+import { runImageGarbageCollection } from './collection/run-image-garbage-collection.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { NodeEvents } from '../../model/events/node-events.ts'
+import type { PodEvents } from '../../model/events/pod-events.ts'
+import type { Tracer } from '../../base/telemetry/tracer.ts'
+
+export interface ImagesDeps {
+  readonly settings: Settings
+  readonly calls: CriClient
+  readonly events: PodEvents
+  readonly nodeEvents: NodeEvents
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly workingDirectory: string
+  readonly findSecret: FindSecret
+  readonly accounts: PodAccounts
+  /** Images that volumes of pods name. */
+  readonly volumeImages: () => readonly string[]
+  readonly metrics: ImageMetrics
+  readonly tracer: Tracer
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Everything about images: who brings them, and who takes them away again. Fails for a plugin that is not there. */
+export async function createImages(deps: ImagesDeps, signal: AbortSignal) {
+  const { settings, calls, events, metrics, clock, log } = deps
+  const { config } = settings
+  await checkPlugins(settings)
+  const access = createAccess(deps)
+  await access.recover(async (image) => (await calls.imageStatus({ image: { image } }, signal)).image?.id)
+  const garbage = createCollector(deps, access)
+  const puller = new ImagePuller({
+    calls,
+    downloads: (s) => calls.containerdDownloads(s),
+    credentials: createCredentials(deps, signal),
+    access,
+    events,
+    onImage: (ref) => garbage.collector.note(ref),
+    limits: {
+      maxParallel: config.maxParallelImagePulls,
+      perSecond: config.registryPullQPS,
+      burst: config.registryBurst,
+    },
+    metrics,
+    clock,
+    log,
+  })
+  return {
+    puller,
+    collector: garbage.collector,
+    runGarbageCollection: (s: AbortSignal) => runImageGarbageCollection(garbage, s),
+  }
+}
+
+function createCollector(
+  { settings, calls, volumeImages, nodeEvents, metrics, tracer, clock, log }: ImagesDeps,
+  access: ImageAccess,
+) {
+  const { config } = settings
+  const policy = {
+    highPercent: config.imageGCHighThresholdPercent,
+    lowPercent: config.imageGCLowThresholdPercent,
+    minimumAgeMs: config.imageMinimumGCAge,
+    maximumAgeMs: config.imageMaximumGCAge,
+  }
+  const shared = { policy, events: nodeEvents, clock, log }
+  const onRemaining = (refs: ReadonlySet<string>, passBeganAt: number) => access.prune(refs, passBeganAt)
+  const collector = new ImageCollector({
+    ...shared,
+    calls,
+    volumeImages,
+    readSpace: readFileSystemSpace,
+    onRemaining,
+    metrics,
+  })
+  return { ...shared, collector, tracer }
+}
+
+function createAccess({ settings, metrics, clock, log }: ImagesDeps): ImageAccess {
+  const { config, flags } = settings
+  const folder = `${flags.rootDir}/image_manager`
+  return new ImageAccess({
+    policy: config.imagePullCredentialsVerificationPolicy,
+    allowlist: config.preloadedImagesVerificationAllowlist,
+    pulled: createRecordFolder(`${folder}/pulled`),
+    pulling: createRecordFolder(`${folder}/pulling`),
+    metrics,
+    clock,
+    log,
+  })
+}
+
+function createCredentials(deps: ImagesDeps, signal: AbortSignal): ImageCredentials {
+  const { settings, environment, workingDirectory, accounts, metrics, clock, log } = deps
+  const plugin = { run: runProcess.bind(undefined, clock), environment, accounts, metrics, clock, log }
+  return new ImageCredentials({
+    findSecret: deps.findSecret,
+    node: new NodeCredentials({
+      read: async (path, maxBytes) =>
+        (await inspectPath(path)).kind === 'missing' ? undefined : await readManifestFile(path, maxBytes),
+      folders: { root: settings.flags.rootDir, working: workingDirectory, home: environment['HOME'] ?? '/root' },
+      clock,
+      log,
+    }),
+    plugins: settings.credentialProviders.map((provider) => new CredentialPlugin(provider, plugin, signal)),
+    log,
+  })
+}
+
+async function checkPlugins({ credentialProviders }: Settings): Promise<void> {
+  for (const { program } of credentialProviders) {
+    if (!(await isProgram(program, '')))
+      throw new Error(`Cannot use credential plugin "${program}": no such program, expected one that can be run`)
+  }
+}

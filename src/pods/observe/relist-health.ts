@@ -1,0 +1,48 @@
+import type { Clock } from '../../base/async/clock.ts'
+import { computeRelistProblem } from './compute-relist-problem.ts'
+import type { AgentMetrics } from '../../metrics/create-metrics.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+
+const STUCK_MS = 300_000
+
+interface RelistHealthDeps {
+  readonly syncFrequencyMs: number
+  readonly metrics: Pick<AgentMetrics, 'relist'>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** How long ago the runtime was looked at. Counted by a clock that nobody sets: the node must not falter because its time was put right. */
+export class RelistHealth {
+  readonly #deps: RelistHealthDeps
+  #lastAt: number
+  #isBlind = false
+
+  constructor(deps: RelistHealthDeps) {
+    this.#deps = deps
+    this.#lastAt = deps.clock.monotonic()
+  }
+
+  /** The runtime was looked at, or it was tried. */
+  note({ ms, error }: { readonly ms: number; readonly error?: unknown }): void {
+    const { metrics, clock, log } = this.#deps
+    this.#lastAt = clock.monotonic()
+    if (error === undefined) metrics.relist(ms / 1000, clock.now())
+    else if (!this.#isBlind) log.warn('cannot look at the runtime, will try again', { error })
+    this.#isBlind = error !== undefined
+  }
+
+  /** Why the node is not ready. */
+  problems(): readonly string[] {
+    return computeRelistProblem(this.#deps.clock.monotonic() - this.#lastAt)
+  }
+
+  /** Why the agent is not well; undefined when it is. */
+  stuck(): string | undefined {
+    const { syncFrequencyMs, clock } = this.#deps
+    const stuckMs = Math.max(STUCK_MS, 2 * syncFrequencyMs)
+    return clock.monotonic() - this.#lastAt > stuckMs
+      ? `no look at the runtime was tried for ${stuckMs / 1000} s`
+      : undefined
+  }
+}

@@ -1,0 +1,116 @@
+import type { Clock } from '../../base/async/clock.ts'
+import type { TaskGroup } from '../../base/async/task-group.ts'
+import { createAtomicWriter } from '../../system/files/atomic-writer.ts'
+import { createBlockDevices } from '../../system/mounts/block-devices.ts'
+import { describePath } from '../../system/files/describe-path.ts'
+import { deviceFiles } from '../../system/directories/device-files.ts'
+import type { GuardedFiles } from '../../system/guarded/guarded-files.ts'
+import { makeMountPoints } from '../../system/mounts/make-mount-points.ts'
+import { createMounter } from '../../system/mounts/mounter.ts'
+import { createNoswapProbe } from '../../system/directories/noswap-probe.ts'
+import { createVolumeFiles } from '../../system/directories/volume-files.ts'
+import { createVolumeFolders } from '../../system/directories/volume-folders.ts'
+import type { ResourceAmounts } from '../../model/resources/compute-pod-requests.ts'
+import type { SelectableNode } from '../../model/pod/matches-node-selector.ts'
+import type { PodObjects } from '../objects/pod-objects.ts'
+import type { VolumeMetrics } from '../../metrics/create-volume-metrics.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { NodeEvents } from '../../model/events/node-events.ts'
+import type { PodEvents } from '../../model/events/pod-events.ts'
+import { findVolumeSource } from './claims/find-volume-source.ts'
+import { createEmptyDirectories } from './usage/empty-directories.ts'
+import { createConfigMapKind } from './kinds/config-map.ts'
+import type { CsiKind } from './kinds/csi.ts'
+import { createDownwardApiKind } from './kinds/downward-api.ts'
+import { createEmptyDirKind } from './kinds/empty-dir.ts'
+import { createHostPathKind } from './kinds/host-path.ts'
+import { createLocalKind } from './kinds/local.ts'
+import { createNfsKind } from './kinds/nfs.ts'
+import { createProjectedKind } from './kinds/projected.ts'
+import { createSecretKind } from './kinds/secret.ts'
+import { rejectVolume } from './reject-volume.ts'
+import type { VolumeKind } from './volume-kind.ts'
+import type { VolumeProjects } from './usage/volume-projects.ts'
+import type { VolumeContent } from './payload/volume-content.ts'
+import { Volumes } from './volumes.ts'
+
+export interface CreateVolumesDeps {
+  readonly rootDirectory: string
+  readonly guarded: GuardedFiles
+  /** Counts what volumes take; undefined when they are walked through. */
+  readonly projects?: VolumeProjects | undefined
+  readonly csi: CsiKind
+  readonly objects: Pick<PodObjects, 'configMap' | 'secret' | 'token' | 'claim' | 'persistentVolume'>
+  /** Undefined without a cluster. */
+  readonly projections?: Pick<VolumeContent, 'trustAnchors' | 'podCertificate'> | undefined
+  /** This node, as the affinity of persistent volumes sees it. */
+  readonly node: () => SelectableNode
+  readonly nodeAllocatable: () => ResourceAmounts
+  readonly swapIsOn: boolean
+  readonly selinuxEnabled: boolean
+  /** --experimental-mounter-path */
+  readonly remoteMountHelper: string
+  readonly events: PodEvents
+  readonly nodeEvents: NodeEvents
+  readonly metrics: Pick<VolumeMetrics, 'storageOperation' | 'volumeFound' | 'foreignVolumeCleaned'>
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random: () => number
+}
+
+/** The volumes of pods on this machine, of every kind that there is. */
+export function createVolumes(deps: CreateVolumesDeps, group: TaskGroup): Volumes {
+  const { rootDirectory, guarded, objects, clock } = deps
+  const mounter = createMounter({ clock, remoteHelper: deps.remoteMountHelper })
+  return new Volumes(
+    {
+      ...deps,
+      kinds: createKinds(deps, mounter),
+      findSource: (pod, used, signal) => findVolumeSource({ objects, node: deps.node }, { pod, used }, signal),
+      refusal: rejectVolume,
+      mounter,
+      files: guarded,
+      folders: createVolumeFolders({ rootDirectory }),
+    },
+    group,
+  )
+}
+
+function createKinds(deps: CreateVolumesDeps, mounter: ReturnType<typeof createMounter>): readonly VolumeKind[] {
+  const { rootDirectory, guarded, clock, log } = deps
+  const files = createVolumeFiles({ rootDirectory })
+  const noswap = createNoswapProbe({
+    mounter,
+    files,
+    directory: `${rootDirectory}/deckhand/noswap`,
+    swapIsOn: deps.swapIsOn,
+    events: deps.nodeEvents,
+  })
+  const directories = createEmptyDirectories({ ...deps, mounter, files, noswap })
+  const content = {
+    ...deps,
+    directories,
+    writer: createAtomicWriter(deps),
+    makeMountPoints,
+    content: { ...deps.objects, ...deps.projections },
+  }
+  return [
+    createEmptyDirKind({ directories, projects: deps.projects }),
+    createHostPathKind({ guarded }),
+    createConfigMapKind(content),
+    createSecretKind(content),
+    createDownwardApiKind(content),
+    createProjectedKind(content),
+    createNfsKind({ mounter, folders: files }),
+    deps.csi,
+    createLocalKind({
+      ...deps,
+      mounter,
+      folders: files,
+      files: guarded,
+      devices: createBlockDevices({ clock, log }),
+      deviceFiles,
+      describePath: (path, signal) => describePath(clock, path, signal),
+    }),
+  ]
+}

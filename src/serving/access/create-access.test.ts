@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
+import { test } from 'node:test'
+import { FakeClock } from '../../../test/fakes/fake-clock.ts'
+import { loadFields, loadSettings } from '../../../test/fakes/load-settings.ts'
+import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { createAccess } from './create-access.ts'
+import type { Settings } from '../../model/config/load-configuration.ts'
+import type { KubeRequest } from '../../protocols/kube-api/kube-client.ts'
+
+const { signal } = new AbortController()
+const deps = { clock: new FakeClock(), log: silentLogger, random: () => 0 }
+
+function createRequest(headers: Readonly<Record<string, string>> = {}): IncomingMessage {
+  return { headers, rawHeaders: [], method: 'GET', socket: {} } as unknown as IncomingMessage
+}
+
+test('createAccess() asks the API server who it is and what it may', async () => {
+  const asked: string[] = []
+  const client = {
+    send<T>({ path }: KubeRequest): Promise<T> {
+      asked.push(path)
+      const status = path.endsWith('tokenreviews')
+        ? { authenticated: true, user: { username: 'bot' } }
+        : { allowed: false }
+      return Promise.resolve({ status } as T)
+    },
+  }
+  const { admit } = await createAccess({ ...deps, settings: await loadFields({}), client }, signal)
+  const none = await admit(createRequest(), '/pods', signal)
+  assert.deepEqual([none.refusal?.status, asked], [401, []])
+  const bot = await admit(createRequest({ authorization: 'Bearer t' }), '/pods', signal)
+  assert.deepEqual([bot.refusal?.status, bot.caller?.name, asked.length], [403, 'bot', 3])
+})
+
+test('createAccess() does not start where nobody can be asked', async () => {
+  const create = (settings: Settings) => createAccess({ ...deps, settings, client: undefined }, signal)
+  await assert.rejects(create(await loadFields({})), /Cannot use webhook authentication/)
+  const noTokens = { authentication: { webhook: { enabled: false } } }
+  await assert.rejects(create(await loadFields(noTokens)), /Cannot use webhook authorization/)
+  const { admit } = await create(await loadSettings([]))
+  assert.equal((await admit(createRequest({ authorization: 'Bearer t' }), '/pods', signal)).refusal?.status, 401)
+  await assert.rejects(
+    create(await loadFields({ authentication: { x509: { clientCAFile: '/absent/ca' } } })),
+    /Cannot use clientCAFile "\/absent\/ca"/,
+  )
+})

@@ -1,0 +1,76 @@
+import type { Clock } from '../../base/async/clock.ts'
+import type { Settings } from '../../model/config/load-configuration.ts'
+import { hostConfigFiles } from '../../system/files/config-files.ts'
+import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import { AccessReviews } from './access-reviews.ts'
+import { ClientAuthorities } from './client-authorities.ts'
+import { createAdmit } from './create-admit.ts'
+import { createAuthenticator } from './create-authenticator.ts'
+import { createAuthorizer } from './create-authorizer.ts'
+import type { AuthorizationMode } from './create-authorizer.ts'
+import { TokenReviews } from './token-reviews.ts'
+import type { Admit } from '../http/admission.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+
+export interface CreateAccessDeps {
+  readonly settings: Pick<Settings, 'access' | 'config' | 'nodeName'>
+  /** Undefined on a node without an API server. */
+  readonly client: Pick<KubeClient, 'send'> | undefined
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random: () => number
+}
+
+/** Who may use the kubelet's API, as configured; the authorities of clients are followed while their run() runs. */
+export interface Access {
+  readonly admit: Admit
+  readonly authorities: ClientAuthorities | undefined
+}
+
+/** Builds what decides about requests. Questions to the API server end with the lifetime. */
+export async function createAccess(deps: CreateAccessDeps, lifetime: AbortSignal): Promise<Access> {
+  const { settings, clock, log, random } = deps
+  const { access, config } = settings
+  const readFile = (path: string, maxBytes: number) => hostConfigFiles.readFile(path, maxBytes)
+  const authorities =
+    access.clientCaFile === ''
+      ? undefined
+      : await ClientAuthorities.load({ path: access.clientCaFile, readFile, clock, log })
+  const tokens = access.tokenWebhook
+    ? new TokenReviews(
+        {
+          client: need(deps.client, 'authentication'),
+          clock,
+          random,
+          cacheTtlMs: config.authentication.webhook.cacheTTL,
+        },
+        lifetime,
+      )
+    : undefined
+  const authenticate = createAuthenticator({ authorities, tokens, anonymous: access.anonymous, clock, log })
+  const authorize = createAuthorizer(toMode(deps, lifetime), log)
+  return { admit: createAdmit({ authenticate, authorize }), authorities }
+}
+
+function toMode({ settings, client, clock, random }: CreateAccessDeps, lifetime: AbortSignal): AuthorizationMode {
+  const { access, config, nodeName } = settings
+  if (access.authorization !== 'Webhook') return { kind: access.authorization }
+  const { cacheAuthorizedTTL, cacheUnauthorizedTTL } = config.authorization.webhook
+  const reviews = new AccessReviews(
+    {
+      client: need(client, 'authorization'),
+      clock,
+      random,
+      nodeName,
+      allowedTtlMs: cacheAuthorizedTTL,
+      deniedTtlMs: cacheUnauthorizedTTL,
+    },
+    lifetime,
+  )
+  return { kind: 'Webhook', reviews }
+}
+
+function need<T>(client: T | undefined, what: string): T {
+  if (client !== undefined) return client
+  throw new Error(`Cannot use webhook ${what}: there is no API server to ask, expected --kubeconfig`)
+}
