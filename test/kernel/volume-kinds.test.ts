@@ -38,6 +38,7 @@ import type { DesiredVolume } from '../../src/pods/volumes/desired-volume.ts'
 import { createContainer, createPod } from '../builders/create-pod.ts'
 import { createDesiredVolume } from '../builders/create-desired-volume.ts'
 import { silentLogger } from '../fakes/silent-logger.ts'
+import { setUmask } from '../fixtures/set-umask.ts'
 import { inMountNamespace } from './in-mount-namespace.ts'
 
 inMountNamespace(import.meta.filename, () => {
@@ -100,6 +101,7 @@ inMountNamespace(import.meta.filename, () => {
 
   describe('emptyDir', () => {
     test('on the disk: open to all or to a group, kept, removed with what is in it', async (t) => {
+      setUmask(t, 0o022)
       const { root, kinds, desired } = await createNode(t)
       const volume = desired(kinds.emptyDir, { emptyDir: {} })
       await kinds.emptyDir.setUp(volume, signal)

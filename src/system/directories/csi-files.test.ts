@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { setUmask } from '../../../test/fixtures/set-umask.ts'
 import { createCsiFiles } from './csi-files.ts'
 
 async function setUp(t: TestContext) {
@@ -14,6 +15,7 @@ async function setUp(t: TestContext) {
 
 describe('csi files', () => {
   test('notes are written in one step, as everybody may read them, and not again when they are the same', async (t) => {
+    setUmask(t, 0o022)
     const { files, csi } = await setUp(t)
     const directory = join(csi, 'd', 'hash')
     await files.makeDirectory(join(directory, 'globalmount'))

@@ -5,6 +5,7 @@ import type { Server } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
+import { setUmask } from '../../../test/fixtures/set-umask.ts'
 import { clearDevicePluginFolder, prepareWatchedSocket } from './device-plugin-folder.ts'
 
 const listen = (path: string) =>
@@ -13,6 +14,7 @@ const listen = (path: string) =>
   })
 
 test('clearDevicePluginFolder() makes the folder, and removes sockets and nothing else', async (t) => {
+  setUmask(t, 0o022)
   const folder = join(makeTemporaryFolder(t), 'a', 'device-plugins')
   await clearDevicePluginFolder(folder)
   assert.equal(statSync(folder).mode & 0o777, 0o750)

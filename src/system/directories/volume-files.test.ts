@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { setUmask } from '../../../test/fixtures/set-umask.ts'
 import { createVolumeFiles } from './volume-files.ts'
 
 async function makeRoot(t: TestContext) {
@@ -20,11 +21,10 @@ describe('createVolumeFiles()', () => {
   test('makes a volume directory with its mode and private parents, also under a strict umask', async (t) => {
     const { root, files } = await makeRoot(t)
     const path = join(root, 'pods/u1/volumes/kubernetes.io~empty-dir/data')
-    const umask = process.umask(0o077)
-    t.after(() => process.umask(umask))
+    setUmask(t, 0o077)
     assert.equal(await files.makeDirectory(path, 0o777), true)
     assert.equal(await mode(path), 0o777)
-    process.umask(umask)
+    process.umask(0o022)
     assert.equal(await files.makeDirectory(join(root, 'pods/u2/volumes/kubernetes.io~nfs/data'), 0o750), true)
     assert.equal(await mode(join(root, 'pods/u2/volumes/kubernetes.io~nfs')), 0o750)
   })

@@ -23,6 +23,7 @@ import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import * as fc from 'fast-check'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
+import { setUmask } from '../../../test/fixtures/set-umask.ts'
 import { createAtomicWriter } from './atomic-writer.ts'
 import type { FileCalls } from './held-directory.ts'
 import type { Payload } from './payload.ts'
@@ -130,8 +131,7 @@ describe('createAtomicWriter()', () => {
 
   test('modes are exact whatever the umask, and the group gets to read', async (t) => {
     const directory = await makeDirectory(t)
-    const umask = process.umask(0o077)
-    t.after(() => process.umask(umask))
+    setUmask(t, 0o077)
     const payload: Payload = new Map([
       ['open', { content: Buffer.from('x'), mode: 0o666 }],
       ['dir/closed', { content: Buffer.from('x'), mode: 0o400 }],

@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { makeTemporaryFolder } from '../../../../test/fixtures/make-temporary-folder.ts'
+import { setUmask } from '../../../../test/fixtures/set-umask.ts'
 import { checkHostPath } from './check-host-path.ts'
 
 const kinds = {
@@ -46,6 +47,7 @@ describe('checkHostPath()', () => {
   })
 
   test('makes only what the type says', (t) => {
+    setUmask(t, 0o022)
     const folder = makeTemporaryFolder(t)
     for (const type of ['Directory', 'File', 'Socket', 'CharDevice', 'BlockDevice'] as const) {
       const path = join(folder, 'absent')
