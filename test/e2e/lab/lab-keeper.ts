@@ -15,7 +15,7 @@ import { runProcessOrThrow } from '../../../src/system/processes/run-process.ts'
 import { makeCgroup, removeCgroup } from '../../../src/system/cgroups/cgroup-tree.ts'
 import { enterArguments } from './lab-namespaces.ts'
 
-const namespaces = ['--net', '--mount', '--pid']
+const namespaces = ['--net', '--mount', '--pid', '--uts']
 const [folder = '', cgroup = ''] = process.argv.slice(2)
 if (!folder.includes('deckhand-lab-') || !cgroup.startsWith('/deckhand-lab-')) throw new Error('Not the names of a lab')
 
@@ -61,6 +61,8 @@ async function furnish(inside: number): Promise<void> {
   const script = [
     'set -e',
     'ip link set lo up',
+    // The machine's own name may be none that a node can have.
+    'echo lab-machine > /proc/sys/kernel/hostname',
     // As on a normal host, so that mount propagation into containers can be tested; the peers are this namespace's own.
     'mount --make-rshared /',
     // Names of pod networks, sockets of shims, locks of iptables: nothing of it on the host's.

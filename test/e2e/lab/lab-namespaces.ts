@@ -2,7 +2,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises'
 
 /** What stands before a command line to run it in the lab whose first process is this one. */
 export function enterArguments(initPid: number): readonly string[] {
-  return ['nsenter', '--target', String(initPid), '--net', '--mount', '--pid', '--']
+  return ['nsenter', '--target', String(initPid), '--net', '--mount', '--pid', '--uts', '--']
 }
 
 /** The pid as we see it of what nsenter started: with --pid it forks. */

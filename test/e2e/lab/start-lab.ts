@@ -27,6 +27,9 @@ import { LabManifests } from './lab-manifests.ts'
 import { enterArguments, outerPid } from './lab-namespaces.ts'
 import { LabNetwork } from './lab-network.ts'
 
+// The usual one for what a test makes and for all that runs in a lab: containers of other users must get to their files.
+process.umask(0o022)
+
 /** A node's surroundings for one test: own namespaces, cgroup, containerd, pod network and folders; gone with its block. */
 export interface Lab extends AsyncDisposable {
   /** Holds everything; in the same place inside and outside. */
