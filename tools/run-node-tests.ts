@@ -1,5 +1,6 @@
 /** Runs groups of test files with node:test, several processes at once, and closes with one count over all of them. */
 import { globSync } from 'node:fs'
+import process from 'node:process'
 import { runTestFiles } from './run-test-files.ts'
 import type { FilesResult } from './run-test-files.ts'
 
@@ -25,74 +26,123 @@ export const unitTests: readonly TestGroup[] = [
   { name: 'tools', globs: ['tools/**/*.test.ts'] },
 ]
 
-// More than these is no accident.
+/** The files of one process. */
+interface Job {
+  readonly group: TestGroup
+  readonly files: readonly string[]
+}
+
+interface Outcome extends Job {
+  readonly result: FilesResult
+  readonly startedAt: number
+  readonly endedAt: number
+}
+
+type Print = (text: string) => void
+
+// More than these in a whole run is no accident.
 const MOST_CONFIRMED = 3
+// The whole machine, in parts that 1 to 4 processes can share evenly.
+const MACHINE = 12
 
 /** True when every group passed and each of them ran at least one test. */
-export async function runTests(groups: readonly TestGroup[]): Promise<boolean> {
-  const total = { passed: 0, failed: 0, skipped: 0, unsteady: 0 }
+export async function runTests(
+  groups: readonly TestGroup[],
+  print: Print = (text) => process.stdout.write(text),
+): Promise<boolean> {
+  const outcomes = await runJobs(groups.flatMap(toJobs), print)
+  const bad = outcomes.filter(isBad)
+  const unsteady = await findUnsteady(bad, print)
+  const failed = bad.filter((outcome) => !unsteady.includes(outcome))
   let ok = true
   for (const group of groups) {
-    const started = performance.now()
-    const results = await runAll(group, toProcesses(group))
-    const bad = results.filter(({ trouble }) => trouble !== undefined)
-    const unsteady = group.confirm === true && bad.length > 0 && (await passAlone(group, bad))
-    const [passed, failed, skipped] = (['passed', 'failed', 'skipped'] as const).map((key) =>
-      results.reduce((sum, each) => sum + each[key], 0),
-    ) as [number, number, number]
-    const isOk = (bad.length === 0 || unsteady) && passed > 0
-    const seconds = Math.round((performance.now() - started) / 1000)
-    console.log(`${isOk ? 'ok' : 'FAILED'}  ${group.name} tests (${passed} passed, ${failed} failed, ${seconds} s)`)
+    const own = outcomes.filter((outcome) => outcome.group === group)
+    const passed = sum(own.map(({ result }) => result.passed))
+    const isOk = passed > 0 && failed.every((outcome) => outcome.group !== group)
+    const counts = `${passed} passed, ${sum(own.map(({ result }) => result.failed))} failed`
+    print(`${isOk ? 'ok' : 'FAILED'}  ${group.name} tests (${counts}, ${toSeconds(own)} s)\n`)
     ok &&= isOk
-    total.passed += passed
-    total.skipped += skipped
-    // What did not come to its end may have no test that failed.
-    total[unsteady ? 'unsteady' : 'failed'] += Math.max(failed, bad.length)
   }
-  const { passed, failed, skipped, unsteady } = total
-  console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped${unsteady > 0 ? `, ${unsteady} UNSTEADY` : ''}`)
+  const passed = sum(outcomes.map(({ result }) => result.passed))
+  const skipped = sum(outcomes.map(({ result }) => result.skipped))
+  const note = unsteady.length > 0 ? `, ${countFailures(unsteady)} UNSTEADY` : ''
+  print(`\n${passed} passed, ${countFailures(failed)} failed, ${skipped} skipped${note}\n`)
   return ok
 }
 
-/** The files of each process, in the order in which they begin. */
-function toProcesses({
-  globs,
-  longest = [],
-  shared = false,
-  processes = 2,
-}: TestGroup): readonly (readonly string[])[] {
+/** The processes of a group, in the order in which they begin. */
+function toJobs(group: TestGroup): readonly Job[] {
+  const { globs, longest = [], shared = false, processes = 2 } = group
   const files = globs.flatMap((glob) => globSync(glob)).toSorted()
   const missing = longest.filter((file) => !files.includes(file))
   if (missing.length > 0) throw new Error(`Cannot begin with ${missing.join(', ')}: no such test file`)
   const ordered = [...longest, ...files.filter((file) => !longest.includes(file))]
-  if (!shared) return ordered.map((file) => [file])
-  return Array.from({ length: processes }, (_, number) =>
-    ordered.filter((_file, index) => index % processes === number),
-  )
+  if (!shared) return ordered.map((file) => ({ group, files: [file] }))
+  return Array.from({ length: processes }, (_, number) => ({
+    group,
+    files: ordered.filter((_file, index) => index % processes === number),
+  }))
 }
 
-async function runAll(group: TestGroup, queue: readonly (readonly string[])[]): Promise<readonly FilesResult[]> {
-  const waiting = [...queue]
-  const results: FilesResult[] = []
-  const work = async () => {
-    for (let files = waiting.shift(); files !== undefined; files = waiting.shift()) {
-      const result = await runTestFiles(files, { timeoutMs: group.timeoutMs ?? 60_000 })
-      process.stdout.write(result.report)
-      results.push(result)
-    }
+/** Runs jobs in their order, each as soon as its share of the machine is free: a group begins beside the last files of the one before. */
+async function runJobs(jobs: readonly Job[], print: Print): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = []
+  const running = new Set<Promise<void>>()
+  let free = MACHINE
+  for (const job of jobs) {
+    const share = Math.floor(MACHINE / (job.group.processes ?? 2))
+    while (free < share) await Promise.race(running)
+    free -= share
+    const run = runJob(job, print).then((outcome) => {
+      outcomes.push(outcome)
+      free += share
+      running.delete(run)
+    })
+    running.add(run)
   }
-  await Promise.all(Array.from({ length: group.processes ?? 2 }, work))
-  return results
+  await Promise.all(running)
+  return outcomes
 }
 
-async function passAlone(group: TestGroup, bad: readonly FilesResult[]): Promise<boolean> {
+async function runJob(job: Job, print: Print): Promise<Outcome> {
+  const startedAt = performance.now()
+  const result = await runTestFiles(job.files, { timeoutMs: job.group.timeoutMs ?? 60_000 })
+  print(result.report)
+  return { ...job, result, startedAt, endedAt: performance.now() }
+}
+
+/** Those that pass when they run again, one after the other and nothing beside them. */
+async function findUnsteady(bad: readonly Outcome[], print: Print): Promise<readonly Outcome[]> {
   // Where much fails, it is not for want of quiet.
-  if (bad.length > MOST_CONFIRMED) return false
-  const queue = bad.map(({ files }) => files)
-  const names = queue.flat().join(', ')
-  console.log(`failed beside others, run again alone: ${names}`)
-  const again = await runAll({ ...group, processes: 1 }, queue)
-  const passed = again.every(({ trouble }) => trouble === undefined)
-  if (passed) console.log(`UNSTEADY  ${names}: failed beside others, passed alone`)
-  return passed
+  if (bad.length > MOST_CONFIRMED || !bad.every(({ group }) => group.confirm === true)) return []
+  const unsteady: Outcome[] = []
+  for (const outcome of bad) {
+    const names = outcome.files.join(', ')
+    print(`failed beside others, run again alone: ${names}\n`)
+    if (isBad(await runJob(outcome, print))) continue
+    print(`UNSTEADY  ${names}: failed beside others, passed alone\n`)
+    unsteady.push(outcome)
+  }
+  return unsteady
+}
+
+function isBad({ result }: Outcome): boolean {
+  return result.trouble !== undefined
+}
+
+/** From the beginning of the first to the end of the last. */
+function toSeconds(outcomes: readonly Outcome[]): number {
+  if (outcomes.length === 0) return 0
+  const begin = Math.min(...outcomes.map(({ startedAt }) => startedAt))
+  const end = Math.max(...outcomes.map(({ endedAt }) => endedAt))
+  return Math.round((end - begin) / 1000)
+}
+
+/** A process that did not come to its end may have no test that failed. */
+function countFailures(bad: readonly Outcome[]): number {
+  return sum(bad.map(({ result }) => Math.max(result.failed, 1)))
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0)
 }
