@@ -87,20 +87,19 @@ function toJobs(group: TestGroup): readonly Job[] {
 /** Runs jobs in their order, each as soon as its share of the machine is free: a group begins beside the last files of the one before. */
 async function runJobs(jobs: readonly Job[], print: Print): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = []
-  const running = new Set<Promise<void>>()
-  let free = MACHINE
+  /** Each with its share. */
+  const running = new Map<Promise<void>, number>()
+  const isFree = (share: number) => sum([...running.values()]) + share <= MACHINE
   for (const job of jobs) {
     const share = Math.floor(MACHINE / (job.group.processes ?? 2))
-    while (free < share) await Promise.race(running)
-    free -= share
+    while (!isFree(share)) await Promise.race(running.keys())
     const run = runJob(job, print).then((outcome) => {
       outcomes.push(outcome)
-      free += share
       running.delete(run)
     })
-    running.add(run)
+    running.set(run, share)
   }
-  await Promise.all(running)
+  await Promise.all(running.keys())
   return outcomes
 }
 

@@ -14,19 +14,8 @@ const SETTINGS_HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletC
 const deckhand = fileURLToPath(new URL('../../../bin/deckhand', import.meta.url))
 
 // Not root, yet able to run the launcher in a checkout that only its owner may enter; the compile cache in there stays the owner's.
-const OTHER_USER = [
-  ...[
-    'setpriv',
-    '--reuid',
-    '65534',
-    '--clear-groups',
-    '--inh-caps',
-    '+dac_override',
-    '--ambient-caps',
-    '+dac_override',
-  ],
-  ...['env', 'NODE_DISABLE_COMPILE_CACHE=1'],
-]
+const OTHER_USER =
+  'setpriv --reuid 65534 --clear-groups --inh-caps +dac_override --ambient-caps +dac_override env NODE_DISABLE_COMPILE_CACHE=1'
 
 /** A standalone node in the namespaces of a lab; the lab's own containerd is not used. */
 class Node {
@@ -158,7 +147,7 @@ describe('deckhand up', () => {
       const result = await node.run('up', '--read-only-port', '10256')
       assert.deepEqual([result.exitCode, result.stdout, result.stderr], [1, '', `deckhand: ${message}`])
     }
-    const result = await lab.runInside([...OTHER_USER, deckhand, 'up', '--state', node.state])
+    const result = await lab.runInside([...OTHER_USER.split(' '), deckhand, 'up', '--state', node.state])
     assert.deepEqual([result.exitCode, result.stderr], [4, 'deckhand: Cannot run a node: this needs root (try sudo)\n'])
   })
 })
