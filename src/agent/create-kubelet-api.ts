@@ -6,7 +6,7 @@ import type { Settings } from '../model/config/load-configuration.ts'
 import type { NodeRuntime } from './create-node-runtime.ts'
 import type { OwnNode } from '../node/registration/create-node.ts'
 import { openLogDirectory } from '../system/directories/log-directory.ts'
-import { makePrivateDirectory } from '../system/files/make-private-directory.ts'
+import { makeFolder } from '../system/files/durable-file.ts'
 import type { KubeClient } from '../protocols/kube-api/kube-client.ts'
 import type { PodWorkers } from '../pods/sync/pod-workers.ts'
 import type { KubeletApiDeps } from './run-kubelet-api.ts'
@@ -95,7 +95,10 @@ function createContainerRoutes(deps: CreateKubeletApiDeps) {
       dial: dialStreamServer,
       webSockets: gates.enabled('ExtendWebSocketsToKubelet'),
       checkpoints: gates.enabled('ContainerCheckpoint')
-        ? { checkpointsDirectory: `${rootDirectory}/checkpoints`, makeDirectory: makePrivateDirectory }
+        ? {
+            checkpointsDirectory: `${rootDirectory}/checkpoints`,
+            makeDirectory: (path: string) => makeFolder(path, 0o700),
+          }
         : undefined,
     }),
   ]

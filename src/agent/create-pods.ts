@@ -21,7 +21,7 @@ import { createCsiKind } from '../pods/volumes/csi/create-csi-kind.ts'
 import type { Csi } from '../node/csi/create-csi.ts'
 import { findPullSecret } from '../pods/objects/find-pull-secret.ts'
 import type { GuardedFiles } from '../system/guarded/guarded-files.ts'
-import { createJournalFolder } from '../system/files/journal-folder.ts'
+import { createRecordFolder } from '../system/files/record-folder.ts'
 import { createPodFiles } from '../system/directories/pod-files.ts'
 import { readKernel } from '../system/machine/read-kernel.ts'
 import type { MachineInfo } from '../system/machine/read-machine.ts'
@@ -94,7 +94,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
       await podFiles.removePod(uid, logDirectory)
     },
   }
-  const journal = await ExitJournal.load({ files: createJournalFolder(`${flags.rootDir}/deckhand/finished-pods`), log })
+  const journal = await ExitJournal.load({ files: createRecordFolder(`${flags.rootDir}/deckhand/finished-pods`), log })
   const refresh = (uid: PodUid) => {
     volumes.retryNow(uid)
     workers.observed(uid)

@@ -1,7 +1,7 @@
 import type { Settings } from '../model/config/load-configuration.ts'
 import { parseResolvConf } from '../pods/containers/network/parse-resolv-conf.ts'
-import { writeFileAtomically } from '../system/files/state-folder.ts'
 import type { Logger } from '../base/telemetry/logger.ts'
+import { writeFileDurably } from '../system/files/durable-file.ts'
 
 const MODE = 0o600
 
@@ -17,7 +17,7 @@ export async function writeMounterResolver(deps: {
   const servers = settings.config.clusterDNS.map((address) => `nameserver ${address}\n`)
   const search = resolvConf === undefined ? '' : `${['search', ...parseResolvConf(resolvConf).searches].join(' ')}\n`
   try {
-    await writeFileAtomically(path, `${servers.join('')}${search}`, MODE)
+    await writeFileDurably(path, `${servers.join('')}${search}`, { mode: MODE })
   } catch (error) {
     log.error('cannot write the name servers of the mounter', { path, error })
   }

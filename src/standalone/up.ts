@@ -1,13 +1,7 @@
 import { TaskGroup } from '../base/async/task-group.ts'
 import { makeCgroup } from '../system/cgroups/cgroup-tree.ts'
 import { readMachine } from '../system/machine/read-machine.ts'
-import {
-  listFolder,
-  makeFolder,
-  readTextIfPresent,
-  realFolder,
-  writeFileAtomically,
-} from '../system/files/state-folder.ts'
+import { listFolder, readTextIfPresent, realFolder } from '../system/files/state-folder.ts'
 import { listPods } from './node/agent-client.ts'
 import type { PodSummary } from './node/agent-client.ts'
 import { createAgentConfig } from './node/agent-config.ts'
@@ -28,6 +22,7 @@ import type { NodeRecord } from './node/node-record.ts'
 import { startNodeApi } from './node/start-node-api.ts'
 import { runSupervision } from './node/supervision.ts'
 import { takeUpLock } from './node/up-lock.ts'
+import { makeFolder, writeFileDurably } from '../system/files/durable-file.ts'
 
 const AGENT_GRACE_MS = 15_000
 const EXAMPLE_DEADLINE_MS = 60_000
@@ -118,7 +113,7 @@ async function writeNodeFiles(layout: NodeLayout, record: NodeRecord): Promise<v
 
 /** A node that is as it was needs no space, and so comes up again on a full disk. */
 async function writeIfChanged(file: string, text: string): Promise<void> {
-  if ((await readTextIfPresent(file)) !== text) await writeFileAtomically(file, text)
+  if ((await readTextIfPresent(file)) !== text) await writeFileDurably(file, text)
 }
 
 /** Only into a folder that is new: a user who removed the example does not want it back. Its image is our runtime's alone. */
@@ -128,7 +123,7 @@ async function writeExample(layout: NodeLayout, record: NodeRecord): Promise<voi
     throw toFolderError(record.manifests, error)
   })
   if (!isNew || record.manifests !== layout.manifests || record.runtime !== undefined) return
-  await writeFileAtomically(`${layout.manifests}/${EXAMPLE_FILE}`, examplePod)
+  await writeFileDurably(`${layout.manifests}/${EXAMPLE_FILE}`, examplePod)
 }
 
 async function startRuntime(deps: NodeDeps, layout: NodeLayout, signal: AbortSignal): Promise<void> {

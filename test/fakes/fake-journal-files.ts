@@ -8,14 +8,14 @@ export class FakeJournalFiles implements JournalFiles {
   /** What every call fails with. */
   failure: Error | undefined
 
-  async list(): Promise<readonly string[]> {
+  async names(): Promise<readonly string[]> {
     this.#check()
     return [...this.files.keys()]
   }
 
-  async read(name: string): Promise<string> {
+  async read(name: string): Promise<string | undefined> {
     this.#check()
-    return this.files.get(name) ?? ''
+    return this.files.get(name)
   }
 
   async write(name: string, text: string): Promise<void> {

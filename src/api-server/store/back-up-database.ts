@@ -1,5 +1,6 @@
 import { backup, DatabaseSync } from 'node:sqlite'
-import { removeTree, replaceFile } from '../../system/files/state-folder.ts'
+import { removeTree } from '../../system/files/state-folder.ts'
+import { renameDurably } from '../../system/files/durable-file.ts'
 
 /** The copy of a database that is kept next to it. */
 export function backupPathOf(databasePath: string): string {
@@ -25,5 +26,5 @@ export async function backUpDatabase(database: DatabaseSync, path: string): Prom
   } finally {
     copy.close()
   }
-  await replaceFile(unfinished, path)
+  await renameDurably(unfinished, path)
 }

@@ -1,13 +1,7 @@
 import { basename, dirname } from 'node:path'
 import { readOrCreateKey } from '../../system/files/key-file.ts'
 import { setAside } from '../../system/files/set-aside.ts'
-import {
-  listFolder,
-  makeFolder,
-  readTextIfPresent,
-  removeTree,
-  writeFileAtomically,
-} from '../../system/files/state-folder.ts'
+import { listFolder, readTextIfPresent, removeTree } from '../../system/files/state-folder.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { DatabaseSync } from 'node:sqlite'
@@ -19,6 +13,7 @@ import { createValueSeal } from './seal-values.ts'
 import type { ValueSeal } from './seal-values.ts'
 import { StoreOpenError } from './store-errors.ts'
 import { ValueCodec } from './value-codec.ts'
+import { makeFolder, writeFileDurably } from '../../system/files/durable-file.ts'
 
 export interface OpenStoreOptions {
   /** The folder of the database and of the key that seals secrets. */
@@ -74,7 +69,7 @@ async function openOrSetAside(path: string, deps: { clock: Clock; log: Logger })
     const suffix = `.corrupt-${new Date(deps.clock.now()).toISOString().replaceAll(/[:.]/g, '-')}`
     const message = `${error.message}; it is broken and was set aside as "${path}${suffix}". ${await offer(path, lost)}`
     // First: whoever finds no database and no word would begin with an empty one.
-    await writeFileAtomically(lost, `${message}\n`)
+    await writeFileDurably(lost, `${message}\n`)
     await setAside([path, `${path}-wal`, `${path}-shm`], suffix)
     deps.log.error('the database of the API is broken and was set aside', { database: path, error })
     throw new StoreOpenError(message, { cause: error })

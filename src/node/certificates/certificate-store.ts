@@ -1,7 +1,8 @@
 import { join, resolve } from 'node:path'
 import type { Clock } from '../../base/async/clock.ts'
 import { createRecordFolder } from '../../system/files/record-folder.ts'
-import { readLink, renameLink, replaceLink } from '../../system/files/replace-link.ts'
+import { renameDurably } from '../../system/files/durable-file.ts'
+import { readLink, replaceLink } from '../../system/files/replace-link.ts'
 import { setAside } from '../../system/files/set-aside.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { hasEnded } from './current-certificate.ts'
@@ -81,7 +82,7 @@ export class CertificateStore {
   /** The Go kubelet takes the old link away first: it may have been killed just then. */
   async #finishUpdate(): Promise<void> {
     const updated = this.#pathOf('updated')
-    if ((await readLink(updated)) !== undefined) await renameLink(updated, this.currentPath)
+    if ((await readLink(updated)) !== undefined) await renameDurably(updated, this.currentPath)
   }
 
   async #readCurrent(): Promise<KeyedCertificate | 'broken' | undefined> {

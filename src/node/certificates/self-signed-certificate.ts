@@ -1,7 +1,6 @@
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Clock } from '../../base/async/clock.ts'
 import { setAside } from '../../system/files/set-aside.ts'
-import { makeFolder, writeFileAtomically } from '../../system/files/state-folder.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { hasEnded } from './current-certificate.ts'
 import { readCertificateFiles } from './read-certificate.ts'
@@ -10,6 +9,7 @@ import { toCertificateInfo } from './to-certificate-info.ts'
 import { createKeys, parseKeyedCertificate, toKeyPem } from '../../protocols/x509/certificate-files.ts'
 import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
 import { issueAuthority, issueCertificate } from '../../protocols/x509/issue-certificate.ts'
+import { writeFileDurably } from '../../system/files/durable-file.ts'
 
 export interface SelfSignedDeps {
   /** --cert-dir */
@@ -42,10 +42,9 @@ export async function ensureSelfSigned(deps: SelfSignedDeps): Promise<KeyedCerti
     log.error('the serving certificate is broken and was set aside', { ...files, suffix, error })
   }
   const made = await createSelfSigned(deps)
-  await makeFolder(dirname(files.keyFile))
   // The key first: the certificate alone is of no use.
-  await writeFileAtomically(files.keyFile, made.keyPem, KEY_MODE)
-  await writeFileAtomically(files.certificateFile, made.certificatePem, CERTIFICATE_MODE)
+  await writeFileDurably(files.keyFile, made.keyPem, { mode: KEY_MODE })
+  await writeFileDurably(files.certificateFile, made.certificatePem, { mode: CERTIFICATE_MODE })
   log.info('made a serving certificate that nobody vouches for', { ...files })
   return made
 }

@@ -4,13 +4,14 @@ import type { Settings } from '../../model/config/load-configuration.ts'
 import { openDbus } from '../../system/dbus/dbus-connection.ts'
 import { systemBusAddress } from '../../system/dbus/parse-bus-address.ts'
 import { holdShutdownLock } from '../../system/machine/hold-shutdown-lock.ts'
-import { readTextIfPresent, writeFileAtomically } from '../../system/files/state-folder.ts'
+import { readTextIfPresent } from '../../system/files/state-folder.ts'
 import { computeShutdownPeriods } from './compute-shutdown-periods.ts'
 import type { ShutdownPods } from './end-groups.ts'
 import { LogindWatch } from './logind-watch.ts'
 import { NodeShutdown as Shutdown, type NodeShutdownDeps } from './node-shutdown.ts'
 import { runShutdownSocket } from './run-shutdown-socket.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { writeFileDurably } from '../../system/files/durable-file.ts'
 
 export interface CreateNodeShutdownDeps extends Pick<NodeShutdownDeps, 'bootedAt' | 'events' | 'metrics' | 'onChange'> {
   readonly settings: Pick<Settings, 'config'>
@@ -42,7 +43,7 @@ export function createNodeShutdown(deps: CreateNodeShutdownDeps, tasks: TaskGrou
       areKnown,
     },
     periods,
-    file: { read: () => readTextIfPresent(stateFile), write: (text) => writeFileAtomically(stateFile, text) },
+    file: { read: () => readTextIfPresent(stateFile), write: (text) => writeFileDurably(stateFile, text) },
     tasks,
   })
   const logind = new LogindWatch({
@@ -50,7 +51,7 @@ export function createNodeShutdown(deps: CreateNodeShutdownDeps, tasks: TaskGrou
     seconds: periods.reduce((sum, { seconds = 0 }) => sum + seconds, 0),
     connect: (signal) => openDbus({ address: systemBusAddress(environment), clock }, signal),
     lock: (onLost, signal) => holdShutdownLock({ onLost }, signal),
-    writeDelayFile: (text) => writeFileAtomically(DELAY_FILE, text),
+    writeDelayFile: (text) => writeFileDurably(DELAY_FILE, text),
     clock,
     log,
   })

@@ -6,8 +6,9 @@ import { formatFinishedPod, parseFinishedPod } from './parse-finished-pod.ts'
 
 /** The files of the journal, by name. What is written is on the disk when the promise resolves, whole or not at all. */
 export interface JournalFiles {
-  list(): Promise<readonly string[]>
-  read(name: string): Promise<string>
+  names(): Promise<readonly string[]>
+  /** Undefined when there is no such file. */
+  read(name: string): Promise<string | undefined>
   write(name: string, text: string): Promise<void>
   /** Is content when the file is gone already. */
   remove(name: string): Promise<void>
@@ -34,7 +35,7 @@ export class ExitJournal {
   static async load(deps: JournalDeps): Promise<ExitJournal> {
     const journal = new ExitJournal(deps)
     try {
-      for (const name of await deps.files.list()) if (name.endsWith(SUFFIX)) await journal.#load(name)
+      for (const name of await deps.files.names()) if (name.endsWith(SUFFIX)) await journal.#load(name)
     } catch (error) {
       deps.log.error('cannot read which pods have finished', { error })
     }
@@ -82,7 +83,7 @@ export class ExitJournal {
     const uid = name.slice(0, -SUFFIX.length)
     try {
       if (!isPodUid(uid)) throw new Error(`Cannot use "${name}": expected the UID of a pod as its name`)
-      this.#known.set(uid, parseFinishedPod(await files.read(name), uid))
+      this.#known.set(uid, parseFinishedPod((await files.read(name)) ?? '', uid))
     } catch (error) {
       log.error('a note about a finished pod cannot be used, setting it aside', { name, error })
       await files

@@ -14,7 +14,7 @@ export interface CheckpointDeps {
   readonly calls: Pick<CriCalls, 'listContainers' | 'checkpointContainer'>
   /** Where the archives go: "checkpoints" below the agent's own directory. */
   readonly checkpointsDirectory: string
-  /** makePrivateDirectory() of src/system: an archive has all that the container had in memory. */
+  /** Makes a directory that only root may read: an archive has all that the container had in memory. */
   readonly makeDirectory: (path: string) => Promise<void>
   readonly clock: Clock
 }

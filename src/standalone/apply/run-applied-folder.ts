@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
-import { readTextIfPresent, writeFileAtomically } from '../../system/files/state-folder.ts'
+import { readTextIfPresent } from '../../system/files/state-folder.ts'
 import { watchDirectory } from '../../system/files/watch-directory.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { applyObject, deleteObject } from './apply-object.ts'
@@ -9,6 +9,7 @@ import { formatObjectName } from './applied-object.ts'
 import { FolderFiles } from './folder-files.ts'
 import { ObjectPaths } from './object-paths.ts'
 import { Reporter } from './teller.ts'
+import { writeFileDurably } from '../../system/files/durable-file.ts'
 
 export interface AppliedFolderDeps {
   readonly folder: string
@@ -165,7 +166,7 @@ class AppliedFolder {
   async #keep(record: ReadonlyMap<string, RecordedObject>): Promise<void> {
     const text = (map: ReadonlyMap<string, RecordedObject>) => `${JSON.stringify([...map.values()])}\n`
     const isSame = this.#record !== undefined && text(this.#record) === text(record)
-    if (!isSame) await writeFileAtomically(this.#deps.recordFile, text(record))
+    if (!isSame) await writeFileDurably(this.#deps.recordFile, text(record))
     this.#record = record
   }
 }

@@ -1,9 +1,10 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { runProcessOrThrow } from '../../system/processes/run-process.ts'
-import { readBytes, removeTree, writeFileAtomically } from '../../system/files/state-folder.ts'
+import { readBytes, removeTree } from '../../system/files/state-folder.ts'
 import type { PrivateContainerd } from '../node/containerd.ts'
 import { createNodeImages } from './node-images.ts'
 import { createOciArchive } from './oci-archive.ts'
+import { writeFileDurably } from '../../system/files/durable-file.ts'
 
 /** The containerd namespace in which the CRI plugin lives. */
 const CRI_NAMESPACE = 'k8s.io'
@@ -35,7 +36,7 @@ export async function importNodeImages(
   const missing = images.filter(({ name }) => !names.has(name))
   if (missing.length > 0) {
     const file = `${containerd.paths.folder}/images.tar`
-    await writeFileAtomically(file, createOciArchive(missing, architectures[process.arch] ?? process.arch))
+    await writeFileDurably(file, createOciArchive(missing, architectures[process.arch] ?? process.arch))
     await run(ctrCommand(containerd, 'images', 'import', file))
     await removeTree(file)
   }

@@ -3,13 +3,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import { runProcess } from '../../system/processes/run-process.ts'
 import { startProcess } from '../../system/processes/start-process.ts'
 import type { StartedProcess } from '../../system/processes/start-process.ts'
-import {
-  listFolder,
-  makeFolder,
-  readTextIfPresent,
-  removeTree,
-  writeFileAtomically,
-} from '../../system/files/state-folder.ts'
+import { listFolder, readTextIfPresent, removeTree } from '../../system/files/state-folder.ts'
 import { createConflist } from './cni.ts'
 import type { PodNetwork } from './cni.ts'
 import { createContainerdConfig } from './containerd-config.ts'
@@ -17,6 +11,7 @@ import type { ContainerdPaths, Snapshotter } from './containerd-config.ts'
 import { findProcess, rememberProcess, stopProcess, UnnotedError } from './known-process.ts'
 import type { KnownProcess } from './known-process.ts'
 import { PAUSE_IMAGE } from '../images/node-images.ts'
+import { makeFolder, writeFileDurably } from '../../system/files/durable-file.ts'
 
 /** A private containerd: where it is, and how to get to the namespaces that it lives in. */
 export interface PrivateContainerd {
@@ -42,9 +37,9 @@ export async function configureContainerd(
   await makeFolder(paths.folder, 0o711)
   await makeFolder(paths.registries)
   const snapshotter = await findSnapshotter(clock, containerd, signal)
-  await writeFileAtomically(paths.config, createContainerdConfig(paths, { sandboxImage: PAUSE_IMAGE, snapshotter }))
+  await writeFileDurably(paths.config, createContainerdConfig(paths, { sandboxImage: PAUSE_IMAGE, snapshotter }))
   const conflist = createConflist({ ...network, leaseFolder: paths.cniLeases })
-  await writeFileAtomically(conflistFile(paths), conflist)
+  await writeFileDurably(conflistFile(paths), conflist)
 }
 
 /** True when configureContainerd() was done before. */

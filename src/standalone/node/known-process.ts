@@ -2,7 +2,8 @@ import type { Clock } from '../../base/async/clock.ts'
 import { findProcessByCommand } from '../../system/processes/find-process-by-command.ts'
 import { isRunning, readProcessIdentity, signalProcess } from '../../system/processes/process-identity.ts'
 import type { ProcessIdentity } from '../../system/processes/process-identity.ts'
-import { readTextIfPresent, removeTree, writeFileAtomically } from '../../system/files/state-folder.ts'
+import { readTextIfPresent, removeTree } from '../../system/files/state-folder.ts'
+import { writeFileDurably } from '../../system/files/durable-file.ts'
 
 const POLL_MS = 10
 
@@ -22,7 +23,7 @@ export async function rememberProcess(file: string, pid: number, log: string): P
   const identity = await readProcessIdentity(pid)
   if (identity === undefined) throw new Error(`Cannot start process ${pid}: it ended at once, see "${log}"`)
   try {
-    await writeFileAtomically(file, `${JSON.stringify(identity)}\n`)
+    await writeFileDurably(file, `${JSON.stringify(identity)}\n`)
   } catch (cause) {
     throw new UnnotedError(`Cannot note process ${pid} in "${file}": ${(cause as Error).message}`, { cause })
   }

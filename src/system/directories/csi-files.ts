@@ -1,5 +1,6 @@
-import { lstat, mkdir, readdir, readFile, rename, rmdir, unlink, open } from 'node:fs/promises'
+import { lstat, mkdir, readdir, readFile, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { removeFileDurably, writeFileDurably } from '../files/durable-file.ts'
 import { hasCode, unlessAbsent } from '../files/error-codes.ts'
 
 /** A directory with a note about a volume, of this agent or of an earlier one. */
@@ -45,20 +46,15 @@ export function createCsiFiles(options: { readonly rootDirectory: string }) {
       return await readNote(join(directory, NAME))
     },
 
-    /** In one step and on the disk, so that it is there for whoever comes after a crash. */
+    /** On the disk when it resolves, so that the agent finds it after a crash. */
     async writeData(directory: string, text: string): Promise<void> {
       const path = join(directory, NAME)
       if ((await readNote(path)) === text) return
-      {
-        await using file = await open(`${path}.new`, 'w', 0o644)
-        await file.writeFile(text)
-        await file.sync()
-      }
-      await rename(`${path}.new`, path)
+      await writeFileDurably(path, text, { mode: 0o644, folderMode: DIRECTORY_MODE })
     },
 
     async removeData(directory: string): Promise<void> {
-      for (const name of [NAME, `${NAME}.new`]) await unlessAbsent(unlink(join(directory, name)), undefined)
+      await removeFileDurably(join(directory, NAME))
     },
 
     /** The notes of all volumes that may be staged as files. */

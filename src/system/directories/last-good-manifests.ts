@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { writeFileDurably } from '../files/durable-file.ts'
 
 /**
  * Copies of the manifests that were good when last read, by file name. A manifest that is edited into something invalid keeps its
@@ -15,11 +16,7 @@ export function createLastGoodManifests(folder: string) {
     },
 
     async write(name: string, bytes: Uint8Array): Promise<void> {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      const path = join(folder, fileOf(name))
-      // Not synced: a copy that a power cut spoils does not decode and counts as none, and a hundred manifests must not wait for the disk.
-      await writeFile(`${path}.new`, bytes, { mode: 0o600 })
-      await rename(`${path}.new`, path)
+      await writeFileDurably(join(folder, fileOf(name)), bytes, { mode: 0o600, folderMode: 0o700 })
     },
 
     /** Forgets all others. */

@@ -7,7 +7,6 @@ import {
   readFile,
   readlink,
   realpath,
-  rename,
   rmdir,
   symlink,
   unlink,
@@ -15,6 +14,7 @@ import {
 } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { mountPointsBelow, readMountTable } from '../mounts/mount-table.ts'
+import { renameDurably, UNFINISHED_SUFFIX, writeFileDurably } from '../files/durable-file.ts'
 import { hasCode, unlessAbsent } from '../files/error-codes.ts'
 
 /** The file that names hosts on the node itself. */
@@ -91,15 +91,11 @@ export function createPodFiles(options: {
       },
 
       async write(uid: string, text: string): Promise<void> {
-        const path = notePath(uid)
-        await mkdir(dirname(path), { recursive: true, mode: 0o750 })
-        // Whole or not at all, whenever the agent dies. It need not outlive the machine: no container does.
-        await writeFile(`${path}.new`, text, { mode: 0o600 })
-        await rename(`${path}.new`, path)
+        await writeFileDurably(notePath(uid), text, { mode: 0o600, folderMode: 0o750 })
       },
 
       async setAside(uid: string): Promise<void> {
-        await rename(notePath(uid), `${notePath(uid)}.corrupt`)
+        await renameDurably(notePath(uid), `${notePath(uid)}.corrupt`)
       },
     },
 
@@ -107,7 +103,7 @@ export function createPodFiles(options: {
       const directory = join(options.rootDirectory, 'pods', uid)
       await checkOwn(directory, readTable)
       await removeTwoLevels(join(directory, 'containers'))
-      const own = ['etc-hosts', ...['', '.new', '.corrupt'].map((end) => `${PROBE_NOTE}${end}`)]
+      const own = ['etc-hosts', ...['', UNFINISHED_SUFFIX, '.corrupt'].map((end) => `${PROBE_NOTE}${end}`)]
       for (const name of own) await unlessAbsent(unlink(join(directory, name)), undefined)
       for (const name of ['volumes', 'plugins', '.']) await removeEmpty(join(directory, name))
       if (logDirectory !== undefined) await removeLogs(logDirectory)

@@ -1,9 +1,9 @@
-import { mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { removeFileDurably, renameDurably, syncFolder, writeFileDurably } from '../files/durable-file.ts'
 import { unlessAbsent } from '../files/error-codes.ts'
 
 const NAME = 'userns'
-const TEMPORARY = `${NAME}.tmp`
 const CORRUPT = `${NAME}.corrupt`
 
 /** The Go kubelet's own place for the ids of a pod's user namespace, so that either agent finds the other's: pods/<uid>/userns. */
@@ -24,31 +24,18 @@ export function createUserNamespaceRecords(rootDirectory: string) {
 
     /** Lasts, also over a crash of the machine: a range that is in use must never be given away again. */
     async write(uid: string, text: string): Promise<void> {
-      const folder = folderOf(uid)
-      await mkdir(folder, { recursive: true, mode: 0o750 })
-      {
-        await using file = await open(join(folder, TEMPORARY), 'w', 0o600)
-        await file.chmod(0o600)
-        await file.writeFile(text)
-        await file.sync()
-      }
-      await rename(join(folder, TEMPORARY), join(folder, NAME))
-      await sync(folder)
-      await sync(dirname(folder))
+      await writeFileDurably(join(folderOf(uid), NAME), text, { mode: 0o600, folderMode: 0o750 })
+      // The pod's directory may be older than the record, and not on the disk yet.
+      await syncFolder(join(rootDirectory, 'pods'))
     },
 
-    /** Keeps a record that makes no sense for whoever wants to know why. */
+    /** Keeps a record that makes no sense, for people to find out why. */
     async setAside(uid: string): Promise<void> {
-      await rename(join(folderOf(uid), NAME), join(folderOf(uid), CORRUPT))
+      await renameDurably(join(folderOf(uid), NAME), join(folderOf(uid), CORRUPT))
     },
 
     async remove(uid: string): Promise<void> {
-      for (const name of [NAME, TEMPORARY, CORRUPT]) await unlessAbsent(unlink(join(folderOf(uid), name)), undefined)
+      for (const name of [NAME, CORRUPT]) await removeFileDurably(join(folderOf(uid), name))
     },
   }
-}
-
-async function sync(folder: string): Promise<void> {
-  await using directory = await open(folder, 'r')
-  await directory.sync()
 }

@@ -1,16 +1,19 @@
 import type { Clock } from '../../base/async/clock.ts'
+import { writeFileDurably } from './durable-file.ts'
 import { setAside } from './set-aside.ts'
-import { readTextIfPresent, writeFileAtomically } from './state-folder.ts'
+import { readTextIfPresent } from './state-folder.ts'
 
 const FILE_MODE = 0o600
 
-/** A file in which agents note what the ones after them have to know. */
-export function createStateFile(path: string, clock: Clock) {
+/** One file in which an agent keeps what the next one has to know. */
+export function createStateFile(path: string, clock: Pick<Clock, 'now'>) {
   return {
     path,
+    /** Undefined when there is no such file. */
     read: () => readTextIfPresent(path),
-    write: (text: string) => writeFileAtomically(path, text, FILE_MODE),
-    async setAside() {
+    write: (text: string) => writeFileDurably(path, text, { mode: FILE_MODE }),
+    /** Gives a file that cannot be used another name, which it returns. */
+    async setAside(): Promise<string> {
       const suffix = `.broken-${clock.now()}`
       await setAside([path], suffix)
       return `${path}${suffix}`

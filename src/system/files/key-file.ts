@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { open, readFile, rename, stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
+import { writeFileDurably } from './durable-file.ts'
 
 const FILE_MODE = 0o600
 
@@ -13,14 +14,7 @@ export async function readOrCreateKey(path: string, bytes: number): Promise<Uint
     return present
   }
   const key = randomBytes(bytes)
-  const temporary = `${path}.new`
-  {
-    await using file = await open(temporary, 'w', FILE_MODE)
-    await file.chmod(FILE_MODE)
-    await file.writeFile(key)
-    await file.sync()
-  }
-  await rename(temporary, path)
+  await writeFileDurably(path, key, { mode: FILE_MODE })
   return key
 }
 

@@ -1,4 +1,6 @@
-import { chmod, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
+import { lstat, readdir } from 'node:fs/promises'
+import { removeFileDurably, renameDurably, UNFINISHED_SUFFIX, writeFileDurably } from './durable-file.ts'
+import { unlessAbsent } from './error-codes.ts'
 import { readManifestFile } from './read-manifest-file.ts'
 
 /** A folder of small files that only the agent reads and writes. */
@@ -7,24 +9,31 @@ export interface RecordFolder {
   names(): Promise<readonly string[]>
   /** Undefined when there is no such file. */
   read(name: string): Promise<string | undefined>
-  /** A reader, also after a crash, sees the old or the new text and nothing between. */
+  /** The text is on the disk when this resolves, whole or not at all. */
   write(name: string, text: string): Promise<void>
   /** Is content when the file is gone already. */
   remove(name: string): Promise<void>
 }
 
+interface SettingAside {
+  /** Keeps a file that cannot be used under another name, for people to read. */
+  setAside(name: string): Promise<void>
+}
+
+// Only root reads such a folder: names of images and hashes of credentials are of no concern to others.
 const FOLDER_MODE = 0o700
 const FILE_MODE = 0o600
-const TEMPORARY = '.tmp'
 const LARGEST_RECORD_BYTES = 1024 * 1024
+// The second one is the Go kubelet's.
+const UNFINISHED_SUFFIXES = [UNFINISHED_SUFFIX, '.tmp']
 
-/** Nobody but root reads such a folder: names of images and hashes of credentials are nobody else's business. */
-export function createRecordFolder(path: string): RecordFolder {
+/** The records in a folder, which is made with the first of them. */
+export function createRecordFolder(path: string): RecordFolder & SettingAside {
   const pathOf = (name: string) => `${path}/${name}`
   return {
     async names() {
       const names = await unlessAbsent(readdir(path), [])
-      return names.filter((name) => !name.endsWith(TEMPORARY))
+      return names.filter((name) => !UNFINISHED_SUFFIXES.some((suffix) => name.endsWith(suffix)))
     },
 
     async read(name) {
@@ -34,29 +43,8 @@ export function createRecordFolder(path: string): RecordFolder {
       throw new Error(`Cannot read "${pathOf(name)}": ${result.reason}`)
     },
 
-    async write(name, text) {
-      await mkdir(path, { recursive: true, mode: FOLDER_MODE })
-      const temporary = `${pathOf(name)}${TEMPORARY}`
-      {
-        await using file = await open(temporary, 'w', FILE_MODE)
-        await file.writeFile(text)
-        await file.sync()
-      }
-      await chmod(temporary, FILE_MODE)
-      await rename(temporary, pathOf(name))
-    },
-
-    async remove(name) {
-      await unlessAbsent(unlink(pathOf(name)), undefined)
-    },
-  }
-}
-
-async function unlessAbsent<T, U>(result: Promise<T>, otherwise: U): Promise<T | U> {
-  try {
-    return await result
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return otherwise
-    throw error
+    write: (name, text) => writeFileDurably(pathOf(name), text, { mode: FILE_MODE, folderMode: FOLDER_MODE }),
+    remove: (name) => removeFileDurably(pathOf(name)),
+    setAside: (name) => renameDurably(pathOf(name), `${pathOf(name)}.broken`),
   }
 }

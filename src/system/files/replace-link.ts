@@ -1,4 +1,5 @@
-import { readlink, rename, symlink, unlink } from 'node:fs/promises'
+import { readlink, symlink, unlink } from 'node:fs/promises'
+import { renameDurably } from './durable-file.ts'
 import { hasCode, unlessAbsent } from './error-codes.ts'
 
 /** Where a symbolic link leads; undefined when there is none of this name. */
@@ -16,10 +17,5 @@ export async function readLink(path: string): Promise<string | undefined> {
 export async function replaceLink(link: string, via: string, target: string): Promise<void> {
   await unlessAbsent(unlink(via), undefined)
   await symlink(target, via)
-  await rename(via, link)
-}
-
-/** Gives a link the name that it was made for, after a crash between the two. */
-export async function renameLink(from: string, to: string): Promise<void> {
-  await rename(from, to)
+  await renameDurably(via, link)
 }

@@ -1,12 +1,13 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { Clock } from '../../base/async/clock.ts'
 import { KeyedLock } from '../../base/async/keyed-lock.ts'
+import { makeFolder } from '../files/durable-file.ts'
 import { unlessAbsent } from '../files/error-codes.ts'
 import type { TreeUsage } from '../files/file-usage.ts'
 import { mountsOnTheWay, readMountTable } from './mount-table.ts'
 import type { MountEntry } from './mount-table.ts'
 import { runProcessOrThrow } from '../processes/run-process.ts'
-import { writeFileAtomically } from '../files/state-folder.ts'
 
 /** The project quotas of the kernel: directories get a number, and the file system counts what each number takes. */
 export interface ProjectQuotas {
@@ -39,7 +40,9 @@ export function createProjectQuotas(deps: { readonly clock: Clock; readonly moun
     const lists = ['-t', deps.mountsFile, '-P/dev/null', '-D/dev/null']
     const argv = ['xfs_quota', ...lists, '-x', '-f', '-c', command, mount.point]
     const work = async () => {
-      await writeFileAtomically(deps.mountsFile, toMountsLine(mount))
+      await makeFolder(dirname(deps.mountsFile))
+      // In place: only the command after this one reads it.
+      await writeFile(deps.mountsFile, toMountsLine(mount))
       return await run(argv, signal)
     }
     const { stdout, stderr } = await lock.hold('', work, signal)

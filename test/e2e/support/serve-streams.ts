@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import { systemClock } from '../../../src/base/async/clock.ts'
 import { openLogDirectory } from '../../../src/system/directories/log-directory.ts'
-import { makePrivateDirectory } from '../../../src/system/files/make-private-directory.ts'
+import { makeFolder } from '../../../src/system/files/durable-file.ts'
 import { createContainerLogsRoute } from '../../../src/serving/endpoints/container-logs-route.ts'
 import { createStreamRoutes } from '../../../src/serving/endpoints/streams/stream-routes.ts'
 import { silentLogger } from '../../fakes/silent-logger.ts'
@@ -26,7 +26,10 @@ export async function serveStreams(t: TestContext, node: TestNode): Promise<{ re
   const streams = createStreamRoutes({
     ...common,
     webSockets: true,
-    checkpoints: { checkpointsDirectory: `${node.lab.folder}/checkpoints`, makeDirectory: makePrivateDirectory },
+    checkpoints: {
+      checkpointsDirectory: `${node.lab.folder}/checkpoints`,
+      makeDirectory: (path: string) => makeFolder(path, 0o700),
+    },
     idleMs: 60_000,
     dial: async ({ host, port }) => node.lab.network.connect(host, port),
   })
