@@ -15,7 +15,8 @@ import { readMachine } from './system/machine/read-machine.ts'
 import type { MachineInfo } from './system/machine/read-machine.ts'
 import { KubeconfigError } from './protocols/kube-api/kubeconfig/kubeconfig.ts'
 import { runAgentProcess } from './agent/run-agent-process.ts'
-import { createLogger, createVerbosity, errorText } from './base/telemetry/create-logger.ts'
+import { createLogger, createVerbosity } from './base/telemetry/create-logger.ts'
+import { errorText } from './base/telemetry/error-text.ts'
 
 // An agent that is told to leave is gone within a second, whatever it waits for. The pods stay.
 const SHUTDOWN_LIMIT_MS = 900

@@ -21,7 +21,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   'system/files': ['base', 'system/processes'],
   'system/mounts': ['base', 'system/processes', 'system/files'],
   'system/cgroups': ['base', 'system/dbus', 'system/files'],
-  'system/directories': ['model', 'system/files', 'system/cgroups', 'system/mounts'],
+  'system/directories': ['base', 'model', 'system/files', 'system/cgroups', 'system/mounts'],
   'system/guarded': ['base', 'system/files', 'system/mounts'],
   'system/machine': ['base', 'system/processes', 'system/files', 'system/cgroups'],
   'protocols/grpc': ['base', 'metrics', 'system/files'],

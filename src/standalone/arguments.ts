@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { exitCodes, NodeError } from './node/node-error.ts'
 import type { ShutdownOptions } from './shutdown.ts'
+import { errorMessage } from '../base/telemetry/error-text.ts'
 
 /** Where the node listens, on the loopback address. */
 export interface NodePorts {
@@ -118,7 +119,7 @@ function parse<T extends Record<string, { readonly type: 'string' | 'boolean' }>
   try {
     return parseArgs({ args: [...args], options, allowPositionals: false, strict: true }).values
   } catch (error) {
-    throw wrong(`Cannot read the arguments: ${(error as Error).message}`)
+    throw wrong(`Cannot read the arguments: ${errorMessage(error)}`)
   }
 }
 

@@ -16,6 +16,7 @@ import { findOwnMounts } from './node/own-mounts.ts'
 import { stopPods } from './node/stop-pods.ts'
 import type { PodRuntime } from './node/stop-pods.ts'
 import { isUpLocked } from './node/up-lock.ts'
+import { errorMessage } from '../base/telemetry/error-text.ts'
 
 export interface DownDeps extends NodeDeps {
   openRuntime(endpoint: string): PodRuntime & Disposable
@@ -95,7 +96,7 @@ async function stopAllPods(deps: DownDeps, layout: NodeLayout, record: NodeRecor
   } catch (error) {
     if (signal.aborted) throw error
     // A full disk above all; what runs in the node's cgroup is killed with it.
-    deps.say(`Cannot stop pods in good order, they are killed: ${(error as Error).message}`)
+    deps.say(`Cannot stop pods in good order, they are killed: ${errorMessage(error)}`)
   }
 }
 

@@ -6,6 +6,7 @@ import type { NodeDeps } from './node/node-deps.ts'
 import { exitCodes, NodeError } from './node/node-error.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'
+import { errorMessage } from '../base/telemetry/error-text.ts'
 
 export interface ShutdownOptions {
   readonly state: string
@@ -60,7 +61,7 @@ async function ask(
       : 'the agent has left'
   } catch (cause) {
     signal.throwIfAborted()
-    const why = Error.isError(cause) ? cause.message : String(cause)
+    const why = errorMessage(cause)
     const message = `Cannot reach the agent at "${path}": ${why}; is it running, and is this its root directory?`
     throw new NodeError(message, exitCodes.otherState, { cause })
   }

@@ -5,6 +5,7 @@ import type { ConnectionOptions } from 'node:tls'
 import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
 import { internalError } from '../api-error.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 const CONNECT_MS = 10_000
 
@@ -25,7 +26,7 @@ export async function dialBackend(clock: Clock, target: DialTarget, signal: Abor
       signal,
     )
   } catch (error) {
-    throw internalError(`error dialing backend: ${host}: ${(error as Error).message}`, { cause: error })
+    throw internalError(`error dialing backend: ${host}: ${errorMessage(error)}`, { cause: error })
   }
 }
 

@@ -5,6 +5,7 @@ import { request as startRequest } from '../../base/builtin/http.ts'
 import { internalError } from '../api-error.ts'
 import type { ApiResponse } from '../rest/api-request.ts'
 import type { Backend } from './backend.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 /** A request as it is passed on. */
 export interface PassedRequest {
@@ -58,7 +59,7 @@ export async function passRequest(backend: Backend, request: PassedRequest, sign
     return { status: response.statusCode ?? 502, headers: toAnswerHeaders(response), body: reading(response, release) }
   } catch (error) {
     release()
-    throw internalError(`error talking to ${backend.host}: ${(error as Error).message}`, { cause: error })
+    throw internalError(`error talking to ${backend.host}: ${errorMessage(error)}`, { cause: error })
   }
 }
 

@@ -5,6 +5,7 @@ import type { Backends } from '../backends/create-backends.ts'
 import { passRequest } from '../backends/pass-request.ts'
 import { parseSamples } from './parse-samples.ts'
 import { UsageMeter } from './usage-meter.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 export interface ResourceMetricsDeps {
   readonly backends: Pick<Backends, 'kubelet'>
@@ -74,7 +75,7 @@ export class ResourceMetrics {
       reader.meter.add(parseSamples(text), clock.now())
       reader.readAt = clock.monotonic()
     } catch (error) {
-      const message = `the kubelet of node "${node}" does not tell what is used: ${(error as Error).message}`
+      const message = `the kubelet of node "${node}" does not tell what is used: ${errorMessage(error)}`
       throw new ApiError({ code: 503, reason: 'ServiceUnavailable', message }, { cause: error })
     }
   }

@@ -4,6 +4,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import { createRecordFolder } from '../../system/files/record-folder.ts'
 import { setAside } from '../../system/files/set-aside.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 import { createKeys, parseKeyedCertificate, toKeyPem } from '../../protocols/x509/certificate-files.ts'
 import { computeCertificateDue } from './compute-certificate-due.ts'
 import { issueCertificate } from '../../protocols/x509/issue-certificate.ts'
@@ -97,7 +98,7 @@ function findFault(pki: Pki, identity: ClientIdentity, server: string, text: str
       now,
     )
   } catch (error) {
-    return `its certificate is broken: ${error instanceof Error ? error.message : String(error)}`
+    return `its certificate is broken: ${errorMessage(error)}`
   }
 }
 

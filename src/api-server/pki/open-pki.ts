@@ -4,6 +4,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import { createRecordFolder } from '../../system/files/record-folder.ts'
 import type { RecordFolder } from '../../system/files/record-folder.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 import { createKeys, parseKey, parseKeyedCertificate, toKeyPem } from '../../protocols/x509/certificate-files.ts'
 import { issueAuthority } from '../../protocols/x509/issue-certificate.ts'
 import type { Authority } from '../../protocols/x509/issue-certificate.ts'
@@ -66,7 +67,7 @@ async function readAuthority(
     }
     return { certificate, pem: certificatePem, key }
   } catch (error) {
-    const what = error instanceof Error ? error.message : String(error)
+    const what = errorMessage(error)
     throw new PkiError(`Cannot use the authority "${path}": ${what}; ${adviceFor(folder)}`, { cause: error })
   }
 }
@@ -106,7 +107,7 @@ async function openTokenKey(folder: string, files: RecordFolder, log: Logger): P
   } catch (error) {
     const path = `${folder}/${TOKEN_KEY_FILE}`
     throw new PkiError(
-      `Cannot use the key "${path}": ${error instanceof Error ? error.message : String(error)}; put the file back from a copy, or remove it: a new key is made then, and the tokens that pods have now stop working until they are renewed`,
+      `Cannot use the key "${path}": ${errorMessage(error)}; put the file back from a copy, or remove it: a new key is made then, and the tokens that pods have now stop working until they are renewed`,
       { cause: error },
     )
   }

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { StoreOpenError } from './store-errors.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 // One row per version of an object. "until" is the version that replaced it: none for what is there now, its own version for
 // the mark that an object was deleted. So what was true at any version V is: version <= V and (until is null or until > V).
@@ -45,7 +46,7 @@ export function openDatabase(path: string): DatabaseSync {
       throw new StoreOpenError(`Cannot open "${path}": another process uses it`, { cause: error })
     }
     if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) {
-      throw new CorruptDatabaseError(`Cannot use "${path}": ${(error as Error).message}`, { cause: error })
+      throw new CorruptDatabaseError(`Cannot use "${path}": ${errorMessage(error)}`, { cause: error })
     }
     throw error
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
-import { createLogger, errorText } from './create-logger.ts'
+import { createLogger } from './create-logger.ts'
 
 function makeLog(format: 'text' | 'json', verbosity = 0) {
   const lines: string[] = []
@@ -48,16 +48,6 @@ test('createLogger() never writes what is named like a secret, at any depth', ()
     assert.equal(lines.join('').includes('hush'), false)
     assert.equal(lines.join('').includes('shown'), true)
   }
-})
-
-test('errorText() does not repeat what an outer error already said', () => {
-  const inner = new Error('no such file')
-  assert.equal(errorText(new Error('Cannot read "x": no such file', { cause: inner })), 'Cannot read "x": no such file')
-})
-
-test('errorText() tells what failed first, not that leaving the block failed too', () => {
-  const failure = new SuppressedError(new Error('later'), new Error('port is taken'), 'An error was suppressed')
-  assert.equal(errorText(new Error('Task "x" failed', { cause: failure })), 'Task "x" failed: port is taken')
 })
 
 test('createLogger() writes decisions of the files that are named', () => {

@@ -4,6 +4,7 @@ import type { FileVerbosity } from './compute-file-verbosity.ts'
 import { findCaller } from './find-caller.ts'
 import type { FindSource } from './find-caller.ts'
 import type { LogFields, Logger } from './logger.ts'
+import { replaceValue, toPlain, toText } from './error-text.ts'
 
 /** How much is logged; may be changed while the agent runs. */
 export interface Verbosity {
@@ -35,8 +36,6 @@ type Level = 'error' | 'warn' | 'info' | 'debug'
 
 const DEBUG_VERBOSITY = 4
 const OWN = '/telemetry/create-logger.ts'
-// Whatever stands under such a name never reaches a log, at any level.
-const SECRET_NAMES = /token|password|passwd|authorization|credential|secret(?!Name)|privateKey/i
 
 /**
  * Writes lines in the two formats of the Go kubelet: its text form ("I1115 22:14:41.123456 812 kubelet] ...") or JSON.
@@ -89,43 +88,4 @@ function toTextLine(
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => ` ${name}=${toText(toPlain(name, value))}`)
   return `${level === 'debug' ? 'I' : level.charAt(0).toUpperCase()}${date} ${clockTime} ${String(pid).padStart(7)} ${program}] ${JSON.stringify(message)}${rest.join('')}\n`
-}
-
-function toText(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value) : (JSON.stringify(value, replaceValue) ?? 'null')
-}
-
-function toPlain(name: string, value: unknown): unknown {
-  if (SECRET_NAMES.test(name)) return '[redacted]'
-  return Error.isError(value) ? errorText(value) : value
-}
-
-function replaceValue(name: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return value.toString()
-  return name === '' ? value : toPlain(name, value)
-}
-
-/** What is thrown should be an Error; what is not is shown as well as can be. */
-function describe(thrown: unknown): string {
-  return typeof thrown === 'string' ? thrown : toText(thrown)
-}
-
-const REPORTED_END = 30
-
-/** An error with all that caused it, as one sentence. */
-export function errorText(error: unknown): string {
-  const texts: string[] = []
-  let next = error
-  while (next !== undefined && texts.length < 8) {
-    // What failed first is what matters; what failed while leaving its block is mostly the same.
-    if (next instanceof SuppressedError) {
-      next = next.suppressed
-      continue
-    }
-    const text = Error.isError(next) ? next.message : describe(next)
-    // Each layer repeats the words of the one below behind its own: the end tells.
-    if (!texts.some((said) => said.includes(text) || said.endsWith(text.slice(-REPORTED_END)))) texts.push(text)
-    next = Error.isError(next) ? next.cause : undefined
-  }
-  return texts.join(': ')
 }

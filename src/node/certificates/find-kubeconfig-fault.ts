@@ -1,6 +1,7 @@
 import type { KubeconfigInfo } from './kubeconfig-info.ts'
 import { readCertificateSource } from './read-certificate.ts'
 import { parseCertificates } from '../../protocols/x509/certificate-files.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 /** Why the client certificate of a kubeconfig file cannot be used; undefined when it can. */
 export async function findKubeconfigFault(
@@ -14,6 +15,6 @@ export async function findKubeconfigFault(
     const ended = parseCertificates(pair.certificatePem).find(({ validToDate }) => now > validToDate.getTime())
     return ended === undefined ? undefined : `its client certificate has ended at ${ended.validToDate.toISOString()}`
   } catch (error) {
-    return `its client certificate is broken: ${error instanceof Error ? error.message : String(error)}`
+    return `its client certificate is broken: ${errorMessage(error)}`
   }
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { NodeAddress } from '../../model/generated/core-v1.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 import type { CertificateMetrics, CertificateProvider } from './certificate-provider.ts'
 import { CertificateStore } from './certificate-store.ts'
 import { CurrentCertificate, hasEnded } from './current-certificate.ts'
@@ -65,7 +66,7 @@ async function openFiles(deps: ServingCertificatesDeps): Promise<ServingCertific
       if (loaded === undefined) throw new Error('expected both files to be there')
       return loaded
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = errorMessage(error)
       throw new Error(`Cannot use the serving certificate of ${where}: ${why}`, { cause: error })
     }
   }

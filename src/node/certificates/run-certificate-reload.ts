@@ -3,6 +3,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
 import { watchDirectory } from '../../system/files/watch-directory.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 import type { CurrentCertificate } from './current-certificate.ts'
 import type { CertificateFiles } from './read-certificate.ts'
 import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
@@ -39,7 +40,7 @@ export async function runCertificateReload(deps: ReloadDeps, signal: AbortSignal
       current.replace(loaded)
       log.info('the serving certificate was loaded anew', { ...files, until: loaded.certificate.validToDate })
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error)
+      const text = errorMessage(error)
       // While certificate and key are written one after the other they do not fit: only what lasts, or is new, is worth a line.
       if (text === fault) continue
       fault = text

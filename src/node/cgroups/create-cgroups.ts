@@ -28,6 +28,7 @@ import { QosCgroups } from './qos-cgroups.ts'
 import { readPodCgroup } from './read-pod-cgroup.ts'
 import { runOwnCgroups } from './run-own-cgroups.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 import type { NodeEvents } from '../../model/events/node-events.ts'
 import { toNodeProfile } from '../registration/status/to-node-profile.ts'
 
@@ -149,7 +150,7 @@ async function createDriver(deps: CreateCgroupsDeps, files: CgroupDriver, signal
     return createSystemdDriver({ slices, files, version: machine.cgroupVersion }, signal)
   } catch (cause) {
     signal.throwIfAborted()
-    const why = Error.isError(cause) ? cause.message : String(cause)
+    const why = errorMessage(cause)
     throw new Error(
       `Cannot use the cgroup driver systemd: systemd does not answer at "${address}" (${why}), expected it to run or cgroupDriver: cgroupfs here and in the runtime`,
       { cause },

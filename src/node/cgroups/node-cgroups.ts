@@ -7,6 +7,7 @@ import type { CgroupDriver } from './cgroup-driver.ts'
 import type { CgroupValues } from '../../model/resources/cgroup-values.ts'
 import { computeAmountsCgroup, computePodsAmounts } from './compute-node-cgroups.ts'
 import type { NodeAmounts } from './compute-node-cgroups.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 export interface NodeCgroupsDeps {
   readonly layout: CgroupLayout
@@ -56,7 +57,7 @@ export async function runNodeCgroups(deps: NodeCgroupsDeps, signal: AbortSignal)
       return
     } catch (error) {
       signal.throwIfAborted()
-      const message = `Failed to update Node Allocatable Limits "${pods}": ${describe(error)}`
+      const message = `Failed to update Node Allocatable Limits "${pods}": ${errorMessage(error)}`
       events.record({ type: 'Warning', reason: FAILURE, message })
     }
     await clock.sleep(RETRY_MS, signal)
@@ -87,9 +88,9 @@ async function enforceReserved(
     if (!driver.exists(cgroup)) throw new Error('no such cgroup, expected one that is there')
     await driver.update(cgroup, reservedValues(deps, amounts[kind], cpuOnly))
   } catch (cause) {
-    const message = `Failed to enforce ${kind === 'system' ? 'System' : 'Kube'} Reserved Cgroup Limits on "${cgroup}": ${describe(cause)}`
+    const message = `Failed to enforce ${kind === 'system' ? 'System' : 'Kube'} Reserved Cgroup Limits on "${cgroup}": ${errorMessage(cause)}`
     events.record({ type: 'Warning', reason: FAILURE, message })
-    throw new Error(`Cannot enforce ${kind}Reserved on cgroup "${cgroup}": ${describe(cause)}`, { cause })
+    throw new Error(`Cannot enforce ${kind}Reserved on cgroup "${cgroup}": ${errorMessage(cause)}`, { cause })
   }
   const message = `Updated limits on ${kind} reserved cgroup ${cgroup}`
   events.record({ type: 'Normal', reason: SUCCESS, message })
@@ -103,8 +104,4 @@ function reservedValues(deps: NodeCgroupsDeps, reserved: ResourceAmounts, cpuOnl
     cpus: deps.cpus,
     ...(deps.protectsReserved && memoryLimitBytes !== undefined ? { memoryMinBytes: memoryLimitBytes } : {}),
   }
-}
-
-function describe(error: unknown): string {
-  return Error.isError(error) ? error.message : String(error)
 }

@@ -10,6 +10,7 @@ import type { CgroupValues, PodCgroupState } from '../../model/resources/cgroup-
 import { computePodCgroup } from '../../pods/containers/compute-pod-cgroup.ts'
 import type { PodCgroupSettings } from '../../pods/containers/compute-pod-cgroup.ts'
 import { readPodCgroup } from './read-pod-cgroup.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 export interface PodCgroupsDeps {
   readonly layout: CgroupLayout
@@ -38,7 +39,7 @@ export function createPodCgroups(deps: PodCgroupsDeps, signal: AbortSignal) {
       try {
         await driver.make(path, computePodCgroup(pod, { ...deps.settings, exclusiveCpus }))
       } catch (cause) {
-        const why = Error.isError(cause) ? cause.message : String(cause)
+        const why = errorMessage(cause)
         throw new CgroupError(`Cannot make the cgroup of the pod: ${why}`, { cause })
       }
       return true
@@ -57,7 +58,7 @@ export function createPodCgroups(deps: PodCgroupsDeps, signal: AbortSignal) {
       try {
         await driver.update(path, values)
       } catch (cause) {
-        const why = Error.isError(cause) ? cause.message : String(cause)
+        const why = errorMessage(cause)
         throw new CgroupError(`Cannot change the cgroup of the pod: ${why}`, { cause })
       }
       deps.onChange()

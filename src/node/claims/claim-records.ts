@@ -1,5 +1,6 @@
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 import type { StateFile } from '../../pods/allocations/allocation-file.ts'
 import { claimKey } from './claim-record.ts'
 import type { ClaimRecord } from './claim-record.ts'
@@ -88,7 +89,7 @@ async function load({ file, onLost, log }: ClaimRecordsDeps): Promise<Loaded> {
       setAside: aside,
       error,
     })
-    const reason = Error.isError(error) ? error.message : String(error)
+    const reason = errorMessage(error)
     onLost(`${reason}; the file ${file.path} was set aside, claims of pods that run are prepared anew`)
     return { records: [], text: undefined, wereLost: true }
   }

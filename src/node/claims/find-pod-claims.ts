@@ -6,6 +6,7 @@ import type { ClaimDeps } from './claim-deps.ts'
 import { computeClaimFault } from './compute-claim-fault.ts'
 import { computeClaimNames } from './compute-claim-names.ts'
 import type { ClaimName } from './compute-claim-names.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 type Named = Extract<ClaimName, { kind: 'claim' }>
 
@@ -34,7 +35,7 @@ async function findClaim(
     found = await readClaim({ namespace, name }, signal)
   } catch (error) {
     signal.throwIfAborted()
-    const why = Error.isError(error) ? error.message : String(error)
+    const why = errorMessage(error)
     throw new InjectionsError(`fetch ResourceClaim ${name}: ${why}`, { cause: error })
   }
   const fault = computeClaimFault(pod, claim, found, rules)

@@ -1,6 +1,7 @@
 import { InjectionsError } from '../../model/pod/injections-error.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { NoteStep } from '../../base/telemetry/note-step.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 import type { ClaimDeps } from './claim-deps.ts'
 import { holdClaims } from './claim-lock.ts'
 import { claimKey } from './claim-record.ts'
@@ -116,7 +117,7 @@ export async function save({ records }: Pick<ClaimDeps, 'records'>): Promise<voi
   try {
     await records.save()
   } catch (error) {
-    throw new InjectionsError(`record of claims: ${Error.isError(error) ? error.message : String(error)}`, {
+    throw new InjectionsError(`record of claims: ${errorMessage(error)}`, {
       cause: error,
     })
   }

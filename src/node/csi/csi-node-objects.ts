@@ -2,12 +2,12 @@ import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
 import type { Node } from '../../model/generated/core-v1.ts'
-import { errorText } from '../../base/telemetry/create-logger.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { isApiAway } from './csi-node-api.ts'
 import type { CsiNodeApi } from './csi-node-api.ts'
 import type { DriverInfo } from './csi-node-object.ts'
 import { CsiNodeWriter, NodeMissingError } from './csi-node-writer.ts'
+import { errorText } from '../../base/telemetry/error-text.ts'
 
 export interface CsiNodeObjectsDeps {
   readonly api: CsiNodeApi

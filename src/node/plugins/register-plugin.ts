@@ -3,10 +3,10 @@ import { withDeadline } from '../../base/async/deadline.ts'
 import { GrpcChannel } from '../../protocols/grpc/grpc-channel.ts'
 import { toGrpcMethod } from '../../protocols/grpc/grpc-method.ts'
 import { waitForReady } from '../../protocols/grpc/grpc-connection.ts'
-import { errorText } from '../../base/telemetry/create-logger.ts'
 import { RegistrationDefinition } from './generated/plugin-registration.ts'
 import { SocketGoneError } from './socket-gone-error.ts'
 import type { Plugin, PluginHandler, PluginHandlers } from './plugin-handler.ts'
+import { errorText } from '../../base/telemetry/error-text.ts'
 
 export interface RegisterPluginDeps {
   readonly handlers: PluginHandlers

@@ -1,9 +1,9 @@
 import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
-import { errorText } from '../../base/telemetry/create-logger.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { registerPlugin } from './register-plugin.ts'
 import type { RegisteredPlugin, RegisterPluginDeps } from './register-plugin.ts'
+import { errorText } from '../../base/telemetry/error-text.ts'
 
 export interface RunPluginDeps extends RegisterPluginDeps {
   readonly clock: Clock

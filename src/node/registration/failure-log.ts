@@ -1,4 +1,5 @@
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 /** Tells of something that is tried again and again: when it begins to fail, when it fails otherwise, and when it works again. */
 export class FailureLog {
@@ -12,7 +13,7 @@ export class FailureLog {
   }
 
   failed(error: unknown): void {
-    const text = Error.isError(error) ? error.message : String(error)
+    const text = errorMessage(error)
     if (text === this.#last) return
     this.#last = text
     this.#log.warn(`cannot ${this.#what}, will try again`, { error })

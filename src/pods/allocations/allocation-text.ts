@@ -5,6 +5,7 @@ import type { PodAllocation } from '../../model/resources/pod-allocation.ts'
 import { parsePodUid } from '../../model/pod/pod.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
 import { formatQuantity, parseQuantity } from '../../model/resources/quantity.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 export type Allocations = ReadonlyMap<PodUid, PodAllocation>
 
@@ -34,7 +35,7 @@ export function parseAllocations(text: string): Allocations {
     const entries = Object.entries(toObject(toObject(JSON.parse(data), 'data')['entries'] ?? {}, 'entries'))
     return new Map(entries.map(([uid, entry]) => [parsePodUid(uid), parseEntry(toObject(entry, uid))]))
   } catch (error) {
-    const why = Error.isError(error) ? error.message : String(error)
+    const why = errorMessage(error)
     throw new AllocationTextError(`Cannot read the resources of pods: ${why}`, { cause: error })
   }
 }

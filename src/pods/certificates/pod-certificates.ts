@@ -9,6 +9,7 @@ import type { ListWatchDeps } from '../../protocols/kube-api/list-watch/run-list
 import { runListWatch } from '../../protocols/kube-api/list-watch/run-list-watch.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
 import { parseCertificates } from '../../protocols/x509/certificate-files.ts'
 import { createPodKey } from './create-pod-key.ts'
@@ -95,7 +96,7 @@ export class PodCertificates {
     try {
       await this.#request(entry, wanted, tasks.signal)
     } catch (error) {
-      entry.problem = Error.isError(error) ? error.message : String(error)
+      entry.problem = errorMessage(error)
       if (!tasks.signal.aborted)
         log.warn('cannot ask for a certificate of a pod', { uid: wanted.pod.metadata.uid, error })
     } finally {

@@ -14,6 +14,7 @@ import { runPullProgress } from './run-pull-progress.ts'
 import type { PullProgressDeps } from './run-pull-progress.ts'
 import { TokenBucket } from '../../base/async/token-bucket.ts'
 import { waitForShared } from '../../base/async/wait-for-shared.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 export interface PullLimits {
   /** How many pulls run at the same time; 1 pulls one image after the other. */
@@ -155,7 +156,7 @@ export class SharedPulls {
     const { calls, access } = this.#deps
     const { image } = request.wanted
     await access.begin(image).catch((error: unknown) => {
-      const why = Error.isError(error) ? error.message : String(error)
+      const why = errorMessage(error)
       throw new StartError('ErrImagePull', `Cannot note the pull of image ${JSON.stringify(image)}: ${why}`, {
         cause: error,
       })

@@ -6,6 +6,7 @@ import { runConnectionWatch } from '../../protocols/grpc/grpc-connection.ts'
 import { fetchRuntimeStatus } from '../../protocols/cri/runtime-status.ts'
 import type { RuntimeStatusReport } from '../../protocols/cri/runtime-status.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 export interface RuntimeHealthDeps {
   readonly client: Pick<CriClient, 'status' | 'connection'>
@@ -67,10 +68,7 @@ export class RuntimeHealth {
     } catch (error) {
       if (signal.aborted) throw error
       // What was last known of the network still holds: the pods keep theirs while the runtime is away.
-      this.#set(
-        `container runtime is down: ${Error.isError(error) ? error.message : String(error)}`,
-        this.#networkProblem,
-      )
+      this.#set(`container runtime is down: ${errorMessage(error)}`, this.#networkProblem)
     }
   }
 

@@ -11,6 +11,7 @@ import { runHttpProbe } from './kinds/run-http-probe.ts'
 import { runTcpProbe } from './kinds/run-tcp-probe.ts'
 import { PROBE_USER_AGENT } from './probe-outcome.ts'
 import type { ProbeOutcome } from './probe-outcome.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 export interface RunProbeDeps extends ExecProbeDeps, GrpcProbeDeps {
   readonly clock: Clock
@@ -41,7 +42,7 @@ async function tryOnce(deps: RunProbeDeps, request: ProbeRequest, signal: AbortS
     return await ask(deps, request, signal)
   } catch (error) {
     signal.throwIfAborted()
-    return { result: 'error', output: Error.isError(error) ? error.message : String(error), state: 'unknown' }
+    return { result: 'error', output: errorMessage(error), state: 'unknown' }
   }
 }
 

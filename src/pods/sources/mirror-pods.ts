@@ -5,6 +5,7 @@ import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { CONFIG_MIRROR_ANNOTATION, podFullName } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 import { computeMirrorActions } from './compute-mirror-actions.ts'
 import type { MirrorAction, MirrorBody, MirrorInput, StaticPod } from './compute-mirror-actions.ts'
 import { decodeApiPod } from './decode-api-pod.ts'
@@ -160,7 +161,7 @@ export class MirrorPods {
     const before = this.#troubles.get(fullName)
     const failures = (before?.failures ?? 0) + 1
     const ms = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 20))
-    const message = error instanceof Error ? error.message : String(error)
+    const message = errorMessage(error)
     this.#troubles.set(fullName, { failures, retryAt: clock.monotonic() + ms * (1 + random() / 2), message })
     if (before?.message !== message) log.warn(`cannot ${kind} a mirror pod, will try again`, { pod: fullName, error })
   }

@@ -5,6 +5,7 @@ import { inspectPath, listNames } from '../../system/files/read-manifest-file.ts
 import { watchDirectory } from '../../system/files/watch-directory.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 import { ChangeHints } from './change-hints.ts'
 import { ManifestFiles } from './manifest-files.ts'
 import type { DecodeManifest, LastGoodManifests } from './manifest-files.ts'
@@ -113,7 +114,7 @@ class FileSource implements Disposable {
       this.#loggedTrouble = undefined
       return isChanged
     } catch (error) {
-      return this.#note((error as Error).message)
+      return this.#note(errorMessage(error))
     }
   }
 

@@ -6,6 +6,7 @@ import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { podLogName } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 import { ApiObjects } from './api-objects.ts'
 import type { PodReport } from './pod-report.ts'
 import { createReportMemory, reportPodStatus } from './report-pod-status.ts'
@@ -179,7 +180,7 @@ export class StatusWriter {
       return
     }
     this.#holdBack(entry, FIRST_REFUSAL_PAUSE_MS)
-    const problem = error instanceof Error ? error.message : String(error)
+    const problem = errorMessage(error)
     if (problem === entry.problem) return
     entry.problem = problem
     log.warn('the API refuses the status of a pod, will try again', { pod: podLogName(report.pod), uid, error })

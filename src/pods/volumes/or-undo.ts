@@ -1,4 +1,5 @@
 import { UncertainMountError } from './volume-kind.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 /**
  * Leaves nothing half done behind, since that would look complete to the next try. What cannot be undone is told as uncertain; so is whatever
@@ -15,7 +16,7 @@ export async function orUndo(
     try {
       await undo()
     } catch (cause) {
-      throw new UncertainMountError(Error.isError(error) ? error.message : String(error), { cause })
+      throw new UncertainMountError(errorMessage(error), { cause })
     }
     throw error
   }

@@ -1,11 +1,11 @@
 import type { Pod } from '../../model/pod/pod.ts'
-import { errorText } from '../../base/telemetry/create-logger.ts'
 import type { VolumeMetrics } from '../../metrics/create-volume-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
 import type { PodVolume, PodVolumeDeps } from './pod-volume.ts'
 import type { VolumeKind } from './volume-kind.ts'
 import { VolumeStepError } from './volume-step-error.ts'
+import { errorMessage, errorText } from '../../base/telemetry/error-text.ts'
 
 export interface VolumeReportsDeps {
   readonly kinds: readonly VolumeKind[]
@@ -59,7 +59,7 @@ export class VolumeReports {
     const isBlock = isDevice(volume)
     const own = error instanceof VolumeStepError ? error : undefined
     const step = own?.step ?? (isBlock ? 'MapVolume.MapPodDevice failed' : 'MountVolume.SetUp failed')
-    const message = `${step} for volume "${specName}" : ${Error.isError(error) ? error.message : errorText(error)}`
+    const message = `${step} for volume "${specName}" : ${errorMessage(error)}`
     const reason = own?.reason ?? (isBlock ? 'FailedMapVolume' : 'FailedMount')
     if (this.#isNews(volume, message)) events.record(pod, { type: 'Warning', reason, message })
   }

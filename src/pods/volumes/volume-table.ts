@@ -5,7 +5,6 @@ import { withDeadline } from '../../base/async/deadline.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { VolumesError } from '../../model/pod/volumes-error.ts'
-import { errorText } from '../../base/telemetry/create-logger.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { UsedVolume } from './compute-desired-volumes.ts'
 import { computeVolumesFailure } from './compute-volumes-failure.ts'
@@ -13,6 +12,7 @@ import type { NoteStep } from '../../base/telemetry/note-step.ts'
 import type { PodVolume } from './pod-volume.ts'
 import type { VolumeReports } from './volume-reports.ts'
 import type { VolumePlace, DesiredVolume } from './desired-volume.ts'
+import { errorText } from '../../base/telemetry/error-text.ts'
 
 /** A volume of a pod, found out: who brings it and what is to be brought. */
 export interface ResolvedVolume {

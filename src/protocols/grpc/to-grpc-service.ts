@@ -3,6 +3,7 @@ import type { sendUnaryData, ServerUnaryCall, ServerWritableStream } from '@grpc
 import type { TokenBucket } from '../../base/async/token-bucket.ts'
 import { toGrpcMethod } from './grpc-method.ts'
 import type { GrpcService } from './run-grpc-server.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 interface Codec {
   encode(message: never): { finish(): Uint8Array }
@@ -74,7 +75,7 @@ function toUnary(answer: (request: unknown) => unknown, limit: Pick<TokenBucket,
       (message) => reply(null, message),
       (error: unknown) => {
         const code = error instanceof CallRefusal ? error.code : status.INTERNAL
-        reply({ code, details: Error.isError(error) ? error.message : String(error) })
+        reply({ code, details: errorMessage(error) })
       },
     )
   }

@@ -2,6 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIPv4 } from 'node:net'
 import { request as requestHttp } from '../../base/builtin/http.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 /** A GET as a pod's spec describes it. */
 export interface HttpGetRequest {
@@ -126,7 +127,7 @@ async function readBody(response: IncomingMessage, maxBytes: number, signal: Abo
     }
   } catch (error) {
     if (signal.aborted) throw signal.reason
-    const why = Error.isError(error) ? error.message : String(error)
+    const why = errorMessage(error)
     throw new BrokenAnswerError(`Cannot read the answer: ${why}`, { cause: error })
   }
   return Buffer.concat(chunks).toString('utf8', 0, maxBytes)

@@ -3,6 +3,7 @@ import type { Directions } from './exchange.ts'
 import type { IdleWatch } from './idle-watch.ts'
 import type { CommandStreams, OpenCommand } from './open-remote-command.ts'
 import type { WebSocketConnection } from './websocket/websocket-connection.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 /** The first byte of a message says what the rest of it belongs to. */
 const CHANNELS = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const
@@ -86,7 +87,7 @@ export class CommandCarrier implements Directions {
     try {
       await this.#carryOutput(idle)
     } catch (error) {
-      failure = Error.isError(error) ? error.message : String(error)
+      failure = errorMessage(error)
     } finally {
       this.#ended = true
       this.#accepting.resolve()

@@ -7,6 +7,7 @@ import { formatHead } from './answer-upgrade.ts'
 import { openUpgrade } from './open-upgrade.ts'
 import type { UpgradeReply, UpgradeTarget } from './open-upgrade.ts'
 import { endWriting, writeBytes } from './write-bytes.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 /** A client that waits for an upgrade, and the server that is asked for it in its name. */
 export interface PassedUpgrade {
@@ -58,7 +59,7 @@ async function askTarget({ socket, target, idleMs, clock }: PassedUpgrade, signa
   } catch (error) {
     if (signal.aborted) socket.destroy()
     signal.throwIfAborted()
-    const why = Error.isError(error) ? error.message : String(error)
+    const why = errorMessage(error)
     throw new UpgradeError(`Cannot upgrade the connection: ${why}`, { cause: error })
   } finally {
     socket.off('close', leave)

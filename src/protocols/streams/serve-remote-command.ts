@@ -14,6 +14,7 @@ import type { CommandServer, CommandStreams, OpenCommand } from './open-remote-c
 import { runPulse } from './run-pulse.ts'
 import { WebSocketConnection } from './websocket/websocket-connection.ts'
 import { findHandshakeFault, formatHandshake } from './websocket/websocket-handshake.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 /** A request for a WebSocket on which a command in a container is to be run or met, and the server that has the command. */
 export interface RemoteCommand {
@@ -74,7 +75,7 @@ async function open({ server, streams, clock, signal, socket }: RemoteCommand, c
   } catch (error) {
     if (signal.aborted) socket.destroy()
     signal.throwIfAborted()
-    const failure = Error.isError(error) ? error.message : String(error)
+    const failure = errorMessage(error)
     await client.send(
       Uint8Array.of(ERROR_CHANNEL),
       Buffer.from(computeCommandStatus({ version: 5, reported: '', failure })),

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../../base/async/clock.ts'
-import { errorText } from '../../base/telemetry/create-logger.ts'
 import type { Span, SpanAttributes, SpanContext, SpanOptions, Tracer } from '../../base/telemetry/tracer.ts'
 import { computeIsSampled } from './compute-is-sampled.ts'
 import type { FinishedSpan } from './finished-span.ts'
+import { errorText } from '../../base/telemetry/error-text.ts'
 
 export interface SpanRecorderDeps {
   /** Of a million traces that begin here; a trace that comes from elsewhere was decided on there. */

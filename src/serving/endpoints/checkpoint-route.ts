@@ -8,6 +8,7 @@ import { HttpError } from '../http/http-error.ts'
 import type { PodView } from './pod-view.ts'
 import type { Route, RouteRequest } from '../http/route.ts'
 import { sendAnswer, toAnswer } from '../http/to-answer.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 export interface CheckpointDeps {
   readonly views: () => readonly PodView[]
@@ -49,7 +50,7 @@ async function checkpoint(deps: CheckpointDeps, request: RouteRequest): Promise<
     await deps.makeDirectory(deps.checkpointsDirectory)
     await deps.calls.checkpointContainer({ containerId, location, timeout }, request.signal)
   } catch (error) {
-    const why = Error.isError(error) ? error.message : String(error)
+    const why = errorMessage(error)
     throw new HttpError(500, `checkpointing of ${namespace}/${name}/${container} failed (${why})`, { cause: error })
   }
   return location

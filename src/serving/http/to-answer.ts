@@ -3,13 +3,14 @@ import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
 import type { CriErrorCode } from '../../protocols/cri/cri-call-error.ts'
 import type { UpgradeAnswer } from '../../protocols/streams/answer-upgrade.ts'
 import { HttpError } from './http-error.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 const BUSY_SECONDS = '60'
 const RUNTIME_STATUS: { readonly [Code in CriErrorCode]?: number } = { NotFound: 404, ResourceExhausted: 429 }
 
 /** What a client is told of something that went wrong. */
 export function toAnswer(error: unknown): UpgradeAnswer {
-  const body = Error.isError(error) ? error.message : String(error)
+  const body = errorMessage(error)
   if (error instanceof HttpError) return { status: error.status, body }
   if (!(error instanceof CriCallError)) return { status: 500, body }
   const status = RUNTIME_STATUS[error.code] ?? 500

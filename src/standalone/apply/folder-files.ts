@@ -3,6 +3,7 @@ import { inspectPath, listNames, readManifestFile } from '../../system/files/rea
 import type { AppliedObject } from './applied-object.ts'
 import { parseObjects } from './parse-objects.ts'
 import type { Reporter } from './teller.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 interface KnownFile {
   readonly stamp: string
@@ -44,7 +45,7 @@ export class FolderFiles {
       names = (await listNames(this.#folder)).filter((name) => FILES.test(name) && !name.startsWith('.'))
       this.#reporter.report(this.#folder, '')
     } catch (error) {
-      this.#reporter.report(this.#folder, `Cannot apply "${this.#folder}": ${(error as Error).message}`)
+      this.#reporter.report(this.#folder, `Cannot apply "${this.#folder}": ${errorMessage(error)}`)
       return undefined
     }
     for (const known of this.#files.keys()) if (!names.includes(known)) this.#files.delete(known)
@@ -68,7 +69,7 @@ export class FolderFiles {
       this.#files.set(name, { stamp: found.stamp, objects: parseObjects(content.bytes), isBad: false })
       this.#reporter.report(path, '')
     } catch (error) {
-      this.#refuse(path, name, (error as Error).message, found.stamp)
+      this.#refuse(path, name, errorMessage(error), found.stamp)
     }
   }
 

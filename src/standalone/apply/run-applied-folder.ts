@@ -10,6 +10,7 @@ import { FolderFiles } from './folder-files.ts'
 import { ObjectPaths } from './object-paths.ts'
 import { Reporter } from './teller.ts'
 import { writeFileDurably } from '../../system/files/durable-file.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 export interface AppliedFolderDeps {
   readonly folder: string
@@ -88,7 +89,7 @@ class AppliedFolder {
       return isWhole
     } catch (error) {
       if (signal.aborted) throw error
-      this.#reporter.report('', `Cannot apply "${folder}": ${(error as Error).message}`)
+      this.#reporter.report('', `Cannot apply "${folder}": ${errorMessage(error)}`)
       return false
     }
   }
@@ -144,7 +145,7 @@ class AppliedFolder {
       return name
     } catch (error) {
       if (signal.aborted) throw error
-      this.#reporter.report(about, `Cannot apply ${text} of "${folder}/${file}": ${(error as Error).message}`)
+      this.#reporter.report(about, `Cannot apply ${text} of "${folder}/${file}": ${errorMessage(error)}`)
       return undefined
     }
   }
@@ -158,7 +159,7 @@ class AppliedFolder {
       return true
     } catch (error) {
       if (signal.aborted) throw error
-      this.#reporter.report(keyOf(name), `Cannot delete ${formatObjectName(name)}: ${(error as Error).message}`)
+      this.#reporter.report(keyOf(name), `Cannot delete ${formatObjectName(name)}: ${errorMessage(error)}`)
       return false
     }
   }

@@ -8,6 +8,7 @@ import type { NodeDeps } from './node-deps.ts'
 import { exitCodes, NodeError } from './node-error.ts'
 import type { NodeLayout } from './node-layout.ts'
 import type { NodeRecord } from './node-record.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 /** The agent as a process of its own. */
 export interface AgentProcess {
@@ -38,7 +39,7 @@ export async function startAgent(
   } catch (error) {
     // On a full disk an agent must run all the more: it is what frees space. The supervision tells, and notes it later.
     if (!(error instanceof UnnotedError))
-      throw new NodeError(`Cannot start the agent: ${(error as Error).message}`, exitCodes.failed, { cause: error })
+      throw new NodeError(`Cannot start the agent: ${errorMessage(error)}`, exitCodes.failed, { cause: error })
   }
   return { pid: started.pid, startedAtMs, exit: () => exit }
 }

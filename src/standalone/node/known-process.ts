@@ -4,6 +4,7 @@ import { isRunning, readProcessIdentity, signalProcess } from '../../system/proc
 import type { ProcessIdentity } from '../../system/processes/process-identity.ts'
 import { readTextIfPresent, removeTree } from '../../system/files/state-folder.ts'
 import { writeFileDurably } from '../../system/files/durable-file.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 const POLL_MS = 10
 
@@ -25,7 +26,7 @@ export async function rememberProcess(file: string, pid: number, log: string): P
   try {
     await writeFileDurably(file, `${JSON.stringify(identity)}\n`)
   } catch (cause) {
-    throw new UnnotedError(`Cannot note process ${pid} in "${file}": ${(cause as Error).message}`, { cause })
+    throw new UnnotedError(`Cannot note process ${pid} in "${file}": ${errorMessage(cause)}`, { cause })
   }
   return identity
 }

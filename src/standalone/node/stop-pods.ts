@@ -1,3 +1,5 @@
+import { errorMessage } from '../../base/telemetry/error-text.ts'
+
 /** The calls of the runtime that stopping pods needs. */
 export interface PodRuntime {
   listPodSandbox(request: object, signal: AbortSignal): Promise<{ readonly items: readonly RuntimeSandbox[] }>
@@ -58,7 +60,7 @@ export async function stopPods(
       await stopPod(runtime, id, own, signal).catch((error: unknown) => {
         if (signal.aborted) throw error
         running.delete(id)
-        failures.push(`Cannot stop pod "${metadata?.namespace}/${metadata?.name}": ${(error as Error).message}`)
+        failures.push(`Cannot stop pod "${metadata?.namespace}/${metadata?.name}": ${errorMessage(error)}`)
       })
     }
   }

@@ -16,6 +16,7 @@ import { basename, dirname, join } from 'node:path'
 import { mountPointsBelow, readMountTable } from '../mounts/mount-table.ts'
 import { renameDurably, UNFINISHED_SUFFIX, writeFileDurably } from '../files/durable-file.ts'
 import { hasCode, unlessAbsent } from '../files/error-codes.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 /** The file that names hosts on the node itself. */
 const NODE_HOSTS = '/etc/hosts'
@@ -63,7 +64,7 @@ export function createPodFiles(options: {
       try {
         return (await readTail(path, maxBytes)).toString('utf8')
       } catch (error) {
-        return `Error on reading termination log: ${Error.isError(error) ? error.message : String(error)}`
+        return `Error on reading termination log: ${errorMessage(error)}`
       }
     },
 

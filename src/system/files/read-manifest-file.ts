@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { lstat, open, readdir, stat } from 'node:fs/promises'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 /** What is at a path, without opening it. */
 export type FoundAtPath =
@@ -62,7 +63,7 @@ export async function readManifestFile(path: string, maxBytes: number): Promise<
       await file.close()
     }
   } catch (error) {
-    return { kind: 'unusable', reason: (error as Error).message }
+    return { kind: 'unusable', reason: errorMessage(error) }
   }
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 /** The settings of the kernel that a node needs, under their sysctl names. */
 const WANTED: Readonly<Record<string, number>> = {
@@ -36,7 +37,7 @@ export function writeKernelSetting({ name, wanted }: KernelDifference, root = '/
     writeFileSync(toPath(root, name), String(wanted), { flag: 'r+' })
     return undefined
   } catch (error) {
-    return Error.isError(error) ? error.message : String(error)
+    return errorMessage(error)
   }
 }
 

@@ -1,6 +1,7 @@
 import { DeadlineError } from '../../base/async/abort-errors.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import { runProcess } from '../processes/run-process.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 /** A mount or unmount that failed, with the words of mount(8). */
 export class MountError extends Error {
@@ -30,7 +31,8 @@ export function createRunMount({ clock, run = runProcess }: RunMountDeps) {
     const { what, argv, deadlineMs } = request
     const result = await run(clock, { argv, deadlineMs }, signal).catch((error: unknown) => {
       signal.throwIfAborted()
-      const state = error instanceof DeadlineError ? `${argv[0]} did not end within ${deadlineMs} ms` : messageOf(error)
+      const state =
+        error instanceof DeadlineError ? `${argv[0]} did not end within ${deadlineMs} ms` : errorMessage(error)
       throw new MountError(`Cannot ${what}: ${state}`, { uncertain: error instanceof DeadlineError, cause: error })
     })
     if (result.exitCode === 0) return
@@ -38,8 +40,4 @@ export function createRunMount({ clock, run = runProcess }: RunMountDeps) {
     const end = result.exitCode === undefined ? 'was killed' : `ended with exit code ${result.exitCode}`
     throw new MountError(`Cannot ${what}: ${argv[0]} ${end}: ${said}`, { uncertain: result.exitCode === undefined })
   }
-}
-
-function messageOf(error: unknown): string {
-  return Error.isError(error) ? error.message : String(error)
 }

@@ -2,6 +2,7 @@ import { ftruncateSync, openSync, readFileSync, statSync, writeFileSync } from '
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import process from 'node:process'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 /** Names the process as `ps -C` sees it. The arguments stay as they were, unlike with process.title. */
 export function nameProcess(name: string): void {
@@ -18,7 +19,7 @@ export function setOomScoreAdj(value: number): string | undefined {
     writeFileSync('/proc/self/oom_score_adj', String(value))
     return undefined
   } catch (error) {
-    return Error.isError(error) ? error.message : String(error)
+    return errorMessage(error)
   }
 }
 

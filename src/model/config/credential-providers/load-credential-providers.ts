@@ -9,6 +9,7 @@ import type { Decoded } from '../kinds/field.ts'
 import { suggestion } from '../values/suggestion.ts'
 import { providerFields, providerFieldsV1 } from './credential-provider-fields.ts'
 import { findProviderProblems } from './find-provider-problems.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
 
 /** A credential plugin as its file describes it. */
 export type GivenProvider = Decoded<typeof providerFields> &
@@ -108,7 +109,7 @@ async function listFiles(path: string, files: ConfigFiles): Promise<readonly str
     if (names.length === 0) throw new Error('expected a file with .json, .yaml or .yml at the end of its name in it')
     return names.map((name) => `${path.replace(/\/+$/, '')}/${name}`)
   } catch (error) {
-    const rule = error instanceof Error ? error.message : String(error)
+    const rule = errorMessage(error)
     throw new ConfigError([{ path: CONFIG_FLAG, value: path, rule }], { cause: error })
   }
 }

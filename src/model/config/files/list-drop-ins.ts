@@ -1,5 +1,6 @@
 import { ConfigError } from '../config-error.ts'
 import type { ConfigFiles } from './config-files.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
 
 const ENDING = '.conf'
 // A loop of bind mounts would otherwise never end.
@@ -27,7 +28,7 @@ export async function listDropIns(folder: string, files: ConfigFiles): Promise<r
     if (kind === 'directory') return await walk(folder, files, 0)
     return kind !== 'symlink' && folder.endsWith(ENDING) ? [folder] : []
   } catch (error) {
-    const rule = error instanceof Error ? error.message : String(error)
+    const rule = errorMessage(error)
     throw new ConfigError([{ path: '--config-dir', value: folder, rule }], { cause: error })
   }
 }

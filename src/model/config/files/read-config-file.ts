@@ -3,6 +3,7 @@ import { API_VERSION, KIND } from '../kubelet-configuration.ts'
 import type { ConfigFiles } from './config-files.ts'
 import { toPlain } from './json-value.ts'
 import { parseDocument, type ParsedDocument } from './parse-document.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
 
 const LARGEST_FILE_BYTES = 10 * 1024 * 1024
 
@@ -35,7 +36,7 @@ export async function readConfigFile(
     return document
   } catch (error) {
     if (error instanceof ConfigError) throw error
-    const rule = error instanceof Error ? error.message : String(error)
+    const rule = errorMessage(error)
     throw new ConfigError([{ path, value: undefined, rule }], { cause: error })
   }
 }

@@ -1,6 +1,7 @@
 import { FlagError } from '../config-error.ts'
 import type { FlagRow } from './flag-rows.ts'
 import type { GivenFlag } from './parse-command-line.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
 
 interface Tree {
   readonly [name: string]: unknown
@@ -27,9 +28,7 @@ export function applyFlags<T extends object>(values: T, given: readonly GivenFla
       if (target !== 'nowhere') result = withValueAt(result, row.path, value) as T & Tree
     } catch (error) {
       const shown = /password|header/.test(row.flag.name) ? '***' : texts.join(' ')
-      problems.push(
-        `--${row.flag.name}=${JSON.stringify(shown)}: ${error instanceof Error ? error.message : String(error)}`,
-      )
+      problems.push(`--${row.flag.name}=${JSON.stringify(shown)}: ${errorMessage(error)}`)
     }
   }
   if (problems.length > 0) throw new FlagError(problems)

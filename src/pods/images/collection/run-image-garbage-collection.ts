@@ -2,6 +2,7 @@ import type { Clock } from '../../../base/async/clock.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { NodeEvents } from '../../../model/events/node-events.ts'
 import type { Tracer } from '../../../base/telemetry/tracer.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
 import { isCollecting } from './compute-image-garbage.ts'
 import type { GarbagePolicy } from './compute-image-garbage.ts'
 import type { ImageCollector } from './image-collector.ts'
@@ -37,7 +38,7 @@ export async function runImageGarbageCollection(deps: ImageGarbageDeps, signal: 
         events.record({
           type: 'Warning',
           reason: 'ImageGCFailed',
-          message: Error.isError(error) ? error.message : String(error),
+          message: errorMessage(error),
         })
     }
     await clock.sleep(INTERVAL_MS, signal)

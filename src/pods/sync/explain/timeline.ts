@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/async/clock.ts'
-import { errorText } from '../../../base/telemetry/create-logger.ts'
 import type { TimelineStep } from './timeline-step.ts'
+import { errorText } from '../../../base/telemetry/error-text.ts'
 
 // Enough for the whole start of a pod and some restarts; the oldest go first.
 const MOST_STEPS = 60

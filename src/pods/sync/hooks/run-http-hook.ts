@@ -5,6 +5,7 @@ import { containerFieldPath, containerKind } from '../../../model/pod/pod-contai
 import type { PodRuntime } from '../pod-runtime.ts'
 import { HookError } from './hook-error.ts'
 import type { HookRequest } from './hook-request.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
 
 const USER_AGENT = 'kube-lifecycle/1.36'
 
@@ -28,7 +29,7 @@ export async function runHttpHook(
     }
   } catch (error) {
     signal.throwIfAborted()
-    throw new HookError(`Cannot ask the container: ${Error.isError(error) ? error.message : String(error)}`, {
+    throw new HookError(`Cannot ask the container: ${errorMessage(error)}`, {
       cause: error,
     })
   }

@@ -10,6 +10,7 @@ import type { PodResizeActions } from '../decide/pod-actions.ts'
 import type { PodRuntime } from '../pod-runtime.ts'
 import { computeResizePlan } from './compute-resize-plan.ts'
 import type { MemoryUsage, PodSize, ResizeStep } from './compute-resize-plan.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
 
 export interface ResizeRequest {
   /** With the resources that it was granted. */
@@ -47,7 +48,7 @@ export async function applyResize(runtime: PodRuntime, request: ResizeRequest, s
     if (signal.aborted || error instanceof PodResizeError) throw error
     // A runtime that is away says nothing about the resize.
     if (error instanceof CriCallError && error.code === 'Unavailable') throw error
-    const why = error instanceof CriCallError ? error.detail : Error.isError(error) ? error.message : String(error)
+    const why = error instanceof CriCallError ? error.detail : errorMessage(error)
     throw new PodResizeError(why, { cause: error })
   } finally {
     runtime.observer.outdate(pod.metadata.uid)

@@ -8,6 +8,7 @@ import type { Pod } from '../../../model/pod/pod.ts'
 import type { PodRuntime } from '../pod-runtime.ts'
 import { resolveIsolation } from './resolve-isolation.ts'
 import type { Isolation } from './resolve-isolation.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
 
 /** All that the runtime has to know to make the sandbox of a pod. */
 export interface SandboxDescription extends Isolation {
@@ -110,7 +111,7 @@ async function makeDirectories(runtime: PodRuntime, pod: Pod, config: PodSandbox
   try {
     await runtime.files.makeDirectories([directory, config.logDirectory])
   } catch (error) {
-    const message = `error making pod data directories: ${Error.isError(error) ? error.message : String(error)}`
+    const message = `error making pod data directories: ${errorMessage(error)}`
     runtime.events.record(pod, { type: 'Warning', reason: 'Failed', message })
     throw new SandboxError(message, { cause: error })
   }

@@ -3,6 +3,7 @@ import type { ObservedSandbox } from '../../../model/pod/observed-pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import type { UserNamespaceMapping } from '../../../model/pod/user-namespace.ts'
 import type { PodRuntime } from '../pod-runtime.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
 
 /** How a pod is kept apart from the node beyond what every pod gets. */
 export interface Isolation {
@@ -61,6 +62,6 @@ async function acquireIds({ userNamespaces }: PodRuntime, { metadata }: Pod): Pr
   try {
     return await userNamespaces.acquire(metadata.uid)
   } catch (error) {
-    throw new SandboxConfigError(Error.isError(error) ? error.message : String(error), { cause: error })
+    throw new SandboxConfigError(errorMessage(error), { cause: error })
   }
 }

@@ -21,6 +21,7 @@ import type { PodSandboxInUse } from './create-sandbox.ts'
 import type { LocalImage, PodRuntime } from '../pod-runtime.ts'
 import { startPriority } from '../decide/start-priority.ts'
 import { removeContainer } from '../stop/remove-container.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
 
 export interface StartRequest {
   readonly pod: Pod
@@ -108,7 +109,7 @@ async function prepareContainer(
   } catch (error) {
     if (signal.aborted) throw signal.reason
     if (error instanceof ContainerConfigError) throw new StartError(error.reason, error.message, { cause: error })
-    const message = Error.isError(error) ? error.message : String(error)
+    const message = errorMessage(error)
     throw new StartError('CreateContainerConfigError', message, { cause: error })
   }
 }

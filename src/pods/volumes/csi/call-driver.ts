@@ -2,6 +2,7 @@ import { CsiCallError } from '../../../protocols/csi/csi-call-error.ts'
 import type { CsiDriver, CsiDrivers } from '../../../protocols/csi/csi-drivers.ts'
 import { VolumeStepError } from '../volume-step-error.ts'
 import type { StepOutcome } from '../volume-step-error.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
 
 /** A driver by its name; one that is not there may come. */
 export function requireDriver(drivers: CsiDrivers, name: string): CsiDriver {
@@ -53,5 +54,5 @@ export function csiErrorText(error: unknown): string {
     const code = error.code === 'Cancelled' ? 'Canceled' : error.code
     return `rpc error: code = ${code} desc = ${error.detail}`
   }
-  return Error.isError(error) ? error.message : String(error)
+  return errorMessage(error)
 }

@@ -1,6 +1,6 @@
 import type { ObjectKey } from '../../objects/object-api.ts'
-import { errorText } from '../../../base/telemetry/create-logger.ts'
 import type { CsiDeps } from './csi-deps.ts'
+import { errorText } from '../../../base/telemetry/error-text.ts'
 
 /** What a driver is to know that others are not; asked for anew each time. */
 export async function readSecret(

@@ -3,13 +3,13 @@ import { KeyedLock } from '../../../base/async/keyed-lock.ts'
 import type { TaskGroup } from '../../../base/async/task-group.ts'
 import { Wakeup } from '../../../base/async/wakeup.ts'
 import type { PodUid } from '../../../model/pod/pod.ts'
-import { errorText } from '../../../base/telemetry/create-logger.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import { computeNextTry } from '../compute-next-try.ts'
 import type { NextTry } from '../compute-next-try.ts'
 import { VolumeStepError } from '../volume-step-error.ts'
 import { csiVolumeName } from './csi-names.ts'
 import type { StagingPlace } from './csi-paths.ts'
+import { errorText } from '../../../base/telemetry/error-text.ts'
 
 /** A persistent volume on this node, whichever pods use it. */
 export interface NodeVolume extends StagingPlace {

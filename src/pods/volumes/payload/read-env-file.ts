@@ -4,6 +4,7 @@ import { parseEnvFile } from '../../containers/environment/parse-env-file.ts'
 import type { GuardedFiles } from '../../../system/guarded/guarded-files.ts'
 import type { Pod, PodUid } from '../../../model/pod/pod.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
 
 export interface EnvFileDeps {
   readonly files: Pick<GuardedFiles, 'readFile'>
@@ -43,8 +44,7 @@ function findVariable(content: Uint8Array, key: string): Lookup<string> {
     const value = parseEnvFile(text, key)
     return value === undefined ? { kind: 'missing' } : { kind: 'found', value }
   } catch (error) {
-    const why =
-      error instanceof TypeError ? 'it is not UTF-8 text, which a variable has to be' : (error as Error).message
+    const why = error instanceof TypeError ? 'it is not UTF-8 text, which a variable has to be' : errorMessage(error)
     return { kind: 'unavailable', why }
   }
 }

@@ -6,6 +6,7 @@ import type { ObjectMeta } from '../../../model/generated/core-v1.ts'
 import { runListWatch } from '../list-watch/run-list-watch.ts'
 import type { FollowerDeps } from './follower-deps.ts'
 import { ObjectCache } from './object-cache.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
 
 /** What a node needs of a ClusterTrustBundle. */
 interface TrustBundle {
@@ -89,6 +90,6 @@ export class TrustBundlesFollower {
   }
 
   #note(error: unknown): void {
-    this.#problem = Error.isError(error) ? error.message : String(error)
+    this.#problem = errorMessage(error)
   }
 }

@@ -1,3 +1,5 @@
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
+
 /** Why a file could not be read, without the path that the reader already knows. */
 export function toReadFault(error: unknown): string {
   const code = Error.isError(error) && 'code' in error ? String(error.code) : undefined
@@ -10,6 +12,6 @@ export function toReadFault(error: unknown): string {
     case 'EPERM':
       return 'there is no permission to read it'
     default:
-      return code ?? (Error.isError(error) ? error.message : String(error))
+      return code ?? errorMessage(error)
   }
 }

@@ -9,6 +9,7 @@ import type { Clock } from '../../../base/async/clock.ts'
 import { withDeadline } from '../../../base/async/deadline.ts'
 import type { ClientCertificate } from './credentials.ts'
 import { BrokenConnectionError } from './transport.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
 
 /** Whose certificates a server may show: those signed by authorities, those that the machine trusts, or any. */
 export type Trust =
@@ -57,7 +58,7 @@ export class Connector {
       return socket
     } catch (error) {
       if (signal.aborted) throw signal.reason
-      const why = Error.isError(error) ? error.message : String(error)
+      const why = errorMessage(error)
       throw new BrokenConnectionError(
         `Cannot reach the API server "${this.#deps.server.origin}": ${why}`,
         'connecting',

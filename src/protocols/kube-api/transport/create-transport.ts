@@ -3,6 +3,7 @@ import type { Clock } from '../../../base/async/clock.ts'
 import type { TaskGroup } from '../../../base/async/task-group.ts'
 import { withDeadline } from '../../../base/async/deadline.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
 import { Connector } from './connector.ts'
 import type { ConnectorDeps } from './connector.ts'
 import type { ClientCertificate, Credentials, CredentialsProvider } from './credentials.ts'
@@ -69,7 +70,7 @@ class NegotiatedTransport implements Transport {
       return await withDeadline(limit, (until) => credentials.current(until), signal)
     } catch (error) {
       if (signal.aborted) throw signal.reason
-      const why = Error.isError(error) ? error.message : String(error)
+      const why = errorMessage(error)
       throw new BrokenConnectionError(`Cannot have credentials for "${this.host}": ${why}`, 'connecting', {
         cause: error,
       })
