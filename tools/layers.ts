@@ -180,18 +180,23 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
+// The folders with generated codecs of protobuf.
+const codecs = [
+  'protocols/grpc',
+  'protocols/cri',
+  'protocols/csi',
+  'protocols/tracing',
+  'node/claims',
+  'node/devices',
+  'node/plugins',
+  'serving/sockets',
+]
+
 /** npm packages and Node modules that belong to some folders or shelves alone. */
 export const owners: Readonly<Record<string, readonly string[]>> = {
-  '@grpc/grpc-js': [
-    'protocols/grpc',
-    'protocols/cri',
-    'protocols/csi',
-    'serving/sockets',
-    'node/plugins',
-    'protocols/tracing',
-  ],
-  '@bufbuild/protobuf': ['protocols', 'node', 'serving/sockets'],
-  '@bufbuild/protobuf/wire': ['protocols', 'node', 'serving/sockets'],
+  '@grpc/grpc-js': ['protocols/grpc'],
+  '@bufbuild/protobuf': codecs,
+  '@bufbuild/protobuf/wire': codecs,
   '@peculiar/x509': ['protocols/x509'],
   'reflect-metadata': ['protocols/x509'],
   yaml: ['base/document'],

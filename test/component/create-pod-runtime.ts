@@ -1,7 +1,7 @@
 import { TaskGroup } from '../../src/base/async/task-group.ts'
 import { Turnstile } from '../../src/base/async/turnstile.ts'
 import { CriCallError } from '../../src/protocols/cri/cri-call-error.ts'
-import type { CriErrorCode } from '../../src/protocols/cri/cri-call-error.ts'
+import type { CallErrorCode } from '../../src/protocols/grpc/grpc-call-error.ts'
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../src/model/pod/observed-pod.ts'
 import { parsePodUid } from '../../src/model/pod/pod.ts'
 import type { PodUid } from '../../src/model/pod/pod.ts'
@@ -157,7 +157,7 @@ function journaled(journal: string[], calls: Calls): Calls {
 }
 
 /** An answer that is a failure of the runtime. */
-export function failing(code: CriErrorCode, detail = 'planned') {
+export function failing(code: CallErrorCode, detail = 'planned') {
   return async (): Promise<never> => {
     throw new CriCallError('call', code, detail)
   }

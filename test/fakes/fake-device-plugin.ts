@@ -93,7 +93,7 @@ export class FakeDevicePlugin implements Disposable {
   async register(parts: { readonly version?: string; readonly resource?: string } = {}): Promise<void> {
     const { folder, endpoint = 'fake.sock', options } = this.#options
     const { version = 'v1beta1', resource = this.resource } = parts
-    using channel = new GrpcChannel({ socketPath: `${folder}/kubelet.sock` })
+    using channel = new GrpcChannel({ target: `unix://${folder}/kubelet.sock`, clock: systemClock })
     const request = { version, endpoint, resourceName: resource, options: toOptions(options) }
     const ask = async (signal: AbortSignal) => {
       await waitForReady(channel, signal)

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import type { MethodDefinition } from '@grpc/grpc-js'
 import { ShutdownError } from '../../src/base/async/abort-errors.ts'
 import { systemClock } from '../../src/base/async/clock.ts'
 import { GrpcChannel } from '../../src/protocols/grpc/grpc-channel.ts'
 import { toGrpcMethod } from '../../src/protocols/grpc/grpc-method.ts'
+import type { GrpcMethod } from '../../src/protocols/grpc/grpc-method.ts'
 import { runGrpcServer } from '../../src/protocols/grpc/run-grpc-server.ts'
-import type { GrpcService } from '../../src/protocols/grpc/run-grpc-server.ts'
+import type { GrpcService } from '../../src/protocols/grpc/to-grpc-service.ts'
 import { silentLogger } from './silent-logger.ts'
 
 /** Serves gRPC on a socket of its own for a test, and gives a client connected to it. */
@@ -30,7 +30,7 @@ export async function serveSocket(t: TestContext, services: readonly GrpcService
     if (error !== stop.signal.reason) throw error
   })
   await listening.promise
-  const channel = new GrpcChannel({ socketPath })
+  const channel = new GrpcChannel({ target: `unix://${socketPath}`, clock: systemClock })
   t.after(async () => {
     channel.close()
     stop.abort(new ShutdownError())
@@ -46,6 +46,6 @@ interface Described {
 }
 
 /** A method of a generated service in the form that a client takes; what goes and comes is the test's to know. */
-export function toMethod<S extends Described>(service: S, name: keyof S['methods']): MethodDefinition<object, object> {
+export function toMethod<S extends Described>(service: S, name: keyof S['methods']): GrpcMethod<object, object> {
   return toGrpcMethod<object, object>(service.fullName, service.methods[String(name)] as never)
 }

@@ -1,9 +1,8 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { callDriver } from '../../protocols/grpc/call-driver.ts'
-import type { DriverFailure } from '../../protocols/grpc/call-driver.ts'
+import { GrpcCallError } from '../../protocols/grpc/grpc-call-error.ts'
 import { GrpcChannel } from '../../protocols/grpc/grpc-channel.ts'
-import { toGrpcFailure } from '../../protocols/grpc/grpc-code.ts'
-import type { GrpcCode } from '../../protocols/grpc/grpc-code.ts'
+import type { GrpcMethod } from '../../protocols/grpc/grpc-method.ts'
 import { toGrpcMethod } from '../../protocols/grpc/grpc-method.ts'
 import type { GrpcConnection } from '../../protocols/grpc/grpc-connection.ts'
 import type { DriverCall } from '../../metrics/driver-call.ts'
@@ -24,8 +23,6 @@ export interface DraEndpoint {
   readonly version: DraVersion
 }
 
-type GrpcMethod<Q, A> = ReturnType<typeof toGrpcMethod<Q, A>>
-
 // The name by which a plugin offers a version, and the package in which it serves it. What is on the wire is the same in both.
 const PACKAGES = {
   'v1.DRAPlugin': DRAPluginDefinition.fullName,
@@ -38,20 +35,19 @@ export type DraVersion = keyof typeof PACKAGES
 export const DRA_VERSIONS = Object.keys(PACKAGES) as readonly DraVersion[]
 
 // Half of what a pod's next try would wait for, so that a hung call is over by then.
-const CALL_MS = 45_000
+const CALL_TIMEOUT_MS = 45_000
 const watchResources = toGrpcMethod(
   DRAResourceHealthDefinition.fullName,
   DRAResourceHealthDefinition.methods.nodeWatchResources,
 )
 
-/** A driver did not do what it was asked for. */
-export class DraCallError extends Error {
+/** A call to a driver that failed. */
+export class DraCallError extends GrpcCallError {
   override readonly name = 'DraCallError'
-  readonly code: GrpcCode
 
-  constructor(method: string, code: GrpcCode, detail: string, options?: ErrorOptions) {
-    super(`${method}: ${code}: ${detail}`, options)
-    this.code = code
+  constructor(failure: GrpcCallError) {
+    const { method, code, detail, cause } = failure
+    super(failure, { cause }, `${method}: ${code}: ${detail}`)
   }
 }
 
@@ -68,7 +64,7 @@ export class DraPlugin implements GrpcConnection, Disposable {
     this.endpoint = endpoint
     this.#deps = deps
     this.#package = PACKAGES[version]
-    this.#channel = new GrpcChannel({ socketPath: endpoint })
+    this.#channel = new GrpcChannel({ target: `unix://${endpoint}`, clock: deps.clock })
   }
 
   get connected(): boolean {
@@ -105,11 +101,7 @@ export class DraPlugin implements GrpcConnection, Disposable {
     try {
       yield* this.#channel.stream(watchResources, {}, {}, signal)
     } catch (error) {
-      if (signal.aborted) throw signal.reason
-      const { code, detail } = toGrpcFailure(error)
-      throw new DraCallError(DRAResourceHealthDefinition.methods.nodeWatchResources.name, code, detail, {
-        cause: error,
-      })
+      throw error instanceof GrpcCallError ? new DraCallError(error) : error
     }
   }
 
@@ -118,9 +110,7 @@ export class DraPlugin implements GrpcConnection, Disposable {
   }
 
   async #call<Q, A>(method: GrpcMethod<Q, A>, request: Q, signal: AbortSignal): Promise<A> {
-    const target = { ...this.#deps, driver: this.driver, kind: 'driver', channel: this.#channel, ms: CALL_MS }
-    const toError = ({ method: name, code, detail, cause }: DriverFailure) =>
-      new DraCallError(name, code, detail, { cause })
-    return await callDriver(target, { method, request, toError }, signal)
+    const target = { ...this.#deps, driver: this.driver, channel: this.#channel, timeoutMs: CALL_TIMEOUT_MS }
+    return await callDriver(target, { method, request, toError: (error) => new DraCallError(error) }, signal)
   }
 }

@@ -1,9 +1,10 @@
 import { DeadlineError } from '../../base/async/abort-errors.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
-import { toCriCallError } from '../../protocols/cri/cri-call-error.ts'
+import { GrpcCallError } from '../../protocols/grpc/grpc-call-error.ts'
 import { GrpcChannel } from '../../protocols/grpc/grpc-channel.ts'
 import { toGrpcMethod } from '../../protocols/grpc/grpc-method.ts'
+import type { GrpcMethod } from '../../protocols/grpc/grpc-method.ts'
 import { waitForReady } from '../../protocols/grpc/grpc-connection.ts'
 import type { PluginDevice } from './device.ts'
 import { DevicePluginDefinition } from './generated/device-plugin-v1beta1.ts'
@@ -13,18 +14,13 @@ import type {
   ListAndWatchResponse,
 } from './generated/device-plugin-v1beta1.ts'
 
-/** A device plugin did not do what it was asked. */
-export class DevicePluginError extends Error {
+/** A call to a device plugin that failed; the detail is in the words of Go's gRPC, which people search for. */
+export class DevicePluginError extends GrpcCallError {
   override readonly name = 'DevicePluginError'
-  /** As users read it. */
-  readonly detail: string
-  /** It is not there, or did not answer in time: the same may work later. */
-  readonly isAway: boolean
 
-  constructor(message: string, detail: string, options: ErrorOptions & { readonly isAway: boolean }) {
-    super(message, options)
-    this.detail = detail
-    this.isAway = options.isAway
+  /** It is not there, or did not answer in time: the same may work later. */
+  get isAway(): boolean {
+    return this.retryable
   }
 }
 
@@ -44,10 +40,10 @@ export interface DevicePluginCalls {
 
 const CONNECT_MS = 10_000
 const OPTIONS_MS = 10_000
-// The Go kubelet waits without end, and everybody with it; here one pod waits, and asks again.
+// The Go kubelet waits without a limit, and every other pod with it; here one pod waits, and asks again.
 const ALLOCATE_MS = 120_000
 const PRE_START_MS = 30_000
-// Only a wish: a pod does not wait long for it.
+// Only a preference: a pod does not wait long for it.
 const PREFER_MS = 5000
 const { fullName, methods } = DevicePluginDefinition
 const METHODS = {
@@ -64,27 +60,22 @@ export class DevicePluginClient implements DevicePluginCalls, Disposable {
   readonly options: DevicePluginOptions
   readonly #resource: string
   readonly #channel: GrpcChannel
-  readonly #clock: Clock
 
   private constructor(target: Target, channel: GrpcChannel, options: DevicePluginOptions) {
     this.socketPath = target.socketPath
     this.options = options
     this.#resource = target.resource
     this.#channel = channel
-    this.#clock = target.clock
   }
 
   /** Connects and asks the plugin how it wants to be treated. */
   static async connect(target: Target, signal: AbortSignal): Promise<DevicePluginClient> {
     const { resource, socketPath, clock } = target
-    const channel = new GrpcChannel({ socketPath })
-    const within = <T>(ms: number, what: string, work: (s: AbortSignal) => Promise<T>) =>
-      withDeadline({ clock, ms, what: `${what} of device plugin "${resource}"` }, work, signal)
+    const channel = new GrpcChannel({ target: `unix://${socketPath}`, clock })
     try {
-      await within(CONNECT_MS, 'the connection', (s) => waitForReady(channel, s))
-      const options = await within(OPTIONS_MS, 'GetDevicePluginOptions', (s) =>
-        channel.unary(METHODS.options, {}, {}, s),
-      )
+      const limit = { clock, ms: CONNECT_MS, what: `the connection of device plugin "${resource}"` }
+      await withDeadline(limit, (s) => waitForReady(channel, s), signal)
+      const options = await channel.unary(METHODS.options, {}, { timeoutMs: OPTIONS_MS }, signal)
       return new DevicePluginClient(target, channel, options)
     } catch (error) {
       channel.close()
@@ -100,24 +91,19 @@ export class DevicePluginClient implements DevicePluginCalls, Disposable {
   async allocate(ids: readonly string[], signal: AbortSignal): Promise<ContainerAllocateResponse> {
     const request = { containerRequests: [{ devicesIds: ids }] }
     const { containerResponses } = await this.#call(
-      { name: 'Allocate', ms: ALLOCATE_MS },
-      (s) => this.#channel.unary(METHODS.allocate, request, {}, s),
+      { method: METHODS.allocate, timeoutMs: ALLOCATE_MS },
+      request,
       signal,
     )
     const [response] = containerResponses
     if (response !== undefined) return response
     const detail = 'no containers return in allocation response'
-    throw new DevicePluginError(`Cannot use the answer of device plugin "${this.#resource}": ${detail}`, detail, {
-      isAway: false,
-    })
+    const message = `Cannot use the answer of device plugin "${this.#resource}": ${detail}`
+    throw new DevicePluginError({ method: 'Allocate', code: 'InvalidReply', detail }, undefined, message)
   }
 
   async preStart(ids: readonly string[], signal: AbortSignal): Promise<void> {
-    await this.#call(
-      { name: 'PreStartContainer', ms: PRE_START_MS },
-      (s) => this.#channel.unary(METHODS.preStart, { devicesIds: ids }, {}, s),
-      signal,
-    )
+    await this.#call({ method: METHODS.preStart, timeoutMs: PRE_START_MS }, { devicesIds: ids }, signal)
   }
 
   async prefer(
@@ -131,25 +117,19 @@ export class DevicePluginClient implements DevicePluginCalls, Disposable {
     const request = {
       containerRequests: [{ availableDeviceIDs: available, mustIncludeDeviceIDs: fixed, allocationSize: count }],
     }
-    const { containerResponses } = await this.#call(
-      { name: 'GetPreferredAllocation', ms: PREFER_MS },
-      (s) => this.#channel.unary(METHODS.prefer, request, {}, s),
-      signal,
-    )
+    const { containerResponses } = await this.#call({ method: METHODS.prefer, timeoutMs: PREFER_MS }, request, signal)
     return containerResponses[0]?.deviceIDs ?? []
   }
 
-  async #call<T>(
-    { name, ms }: { readonly name: string; readonly ms: number },
-    ask: (signal: AbortSignal) => Promise<T>,
+  async #call<Q, A>(
+    { method, timeoutMs }: { readonly method: GrpcMethod<Q, A>; readonly timeoutMs: number },
+    request: Q,
     signal: AbortSignal,
-  ): Promise<T> {
-    const what = `${name} of device plugin "${this.#resource}"`
+  ): Promise<A> {
     try {
-      return await withDeadline({ clock: this.#clock, ms, what }, ask, signal)
+      return await this.#channel.unary(method, request, { timeoutMs }, signal)
     } catch (error) {
-      signal.throwIfAborted()
-      throw toPluginError(this.#resource, name, error)
+      throw error instanceof GrpcCallError ? toPluginError(this.#resource, error) : error
     }
   }
 
@@ -172,11 +152,9 @@ function toDevices({ devices }: ListAndWatchResponse): readonly PluginDevice[] {
   }))
 }
 
-/** In the words of Go's gRPC, which people look for. */
-function toPluginError(resource: string, method: string, error: unknown): DevicePluginError {
-  const { code, detail, retryable } = toCriCallError(method, error)
-  const isLate = error instanceof DeadlineError
+function toPluginError(resource: string, { method, code, detail, cause }: GrpcCallError): DevicePluginError {
+  const isLate = cause instanceof DeadlineError
   const words = isLate ? `no answer to ${method}` : `rpc error: code = ${code} desc = ${detail}`
   const message = `Cannot call "${method}" of device plugin "${resource}": ${words}`
-  return new DevicePluginError(message, words, { cause: error, isAway: isLate || retryable })
+  return new DevicePluginError({ method, code, detail: words }, { cause }, message)
 }

@@ -13,7 +13,7 @@ export interface RegisterPluginDeps {
   readonly clock: Clock
 }
 
-/** A plugin in use, and who uses it. */
+/** A plugin in use, and the handler that uses it. */
 export interface RegisteredPlugin {
   readonly plugin: Plugin
   readonly handler: PluginHandler
@@ -26,21 +26,18 @@ const { methods, fullName } = RegistrationDefinition
 const getInfo = toGrpcMethod(fullName, methods.getInfo)
 const notifyRegistrationStatus = toGrpcMethod(fullName, methods.notifyRegistrationStatus)
 
-/** Asks the plugin behind a socket what it is, takes it into use and tells it how that went. */
+/** Asks the plugin behind a socket what it is, takes it into use and reports the result to it. */
 export async function registerPlugin(
   { handlers, clock }: RegisterPluginDeps,
   socketPath: string,
   signal: AbortSignal,
 ): Promise<RegisteredPlugin> {
-  using channel = new GrpcChannel({ socketPath })
-  const within = <T>(ms: number, what: string, work: (signal: AbortSignal) => Promise<T>) =>
-    withDeadline({ clock, ms, what: `${what} of plugin "${socketPath}"` }, work, signal)
+  using channel = new GrpcChannel({ target: `unix://${socketPath}`, clock })
   const notify = (pluginRegistered: boolean, error: string) =>
-    within(NOTIFY_MS, 'NotifyRegistrationStatus', (s) =>
-      channel.unary(notifyRegistrationStatus, { pluginRegistered, error }, {}, s),
-    )
-  await within(CONNECT_MS, 'the connection', (s) => waitForReady(channel, s))
-  const info = await within(INFO_MS, 'GetInfo', (s) => channel.unary(getInfo, {}, {}, s))
+    channel.unary(notifyRegistrationStatus, { pluginRegistered, error }, { timeoutMs: NOTIFY_MS }, signal)
+  const limit = { clock, ms: CONNECT_MS, what: `the connection of plugin "${socketPath}"` }
+  await withDeadline(limit, (s) => waitForReady(channel, s), signal)
+  const info = await channel.unary(getInfo, {}, { timeoutMs: INFO_MS }, signal)
   const { type, name, endpoint, supportedVersions: versions } = info
   const plugin: Plugin = { type, name, endpoint: endpoint === '' ? socketPath : endpoint, versions }
   let handler: PluginHandler
@@ -55,7 +52,7 @@ export async function registerPlugin(
   try {
     await notify(true, '')
   } catch (error) {
-    // It does not know that it is in use, and will go or try again. When only we leave, the next agent asks it anew.
+    // It does not know that it is in use, and will go or try again. When only the agent ends, the next one asks it again.
     if (!signal.aborted || signal.reason instanceof SocketGoneError) await handler.deregister(plugin)
     throw error
   }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
-import type { CriErrorCode } from '../../protocols/cri/cri-call-error.ts'
+import type { CallErrorCode } from '../../protocols/grpc/grpc-call-error.ts'
 import { toPullFailure } from './to-pull-failure.ts'
 
 test('toPullFailure() says what users know', () => {
-  const rows: [CriErrorCode, string, string, string][] = [
+  const rows: [CallErrorCode, string, string, string][] = [
     ['Unknown', 'no route', 'ErrImagePull', 'no route'],
     ['NotFound', 'no such tag', 'ErrImagePull', 'rpc error: code = NotFound desc = no such tag'],
     ['Cancelled', 'enough', 'ErrImagePull', 'rpc error: code = Canceled desc = enough'],

@@ -1,30 +1,26 @@
-import type { MethodDefinition } from '@grpc/grpc-js'
-import { DeadlineError } from '../../base/async/abort-errors.ts'
-import { AbortScope } from '../../base/async/abort-scope.ts'
-import type { Clock } from '../../base/async/clock.ts'
 import { formatTraceparent } from '../../base/telemetry/trace-context.ts'
 import type { Tracer } from '../../base/telemetry/tracer.ts'
 import { computeCallDeadline } from './compute-call-deadline.ts'
 import { CriCallError, toCriCallError } from './cri-call-error.ts'
 import { findReplyFault } from './find-reply-fault.ts'
+import type { CallOptions, GrpcChannel } from '../grpc/grpc-channel.ts'
 import { toGrpcMethod } from '../grpc/grpc-method.ts'
+import type { GrpcMethod } from '../grpc/grpc-method.ts'
 import type { CriCalls } from './cri-calls.ts'
 import type { criServices, CriMethod } from './cri-methods.ts'
-import type { CallHeaders, GrpcChannel } from '../grpc/grpc-channel.ts'
 
-/** What a call needs besides its request. */
-export interface CallOptions {
+/** What is the same for all calls. */
+export interface CriCallSettings {
   readonly requestTimeoutMs: number
-  readonly clock: Clock
   /** Undefined: nothing is traced. */
   readonly tracer?: Tracer | undefined
 }
 
 interface Call {
   readonly name: CriMethod
-  readonly method: MethodDefinition<object, object>
+  readonly method: GrpcMethod<object, object>
   readonly channel: GrpcChannel
-  readonly options: CallOptions
+  readonly settings: CriCallSettings
 }
 
 type Service = (typeof criServices)[keyof typeof criServices]
@@ -32,15 +28,15 @@ type Service = (typeof criServices)[keyof typeof criServices]
 // What a stop wants is that the thing does not run: of what is gone that is true.
 const NOT_FOUND_IS_SUCCESS: ReadonlySet<CriMethod> = new Set(['stopContainer', 'stopPodSandbox'])
 
-/** The calls of one service, over one channel. The types are told apart in CriCalls; in here all calls are alike. */
+/** The calls of one service, over one channel. CriCalls has the type of each call; in here all are alike. */
 export function bindCalls<S extends Service>(
   service: S,
   channel: GrpcChannel,
-  options: CallOptions,
+  settings: CriCallSettings,
 ): Pick<CriCalls, keyof S['methods'] & CriMethod> {
   const calls = Object.entries(service.methods).map(([name, generated]) => {
     const method = toGrpcMethod<never, never>(service.fullName, generated) as unknown as Call['method']
-    const call: Call = { name: name as CriMethod, method, channel, options }
+    const call: Call = { name: name as CriMethod, method, channel, settings }
     const invoke = generated.responseStream ? callStream : callUnary
     const complete = generated.requestType.fromPartial as (partial: object) => object
     return [name, (partial: object, signal: AbortSignal) => invoke(call, complete(partial), signal)]
@@ -49,34 +45,34 @@ export function bindCalls<S extends Service>(
 }
 
 async function callUnary(call: Call, request: object, signal: AbortSignal): Promise<object> {
-  using scope = new AbortScope(signal)
   try {
     const prepared = prepareRequest(call, request)
-    armDeadline(call, prepared, scope)
-    const reply = await traced(call, (headers) => call.channel.unary(call.method, prepared, headers, scope.signal))
+    const timeoutMs = timeoutOf(call, prepared)
+    const invoke = (options: CallOptions) =>
+      call.channel.unary(call.method, prepared, { ...options, timeoutMs }, signal)
+    const reply = await traced(call, invoke)
     const fault = findReplyFault(call.name, reply as never)
     if (fault !== undefined) throw new CriCallError(call.name, 'InvalidReply', fault)
     return reply
   } catch (error) {
-    const failure = toFailure(call, error, signal)
+    if (signal.aborted) throw signal.reason
+    const failure = toCriCallError(call.name, error)
     if (failure.code === 'NotFound' && NOT_FOUND_IS_SUCCESS.has(call.name)) return {}
     throw failure
   }
 }
 
 async function* callStream(call: Call, request: object, signal: AbortSignal): AsyncGenerator<object, void> {
-  using scope = new AbortScope(signal)
   try {
-    armDeadline(call, request, scope)
-    yield* call.channel.stream(call.method, request, {}, scope.signal)
+    yield* call.channel.stream(call.method, request, { timeoutMs: timeoutOf(call, request) }, signal)
   } catch (error) {
-    throw toFailure(call, error, signal)
+    throw signal.aborted ? signal.reason : toCriCallError(call.name, error)
   }
 }
 
-/** The runtime is told to which span a call belongs, so that what it does itself is seen below it. */
-function traced(call: Call, invoke: (headers: CallHeaders) => Promise<object>): Promise<object> {
-  const { tracer } = call.options
+/** Sends the span of the call along, so that what the runtime does for it is shown below it. */
+function traced(call: Call, invoke: (options: CallOptions) => Promise<object>): Promise<object> {
+  const { tracer } = call.settings
   if (tracer === undefined) return invoke({})
   const name = call.method.path.slice(1)
   const [service = '', method = ''] = name.split('/')
@@ -91,25 +87,11 @@ function prepareRequest(call: Call, request: object): object {
   if (call.name !== 'checkpointContainer') return request
   const { timeout } = request as { timeout: bigint }
   if (timeout < 0n) throw new CriCallError(call.name, 'InvalidArgument', `timeout is ${timeout}, expected 0 or more`)
-  const least = BigInt(Math.ceil(call.options.requestTimeoutMs / 1000))
+  const least = BigInt(Math.ceil(call.settings.requestTimeoutMs / 1000))
   return { ...request, timeout: timeout < least ? least : timeout }
 }
 
-/** The deadline runs on our clock instead of gRPC's, and cancels the call like any abort. It ends with the scope. */
-function armDeadline({ name, options }: Call, request: object, scope: AbortScope): void {
-  const ms = computeCallDeadline(name, request as never, options.requestTimeoutMs)
-  if (ms === 'none') return
-  options.clock.sleep(ms, scope.signal).then(
-    () => scope.abort(new DeadlineError(`no answer after ${ms} ms`)),
-    () => {},
-  )
-}
-
-/** Our own abort passes through as the signal's reason; everything else is an error of the call. */
-function toFailure(call: Call, error: unknown, signal: AbortSignal): CriCallError {
-  if (signal.aborted) throw signal.reason
-  if (error instanceof DeadlineError) {
-    return new CriCallError(call.name, 'DeadlineExceeded', error.message, { cause: error })
-  }
-  return toCriCallError(call.name, error)
+function timeoutOf({ name, settings }: Call, request: object): number | undefined {
+  const ms = computeCallDeadline(name, request as never, settings.requestTimeoutMs)
+  return ms === 'none' ? undefined : ms
 }

@@ -77,7 +77,7 @@ describe('CriClient', () => {
     const late = assert.rejects(client.listContainers({}, signal), {
       code: 'DeadlineExceeded',
       retryable: true,
-      detail: 'no answer after 120000 ms',
+      detail: 'no answer after 120 s',
     })
     await until(() => fake.requests('listContainers').length === 1)
     await clock.advance(119_999)

@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { bindCalls } from './bind-calls.ts'
 import { listContainerdDownloads } from './containerd-content.ts'
@@ -6,7 +7,7 @@ import { subscribeContainerdEvents } from './containerd-events.ts'
 import { criServices } from './cri-methods.ts'
 import { GrpcChannel } from '../grpc/grpc-channel.ts'
 import { parseEndpoint } from './parse-endpoint.ts'
-import type { CallOptions } from './bind-calls.ts'
+import type { CriCallSettings } from './bind-calls.ts'
 import type { CriCalls } from './cri-calls.ts'
 import type { Envelope } from './generated/containerd-events.ts'
 import type { GrpcConnection } from '../grpc/grpc-connection.ts'
@@ -23,18 +24,19 @@ export interface CriClient extends CriCalls, Disposable {
 }
 
 /** What the client needs to know. */
-export interface CriClientOptions extends CallOptions {
+export interface CriClientOptions extends CriCallSettings {
   readonly runtimeEndpoint: string
   /** The runtime's own when absent. */
   readonly imageEndpoint?: string | undefined
+  readonly clock: Clock
   readonly log: Logger
 }
 
 /** Builds the client; it connects with the first call. */
 export function createCriClient(options: CriClientOptions): CriClient {
   const { runtimeEndpoint, imageEndpoint = runtimeEndpoint } = options
-  const runtime = openChannel(runtimeEndpoint, options.log)
-  const image = imageEndpoint === runtimeEndpoint ? runtime : openChannel(imageEndpoint, options.log)
+  const runtime = openChannel(runtimeEndpoint, options)
+  const image = imageEndpoint === runtimeEndpoint ? runtime : openChannel(imageEndpoint, options)
   const close = () => {
     runtime.close()
     image.close()
@@ -50,8 +52,8 @@ export function createCriClient(options: CriClientOptions): CriClient {
   }
 }
 
-function openChannel(text: string, log: Logger): GrpcChannel {
+function openChannel(text: string, { clock, log }: CriClientOptions): GrpcChannel {
   const endpoint = parseEndpoint(text)
   if (endpoint.bare) log.warn('runtime endpoint without unix:// is deprecated', { endpoint: text })
-  return new GrpcChannel(endpoint)
+  return new GrpcChannel({ target: `unix://${endpoint.socketPath}`, clock })
 }

@@ -4,7 +4,7 @@ import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { loadFields } from '../../../test/fakes/load-settings.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
 import { CriCallError } from './cri-call-error.ts'
-import type { CriErrorCode } from './cri-call-error.ts'
+import type { CallErrorCode } from '../grpc/grpc-call-error.ts'
 import type { CriClient } from './cri-client.ts'
 import { CgroupDriver } from './generated/runtime-v1.ts'
 import { findCgroupDriver, startRuntime } from './start-runtime.ts'
@@ -29,7 +29,7 @@ async function setUp(client: Partial<Record<'version' | 'imageFsInfo' | 'runtime
 
 const version = async () => ({ version: '0.1.0', runtimeName: 'fake', runtimeVersion: '1', runtimeApiVersion: 'v1' })
 const fail =
-  (code: CriErrorCode, detail = 'planned') =>
+  (code: CallErrorCode, detail = 'planned') =>
   async (): Promise<never> => {
     throw new CriCallError('call', code, detail)
   }

@@ -1,7 +1,8 @@
-import type { GrpcCode } from '../grpc/grpc-code.ts'
+import { GrpcCallError } from '../grpc/grpc-call-error.ts'
+import type { CallErrorCode } from '../grpc/grpc-call-error.ts'
 
-// The driver may be at work still, or may have been: only another call tells what came of it.
-const OPEN_ENDED: ReadonlySet<GrpcCode> = new Set([
+// The driver may still be at work, or may have done it: only another call shows the outcome.
+const OPEN_ENDED: ReadonlySet<CallErrorCode> = new Set([
   'Cancelled',
   'DeadlineExceeded',
   'Unavailable',
@@ -10,24 +11,17 @@ const OPEN_ENDED: ReadonlySet<GrpcCode> = new Set([
 ])
 
 /** A call to a CSI driver that failed. */
-export class CsiCallError extends Error {
+export class CsiCallError extends GrpcCallError {
   override readonly name = 'CsiCallError'
   readonly driver: string
-  readonly method: string
-  readonly code: GrpcCode
-  /** The driver's own words. */
-  readonly detail: string
 
   constructor(
-    call: { readonly driver: string; readonly method: string },
-    failure: { readonly code: GrpcCode; readonly detail: string },
+    { driver, method }: { readonly driver: string; readonly method: string },
+    { code, detail }: { readonly code: CallErrorCode; readonly detail: string },
     options?: ErrorOptions,
   ) {
-    super(`Cannot call "${call.method}" of CSI driver "${call.driver}": ${failure.code}: ${failure.detail}`, options)
-    this.driver = call.driver
-    this.method = call.method
-    this.code = failure.code
-    this.detail = failure.detail
+    super({ method, code, detail }, options, `Cannot call "${method}" of CSI driver "${driver}": ${code}: ${detail}`)
+    this.driver = driver
   }
 
   /** Nothing of what was asked has happened or will. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { callDriver } from '../grpc/call-driver.ts'
-import type { DriverFailure } from '../grpc/call-driver.ts'
+import type { GrpcCallError } from '../grpc/grpc-call-error.ts'
 import { GrpcChannel } from '../grpc/grpc-channel.ts'
 import { toGrpcMethod } from '../grpc/grpc-method.ts'
 import type { DriverCall } from '../../metrics/driver-call.ts'
@@ -20,9 +20,9 @@ export interface CsiNodeClientDeps {
 }
 
 // As long as the Go kubelet gives them, for all calls alike.
-const CALL_MS = 120_000
+const CALL_TIMEOUT_MS = 120_000
 
-/** The node service of one driver. Each call has a connection of its own: a driver that was begun anew is reached at once. */
+/** The node service of one driver. Each call has a connection of its own, so that a driver that started again is reached at once. */
 export class CsiNodeClient {
   readonly #deps: CsiNodeClientDeps
 
@@ -31,13 +31,13 @@ export class CsiNodeClient {
   }
 
   async call<M extends Method>(name: M, request: Request<M>, signal: AbortSignal): Promise<Response<M>> {
-    const { driver, socketPath } = this.#deps
+    const { driver, socketPath, clock, onCall } = this.#deps
     const { fullName, methods } = NodeDefinition
     const method = toGrpcMethod<Request<M>, Response<M>>(fullName, methods[name] as never)
-    using channel = new GrpcChannel({ socketPath })
-    const toError = ({ cause, ...failure }: DriverFailure) =>
-      new CsiCallError({ driver, method: failure.method }, failure, { cause })
-    const target = { ...this.#deps, kind: 'CSI driver', channel, ms: CALL_MS }
+    using channel = new GrpcChannel({ target: `unix://${socketPath}`, clock })
+    const toError = (error: GrpcCallError) =>
+      new CsiCallError({ driver, method: error.method }, error, { cause: error.cause })
+    const target = { driver, channel, timeoutMs: CALL_TIMEOUT_MS, clock, onCall }
     return await callDriver(target, { method, request, toError }, signal)
   }
 }

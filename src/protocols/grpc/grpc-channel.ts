@@ -1,43 +1,74 @@
-import { Client, connectivityState, credentials, Metadata, status } from '@grpc/grpc-js'
-import type { MethodDefinition } from '@grpc/grpc-js'
+import { Client, connectivityState, credentials, Metadata } from '@grpc/grpc-js'
+import { DeadlineError } from '../../base/async/abort-errors.ts'
+import { AbortScope } from '../../base/async/abort-scope.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import { GrpcCallError, toGrpcCallError } from './grpc-call-error.ts'
+import type { GrpcConnection } from './grpc-connection.ts'
+import type { GrpcMethod } from './grpc-method.ts'
 
 const LARGEST_REPLY_BYTES = 16 * 1024 * 1024
 
 const CHANNEL_OPTIONS = {
-  'grpc.default_authority': 'localhost',
   'grpc.max_receive_message_length': LARGEST_REPLY_BYTES,
-  'grpc.initial_reconnect_backoff_ms': 100,
-  'grpc.max_reconnect_backoff_ms': 3000,
   // The connection is ours: closing the channel closes it.
   'grpc.use_local_subchannel_pool': 1,
   'grpc.service_config_disable_resolution': 1,
+  'grpc.enable_http_proxy': 0,
   'grpc.enable_channelz': 0,
 }
 
-/** What goes with a call besides its request. */
-export interface CallHeaders {
-  readonly headers?: Readonly<Record<string, string>>
+// A peer on this machine that starts again is found soon; a failed attempt costs next to nothing.
+const LOCAL_OPTIONS = {
+  'grpc.default_authority': 'localhost',
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 3000,
 }
 
-/** One gRPC connection over a unix socket; it comes back by itself after the peer went away. */
-export class GrpcChannel implements Disposable {
+/** Where a channel goes. Connections are without encryption: the peers are on this machine or have no other way configured. */
+export interface GrpcChannelOptions {
+  /** As gRPC writes it, for example "unix:///run/a.sock", "ipv4:127.0.0.1:80" or "dns:host:4317". */
+  readonly target: string
+  /** Measures the time limits of calls. */
+  readonly clock: Clock
+  readonly userAgent?: string
+  /** Whether grpc-js may send a call again that never reached the server; unset: it may. */
+  readonly retries?: boolean
+}
+
+/** What a call has besides its request. */
+export interface CallOptions {
+  readonly headers?: Readonly<Record<string, string>>
+  /** After this long the call fails with DeadlineExceeded; unset: it may last. */
+  readonly timeoutMs?: number | undefined
+}
+
+/** One gRPC connection; it comes back by itself after the peer went away. Calls fail with a GrpcCallError or the signal's reason. */
+export class GrpcChannel implements GrpcConnection, Disposable {
   readonly #client: Client
+  readonly #clock: Clock
   readonly #waiting = new Set<() => void>()
   #watching = false
   #closed = false
 
-  constructor(endpoint: { readonly socketPath: string }) {
-    this.#client = new Client(`unix://${endpoint.socketPath}`, credentials.createInsecure(), CHANNEL_OPTIONS)
+  constructor({ target, clock, userAgent, retries = true }: GrpcChannelOptions) {
+    this.#clock = clock
+    this.#client = new Client(target, credentials.createInsecure(), {
+      ...CHANNEL_OPTIONS,
+      ...(target.startsWith('unix:') ? LOCAL_OPTIONS : {}),
+      ...(userAgent === undefined ? {} : { 'grpc.primary_user_agent': userAgent }),
+      'grpc.enable_retries': retries ? 1 : 0,
+    })
   }
 
-  /** Calls and waits for the one reply. Abort cancels the call and rejects with the signal's reason. */
+  /** Calls and waits for the one reply. */
   async unary<Request, Response>(
-    method: MethodDefinition<Request, Response>,
+    method: GrpcMethod<Request, Response>,
     request: Request,
-    options: CallHeaders,
+    options: CallOptions,
     signal: AbortSignal,
   ): Promise<Response> {
-    this.#check(signal)
+    this.#check(nameOf(method), signal)
+    using scope = new AbortScope(signal)
     const { promise, resolve, reject } = Promise.withResolvers<Response>()
     const call = this.#client.makeUnaryRequest(
       method.path,
@@ -48,24 +79,27 @@ export class GrpcChannel implements Disposable {
       (error, response) => (error ? reject(error) : resolve(response as Response)),
     )
     const cancel = () => call.cancel()
-    signal.addEventListener('abort', cancel, { once: true })
+    scope.signal.addEventListener('abort', cancel, { once: true })
+    this.#armDeadline(options, scope)
     try {
       return await promise
     } catch (error) {
-      throw signal.aborted ? signal.reason : error
+      throw toFailure(nameOf(method), error, { scope, signal })
     } finally {
-      signal.removeEventListener('abort', cancel)
+      // The scope's own end is no reason to cancel a call that is over.
+      scope.signal.removeEventListener('abort', cancel)
     }
   }
 
   /** Calls and yields each reply; leaving the loop or aborting cancels the call. */
   async *stream<Request, Response>(
-    method: MethodDefinition<Request, Response>,
+    method: GrpcMethod<Request, Response>,
     request: Request,
-    options: CallHeaders,
+    options: CallOptions,
     signal: AbortSignal,
   ): AsyncGenerator<Response, void> {
-    this.#check(signal)
+    this.#check(nameOf(method), signal)
+    using scope = new AbortScope(signal)
     const call = this.#client.makeServerStreamRequest(
       method.path,
       method.requestSerialize,
@@ -75,16 +109,14 @@ export class GrpcChannel implements Disposable {
     )
     // The loop below sees an error that ends it; a later one (of our own cancel) has no other listener and would be uncaught.
     call.on('error', () => {})
-    const cancel = () => call.cancel()
-    signal.addEventListener('abort', cancel, { once: true })
+    // Also when the loop is left: the scope aborts with this block.
+    scope.signal.addEventListener('abort', () => call.cancel(), { once: true })
+    this.#armDeadline(options, scope)
     try {
       for await (const response of call) yield response as Response
       signal.throwIfAborted()
     } catch (error) {
-      throw signal.aborted ? signal.reason : error
-    } finally {
-      signal.removeEventListener('abort', cancel)
-      call.cancel()
+      throw toFailure(nameOf(method), error, { scope, signal })
     }
   }
 
@@ -96,9 +128,8 @@ export class GrpcChannel implements Disposable {
     return this.#closed
   }
 
-  /** Resolves when the state of the connection changed in any way; meanwhile the channel tries to connect. */
   async nextChange(signal: AbortSignal): Promise<void> {
-    this.#check(signal)
+    this.#check('connect', signal)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const abort = () => reject(signal.reason)
     this.#waiting.add(resolve)
@@ -112,9 +143,18 @@ export class GrpcChannel implements Disposable {
     }
   }
 
-  #check(signal: AbortSignal): void {
+  #check(method: string, signal: AbortSignal): void {
     signal.throwIfAborted()
-    if (this.#closed) throw Object.assign(new Error('connection is closed'), { code: status.UNAVAILABLE })
+    if (this.#closed) throw new GrpcCallError({ method, code: 'Unavailable', detail: 'connection is closed' })
+  }
+
+  /** The deadline runs on our clock instead of gRPC's, and cancels the call like any abort. It ends with the scope. */
+  #armDeadline({ timeoutMs }: CallOptions, scope: AbortScope): void {
+    if (timeoutMs === undefined) return
+    this.#clock.sleep(timeoutMs, scope.signal).then(
+      () => scope.abort(new DeadlineError(`no answer after ${timeoutMs / 1000} s`)),
+      () => {},
+    )
   }
 
   // gRPC's watchers cannot be taken back, so all who wait share one.
@@ -140,7 +180,23 @@ export class GrpcChannel implements Disposable {
   }
 }
 
-function toMetadata({ headers = {} }: CallHeaders): Metadata {
+function nameOf({ path }: { readonly path: string }): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+/** Our own abort is the signal's reason; everything else is an error of the call. */
+function toFailure(
+  method: string,
+  error: unknown,
+  { scope, signal }: { readonly scope: AbortScope; readonly signal: AbortSignal },
+): unknown {
+  if (signal.aborted) return signal.reason
+  const late: unknown = scope.signal.reason
+  if (!(late instanceof DeadlineError)) return toGrpcCallError(method, error)
+  return new GrpcCallError({ method, code: 'DeadlineExceeded', detail: late.message }, { cause: late })
+}
+
+function toMetadata({ headers = {} }: CallOptions): Metadata {
   const metadata = new Metadata()
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value)
   return metadata

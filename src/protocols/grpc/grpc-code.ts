@@ -22,17 +22,12 @@ const GRPC_CODES = [
 /** How a call ended, by the name that gRPC has for it. */
 export type GrpcCode = (typeof GRPC_CODES)[number]
 
-// grpc-js announces a note of its resolver also where that has none to give.
-const EMPTY_NOTE = /\. Resolution note: $/
+/** The name of a number; Unknown for what gRPC does not have. */
+export function toGrpcCode(status: unknown): GrpcCode {
+  return (typeof status === 'number' ? GRPC_CODES[status] : undefined) ?? 'Unknown'
+}
 
-/** What gRPC threw, in our words; a code of Unknown also for what is not from gRPC. */
-export function toGrpcFailure(error: unknown): { readonly code: GrpcCode; readonly detail: string } {
-  const { code, details, message } = error as { code?: unknown; details?: unknown; message?: unknown }
-  return {
-    code: (typeof code === 'number' ? GRPC_CODES[code] : undefined) ?? 'Unknown',
-    detail: (typeof details === 'string' && details !== '' ? details : String(message ?? error)).replace(
-      EMPTY_NOTE,
-      '',
-    ),
-  }
+/** The number of a name, as it goes over the wire. */
+export function toGrpcStatus(code: GrpcCode): number {
+  return GRPC_CODES.indexOf(code)
 }

@@ -1,17 +1,17 @@
-/** Whether the runtime's socket is connected, and when that changes. */
+/** Whether a peer is connected, and when that changes. */
 export interface GrpcConnection {
   readonly connected: boolean
   readonly closed: boolean
-  /** Resolves at the next change of any kind; while someone waits, the connection is tried again and again. */
+  /** Resolves at the next change of any kind; while a caller waits, the connection is tried again and again. */
   nextChange(signal: AbortSignal): Promise<void>
 }
 
-/** Resolves as soon as the runtime is connected. */
+/** Resolves as soon as the peer is connected. */
 export async function waitForReady(connection: GrpcConnection, signal: AbortSignal): Promise<void> {
   while (!connection.connected) await connection.nextChange(signal)
 }
 
-/** Tells when the runtime came and went, beginning with how it is now. Ends when the signal aborts or the client is closed. */
+/** Reports when the peer came and went, starting with how it is now. Ends when the signal aborts or the connection is closed. */
 export async function runConnectionWatch(
   deps: { readonly connection: GrpcConnection; readonly onChange: (connected: boolean) => void },
   signal: AbortSignal,

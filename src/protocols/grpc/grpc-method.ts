@@ -13,11 +13,21 @@ interface GeneratedMethod<Request, Response> {
   readonly responseStream: boolean
 }
 
+/** A service as the generated code describes it, whatever its messages. */
+export interface GeneratedService {
+  readonly fullName: string
+  // oxlint-disable-next-line typescript/no-explicit-any -- a codec both takes and gives its message, so no narrower type fits all
+  readonly methods: Readonly<Record<string, GeneratedMethod<any, any>>>
+}
+
+/** One method of a service: its path, and how its messages are written and read. */
+export type GrpcMethod<Request, Response> = MethodDefinition<Request, Response>
+
 /** A generated method in the form that gRPC takes, for clients and servers alike. */
 export function toGrpcMethod<Request, Response>(
   serviceName: string,
   method: GeneratedMethod<Request, Response>,
-): MethodDefinition<Request, Response> {
+): GrpcMethod<Request, Response> {
   return {
     path: `/${serviceName}/${method.name}`,
     requestStream: method.requestStream,

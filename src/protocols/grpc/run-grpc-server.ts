@@ -1,15 +1,9 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js'
-import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import type { Clock } from '../../base/async/clock.ts'
 import { prepareServingSocket } from '../../system/files/serving-socket.ts'
 import type { ServingSocket } from '../../system/files/serving-socket.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-
-/** One service of a server. */
-export interface GrpcService {
-  readonly definition: ServiceDefinition
-  readonly implementation: UntypedServiceImplementation
-}
+import type { GrpcService } from './to-grpc-service.ts'
 
 export interface GrpcServerDeps {
   readonly name: string
@@ -17,19 +11,19 @@ export interface GrpcServerDeps {
   readonly services: readonly GrpcService[]
   readonly clock: Clock
   readonly log: Logger
-  /** Makes a place for the socket, where the usual way is not the right one. */
+  /** Makes a place for the socket; unset: in a directory for root and its group only. */
   readonly prepare?: (path: string) => Promise<ServingSocket>
-  /** Whoever knows the path can connect from now on. */
+  /** Clients can connect from now on. */
   readonly onListening?: () => void
-  /** It does not serve, and is tried again. */
+  /** It does not serve; it will be tried again. */
   readonly onFailed?: (error: Error) => void
 }
 
 const RETRY_MS = 10_000
 
 /**
- * Serves gRPC on a unix socket until the signal aborts. One that cannot be made is tried again: the node does without. The socket stays
- * behind: who comes next puts its own in its place.
+ * Serves gRPC on a unix socket until the signal aborts. A socket that cannot be made is tried again: the node works without it. Its
+ * file stays at the end: the next server puts its own in its place.
  */
 export async function runGrpcServer(deps: GrpcServerDeps, signal: AbortSignal): Promise<void> {
   const { name, socketPath, clock, log } = deps

@@ -28,7 +28,7 @@ export interface Tracing extends Disposable {
 /** Traces what the agent does and sends it to a collector. */
 export function createTracing(deps: TracingDeps): Tracing {
   const { endpoint, samplingRatePerMillion, clock, log, metrics } = deps
-  const client = new OtlpClient(endpoint)
+  const client = new OtlpClient(endpoint, clock)
   const exporter = new SpanExporter({
     async send(spans, signal) {
       const { partialSuccess } = await client.send(toExportRequest(deps, spans), signal)

@@ -1,12 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
-import type { CriErrorCode } from '../../protocols/cri/cri-call-error.ts'
 import type { UpgradeAnswer } from '../../protocols/streams/answer-upgrade.ts'
 import { HttpError } from './http-error.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 const BUSY_SECONDS = '60'
-const RUNTIME_STATUS: { readonly [Code in CriErrorCode]?: number } = { NotFound: 404, ResourceExhausted: 429 }
+const RUNTIME_STATUS: { readonly [Code in CriCallError['code']]?: number } = { NotFound: 404, ResourceExhausted: 429 }
 
 /** What a client is told of something that went wrong. */
 export function toAnswer(error: unknown): UpgradeAnswer {

@@ -75,8 +75,8 @@ test('Get tells of one pod, and refuses one that is over or unknown', async (t) 
     podResources: WEB,
   })
   await assert.rejects(channel.unary(get, { podName: 'over', podNamespace: 'shop' }, {}, signal), {
-    code: 5,
-    details: 'pod over in namespace shop not found',
+    code: 'NotFound',
+    detail: 'pod over in namespace shop not found',
   })
   assert.deepEqual(counted, ['v1 get false', 'v1 get true'])
 })
@@ -103,6 +103,6 @@ test('whoever asks too often is refused', async (t) => {
   const { channel, counted } = await serve(t)
   const list = () => channel.unary(toMethod(PodResourcesListerDefinition, 'list'), {}, {}, signal)
   for (let times = 0; times < 10; times += 1) await list()
-  await assert.rejects(list(), { code: 8, details: 'rejected by rate limit' })
+  await assert.rejects(list(), { code: 'ResourceExhausted', detail: 'rejected by rate limit' })
   assert.equal(counted.length, 10)
 })

@@ -1,4 +1,3 @@
-import { status } from '@grpc/grpc-js'
 import type { TokenBucket } from '../../base/async/token-bucket.ts'
 import type { Container } from '../../model/generated/core-v1.ts'
 import { isSidecar } from '../../model/pod/pod-containers.ts'
@@ -7,7 +6,7 @@ import type { NodeApiMetrics } from '../../metrics/create-node-api-metrics.ts'
 import type { AllocatableResourcesResponse, ContainerResources, PodResources } from './generated/pod-resources-v1.ts'
 import { PodResourcesListerDefinition } from './generated/pod-resources-v1.ts'
 import { PodResourcesListerDefinition as OldDefinition } from './generated/pod-resources-v1alpha1.ts'
-import type { GrpcService } from '../../protocols/grpc/run-grpc-server.ts'
+import type { GrpcService } from '../../protocols/grpc/to-grpc-service.ts'
 import { CallRefusal, toGrpcService } from '../../protocols/grpc/to-grpc-service.ts'
 
 /** What was given to a container alone. */
@@ -41,7 +40,7 @@ export function createPodResourcesServices(
           .activePods()
           .findLast(({ metadata }) => metadata.namespace === podNamespace && metadata.name === podName)
         if (pod === undefined)
-          throw new CallRefusal(status.NOT_FOUND, `pod ${podName} in namespace ${podNamespace} not found`)
+          throw new CallRefusal('NotFound', `pod ${podName} in namespace ${podNamespace} not found`)
         return { podResources: toPodResources(deps, pod) }
       }),
       getAllocatableResources: counted(deps, 'v1', 'get_allocatable', () => deps.allocatable()),

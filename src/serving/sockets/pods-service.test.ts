@@ -64,7 +64,7 @@ test('GetPod tells of one pod, and refuses one that is not here', async (t) => {
     },
     status: { phase: 'Running' },
   })
-  await assert.rejects(channel.unary(get, { podUID: '../x' }, {}, signal), { code: 5 })
+  await assert.rejects(channel.unary(get, { podUID: '../x' }, {}, signal), { code: 'NotFound' })
 })
 
 test('WatchPods tells of what is there and of every change, and forgets a watcher that left', async (t) => {
@@ -106,5 +106,5 @@ test('a watcher too many is refused', async (t) => {
   const { channel, changes } = await serve(t, [])
   for (let times = 0; times < 100; times += 1) changes.listen(() => {})
   const events = channel.stream(toMethod(PodsDefinition, 'watchPods'), {}, {}, signal)
-  await assert.rejects(events.next(), { code: 8 })
+  await assert.rejects(events.next(), { code: 'ResourceExhausted' })
 })

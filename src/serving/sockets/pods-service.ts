@@ -1,4 +1,3 @@
-import { status } from '@grpc/grpc-js'
 import type { TokenBucket } from '../../base/async/token-bucket.ts'
 import { isPodUid } from '../../model/pod/pod.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
@@ -8,7 +7,7 @@ import { PodsDefinition } from './generated/pods-v1alpha1.ts'
 import type { PodChanges } from './pod-changes.ts'
 import { PodWatch } from './pod-watch.ts'
 import type { ListedPod } from './pod-watch.ts'
-import type { GrpcService } from '../../protocols/grpc/run-grpc-server.ts'
+import type { GrpcService } from '../../protocols/grpc/to-grpc-service.ts'
 import { CallRefusal, toGrpcService } from '../../protocols/grpc/to-grpc-service.ts'
 
 export interface PodsServiceDeps {
@@ -30,27 +29,20 @@ export function createPodsService(deps: PodsServiceDeps, limit: Pick<TokenBucket
       listPods: () => ({ pods: pods().toSorted(byUid).map(encodePod) }),
       getPod({ podUID }) {
         const found = isPodUid(podUID) ? find(podUID) : undefined
-        if (found === undefined) throw new CallRefusal(status.NOT_FOUND, `pod with UID ${podUID} not found`)
+        if (found === undefined) throw new CallRefusal('NotFound', `pod with UID ${podUID} not found`)
         return { pod: encodePod(found) }
       },
       watchPods(stream) {
-        if (changes.watchers >= MOST_WATCHERS) {
-          stream.emit('error', {
-            code: status.RESOURCE_EXHAUSTED,
-            details: `expected at most ${MOST_WATCHERS} watchers`,
-          })
-          return
-        }
+        if (changes.watchers >= MOST_WATCHERS)
+          throw new CallRefusal('ResourceExhausted', `expected at most ${MOST_WATCHERS} watchers`)
         const uids = pods()
           .toSorted(byUid)
           .map(({ pod }) => pod.metadata.uid)
         const watch = new PodWatch({ find, encode, write: (event) => stream.write(event) })
         const end = changes.listen((uid) => watch.changed(uid))
         watch.begin(uids)
-        stream.on('drain', () => watch.resume())
-        stream.on('cancelled', end)
-        stream.on('close', end)
-        stream.on('error', end)
+        stream.onDrain(() => watch.resume())
+        stream.onEnd(end)
       },
     },
     limit,

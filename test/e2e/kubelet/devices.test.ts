@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, rmSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
+import { systemClock } from '../../../src/base/async/clock.ts'
 import { GrpcChannel } from '../../../src/protocols/grpc/grpc-channel.ts'
 import { PodResourcesListerDefinition } from '../../../src/serving/sockets/generated/pod-resources-v1.ts'
 import type { AllocatableResourcesResponse } from '../../../src/serving/sockets/generated/pod-resources-v1.ts'
@@ -34,7 +35,10 @@ describe('devices of a plugin', () => {
 
   /** The devices that could be given, as monitoring agents hear of them. */
   async function allocatable(): Promise<number> {
-    using channel = new GrpcChannel({ socketPath: `${node.agent.rootDir}/pod-resources/kubelet.sock` })
+    using channel = new GrpcChannel({
+      target: `unix://${node.agent.rootDir}/pod-resources/kubelet.sock`,
+      clock: systemClock,
+    })
     const method = toMethod(PodResourcesListerDefinition, 'getAllocatableResources')
     const answer = (await channel.unary(method, {}, {}, never)) as AllocatableResourcesResponse
     return answer.devices.length

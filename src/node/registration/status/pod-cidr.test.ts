@@ -3,13 +3,13 @@ import { describe, test } from 'node:test'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../../../test/fakes/silent-logger.ts'
 import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
-import type { CriErrorCode } from '../../../protocols/cri/cri-call-error.ts'
+import type { CallErrorCode } from '../../../protocols/grpc/grpc-call-error.ts'
 import { PodCidr } from './pod-cidr.ts'
 
 async function setUp() {
   const clock = new FakeClock()
   const reported: (string | undefined)[] = []
-  const failures: CriErrorCode[] = []
+  const failures: CallErrorCode[] = []
   const podCidr = new PodCidr({
     calls: {
       updateRuntimeConfig: async ({ runtimeConfig }) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createPod } from '../../../../test/builders/create-pod.ts'
 import { createPodRuntime, failing } from '../../../../test/component/create-pod-runtime.ts'
-import type { CriErrorCode } from '../../../protocols/cri/cri-call-error.ts'
+import type { CallErrorCode } from '../../../protocols/grpc/grpc-call-error.ts'
 import { createSandbox, describeSandbox, SandboxError } from './create-sandbox.ts'
 import type { PodRuntime } from '../pod-runtime.ts'
 
@@ -32,7 +32,7 @@ describe('createSandbox()', () => {
   interface Case {
     readonly name: string
     readonly method: keyof PodRuntime['calls']
-    readonly code: CriErrorCode
+    readonly code: CallErrorCode
     readonly detail: string
     readonly events: readonly string[]
   }

@@ -10,7 +10,7 @@ import {
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { Turnstile } from '../../../base/async/turnstile.ts'
 import { ContainerConfigError } from '../../containers/config-error.ts'
-import type { CriErrorCode } from '../../../protocols/cri/cri-call-error.ts'
+import type { CallErrorCode } from '../../../protocols/grpc/grpc-call-error.ts'
 import type { ContainerConfig } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { ObservedContainer } from '../../../model/pod/observed-pod.ts'
 import { StartError } from '../../../model/pod/start-error.ts'
@@ -96,7 +96,7 @@ describe('startContainer()', () => {
 
   interface Failure {
     readonly method: keyof PodRuntime['calls']
-    readonly code: CriErrorCode
+    readonly code: CallErrorCode
     readonly reason: string | undefined
   }
   const failures: readonly Failure[] = [

@@ -13,7 +13,7 @@ import { silentLogger } from '../../../../test/fakes/silent-logger.ts'
 import { WebSocketClient } from '../../../../test/fakes/websocket-client.ts'
 import { serveRoutes } from '../../../../test/fixtures/serve-routes.ts'
 import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
-import type { CriErrorCode } from '../../../protocols/cri/cri-call-error.ts'
+import type { CallErrorCode } from '../../../protocols/grpc/grpc-call-error.ts'
 import {
   Container,
   ListContainersResponse,
@@ -25,7 +25,7 @@ import { dialStreamServer } from '../../http/stream-server.ts'
 
 interface Script {
   readonly serve?: (command: FakeCommand) => Promise<void>
-  readonly failWith?: CriErrorCode
+  readonly failWith?: CallErrorCode
   readonly exitCode?: number
 }
 
@@ -160,7 +160,7 @@ describe('createStreamRoutes()', () => {
     assert.deepEqual(asked, [])
   })
 
-  const codes: readonly (readonly [CriErrorCode, number, string | undefined])[] = [
+  const codes: readonly (readonly [CallErrorCode, number, string | undefined])[] = [
     ['NotFound', 404, undefined],
     ['ResourceExhausted', 429, '60'],
     ['Unavailable', 500, undefined],
