@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import process from 'node:process'
-import { layers, owners, typesOnly } from './layers.ts'
+import { criMessages, layers, owners, typesOnly } from './layers.ts'
 
 interface Import {
   readonly line: number
@@ -11,7 +11,7 @@ interface Import {
 }
 
 // Statements begin at the start of a line: oxfmt sees to it. What follows "import(" may stand anywhere.
-const STATEMENT = /^(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?'([^']+)'|\bimport\('([^']+)'\)/gm
+const STATEMENT = /^(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?['"]([^'"]+)['"]|\bimport\('([^']+)'\)/gm
 
 function findImports(text: string): readonly Import[] {
   return [...text.matchAll(STATEMENT)].map((match) => ({
@@ -32,6 +32,8 @@ function covers(entries: readonly string[], folder: string): boolean {
   return entries.some((entry) => folder === entry || folder.startsWith(`${entry}/`))
 }
 
+const CRI = 'protocols/cri'
+
 function findFault(file: string, { target, isType }: Import): string | undefined {
   const folder = folderOf(file)
   if (target.startsWith('.')) {
@@ -40,10 +42,13 @@ function findFault(file: string, { target, isType }: Import): string | undefined
     const other = folderOf(path)
     if (folder === undefined || other === folder) return undefined
     if (other === undefined) return `src/${folder} may not import a program`
-    return covers(layers[folder] ?? [], other) ? undefined : `src/${folder} may not import src/${other}`
+    if (!covers(layers[folder] ?? [], other)) return `src/${folder} may not import src/${other}`
+    if (!path.startsWith(`src/${CRI}/generated/`) || folder in criMessages) return undefined
+    return `Only src/${CRI}, src/${Object.keys(criMessages).join(', src/')} use the messages of CRI`
   }
   const only = typesOnly[target]
   if (only !== undefined && !isType && file !== only) return `Take its values from ${only}, which says why`
+  if (target.startsWith('@bufbuild/') && !file.includes('/generated/')) return 'Only generated codecs use it'
   const owned = owners[target]
   if (owned === undefined || folder === undefined || covers(owned, folder)) return undefined
   return `Only src/${owned.join(', src/')} may use it`

@@ -7,7 +7,7 @@ import process from 'node:process'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { checkLayers } from './check-layers.ts'
-import { layers, owners } from './layers.ts'
+import { criMessages, layers, owners } from './layers.ts'
 
 const root = join(import.meta.dirname, '..')
 const folders = Object.keys(layers)
@@ -65,6 +65,13 @@ describe('layers', () => {
       [],
     )
   })
+
+  test("lists those who use CRI's messages only among those who may import CRI", () => {
+    assert.deepEqual(
+      Object.keys(criMessages).filter((folder) => !layers[folder]?.includes('protocols/cri')),
+      [],
+    )
+  })
 })
 
 /** Is this folder, or every folder of this shelf, among these? */
@@ -103,6 +110,31 @@ const imports: readonly (readonly [file: string, text: string, fault: string])[]
   ['src/pods/sync/api.ts', `export { x } from '../../api-server/a.ts'`, 'src/pods/sync may not import src/api-server'],
   ['src/node/stats/program.ts', `export { x } from '../../main.ts'`, 'src/node/stats may not import a program'],
   ['src/pods/status/fake.ts', `export { x } from '../../../test/fakes/fake-clock.ts'`, 'Nothing in src imports'],
+  ['src/pods/observe/message.ts', `import { Container } from '../../protocols/cri/generated/runtime-v1.ts'`, 'none'],
+  ['src/protocols/cri/message.ts', `import { Container } from './generated/runtime-v1.ts'`, 'none'],
+  ['src/protocols/cri/generated/codec.ts', `import { BinaryReader } from "@bufbuild/protobuf/wire";`, 'none'],
+  [
+    'src/node/stats/message.ts',
+    `import type { Container } from '../../protocols/cri/generated/runtime-v1.ts'`,
+    'Only src/protocols/cri, src/pods/containers',
+  ],
+  [
+    'src/agent/message.ts',
+    `export { Container } from '../protocols/cri/generated/runtime-v1.ts'`,
+    'Only src/protocols/cri, src/pods/containers',
+  ],
+  [
+    'src/protocols/cri/codec.ts',
+    `export { BinaryReader } from '@bufbuild/protobuf/wire'`,
+    'Only generated codecs use it',
+  ],
+  ['src/pods/sync/codec.ts', `export { BinaryReader } from '@bufbuild/protobuf/wire'`, 'Only generated codecs use it'],
+  [
+    'src/pods/sync/generated/codec.ts',
+    `import { BinaryReader } from "@bufbuild/protobuf/wire";`,
+    'Only src/protocols/grpc, src/protocols/cri',
+  ],
+  ['src/protocols/cri/package.ts', `export { credentials } from '@grpc/grpc-js'`, 'Only src/protocols/grpc may use it'],
   ['src/pods/sync/package.ts', `export { credentials } from '@grpc/grpc-js'`, 'Only src/protocols/grpc'],
   [
     'src/serving/http/http.ts',

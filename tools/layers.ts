@@ -217,3 +217,15 @@ export const owners: Readonly<Record<string, readonly string[]>> = {
 export const typesOnly: Readonly<Record<string, string>> = {
   'node:http': 'src/base/builtin/http.ts',
 }
+
+/**
+ * Generated messages of the runtime's API change with it, so only these folders read or write them, besides protocols/cri. All others
+ * get our types from them.
+ */
+export const criMessages: Readonly<Record<string, string>> = {
+  'pods/containers': 'translates a pod into the configurations of its sandbox and containers',
+  'pods/images': 'reads images, and passes the sandbox along with a pull',
+  'pods/observe': 'translates what runs into observed pods',
+  'pods/sync': 'passes the configurations of sandbox and containers to the runtime',
+  'pods/volumes': 'gives devices and images in the form in which a container has them',
+}

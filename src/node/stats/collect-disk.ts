@@ -1,5 +1,5 @@
 import { nextTurn } from '../../base/async/next-turn.ts'
-import type { FilesystemUsage } from '../../protocols/cri/generated/runtime-v1.ts'
+import type { CriResponse } from '../../protocols/cri/cri-methods.ts'
 import type { TreeUsage } from '../../system/files/file-usage.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
@@ -80,7 +80,7 @@ async function readFileSystems(
 
 async function readFileSystem(
   files: DiskDeps['files'],
-  reported: FilesystemUsage | undefined,
+  reported: CriResponse<'imageFsInfo'>['imageFilesystems'][number] | undefined,
 ): Promise<RuntimeFileSystem | undefined> {
   const mountPoint = reported?.fsId?.mountpoint
   if (mountPoint === undefined || mountPoint === '') return undefined

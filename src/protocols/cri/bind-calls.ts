@@ -7,7 +7,7 @@ import type { CallOptions, GrpcChannel } from '../grpc/grpc-channel.ts'
 import { toGrpcMethod } from '../grpc/grpc-method.ts'
 import type { GrpcMethod } from '../grpc/grpc-method.ts'
 import type { CriCalls } from './cri-calls.ts'
-import type { criServices, CriMethod } from './cri-methods.ts'
+import type { CriMethod, criServices } from './cri-methods.ts'
 
 /** What is the same for all calls. */
 export interface CriCallSettings {

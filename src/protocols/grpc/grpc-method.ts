@@ -16,8 +16,7 @@ interface GeneratedMethod<Request, Response> {
 /** A service as the generated code describes it, whatever its messages. */
 export interface GeneratedService {
   readonly fullName: string
-  // oxlint-disable-next-line typescript/no-explicit-any -- a codec both takes and gives its message, so no narrower type fits all
-  readonly methods: Readonly<Record<string, GeneratedMethod<any, any>>>
+  readonly methods: Readonly<Record<string, GeneratedMethod<unknown, unknown>>>
 }
 
 /** One method of a service: its path, and how its messages are written and read. */

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../base/async/clock.ts'
+import { CONTAINER_RUNNING } from '../../protocols/cri/cri-methods.ts'
 import type { CriCalls } from '../../protocols/cri/cri-calls.ts'
 import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
-import { ContainerState } from '../../protocols/cri/generated/runtime-v1.ts'
 import type { LogDirectory, LogPlace } from '../../system/directories/log-directory.ts'
 import { readLog } from '../../pods/logs/read-log.ts'
 import type { LogRequest } from '../../pods/logs/read-log.ts'
@@ -99,7 +99,7 @@ function createMayPrint({ views, calls }: ContainerLogsDeps, instance: Instance)
     if (runsHere()) return true
     try {
       const { status } = await calls.containerStatus({ containerId: instance.containerId }, signal)
-      return status?.state === ContainerState.CONTAINER_RUNNING
+      return status?.state === CONTAINER_RUNNING
     } catch (error) {
       // A runtime that is away comes back, and its containers go on meanwhile.
       if (error instanceof CriCallError) return error.code === 'Unavailable'

@@ -1,5 +1,5 @@
+import { CONTAINER_RUNNING } from '../../../protocols/cri/cri-methods.ts'
 import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
-import { ContainerState } from '../../../protocols/cri/generated/runtime-v1.ts'
 import { allContainers } from '../../../model/pod/pod-containers.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { HttpError } from '../../http/http-error.ts'
@@ -29,7 +29,7 @@ export async function findRunningContainer(
   const known = allContainers(pod).some((one) => one.container.name === container)
   if (!known || (uid !== undefined && uid !== pod.metadata.uid)) throw missing
   const labelSelector = { [POD_UID_LABEL]: pod.metadata.uid, [CONTAINER_NAME_LABEL]: container }
-  const state = { state: ContainerState.CONTAINER_RUNNING }
+  const state = { state: CONTAINER_RUNNING }
   const { containers } = await calls.listContainers({ filter: { labelSelector, state } }, request.signal)
   const [newest] = containers.toSorted((a, b) => Number(b.createdAt - a.createdAt))
   if (newest === undefined) throw missing
