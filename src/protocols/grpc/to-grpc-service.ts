@@ -19,7 +19,7 @@ export interface GrpcService {
 }
 
 /** The replies to one caller of a streaming method. */
-export interface ReplyStream<T> {
+interface ReplyStream<T> {
   /** False when the caller reads more slowly than that; then `onDrain` follows. */
   write(message: T): boolean
   onDrain(listener: () => void): void
