@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { TestContext } from 'node:test'
 import { admitChange } from '../../src/api-server/auth/admit-change.ts'
-import { createObjectReader } from '../../src/api-server/auth/object-reader.ts'
+import { createObjectReader } from '../../src/api-server/kinds/object-reader.ts'
 import { createClusterPods } from '../../src/agent/create-cluster-pods.ts'
 import type { ClusterPods } from '../../src/agent/create-cluster-pods.ts'
 import type { Pod as ApiPod, PodSpec, PodStatus } from '../../src/model/generated/core-v1.ts'

@@ -1,16 +1,15 @@
-import type { Node, ObjectMeta, Pod } from '../../model/generated/core-v1.ts'
+import type { Pod } from '../../model/generated/core-v1.ts'
 import { CONFIG_MIRROR_ANNOTATION } from '../../model/pod/pod.ts'
 import { findApiReferences } from '../../model/schema/static-pod-references.ts'
 import { forbidden } from '../api-error.ts'
+import { isChangeOf } from '../lifecycle/change-set.ts'
 import type { Change } from '../lifecycle/change-set.ts'
 import { resourceOfStorage } from '../kinds/all-resources.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import { sameValue } from '../kinds/same-value.ts'
-import type { ApiObject } from '../store/api-object.ts'
-import type { ObjectReader } from './object-reader.ts'
+import type { ObjectOf } from '../store/api-object.ts'
+import type { ObjectReader } from '../kinds/object-reader.ts'
 import { ADMIN_GROUP, nodeNameOf } from './user-names.ts'
-
-type Meta = { readonly metadata: ObjectMeta }
 
 // The labels below the domains of Kubernetes that a node may give itself.
 const OWN_LABELS = [
@@ -47,25 +46,21 @@ export function admitChange(user: RequestUser, change: Change, view: AdmissionVi
   throw forbidden({ group, resource: plural, name: change.key.name }, `node "${node}" ${fault}`)
 }
 
-function findFault(node: string, { key, before, after }: Change, view: AdmissionView): string | undefined {
-  if (after === undefined) return undefined
-  switch (key.resource) {
-    case 'nodes':
-      return key.name === node ? findNodeFault(after, before) : 'may only register itself'
-    case 'leases.coordination.k8s.io':
-    case 'csinodes.storage.k8s.io':
-      return key.name === node ? undefined : 'may only use the one of its own name'
-    case 'resourceslices.resource.k8s.io':
-      return nodeOfSlice(after) === node ? undefined : 'may only publish devices of its own'
-    case 'pods':
-      return before === undefined ? findMirrorFault(node, after, view) : findPodFault(after, before)
-    default:
-      return undefined
+function findFault(node: string, change: Change, view: AdmissionView): string | undefined {
+  if (change.after === undefined) return undefined
+  const { name } = change.key
+  if (isChangeOf(change, 'nodes')) return name === node ? findNodeFault(change) : 'may only register itself'
+  if (isChangeOf(change, 'leases.coordination.k8s.io') || isChangeOf(change, 'csinodes.storage.k8s.io')) {
+    return name === node ? undefined : 'may only use the one of its own name'
   }
+  if (isChangeOf(change, 'resourceslices.resource.k8s.io')) {
+    return change.after?.spec.nodeName === node ? undefined : 'may only publish devices of its own'
+  }
+  return isChangeOf(change, 'pods') ? findPodFault(node, change, view) : undefined
 }
 
-function findNodeFault(after: Node & Meta, before: ApiObject | undefined): string | undefined {
-  const old = before as unknown as (Node & Meta) | undefined
+function findNodeFault({ before: old, after }: Change<'nodes'>): string | undefined {
+  if (after === undefined) return undefined
   const label = changedLabels(after.metadata.labels ?? {}, old?.metadata.labels ?? {}).find((name) => !isOwnLabel(name))
   if (label !== undefined) return `may not change the label "${label}"`
   if (!sameValue(after.metadata.ownerReferences ?? [], old?.metadata.ownerReferences ?? []))
@@ -101,10 +96,9 @@ function isBelow(domain: string, parent: string): boolean {
 /** A node may only make pods that mirror its static ones, which need nothing of the API unless they may. */
 function findMirrorFault(
   node: string,
-  object: ApiObject,
+  pod: ObjectOf<Pod>,
   { objects, mirrorsMayRefer }: AdmissionView,
 ): string | undefined {
-  const pod = object as unknown as Pod & Meta
   if (pod.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] === undefined) return 'may only create mirror pods'
   if (pod.spec?.nodeName !== node) return 'may only create pods that are bound to itself'
   const [owner, ...others] = pod.metadata.ownerReferences ?? []
@@ -117,7 +111,9 @@ function findMirrorFault(
   return reference === undefined ? undefined : `may not create a mirror pod with "${reference.path.toString()}"`
 }
 
-function findPodFault(after: ApiObject, before: ApiObject): string | undefined {
+function findPodFault(node: string, { before, after }: Change<'pods'>, view: AdmissionView): string | undefined {
+  if (after === undefined) return undefined
+  if (before === undefined) return findMirrorFault(node, after, view)
   if (!sameValue(after.metadata.labels ?? {}, before.metadata.labels ?? {})) return 'may not change the labels of a pod'
   if (!sameValue(after.metadata.ownerReferences ?? [], before.metadata.ownerReferences ?? [])) {
     return 'may not change the owners of a pod'
@@ -125,11 +121,6 @@ function findPodFault(after: ApiObject, before: ApiObject): string | undefined {
   return sameValue(claimsOf(after), claimsOf(before)) ? undefined : 'may not change the resource claims of a pod'
 }
 
-function claimsOf(object: ApiObject): readonly unknown[] {
-  const { resourceClaimStatuses = [], extendedResourceClaimStatus } = (object as unknown as Pod).status ?? {}
-  return [resourceClaimStatuses, extendedResourceClaimStatus]
-}
-
-function nodeOfSlice(object: ApiObject): string | undefined {
-  return (object['spec'] as { readonly nodeName?: string } | undefined)?.nodeName
+function claimsOf({ status }: Pod): readonly unknown[] {
+  return [status?.resourceClaimStatuses ?? [], status?.extendedResourceClaimStatus]
 }

@@ -1,7 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Secret } from '../../model/generated/core-v1.ts'
 import type { AuthenticationResult } from './authenticate-client-certificate.ts'
-import type { ObjectReader } from './object-reader.ts'
+import type { ObjectReader } from '../kinds/object-reader.ts'
 import { authenticated, BOOTSTRAP_GROUP, BOOTSTRAP_PREFIX } from './user-names.ts'
 
 const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
@@ -17,14 +16,14 @@ export function isLikelyBootstrapToken(token: string): boolean {
 export function authenticateBootstrapToken(token: string, objects: ObjectReader, now: number): AuthenticationResult {
   const [, id = '', sent = ''] = TOKEN.exec(token) ?? []
   const name = `bootstrap-token-${id}`
-  const secret = objects.get({ resource: 'secrets', namespace: 'kube-system', name }) as unknown as Secret | undefined
+  const secret = objects.get({ resource: 'secrets', namespace: 'kube-system', name })
   const value = (key: string) => Buffer.from(secret?.data?.[key] ?? '', 'base64').toString('utf8')
   // Compared in any case, so that the time it takes tells nothing of which tokens there are.
   const isRight = isEqual(value('token-secret'), sent)
   if (id === '' || secret === undefined || !isRight) return { fault: 'there is no such bootstrap token' }
   if (secret.type !== SECRET_TYPE)
     return { fault: `the secret of the bootstrap token is not of the type ${SECRET_TYPE}` }
-  if (secret.metadata?.deletionTimestamp !== undefined) return { fault: 'the bootstrap token is being deleted' }
+  if (secret.metadata.deletionTimestamp !== undefined) return { fault: 'the bootstrap token is being deleted' }
   if (value('token-id') !== id) return { fault: 'the secret of the bootstrap token is for another one' }
   if (hasExpired(value('expiration'), now)) return { fault: 'the bootstrap token has expired' }
   if (value('usage-bootstrap-authentication') !== 'true')

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../store/api-object.ts'
 import type { AuthenticationResult } from './authenticate-client-certificate.ts'
 import type { ClaimedObject, KubernetesClaims, TokenClaims, TokenSigner } from './json-web-token.ts'
-import type { ObjectReader } from './object-reader.ts'
+import type { ObjectReader } from '../kinds/object-reader.ts'
 import { authenticated, SERVICE_ACCOUNT_PREFIX, serviceAccountGroups } from './user-names.ts'
 
 /** Who issues tokens, and the audience that the API itself is. */

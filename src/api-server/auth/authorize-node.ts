@@ -1,7 +1,7 @@
-import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../model/generated/core-v1.ts'
+import type { Pod } from '../../model/generated/core-v1.ts'
 import { allow, deny, isIn, isOwnRequest } from './decision.ts'
 import type { Decision, ResourceRule } from './decision.ts'
-import type { ObjectReader } from './object-reader.ts'
+import type { ObjectReader } from '../kinds/object-reader.ts'
 import { findPodReferences, volumeNeedsSecret } from './pod-references.ts'
 import type { RequestAttributes } from './request-attributes.ts'
 
@@ -128,14 +128,14 @@ function isOwnLease({ namespace, name, node }: Question): boolean {
 
 function isOwnAttachment({ objects, name, node }: Question): boolean {
   const resource = 'volumeattachments.storage.k8s.io'
-  const spec = name === '' ? undefined : objects.get({ resource, namespace: '', name })?.['spec']
-  return (spec as { nodeName?: string } | undefined)?.nodeName === node
+  const spec = name === '' ? undefined : objects.get({ resource, namespace: '', name })?.spec
+  return spec?.nodeName === node
 }
 
 function isOwnSlice({ objects, name, node }: Question): boolean {
   const resource = 'resourceslices.resource.k8s.io'
-  const spec = name === '' ? undefined : objects.get({ resource, namespace: '', name })?.['spec']
-  return (spec as { nodeName?: string } | undefined)?.nodeName === node
+  const spec = name === '' ? undefined : objects.get({ resource, namespace: '', name })?.spec
+  return spec?.nodeName === node
 }
 
 function isOwnCsr({ objects, name, userName }: Question): boolean {
@@ -158,8 +158,7 @@ function isBound(pod: Pod | undefined, node: string): boolean {
 /** Whether a pod of the namespace is bound to the node and passes a test. */
 function hasPod({ objects, namespace, name, node }: Question, test: (pod: Pod) => boolean): boolean {
   if (namespace === '' || name === '') return false
-  const pods = objects.list('pods', namespace) as unknown as readonly Pod[]
-  return pods.some((pod) => isBound(pod, node) && test(pod))
+  return objects.list('pods', namespace).some((pod) => isBound(pod, node) && test(pod))
 }
 
 function needsConfigMap(asked: Question): boolean {
@@ -182,23 +181,21 @@ function needsAccount(asked: Question): boolean {
 function needsVolume(asked: Question): boolean {
   const { objects, name } = asked
   if (name === '') return false
-  const volume = objects.get({ resource: 'persistentvolumes', namespace: '', name }) as unknown as
-    | PersistentVolume
-    | undefined
+  const volume = objects.get({ resource: 'persistentvolumes', namespace: '', name })
   const { namespace = '', name: claimName = '' } = volume?.spec?.claimRef ?? {}
   if (namespace === '' || claimName === '') return false
   const claim = objects.get({ resource: 'persistentvolumeclaims', namespace, name: claimName })
-  const isMutual = (claim as unknown as PersistentVolumeClaim | undefined)?.spec?.volumeName === name
-  return isMutual && needsClaim({ ...asked, namespace, name: claimName })
+  return claim?.spec?.volumeName === name && needsClaim({ ...asked, namespace, name: claimName })
 }
 
 function needsSecret(asked: Question): boolean {
   if (hasPod(asked, (pod) => findPodReferences(pod).secrets.has(asked.name))) return true
   const { objects, namespace, name } = asked
   if (namespace === '' || name === '') return false
-  const volumes = objects.list('persistentvolumes') as unknown as readonly PersistentVolume[]
-  return volumes.some(
-    (volume) =>
-      volumeNeedsSecret(volume, namespace, name) && needsVolume({ ...asked, name: volume.metadata?.name ?? '' }),
-  )
+  return objects
+    .list('persistentvolumes')
+    .some(
+      (volume) =>
+        volumeNeedsSecret(volume, namespace, name) && needsVolume({ ...asked, name: volume.metadata.name ?? '' }),
+    )
 }

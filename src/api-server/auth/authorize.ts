@@ -1,7 +1,7 @@
 import { authorizeNode } from './authorize-node.ts'
 import { allow, deny, isIn, isOwnRequest } from './decision.ts'
 import type { Decision, ResourceRule } from './decision.ts'
-import type { ObjectReader } from './object-reader.ts'
+import type { ObjectReader } from '../kinds/object-reader.ts'
 import type { RequestAttributes } from './request-attributes.ts'
 import { ADMIN_GROUP, AUTHENTICATED_GROUP, BOOTSTRAP_GROUP, nodeNameOf, READER_GROUP } from './user-names.ts'
 

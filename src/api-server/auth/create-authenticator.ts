@@ -9,7 +9,7 @@ import type { AuthenticationResult } from './authenticate-client-certificate.ts'
 import { authenticateToken, TOKEN_ISSUER } from './authenticate-token.ts'
 import { isLikelyToken } from './json-web-token.ts'
 import type { TokenSigner } from './json-web-token.ts'
-import type { ObjectReader } from './object-reader.ts'
+import type { ObjectReader } from '../kinds/object-reader.ts'
 import { ANONYMOUS } from './user-names.ts'
 
 /** What a client shows of itself. */

@@ -3,7 +3,7 @@ import { authorize, DISCOVERY_PATHS, EVERYBODYS_RULES, READERS_RULES } from './a
 import { NODES_RULES } from './authorize-node.ts'
 import type { Authenticator } from './create-authenticator.ts'
 import type { ResourceRule } from './decision.ts'
-import type { ObjectReader } from './object-reader.ts'
+import type { ObjectReader } from '../kinds/object-reader.ts'
 import { toAskedAttributes } from './request-attributes.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import { ADMIN_GROUP, BOOTSTRAP_GROUP, nodeNameOf, READER_GROUP } from './user-names.ts'

@@ -1,4 +1,4 @@
-import type { ObjectReader } from './object-reader.ts'
+import type { ObjectReader } from '../kinds/object-reader.ts'
 import type { RequestAttributes } from './request-attributes.ts'
 
 /** Whether something is allowed, and by what or why not. */
@@ -19,8 +19,7 @@ export interface ResourceRule {
 export function isOwnRequest(objects: ObjectReader, name: string, userName: string): boolean {
   if (name === '') return false
   const resource = 'certificatesigningrequests.certificates.k8s.io'
-  const request = objects.get({ resource, namespace: '', name })
-  return (request?.['spec'] as { username?: string } | undefined)?.username === userName
+  return objects.get({ resource, namespace: '', name })?.spec.username === userName
 }
 
 /** Whether one of the rules allows something. */

@@ -1,7 +1,7 @@
 import type { Pod } from '../../model/generated/core-v1.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { ClaimedObject } from './json-web-token.ts'
-import type { ObjectReader } from './object-reader.ts'
+import type { ObjectReader } from '../kinds/object-reader.ts'
 import { ADMIN_GROUP, nodeNameOf } from './user-names.ts'
 
 /** Why a user may not have a token as it asks for one; undefined when it may. Only nodes are bound to what their pods need. */
@@ -14,7 +14,7 @@ export function findTokenFault(
   if (node === undefined || user.groups.includes(ADMIN_GROUP)) return undefined
   if (asked.pod === undefined) return 'a node may only ask for tokens that are bound to a pod'
   const { name } = asked.pod
-  const pod = objects.get({ resource: 'pods', namespace: asked.namespace, name }) as unknown as Pod | undefined
+  const pod = objects.get({ resource: 'pods', namespace: asked.namespace, name })
   if (pod?.spec?.nodeName !== node) return `pod "${name}" is not bound to node "${node}"`
   if (asked.audiences.length > 1) return 'a node may ask for one audience at most'
   const [audience = ''] = asked.audiences
@@ -38,8 +38,5 @@ function driverAudiences(objects: ObjectReader, pod: Pod): readonly string[] {
   const drivers = objects
     .list('csidrivers.storage.k8s.io')
     .filter(({ metadata }) => hasClaims || names.has(metadata.name ?? ''))
-  return drivers.flatMap((driver) => {
-    const { tokenRequests = [] } = (driver['spec'] ?? {}) as { tokenRequests?: readonly { audience?: string }[] }
-    return tokenRequests.map(({ audience = '' }) => audience)
-  })
+  return drivers.flatMap(({ spec }) => (spec.tokenRequests ?? []).map(({ audience }) => audience))
 }

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createFakeObjects } from '../../../test/fakes/fake-objects.ts'
 import type { ObjectsByResource } from '../../../test/fakes/fake-objects.ts'
+import type { TokenRequestSpec } from '../../model/generated/api-groups.ts'
 import { ApiError } from '../api-error.ts'
 import { createKeys } from '../../protocols/x509/certificate-files.ts'
 import { authenticateToken, TOKEN_ISSUER } from './authenticate-token.ts'
 import { issueToken } from './issue-token.ts'
 import { TokenSigner } from './json-web-token.ts'
-import type { TokenRequestSpec } from './token-request.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const signer = new TokenSigner(createKeys().privateKey)

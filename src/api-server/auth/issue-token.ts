@@ -1,14 +1,14 @@
-import type { ObjectMeta, Pod } from '../../model/generated/core-v1.ts'
+import type { BoundObjectReference, TokenRequestSpec } from '../../model/generated/api-groups.ts'
 import { FieldPath } from '../../model/schema/field-path.ts'
 import { ProblemList } from '../../model/schema/validation/problem-list.ts'
 import { conflict, forbidden, invalid, notFound } from '../api-error.ts'
 import type { RequestUser } from '../kinds/resource.ts'
+import type { ObjectIn } from '../kinds/stored-types.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import { TOKEN_ISSUER } from './authenticate-token.ts'
 import { findTokenFault } from './find-token-fault.ts'
 import type { KubernetesClaims, TokenSigner } from './json-web-token.ts'
-import type { ObjectReader } from './object-reader.ts'
-import type { TokenRequestSpec } from './token-request.ts'
+import type { ObjectReader } from '../kinds/object-reader.ts'
 
 export interface TokenIssuer {
   readonly signer: TokenSigner
@@ -85,9 +85,9 @@ function toClaims(issuer: TokenIssuer, { namespace, name, spec }: TokenQuestion,
   if (reference === undefined) return claims
   switch (`${reference.apiVersion}/${reference.kind}`) {
     case 'v1/Pod': {
-      const pod = find(issuer, 'pods', namespace, reference) as unknown as Pod
+      const pod = find(issuer, 'pods', namespace, reference)
       if ((pod.spec?.serviceAccountName || 'default') !== name) {
-        throw refuseReference(name, `pod "${pod.metadata?.name}" has another service account`)
+        throw refuseReference(name, `pod "${pod.metadata.name}" has another service account`)
       }
       const node = pod.spec?.nodeName ? nodeClaim(issuer, pod.spec.nodeName) : {}
       return { ...claims, pod: namedOf(pod), ...node }
@@ -109,12 +109,12 @@ function nodeClaim({ objects }: TokenIssuer, name: string): Pick<KubernetesClaim
   return node === undefined ? {} : { node: namedOf(node) }
 }
 
-function find(
+function find<R extends string>(
   { objects }: TokenIssuer,
-  resource: string,
+  resource: R,
   namespace: string,
-  wanted: { name?: string; uid?: string },
-): ApiObject {
+  wanted: BoundObjectReference,
+): ObjectIn<R> {
   const name = wanted.name ?? ''
   const object = objects.get({ resource, namespace, name })
   if (object === undefined) throw notFound({ group: '', resource, name })
@@ -128,8 +128,8 @@ function find(
   return object
 }
 
-function namedOf({ metadata }: { readonly metadata?: ObjectMeta | undefined }) {
-  return { name: metadata?.name ?? '', uid: metadata?.uid ?? '' }
+function namedOf({ metadata: { name = '', uid = '' } }: ApiObject) {
+  return { name, uid }
 }
 
 function refuseReference(name: string, why: string) {

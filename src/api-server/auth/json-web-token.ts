@@ -58,7 +58,8 @@ export class TokenSigner {
     if (header?.['alg'] !== 'ES256' || header['kid'] !== this.#keyId) return undefined
     const key = { key: this.#publicKey, dsaEncoding: 'ieee-p1363' as const }
     if (!verify('sha256', Buffer.from(`${head}.${body}`), key, Buffer.from(signature, 'base64url'))) return undefined
-    return toClaims(fromPart(body))
+    const claims = fromPart(body)
+    return claims !== undefined && isClaims(claims) ? claims : undefined
   }
 }
 
@@ -81,16 +82,14 @@ function fromPart(part: string): Readonly<Record<string, unknown>> | undefined {
 }
 
 /** The key has signed it, so it is ours; this guards against what an older version may have written. */
-function toClaims(value: Readonly<Record<string, unknown>> | undefined): TokenClaims | undefined {
-  if (value === undefined) return undefined
+function isClaims(value: Readonly<Record<string, unknown>>): value is Readonly<Record<string, unknown>> & TokenClaims {
   const own = value['kubernetes.io']
   const hasTexts = ['iss', 'sub', 'jti'].every((name) => typeof value[name] === 'string')
   const hasTimes = ['exp', 'iat', 'nbf'].every((name) => Number.isFinite(value[name]))
   const isAudience = Array.isArray(value['aud']) && value['aud'].every((each) => typeof each === 'string')
-  if (!hasTexts || !hasTimes || !isAudience || !isRecord(own)) return undefined
+  if (!hasTexts || !hasTimes || !isAudience || !isRecord(own)) return false
   const objects = ['pod', 'secret', 'node'].every((name) => own[name] === undefined || isNamed(own[name]))
-  if (!objects || !isNamed(own['serviceaccount']) || typeof own['namespace'] !== 'string') return undefined
-  return value as unknown as TokenClaims
+  return objects && isNamed(own['serviceaccount']) && typeof own['namespace'] === 'string'
 }
 
 function isNamed(value: unknown): value is ClaimedObject {

@@ -1,3 +1,4 @@
+import type { FieldSelectorAttributes } from '../../model/generated/api-groups.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { AccessQuestion } from '../rest/reviews.ts'
 import type { RequestInfo } from '../rest/request-info.ts'
@@ -35,25 +36,14 @@ export function toAskedAttributes({
   resourceAttributes,
   nonResourceAttributes,
 }: AccessQuestion): RequestAttributes {
-  const text = (value: unknown) => (typeof value === 'string' ? value : '')
   const none = { group: '', resource: '', subresource: '', namespace: '', name: '', fields: {} }
   if (resourceAttributes === undefined) {
-    const { verb, path } = nonResourceAttributes ?? {}
-    return { ...none, user, isResource: false, verb: text(verb), path: text(path) }
+    const { verb = '', path = '' } = nonResourceAttributes ?? {}
+    return { ...none, user, isResource: false, verb, path }
   }
-  const { verb, group, resource, subresource, namespace, name, fieldSelector } = resourceAttributes
-  return named({
-    user,
-    isResource: true,
-    path: '',
-    verb: text(verb),
-    group: text(group),
-    resource: text(resource),
-    subresource: text(subresource),
-    namespace: text(namespace),
-    name: text(name),
-    fields: toFields(fieldSelector),
-  })
+  const { verb = '', group = '', resource = '', subresource = '', namespace = '', name = '' } = resourceAttributes
+  const fields = toFields(resourceAttributes.fieldSelector)
+  return named({ user, isResource: true, path: '', verb, group, resource, subresource, namespace, name, fields })
 }
 
 /** A list of the one object of a name is about that object. */
@@ -71,12 +61,8 @@ function parseEqualities(selectors: readonly string[]): Readonly<Record<string, 
   return Object.fromEntries(terms.flatMap((match) => (match === null ? [] : [[match[1] ?? '', match[2] ?? '']])))
 }
 
-function toFields(selector: unknown): Readonly<Record<string, string>> {
-  const { rawSelector, requirements = [] } = (selector ?? {}) as {
-    rawSelector?: string
-    requirements?: readonly { key?: string; operator?: string; values?: readonly string[] }[]
-  }
+function toFields({ rawSelector, requirements = [] }: FieldSelectorAttributes = {}): Readonly<Record<string, string>> {
   if (rawSelector !== undefined && rawSelector !== '') return parseEqualities([rawSelector])
   const equalities = requirements.filter(({ operator, values }) => operator === 'In' && values?.length === 1)
-  return Object.fromEntries(equalities.map(({ key = '', values }) => [key, values?.[0] ?? '']))
+  return Object.fromEntries(equalities.map(({ key, values }) => [key, values?.[0] ?? '']))
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { Pod } from '../../model/generated/core-v1.ts'
 import { badRequest, notFound } from '../api-error.ts'
-import type { ObjectReader } from '../auth/object-reader.ts'
+import type { ObjectReader } from '../kinds/object-reader.ts'
 import { isTrue } from '../rest/request-info.ts'
 import type { RequestInfo } from '../rest/request-info.ts'
 import type { Backend, KubeletTls } from './backend.ts'

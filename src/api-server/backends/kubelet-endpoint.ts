@@ -1,6 +1,5 @@
-import type { Node } from '../../model/generated/core-v1.ts'
 import { internalError, notFound } from '../api-error.ts'
-import type { ObjectReader } from '../auth/object-reader.ts'
+import type { ObjectReader } from '../kinds/object-reader.ts'
 
 /** Where the kubelet of a node listens. */
 export interface KubeletEndpoint {
@@ -19,7 +18,7 @@ const WEB_SOCKET_FEATURE = 'ExtendWebSocketsToKubelet'
  * no address.
  */
 export function findKubeletEndpoint(objects: ObjectReader, name: string, knownAddress?: string): KubeletEndpoint {
-  const node = objects.get({ resource: 'nodes', namespace: '', name }) as Node | undefined
+  const node = objects.get({ resource: 'nodes', namespace: '', name })
   if (node === undefined) throw notFound({ group: '', resource: 'nodes', name })
   const { addresses = [], daemonEndpoints, declaredFeatures = [] } = node.status ?? {}
   const reported = ADDRESS_TYPES.map((type) => addresses.find((each) => each.type === type)?.address).find(Boolean)

@@ -1,7 +1,6 @@
 import { BlockList, isIPv4 } from 'node:net'
-import type { Pod } from '../../model/generated/core-v1.ts'
 import { badRequest, notFound } from '../api-error.ts'
-import type { ObjectReader } from '../auth/object-reader.ts'
+import type { ObjectReader } from '../kinds/object-reader.ts'
 import { findKubeletEndpoint } from './kubelet-endpoint.ts'
 
 /** A port of a pod or node that requests are passed on to. */
@@ -31,7 +30,7 @@ local.addSubnet('ff00::', 8, 'ipv6')
 /** Where "[SCHEME:]POD[:PORT]" listens. Throws an ApiError when there is no such pod, or it has no address of its own. */
 export function findPodLocation(objects: ObjectReader, namespace: string, id: string): PortLocation {
   const { scheme, name, port } = parseId('pod', id)
-  const pod = objects.get({ resource: 'pods', namespace, name }) as Pod | undefined
+  const pod = objects.get({ resource: 'pods', namespace, name })
   if (pod === undefined) throw notFound({ group: '', resource: 'pods', name })
   const address = pod.status?.podIPs?.[0]?.ip ?? pod.status?.podIP ?? ''
   if (address === '' || isLocal(address)) throw badRequest('address not allowed')

@@ -1,8 +1,7 @@
-import type { Node, Pod } from '../../model/generated/core-v1.ts'
 import { dnsLabel, dnsSubdomain } from '../../model/schema/validation/name-rules.ts'
 import type { NameRule } from '../../model/schema/validation/problem-list.ts'
 import type { ApiObject } from '../store/api-object.ts'
-import { metricsDefinitions } from '../metrics/metrics-resources.ts'
+import { metricsDefinition } from '../metrics/metrics-resources.ts'
 import { resourceClaimColumns, resourceSliceColumns } from './columns/device-columns.ts'
 import { eventColumns } from './columns/event-columns.ts'
 import { nodeColumns } from './columns/node-columns.ts'
@@ -10,7 +9,7 @@ import * as columns from './columns/other-columns.ts'
 import { podColumns } from './columns/pod-columns.ts'
 import { endpointsColumns, serviceColumns } from './columns/service-columns.ts'
 import { persistentVolumeClaimColumns, persistentVolumeColumns } from './columns/volume-columns.ts'
-import type { Resource, Subresource } from './resource.ts'
+import type { Resource, SubresourcePath } from './resource.ts'
 import { approval, certificateSigningRequestRules, trustBundleRules } from './rules/certificate-rules.ts'
 import { csiNodeRules } from './rules/csi-node-rules.ts'
 import { configMapRules, secretRules } from './rules/config-rules.ts'
@@ -19,17 +18,18 @@ import { finalize, namespaceRules } from './rules/namespace-rules.ts'
 import { eventConversion, eventFields, eventRules } from './rules/event-rules.ts'
 import { leaseRules, nodeRules, priorityClassRules, runtimeClassRules } from './rules/node-rules.ts'
 import { accountToken, nodeProxy, podStreams } from './rules/passed-subresources.ts'
-import { podRules } from './rules/pod-rules.ts'
+import { podFields, podRules } from './rules/pod-rules.ts'
 import { resize } from './rules/pod-resize.ts'
 import { binding, ephemeralContainers, eviction } from './rules/pod-subresources.ts'
 import { serviceRules } from './rules/service-rules.ts'
 import * as volumes from './rules/volume-rules.ts'
+import type { ObjectIn, ObjectNamed } from './stored-types.ts'
 import { nameAndAge } from './table-columns.ts'
 
 const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
-/** The status, which those who watch over an object write, apart from the rest, which those write who want something of it. */
-const status: Subresource = { name: 'status', verbs: ['get', 'patch', 'update'] }
+/** The status, which only the observers of an object write; the object itself is written by its users. */
+const status: SubresourcePath = { name: 'status', verbs: ['get', 'patch', 'update'] }
 
 /** A path segment, as events and certificate requests may be called. */
 const pathSegment: NameRule = (value) =>
@@ -38,14 +38,27 @@ const pathSegment: NameRule = (value) =>
 const serviceName: NameRule = (value) =>
   dnsLabel(value) ?? (/^[a-z]/.test(value) ? undefined : 'must begin with a letter')
 
-type Definition = Pick<Resource, 'plural' | 'kind'> & Partial<Resource>
+/** What a row says; the rest is as for most kinds. */
+type Definition<T extends ApiObject, S extends ApiObject> = { readonly kind: string } & Partial<
+  Omit<Resource<T, S>, 'storage' | 'plural' | 'typeName'>
+>
 
-function define(definition: Definition): Resource {
-  const group = definition.group ?? ''
-  const { plural, kind } = definition
+/**
+ * One row: where the objects are stored, as "leases.coordination.k8s.io", which gives them their type (stored-types.ts), and what is
+ * special about them. The second signature forgets that type again, here and nowhere else: a table of all resources has what they
+ * have in common, and the verbs pass to the rules of a resource only objects of that resource.
+ */
+function define<R extends string, N extends string = string>(
+  storage: R,
+  definition: Definition<ObjectIn<R>, ObjectNamed<N>> & { readonly typeName?: N },
+): Resource
+function define(storage: string, definition: Definition<ApiObject, ApiObject>): Resource {
+  const [plural = '', ...group] = storage.split('.')
+  const { kind } = definition
   return {
-    group,
+    group: group.join('.'),
     version: 'v1',
+    plural,
     singular: kind.toLowerCase(),
     shortNames: [],
     categories: [],
@@ -53,61 +66,36 @@ function define(definition: Definition): Resource {
     verbs: ALL_VERBS,
     typeName: kind,
     hasSchema: true,
-    storage: group === '' ? plural : `${plural}.${group}`,
+    storage,
     nameRule: dnsSubdomain,
     hasGeneration: false,
     createsOnUpdate: false,
     updatesUnconditionally: true,
     subresources: [],
-    selectableFields: () => ({}),
+    selectableFields: {},
     columns: nameAndAge,
     rules: {},
     ...definition,
   }
 }
 
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : ''
-}
-
-function podFields(object: ApiObject): Readonly<Record<string, string>> {
-  const { spec, status } = object as unknown as Pod
-  return {
-    'spec.nodeName': text(spec?.nodeName),
-    'spec.restartPolicy': text(spec?.restartPolicy),
-    'spec.schedulerName': text(spec?.schedulerName),
-    'spec.serviceAccountName': text(spec?.serviceAccountName),
-    'spec.hostNetwork': String(spec?.hostNetwork === true),
-    'status.phase': text(status?.phase),
-    'status.podIP': text(status?.podIPs?.[0]?.ip ?? status?.podIP),
-    'status.nominatedNodeName': text(status?.nominatedNodeName),
-  }
-}
-
-function inside(object: ApiObject, part: string, field: string): string {
-  return text((object[part] as Record<string, unknown> | undefined)?.[field])
-}
-
 const core: readonly Resource[] = [
-  define({ plural: 'bindings', kind: 'Binding', isNamespaced: true, verbs: ['create'] }),
-  define({
-    plural: 'configmaps',
+  define('bindings', { kind: 'Binding', isNamespaced: true, verbs: ['create'] }),
+  define('configmaps', {
     kind: 'ConfigMap',
     shortNames: ['cm'],
     isNamespaced: true,
     columns: columns.configMapColumns,
     rules: configMapRules,
   }),
-  define({
-    plural: 'endpoints',
+  define('endpoints', {
     kind: 'Endpoints',
     shortNames: ['ep'],
     isNamespaced: true,
     createsOnUpdate: true,
     columns: endpointsColumns,
   }),
-  define({
-    plural: 'events',
+  define('events', {
     kind: 'Event',
     shortNames: ['ev'],
     isNamespaced: true,
@@ -117,30 +105,25 @@ const core: readonly Resource[] = [
     columns: eventColumns,
     rules: eventRules,
   }),
-  define({
-    plural: 'namespaces',
+  define('namespaces', {
     kind: 'Namespace',
     shortNames: ['ns'],
     verbs: ALL_VERBS.filter((verb) => verb !== 'deletecollection'),
     nameRule: dnsLabel,
     subresources: [finalize, status],
-    selectableFields: (object) => ({ 'status.phase': inside(object, 'status', 'phase') }),
+    selectableFields: { 'status.phase': ({ status }) => status?.phase },
     columns: columns.namespaceColumns,
     rules: namespaceRules,
   }),
-  define({
-    plural: 'nodes',
+  define('nodes', {
     kind: 'Node',
     shortNames: ['no'],
     subresources: [nodeProxy, status],
-    selectableFields: (object) => ({
-      'spec.unschedulable': String((object as unknown as Node).spec?.unschedulable === true),
-    }),
+    selectableFields: { 'spec.unschedulable': ({ spec }) => String(spec?.unschedulable === true) },
     columns: nodeColumns,
     rules: nodeRules,
   }),
-  define({
-    plural: 'persistentvolumeclaims',
+  define('persistentvolumeclaims', {
     kind: 'PersistentVolumeClaim',
     shortNames: ['pvc'],
     isNamespaced: true,
@@ -148,16 +131,14 @@ const core: readonly Resource[] = [
     columns: persistentVolumeClaimColumns,
     rules: volumes.persistentVolumeClaimRules,
   }),
-  define({
-    plural: 'persistentvolumes',
+  define('persistentvolumes', {
     kind: 'PersistentVolume',
     shortNames: ['pv'],
     subresources: [status],
     columns: persistentVolumeColumns,
     rules: volumes.persistentVolumeRules,
   }),
-  define({
-    plural: 'pods',
+  define('pods', {
     kind: 'Pod',
     shortNames: ['po'],
     categories: ['all'],
@@ -168,24 +149,21 @@ const core: readonly Resource[] = [
     columns: podColumns,
     rules: podRules,
   }),
-  define({
-    plural: 'secrets',
+  define('secrets', {
     kind: 'Secret',
     isNamespaced: true,
-    selectableFields: (object) => ({ type: text(object['type']) }),
+    selectableFields: { type: ({ type }) => type },
     columns: columns.secretColumns,
     rules: secretRules,
   }),
-  define({
-    plural: 'serviceaccounts',
+  define('serviceaccounts', {
     kind: 'ServiceAccount',
     shortNames: ['sa'],
     isNamespaced: true,
     subresources: [accountToken],
     columns: columns.serviceAccountColumns,
   }),
-  define({
-    plural: 'services',
+  define('services', {
     kind: 'Service',
     shortNames: ['svc'],
     categories: ['all'],
@@ -193,40 +171,31 @@ const core: readonly Resource[] = [
     nameRule: serviceName,
     createsOnUpdate: true,
     subresources: [status],
-    selectableFields: (object) => ({
-      'spec.clusterIP': inside(object, 'spec', 'clusterIP'),
-      'spec.type': inside(object, 'spec', 'type'),
-    }),
+    selectableFields: { 'spec.clusterIP': ({ spec }) => spec?.clusterIP, 'spec.type': ({ spec }) => spec?.type },
     columns: serviceColumns,
     rules: serviceRules,
   }),
 ]
 
 const others: readonly Resource[] = [
-  define({
-    group: 'certificates.k8s.io',
-    plural: 'certificatesigningrequests',
+  define('certificatesigningrequests.certificates.k8s.io', {
     kind: 'CertificateSigningRequest',
     nameRule: pathSegment,
     shortNames: ['csr'],
     subresources: [approval, status],
-    selectableFields: (object) => ({ 'spec.signerName': inside(object, 'spec', 'signerName') }),
+    selectableFields: { 'spec.signerName': ({ spec }) => spec.signerName },
     columns: columns.certificateSigningRequestColumns,
     rules: certificateSigningRequestRules,
   }),
-  define({
-    group: 'certificates.k8s.io',
+  define('clustertrustbundles.certificates.k8s.io', {
     version: 'v1beta1',
-    plural: 'clustertrustbundles',
     kind: 'ClusterTrustBundle',
     // Those of a signer are called after it, with colons.
     nameRule: pathSegment,
-    selectableFields: (object) => ({ 'spec.signerName': inside(object, 'spec', 'signerName') }),
+    selectableFields: { 'spec.signerName': ({ spec }) => spec.signerName },
     rules: trustBundleRules,
   }),
-  define({
-    group: 'coordination.k8s.io',
-    plural: 'leases',
+  define('leases.coordination.k8s.io', {
     kind: 'Lease',
     isNamespaced: true,
     createsOnUpdate: true,
@@ -234,14 +203,12 @@ const others: readonly Resource[] = [
     columns: columns.leaseColumns,
     rules: leaseRules,
   }),
-  define({
+  define('events', {
     group: 'events.k8s.io',
-    plural: 'events',
     kind: 'Event',
     typeName: 'events.Event',
     shortNames: ['ev'],
     isNamespaced: true,
-    storage: 'events',
     convert: eventConversion,
     nameRule: pathSegment,
     createsOnUpdate: true,
@@ -249,17 +216,13 @@ const others: readonly Resource[] = [
     columns: eventColumns,
     rules: eventRules,
   }),
-  define({
-    group: 'node.k8s.io',
-    plural: 'runtimeclasses',
+  define('runtimeclasses.node.k8s.io', {
     kind: 'RuntimeClass',
     columns: columns.runtimeClassColumns,
     rules: runtimeClassRules,
   }),
-  define({ group: 'resource.k8s.io', plural: 'deviceclasses', kind: 'DeviceClass', hasGeneration: true }),
-  define({
-    group: 'resource.k8s.io',
-    plural: 'resourceclaims',
+  define('deviceclasses.resource.k8s.io', { kind: 'DeviceClass', hasGeneration: true }),
+  define('resourceclaims.resource.k8s.io', {
     kind: 'ResourceClaim',
     typeName: 'resource.ResourceClaim',
     isNamespaced: true,
@@ -267,47 +230,35 @@ const others: readonly Resource[] = [
     columns: resourceClaimColumns,
     rules: devices.resourceClaimRules,
   }),
-  define({
-    group: 'resource.k8s.io',
-    plural: 'resourceclaimtemplates',
+  define('resourceclaimtemplates.resource.k8s.io', {
     kind: 'ResourceClaimTemplate',
     isNamespaced: true,
     rules: devices.resourceClaimTemplateRules,
   }),
-  define({
-    group: 'resource.k8s.io',
-    plural: 'resourceslices',
+  define('resourceslices.resource.k8s.io', {
     kind: 'ResourceSlice',
     hasGeneration: true,
     selectableFields: devices.resourceSliceFields,
     columns: resourceSliceColumns,
     rules: devices.resourceSliceRules,
   }),
-  define({
-    group: 'scheduling.k8s.io',
-    plural: 'priorityclasses',
+  define('priorityclasses.scheduling.k8s.io', {
     kind: 'PriorityClass',
     shortNames: ['pc'],
     columns: columns.priorityClassColumns,
     rules: priorityClassRules,
   }),
-  define({
-    group: 'storage.k8s.io',
-    plural: 'csidrivers',
+  define('csidrivers.storage.k8s.io', {
     kind: 'CSIDriver',
     columns: columns.csiDriverColumns,
     rules: volumes.csiDriverRules,
   }),
-  define({
-    group: 'storage.k8s.io',
-    plural: 'csinodes',
+  define('csinodes.storage.k8s.io', {
     kind: 'CSINode',
     columns: columns.csiNodeColumns,
     rules: csiNodeRules,
   }),
-  define({
-    group: 'storage.k8s.io',
-    plural: 'volumeattachments',
+  define('volumeattachments.storage.k8s.io', {
     kind: 'VolumeAttachment',
     subresources: [status],
     columns: columns.volumeAttachmentColumns,
@@ -317,16 +268,26 @@ const others: readonly Resource[] = [
 
 /** Kinds that are asked and answered, never stored. */
 const reviews: readonly Resource[] = [
-  ['authentication.k8s.io', 'selfsubjectreviews', 'SelfSubjectReview', false] as const,
-  ['authentication.k8s.io', 'tokenreviews', 'TokenReview', false] as const,
-  ['authorization.k8s.io', 'localsubjectaccessreviews', 'LocalSubjectAccessReview', true] as const,
-  ['authorization.k8s.io', 'selfsubjectaccessreviews', 'SelfSubjectAccessReview', false] as const,
-  ['authorization.k8s.io', 'selfsubjectrulesreviews', 'SelfSubjectRulesReview', false] as const,
-  ['authorization.k8s.io', 'subjectaccessreviews', 'SubjectAccessReview', false] as const,
-].map(([group, plural, kind, isNamespaced]) => define({ group, plural, kind, isNamespaced, verbs: ['create'] }))
+  define('selfsubjectreviews.authentication.k8s.io', { kind: 'SelfSubjectReview', verbs: ['create'] }),
+  define('tokenreviews.authentication.k8s.io', { kind: 'TokenReview', verbs: ['create'] }),
+  define('localsubjectaccessreviews.authorization.k8s.io', {
+    kind: 'LocalSubjectAccessReview',
+    isNamespaced: true,
+    verbs: ['create'],
+  }),
+  define('selfsubjectaccessreviews.authorization.k8s.io', { kind: 'SelfSubjectAccessReview', verbs: ['create'] }),
+  define('selfsubjectrulesreviews.authorization.k8s.io', { kind: 'SelfSubjectRulesReview', verbs: ['create'] }),
+  define('subjectaccessreviews.authorization.k8s.io', { kind: 'SubjectAccessReview', verbs: ['create'] }),
+]
+
+/** Kinds that are measured when somebody asks, never stored. */
+const metrics: readonly Resource[] = [
+  define('nodes.metrics.k8s.io', { kind: 'NodeMetrics', ...metricsDefinition }),
+  define('pods.metrics.k8s.io', { kind: 'PodMetrics', isNamespaced: true, ...metricsDefinition }),
+]
 
 /** Every resource of the API; reading this file shows all that is served. */
-export const allResources: readonly Resource[] = [...core, ...reviews, ...others, ...metricsDefinitions.map(define)]
+export const allResources: readonly Resource[] = [...core, ...reviews, ...others, ...metrics]
 
 /** What lies encrypted on the disk. */
 export const SEALED_RESOURCES: readonly string[] = ['secrets']

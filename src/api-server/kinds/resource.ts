@@ -1,10 +1,10 @@
 import type { NameRule, Violation } from '../../model/schema/validation/problem-list.ts'
 import type { ApiObject } from '../store/api-object.ts'
-import type { StoreView } from '../store/transaction.ts'
 import type { ServiceRange } from './rules/service-range.ts'
+import type { ObjectReader } from './object-reader.ts'
 import type { TableColumns } from './table-columns.ts'
 
-/** Who makes a request; found out before it gets here. */
+/** The user who makes a request; authenticated before it gets here. */
 export interface RequestUser {
   readonly name: string
   readonly uid?: string
@@ -12,77 +12,90 @@ export interface RequestUser {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** What the rules of a resource may look at besides the object. */
+/** What the rules of a resource may use besides the object. */
 export interface RuleContext {
   /** The time as the API writes it, in whole seconds. */
   readonly now: string
   /** The node that pods without one are bound to. */
   readonly nodeName: string
   readonly user: RequestUser
-  readonly view: StoreView
+  readonly objects: ObjectReader
   readonly serviceRange: ServiceRange
   /** The end of a name that the server makes up. */
   readonly nameSuffix: () => string
 }
 
-/** What is special about a resource; what is absent is as for any object. All of it is synchronous and changes nothing. */
-export interface ResourceRules {
+/** What is special about a kind; what is absent is as for any object. All of it is synchronous and changes nothing. */
+export interface ResourceRules<T extends ApiObject = ApiObject> {
   /** Fills what is absent, as the API server would; for every object that comes in. */
-  readonly fillDefaults?: (object: ApiObject) => ApiObject
+  readonly fillDefaults?: (object: T) => T
   /** What the server decides about a new object. */
-  readonly prepareCreate?: (object: ApiObject, context: RuleContext) => ApiObject
+  readonly prepareCreate?: (object: T, context: RuleContext) => T
   /** What the server decides about a changed one. */
-  readonly prepareUpdate?: (object: ApiObject, before: ApiObject, context: RuleContext) => ApiObject
-  readonly validate?: (object: ApiObject) => readonly Violation[]
-  readonly validateUpdate?: (object: ApiObject, before: ApiObject) => readonly Violation[]
-  readonly validateStatus?: (object: ApiObject, before: ApiObject) => readonly Violation[]
+  readonly prepareUpdate?: (object: T, before: T, context: RuleContext) => T
+  /** How long a deleted object stays for its graceful end, when a deletion asks for some seconds or none are given; absent: 0. */
+  readonly gracePeriodSeconds?: (object: T, asked: number | undefined) => number
+  readonly validate?: (object: T) => readonly Violation[]
+  readonly validateUpdate?: (object: T, before: T) => readonly Violation[]
+  readonly validateStatus?: (object: T, before: T) => readonly Violation[]
+}
+
+/** The type of an object in a request: its group, version and kind, and the name of its schema. */
+export interface ExpectedType<N extends string = string> {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly typeName: N
+}
+
+/** A path below an object that is not the object itself. */
+export interface SubresourcePath {
+  readonly name: string
+  /** The type that is sent; the resource's own when absent. */
+  readonly kind?: ExpectedType
+  readonly verbs: readonly string[]
+  /** Whether a kubelet, or what runs in a pod, answers it in place of the API. */
+  readonly isPassedOn?: boolean
 }
 
 /** A way to change part of an object under a path of its own. */
-export interface Subresource {
-  readonly name: string
-  /** The kind that is sent; the resource's own when absent. */
-  readonly kind?: { readonly group: string; readonly version: string; readonly kind: string; readonly typeName: string }
-  readonly verbs: readonly string[]
-  /** Whether others than the API answer it: a kubelet, or what runs in a pod. */
-  readonly isPassedOn?: boolean
+export interface Subresource<T extends ApiObject = ApiObject> extends SubresourcePath {
   /** For those that are read and written like the object: what of the new object counts. */
-  readonly merge?: (object: ApiObject, before: ApiObject, context: RuleContext) => ApiObject
-  readonly validate?: (object: ApiObject, before: ApiObject) => readonly Violation[]
+  readonly merge?: (object: T, before: T, context: RuleContext) => T
+  readonly validate?: (object: T, before: T) => readonly Violation[]
 }
 
-/** One resource of the API. */
-export interface Resource {
-  readonly group: string
-  readonly version: string
+/** Fields to select by, besides the name and namespace. */
+export type SelectableFields<T extends ApiObject = ApiObject> = Readonly<
+  Record<string, (object: T) => string | undefined>
+>
+
+/** One resource of the API, whose objects are stored as a T and sent as an S. */
+export interface Resource<T extends ApiObject = ApiObject, S extends ApiObject = ApiObject> extends ExpectedType {
   readonly plural: string
   readonly singular: string
-  readonly kind: string
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
   readonly isNamespaced: boolean
   readonly verbs: readonly string[]
-  /** The name of its schema. */
-  readonly typeName: string
   /** Whether there is a schema: what is only read and never sent needs none. */
   readonly hasSchema: boolean
   /** The name that it is stored under; two groups may share one. */
   readonly storage: string
   /** From and to the form in which it is stored; absent: as it is. */
   readonly convert?: {
-    readonly fromStored: (object: ApiObject) => ApiObject
-    readonly toStored: (object: ApiObject) => ApiObject
+    readonly fromStored: (object: T) => ApiObject
+    readonly toStored: (object: S) => T
   }
   readonly nameRule: NameRule
   /** Whether metadata.generation counts the changes of the spec. */
   readonly hasGeneration: boolean
-  /** Whether a PUT makes what is not there. */
+  /** Whether a PUT creates an object that does not exist. */
   readonly createsOnUpdate: boolean
-  /** Whether a PUT without a version overwrites whatever is there. */
+  /** Whether a PUT without a version overwrites any version. */
   readonly updatesUnconditionally: boolean
-  readonly subresources: readonly Subresource[]
-  /** Fields to select by, besides the name and namespace. */
-  readonly selectableFields: (object: ApiObject) => Readonly<Record<string, string>>
-  readonly columns: TableColumns
-  readonly rules: ResourceRules
+  readonly subresources: readonly Subresource<T>[]
+  readonly selectableFields: SelectableFields<T>
+  readonly columns: TableColumns<T>
+  readonly rules: ResourceRules<T>
 }

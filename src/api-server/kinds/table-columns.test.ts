@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Pod } from '../../model/generated/core-v1.ts'
-import type { ApiObject } from '../store/api-object.ts'
 import { podColumns } from './columns/pod-columns.ts'
 import { formatDuration } from './table-columns.ts'
 
@@ -144,7 +143,8 @@ describe('the rows of pods', () => {
   ]
   for (const [name, pod, expected] of rows) {
     test(name, () => {
-      const object = { metadata: {}, spec: { containers: [container('c')] }, ...pod } as unknown as ApiObject
+      const { spec = { containers: [container('c')] }, metadata = {}, ...rest } = pod
+      const object = { ...rest, spec, metadata, apiVersion: 'v1', kind: 'Pod' }
       assert.equal(podColumns.cells(object, NOW).slice(1, 4).join(' '), expected)
     })
   }

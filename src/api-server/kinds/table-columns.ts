@@ -13,9 +13,9 @@ export interface Column {
 type Cell = string | number | boolean
 
 /** How a kind is shown as rows. */
-export interface TableColumns {
+export interface TableColumns<T extends ApiObject = ApiObject> {
   readonly columns: readonly Column[]
-  readonly cells: (object: ApiObject, now: number) => readonly Cell[]
+  readonly cells: (object: T, now: number) => readonly Cell[]
 }
 
 /** "Name", "Age:string", "Restarts:integer", "IP:wide": columns in short. */

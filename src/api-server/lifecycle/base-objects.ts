@@ -1,7 +1,9 @@
+import type { PriorityClass } from '../../model/generated/api-groups.ts'
+import type { Endpoints, Service } from '../../model/generated/core-v1.ts'
 import { findResource } from '../kinds/all-resources.ts'
 import { SYSTEM_PRIORITIES } from '../kinds/rules/node-rules.ts'
 import { firstAddress } from '../kinds/rules/service-range.ts'
-import type { ApiObject } from '../store/api-object.ts'
+import type { ApiObject, ObjectOf } from '../store/api-object.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { ChangeSet, keyOf } from './change-set.ts'
 import type { ChangeInfo } from './change-set.ts'
@@ -27,12 +29,8 @@ export async function createBaseObjects(store: ObjectStore, info: ChangeInfo): P
       create(changes, '', 'namespaces', { kind: 'Namespace', apiVersion: 'v1', metadata: { name } })
     for (const [name, value] of Object.entries(SYSTEM_PRIORITIES)) {
       const apiVersion = 'scheduling.k8s.io/v1'
-      create(changes, 'scheduling.k8s.io', 'priorityclasses', {
-        kind: 'PriorityClass',
-        apiVersion,
-        metadata: { name },
-        value,
-      })
+      const object: ObjectOf<PriorityClass> = { kind: 'PriorityClass', apiVersion, metadata: { name }, value }
+      create(changes, 'scheduling.k8s.io', 'priorityclasses', object)
     }
     create(changes, '', 'services', apiService(info))
     settleChanges(changes)
@@ -40,7 +38,7 @@ export async function createBaseObjects(store: ObjectStore, info: ChangeInfo): P
 }
 
 /** The service by whose environment variables pods find the API. */
-function apiService({ serviceRange }: ChangeInfo): ApiObject {
+function apiService({ serviceRange }: ChangeInfo): ObjectOf<Service> {
   const clusterIP = firstAddress(serviceRange)
   return {
     kind: 'Service',
@@ -62,13 +60,14 @@ export async function writeApiEndpoint(store: ObjectStore, info: ChangeInfo, end
 
 function putEndpoints(changes: ChangeSet, { address, port }: ApiEndpoint): void {
   const resource = findResource('', 'v1', 'endpoints')
-  const subsets = [{ addresses: [{ ip: address }], ports: [{ name: 'https', port, protocol: 'TCP' }] }]
-  const metadata = { name: API_NAME, namespace: 'default', labels: API_LABELS }
-  const object: ApiObject = { kind: 'Endpoints', apiVersion: 'v1', metadata, subsets }
   if (resource === undefined) return
-  const key = keyOf(resource, object)
-  if (changes.get(key) === undefined) createObject(changes, resource, object)
-  else updateObject(changes, resource, { key, change: (before) => ({ ...before, subsets }) })
+  const subsets = [{ addresses: [{ ip: address }], ports: [{ name: 'https', port, protocol: 'TCP' }] }]
+  const key = { resource: 'endpoints', namespace: 'default', name: API_NAME } as const
+  const metadata = { name: API_NAME, namespace: 'default', labels: API_LABELS }
+  const present = changes.objects.get(key)
+  const object: ObjectOf<Endpoints> = { kind: 'Endpoints', apiVersion: 'v1', metadata, ...present, subsets }
+  if (present === undefined) createObject(changes, resource, object)
+  else updateObject(changes, resource, { key, change: () => object })
 }
 
 function create(changes: ChangeSet, group: string, plural: string, object: ApiObject): void {

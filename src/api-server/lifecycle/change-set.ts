@@ -1,5 +1,8 @@
+import { asStored, createObjectReader } from '../kinds/object-reader.ts'
+import type { ObjectReader } from '../kinds/object-reader.ts'
 import type { RequestUser, Resource, RuleContext } from '../kinds/resource.ts'
 import type { ServiceRange } from '../kinds/rules/service-range.ts'
+import type { ObjectIn } from '../kinds/stored-types.ts'
 import type { ApiObject, ObjectKey, StoredObject } from '../store/api-object.ts'
 import type { StoreTransaction, StoreView } from '../store/transaction.ts'
 
@@ -17,23 +20,32 @@ export interface ChangeInfo {
   readonly nameSuffix: () => string
 }
 
-/** An object that came, changed or went. */
-export interface Change {
-  readonly key: ObjectKey
-  readonly before: ApiObject | undefined
+/** An object that was created, changed or removed. */
+export interface Change<R extends string = string> {
+  readonly key: ObjectKey<R>
+  /** Undefined when it was created. */
+  readonly before: ObjectIn<R> | undefined
   /** Undefined when it is gone. */
-  readonly after: ApiObject | undefined
+  readonly after: ObjectIn<R> | undefined
+}
+
+/** Whether a change is one of a certain resource, whose type its objects then have. */
+export function isChangeOf<R extends string>(change: Change, resource: R): change is Change<R> {
+  return change.key.resource === resource
 }
 
 /** The changes of one request: it writes them, and remembers them for what has to follow in the same transaction. */
 export class ChangeSet {
   readonly info: ChangeInfo
+  /** The objects with their types, as the changes so far have made them. */
+  readonly objects: ObjectReader
   readonly #transaction: StoreTransaction
   readonly #changes: Change[] = []
 
   constructor(transaction: StoreTransaction, info: ChangeInfo) {
     this.#transaction = transaction
     this.info = info
+    this.objects = createObjectReader(transaction)
   }
 
   get view(): StoreView {
@@ -46,24 +58,25 @@ export class ChangeSet {
 
   get ruleContext(): RuleContext {
     const { now, newUid: _, ...info } = this.info
-    return { ...info, now: formatTime(now), view: this.#transaction }
+    return { ...info, now: formatTime(now), objects: this.objects }
   }
 
   /** Writes an object; one that only waited for its last finalizer is removed instead. */
-  put(key: ObjectKey, object: ApiObject): ApiObject {
+  put<R extends string>(key: ObjectKey<R>, object: ObjectIn<R>): ObjectIn<R> {
     if (isReadyToGo(object)) return this.remove(key) ?? object
-    const before = this.#transaction.get(key)?.object
-    const after = this.#transaction.put(key, object)
+    const before = this.objects.get(key)
+    const after = asStored(key.resource, this.#transaction.put(key, object))
     this.#changes.push({ key, before, after })
     return after
   }
 
-  /** Takes an object away; gives its last state. */
-  remove(key: ObjectKey): ApiObject | undefined {
-    const before = this.#transaction.get(key)?.object
+  /** Removes an object; gives its last state. */
+  remove<R extends string>(key: ObjectKey<R>): ObjectIn<R> | undefined {
+    const before = this.objects.get(key)
     const last = this.#transaction.remove(key)
-    if (last !== undefined) this.#changes.push({ key, before, after: undefined })
-    return last
+    if (last === undefined) return undefined
+    this.#changes.push({ key, before, after: undefined })
+    return asStored(key.resource, last)
   }
 
   /** The changes that nothing has followed from yet. */
@@ -75,6 +88,14 @@ export class ChangeSet {
   takeChange(): Change | undefined {
     return this.#changes.shift()
   }
+}
+
+/** Takes a finalizer from an object that has it, which may remove the object. */
+export function removeFinalizer(changes: ChangeSet, key: ObjectKey, finalizer: string): void {
+  const object = changes.objects.get(key)
+  if (!object?.metadata.finalizers?.includes(finalizer)) return
+  const finalizers = object.metadata.finalizers.filter((each) => each !== finalizer)
+  changes.put(key, { ...object, metadata: { ...object.metadata, finalizers } })
 }
 
 /** A time as the API writes it, in whole seconds. */

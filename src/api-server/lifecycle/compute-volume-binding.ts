@@ -6,10 +6,10 @@ import type { Quantity } from '../../model/resources/quantity.ts'
 const NOTHING: Quantity = { nanos: 0n, format: 'BinarySI' }
 
 /** The volume that a claim gets: the one that either names, else the smallest free one that has all it asks for. */
-export function computeVolumeBinding(
+export function computeVolumeBinding<V extends PersistentVolume>(
   claim: PersistentVolumeClaim,
-  volumes: readonly PersistentVolume[],
-): PersistentVolume | undefined {
+  volumes: readonly V[],
+): V | undefined {
   const free = volumes.filter(
     (volume) => volume.metadata?.deletionTimestamp === undefined && mayBelongTo(volume, claim),
   )

@@ -1,6 +1,8 @@
-import type { Pod } from '../../model/generated/core-v1.ts'
+import type { DeleteOptions } from '../../model/generated/core-v1.ts'
 import { conflict, forbidden } from '../api-error.ts'
+import { asStored } from '../kinds/object-reader.ts'
 import type { Resource } from '../kinds/resource.ts'
+import type { ObjectIn } from '../kinds/stored-types.ts'
 import type { ApiObject, StoredObject } from '../store/api-object.ts'
 import { formatTime, keyOf, namedIn } from './change-set.ts'
 import type { ChangeSet } from './change-set.ts'
@@ -10,17 +12,6 @@ export const FOREGROUND_FINALIZER = 'foregroundDeletion'
 /** Keeps an owner until those that it owned are free. */
 export const ORPHAN_FINALIZER = 'orphan'
 
-/** How something is deleted. */
-export interface DeleteOptions {
-  readonly gracePeriodSeconds?: number | undefined
-  readonly propagationPolicy?: string | undefined
-  readonly orphanDependents?: boolean | undefined
-  readonly preconditions?:
-    | { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined }
-    | undefined
-}
-
-const DEFAULT_GRACE_SECONDS = 30
 const LASTING_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 
 /**
@@ -35,9 +26,9 @@ export function deleteObject(
 ): ApiObject {
   const before = stored.object
   checkPreconditions(resource, before, options)
-  if (resource.storage === 'namespaces') return deleteNamespace(changes, resource, before)
+  if (resource.storage === 'namespaces') return deleteNamespace(changes, resource, asStored('namespaces', before))
   const finalizers = finalizersOf(changes, before, options)
-  const grace = resource.storage === 'pods' ? graceOf(before, options) : 0
+  const grace = resource.rules.gracePeriodSeconds?.(before, options.gracePeriodSeconds) ?? 0
   const key = keyOf(resource, before)
   if (grace === 0 && finalizers.length === 0) return changes.remove(key) ?? before
   const { deletionTimestamp, deletionGracePeriodSeconds: old = 0, generation } = before.metadata
@@ -62,14 +53,6 @@ function finalizersOf(changes: ChangeSet, { metadata }: ApiObject, options: Dele
   return changes.view.ownedBy(metadata.uid ?? '').length === 0 ? present : [...present, added]
 }
 
-/** A pod that never ran on a node, or has ended, needs no grace. */
-function graceOf(object: ApiObject, { gracePeriodSeconds }: DeleteOptions): number {
-  const { spec, status } = object as unknown as Pod
-  if (!spec?.nodeName || status?.phase === 'Succeeded' || status?.phase === 'Failed') return 0
-  const seconds = gracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS
-  return seconds < 0 ? 1 : seconds
-}
-
 function checkPreconditions(resource: Resource, object: ApiObject, { preconditions }: DeleteOptions): void {
   const { uid, resourceVersion } = object.metadata
   const name = namedIn(resource, object.metadata.name ?? '')
@@ -86,14 +69,12 @@ function checkPreconditions(resource: Resource, object: ApiObject, { preconditio
   }
 }
 
-/** A namespace goes with all that is in it; it stays, terminating, until the last of that is gone. */
-function deleteNamespace(changes: ChangeSet, resource: Resource, before: ApiObject): ApiObject {
+/** A namespace is removed with everything in it; it stays, terminating, until it is empty. */
+function deleteNamespace(changes: ChangeSet, resource: Resource, before: ObjectIn<'namespaces'>): ApiObject {
   const { name = '', deletionTimestamp } = before.metadata
   if (LASTING_NAMESPACES.includes(name)) throw forbidden(namedIn(resource, name), 'this namespace may not be deleted')
   if (deletionTimestamp !== undefined) return before
-  return changes.put(keyOf(resource, before), {
-    ...before,
-    metadata: { ...before.metadata, deletionTimestamp: formatTime(changes.info.now) },
-    status: { ...(before['status'] as object), phase: 'Terminating' },
-  })
+  const key = { resource: 'namespaces', namespace: '', name } as const
+  const metadata = { ...before.metadata, deletionTimestamp: formatTime(changes.info.now) }
+  return changes.put(key, { ...before, metadata, status: { ...before.status, phase: 'Terminating' } })
 }

@@ -1,4 +1,3 @@
-import type { NamespaceSpec } from '../../model/generated/core-v1.ts'
 import { allResources } from '../kinds/all-resources.ts'
 import type { ObjectKey } from '../store/api-object.ts'
 import { formatTime } from './change-set.ts'
@@ -33,11 +32,11 @@ export function followNamespaces(changes: ChangeSet, { key, before, after }: Cha
 }
 
 function finishNamespace(changes: ChangeSet, name: string): void {
-  const key = { resource: 'namespaces', namespace: '', name }
-  const namespace = changes.get(key)?.object
+  const key = { resource: 'namespaces', namespace: '', name } as const
+  const namespace = changes.objects.get(key)
   if (namespace?.metadata.deletionTimestamp === undefined || (namespace.metadata.finalizers?.length ?? 0) > 0) return
-  const { finalizers = [] } = namespace['spec'] as NamespaceSpec
-  // Our own part is to wait until it is empty; who takes that away does not want it to be waited for.
+  const { finalizers = [] } = namespace.spec ?? {}
+  // Our own finalizer waits until the namespace is empty; a client that removed it does not want to wait.
   if (finalizers.length === 0) return void changes.remove(key)
   if (finalizers.some((finalizer) => finalizer !== OWN_FINALIZER)) return
   const isEmpty = contained.every(({ storage }) => changes.view.count({ resource: storage, namespace: name }) === 0)
@@ -50,13 +49,13 @@ function isDefaultAccount({ resource, name }: ObjectKey): boolean {
 
 /** Without it no pod could be made that names no account. */
 function renewDefaultAccount(changes: ChangeSet, namespace: string): void {
-  const owner = changes.get({ resource: 'namespaces', namespace: '', name: namespace })?.object
+  const owner = changes.objects.get({ resource: 'namespaces', namespace: '', name: namespace })
   if (owner !== undefined && owner.metadata.deletionTimestamp === undefined) createDefaultAccount(changes, namespace)
 }
 
 function createDefaultAccount(changes: ChangeSet, namespace: string): void {
   const { newUid, now } = changes.info
   const metadata = { name: DEFAULT_ACCOUNT, namespace, uid: newUid(), creationTimestamp: formatTime(now) }
-  const key = { resource: 'serviceaccounts', namespace, name: DEFAULT_ACCOUNT }
+  const key = { resource: 'serviceaccounts', namespace, name: DEFAULT_ACCOUNT } as const
   changes.put(key, { kind: 'ServiceAccount', apiVersion: 'v1', metadata })
 }

@@ -1,6 +1,7 @@
 import type { OwnerReference } from '../../model/generated/core-v1.ts'
 import { allResources, resourceOfStorage } from '../kinds/all-resources.ts'
 import type { ApiObject, ObjectKey } from '../store/api-object.ts'
+import { removeFinalizer } from './change-set.ts'
 import type { Change, ChangeSet } from './change-set.ts'
 import { deleteObject, FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from './delete-object.ts'
 
@@ -15,10 +16,10 @@ export function followOwners(changes: ChangeSet, { key, before, after }: Change)
   if (after.metadata.deletionTimestamp === undefined || before?.metadata.deletionTimestamp !== undefined) return
   if (after.metadata.finalizers?.includes(ORPHAN_FINALIZER)) {
     for (const owned of changes.view.ownedBy(after.metadata.uid ?? '')) disown(changes, owned, after)
-    withoutFinalizer(changes, key, ORPHAN_FINALIZER)
+    removeFinalizer(changes, key, ORPHAN_FINALIZER)
   } else if (after.metadata.finalizers?.includes(FOREGROUND_FINALIZER)) {
     deleteOwned(changes, after)
-    if (countBlockers(changes, after.metadata.uid ?? '') === 0) withoutFinalizer(changes, key, FOREGROUND_FINALIZER)
+    if (countBlockers(changes, after.metadata.uid ?? '') === 0) removeFinalizer(changes, key, FOREGROUND_FINALIZER)
   }
 }
 
@@ -44,17 +45,10 @@ function releaseOwner(changes: ChangeSet, reference: OwnerReference, namespace: 
   const key = { resource: resource.storage, namespace: resource.isNamespaced ? namespace : '', name: reference.name }
   const owner = changes.get(key)?.object
   if (owner?.metadata.uid !== reference.uid || countBlockers(changes, reference.uid) > 0) return
-  if (owner.metadata.deletionTimestamp !== undefined) withoutFinalizer(changes, key, FOREGROUND_FINALIZER)
+  if (owner.metadata.deletionTimestamp !== undefined) removeFinalizer(changes, key, FOREGROUND_FINALIZER)
 }
 
 function countBlockers(changes: ChangeSet, uid: string): number {
   const blocks = (each: OwnerReference) => each.uid === uid && each.blockOwnerDeletion === true
   return changes.view.ownedBy(uid).filter(({ object }) => object.metadata.ownerReferences?.some(blocks)).length
-}
-
-function withoutFinalizer(changes: ChangeSet, key: ObjectKey, finalizer: string): void {
-  const object = changes.get(key)?.object
-  if (!object?.metadata.finalizers?.includes(finalizer)) return
-  const finalizers = object.metadata.finalizers.filter((each) => each !== finalizer)
-  changes.put(key, { ...object, metadata: { ...object.metadata, finalizers } })
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { Event } from '../../model/generated/core-v1.ts'
-import type { ApiObject } from '../store/api-object.ts'
+import { createObjectReader } from '../kinds/object-reader.ts'
+import type { ObjectOf } from '../store/api-object.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
 const CHECK_MS = 60_000
@@ -20,24 +21,19 @@ export async function runEventExpiry(
 }
 
 async function removeExpiredEvents({ store, clock }: { store: ObjectStore; clock: Clock }): Promise<void> {
-  const expired = store
-    .list({ resource: 'events' })
-    .filter(({ object }) => lastTimeOf(object, clock.now()) + LIFETIME_MS <= clock.now())
+  const expired = createObjectReader(store)
+    .list('events')
+    .filter((event) => lastTimeOf(event, clock.now()) + LIFETIME_MS <= clock.now())
+    .map(({ metadata: { namespace = '', name = '' } }) => ({ resource: 'events', namespace, name }))
   for (let start = 0; start < expired.length; start += REMOVED_AT_ONCE) {
     await store.write((transaction) => {
-      for (const { key } of expired.slice(start, start + REMOVED_AT_ONCE)) transaction.remove(key)
+      for (const key of expired.slice(start, start + REMOVED_AT_ONCE)) transaction.remove(key)
     })
   }
 }
 
 /** When an event was made or last repeated, whichever is later; a time that is yet to come does not count. */
-function lastTimeOf(object: ApiObject, now: number): number {
-  const event = object as unknown as Event
-  const times = [
-    object.metadata.creationTimestamp,
-    event.lastTimestamp,
-    event.eventTime,
-    event.series?.lastObservedTime,
-  ]
+function lastTimeOf({ metadata, lastTimestamp, eventTime, series }: ObjectOf<Event>, now: number): number {
+  const times = [metadata.creationTimestamp, lastTimestamp, eventTime, series?.lastObservedTime]
   return Math.max(0, ...times.map((time) => Date.parse(time ?? '')).filter((time) => time <= now))
 }

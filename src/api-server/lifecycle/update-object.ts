@@ -63,14 +63,14 @@ function computeNext(
   }
   if (subresource !== undefined) {
     const metadata = { ...mergeMeta(sent.metadata, before.metadata), ownerReferences: before.metadata.ownerReferences }
-    return { ...before, metadata, status: sent['status'] }
+    return { ...before, metadata, status: sent.status }
   }
   const filled = rules.fillDefaults?.(sent) ?? sent
   const hasStatus = resource.subresources.some(({ name }) => name === 'status')
   const object: ApiObject = {
     ...filled,
     metadata: mergeMeta(sent.metadata, before.metadata),
-    ...(hasStatus && { status: before['status'] }),
+    ...(hasStatus && { status: before.status }),
   }
   return rules.prepareUpdate?.(object, before, rest) ?? object
 }
@@ -82,7 +82,7 @@ function mergeMeta(sent: ObjectMeta, before: ObjectMeta): ObjectMeta {
 }
 
 function counted(resource: Resource, object: ApiObject, before: ApiObject): ApiObject {
-  if (!resource.hasGeneration || sameValue(object['spec'], before['spec'])) return object
+  if (!resource.hasGeneration || sameValue(object.spec, before.spec)) return object
   return { ...object, metadata: { ...object.metadata, generation: (before.metadata.generation ?? 0) + 1 } }
 }
 
@@ -91,7 +91,7 @@ function violationsOf(resource: Resource, subresource: Subresource | undefined, 
   const meta = [...validateObjectMeta(resource, object.metadata), ...validateFinalizers(object, before)]
   if (subresource?.merge) return [...meta, ...(subresource.validate?.(object, before) ?? [])]
   if (subresource !== undefined) return [...meta, ...(rules.validateStatus?.(object, before) ?? [])]
-  // Pods are checked anew only where they differ; see their rules.
+  // Of a changed pod only the differences are validated; see its rules.
   const whole = resource.plural === 'pods' ? [] : (rules.validate?.(object) ?? [])
   return [...meta, ...whole, ...(rules.validateUpdate?.(object, before) ?? [])]
 }

@@ -18,25 +18,20 @@ export interface MetricsObject extends ApiObject {
   readonly containers?: readonly { readonly name: string; readonly usage: Amounts }[]
 }
 
-const columns: TableColumns = {
+const columns: TableColumns<MetricsObject> = {
   columns: columnsOf('Name', 'CPU', 'Memory', 'Window'),
-  cells: (object) => {
-    const { metadata, usage, containers = [], window } = object as MetricsObject
+  cells: ({ metadata, usage, containers = [], window }) => {
     const all = usage === undefined ? containers.map((each) => each.usage) : [usage]
     const sum = (name: keyof Amounts) => all.reduce((total, amounts) => total + Number.parseInt(amounts[name]), 0)
     return [metadata.name ?? '', `${sum('cpu')}n`, `${sum('memory')}Ki`, window]
   },
 }
 
-/** Resources that are measured and not stored; who asks reads what the kubelets say at the moment. */
-export const metricsDefinitions = [
-  { plural: 'nodes', kind: 'NodeMetrics', singular: '', isNamespaced: false },
-  { plural: 'pods', kind: 'PodMetrics', singular: '', isNamespaced: true },
-].map((definition) => ({
-  ...definition,
-  group: METRICS_GROUP,
+/** What both resources have in common. */
+export const metricsDefinition = {
   version: METRICS_VERSION,
+  singular: '',
   verbs: ['get', 'list'],
   hasSchema: false,
   columns,
-}))
+}

@@ -10,31 +10,30 @@ import { createSigningRequest } from '../../../test/builders/create-signing-requ
 import type { SigningRequestContent } from '../../../test/builders/create-signing-request.ts'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../../test/fakes/silent-logger.ts'
-import type { ApiObject } from '../store/api-object.ts'
+import type { CertificateSigningRequest } from '../../model/generated/api-groups.ts'
+import type { Node } from '../../model/generated/core-v1.ts'
+import type { ObjectOf } from '../store/api-object.ts'
 import { openPki } from './open-pki.ts'
 import { runCertificateSigner } from './run-certificate-signer.ts'
 
-interface Status {
-  readonly certificate?: string
-  readonly conditions?: readonly { readonly type: string; readonly message?: string }[]
-}
+type SigningRequest = ObjectOf<CertificateSigningRequest>
 
 /** A signer over requests in memory; settled() waits until it has nothing to do. */
-async function startSigner(t: TestContext, nodes: readonly object[] = []) {
+async function startSigner(t: TestContext, nodes: readonly Node[] = []) {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-signer-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const clock = new FakeClock()
   const { authority } = await openPki(folder, { clock, log: silentLogger })
-  const stored = new Map<string, ApiObject>()
+  const stored = new Map<string, SigningRequest>()
   let wake = () => {}
-  const write = (request: ApiObject) => {
+  const write = (request: SigningRequest) => {
     stored.set(request.metadata.name ?? '', request)
     wake()
     return Promise.resolve()
   }
   const requests = {
     list: () => [...stored.values()],
-    findNode: (name: string) => (nodes as readonly ApiObject[]).find(({ metadata }) => metadata.name === name),
+    findNode: (name: string) => nodes.find(({ metadata }) => metadata?.name === name),
     onChange: (listener: () => void) => {
       wake = listener
       return () => {}
@@ -61,7 +60,7 @@ async function startSigner(t: TestContext, nodes: readonly object[] = []) {
     authority,
     settled,
     write,
-    statusOf: (name: string) => stored.get(name)?.['status'] as Status | undefined,
+    statusOf: (name: string) => stored.get(name)?.status,
   }
 }
 
@@ -76,7 +75,7 @@ async function createRequest(
   content: SigningRequestContent,
   spec: object,
   now: number,
-): Promise<ApiObject> {
+): Promise<SigningRequest> {
   const { pem } = await createSigningRequest(content)
   const request = Buffer.from(pem).toString('base64')
   const metadata = { name, creationTimestamp: new Date(now).toISOString() }
@@ -88,7 +87,7 @@ async function createRequest(
   }
 }
 
-function certificateIn(status: Status | undefined): X509Certificate {
+function certificateIn(status: SigningRequest['status']): X509Certificate {
   return new X509Certificate(Buffer.from(status?.certificate ?? '', 'base64'))
 }
 

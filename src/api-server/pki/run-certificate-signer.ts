@@ -1,8 +1,9 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
+import type { CertificateSigningRequest, CertificateSigningRequestCondition } from '../../model/generated/api-groups.ts'
 import type { Node } from '../../model/generated/core-v1.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { ApiObject } from '../store/api-object.ts'
+import type { ObjectOf } from '../store/api-object.ts'
 import {
   CLIENT_SIGNER,
   computeRequestFault,
@@ -17,12 +18,12 @@ import type { ParsedRequest } from './parse-signing-request.ts'
 
 /** The certificate requests of the API, and the nodes that they are for. */
 export interface SigningRequests {
-  list(): readonly ApiObject[]
-  findNode(name: string): ApiObject | undefined
+  list(): readonly ObjectOf<CertificateSigningRequest>[]
+  findNode(name: string): Node | undefined
   /** Calls back after each change of either, until the result is called. */
   onChange(wake: () => void): () => void
-  writeApproval(request: ApiObject): Promise<void>
-  writeStatus(request: ApiObject): Promise<void>
+  writeApproval(request: ObjectOf<CertificateSigningRequest>): Promise<void>
+  writeStatus(request: ObjectOf<CertificateSigningRequest>): Promise<void>
   remove(name: string): Promise<void>
 }
 
@@ -35,30 +36,7 @@ export interface SignerDeps {
   readonly log: Logger
 }
 
-/** A request as far as this signer reads it. */
-interface SigningRequest extends ApiObject {
-  readonly spec: {
-    readonly request: string
-    readonly signerName: string
-    readonly usages?: readonly string[]
-    readonly username?: string
-    readonly groups?: readonly string[]
-    readonly expirationSeconds?: number
-  }
-  readonly status?: {
-    readonly certificate?: string
-    readonly conditions?: readonly Condition[]
-  }
-}
-
-interface Condition {
-  readonly type: string
-  readonly status: string
-  readonly reason?: string
-  readonly message?: string
-  readonly lastTransitionTime?: string
-  readonly lastUpdateTime?: string
-}
+type SigningRequest = ObjectOf<CertificateSigningRequest>
 
 const SIGNERS = [CLIENT_SIGNER, SERVING_SIGNER]
 const CHECK_EVERY_MS = 60_000
@@ -74,7 +52,7 @@ export async function runCertificateSigner(deps: SignerDeps, signal: AbortSignal
   const stop = deps.requests.onChange(() => wakeup.wake())
   try {
     for (;;) {
-      for (const request of deps.requests.list() as readonly SigningRequest[]) {
+      for (const request of deps.requests.list()) {
         try {
           await handleRequest(deps, request)
         } catch (error) {
@@ -168,7 +146,7 @@ async function fail(deps: SignerDeps, request: SigningRequest, message: string):
   deps.log.warn('a certificate request cannot be signed', { request: request.metadata.name, message })
 }
 
-function withCondition(request: SigningRequest, condition: Condition): SigningRequest {
+function withCondition(request: SigningRequest, condition: CertificateSigningRequestCondition): SigningRequest {
   return { ...request, status: { ...request.status, conditions: [...(request.status?.conditions ?? []), condition] } }
 }
 
@@ -181,6 +159,6 @@ async function parse({ spec }: SigningRequest): Promise<ParsedRequest | Error> {
 }
 
 function findAddresses({ requests }: SignerDeps, { commonName = '' }: ParsedRequest): readonly string[] | undefined {
-  const node = requests.findNode(commonName.replace(/^system:node:/, '')) as unknown as Node | undefined
+  const node = requests.findNode(commonName.replace(/^system:node:/, ''))
   return node && (node.status?.addresses ?? []).map(({ address }) => normalizeName(address))
 }

@@ -9,7 +9,7 @@ import { prefers, wantsAggregatedDiscovery } from './accept.ts'
 import type { ApiDeps } from './api-context.ts'
 import { jsonResponse, textResponse } from './api-request.ts'
 import type { ApiRequest, ApiResponse } from './api-request.ts'
-import { decodeBody, readDocument } from './decode-body.ts'
+import { readDocument } from './decode-body.ts'
 import { bindVerb, deleteCollectionVerb, deleteVerb, evictVerb } from './delete-verbs.ts'
 import { aggregatedDiscovery, groupList, groupOf, legacyVersions, resourceList } from './discovery.ts'
 import { OpenApi } from '../openapi/openapi.ts'
@@ -118,8 +118,8 @@ function isReview({ resource }: ResourceRequest): boolean {
 }
 
 async function reviewVerb(deps: ApiDeps, { request, resource }: ResourceRequest): Promise<ApiResponse> {
-  const { object } = decodeBody(await readDocument(request, resource), resource)
-  return jsonResponse(201, await answerReview(deps.reviewers, resource, object, request.user))
+  const document = await readDocument(request, resource)
+  return jsonResponse(201, await answerReview(deps.reviewers, resource, document, request.user))
 }
 
 /** Everything that is no resource: discovery, OpenAPI, version and health. */

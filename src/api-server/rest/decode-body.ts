@@ -9,6 +9,8 @@ import { dropZeros } from '../../model/schema/drop-zeros.ts'
 import { FieldPath } from '../../model/schema/field-path.ts'
 import { ProtobufError } from '../../model/schema/protobuf/protobuf-reader.ts'
 import { badRequest, unsupportedMediaType } from '../api-error.ts'
+import type { ExpectedType } from '../kinds/resource.ts'
+import type { ObjectNamed } from '../kinds/stored-types.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import type { ApiRequest } from './api-request.ts'
 
@@ -18,17 +20,9 @@ const MAX_BODY_BYTES = 3 * 1024 * 1024
 // They travel in headers, whose size clients limit.
 const MAX_WARNINGS = 20
 
-/** What a type of object is called in requests and in the schema. */
-export interface ExpectedType {
-  readonly group: string
-  readonly version: string
-  readonly kind: string
-  readonly typeName: string
-}
-
-export interface DecodedBody {
-  readonly object: ApiObject
-  /** Unknown and doubled fields, for those who want to hear of them. */
+export interface DecodedBody<T extends ApiObject = ApiObject> {
+  readonly object: T
+  /** Unknown and doubled fields, for clients that ask for them. */
   readonly warnings: readonly string[]
 }
 
@@ -93,8 +87,11 @@ function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** A parsed body to an object of its type; throws BadRequest when it is of another, or has values of wrong types. */
-export function decodeBody(document: Document, type: ExpectedType): DecodedBody {
+/**
+ * A parsed body to an object of its type; throws BadRequest when it is of another, or has values of wrong types. This is the border:
+ * what passes the schema has the type of that name, and nothing behind it checks that again.
+ */
+export function decodeBody<N extends string>(document: Document, type: ExpectedType<N>): DecodedBody<ObjectNamed<N>> {
   const { value } = document
   const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`
   if (!isObject(value))
@@ -108,9 +105,10 @@ export function decodeBody(document: Document, type: ExpectedType): DecodedBody 
     )
   }
   const unknown = decoded.warnings.filter(({ isUnknown }) => isUnknown === true)
-  const object = dropZeros(decoded.value, type.typeName)
+  const fields = dropZeros(decoded.value, type.typeName)
+  const object: ApiObject = { ...fields, kind: type.kind, apiVersion, metadata: fields['metadata'] ?? {} }
   return {
-    object: { ...object, kind: type.kind, apiVersion, metadata: object['metadata'] ?? {} },
+    object: object as ObjectNamed<N>,
     warnings: [
       ...unknown.map(({ path }) => `unknown field "${path.toString()}"`),
       ...document.duplicates.map(({ segments }) => `duplicate field "${formatSegments(segments)}"`),

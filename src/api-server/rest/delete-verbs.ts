@@ -4,9 +4,10 @@ import { badRequest, conflict, invalid, notFound } from '../api-error.ts'
 import type { ApiStatus } from '../api-error.ts'
 import { namedIn } from '../lifecycle/change-set.ts'
 import { deleteObject } from '../lifecycle/delete-object.ts'
-import type { DeleteOptions } from '../lifecycle/delete-object.ts'
+import type { DeleteOptions } from '../../model/generated/core-v1.ts'
+import type { ExpectedType } from '../kinds/resource.ts'
 import { bindPod } from '../kinds/rules/pod-rules.ts'
-import type { Binding } from '../../model/generated/core-v1.ts'
+import { BINDING, EVICTION } from '../kinds/rules/pod-subresources.ts'
 import type { ApiObject, StoredObject } from '../store/api-object.ts'
 import { negotiateForm } from './accept.ts'
 import { changeObjects, readDryRun } from './api-context.ts'
@@ -17,7 +18,7 @@ import { decodeBody, isObject, readDocument } from './decode-body.ts'
 import { listObjects, parseSelection } from './list-objects.ts'
 import { presentList, presentObject } from './present.ts'
 import { isTrue, readNumber } from './request-info.ts'
-import { dryRunOf, keyIn, typeOf } from './write-verbs.ts'
+import { dryRunOf, keyIn } from './write-verbs.ts'
 import type { ResourceRequest } from './write-verbs.ts'
 
 const POLICIES = ['Background', 'Foreground', 'Orphan']
@@ -56,33 +57,32 @@ const GONE: ApiObject = { apiVersion: '', kind: '', metadata: {} }
 /** POST to pods/eviction: a deletion that a budget could refuse. */
 export async function evictVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
   const { request, info } = asked
-  const { object } = decodeBody(await readDocument(request, typeOf(asked)), typeOf(asked))
-  const sent = (object['deleteOptions'] ?? {}) as DeleteOptions & { dryRun?: readonly string[] }
-  const dryRun = dryRunOf(request, info)
-  const isDryRun = dryRun.isDryRun || readDryRun(sent.dryRun ?? [])
-  await remove(deps, asked, { user: request.user, isDryRun }, sent)
+  const { object } = decodeBody(await readDocument(request, EVICTION), EVICTION)
+  const { deleteOptions = {} } = object
+  const isDryRun = dryRunOf(request, info).isDryRun || readDryRun(deleteOptions.dryRun ?? [])
+  await remove(deps, asked, { user: request.user, isDryRun }, deleteOptions)
   return jsonResponse(201, SUCCESS)
 }
 
 /** POST to pods/binding, or to bindings with the name of the pod: a scheduler's decision. */
 export async function bindVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
   const { request, info } = asked
-  const { object } = decodeBody(await readDocument(request, typeOf(asked)), typeOf(asked))
-  const { target } = object as unknown as Binding
-  const podName = info.name || (object.metadata.name ?? '')
+  const { object } = decodeBody(await readDocument(request, BINDING), BINDING)
+  const { target, metadata } = object
+  const podName = info.name || (metadata.name ?? '')
   if (!target.name || (target.kind && target.kind !== 'Node'))
     throw badRequest('a pod is bound to a Node, which target.name must name')
   const node = target.name
   const name = { group: '', resource: 'pods', name: podName }
   await changeObjects(deps, dryRunOf(request, info), (changes) => {
-    const key = { resource: 'pods', namespace: info.namespace, name: podName }
-    const pod = changes.get(key)?.object
+    const key = { resource: 'pods', namespace: info.namespace, name: podName } as const
+    const pod = changes.objects.get(key)
     if (pod === undefined) throw notFound(name)
     if (pod.metadata.deletionTimestamp !== undefined)
       throw conflict(name, `pod ${podName} is being deleted, cannot be assigned to a host`)
-    const spec = pod['spec'] as { nodeName?: string; schedulingGates?: readonly unknown[] }
-    if (spec.nodeName) throw conflict(name, `pod ${podName} is already assigned to node "${spec.nodeName}"`)
-    if ((spec.schedulingGates?.length ?? 0) > 0) throw conflict(name, `pod ${podName} has scheduling gates`)
+    const { nodeName, schedulingGates = [] } = pod.spec ?? {}
+    if (nodeName) throw conflict(name, `pod ${podName} is already assigned to node "${nodeName}"`)
+    if (schedulingGates.length > 0) throw conflict(name, `pod ${podName} has scheduling gates`)
     return { key, object: changes.put(key, bindPod(pod, node, changes.ruleContext.now)) }
   })
   return jsonResponse(201, SUCCESS)
@@ -129,9 +129,7 @@ async function readOptions({ request, info }: ResourceRequest): Promise<{ option
   return { options, isDryRun: inQuery }
 }
 
-async function readOptionsBody(
-  request: ApiRequest,
-): Promise<(DeleteOptions & { dryRun?: readonly string[] }) | undefined> {
+async function readOptionsBody(request: ApiRequest): Promise<DeleteOptions | undefined> {
   // Read once here, so that an empty body needs no type.
   const bytes = await request.readBody(MAX_OPTIONS_BYTES)
   if (bytes.length === 0) return undefined
@@ -139,10 +137,15 @@ async function readOptionsBody(
   // The options may name the group of what is deleted.
   const value = isObject(document.value) ? { ...document.value, apiVersion: '' } : document.value
   const { object } = decodeBody({ value, duplicates: document.duplicates }, OPTIONS_TYPE)
-  return object as DeleteOptions & { dryRun?: readonly string[] }
+  return object
 }
 
-const OPTIONS_TYPE = { group: '', version: 'v1', kind: 'DeleteOptions', typeName: 'DeleteOptions' }
+const OPTIONS_TYPE: ExpectedType<'DeleteOptions'> = {
+  group: '',
+  version: 'v1',
+  kind: 'DeleteOptions',
+  typeName: 'DeleteOptions',
+}
 const MAX_OPTIONS_BYTES = 1024 * 1024
 
 function checkPolicy({ propagationPolicy, orphanDependents }: DeleteOptions): void {

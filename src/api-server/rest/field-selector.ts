@@ -12,7 +12,7 @@ export interface FieldSelector {
 /** "metadata.name=a,status.phase!=Running" to a selector; undefined when it selects everything. */
 export function parseFieldSelector(text: string | null, resource: Resource): FieldSelector | undefined {
   if (text === null || text.trim() === '') return undefined
-  const known = new Set(['metadata.name', 'metadata.namespace', ...Object.keys(resource.selectableFields(EMPTY))])
+  const known = new Set(['metadata.name', 'metadata.namespace', ...Object.keys(resource.selectableFields)])
   const requirements = splitUnescaped(text).map((part) => {
     const [, field = '', operator = '', value = ''] = /^([^=!]+)(==|=|!=)(.*)$/.exec(part.trim()) ?? []
     if (operator === '')
@@ -22,18 +22,17 @@ export function parseFieldSelector(text: string | null, resource: Resource): Fie
   })
   return {
     name: requirements.find(({ field, isEqual }) => field === 'metadata.name' && isEqual)?.value,
-    matches: (object) => {
-      const fields = fieldsOf(resource, object)
-      return requirements.every(({ field, isEqual, value }) => ((fields[field] ?? '') === value) === isEqual)
-    },
+    matches: (object) =>
+      requirements.every(
+        ({ field, isEqual, value }) => ((readField(resource, object, field) ?? '') === value) === isEqual,
+      ),
   }
 }
 
-const EMPTY: ApiObject = { apiVersion: '', kind: '', metadata: {} }
-
-function fieldsOf(resource: Resource, object: ApiObject): Readonly<Record<string, string>> {
-  const { name = '', namespace = '' } = object.metadata
-  return { ...resource.selectableFields(object), 'metadata.name': name, 'metadata.namespace': namespace }
+function readField(resource: Resource, object: ApiObject, field: string): string | undefined {
+  if (field === 'metadata.name') return object.metadata.name
+  if (field === 'metadata.namespace') return object.metadata.namespace
+  return resource.selectableFields[field]?.(object)
 }
 
 /** At commas without a backslash before them. */

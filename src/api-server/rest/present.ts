@@ -71,7 +71,8 @@ function rowObject(how: Presentation, object: ApiObject): { object?: unknown } {
   return { object: how.includeObject === 'Object' ? fromStored(how.resource, object) : toPartial(object) }
 }
 
-function toPartial({ metadata }: ApiObject): object {
+/** An object without anything but its metadata. */
+export function toPartial({ metadata }: { readonly metadata: object }): object {
   return { kind: 'PartialObjectMetadata', apiVersion: META_VERSION, metadata }
 }
 

@@ -1,12 +1,20 @@
+import type {
+  NonResourceAttributes,
+  ResourceAttributes,
+  SelfSubjectAccessReviewSpec,
+  SubjectAccessReviewSpec,
+} from '../../model/generated/api-groups.ts'
 import { badRequest } from '../api-error.ts'
 import type { RequestUser, Resource } from '../kinds/resource.ts'
 import type { ApiObject } from '../store/api-object.ts'
+import { decodeBody } from './decode-body.ts'
+import type { Document } from './decode-body.ts'
 
 /** May someone do something? Either attributes of a resource or a path. */
 export interface AccessQuestion {
   readonly user: RequestUser
-  readonly resourceAttributes?: Readonly<Record<string, unknown>> | undefined
-  readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string } | undefined
+  readonly resourceAttributes?: ResourceAttributes | undefined
+  readonly nonResourceAttributes?: NonResourceAttributes | undefined
 }
 
 interface AccessAnswer {
@@ -30,58 +38,47 @@ export interface Reviewers {
   readonly reviewRules: (user: RequestUser) => object
 }
 
-type Spec = Readonly<Record<string, unknown>>
-
 /** Answers a review: the object with its status. */
 export async function answerReview(
   reviewers: Reviewers,
-  resource: Resource,
-  asked: ApiObject,
+  { group, version, kind }: Resource,
+  document: Document,
   user: RequestUser,
 ): Promise<ApiObject> {
-  const spec = (asked['spec'] ?? {}) as Spec
-  switch (resource.kind) {
+  const decode = <N extends string>(typeName: N) => decodeBody(document, { group, version, kind, typeName }).object
+  switch (kind) {
     case 'SelfSubjectReview':
-      return { ...asked, status: { userInfo: toUserInfo(user) } }
+      return { ...decode(kind), status: { userInfo: toUserInfo(user) } }
     case 'TokenReview': {
-      const audiences = (spec['audiences'] ?? []) as readonly string[]
-      const answer = await reviewers.reviewToken((spec['token'] as string | undefined) ?? '', audiences)
+      const asked = decode(kind)
+      const answer = await reviewers.reviewToken(asked.spec.token, asked.spec.audiences ?? [])
       return { ...asked, status: { ...answer, user: answer.user && toUserInfo(answer.user) } }
     }
     case 'SelfSubjectRulesReview':
-      // Rules hold in all namespaces, so nothing that is asked makes a difference.
-      return { ...asked, status: reviewers.reviewRules(user) }
+      // The rules are the same in all namespaces, so the answer does not depend on the one that is asked for.
+      return { ...decode(kind), status: reviewers.reviewRules(user) }
+    case 'SelfSubjectAccessReview': {
+      const asked = decode(kind)
+      return { ...asked, status: await reviewers.reviewAccess(toQuestion(asked.spec, user)) }
+    }
     default: {
-      const isSelf = resource.kind === 'SelfSubjectAccessReview'
-      return { ...asked, status: await reviewers.reviewAccess(toQuestion(spec, isSelf ? user : toUser(spec))) }
+      const asked = decode('SubjectAccessReview')
+      return { ...asked, status: await reviewers.reviewAccess(toQuestion(asked.spec, toUser(asked.spec))) }
     }
   }
 }
 
-function toQuestion(spec: Spec, user: RequestUser): AccessQuestion {
-  const { resourceAttributes, nonResourceAttributes } = spec
+function toQuestion(
+  { resourceAttributes, nonResourceAttributes }: SelfSubjectAccessReviewSpec,
+  user: RequestUser,
+): AccessQuestion {
   if ((resourceAttributes === undefined) === (nonResourceAttributes === undefined)) {
     throw badRequest('exactly one of nonResourceAttributes or resourceAttributes must be specified')
   }
-  return {
-    user,
-    resourceAttributes: resourceAttributes as AccessQuestion['resourceAttributes'],
-    nonResourceAttributes: nonResourceAttributes as AccessQuestion['nonResourceAttributes'],
-  }
+  return { user, resourceAttributes, nonResourceAttributes }
 }
 
-function toUser(spec: Spec): RequestUser {
-  const {
-    user = '',
-    groups = [],
-    uid,
-    extra,
-  } = spec as {
-    user?: string
-    groups?: readonly string[]
-    uid?: string
-    extra?: Record<string, readonly string[]>
-  }
+function toUser({ user = '', groups = [], uid, extra }: SubjectAccessReviewSpec): RequestUser {
   if (user === '' && groups.length === 0) throw badRequest('at least one of user or group must be specified')
   return { name: user, groups, ...(uid !== undefined && { uid }), ...(extra && { extra }) }
 }

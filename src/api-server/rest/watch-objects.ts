@@ -9,7 +9,7 @@ import { CompactedError } from '../store/store-errors.ts'
 import { atVersion } from '../store/transaction.ts'
 import { isSelected, readVersion } from './list-objects.ts'
 import type { Selection } from './list-objects.ts'
-import { apiVersionOf, presentObject, presentText, toTable } from './present.ts'
+import { apiVersionOf, presentText, toPartial, toTable } from './present.ts'
 import type { Presentation } from './present.ts'
 import { isTrue, readNumber } from './request-info.ts'
 import { WatchSignal } from './watch-signal.ts'
@@ -174,7 +174,7 @@ class Frames {
       this.#how.form === 'Table'
         ? toTable({ ...this.#how, now: 0 }, [], metadata, false)
         : this.#how.form === 'PartialObjectMetadata'
-          ? presentObject({ ...this.#how, now: 0 }, { kind: '', apiVersion: '', metadata } as unknown as ApiObject)
+          ? toPartial({ metadata })
           : { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata }
     return `${JSON.stringify({ type: 'BOOKMARK', object })}\n`
   }

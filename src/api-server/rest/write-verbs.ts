@@ -2,7 +2,7 @@ import { badRequest, methodNotAllowed, pathNotFound } from '../api-error.ts'
 import type { ChangeSet } from '../lifecycle/change-set.ts'
 import { createObject } from '../lifecycle/create-object.ts'
 import { updateObject } from '../lifecycle/update-object.ts'
-import type { Resource, Subresource } from '../kinds/resource.ts'
+import type { ExpectedType, Resource, Subresource } from '../kinds/resource.ts'
 import type { ApiObject, ObjectKey } from '../store/api-object.ts'
 import { negotiateForm } from './accept.ts'
 import { changeObjects, readDryRun } from './api-context.ts'
@@ -10,7 +10,7 @@ import type { ApiDeps } from './api-context.ts'
 import { jsonResponse } from './api-request.ts'
 import type { ApiRequest, ApiResponse } from './api-request.ts'
 import { applyFieldValidation, decodeBody, readDocument, readJson } from './decode-body.ts'
-import type { DecodedBody, ExpectedType } from './decode-body.ts'
+import type { DecodedBody } from './decode-body.ts'
 import { applyPatch, patchKindOf } from './patch/apply-patch.ts'
 import { fromStored, presentObject } from './present.ts'
 import type { RequestInfo } from './request-info.ts'
@@ -94,7 +94,7 @@ async function readObject(asked: ResourceRequest): Promise<DecodedBody> {
 }
 
 /** What a body of the request has to be. */
-export function typeOf({ resource, subresource }: ResourceRequest): ExpectedType {
+function typeOf({ resource, subresource }: ResourceRequest): ExpectedType {
   return subresource?.kind ?? resource
 }
 

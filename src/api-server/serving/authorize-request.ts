@@ -1,7 +1,7 @@
 import { ApiError } from '../api-error.ts'
 import { authorize } from '../auth/authorize.ts'
 import { impersonate } from '../auth/impersonate.ts'
-import type { ObjectReader } from '../auth/object-reader.ts'
+import type { ObjectReader } from '../kinds/object-reader.ts'
 import { toAttributes } from '../auth/request-attributes.ts'
 import type { RequestAttributes } from '../auth/request-attributes.ts'
 import { ANONYMOUS } from '../auth/user-names.ts'

@@ -1,4 +1,5 @@
 import type { SigningRequests } from '../pki/run-certificate-signer.ts'
+import { createObjectReader } from '../kinds/object-reader.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { Api } from '../rest/create-api.ts'
 import type { ApiObject } from '../store/api-object.ts'
@@ -10,13 +11,14 @@ const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 
 /** The certificate requests of a store, read directly and written through its API. */
 export function createSigningRequests(store: ObjectStore, api: Api, user: RequestUser): SigningRequests {
+  const objects = createObjectReader(store)
   const put = async (request: ApiObject, subresource: string) => {
     const target = `${PATH}/${encodeURIComponent(request.metadata.name ?? '')}/${subresource}`
     await unlessChanged(callApi(api, user, { method: 'PUT', target, body: request }))
   }
   return {
-    list: () => store.list({ resource: RESOURCE }).map(({ object }) => object),
-    findNode: (name) => store.get({ resource: 'nodes', namespace: '', name })?.object,
+    list: () => objects.list(RESOURCE),
+    findNode: (name) => objects.get({ resource: 'nodes', namespace: '', name }),
     onChange(wake) {
       const stops = [store.onChange(RESOURCE, wake), store.onChange('nodes', wake)]
       return () => stops.forEach((stop) => stop())
@@ -28,7 +30,7 @@ export function createSigningRequests(store: ObjectStore, api: Api, user: Reques
   }
 }
 
-/** Someone else was faster; the change that they made brings the next look. */
+/** Another client was faster; its change wakes the signer again. */
 async function unlessChanged(call: Promise<void>): Promise<void> {
   try {
     await call

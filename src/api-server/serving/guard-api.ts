@@ -2,8 +2,8 @@ import type { Clock } from '../../base/async/clock.ts'
 import { ApiError } from '../api-error.ts'
 import { issueToken } from '../auth/issue-token.ts'
 import type { TokenSigner } from '../auth/json-web-token.ts'
-import type { ObjectReader } from '../auth/object-reader.ts'
-import type { TokenRequestSpec } from '../auth/token-request.ts'
+import type { ObjectReader } from '../kinds/object-reader.ts'
+import { TOKEN_REQUEST } from '../kinds/rules/passed-subresources.ts'
 import { jsonResponse } from '../rest/api-request.ts'
 import type { ApiRequest, ApiResponse } from '../rest/api-request.ts'
 import type { Api } from '../rest/create-api.ts'
@@ -76,15 +76,9 @@ async function answerToken(
   request: ApiRequest,
   { namespace, name }: RequestInfo,
 ): Promise<ApiResponse> {
-  const type = {
-    group: 'authentication.k8s.io',
-    version: 'v1',
-    kind: 'TokenRequest',
-    typeName: 'authentication.TokenRequest',
-  }
-  const { object } = decodeBody(await readDocument(request, type), type)
+  const { object } = decodeBody(await readDocument(request, TOKEN_REQUEST), TOKEN_REQUEST)
   const { signer, objects, newUid } = deps
-  const spec = (object['spec'] ?? {}) as TokenRequestSpec
+  const { spec = {} } = object
   const answer = issueToken(
     { signer, objects, newUid, now: deps.clock.now() },
     { user: request.user, namespace, name, spec },

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { createObjectReader } from '../kinds/object-reader.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { Api } from '../rest/create-api.ts'
 import type { ObjectStore } from '../store/object-store.ts'
@@ -36,8 +37,8 @@ export async function runRootCertificates(deps: RootCertificateDeps, signal: Abo
 
 async function writeAll(deps: RootCertificateDeps): Promise<boolean> {
   let isDone = true
-  for (const { object } of deps.store.list({ resource: 'namespaces' })) {
-    const { name: namespace = '', deletionTimestamp } = object.metadata
+  for (const { metadata } of createObjectReader(deps.store).list('namespaces')) {
+    const { name: namespace = '', deletionTimestamp } = metadata
     if (deletionTimestamp !== undefined) continue
     try {
       await writeOne(deps, namespace)
@@ -50,13 +51,13 @@ async function writeAll(deps: RootCertificateDeps): Promise<boolean> {
 }
 
 async function writeOne({ store, api, user, pem }: RootCertificateDeps, namespace: string): Promise<void> {
-  const present = store.get({ resource: 'configmaps', namespace, name: NAME })?.object
+  const present = createObjectReader(store).get({ resource: 'configmaps', namespace, name: NAME })
   const data = { [KEY]: pem }
   const target = `/api/v1/namespaces/${namespace}/configmaps`
   if (present === undefined) {
     const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: NAME }, data }
     return await callApi(api, user, { method: 'POST', target, body })
   }
-  if ((present['data'] as Record<string, string> | undefined)?.[KEY] === pem) return
+  if (present.data?.[KEY] === pem) return
   await callApi(api, user, { method: 'PUT', target: `${target}/${NAME}`, body: { ...present, data } })
 }

@@ -1,16 +1,24 @@
 import type { ObjectMeta } from '../../model/generated/core-v1.ts'
 
-/** Any object of the API as it is kept and sent: decoded by its schema, shared, so never changed in place. */
+/**
+ * Any object of the API as it is kept and sent: decoded by its schema, shared, so never changed in place. The store and the verbs
+ * know no more of it than this; the rules of a kind know its type.
+ */
 export interface ApiObject {
   readonly apiVersion: string
   readonly kind: string
   readonly metadata: ObjectMeta
-  readonly [field: string]: unknown
+  /** As its kind has them; here they are only passed on and compared. */
+  readonly spec?: unknown
+  readonly status?: unknown
 }
 
+/** An object of a generated type, such as Pod, with the parts that every object of this API has. */
+export type ObjectOf<T> = T & ApiObject
+
 /** Names one object. A resource of another group than the core's has its group behind it: "leases.coordination.k8s.io". */
-export interface ObjectKey {
-  readonly resource: string
+export interface ObjectKey<R extends string = string> {
+  readonly resource: R
   /** Empty for what belongs to no namespace. */
   readonly namespace: string
   readonly name: string
@@ -19,14 +27,14 @@ export interface ObjectKey {
 /** An object as the store has it. */
 export interface StoredObject {
   readonly key: ObjectKey
-  /** The version at which it came to be as it is; the text of it is in the object's metadata. */
+  /** The version at which it got its present content; the object's metadata has it as text. */
   readonly version: number
   /** The object as JSON, to be sent as it is. */
   readonly text: string
   readonly object: ApiObject
 }
 
-/** One change, as watches tell it. */
+/** One change, as watches report it. */
 export interface StoreEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
   readonly key: ObjectKey

@@ -27,7 +27,7 @@ async function open(t: TestContext, folder = folderFor(t), limits: Partial<Store
 }
 
 function configMap(name: string, value = ''): ApiObject {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'a' }, data: { value } }
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'a' }, spec: { value } }
 }
 
 function put(store: ObjectStore, name: string, value = '', resource = 'configmaps'): Promise<ApiObject> {
@@ -39,7 +39,7 @@ function names(store: ObjectStore, version?: number): string[] {
 }
 
 function valueOf(object: ApiObject): string {
-  return (object['data'] as { value: string }).value
+  return (object.spec as { value: string }).value
 }
 
 describe('ObjectStore', () => {

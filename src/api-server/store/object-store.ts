@@ -74,8 +74,7 @@ export class ObjectStore implements Disposable {
     this.#backupPath = deps.backupPath
     this.#version = this.#info('version')
     this.#compacted = this.#info('compacted')
-    for (const { bytes } of this.#statements.history.iterate() as Iterable<{ bytes: number }>)
-      this.#countReplaced(bytes)
+    for (const { bytes } of this.#statements.history.iterate()) this.#countReplaced(bytes)
   }
 
   /** The version of the last change. */
@@ -108,13 +107,11 @@ export class ObjectStore implements Disposable {
     const after = page.after ?? { namespace: '', name: '' }
     if (version < this.#version) {
       const bounds = [resource, namespace ?? null, namespace ?? null, after.namespace, after.name] as const
-      return this.#statements.listAt.all(...bounds, version, version, limit) as unknown as VersionRow[]
+      return this.#statements.listAt.all(...bounds, version, version, limit)
     }
-    const rows =
-      namespace === undefined
-        ? this.#statements.list.all(resource, after.namespace, after.name, limit)
-        : this.#statements.listOf.all(resource, namespace, after.name, limit)
-    return rows as unknown as VersionRow[]
+    return namespace === undefined
+      ? this.#statements.list.all(resource, after.namespace, after.name, limit)
+      : this.#statements.listOf.all(resource, namespace, after.name, limit)
   }
 
   /** The first changes of a resource after a version. Throws CompactedError when some of them are forgotten. */
@@ -122,8 +119,7 @@ export class ObjectStore implements Disposable {
     if (version < this.#compacted) throw new CompactedError(version, this.#compacted)
     const recent = this.#recentOf(resource).after(version, limit)
     if (recent !== undefined) return recent
-    const rows = this.#statements.changes.all(resource, version, limit) as unknown as ChangeRow[]
-    return rows.map((row) => this.#toEvent(row))
+    return this.#statements.changes.all(resource, version, limit).map((row) => this.#toEvent(row))
   }
 
   /** Calls back after each change of a resource, until the result is called. */
@@ -230,7 +226,7 @@ export class ObjectStore implements Disposable {
     if (this.#replaced.versions <= historyVersions && this.#replaced.bytes <= historyBytes) return
     let { versions, bytes } = this.#replaced
     let upTo = this.#compacted
-    for (const row of this.#statements.history.iterate() as Iterable<{ until: number; bytes: number }>) {
+    for (const row of this.#statements.history.iterate()) {
       if (versions <= historyVersions * KEPT_SHARE && bytes <= historyBytes * KEPT_SHARE) break
       versions--
       bytes -= row.bytes
@@ -274,6 +270,6 @@ export class ObjectStore implements Disposable {
   }
 
   #info(name: string): number {
-    return (this.#statements.getInfo.get(name) as { value: number } | undefined)?.value ?? 0
+    return this.#statements.getInfo.get(name)?.value ?? 0
   }
 }

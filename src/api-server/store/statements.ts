@@ -1,7 +1,9 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
+
+type Columns = Readonly<Record<string, SQLOutputValue | Uint8Array>>
 
 /** A row of the table of versions. */
-export interface VersionRow {
+export type VersionRow = {
   readonly version: number
   readonly resource: string
   readonly namespace: string
@@ -11,7 +13,7 @@ export interface VersionRow {
 }
 
 /** A change with the row that it replaced. */
-export interface ChangeRow extends VersionRow {
+export type ChangeRow = VersionRow & {
   readonly previousVersion: number | null
   readonly previousValue: string | Uint8Array | null
 }
@@ -19,37 +21,47 @@ export interface ChangeRow extends VersionRow {
 const COLUMNS = 'version, resource, namespace, name, until, value'
 const AFTER = 'resource = ? AND (? IS NULL OR namespace = ?) AND (namespace, name) > (?, ?)'
 
+/** A prepared statement with the type of its rows, which its SQL determines. */
+interface Query<Row> {
+  get(...parameters: readonly SQLInputValue[]): Row | undefined
+  all(...parameters: readonly SQLInputValue[]): Row[]
+  iterate(...parameters: readonly SQLInputValue[]): Iterable<Row>
+}
+
 /** Every statement that the store uses, prepared once. */
 export interface Statements {
-  readonly get: StatementSync
-  readonly list: StatementSync
-  readonly listOf: StatementSync
-  readonly listAt: StatementSync
+  readonly get: Query<VersionRow>
+  readonly list: Query<VersionRow>
+  readonly listOf: Query<VersionRow>
+  readonly listAt: Query<VersionRow>
   readonly insert: StatementSync
   readonly replace: StatementSync
-  readonly changes: StatementSync
-  readonly owned: StatementSync
-  readonly count: StatementSync
+  readonly changes: Query<ChangeRow>
+  readonly owned: Query<VersionRow>
+  readonly count: Query<{ readonly count: number }>
   readonly setInfo: StatementSync
-  readonly getInfo: StatementSync
-  readonly pages: StatementSync
-  readonly history: StatementSync
+  readonly getInfo: Query<{ readonly value: number }>
+  readonly pages: Query<{ readonly bytes: number; readonly free: number }>
+  readonly history: Query<{ readonly until: number; readonly bytes: number }>
   readonly forget: StatementSync
 }
 
 export function prepareStatements(database: DatabaseSync): Statements {
   const prepare = (sql: string) => database.prepare(sql)
+  const query = <Row extends Columns>(sql: string) => toQuery<Row>(prepare(sql))
   return {
-    get: prepare(`SELECT ${COLUMNS} FROM versions WHERE until IS NULL AND resource = ? AND namespace = ? AND name = ?`),
-    list: prepare(
+    get: query<VersionRow>(
+      `SELECT ${COLUMNS} FROM versions WHERE until IS NULL AND resource = ? AND namespace = ? AND name = ?`,
+    ),
+    list: query<VersionRow>(
       `SELECT ${COLUMNS} FROM versions WHERE until IS NULL AND resource = ? AND (namespace, name) > (?, ?)
        ORDER BY namespace, name LIMIT ?`,
     ),
-    listOf: prepare(
+    listOf: query<VersionRow>(
       `SELECT ${COLUMNS} FROM versions WHERE until IS NULL AND resource = ? AND namespace = ? AND name > ?
        ORDER BY name LIMIT ?`,
     ),
-    listAt: prepare(
+    listAt: query<VersionRow>(
       `SELECT ${COLUMNS} FROM versions WHERE ${AFTER} AND version <= ? AND (until IS NULL OR until > ?)
        ORDER BY namespace, name LIMIT ?`,
     ),
@@ -57,25 +69,35 @@ export function prepareStatements(database: DatabaseSync): Statements {
       'INSERT INTO versions (version, resource, namespace, name, until, owners, value) VALUES (?, ?, ?, ?, ?, ?, ?)',
     ),
     replace: prepare('UPDATE versions SET until = ?, owners = NULL WHERE version = ?'),
-    changes: prepare(
+    changes: query<ChangeRow>(
       `SELECT v.version, v.resource, v.namespace, v.name, v.until, v.value,
               p.version AS previousVersion, p.value AS previousValue
        FROM versions v LEFT JOIN versions p ON p.until = v.version AND p.version < v.version
        WHERE v.resource = ? AND v.version > ? ORDER BY v.version LIMIT ?`,
     ),
-    owned: prepare(`SELECT ${COLUMNS} FROM versions WHERE until IS NULL AND owners IS NOT NULL AND instr(owners, ?)`),
-    count: prepare(
+    owned: query<VersionRow>(
+      `SELECT ${COLUMNS} FROM versions WHERE until IS NULL AND owners IS NOT NULL AND instr(owners, ?)`,
+    ),
+    count: query<{ readonly count: number }>(
       'SELECT count(*) AS count FROM versions WHERE until IS NULL AND resource = ? AND (? IS NULL OR namespace = ?)',
     ),
     setInfo: prepare('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)'),
-    getInfo: prepare('SELECT value FROM facts WHERE name = ?'),
-    pages: prepare(
+    getInfo: query<{ readonly value: number }>('SELECT value FROM facts WHERE name = ?'),
+    pages: query<{ readonly bytes: number; readonly free: number }>(
       `SELECT (page_count - freelist_count) * page_size AS bytes, freelist_count AS free
        FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
     ),
-    history: prepare(
+    history: query<{ readonly until: number; readonly bytes: number }>(
       'SELECT until, coalesce(octet_length(value), 0) AS bytes FROM versions WHERE until IS NOT NULL ORDER BY until',
     ),
     forget: prepare('DELETE FROM versions WHERE until IS NOT NULL AND until <= ?'),
+  }
+}
+
+function toQuery<Row extends Columns>(statement: StatementSync): Query<Row> {
+  return {
+    get: (...parameters) => statement.get(...parameters) as Row | undefined,
+    all: (...parameters) => statement.all(...parameters) as Row[],
+    iterate: (...parameters) => statement.iterate(...parameters) as Iterable<Row>,
   }
 }

@@ -1,5 +1,5 @@
 import type { ApiObject, ObjectKey, StoredObject, StoreEvent } from './api-object.ts'
-import type { Statements, VersionRow } from './statements.ts'
+import type { Statements } from './statements.ts'
 import { StoreFullError } from './store-errors.ts'
 import type { ValueCodec } from './value-codec.ts'
 
@@ -59,9 +59,7 @@ export class DatabaseTransaction implements StoreTransaction {
   }
 
   get(key: ObjectKey): StoredObject | undefined {
-    const row = this.#deps.statements.get.get(key.resource, key.namespace, key.name) as unknown as
-      | VersionRow
-      | undefined
+    const row = this.#deps.statements.get.get(key.resource, key.namespace, key.name)
     return row === undefined ? undefined : this.#deps.codec.toStored(row)
   }
 
@@ -71,21 +69,21 @@ export class DatabaseTransaction implements StoreTransaction {
       scope.namespace === undefined
         ? statements.list.all(scope.resource, '', '', -1)
         : statements.listOf.all(scope.resource, scope.namespace, '', -1)
-    return (rows as unknown as VersionRow[]).map((row) => codec.toStored(row))
+    return rows.map((row) => codec.toStored(row))
   }
 
   ownedBy(uid: string): readonly StoredObject[] {
-    const rows = this.#deps.statements.owned.all(` ${uid} `) as unknown as VersionRow[]
-    return rows.map((row) => this.#deps.codec.toStored(row))
+    const { statements, codec } = this.#deps
+    return statements.owned.all(` ${uid} `).map((row) => codec.toStored(row))
   }
 
   count({ resource, namespace = null }: { resource: string; namespace?: string | null | undefined }): number {
-    return (this.#deps.statements.count.get(resource, namespace, namespace) as { count: number }).count
+    return this.#deps.statements.count.get(resource, namespace, namespace)?.count ?? 0
   }
 
   put(key: ObjectKey, object: ApiObject): ApiObject {
     const { statements, codec, maxBytes } = this.#deps
-    const { bytes } = statements.pages.get() as { bytes: number }
+    const bytes = statements.pages.get()?.bytes ?? 0
     if (bytes > maxBytes) throw new StoreFullError(bytes, maxBytes)
     const before = this.get(key)
     const version = ++this.#version

@@ -8,7 +8,7 @@ export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort'
 const COUNTED = ['cpu', 'memory'] as const
 
 /** How much a pod is promised, from its cpu and memory alone. What the API server says stands, since the class never changes. */
-export function computeQosClass(pod: Pod): QosClass {
+export function computeQosClass(pod: Pick<Pod, 'spec' | 'status'>): QosClass {
   const said = pod.status?.qosClass
   if (said === 'Guaranteed' || said === 'Burstable' || said === 'BestEffort') return said
   const { resources, containers, initContainers = [] } = pod.spec

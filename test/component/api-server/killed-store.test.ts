@@ -51,7 +51,7 @@ async function storm(folder: string, round: number): Promise<Outcome> {
 
 function valuesOf(store: ObjectStore, key: string): readonly [string, string] {
   const [resource = '', name = ''] = key.split('/')
-  const valueIn = (namespace: string) => (store.get({ resource, namespace, name })?.object['value'] ?? '-') as string
+  const valueIn = (namespace: string) => (store.get({ resource, namespace, name })?.object.spec ?? '-') as string
   return [valueIn('left'), valueIn('right')]
 }
 

@@ -19,7 +19,7 @@ const store = await openObjectStore(
 )
 
 function object(name: string, value: string): ApiObject {
-  return { apiVersion: 'v1', kind: 'X', metadata: { name }, value, padding: 'x'.repeat(500) }
+  return { apiVersion: 'v1', kind: 'X', metadata: { name }, spec: value, status: 'x'.repeat(500) }
 }
 
 async function write(resource: string, name: string, value: string): Promise<void> {

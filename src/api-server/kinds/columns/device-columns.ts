@@ -1,37 +1,26 @@
-import type { ApiObject } from '../../store/api-object.ts'
+import type { ResourceResourceClaim, ResourceSlice } from '../../../model/generated/api-groups.ts'
+import type { ObjectOf } from '../../store/api-object.ts'
 import { ageOf, columnsOf } from '../table-columns.ts'
 import type { TableColumns } from '../table-columns.ts'
 
-interface ClaimStatus {
-  readonly allocation?: object
-  readonly reservedFor?: readonly unknown[]
-}
-
-interface SliceSpec {
-  readonly nodeName?: string
-  readonly driver?: string
-  readonly pool?: { readonly name?: string }
-}
-
-export const resourceClaimColumns: TableColumns = {
+export const resourceClaimColumns: TableColumns<ObjectOf<ResourceResourceClaim>> = {
   columns: columnsOf('Name', 'State', 'Age'),
-  cells: (object, now) => [object.metadata.name ?? '', stateOf(object), ageOf(object, now)],
+  cells: (claim, now) => [claim.metadata.name ?? '', stateOf(claim), ageOf(claim, now)],
 }
 
-export const resourceSliceColumns: TableColumns = {
+export const resourceSliceColumns: TableColumns<ObjectOf<ResourceSlice>> = {
   columns: columnsOf('Name', 'Node', 'Driver', 'Pool', 'Age'),
-  cells: (object, now) => {
-    const { nodeName = '<unset>', driver = '', pool } = (object['spec'] ?? {}) as SliceSpec
-    return [object.metadata.name ?? '', nodeName, driver, pool?.name ?? '', ageOf(object, now)]
+  cells: (slice, now) => {
+    const { nodeName = '<unset>', driver, pool } = slice.spec
+    return [slice.metadata.name ?? '', nodeName, driver, pool.name, ageOf(slice, now)]
   },
 }
 
-function stateOf(object: ApiObject): string {
-  const { allocation, reservedFor = [] } = (object['status'] ?? {}) as ClaimStatus
+function stateOf({ metadata, status }: ObjectOf<ResourceResourceClaim>): string {
   const states = [
-    ...(object.metadata.deletionTimestamp === undefined ? [] : ['deleted']),
-    ...(allocation === undefined ? [] : ['allocated']),
-    ...(reservedFor.length === 0 ? [] : ['reserved']),
+    ...(metadata.deletionTimestamp === undefined ? [] : ['deleted']),
+    ...(status?.allocation === undefined ? [] : ['allocated']),
+    ...((status?.reservedFor ?? []).length === 0 ? [] : ['reserved']),
   ]
   return states.length === 0 ? 'pending' : states.join(',')
 }

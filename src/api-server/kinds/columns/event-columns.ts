@@ -1,9 +1,10 @@
 import type { Event } from '../../../model/generated/core-v1.ts'
+import type { ObjectOf } from '../../store/api-object.ts'
 import { columnsOf, timeSince } from '../table-columns.ts'
 import type { TableColumns } from '../table-columns.ts'
 
 /** The rows of `kubectl get events`, of an event in its stored form. */
-export const eventColumns: TableColumns = {
+export const eventColumns: TableColumns<ObjectOf<Event>> = {
   columns: columnsOf(
     'Last Seen',
     'Type',
@@ -16,8 +17,7 @@ export const eventColumns: TableColumns = {
     'Count:wide',
     'Name:wide',
   ),
-  cells: (object, now) => {
-    const event = object as unknown as Event
+  cells: (event, now) => {
     const { first, last } = timesOf(event, now)
     const about = event.involvedObject
     return [
@@ -30,7 +30,7 @@ export const eventColumns: TableColumns = {
       (event.message ?? '').trim(),
       first,
       String(event.series?.count ?? event.count ?? 1),
-      object.metadata.name ?? '',
+      event.metadata.name ?? '',
     ]
   },
 }

@@ -1,4 +1,5 @@
 import type { Node } from '../../../model/generated/core-v1.ts'
+import type { ObjectOf } from '../../store/api-object.ts'
 import { ageOf, columnsOf } from '../table-columns.ts'
 import type { TableColumns } from '../table-columns.ts'
 
@@ -6,7 +7,7 @@ const ROLE_LABEL = 'node-role.kubernetes.io/'
 const OLD_ROLE_LABEL = 'kubernetes.io/role'
 
 /** The rows of `kubectl get nodes`. */
-export const nodeColumns: TableColumns = {
+export const nodeColumns: TableColumns<ObjectOf<Node>> = {
   columns: columnsOf(
     'Name',
     'Status',
@@ -19,14 +20,13 @@ export const nodeColumns: TableColumns = {
     'Kernel-Version:wide',
     'Container-Runtime:wide',
   ),
-  cells: (object, now) => {
-    const node = object as unknown as Node
+  cells: (node, now) => {
     const info = node.status?.nodeInfo
     return [
-      object.metadata.name ?? '',
+      node.metadata.name ?? '',
       statusOf(node),
       rolesOf(node),
-      ageOf(object, now),
+      ageOf(node, now),
       info?.kubeletVersion ?? '',
       addressOf(node, 'InternalIP'),
       addressOf(node, 'ExternalIP'),

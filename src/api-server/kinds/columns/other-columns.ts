@@ -1,78 +1,68 @@
-import type { ApiObject } from '../../store/api-object.ts'
+import type {
+  CertificateSigningRequest,
+  CertificateSigningRequestStatus,
+  CSIDriver,
+  CSINode,
+  Lease,
+  PriorityClass,
+  RuntimeClass,
+  VolumeAttachment,
+} from '../../../model/generated/api-groups.ts'
+import type { ConfigMap, Namespace, Secret, ServiceAccount } from '../../../model/generated/core-v1.ts'
+import type { ApiObject, ObjectOf } from '../../store/api-object.ts'
 import { ageOf, columnsOf, formatDuration } from '../table-columns.ts'
 import type { TableColumns } from '../table-columns.ts'
 
-function nameOf(object: ApiObject): string {
-  return object.metadata.name ?? ''
+function nameOf({ metadata }: ApiObject): string {
+  return metadata.name ?? ''
 }
 
-function sizeOf(value: unknown): number {
-  if (Array.isArray(value)) return value.length
-  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0
+function sizeOf(map: object | undefined): number {
+  return Object.keys(map ?? {}).length
 }
 
-function fieldsIn(object: ApiObject, field: 'spec' | 'status'): Readonly<Record<string, unknown>> {
-  return (object[field] ?? {}) as Readonly<Record<string, unknown>>
-}
-
-function shown(value: unknown, ifAbsent = ''): string {
-  return typeof value === 'string' ? value : ifAbsent
-}
-
-function joined(value: unknown, ifEmpty: string): string {
-  return Array.isArray(value) && value.length > 0 ? value.join(',') : ifEmpty
-}
-
-export const namespaceColumns: TableColumns = {
+export const namespaceColumns: TableColumns<ObjectOf<Namespace>> = {
   columns: columnsOf('Name', 'Status', 'Age'),
-  cells: (object, now) => [nameOf(object), shown(fieldsIn(object, 'status')['phase']), ageOf(object, now)],
+  cells: (namespace, now) => [nameOf(namespace), namespace.status?.phase ?? '', ageOf(namespace, now)],
 }
 
-export const configMapColumns: TableColumns = {
+export const configMapColumns: TableColumns<ObjectOf<ConfigMap>> = {
   columns: columnsOf('Name', 'Data', 'Age'),
-  cells: (object, now) => [
-    nameOf(object),
-    String(sizeOf(object['data']) + sizeOf(object['binaryData'])),
-    ageOf(object, now),
-  ],
+  cells: (map, now) => [nameOf(map), String(sizeOf(map.data) + sizeOf(map.binaryData)), ageOf(map, now)],
 }
 
-export const secretColumns: TableColumns = {
+export const secretColumns: TableColumns<ObjectOf<Secret>> = {
   columns: columnsOf('Name', 'Type', 'Data', 'Age'),
-  cells: (object, now) => [nameOf(object), shown(object['type']), String(sizeOf(object['data'])), ageOf(object, now)],
+  cells: (secret, now) => [nameOf(secret), secret.type ?? '', String(sizeOf(secret.data)), ageOf(secret, now)],
 }
 
-export const serviceAccountColumns: TableColumns = {
+export const serviceAccountColumns: TableColumns<ObjectOf<ServiceAccount>> = {
   columns: columnsOf('Name', 'Secrets', 'Age'),
-  cells: (object, now) => [nameOf(object), String(sizeOf(object['secrets'])), ageOf(object, now)],
+  cells: (account, now) => [nameOf(account), String(account.secrets?.length ?? 0), ageOf(account, now)],
 }
 
-export const leaseColumns: TableColumns = {
+export const leaseColumns: TableColumns<ObjectOf<Lease>> = {
   columns: columnsOf('Name', 'Holder', 'Age'),
-  cells: (object, now) => [
-    nameOf(object),
-    shown(fieldsIn(object, 'spec')['holderIdentity'], '<none>'),
-    ageOf(object, now),
-  ],
+  cells: (lease, now) => [nameOf(lease), lease.spec?.holderIdentity ?? '<none>', ageOf(lease, now)],
 }
 
-export const runtimeClassColumns: TableColumns = {
+export const runtimeClassColumns: TableColumns<ObjectOf<RuntimeClass>> = {
   columns: columnsOf('Name', 'Handler', 'Age'),
-  cells: (object, now) => [nameOf(object), shown(object['handler']), ageOf(object, now)],
+  cells: (runtimeClass, now) => [nameOf(runtimeClass), runtimeClass.handler, ageOf(runtimeClass, now)],
 }
 
-export const priorityClassColumns: TableColumns = {
+export const priorityClassColumns: TableColumns<ObjectOf<PriorityClass>> = {
   columns: columnsOf('Name', 'Value:integer', 'Global-Default:boolean', 'Age', 'PreemptionPolicy'),
-  cells: (object, now) => [
-    nameOf(object),
-    Number(object['value'] ?? 0),
-    object['globalDefault'] === true,
-    ageOf(object, now),
-    shown(object['preemptionPolicy']),
+  cells: (priorityClass, now) => [
+    nameOf(priorityClass),
+    priorityClass.value,
+    priorityClass.globalDefault === true,
+    ageOf(priorityClass, now),
+    priorityClass.preemptionPolicy ?? '',
   ],
 }
 
-export const csiDriverColumns: TableColumns = {
+export const csiDriverColumns: TableColumns<ObjectOf<CSIDriver>> = {
   columns: columnsOf(
     'Name',
     'AttachRequired:boolean',
@@ -83,63 +73,60 @@ export const csiDriverColumns: TableColumns = {
     'Modes',
     'Age',
   ),
-  cells: (object, now) => {
-    const spec = fieldsIn(object, 'spec')
-    const tokens = (spec['tokenRequests'] ?? []) as readonly { readonly audience: string }[]
+  cells: (driver, now) => {
+    const { spec } = driver
+    const tokens = spec.tokenRequests ?? []
     return [
-      nameOf(object),
-      spec['attachRequired'] !== false,
-      spec['podInfoOnMount'] === true,
-      spec['storageCapacity'] === true,
+      nameOf(driver),
+      spec.attachRequired !== false,
+      spec.podInfoOnMount === true,
+      spec.storageCapacity === true,
       tokens.length === 0 ? '<unset>' : tokens.map(({ audience }) => audience).join(','),
-      spec['requiresRepublish'] === true,
-      joined(spec['volumeLifecycleModes'], '<none>'),
-      ageOf(object, now),
+      spec.requiresRepublish === true,
+      (spec.volumeLifecycleModes ?? []).join(',') || '<none>',
+      ageOf(driver, now),
     ]
   },
 }
 
-export const csiNodeColumns: TableColumns = {
+export const csiNodeColumns: TableColumns<ObjectOf<CSINode>> = {
   columns: columnsOf('Name', 'Drivers:integer', 'Age'),
-  cells: (object, now) => [nameOf(object), sizeOf(fieldsIn(object, 'spec')['drivers']), ageOf(object, now)],
+  cells: (node, now) => [nameOf(node), node.spec.drivers.length, ageOf(node, now)],
 }
 
-export const volumeAttachmentColumns: TableColumns = {
+export const volumeAttachmentColumns: TableColumns<ObjectOf<VolumeAttachment>> = {
   columns: columnsOf('Name', 'Attacher', 'PV', 'Node', 'Attached:boolean', 'Age'),
-  cells: (object, now) => {
-    const spec = fieldsIn(object, 'spec')
-    const source = (spec['source'] ?? {}) as { readonly persistentVolumeName?: string }
+  cells: (attachment, now) => {
+    const { attacher, source, nodeName } = attachment.spec
     return [
-      nameOf(object),
-      shown(spec['attacher']),
+      nameOf(attachment),
+      attacher,
       source.persistentVolumeName ?? '',
-      shown(spec['nodeName']),
-      fieldsIn(object, 'status')['attached'] === true,
-      ageOf(object, now),
+      nodeName,
+      attachment.status?.attached === true,
+      ageOf(attachment, now),
     ]
   },
 }
 
-export const certificateSigningRequestColumns: TableColumns = {
+export const certificateSigningRequestColumns: TableColumns<ObjectOf<CertificateSigningRequest>> = {
   columns: columnsOf('Name', 'Age', 'SignerName', 'Requestor', 'RequestedDuration', 'Condition'),
-  cells: (object, now) => {
-    const spec = fieldsIn(object, 'spec')
-    const seconds = spec['expirationSeconds']
+  cells: (request, now) => {
+    const { signerName, username, expirationSeconds: seconds } = request.spec
     return [
-      nameOf(object),
-      ageOf(object, now),
-      shown(spec['signerName'], '<none>'),
-      shown(spec['username']),
-      typeof seconds === 'number' ? formatDuration(seconds * 1000) : '<none>',
-      requestCondition(fieldsIn(object, 'status')),
+      nameOf(request),
+      ageOf(request, now),
+      signerName,
+      username ?? '',
+      seconds === undefined ? '<none>' : formatDuration(seconds * 1000),
+      requestCondition(request.status ?? {}),
     ]
   },
 }
 
 /** "Approved,Issued", "Denied", "Approved,Failed" or "Pending". */
-function requestCondition(status: Readonly<Record<string, unknown>>): string {
-  const conditions = (status['conditions'] ?? []) as readonly { readonly type: string }[]
+function requestCondition({ conditions = [], certificate }: CertificateSigningRequestStatus): string {
   const has = (wanted: string) => conditions.some(({ type }) => type === wanted)
   const decided = has('Denied') ? 'Denied' : has('Approved') ? 'Approved' : 'Pending'
-  return [decided, ...(has('Failed') ? ['Failed'] : []), ...(status['certificate'] ? ['Issued'] : [])].join(',')
+  return [decided, ...(has('Failed') ? ['Failed'] : []), ...(certificate ? ['Issued'] : [])].join(',')
 }

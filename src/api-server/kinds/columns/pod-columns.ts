@@ -1,9 +1,10 @@
 import type { ContainerStatus, Pod } from '../../../model/generated/core-v1.ts'
+import type { ObjectOf } from '../../store/api-object.ts'
 import { ageOf, columnsOf, timeSince } from '../table-columns.ts'
 import type { TableColumns } from '../table-columns.ts'
 
 /** The rows of `kubectl get pods`. */
-export const podColumns: TableColumns = {
+export const podColumns: TableColumns<ObjectOf<Pod>> = {
   columns: columnsOf(
     'Name',
     'Ready',
@@ -15,16 +16,15 @@ export const podColumns: TableColumns = {
     'Nominated Node:wide',
     'Readiness Gates:wide',
   ),
-  cells: (object, now) => {
-    const pod = object as unknown as Pod
+  cells: (pod, now) => {
     const summary = summarize(pod)
     const ip = pod.status?.podIPs?.[0]?.ip || pod.status?.podIP
     return [
-      object.metadata.name ?? '',
+      pod.metadata.name ?? '',
       `${summary.ready}/${summary.total}`,
       statusWord(pod, summary),
       formatRestarts(summary, now),
-      ageOf(object, now),
+      ageOf(pod, now),
       ip || '<none>',
       pod.spec?.nodeName || '<none>',
       pod.status?.nominatedNodeName || '<none>',

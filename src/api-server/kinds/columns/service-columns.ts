@@ -1,31 +1,31 @@
 import type { Endpoints, Service, ServicePort } from '../../../model/generated/core-v1.ts'
+import type { ObjectOf } from '../../store/api-object.ts'
 import { ageOf, columnsOf, formatMap } from '../table-columns.ts'
 import type { TableColumns } from '../table-columns.ts'
 
 const MAX_ENDPOINTS = 3
 
 /** The rows of `kubectl get services`. */
-export const serviceColumns: TableColumns = {
+export const serviceColumns: TableColumns<ObjectOf<Service>> = {
   columns: columnsOf('Name', 'Type', 'Cluster-IP', 'External-IP', 'Port(s)', 'Age', 'Selector:wide'),
-  cells: (object, now) => {
-    const service = object as unknown as Service
+  cells: (service, now) => {
     return [
-      object.metadata.name ?? '',
+      service.metadata.name ?? '',
       service.spec?.type ?? '',
       service.spec?.clusterIPs?.[0] || service.spec?.clusterIP || '<none>',
       externalIps(service),
       portsOf(service.spec?.ports ?? []),
-      ageOf(object, now),
+      ageOf(service, now),
       formatMap(service.spec?.selector),
     ]
   },
 }
 
 /** The rows of `kubectl get endpoints`. */
-export const endpointsColumns: TableColumns = {
+export const endpointsColumns: TableColumns<ObjectOf<Endpoints>> = {
   columns: columnsOf('Name', 'Endpoints', 'Age'),
   cells: (object, now) => {
-    const all = ((object as unknown as Endpoints).subsets ?? []).flatMap(({ addresses = [], ports = [] }) =>
+    const all = (object.subsets ?? []).flatMap(({ addresses = [], ports = [] }) =>
       addresses.flatMap(({ ip }) => (ports.length === 0 ? [ip] : ports.map(({ port }) => `${ip}:${port}`))),
     )
     const shown = all.slice(0, MAX_ENDPOINTS).join(',')

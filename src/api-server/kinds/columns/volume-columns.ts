@@ -1,5 +1,5 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../model/generated/core-v1.ts'
-import type { ApiObject } from '../../store/api-object.ts'
+import type { ApiObject, ObjectOf } from '../../store/api-object.ts'
 import { ageOf, columnsOf } from '../table-columns.ts'
 import type { TableColumns } from '../table-columns.ts'
 
@@ -11,7 +11,7 @@ const SHORT_MODES: Readonly<Record<string, string>> = {
 }
 
 /** The rows of `kubectl get pv`. */
-export const persistentVolumeColumns: TableColumns = {
+export const persistentVolumeColumns: TableColumns<ObjectOf<PersistentVolume>> = {
   columns: columnsOf(
     'Name',
     'Capacity',
@@ -26,7 +26,7 @@ export const persistentVolumeColumns: TableColumns = {
     'VolumeMode:wide',
   ),
   cells: (object, now) => {
-    const { spec, status } = object as unknown as PersistentVolume
+    const { spec, status } = object
     const claim = spec?.claimRef
     return [
       object.metadata.name ?? '',
@@ -45,7 +45,7 @@ export const persistentVolumeColumns: TableColumns = {
 }
 
 /** The rows of `kubectl get pvc`. */
-export const persistentVolumeClaimColumns: TableColumns = {
+export const persistentVolumeClaimColumns: TableColumns<ObjectOf<PersistentVolumeClaim>> = {
   columns: columnsOf(
     'Name',
     'Status',
@@ -58,7 +58,7 @@ export const persistentVolumeClaimColumns: TableColumns = {
     'VolumeMode:wide',
   ),
   cells: (object, now) => {
-    const { spec, status } = object as unknown as PersistentVolumeClaim
+    const { spec, status } = object
     const isBound = Boolean(spec?.volumeName)
     return [
       object.metadata.name ?? '',

@@ -1,25 +1,27 @@
+import type {
+  CertificateSigningRequest,
+  CertificateSigningRequestStatus,
+  ClusterTrustBundle,
+} from '../../../model/generated/api-groups.ts'
 import { FieldPath } from '../../../model/schema/field-path.ts'
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
-import type { ApiObject } from '../../store/api-object.ts'
+import type { ObjectOf } from '../../store/api-object.ts'
 import type { ResourceRules, Subresource } from '../resource.ts'
 import { sameValue } from '../same-value.ts'
-import { immutableFields } from './immutable-fields.ts'
+import { immutableSpecFields } from './immutable-fields.ts'
 
 const SPEC = FieldPath.root.child('spec')
 const SHORTEST_SECONDS = 600
 const DECISIONS = ['Approved', 'Denied']
 
-interface RequestStatus {
-  readonly certificate?: string
-  readonly conditions?: readonly { readonly type: string; readonly status: string }[]
-}
+type Request = ObjectOf<CertificateSigningRequest>
 
-/** Requests for certificates; who asks is what the server knows, not what is written. */
-export const certificateSigningRequestRules: ResourceRules = {
-  prepareCreate: (object, { user }) => ({
-    ...object,
+/** Requests for certificates; the requester is the authenticated user, not what the object says. */
+export const certificateSigningRequestRules: ResourceRules<Request> = {
+  prepareCreate: (request, { user }) => ({
+    ...request,
     spec: {
-      ...(object['spec'] as object | undefined),
+      ...request.spec,
       username: user.name,
       uid: user.uid,
       groups: user.groups,
@@ -27,23 +29,17 @@ export const certificateSigningRequestRules: ResourceRules = {
     },
     status: {},
   }),
-  prepareUpdate: (object, before) => ({ ...object, spec: before['spec'] }),
-  validate: (object) => {
+  prepareUpdate: (request, before) => ({ ...request, spec: before.spec }),
+  validate: ({ spec }) => {
     const problems = new ProblemList()
-    const spec = (object['spec'] ?? {}) as {
-      request?: string
-      signerName?: string
-      usages?: readonly string[]
-      expirationSeconds?: number
-    }
-    const pem = Buffer.from(spec.request ?? '', 'base64').toString('latin1')
+    const pem = Buffer.from(spec.request, 'base64').toString('latin1')
     if (!/-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----/.test(pem)) {
       problems.invalid(SPEC.child('request'), pem.slice(0, 40), 'must be a certificate request in PEM form')
     }
-    if (!/^[^/]+\.[^/]+\/.+$/.test(spec.signerName ?? '')) {
+    if (!/^[^/]+\.[^/]+\/.+$/.test(spec.signerName)) {
       problems.invalid(
         SPEC.child('signerName'),
-        spec.signerName ?? '',
+        spec.signerName,
         'must be a domain and a name, such as "example.com/signer"',
       )
     }
@@ -53,10 +49,11 @@ export const certificateSigningRequestRules: ResourceRules = {
     }
     return problems.violations
   },
-  validateStatus: (object, before) => {
+  validateStatus: (request, before) => {
     const problems = new ProblemList()
-    const [now, old] = [statusOf(object), statusOf(before)]
-    const decided = (status: RequestStatus) => status.conditions?.filter(({ type }) => DECISIONS.includes(type)) ?? []
+    const [now, old] = [statusOf(request), statusOf(before)]
+    const decided = (status: CertificateSigningRequestStatus) =>
+      status.conditions?.filter(({ type }) => DECISIONS.includes(type)) ?? []
     if (!sameValue(decided(now), decided(old))) {
       problems.forbidden(FieldPath.root.child('status').child('conditions'), 'only the approval subresource may decide')
     }
@@ -67,26 +64,26 @@ export const certificateSigningRequestRules: ResourceRules = {
   },
 }
 
-/** Approval or denial by someone who may. */
-export const approval: Subresource = {
+/** Approval or denial by a user who may decide. */
+export const approval: Subresource<Request> = {
   name: 'approval',
   verbs: ['get', 'patch', 'update'],
-  merge: (object, before, { now }) => ({
+  merge: (request, before, { now }) => ({
     ...before,
-    metadata: { ...before.metadata, resourceVersion: object.metadata.resourceVersion },
+    metadata: { ...before.metadata, resourceVersion: request.metadata.resourceVersion },
     status: {
       ...statusOf(before),
-      conditions: (statusOf(object).conditions ?? []).map((each) => ({
+      conditions: (statusOf(request).conditions ?? []).map((each) => ({
         lastUpdateTime: now,
         lastTransitionTime: now,
         ...each,
       })),
     },
   }),
-  validate: (object, before) => {
+  validate: (request, before) => {
     const problems = new ProblemList()
     const path = FieldPath.root.child('status').child('conditions')
-    const types = new Set((statusOf(object).conditions ?? []).map(({ type }) => type))
+    const types = new Set((statusOf(request).conditions ?? []).map(({ type }) => type))
     if (DECISIONS.every((type) => types.has(type)))
       problems.invalid(path, 'Denied', 'a request is either approved or denied')
     for (const { type } of statusOf(before).conditions ?? []) {
@@ -96,18 +93,15 @@ export const approval: Subresource = {
   },
 }
 
-/** Authorities to trust; one of a signer is called after it, so that nobody is taken for another. */
-export const trustBundleRules: ResourceRules = {
-  validate: (object) => {
+/** Authorities to trust; the name of a signer's bundle begins with the signer, so that no bundle passes for that of another. */
+export const trustBundleRules: ResourceRules<ObjectOf<ClusterTrustBundle>> = {
+  validate: ({ metadata, spec }) => {
     const problems = new ProblemList()
-    const { signerName = '', trustBundle = '' } = (object['spec'] ?? {}) as {
-      signerName?: string
-      trustBundle?: string
-    }
+    const { signerName = '', trustBundle } = spec
     if (!/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.test(trustBundle)) {
       problems.invalid(SPEC.child('trustBundle'), trustBundle.slice(0, 40), 'must be certificates in PEM form')
     }
-    const { name = '' } = object.metadata
+    const { name = '' } = metadata
     const prefix = `${signerName.replaceAll('/', ':')}:`
     if (signerName === '' ? name.includes(':') : !name.startsWith(prefix)) {
       const rule = signerName === '' ? 'must have no ":" without a signer' : `must begin with "${prefix}"`
@@ -115,9 +109,9 @@ export const trustBundleRules: ResourceRules = {
     }
     return problems.violations
   },
-  validateUpdate: immutableFields('spec', ['signerName']),
+  validateUpdate: immutableSpecFields(['signerName']),
 }
 
-function statusOf(object: ApiObject): RequestStatus {
-  return object['status'] ?? {}
+function statusOf({ status }: Request): CertificateSigningRequestStatus {
+  return status ?? {}
 }

@@ -1,9 +1,10 @@
+import type { ConfigMap, Secret } from '../../../model/generated/core-v1.ts'
 import { FieldPath } from '../../../model/schema/field-path.ts'
 import { setKey } from '../../../base/document/position-index.ts'
 import { configKey } from '../../../model/schema/validation/name-rules.ts'
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
 import type { Violation } from '../../../model/schema/validation/problem-list.ts'
-import type { ApiObject } from '../../store/api-object.ts'
+import type { ObjectOf } from '../../store/api-object.ts'
 import type { ResourceRules } from '../resource.ts'
 import { sameValue } from '../same-value.ts'
 
@@ -21,11 +22,9 @@ const REQUIRED_KEYS = new Map<string, readonly (readonly string[])[]>(
 
 type Texts = Readonly<Record<string, string>>
 
-export const configMapRules: ResourceRules = {
-  validate: (object) => {
+export const configMapRules: ResourceRules<ObjectOf<ConfigMap>> = {
+  validate: ({ data = {}, binaryData: binary = {} }) => {
     const problems = new ProblemList()
-    const data = textsIn(object, 'data')
-    const binary = textsIn(object, 'binaryData')
     validateKeys(data, FieldPath.root.child('data'), problems)
     validateKeys(binary, FieldPath.root.child('binaryData'), problems)
     for (const key of Object.keys(binary)) {
@@ -36,53 +35,47 @@ export const configMapRules: ResourceRules = {
     if (bytes > MAX_BYTES) problems.tooLong(FieldPath.root, MAX_BYTES)
     return problems.violations
   },
-  validateUpdate: (object, before) => validateImmutable(object, before, ['data', 'binaryData']),
+  validateUpdate: (map, before) => validateImmutable(map, before, ['data', 'binaryData']),
 }
 
-export const secretRules: ResourceRules = {
-  fillDefaults: (object) => {
-    const { stringData, ...rest } = object
-    const type = (object['type'] as string | undefined) || 'Opaque'
-    if (stringData === undefined) return { ...(rest as ApiObject), type }
-    const data = { ...textsIn(object, 'data') }
-    for (const [key, text] of Object.entries(stringData as Texts)) {
-      setKey(data, key, Buffer.from(text).toString('base64'))
-    }
-    return { ...(rest as ApiObject), data, type }
+export const secretRules: ResourceRules<ObjectOf<Secret>> = {
+  fillDefaults: ({ stringData, ...secret }) => {
+    const type = secret.type || 'Opaque'
+    if (stringData === undefined) return { ...secret, type }
+    const data = { ...secret.data }
+    for (const [key, text] of Object.entries(stringData)) setKey(data, key, Buffer.from(text).toString('base64'))
+    return { ...secret, data, type }
   },
-  validate: (object) => {
+  validate: ({ data = {}, type = '' }) => {
     const problems = new ProblemList()
-    const data = textsIn(object, 'data')
     const path = FieldPath.root.child('data')
     validateKeys(data, path, problems)
     if (encodedBytesOf(data) > MAX_BYTES) problems.tooLong(path, MAX_BYTES)
-    for (const keys of REQUIRED_KEYS.get(String(object['type'])) ?? []) {
+    for (const keys of REQUIRED_KEYS.get(type) ?? []) {
       if (!keys.some((key) => Object.hasOwn(data, key))) problems.required(path.key(keys[0] ?? ''))
     }
     return problems.violations
   },
-  validateUpdate: (object, before) => {
+  validateUpdate: (secret, before) => {
     const problems = new ProblemList()
-    if (object['type'] !== before['type']) {
-      problems.invalid(FieldPath.root.child('type'), object['type'], 'field is immutable')
-    }
-    return [...problems.violations, ...validateImmutable(object, before, ['data'])]
+    if (secret.type !== before.type) problems.invalid(FieldPath.root.child('type'), secret.type, 'field is immutable')
+    return [...problems.violations, ...validateImmutable(secret, before, ['data'])]
   },
-}
-
-function textsIn(object: ApiObject, field: string): Texts {
-  return (object[field] ?? {}) as Texts
 }
 
 function validateKeys(texts: Texts, path: FieldPath, problems: ProblemList): void {
   for (const key of Object.keys(texts)) problems.matches(path.key(key), key, configKey)
 }
 
-function validateImmutable(object: ApiObject, before: ApiObject, fields: readonly string[]): readonly Violation[] {
+function validateImmutable<T extends ConfigMap | Secret>(
+  object: T,
+  before: T,
+  fields: readonly (keyof T & string)[],
+): readonly Violation[] {
   const problems = new ProblemList()
-  if (before['immutable'] !== true) return []
+  if (before.immutable !== true) return []
   const rule = 'the object is immutable'
-  if (object['immutable'] !== true) problems.forbidden(FieldPath.root.child('immutable'), rule)
+  if (object.immutable !== true) problems.forbidden(FieldPath.root.child('immutable'), rule)
   for (const field of fields) {
     if (!sameValue(object[field], before[field])) problems.forbidden(FieldPath.root.child(field), rule)
   }

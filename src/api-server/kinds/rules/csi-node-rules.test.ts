@@ -1,24 +1,29 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Violation } from '../../../model/schema/validation/problem-list.ts'
-import type { ApiObject } from '../../store/api-object.ts'
+import type { CSINode, CSINodeDriver } from '../../../model/generated/api-groups.ts'
+import type { ObjectOf } from '../../store/api-object.ts'
 import { csiNodeRules } from './csi-node-rules.ts'
 
 const disk = { name: 'disk.example.com', nodeID: 'n', topologyKeys: ['example.com/zone'], allocatable: { count: 3 } }
-const csiNode = (...drivers: readonly object[]) =>
-  ({ metadata: { name: 'node-1' }, spec: { drivers } }) as unknown as ApiObject
+const csiNode = (...drivers: readonly CSINodeDriver[]): ObjectOf<CSINode> => ({
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'CSINode',
+  metadata: { name: 'node-1' },
+  spec: { drivers },
+})
 
 function reported(violations: readonly Violation[] | undefined): readonly string[] {
   return (violations ?? []).map(({ path, rule }) => `${path.toString()}: ${rule}`)
 }
 
 describe('csiNodeRules', () => {
-  const rows: readonly (readonly [string, readonly object[], readonly string[]])[] = [
+  const rows: readonly (readonly [string, readonly CSINodeDriver[], readonly string[]])[] = [
     ['takes none', [], []],
-    ['takes a whole one', [disk, { name: 'b', nodeID: 'm', topologyKeys: null }], []],
+    ['takes a whole one', [disk, { name: 'b', nodeID: 'm' }], []],
     [
       'wants a name and an id',
-      [{}],
+      [{ name: '', nodeID: '' }],
       ['spec.drivers[0].name: Required value', 'spec.drivers[0].nodeID: Required value'],
     ],
     [
@@ -43,7 +48,7 @@ describe('csiNodeRules', () => {
   }
 
   const other = { name: 'b', nodeID: 'm', topologyKeys: [] }
-  const changes: readonly (readonly [string, readonly object[], isTaken: boolean])[] = [
+  const changes: readonly (readonly [string, readonly CSINodeDriver[], isTaken: boolean])[] = [
     ['lets drivers come', [disk, other], true],
     ['lets drivers go', [], true],
     ['lets the count change', [{ ...disk, allocatable: { count: 9 } }], true],

@@ -1,77 +1,63 @@
+import type {
+  DeviceSubRequest,
+  ExactDeviceRequest,
+  ResourceClaimSpec,
+  ResourceClaimTemplate,
+  ResourceResourceClaim,
+  ResourceSlice,
+} from '../../../model/generated/api-groups.ts'
 import { FieldPath } from '../../../model/schema/field-path.ts'
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
-import type { ApiObject } from '../../store/api-object.ts'
-import type { ResourceRules } from '../resource.ts'
-import { immutableFields } from './immutable-fields.ts'
+import type { ObjectOf } from '../../store/api-object.ts'
+import type { ResourceRules, SelectableFields } from '../resource.ts'
+import { immutablePart, immutableSpecFields } from './immutable-fields.ts'
 
-interface Request {
-  readonly allocationMode?: string
-  readonly count?: number
-}
-
-interface ClaimSpec {
-  readonly devices?: {
-    readonly requests?: readonly {
-      readonly exactly?: Request
-      readonly firstAvailable?: readonly Request[]
-    }[]
-  }
-}
-
-interface SliceSpec {
-  readonly nodeName?: string
-  readonly nodeSelector?: object
-  readonly allNodes?: boolean
-  readonly perDeviceNodeSelection?: boolean
-  readonly pool?: { readonly name?: string }
-}
+type Slice = ObjectOf<ResourceSlice>
 
 const EXACT_COUNT = 'ExactCount'
 const SPEC = FieldPath.root.child('spec')
 
-export const resourceClaimRules: ResourceRules = {
-  fillDefaults: (object) => ({ ...object, spec: fillClaimSpec(object['spec'] as ClaimSpec | undefined) }),
-  validateUpdate: immutableFields('spec'),
+export const resourceClaimRules: ResourceRules<ObjectOf<ResourceResourceClaim>> = {
+  fillDefaults: (claim) => ({ ...claim, spec: fillClaimSpec(claim.spec) }),
+  validateUpdate: immutablePart('spec'),
 }
 
-export const resourceClaimTemplateRules: ResourceRules = {
-  fillDefaults: (object) => {
-    const template = (object['spec'] ?? {}) as { readonly spec?: ClaimSpec }
-    return { ...object, spec: { ...template, spec: fillClaimSpec(template.spec) } }
-  },
-  validateUpdate: immutableFields('spec'),
+export const resourceClaimTemplateRules: ResourceRules<ObjectOf<ResourceClaimTemplate>> = {
+  fillDefaults: (template) => ({
+    ...template,
+    spec: { ...template.spec, spec: fillClaimSpec(template.spec.spec) },
+  }),
+  validateUpdate: immutablePart('spec'),
 }
 
-export const resourceSliceRules: ResourceRules = {
-  validate: (object) => {
+export const resourceSliceRules: ResourceRules<Slice> = {
+  validate: ({ spec }) => {
     const problems = new ProblemList()
-    const { nodeName, nodeSelector, allNodes, perDeviceNodeSelection, pool } = sliceSpec(object)
+    const { nodeName, nodeSelector, allNodes, perDeviceNodeSelection, pool } = spec
     const places = [nodeName, nodeSelector, allNodes, perDeviceNodeSelection].filter(Boolean)
     if (places.length !== 1)
       problems.invalid(SPEC, nodeName, 'has one of nodeName, nodeSelector, allNodes and perDeviceNodeSelection')
-    if (!pool?.name) problems.required(SPEC.child('pool').child('name'))
+    if (!pool.name) problems.required(SPEC.child('pool').child('name'))
     return problems.violations
   },
-  validateUpdate: (object, before) => {
+  validateUpdate: (slice, before) => {
     const problems = new ProblemList()
-    const [name, old] = [object, before].map((each) => sliceSpec(each).pool?.name)
-    if (name !== old) problems.invalid(SPEC.child('pool').child('name'), name, 'field is immutable')
-    return [...immutableFields('spec', ['driver', 'nodeName'])(object, before), ...problems.violations]
+    const { name } = slice.spec.pool
+    if (name !== before.spec.pool.name) {
+      problems.invalid(SPEC.child('pool').child('name'), name, 'field is immutable')
+    }
+    return [...immutableSpecFields(['driver', 'nodeName'])(slice, before), ...problems.violations]
   },
 }
 
 /** The fields by which a node finds its own. */
-export function resourceSliceFields(object: ApiObject): Readonly<Record<string, string>> {
-  const { nodeName = '', driver = '' } = sliceSpec(object) as SliceSpec & { readonly driver?: string }
-  return { 'spec.nodeName': nodeName, 'spec.driver': driver }
-}
-
-function sliceSpec(object: ApiObject): SliceSpec {
-  return object['spec'] ?? {}
+export const resourceSliceFields: SelectableFields<Slice> = {
+  'spec.nodeName': ({ spec }) => spec.nodeName,
+  'spec.driver': ({ spec }) => spec.driver,
 }
 
 /** A request that does not say how many devices it is for is for one. */
-function fillClaimSpec(spec: ClaimSpec = {}): ClaimSpec {
+function fillClaimSpec(spec: ResourceClaimSpec): ResourceClaimSpec {
   const { devices } = spec
   if (devices?.requests === undefined) return spec
   const requests = devices.requests.map((request) => ({
@@ -82,7 +68,7 @@ function fillClaimSpec(spec: ClaimSpec = {}): ClaimSpec {
   return { ...spec, devices: { ...devices, requests } }
 }
 
-function fillRequest(request: Request): Request {
+function fillRequest<T extends ExactDeviceRequest | DeviceSubRequest>(request: T): T {
   const allocationMode = request.allocationMode || EXACT_COUNT
   const count = request.count || 1
   return { ...request, allocationMode, ...(allocationMode === EXACT_COUNT && { count }) }

@@ -1,28 +1,32 @@
 import { FieldPath } from '../../../model/schema/field-path.ts'
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
 import type { Violation } from '../../../model/schema/validation/problem-list.ts'
-import type { ApiObject } from '../../store/api-object.ts'
 import { sameValue } from '../same-value.ts'
 
-/** A rule for updates: these fields of a part of the object stay as they were made; without a list, the whole part. */
-export function immutableFields(
-  part: string,
-  fields?: readonly string[],
-): (object: ApiObject, before: ApiObject) => readonly Violation[] {
+type UpdateRule<T> = (object: T, before: T) => readonly Violation[]
+
+/** A rule for updates: a part of the object cannot change. */
+export function immutablePart<K extends string>(part: K): UpdateRule<Readonly<Partial<Record<K, unknown>>>> {
   return (object, before) => {
     const problems = new ProblemList()
-    const path = FieldPath.root.child(part)
-    const rule = 'field is immutable'
-    if (fields === undefined) {
-      if (!sameValue(object[part], before[part])) problems.invalid(path, object[part], rule)
-      return problems.violations
-    }
-    for (const field of fields) {
-      const [now, old] = [object[part], before[part]].map(
-        (each) => (each as Record<string, unknown> | undefined)?.[field],
-      )
-      if (!sameValue(now, old)) problems.invalid(path.child(field), now, rule)
+    if (!sameValue(object[part], before[part])) {
+      problems.invalid(FieldPath.root.child(part), object[part], 'field is immutable')
     }
     return problems.violations
   }
+}
+
+/** A rule for updates: some fields of the spec cannot change. */
+export function immutableSpecFields<K extends string>(
+  fields: readonly K[],
+): UpdateRule<{ readonly spec: Readonly<Partial<Record<K, unknown>>> }> {
+  return (object, before) =>
+    fields.flatMap((field) => {
+      const problems = new ProblemList()
+      const value = object.spec[field]
+      if (!sameValue(value, before.spec[field])) {
+        problems.invalid(FieldPath.root.child('spec').child(field), value, 'field is immutable')
+      }
+      return problems.violations
+    })
 }

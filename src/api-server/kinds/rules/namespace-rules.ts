@@ -1,37 +1,29 @@
-import type { NamespaceSpec } from '../../../model/generated/core-v1.ts'
+import type { Namespace } from '../../../model/generated/core-v1.ts'
+import type { ObjectOf } from '../../store/api-object.ts'
 import type { ResourceRules, Subresource } from '../resource.ts'
+
+type StoredNamespace = ObjectOf<Namespace>
 
 const NAMESPACE_LABEL = 'kubernetes.io/metadata.name'
 
-export const namespaceRules: ResourceRules = {
-  prepareCreate: (object) => ({
-    ...object,
-    metadata: {
-      ...object.metadata,
-      labels: { ...object.metadata.labels, [NAMESPACE_LABEL]: object.metadata.name ?? '' },
-    },
+export const namespaceRules: ResourceRules<StoredNamespace> = {
+  prepareCreate: (namespace) => ({
+    ...labelled(namespace),
     spec: { finalizers: ['kubernetes'] },
     status: { phase: 'Active' },
   }),
-  prepareUpdate: (object, before) => ({
-    ...object,
-    metadata: {
-      ...object.metadata,
-      labels: { ...object.metadata.labels, [NAMESPACE_LABEL]: object.metadata.name ?? '' },
-    },
-    spec: before['spec'],
-  }),
+  prepareUpdate: (namespace, before) => ({ ...labelled(namespace), spec: before.spec }),
 }
 
-/** Who still has to do something before a namespace may go. */
-export const finalize: Subresource = {
+/** Every namespace has its name as a label, for selectors of namespaces. */
+function labelled(namespace: StoredNamespace): StoredNamespace {
+  const { labels, name = '' } = namespace.metadata
+  return { ...namespace, metadata: { ...namespace.metadata, labels: { ...labels, [NAMESPACE_LABEL]: name } } }
+}
+
+/** Changes the list of those who must do something before a namespace can be removed. */
+export const finalize: Subresource<StoredNamespace> = {
   name: 'finalize',
   verbs: ['update'],
-  merge: (object, before) => ({
-    ...before,
-    spec: {
-      ...(before['spec'] as object),
-      finalizers: (object['spec'] as NamespaceSpec | undefined)?.finalizers ?? [],
-    },
-  }),
+  merge: ({ spec }, before) => ({ ...before, spec: { ...before.spec, finalizers: spec?.finalizers ?? [] } }),
 }

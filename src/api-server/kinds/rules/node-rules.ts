@@ -1,9 +1,11 @@
-import type { NodeSpec } from '../../../model/generated/core-v1.ts'
+import type { Lease, PriorityClass, RuntimeClass } from '../../../model/generated/api-groups.ts'
+import type { Node } from '../../../model/generated/core-v1.ts'
 import { FieldPath } from '../../../model/schema/field-path.ts'
 import { dnsLabel } from '../../../model/schema/validation/name-rules.ts'
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
+import type { ObjectOf } from '../../store/api-object.ts'
 import type { ResourceRules } from '../resource.ts'
-import { immutableFields } from './immutable-fields.ts'
+import { immutablePart } from './immutable-fields.ts'
 
 const SPEC = FieldPath.root.child('spec')
 // Above it are the classes of the system.
@@ -17,19 +19,18 @@ export const SYSTEM_PRIORITIES: Readonly<Record<string, number>> = {
   'system-node-critical': 2_000_001_000,
 }
 
-export const nodeRules: ResourceRules = {
-  validate: (object) => {
+export const nodeRules: ResourceRules<ObjectOf<Node>> = {
+  validate: ({ spec }) => {
     const problems = new ProblemList()
-    for (const [index, taint] of ((object['spec'] as NodeSpec | undefined)?.taints ?? []).entries()) {
+    for (const [index, taint] of (spec?.taints ?? []).entries()) {
       const path = SPEC.child('taints').index(index)
       if (!taint.key) problems.required(path.child('key'))
       problems.oneOf(path.child('effect'), taint.effect, TAINT_EFFECTS)
     }
     return problems.violations
   },
-  validateUpdate: (object, before) => {
+  validateUpdate: ({ spec }, { spec: old }) => {
     const problems = new ProblemList()
-    const [spec, old] = [object['spec'], before['spec']] as (NodeSpec | undefined)[]
     if (old?.podCIDR && spec?.podCIDR !== old.podCIDR) {
       problems.forbidden(SPEC.child('podCIDR'), 'can be set once')
     }
@@ -40,24 +41,23 @@ export const nodeRules: ResourceRules = {
   },
 }
 
-export const runtimeClassRules: ResourceRules = {
-  validate: (object) => {
+export const runtimeClassRules: ResourceRules<ObjectOf<RuntimeClass>> = {
+  validate: ({ handler }) => {
     const problems = new ProblemList()
-    problems.name(FieldPath.root.child('handler'), object['handler'] as string | undefined, dnsLabel)
+    problems.name(FieldPath.root.child('handler'), handler, dnsLabel)
     return problems.violations
   },
-  validateUpdate: immutableFields('handler'),
+  validateUpdate: immutablePart('handler'),
 }
 
-export const priorityClassRules: ResourceRules = {
-  fillDefaults: (object) => ({
-    ...object,
-    preemptionPolicy: object['preemptionPolicy'] || 'PreemptLowerPriority',
+export const priorityClassRules: ResourceRules<ObjectOf<PriorityClass>> = {
+  fillDefaults: (priorityClass) => ({
+    ...priorityClass,
+    preemptionPolicy: priorityClass.preemptionPolicy || 'PreemptLowerPriority',
   }),
-  validate: (object) => {
+  validate: ({ metadata, value, preemptionPolicy }) => {
     const problems = new ProblemList()
-    const { name = '' } = object.metadata
-    const value = Number(object['value'])
+    const { name = '' } = metadata
     const path = FieldPath.root.child('value')
     if (name.startsWith(SYSTEM_PREFIX) && SYSTEM_PRIORITIES[name] !== value) {
       problems.forbidden(
@@ -67,22 +67,18 @@ export const priorityClassRules: ResourceRules = {
     } else if (!name.startsWith(SYSTEM_PREFIX) && value > HIGHEST_USER_PRIORITY) {
       problems.forbidden(path, `must be at most ${HIGHEST_USER_PRIORITY}`)
     }
-    problems.oneOf(FieldPath.root.child('preemptionPolicy'), object['preemptionPolicy'] as string, [
-      'Never',
-      'PreemptLowerPriority',
-    ])
+    problems.oneOf(FieldPath.root.child('preemptionPolicy'), preemptionPolicy, ['Never', 'PreemptLowerPriority'])
     return problems.violations
   },
-  validateUpdate: (object, before) => [
-    ...immutableFields('value')(object, before),
-    ...immutableFields('preemptionPolicy')(object, before),
+  validateUpdate: (priorityClass, before) => [
+    ...immutablePart('value')(priorityClass, before),
+    ...immutablePart('preemptionPolicy')(priorityClass, before),
   ],
 }
 
-export const leaseRules: ResourceRules = {
-  validate: (object) => {
+export const leaseRules: ResourceRules<ObjectOf<Lease>> = {
+  validate: ({ spec = {} }) => {
     const problems = new ProblemList()
-    const spec = (object['spec'] ?? {}) as { leaseDurationSeconds?: number; leaseTransitions?: number }
     if (spec.leaseDurationSeconds !== undefined && spec.leaseDurationSeconds <= 0) {
       problems.invalid(SPEC.child('leaseDurationSeconds'), spec.leaseDurationSeconds, 'must be greater than 0')
     }

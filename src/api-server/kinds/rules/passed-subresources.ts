@@ -1,9 +1,9 @@
-import type { Subresource } from '../resource.ts'
+import type { ExpectedType, SubresourcePath } from '../resource.ts'
 
 const ALL_METHODS = ['create', 'delete', 'get', 'patch', 'update']
 
 /** What only the kubelet of a pod, or the pod itself, can answer. */
-export const podStreams: readonly Subresource[] = [
+export const podStreams: readonly SubresourcePath[] = [
   passedOn('attach', ['create', 'get'], 'PodAttachOptions'),
   passedOn('exec', ['create', 'get'], 'PodExecOptions'),
   { name: 'log', verbs: ['get'], isPassedOn: true },
@@ -12,21 +12,23 @@ export const podStreams: readonly Subresource[] = [
 ]
 
 /** The ports of a node. */
-export const nodeProxy: Subresource = passedOn('proxy', ALL_METHODS, 'NodeProxyOptions')
+export const nodeProxy: SubresourcePath = passedOn('proxy', ALL_METHODS, 'NodeProxyOptions')
 
-/** A token of a service account; who knows users makes it, before the request gets to the resources. */
-export const accountToken: Subresource = {
+export const TOKEN_REQUEST: ExpectedType<'authentication.TokenRequest'> = {
+  group: 'authentication.k8s.io',
+  version: 'v1',
+  kind: 'TokenRequest',
+  typeName: 'authentication.TokenRequest',
+}
+
+/** A token of a service account; the guard in front of the verbs issues it, since it knows users. */
+export const accountToken: SubresourcePath = {
   name: 'token',
   verbs: ['create'],
-  kind: {
-    group: 'authentication.k8s.io',
-    version: 'v1',
-    kind: 'TokenRequest',
-    typeName: 'authentication.TokenRequest',
-  },
+  kind: TOKEN_REQUEST,
   isPassedOn: true,
 }
 
-function passedOn(name: string, verbs: readonly string[], kind: string): Subresource {
+function passedOn(name: string, verbs: readonly string[], kind: string): SubresourcePath {
   return { name, verbs, kind: { group: '', version: 'v1', kind, typeName: kind }, isPassedOn: true }
 }

@@ -1,7 +1,7 @@
-import type { Container, PodSpec, ServiceAccount, Volume } from '../../../model/generated/core-v1.ts'
+import type { Container, Pod, PodSpec, ServiceAccount, Volume } from '../../../model/generated/core-v1.ts'
 import { CONFIG_MIRROR_ANNOTATION } from '../../../model/pod/pod.ts'
 import { forbidden } from '../../api-error.ts'
-import type { ApiObject } from '../../store/api-object.ts'
+import type { ObjectOf } from '../../store/api-object.ts'
 import type { RuleContext } from '../resource.ts'
 
 const TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
@@ -11,11 +11,11 @@ const TOKEN_SECONDS = 3607
 const FILE_MODE = 0o644
 
 /** Gives a pod its account: the one that it names or the default one, whose pull secrets, and a token in its containers. */
-export function withAccount(spec: PodSpec, object: ApiObject, context: RuleContext): PodSpec {
+export function withAccount(spec: PodSpec, pod: ObjectOf<Pod>, context: RuleContext): PodSpec {
   // A mirror shows what runs already, without the API.
-  if (object.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined) return spec
+  if (pod.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined) return spec
   const name = spec.serviceAccountName || 'default'
-  const account = findAccount(object, name, context)
+  const account = findAccount(pod, name, context)
   const named = { ...spec, serviceAccountName: name, serviceAccount: name }
   const pullSecrets = spec.imagePullSecrets?.length ? spec.imagePullSecrets : account.imagePullSecrets
   const complete = pullSecrets?.length ? { ...named, imagePullSecrets: pullSecrets } : named
@@ -23,11 +23,11 @@ export function withAccount(spec: PodSpec, object: ApiObject, context: RuleConte
   return wantsToken ? withToken(complete, context) : complete
 }
 
-function findAccount(object: ApiObject, name: string, { view }: RuleContext): ServiceAccount {
-  const { namespace = '' } = object.metadata
-  const account = view.get({ resource: 'serviceaccounts', namespace, name })?.object
+function findAccount({ metadata }: ObjectOf<Pod>, name: string, { objects }: RuleContext): ServiceAccount {
+  const { namespace = '', name: podName = metadata.generateName ?? '' } = metadata
+  const account = objects.get({ resource: 'serviceaccounts', namespace, name })
   if (account !== undefined) return account
-  const pod = { group: '', resource: 'pods', name: object.metadata.name ?? object.metadata.generateName ?? '' }
+  const pod = { group: '', resource: 'pods', name: podName }
   throw forbidden(pod, `error looking up service account ${namespace}/${name}: serviceaccount "${name}" not found`)
 }
 

@@ -1,23 +1,23 @@
 import { computeQosClass } from '../../../model/resources/compute-qos-class.ts'
-import type { Container, PodSpec, PodStatus, ResourceRequirements } from '../../../model/generated/core-v1.ts'
+import type { Container, Pod, ResourceRequirements } from '../../../model/generated/core-v1.ts'
 import { isSidecar } from '../../../model/pod/pod-containers.ts'
 import { CONFIG_MIRROR_ANNOTATION } from '../../../model/pod/pod.ts'
-import type { Pod } from '../../../model/pod/pod.ts'
 import { FieldPath } from '../../../model/schema/field-path.ts'
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
-import type { ApiObject } from '../../store/api-object.ts'
+import type { ObjectOf } from '../../store/api-object.ts'
 import type { Subresource } from '../resource.ts'
 import { sameValue } from '../same-value.ts'
-import { validateExistingPod } from './pod-rules.ts'
+import { specOf, validateExistingPod } from './pod-rules.ts'
 
 const SPEC = FieldPath.root.child('spec')
 const LISTS = ['containers', 'initContainers'] as const
 const RESIZABLE = ['cpu', 'memory']
 
+type StoredPod = ObjectOf<Pod>
 type Amounts = Readonly<Record<string, string>>
 
 /** Changes of cpu and memory of a pod that runs; nothing else of what is sent counts. */
-export const resize: Subresource = {
+export const resize: Subresource<StoredPod> = {
   name: 'resize',
   verbs: ['get', 'patch', 'update'],
   merge: (object, before) => {
@@ -47,14 +47,13 @@ export const resize: Subresource = {
   },
 }
 
-function validatePodAsWhole(object: ApiObject, before: ApiObject, problems: ProblemList): void {
-  const qos = (each: ApiObject, status: unknown) => computeQosClass({ ...each, status } as unknown as Pod)
-  const wanted = qos(object, undefined)
-  if (wanted !== qos(before, before['status'])) {
+function validatePodAsWhole(object: StoredPod, before: StoredPod, problems: ProblemList): void {
+  const wanted = computeQosClass({ spec: specOf(object) })
+  if (wanted !== computeQosClass({ spec: specOf(before), status: before.status })) {
     problems.invalid(SPEC, wanted, 'Pod QOS Class may not change as a result of resizing')
   }
   // Older nodes tell nothing of resources, and would not change them.
-  const running = ((before['status'] ?? {}) as PodStatus).containerStatuses?.find(({ state }) => state?.running)
+  const running = before.status?.containerStatuses?.find(({ state }) => state?.running)
   if (running !== undefined && running.resources === undefined) {
     problems.forbidden(SPEC, 'Pod running on node without support for resize')
   }
@@ -73,7 +72,7 @@ interface ListContext {
   readonly problems: ProblemList
 }
 
-function validateContainers(object: ApiObject, before: ApiObject, { list, problems }: ListContext): void {
+function validateContainers(object: StoredPod, before: StoredPod, { list, problems }: ListContext): void {
   const [now, old] = [specOf(object)[list] ?? [], specOf(before)[list] ?? []]
   const at = SPEC.child(list)
   if (now.length !== old.length) return problems.forbidden(at, `${list} may not be added or removed on resize`)
@@ -130,8 +129,4 @@ function otherThanResizable(resources: ResourceRequirements | undefined): unknow
   const others = (amounts: Amounts = {}) =>
     Object.fromEntries(Object.entries(amounts).filter(([name]) => !RESIZABLE.includes(name)))
   return { limits: others(resources?.limits), requests: others(resources?.requests), claims: resources?.claims }
-}
-
-function specOf(object: ApiObject): PodSpec {
-  return object['spec'] as PodSpec
 }

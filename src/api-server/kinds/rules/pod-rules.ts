@@ -1,76 +1,92 @@
 import { computeQosClass } from '../../../model/resources/compute-qos-class.ts'
-import type { PodCondition, PodSpec, PodStatus, Toleration } from '../../../model/generated/core-v1.ts'
+import type { Pod, PodCondition, PodSpec, PodStatus } from '../../../model/generated/core-v1.ts'
 import { CONFIG_MIRROR_ANNOTATION } from '../../../model/pod/pod.ts'
-import type { Pod } from '../../../model/pod/pod.ts'
 import { defaultPod } from '../../../model/schema/default-pod.ts'
-import type { ManifestPod } from '../../../model/schema/default-pod.ts'
 import { validatePod } from '../../../model/schema/validate-pod.ts'
 import type { Violation } from '../../../model/schema/validation/problem-list.ts'
 import { forbidden } from '../../api-error.ts'
-import type { ApiObject } from '../../store/api-object.ts'
-import type { ResourceRules, RuleContext } from '../resource.ts'
+import type { ObjectOf } from '../../store/api-object.ts'
+import type { ResourceRules, RuleContext, SelectableFields } from '../resource.ts'
 import { sameValue } from '../same-value.ts'
 import { withDefaultTolerations } from './default-tolerations.ts'
 import { withAccount } from './pod-account.ts'
 import { validatePodUpdate } from './validate-pod-update.ts'
 
+type StoredPod = ObjectOf<Pod>
+
 const DEFAULT_SCHEDULER = 'default-scheduler'
+const DEFAULT_GRACE_SECONDS = 30
 
 /** Pods: what the API server and the scheduler of a cluster would decide about them. */
-export const podRules: ResourceRules = {
-  fillDefaults: (object) => {
-    const { metadata, spec, status } = { spec: { containers: [] }, ...object } as unknown as ManifestPod
-    return { ...object, spec: defaultPod({ metadata, spec, status }).spec }
-  },
+export const podRules: ResourceRules<StoredPod> = {
+  fillDefaults: (pod) => ({ ...pod, spec: defaultPod({ metadata: pod.metadata, spec: specOf(pod) }).spec }),
 
-  prepareCreate: (object, context) => {
+  prepareCreate: (pod, context) => {
     const admitted = [withPriority, withRuntimeClass, withAccount].reduce(
-      (spec, complete) => complete(spec, object, context),
-      specOf(object),
+      (spec, complete) => complete(spec, pod, context),
+      specOf(pod),
     )
     const completed = withDefaultTolerations(admitted)
     const spec =
       completed.nodeName || !isSchedulable(completed) ? completed : { ...completed, nodeName: context.nodeName }
-    const bare: ApiObject = { ...object, spec, status: undefined }
     const status: PodStatus = {
       phase: 'Pending',
-      qosClass: computeQosClass(bare as unknown as Pod),
+      qosClass: computeQosClass({ spec }),
       conditions: scheduledCondition(spec, context.now),
     }
-    return { ...bare, status }
+    return { ...pod, spec, status }
   },
 
-  prepareUpdate: (object, before, context) => {
-    const spec = specOf(object)
-    if (spec.nodeName || !isSchedulable(spec)) return object
+  prepareUpdate: (pod, before, context) => {
+    const spec = specOf(pod)
+    if (spec.nodeName || !isSchedulable(spec)) return pod
     // The last scheduling gate is gone.
-    return bindPod({ ...object, status: before['status'] }, context.nodeName, context.now)
+    return bindPod({ ...pod, status: before.status }, context.nodeName, context.now)
   },
 
-  validate: (object) => validatePod(object as unknown as ManifestPod),
-  validateUpdate: (object, before) => {
-    if (sameValue(object['spec'], before['spec'])) return []
-    return [...validatePodUpdate(specOf(object), specOf(before)), ...validateExistingPod(object)]
+  // A pod that never ran on a node, or has ended, needs no grace.
+  gracePeriodSeconds: ({ spec, status }, asked) => {
+    if (!spec?.nodeName || status?.phase === 'Succeeded' || status?.phase === 'Failed') return 0
+    const seconds = asked ?? spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS
+    return seconds < 0 ? 1 : seconds
   },
+
+  validate: (pod) => validatePod({ ...pod, spec: specOf(pod) }),
+  validateUpdate: (pod, before) => {
+    if (sameValue(pod.spec, before.spec)) return []
+    return [...validatePodUpdate(specOf(pod), specOf(before)), ...validateExistingPod(pod)]
+  },
+}
+
+/** The fields that pods can be selected by. */
+export const podFields: SelectableFields<StoredPod> = {
+  'spec.nodeName': ({ spec }) => spec?.nodeName,
+  'spec.restartPolicy': ({ spec }) => spec?.restartPolicy,
+  'spec.schedulerName': ({ spec }) => spec?.schedulerName,
+  'spec.serviceAccountName': ({ spec }) => spec?.serviceAccountName,
+  'spec.hostNetwork': ({ spec }) => String(spec?.hostNetwork === true),
+  'status.phase': ({ status }) => status?.phase,
+  'status.podIP': ({ status }) => status?.podIPs?.[0]?.ip ?? status?.podIP,
+  'status.nominatedNodeName': ({ status }) => status?.nominatedNodeName,
 }
 
 /** Gives a pod its node. */
-export function bindPod(object: ApiObject, nodeName: string, now: string): ApiObject {
-  const status = (object['status'] ?? {}) as PodStatus
-  const spec = { ...specOf(object), nodeName }
-  const others = (status.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')
-  return { ...object, spec, status: { ...status, conditions: [...others, ...scheduledCondition(spec, now)] } }
+export function bindPod(pod: StoredPod, nodeName: string, now: string): StoredPod {
+  const spec = { ...specOf(pod), nodeName }
+  const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')
+  return { ...pod, spec, status: { ...pod.status, conditions: [...others, ...scheduledCondition(spec, now)] } }
 }
 
 /** The rules of a pod that may have got ephemeral containers since it was made. */
-export function validateExistingPod(object: ApiObject): readonly Violation[] {
-  return validatePod(object as unknown as ManifestPod).filter(
+export function validateExistingPod(pod: StoredPod): readonly Violation[] {
+  return validatePod({ ...pod, spec: specOf(pod) }).filter(
     ({ path, rule }) => path.toString() !== 'spec.ephemeralContainers' || !rule.startsWith('Forbidden'),
   )
 }
 
-function specOf(object: ApiObject): PodSpec {
-  return object['spec'] as PodSpec
+/** The spec; the schema lets a pod come without one, and the defaults fill it in. */
+export function specOf({ spec }: Pod): PodSpec {
+  return spec ?? { containers: [] }
 }
 
 function isSchedulable(spec: PodSpec): boolean {
@@ -85,23 +101,23 @@ function scheduledCondition(spec: PodSpec, now: string): PodCondition[] {
 }
 
 /** A class gives the priority; a priority without its class must be what the default class would give. */
-function withPriority(spec: PodSpec, object: ApiObject, { view }: RuleContext): PodSpec {
+function withPriority(spec: PodSpec, pod: StoredPod, { objects }: RuleContext): PodSpec {
   const resource = 'priorityclasses.scheduling.k8s.io'
   const found = spec.priorityClassName
-    ? view.get({ resource, namespace: '', name: spec.priorityClassName })?.object
-    : view.list({ resource }).find((each) => each.object['globalDefault'] === true)?.object
+    ? objects.get({ resource, namespace: '', name: spec.priorityClassName })
+    : objects.list(resource).find(({ globalDefault }) => globalDefault === true)
   if (spec.priorityClassName && found === undefined) {
-    throw forbidden(nameOf(object), `there is no PriorityClass "${spec.priorityClassName}"`)
+    throw forbidden(nameOf(pod), `there is no PriorityClass "${spec.priorityClassName}"`)
   }
-  const isMirror = object.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined
-  const priority = Number(found?.['value'] ?? 0)
+  const isMirror = pod.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined
+  const priority = found?.value ?? 0
   if (spec.priority !== undefined && spec.priority !== priority && !isMirror) {
     throw forbidden(
-      nameOf(object),
+      nameOf(pod),
       `spec.priority is ${spec.priority}, but its priority class gives ${priority}; name the class and leave the number out`,
     )
   }
-  const preemptionPolicy = (found?.['preemptionPolicy'] ?? 'PreemptLowerPriority') as string
+  const preemptionPolicy = found?.preemptionPolicy ?? 'PreemptLowerPriority'
   return {
     ...spec,
     priority: spec.priority ?? priority,
@@ -111,16 +127,14 @@ function withPriority(spec: PodSpec, object: ApiObject, { view }: RuleContext): 
 }
 
 /** A runtime class must exist; it adds its overhead and says where its pods can run. */
-function withRuntimeClass(spec: PodSpec, object: ApiObject, { view }: RuleContext): PodSpec {
+function withRuntimeClass(spec: PodSpec, pod: StoredPod, { objects }: RuleContext): PodSpec {
   if (!spec.runtimeClassName) return spec
-  const found = view.get({ resource: 'runtimeclasses.node.k8s.io', namespace: '', name: spec.runtimeClassName })?.object
+  const found = objects.get({ resource: 'runtimeclasses.node.k8s.io', namespace: '', name: spec.runtimeClassName })
   if (found === undefined) {
-    throw forbidden(nameOf(object), `pod rejected: RuntimeClass "${spec.runtimeClassName}" not found`)
+    throw forbidden(nameOf(pod), `pod rejected: RuntimeClass "${spec.runtimeClassName}" not found`)
   }
-  const overhead = (found['overhead'] as { podFixed?: Record<string, string> } | undefined)?.podFixed
-  const scheduling = found['scheduling'] as
-    | { nodeSelector?: Record<string, string>; tolerations?: readonly Toleration[] }
-    | undefined
+  const { scheduling } = found
+  const overhead = found.overhead?.podFixed
   return {
     ...spec,
     ...(overhead && { overhead }),
@@ -129,6 +143,6 @@ function withRuntimeClass(spec: PodSpec, object: ApiObject, { view }: RuleContex
   }
 }
 
-function nameOf(object: ApiObject) {
-  return { group: '', resource: 'pods', name: object.metadata.name ?? object.metadata.generateName ?? '' }
+function nameOf({ metadata }: StoredPod) {
+  return { group: '', resource: 'pods', name: metadata.name ?? metadata.generateName ?? '' }
 }

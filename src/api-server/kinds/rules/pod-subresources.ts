@@ -1,15 +1,15 @@
-import type { PodSpec } from '../../../model/generated/core-v1.ts'
+import type { Pod } from '../../../model/generated/core-v1.ts'
 import { FieldPath } from '../../../model/schema/field-path.ts'
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
-import type { ApiObject } from '../../store/api-object.ts'
-import type { Subresource } from '../resource.ts'
+import type { ObjectOf } from '../../store/api-object.ts'
+import type { ExpectedType, Subresource, SubresourcePath } from '../resource.ts'
 import { sameValue } from '../same-value.ts'
-import { validateExistingPod } from './pod-rules.ts'
+import { specOf, validateExistingPod } from './pod-rules.ts'
 
 const SPEC = FieldPath.root.child('spec')
 
 /** Containers for debugging: they can be added, and never changed or taken away. */
-export const ephemeralContainers: Subresource = {
+export const ephemeralContainers: Subresource<ObjectOf<Pod>> = {
   name: 'ephemeralcontainers',
   verbs: ['get', 'patch', 'update'],
   merge: (object, before) => ({
@@ -32,20 +32,17 @@ export const ephemeralContainers: Subresource = {
   },
 }
 
-/** A scheduler's word on where a pod runs. */
-export const binding: Subresource = {
-  name: 'binding',
-  verbs: ['create'],
-  kind: { group: '', version: 'v1', kind: 'Binding', typeName: 'Binding' },
+export const BINDING: ExpectedType<'Binding'> = { group: '', version: 'v1', kind: 'Binding', typeName: 'Binding' }
+
+export const EVICTION: ExpectedType<'Eviction'> = {
+  group: 'policy',
+  version: 'v1',
+  kind: 'Eviction',
+  typeName: 'Eviction',
 }
+
+/** A scheduler's decision on where a pod runs. */
+export const binding: SubresourcePath = { name: 'binding', verbs: ['create'], kind: BINDING }
 
 /** A polite way to delete a pod, which a disruption budget could refuse; there are none here. */
-export const eviction: Subresource = {
-  name: 'eviction',
-  verbs: ['create'],
-  kind: { group: 'policy', version: 'v1', kind: 'Eviction', typeName: 'Eviction' },
-}
-
-function specOf(object: ApiObject): PodSpec {
-  return object['spec'] as PodSpec
-}
+export const eviction: SubresourcePath = { name: 'eviction', verbs: ['create'], kind: EVICTION }

@@ -2,10 +2,12 @@ import type { Service, ServicePort, ServiceSpec } from '../../../model/generated
 import { FieldPath } from '../../../model/schema/field-path.ts'
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
 import { internalError, invalid } from '../../api-error.ts'
-import type { ApiObject } from '../../store/api-object.ts'
+import type { ObjectOf } from '../../store/api-object.ts'
 import type { ResourceRules, RuleContext } from '../resource.ts'
 import { sameValue } from '../same-value.ts'
 import { findFreeAddress, isInRange } from './service-range.ts'
+
+type StoredService = ObjectOf<Service>
 
 const SPEC = FieldPath.root.child('spec')
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
@@ -13,7 +15,7 @@ const HEADLESS = 'None'
 const NODE_PORTS = { first: 30_000, last: 32_767 }
 
 /** Services are kept for those who read them: they get an address and ports, and nothing here passes traffic on. */
-export const serviceRules: ResourceRules = {
+export const serviceRules: ResourceRules<StoredService> = {
   fillDefaults: (object) => {
     const spec = specOf(object)
     const type = spec.type || 'ClusterIP'
@@ -46,8 +48,8 @@ export const serviceRules: ResourceRules = {
   },
 }
 
-function specOf(object: ApiObject): ServiceSpec {
-  return object['spec'] ?? {}
+function specOf({ spec }: Service): ServiceSpec {
+  return spec ?? {}
 }
 
 function hasNodePorts(type: string | undefined): boolean {
@@ -55,7 +57,7 @@ function hasNodePorts(type: string | undefined): boolean {
 }
 
 /** Who sends a service without what the server gave it does not want to take that away. */
-function keepingAllocated(object: ApiObject, old: ServiceSpec): ApiObject {
+function keepingAllocated(object: StoredService, old: ServiceSpec): StoredService {
   const spec = specOf(object)
   if (spec.type === 'ExternalName') return object
   const { clusterIP, clusterIPs } = old
@@ -67,12 +69,12 @@ function keepingAllocated(object: ApiObject, old: ServiceSpec): ApiObject {
   return { ...object, spec: { ...spec, ...(isKept && { clusterIP, clusterIPs }), ...(ports && { ports }) } }
 }
 
-function withAllocated(object: ApiObject, context: RuleContext): ApiObject {
+function withAllocated(object: StoredService, context: RuleContext): StoredService {
   const spec = specOf(object)
-  const others = context.view
-    .list({ resource: 'services' })
-    .filter(({ object: { metadata } }) => metadata.uid !== object.metadata.uid)
-    .map(({ object: other }) => specOf(other))
+  const others = context.objects
+    .list('services')
+    .filter(({ metadata }) => metadata.uid !== object.metadata.uid)
+    .map(specOf)
   if (spec.type === 'ExternalName') {
     const none = { clusterIP: undefined, clusterIPs: undefined, ipFamilies: undefined, ipFamilyPolicy: undefined }
     return { ...object, spec: { ...spec, ...none } }
@@ -84,7 +86,7 @@ function withAllocated(object: ApiObject, context: RuleContext): ApiObject {
 }
 
 function addressFor(
-  object: ApiObject,
+  object: StoredService,
   { clusterIP, clusterIPs }: ServiceSpec,
   others: readonly ServiceSpec[],
   { serviceRange }: RuleContext,
@@ -107,7 +109,7 @@ function addressFor(
 }
 
 function portsFor(
-  object: ApiObject,
+  object: StoredService,
   spec: ServiceSpec,
   others: readonly ServiceSpec[],
 ): readonly ServicePort[] | undefined {
@@ -131,15 +133,14 @@ function findFreePort(taken: ReadonlySet<number | undefined>): number {
   throw internalError('failed to allocate a nodePort: range is full')
 }
 
-function refuse({ metadata }: ApiObject, path: FieldPath, value: unknown, why: string): never {
+function refuse({ metadata }: StoredService, path: FieldPath, value: unknown, why: string): never {
   const problems = new ProblemList()
   problems.invalid(path, value, why)
   throw invalid({ group: '', kind: 'Service', name: metadata.name ?? '' }, problems.violations)
 }
 
-function validateService(object: ApiObject) {
+function validateService({ spec }: StoredService) {
   const problems = new ProblemList()
-  const { spec } = object as unknown as Service
   problems.oneOf(SPEC.child('type'), spec?.type, TYPES)
   const { type, clusterIP, clusterIPs, externalName, ports = [] } = spec ?? {}
   if (type !== 'ExternalName' && clusterIP !== HEADLESS && ports.length === 0) problems.required(SPEC.child('ports'))

@@ -1,11 +1,12 @@
-import type { PersistentVolumeClaimSpec, PersistentVolumeSpec } from '../../../model/generated/core-v1.ts'
+import type { CSIDriver, VolumeAttachment } from '../../../model/generated/api-groups.ts'
+import type { PersistentVolume, PersistentVolumeClaim, PersistentVolumeSpec } from '../../../model/generated/core-v1.ts'
 import { tryParseQuantity } from '../../../model/resources/quantity.ts'
 import { FieldPath } from '../../../model/schema/field-path.ts'
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
-import type { ApiObject } from '../../store/api-object.ts'
+import type { ApiObject, ObjectOf } from '../../store/api-object.ts'
 import type { ResourceRules } from '../resource.ts'
 import { sameValue } from '../same-value.ts'
-import { immutableFields } from './immutable-fields.ts'
+import { immutablePart, immutableSpecFields } from './immutable-fields.ts'
 
 const SPEC = FieldPath.root.child('spec')
 const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
@@ -25,23 +26,19 @@ const NO_SOURCE = new Set([
   'volumeMode',
 ])
 
-export const persistentVolumeRules: ResourceRules = {
-  fillDefaults: (object) => {
-    const spec = (object['spec'] ?? {}) as PersistentVolumeSpec
-    return {
-      ...object,
-      spec: {
-        ...spec,
-        persistentVolumeReclaimPolicy: spec.persistentVolumeReclaimPolicy || 'Retain',
-        volumeMode: spec.volumeMode || 'Filesystem',
-        ...(spec.hostPath && { hostPath: { ...spec.hostPath, type: spec.hostPath.type ?? '' } }),
-      },
-    }
-  },
-  prepareCreate: (object) => ({ ...withFinalizer(object, VOLUME_PROTECTION), status: { phase: 'Pending' } }),
-  validate: (object) => {
+export const persistentVolumeRules: ResourceRules<ObjectOf<PersistentVolume>> = {
+  fillDefaults: ({ spec = {}, ...volume }) => ({
+    ...volume,
+    spec: {
+      ...spec,
+      persistentVolumeReclaimPolicy: spec.persistentVolumeReclaimPolicy || 'Retain',
+      volumeMode: spec.volumeMode || 'Filesystem',
+      ...(spec.hostPath && { hostPath: { ...spec.hostPath, type: spec.hostPath.type ?? '' } }),
+    },
+  }),
+  prepareCreate: (volume) => ({ ...withFinalizer(volume, VOLUME_PROTECTION), status: { phase: 'Pending' } }),
+  validate: ({ spec = {} }) => {
     const problems = new ProblemList()
-    const spec = object['spec'] as PersistentVolumeSpec
     validateModes(spec.accessModes, problems)
     validateStorage(spec.capacity, SPEC.child('capacity'), problems)
     problems.oneOf(SPEC.child('persistentVolumeReclaimPolicy'), spec.persistentVolumeReclaimPolicy, [
@@ -55,38 +52,36 @@ export const persistentVolumeRules: ResourceRules = {
     if (sources.length > 1) problems.forbidden(SPEC.child(sources[1] ?? ''), 'a volume has one source')
     return problems.violations
   },
-  validateUpdate: (object, before) => {
+  validateUpdate: ({ spec = {} }, { spec: old = {} }) => {
     const problems = new ProblemList()
-    const [spec, old] = [object['spec'], before['spec']] as PersistentVolumeSpec[]
-    const source = (from: PersistentVolumeSpec | undefined) =>
-      Object.fromEntries(Object.entries(from ?? {}).filter(([name]) => !NO_SOURCE.has(name)))
+    const source = (from: PersistentVolumeSpec) =>
+      Object.fromEntries(Object.entries(from).filter(([name]) => !NO_SOURCE.has(name)))
     if (!sameValue(source(spec), source(old))) {
       problems.forbidden(SPEC, 'the source of a volume cannot change')
     }
-    if (spec?.volumeMode !== old?.volumeMode)
-      problems.invalid(SPEC.child('volumeMode'), spec?.volumeMode, 'field is immutable')
+    if (spec.volumeMode !== old.volumeMode) {
+      problems.invalid(SPEC.child('volumeMode'), spec.volumeMode, 'field is immutable')
+    }
     return problems.violations
   },
 }
 
-export const persistentVolumeClaimRules: ResourceRules = {
-  fillDefaults: (object) => {
-    const spec = (object['spec'] ?? {}) as PersistentVolumeClaimSpec
-    return { ...object, spec: { ...spec, volumeMode: spec.volumeMode || 'Filesystem' } }
-  },
-  prepareCreate: (object) => ({ ...withFinalizer(object, CLAIM_PROTECTION), status: { phase: 'Pending' } }),
-  validate: (object) => {
+export const persistentVolumeClaimRules: ResourceRules<ObjectOf<PersistentVolumeClaim>> = {
+  fillDefaults: ({ spec = {}, ...claim }) => ({
+    ...claim,
+    spec: { ...spec, volumeMode: spec.volumeMode || 'Filesystem' },
+  }),
+  prepareCreate: (claim) => ({ ...withFinalizer(claim, CLAIM_PROTECTION), status: { phase: 'Pending' } }),
+  validate: ({ spec = {} }) => {
     const problems = new ProblemList()
-    const spec = object['spec'] as PersistentVolumeClaimSpec
     validateModes(spec.accessModes, problems)
     validateStorage(spec.resources?.requests, SPEC.child('resources'), problems)
     problems.oneOf(SPEC.child('volumeMode'), spec.volumeMode, ['Block', 'Filesystem'])
     return problems.violations
   },
-  validateUpdate: (object, before) => {
+  validateUpdate: ({ spec = {} }, { spec: old = {} }) => {
     const problems = new ProblemList()
-    const [spec, old] = [object['spec'], before['spec']] as PersistentVolumeClaimSpec[]
-    const volumeName = old?.volumeName ? {} : { volumeName: undefined }
+    const volumeName = old.volumeName ? {} : { volumeName: undefined }
     const kept = { resources: undefined, volumeAttributesClassName: undefined, ...volumeName }
     if (!sameValue({ ...spec, ...kept }, { ...old, ...kept })) {
       problems.forbidden(SPEC, 'only resources.requests and volumeAttributesClassName of a claim may change')
@@ -95,9 +90,9 @@ export const persistentVolumeClaimRules: ResourceRules = {
   },
 }
 
-export const csiDriverRules: ResourceRules = {
-  fillDefaults: (object) => ({
-    ...object,
+export const csiDriverRules: ResourceRules<ObjectOf<CSIDriver>> = {
+  fillDefaults: (driver) => ({
+    ...driver,
     spec: {
       attachRequired: true,
       podInfoOnMount: false,
@@ -106,28 +101,27 @@ export const csiDriverRules: ResourceRules = {
       volumeLifecycleModes: ['Persistent'],
       requiresRepublish: false,
       seLinuxMount: false,
-      ...(object['spec'] as object | undefined),
+      ...driver.spec,
     },
   }),
-  validateUpdate: immutableFields('spec', ['attachRequired', 'volumeLifecycleModes']),
+  validateUpdate: immutableSpecFields(['attachRequired', 'volumeLifecycleModes']),
 }
 
-export const volumeAttachmentRules: ResourceRules = {
-  prepareCreate: (object) => ({ ...object, status: { attached: false } }),
-  validate: (object) => {
+export const volumeAttachmentRules: ResourceRules<ObjectOf<VolumeAttachment>> = {
+  prepareCreate: (attachment) => ({ ...attachment, status: { attached: false } }),
+  validate: ({ spec }) => {
     const problems = new ProblemList()
-    const spec = object['spec'] as { attacher?: string; nodeName?: string; source?: Record<string, unknown> }
     if (!spec.attacher) problems.required(SPEC.child('attacher'))
     if (!spec.nodeName) problems.required(SPEC.child('nodeName'))
-    if (Object.keys(spec.source ?? {}).length !== 1) {
+    if (Object.keys(spec.source).length !== 1) {
       problems.required(SPEC.child('source'), 'either inlineVolumeSpec or persistentVolumeName')
     }
     return problems.violations
   },
-  validateUpdate: immutableFields('spec'),
+  validateUpdate: immutablePart('spec'),
 }
 
-function withFinalizer(object: ApiObject, finalizer: string): ApiObject {
+function withFinalizer<T extends ApiObject>(object: T, finalizer: string): T {
   const finalizers = object.metadata.finalizers ?? []
   if (finalizers.includes(finalizer)) return object
   return { ...object, metadata: { ...object.metadata, finalizers: [...finalizers, finalizer] } }

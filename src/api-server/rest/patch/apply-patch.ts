@@ -1,4 +1,4 @@
-import type { DocumentValue } from '../../../base/document/document-value.ts'
+import type { DocumentObject, DocumentValue } from '../../../base/document/document-value.ts'
 import { ApiError, badRequest, unsupportedMediaType } from '../../api-error.ts'
 import type { ApiObject } from '../../store/api-object.ts'
 import { applyJsonPatch } from './json-patch.ts'
@@ -31,7 +31,7 @@ export function patchKindOf(contentType: string | undefined): PatchKind {
 
 /** An object with a patch applied, not yet decoded again. */
 export function applyPatch(kind: PatchKind, object: ApiObject, patch: DocumentValue, typeName: string): DocumentValue {
-  const target = object as unknown as DocumentValue
+  const target: DocumentObject = Object.fromEntries(Object.entries(object))
   try {
     switch (kind) {
       case 'json':
