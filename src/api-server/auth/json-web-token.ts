@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, sign, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
+import { isRecord } from '../../base/document/is-record.ts'
 
 /** The statements of a token. Times in seconds since the epoch. */
 export interface TokenClaims {
@@ -94,8 +95,4 @@ function isClaims(value: Readonly<Record<string, unknown>>): value is Readonly<R
 
 function isNamed(value: unknown): value is ClaimedObject {
   return isRecord(value) && typeof value['name'] === 'string' && typeof value['uid'] === 'string'
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -2,6 +2,7 @@ import type { DocumentObject, DocumentValue, ParsedText, Segments } from '../../
 import { SyntaxProblem } from '../../base/document/document-value.ts'
 import { parseJson } from '../../base/document/parse-json.ts'
 import { parseYaml } from '../../base/document/parse-yaml.ts'
+import { isRecord } from '../../base/document/is-record.ts'
 import { apiTypes } from '../../model/schema/api-types.ts'
 import { decodeObject } from '../../model/schema/decode-object.ts'
 import { decodeProtobuf, parseEnvelope } from '../../model/schema/protobuf/decode-protobuf.ts'
@@ -94,7 +95,7 @@ function decodeText(bytes: Uint8Array): string {
 export function decodeBody<N extends string>(document: Document, type: ExpectedType<N>): DecodedBody<ObjectNamed<N>> {
   const { value } = document
   const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`
-  if (!isObject(value))
+  if (!isRecord(value))
     throw badRequest(`the object provided is unrecognized: expected an object with apiVersion and kind`)
   checkType(value, apiVersion, type.kind)
   const decoded = decodeObject(value, type.typeName, FieldPath.root, apiTypes)
@@ -147,8 +148,4 @@ function formatSegments(segments: Segments): string {
   return segments
     .map((segment, index) => (typeof segment === 'number' ? `[${segment}]` : index === 0 ? segment : `.${segment}`))
     .join('')
-}
-
-export function isObject(value: unknown): value is DocumentObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -14,12 +14,13 @@ import { changeObjects, readDryRun } from './api-context.ts'
 import type { ApiDeps, ChangeResult } from './api-context.ts'
 import { jsonResponse, textResponse } from './api-request.ts'
 import type { ApiRequest, ApiResponse } from './api-request.ts'
-import { decodeBody, isObject, readDocument } from './decode-body.ts'
+import { decodeBody, readDocument } from './decode-body.ts'
 import { listObjects, parseSelection } from './list-objects.ts'
 import { presentList, presentObject } from './present.ts'
 import { isTrue, readNumber } from './request-info.ts'
 import { dryRunOf, keyIn } from './write-verbs.ts'
 import type { ResourceRequest } from './write-verbs.ts'
+import { isRecord } from '../../base/document/is-record.ts'
 
 const POLICIES = ['Background', 'Foreground', 'Orphan']
 
@@ -135,7 +136,7 @@ async function readOptionsBody(request: ApiRequest): Promise<DeleteOptions | und
   if (bytes.length === 0) return undefined
   const document = await readDocument({ ...request, readBody: () => Promise.resolve(bytes) }, OPTIONS_TYPE)
   // The options may name the group of what is deleted.
-  const value = isObject(document.value) ? { ...document.value, apiVersion: '' } : document.value
+  const value = isRecord(document.value) ? { ...document.value, apiVersion: '' } : document.value
   const { object } = decodeBody({ value, duplicates: document.duplicates }, OPTIONS_TYPE)
   return object
 }

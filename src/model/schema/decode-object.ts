@@ -1,10 +1,11 @@
 import { decodeScalar, zeroScalar } from './decode-scalar.ts'
 import { FieldPath } from './field-path.ts'
-import type { DocumentObject, DocumentValue } from '../../base/document/document-value.ts'
+import type { DocumentValue } from '../../base/document/document-value.ts'
 import { podTypes } from './object-type.ts'
 import type { Field, ObjectTypes, ValueType } from './object-type.ts'
 import { setKey } from '../../base/document/position-index.ts'
 import { nearestName } from '../../base/document/nearest-name.ts'
+import { isRecord } from '../../base/document/is-record.ts'
 
 const MAX_HINTS = 100
 
@@ -51,7 +52,7 @@ class Decoder {
   object(value: DocumentValue, typeName: string, path: FieldPath): unknown {
     const fields = this.#types.fieldsOf(typeName)
     const result = {}
-    if (!isObject(value)) this.#expected(value, 'a map of fields', path)
+    if (!isRecord(value)) this.#expected(value, 'a map of fields', path)
     else {
       for (const [name, member] of Object.entries(value)) {
         const field = fields.get(name)
@@ -106,7 +107,7 @@ class Decoder {
   }
 
   #map(value: DocumentValue, of: ValueType, path: FieldPath): unknown {
-    if (!isObject(value)) {
+    if (!isRecord(value)) {
       this.#expected(value, 'a map', path)
       return {}
     }
@@ -154,8 +155,4 @@ function describe(value: DocumentValue): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'a map'
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : String(value)
-}
-
-function isObject(value: DocumentValue): value is DocumentObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -6,7 +6,8 @@ import type { ManifestPod } from './default-pod.ts'
 import { FieldPath } from './field-path.ts'
 import { ManifestError } from './manifest-error.ts'
 import type { ManifestProblem } from './manifest-error.ts'
-import type { DocumentObject, DocumentValue } from '../../base/document/document-value.ts'
+import type { DocumentValue } from '../../base/document/document-value.ts'
+import { isRecord } from '../../base/document/is-record.ts'
 import { parseManifest } from './parse-manifest.ts'
 import type { LocatedManifest } from './parse-manifest.ts'
 import { findApiReferences, findClaimReferences } from './static-pod-references.ts'
@@ -77,7 +78,7 @@ function completePod(
 
 function kindOf(manifest: LocatedManifest, allowList: boolean): 'Pod' | 'PodList' {
   const { value } = manifest
-  if (!isObject(value)) fail(manifest, [], 'expected an object with apiVersion and kind')
+  if (!isRecord(value)) fail(manifest, [], 'expected an object with apiVersion and kind')
   const { apiVersion, kind } = value
   if (apiVersion !== 'v1') {
     fail(manifest, ['apiVersion'], `expected "v1", not ${JSON.stringify(shown(apiVersion))}`)
@@ -92,10 +93,6 @@ function kindOf(manifest: LocatedManifest, allowList: boolean): 'Pod' | 'PodList
 
 function shown(value: DocumentValue | undefined): unknown {
   return typeof value === 'string' ? value.slice(0, 100) : value === undefined ? null : typeof value
-}
-
-function isObject(value: DocumentValue): value is DocumentObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function fail(manifest: LocatedManifest, segments: readonly string[], rule: string): never {

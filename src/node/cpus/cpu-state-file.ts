@@ -5,6 +5,7 @@ import { goJson } from '../../model/text/go-json.ts'
 import { isPodUid } from '../../model/pod/pod.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { CpuState } from './cpu-state.ts'
+import { isRecord } from '../../base/document/is-record.ts'
 
 /** The file in the root directory; the Go kubelet's own, so that either agent keeps what the other gave. */
 export const CPU_STATE_FILE = 'cpu_manager_state'
@@ -80,10 +81,6 @@ function toChecksum({ policyName, defaultCpuSet, entries = {} }: Omit<Fields, 'c
 
 function sorted<T>(entries: readonly (readonly [string, T])[]): readonly (readonly [string, T])[] {
   return entries.toSorted(([a], [b]) => (a < b ? -1 : 1))
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isTextRecord(value: unknown): boolean {

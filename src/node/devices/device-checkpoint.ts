@@ -4,6 +4,7 @@ import { isPodUid } from '../../model/pod/pod.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { DevicesByNode } from './device.ts'
 import { ContainerAllocateResponse } from './generated/device-plugin-v1beta1.ts'
+import { isRecord } from '../../base/document/is-record.ts'
 
 /** The file among the sockets of plugins; the Go kubelet's own, so that either agent knows what the other gave. */
 export const DEVICE_CHECKPOINT = 'kubelet_internal_checkpoint'
@@ -151,10 +152,6 @@ function isIdTable(value: unknown): boolean {
 
 function isTextList(value: unknown): boolean {
   return Array.isArray(value) && value.every((each) => typeof each === 'string')
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function sorted<T>(entries: readonly (readonly [string, T])[]): readonly (readonly [string, T])[] {

@@ -1,3 +1,5 @@
+import { isRecord } from '../../base/document/is-record.ts'
+
 /** One kind of memory of a node, as the file has it. */
 interface TableFields {
   readonly total: number
@@ -75,7 +77,7 @@ function toBlock(value: unknown): BlockFields {
 }
 
 function toMap(value: unknown, what: string): ReadonlyMap<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return new Map(Object.entries(value))
+  if (isRecord(value)) return new Map(Object.entries(value))
   throw unexpected(what)
 }
 

@@ -1,5 +1,6 @@
 import type { ContainerPort } from '../../model/generated/core-v1.ts'
 import type { KeptSpec } from '../../model/pod/observed-pod.ts'
+import { isRecord } from '../../base/document/is-record.ts'
 
 const WHOLE_NUMBER = /^\d{1,15}$/
 
@@ -12,8 +13,8 @@ export function parseKeptSpec(annotations: Readonly<Record<string, string>>): Ke
   return {
     ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
     ...(terminationGracePeriodSeconds === undefined ? {} : { terminationGracePeriodSeconds }),
-    ...(isObject(preStop) ? { preStop } : {}),
-    ...(Array.isArray(ports) && ports.every(isObject) ? { ports: ports as unknown as readonly ContainerPort[] } : {}),
+    ...(isRecord(preStop) ? { preStop } : {}),
+    ...(Array.isArray(ports) && ports.every(isRecord) ? { ports: ports as unknown as readonly ContainerPort[] } : {}),
   }
 }
 
@@ -27,8 +28,4 @@ function parseJson(text = 'null'): unknown {
   } catch {
     return undefined
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

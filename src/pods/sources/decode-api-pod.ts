@@ -4,9 +4,8 @@ import { decodeObject } from '../../model/schema/decode-object.ts'
 import { defaultPod } from '../../model/schema/default-pod.ts'
 import type { ManifestPod } from '../../model/schema/default-pod.ts'
 import { dnsLabel, dnsSubdomain } from '../../model/schema/validation/name-rules.ts'
-
-type DocumentValue = Parameters<typeof decodeObject>[0]
-type Json = Readonly<Record<string, DocumentValue>>
+import type { DocumentValue } from '../../base/document/document-value.ts'
+import { isRecord } from '../../base/document/is-record.ts'
 
 /** A pod of the API, and what of it this agent does not know. */
 export interface DecodedApiPod {
@@ -37,7 +36,7 @@ export interface PodIdentity {
  */
 export function decodeApiPod(object: unknown): DecodedApiPod {
   const identity = identityOf(object)
-  const decoded = decodeObject(withoutManagedFields(object), 'Pod')
+  const decoded = decodeObject(withoutManagedFields(object as DocumentValue), 'Pod')
   if (decoded.errors.length > 0) {
     throw new ApiPodError(
       identity,
@@ -61,17 +60,17 @@ export function isMirrorPod({ metadata }: Pod): boolean {
 
 /** What can be read of who the object is; empty where nothing can. */
 export function identityOf(object: unknown): PodIdentity {
-  const metadata = isMap(object) ? object['metadata'] : undefined
+  const metadata = isRecord(object) ? object['metadata'] : undefined
   const text = (key: string) => {
-    const value = isMap(metadata) ? metadata[key] : undefined
+    const value = isRecord(metadata) ? metadata[key] : undefined
     return typeof value === 'string' ? value : ''
   }
   return { namespace: text('namespace'), name: text('name'), uid: text('uid') }
 }
 
-/** Who wrote which field is long, and nobody here reads it. */
-function withoutManagedFields(object: unknown): DocumentValue {
-  if (!isMap(object) || !isMap(object['metadata'])) return object as DocumentValue
+/** Who wrote which field is long, and never read here. */
+function withoutManagedFields(object: DocumentValue): DocumentValue {
+  if (!isRecord(object) || !isRecord(object['metadata'])) return object
   const { managedFields: _, ...metadata } = object['metadata']
   return { ...object, metadata }
 }
@@ -86,8 +85,4 @@ function findUnsafeNames({ namespace, name, uid }: PodIdentity, spec: ManifestPo
     ...(spec.volumes ?? []).map((each) => [`the volume "${each.name}"`, dnsLabel(each.name)] as const),
   ]
   return checks.flatMap(([path, problem]) => (problem === undefined ? [] : [`${path}: ${problem}`]))
-}
-
-function isMap(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

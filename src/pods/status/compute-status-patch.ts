@@ -1,4 +1,5 @@
 import type { PodCondition, PodStatus } from '../../model/generated/core-v1.ts'
+import { isRecord } from '../../base/document/is-record.ts'
 
 /** A part of a strategic merge patch: null takes a member away. */
 export type StatusPatch = Readonly<Record<string, unknown>>
@@ -46,7 +47,7 @@ const SAME = Symbol('same')
 function diff(before: unknown, after: unknown): unknown {
   if (isSame(before, after)) return SAME
   if (after === undefined) return null
-  if (!isMap(before) || !isMap(after)) return after
+  if (!isRecord(before) || !isRecord(after)) return after
   const keys = new Set([...Object.keys(before), ...Object.keys(after)])
   const changes = [...keys].map((key) => [key, diff(before[key], after[key])] as const)
   return Object.fromEntries(changes.filter(([, change]) => change !== SAME))
@@ -73,22 +74,18 @@ function diffAddresses(key: string, before: readonly Address[] = [], after: read
   }
 }
 
-function isMap(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** An absent member and an undefined one are the same. */
 function isSame(before: unknown, after: unknown): boolean {
   if (before === after) return true
   if (Array.isArray(before) && Array.isArray(after)) {
     return before.length === after.length && before.every((item, index) => isSame(item, after[index]))
   }
-  if (!isMap(before) || !isMap(after)) return false
+  if (!isRecord(before) || !isRecord(after)) return false
   const keys = new Set([...Object.keys(before), ...Object.keys(after)])
   return [...keys].every((key) => isSame(before[key], after[key]) || saysNothing(key, before[key], after[key]))
 }
 
 /** The Go server writes an empty state where it was told none. */
 function saysNothing(key: string, before: unknown, after: unknown): boolean {
-  return key === 'lastState' && after === undefined && isMap(before) && Object.keys(before).length === 0
+  return key === 'lastState' && after === undefined && isRecord(before) && Object.keys(before).length === 0
 }

@@ -1,5 +1,6 @@
 import type { ContainerStatus, PodStatus } from '../../model/generated/core-v1.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
+import { isRecord } from '../../base/document/is-record.ts'
 
 const VERSION = 1
 const PHASES = ['Succeeded', 'Failed']
@@ -19,10 +20,6 @@ export function parseFinishedPod(text: string, uid: PodUid): PodStatus {
   const { status } = note
   if (!isFinishedStatus(status)) throw new Error('Cannot use the note: expected the status of a finished pod')
   return status
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Checked as far as the agent relies on it: the rest is shown to people only. */

@@ -1,3 +1,5 @@
+import { isRecord } from '../../base/document/is-record.ts'
+
 /** What turns one applied version of an object into the next, or that only a new object will do. */
 export type ApplyPatch = { readonly kind: 'patch'; readonly body: object } | { readonly kind: 'replace' }
 
@@ -21,7 +23,7 @@ function removedFields(before: JsonObject, wanted: JsonObject): JsonObject | und
     if (next === undefined) removed[key] = null
     else if (Array.isArray(old) && Array.isArray(next)) {
       if (!listKeeps(old, next)) return undefined
-    } else if (isObject(old) && isObject(next)) {
+    } else if (isRecord(old) && isRecord(next)) {
       const inner = removedFields(old, next)
       if (inner === undefined) return undefined
       if (Object.keys(inner).length > 0) removed[key] = inner
@@ -33,10 +35,10 @@ function removedFields(before: JsonObject, wanted: JsonObject): JsonObject | und
 /** Each member of before is there still, with all its fields; members with a name are found by it. */
 function listKeeps(before: readonly Json[], wanted: readonly Json[]): boolean {
   return before.every((old) => {
-    const name = isObject(old) ? old['name'] : undefined
-    if (!isObject(old) || name === undefined) return wanted.some((next) => JSON.stringify(next) === JSON.stringify(old))
-    const next = wanted.find((one) => isObject(one) && one['name'] === name)
-    if (!isObject(next)) return false
+    const name = isRecord(old) ? old['name'] : undefined
+    if (!isRecord(old) || name === undefined) return wanted.some((next) => JSON.stringify(next) === JSON.stringify(old))
+    const next = wanted.find((one) => isRecord(one) && one['name'] === name)
+    if (!isRecord(next)) return false
     const removed = removedFields(old, next)
     return removed !== undefined && Object.keys(removed).length === 0
   })
@@ -46,11 +48,7 @@ function merge(wanted: JsonObject, removed: JsonObject): JsonObject {
   const merged: Record<string, Json> = { ...wanted }
   for (const [key, value] of Object.entries(removed)) {
     const next = merged[key]
-    merged[key] = isObject(value) && isObject(next) ? merge(next, value) : value
+    merged[key] = isRecord(value) && isRecord(next) ? merge(next, value) : value
   }
   return merged
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }

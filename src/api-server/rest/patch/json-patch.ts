@@ -1,7 +1,8 @@
 import type { DocumentObject, DocumentValue } from '../../../base/document/document-value.ts'
 import { setKey } from '../../../base/document/position-index.ts'
+import { isRecord } from '../../../base/document/is-record.ts'
 import { sameValue } from '../../kinds/same-value.ts'
-import { isMap, ownValue } from './own-keys.ts'
+import { ownValue } from './own-keys.ts'
 import { PatchError } from './patch-error.ts'
 
 const MAX_OPERATIONS = 10_000
@@ -17,7 +18,7 @@ export function applyJsonPatch(target: DocumentValue, patch: DocumentValue): Doc
   // A copy of its own is changed in place: thousands of operations on a large object would take too long otherwise.
   const draft = new Draft(structuredClone(target))
   for (const operation of patch as readonly DocumentValue[]) {
-    if (!isMap(operation)) throw new PatchError('expected each operation to be an object', true)
+    if (!isRecord(operation)) throw new PatchError('expected each operation to be an object', true)
     draft.apply(operation)
   }
   return draft.value
@@ -70,7 +71,7 @@ class Draft {
     let value: DocumentValue | undefined = this.value
     for (const key of path) {
       if (Array.isArray(value)) value = (value as readonly DocumentValue[])[indexIn(value, key, 0)]
-      else value = isMap(value) ? ownValue(value, key) : undefined
+      else value = isRecord(value) ? ownValue(value, key) : undefined
     }
     if (value === undefined) throw new PatchError(`the path ${formatPointer(path)} is not there`)
     return value
@@ -102,7 +103,7 @@ class Draft {
     }
     const parent = this.#read(path.slice(0, -1))
     if (Array.isArray(parent)) change(parent as DocumentValue[], key)
-    else if (isMap(parent)) setKey(parent, key, value)
+    else if (isRecord(parent)) setKey(parent, key, value)
     else throw new PatchError(`the path ${formatPointer(path)} is not there`)
   }
 }

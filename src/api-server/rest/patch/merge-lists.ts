@@ -1,5 +1,6 @@
 import type { DocumentObject, DocumentValue } from '../../../base/document/document-value.ts'
-import { isMap, ownValue, withoutKey } from './own-keys.ts'
+import { isRecord } from '../../../base/document/is-record.ts'
+import { ownValue, withoutKey } from './own-keys.ts'
 import { PatchError } from './patch-error.ts'
 
 const DIRECTIVE = '$patch'
@@ -20,7 +21,7 @@ export function mergeKeyedList(
   merge: (before: DocumentObject, after: DocumentObject) => DocumentObject,
 ): readonly DocumentValue[] {
   const items = patch.map((item) => {
-    if (!isMap(item))
+    if (!isRecord(item))
       throw new PatchError(`expected the items of a list with the key "${mergeKey}" to be objects`, true)
     return item
   })
@@ -49,7 +50,7 @@ class KeyedItems {
   constructor(items: readonly DocumentValue[], mergeKey: string) {
     this.#items = [...items]
     for (const [index, item] of items.entries()) {
-      const key = isMap(item) ? ownValue(item, mergeKey) : undefined
+      const key = isRecord(item) ? ownValue(item, mergeKey) : undefined
       if (key !== undefined && !this.#places.has(key)) this.#places.set(key, index)
     }
   }
@@ -60,7 +61,7 @@ class KeyedItems {
 
   get(key: DocumentValue): DocumentObject | undefined {
     const item = this.#items[this.#places.get(key) ?? -1]
-    return isMap(item) ? item : undefined
+    return isRecord(item) ? item : undefined
   }
 
   set(key: DocumentValue, item: DocumentValue): void {
@@ -87,7 +88,7 @@ export function orderList(
   mergeKey: string | undefined,
 ): readonly DocumentValue[] {
   const keyOf = (item: DocumentValue) =>
-    mergeKey === undefined ? item : isMap(item) ? ownValue(item, mergeKey) : undefined
+    mergeKey === undefined ? item : isRecord(item) ? ownValue(item, mergeKey) : undefined
   const rank = new Map(order.map((item, index) => [keyOf(item), index]))
   const rankOf = (item: DocumentValue) => rank.get(keyOf(item))
   const known = list.filter((item) => rankOf(item) !== undefined).sort((a, b) => (rankOf(a) ?? 0) - (rankOf(b) ?? 0))

@@ -8,7 +8,3 @@ export function ownValue(object: DocumentObject, key: string): DocumentValue | u
 export function withoutKey(object: DocumentObject, key: string): DocumentObject {
   return Object.fromEntries(Object.entries(object).filter(([each]) => each !== key))
 }
-
-export function isMap(value: DocumentValue | undefined): value is DocumentObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

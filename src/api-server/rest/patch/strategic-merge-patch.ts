@@ -1,9 +1,10 @@
 import type { DocumentObject, DocumentValue } from '../../../base/document/document-value.ts'
 import { setKey } from '../../../base/document/position-index.ts'
+import { isRecord } from '../../../base/document/is-record.ts'
 import { apiTypes } from '../../../model/schema/api-types.ts'
 import type { Field, ValueType } from '../../../model/schema/object-type.ts'
 import { mergeKeyedList, mergePlainList, orderList } from './merge-lists.ts'
-import { isMap, ownValue } from './own-keys.ts'
+import { ownValue } from './own-keys.ts'
 import { PatchError } from './patch-error.ts'
 
 const DIRECTIVE = '$patch'
@@ -13,8 +14,8 @@ const DELETE_PREFIX = '$deleteFromPrimitiveList/'
 
 /** A patch that knows the API types: lists with a key are merged item by item. Throws PatchError. */
 export function applyStrategicMergePatch(target: DocumentValue, patch: DocumentValue, typeName: string): DocumentValue {
-  if (!isMap(patch)) throw new PatchError('expected an object', true)
-  return mergeMaps(isMap(target) ? target : {}, patch, { kind: 'object', name: typeName })
+  if (!isRecord(patch)) throw new PatchError('expected an object', true)
+  return mergeMaps(isRecord(target) ? target : {}, patch, { kind: 'object', name: typeName })
 }
 
 /** Merges two objects, or maps; a directive may replace the old one or empty it. */
@@ -52,7 +53,7 @@ interface Member {
 function mergeMember(target: DocumentValue | undefined, patch: DocumentValue, member: Member): DocumentValue {
   const field = fieldOf(member)
   const type = field?.type ?? valueTypeOf(member.type)
-  if (isMap(patch)) return mergeMaps(isMap(target) ? target : {}, patch, type)
+  if (isRecord(patch)) return mergeMaps(isRecord(target) ? target : {}, patch, type)
   if (!Array.isArray(patch) || field?.patch === undefined) return patch
   const old = Array.isArray(target) ? (target as readonly DocumentValue[]) : []
   const { mergeKey } = field.patch

@@ -1,6 +1,7 @@
 import type { DocumentValue, Segments } from '../../../base/document/document-value.ts'
 import { parseText, TextError } from '../../../base/document/parse-text.ts'
 import type { LocatedText } from '../../../base/document/parse-text.ts'
+import { isRecord } from '../../../base/document/is-record.ts'
 import { isJsonObject } from './json-value.ts'
 import type { Json, JsonObject } from './json-value.ts'
 
@@ -64,10 +65,6 @@ interface NotedField {
   readonly isObject: boolean
 }
 
-function isObject(value: DocumentValue): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Objects become maps, so that every key is one like any other. Notes where the fields stand. */
 function toJson(value: DocumentValue, segments: Segments, fields: Map<string, NotedField>): Json {
   if (typeof value !== 'object' || value === null) return value
@@ -77,7 +74,7 @@ function toJson(value: DocumentValue, segments: Segments, fields: Map<string, No
   return new Map(
     Object.entries(value).map(([key, part]) => {
       const at = [...segments, key]
-      fields.set(toPath(at), { segments: at, isObject: isObject(part) })
+      fields.set(toPath(at), { segments: at, isObject: isRecord(part) })
       return [key, toJson(part, at, fields)]
     }),
   )

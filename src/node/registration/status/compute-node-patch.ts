@@ -1,4 +1,5 @@
 import type { Node, NodeAddress, NodeCondition } from '../../../model/generated/core-v1.ts'
+import { isRecord } from '../../../base/document/is-record.ts'
 
 /** A strategic merge patch; undefined when there is nothing to say. */
 export type NodePatch = Readonly<Record<string, unknown>>
@@ -58,7 +59,7 @@ function diff(before: object, after: object): Fields | undefined {
     const [was, is] = [old.get(name), now.get(name)]
     if (isSame(was, is)) return []
     if (isNothing(is)) return [[name, null]]
-    if (!isFields(was) || !isFields(is)) return [[name, is]]
+    if (!isRecord(was) || !isRecord(is)) return [[name, is]]
     const inner = diff(was, is)
     return inner === undefined ? [] : [[name, inner]]
   })
@@ -68,16 +69,12 @@ function diff(before: object, after: object): Fields | undefined {
 function isSame(a: unknown, b: unknown): boolean {
   if (isNothing(a) || isNothing(b)) return isNothing(a) && isNothing(b)
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => isSame(item, b[i]))
-  return isFields(a) && isFields(b) ? diff(a, b) === undefined : a === b
+  return isRecord(a) && isRecord(b) ? diff(a, b) === undefined : a === b
 }
 
 /** An API leaves out what is empty, so empty and absent are the same. */
 function isNothing(value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true
   if (Array.isArray(value)) return value.length === 0
-  return isFields(value) && Object.values(value).every(isNothing)
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isRecord(value) && Object.values(value).every(isNothing)
 }

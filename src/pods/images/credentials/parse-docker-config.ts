@@ -1,5 +1,6 @@
 import type { KeyringEntry } from './compute-credentials.ts'
 import type { Login } from './credential.ts'
+import { isRecord } from '../../../base/document/is-record.ts'
 
 /** The logins of a docker configuration, and what could not be used of it in words that hold no secret. */
 export interface DockerConfig {
@@ -21,7 +22,7 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 export function parseDockerConfig(text: string, form: DockerConfigForm): DockerConfig {
   const root = parseObject(text)
   const auths = form === 'config.json' ? (root['auths'] ?? {}) : root
-  if (!isObject(auths)) throw new DockerConfigError('"auths" is not an object, expected one with a registry a key')
+  if (!isRecord(auths)) throw new DockerConfigError('"auths" is not an object, expected one with a registry a key')
   const logins: KeyringEntry<Login>[] = []
   const problems: string[] = []
   for (const [location, entry] of Object.entries(auths)) {
@@ -40,13 +41,13 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
     // Without the parser's own words: they quote the text, which holds passwords.
     throw new DockerConfigError('not JSON')
   }
-  if (!isObject(root)) throw new DockerConfigError('not a JSON object')
+  if (!isRecord(root)) throw new DockerConfigError('not a JSON object')
   return root
 }
 
 /** A login, or why it is none. "auth" wins over a name and a password beside it. */
 function parseLogin(entry: unknown): Login | string {
-  if (!isObject(entry)) return 'expected an object'
+  if (!isRecord(entry)) return 'expected an object'
   const { username = '', password = '', auth = '' } = entry
   if (typeof username !== 'string' || typeof password !== 'string' || typeof auth !== 'string')
     return 'expected username, password and auth to be texts'
@@ -56,8 +57,4 @@ function parseLogin(entry: unknown): Login | string {
   const colon = decoded.indexOf(':')
   if (colon === -1) return 'expected auth to be the base64 of username:password'
   return { username: decoded.slice(0, colon), password: decoded.slice(colon + 1) }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

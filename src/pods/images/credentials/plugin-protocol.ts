@@ -1,6 +1,7 @@
 import { parseGoDuration } from '../../../model/config/values/go-duration.ts'
 import type { KeyringEntry } from './compute-credentials.ts'
 import type { Login } from './credential.ts'
+import { isRecord } from '../../../base/document/is-record.ts'
 
 /** What an answer of a plugin is kept for: this image, all of its registry, or every image. */
 export type CacheKeyType = 'Image' | 'Registry' | 'Global'
@@ -45,7 +46,7 @@ export function parsePluginAnswer(text: string, apiVersion: string): PluginAnswe
   expect(answer['apiVersion'] === apiVersion, `apiVersion is not ${apiVersion}, which the configuration names`)
   const { cacheKeyType, cacheDuration = null, auth = null } = answer
   expect(CACHE_KEY_TYPES.includes(cacheKeyType), 'cacheKeyType is none of Image, Registry and Global')
-  expect(auth === null || isObject(auth), 'auth is not an object')
+  expect(auth === null || isRecord(auth), 'auth is not an object')
   return {
     logins: Object.entries(auth ?? {}).map(([location, login]) => ({ location, value: parseLogin(location, login) })),
     cacheKeyType: cacheKeyType as CacheKeyType,
@@ -60,12 +61,12 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
   } catch {
     throw new PluginAnswerError('the answer is not JSON')
   }
-  expect(isObject(answer), 'the answer is not a JSON object')
+  expect(isRecord(answer), 'the answer is not a JSON object')
   return answer
 }
 
 function parseLogin(location: string, login: unknown): Login {
-  const { username = '', password = '' } = isObject(login) ? login : { username: null }
+  const { username = '', password = '' } = isRecord(login) ? login : { username: null }
   expect(
     typeof username === 'string' && typeof password === 'string',
     `auth of ${JSON.stringify(location)} is not an object with the texts username and password`,
@@ -80,10 +81,6 @@ function parseDuration(value: unknown): number {
   } catch {
     throw new PluginAnswerError('cacheDuration is not a duration such as "10m"')
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function expect(isTrue: boolean, problem: string): asserts isTrue {

@@ -1,4 +1,5 @@
 import type { ObjectIdentity } from './credential.ts'
+import { isRecord } from '../../../base/document/is-record.ts'
 
 /** A Secret whose login once pulled an image. */
 export interface RecordedSecret extends ObjectIdentity {
@@ -47,7 +48,7 @@ export function parsePullIntent(text: string): string {
 export function parsePullRecord(text: string): PullRecord {
   const root = parseObject(text, RECORD_KIND)
   const mapping = root['credentialMapping'] ?? {}
-  expect(isObject(mapping), 'credentialMapping is not an object')
+  expect(isRecord(mapping), 'credentialMapping is not an object')
   return {
     imageRef: toText(root, 'imageRef'),
     lastUpdatedTime: toText(root, 'lastUpdatedTime'),
@@ -56,7 +57,7 @@ export function parsePullRecord(text: string): PullRecord {
 }
 
 function parseRights(rights: unknown): ImageAccessRights {
-  expect(isObject(rights), 'an entry of credentialMapping is not an object')
+  expect(isRecord(rights), 'an entry of credentialMapping is not an object')
   const { nodePodsAccessible = false } = rights
   expect(typeof nodePodsAccessible === 'boolean', 'nodePodsAccessible is neither true nor false')
   const secrets = parseList(rights, 'kubernetesSecrets', (secret) => ({
@@ -81,7 +82,7 @@ function parseList<T>(fields: Fields, name: string, parse: (item: Fields) => T):
   const list: unknown = fields[name] ?? []
   expect(Array.isArray(list), `${name} is not a list`)
   return list.map((item: unknown) => {
-    expect(isObject(item), `${name} has something that is not an object`)
+    expect(isRecord(item), `${name} has something that is not an object`)
     return parse(item)
   })
 }
@@ -93,7 +94,7 @@ function parseObject(text: string, kind: string): Fields {
   } catch (error) {
     throw new PullRecordError('it is not JSON', { cause: error })
   }
-  expect(isObject(root), 'it is not a JSON object')
+  expect(isRecord(root), 'it is not a JSON object')
   expect(root['kind'] === kind && KNOWN_VERSIONS.includes(root['apiVersion']), `it is no ${API_VERSION} ${kind}`)
   return root
 }
@@ -102,10 +103,6 @@ function toText(fields: Fields, name: string): string {
   const value = fields[name]
   expect(typeof value === 'string', `${name} is not a text`)
   return value
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function expect(isTrue: boolean, problem: string): asserts isTrue {
