@@ -1,4 +1,5 @@
 import type { WantedCertificate } from './wanted-certificate.ts'
+import { computeBackOff } from '../../base/async/back-off.ts'
 
 /** What is known of a certificate in use, as far as it decides about its end. Times in milliseconds since the epoch. */
 export interface CertificateInfo extends WantedCertificate {
@@ -30,13 +31,10 @@ export function computeLack(info: WantedCertificate, wanted: WantedCertificate):
 }
 
 // 2, 4, 8, 16 seconds, then always the same.
-const FIRST_RETRY_MS = 2000
-const DOUBLED_RETRIES = 4
-const LONGEST_RETRY_MS = 32_000
-const JITTER = 0.1
+const RETRIES = { firstMs: 2000, longestMs: 32_000, jitter: { least: 1, extra: 0.1 } }
+const SPREAD_RETRIES = 4
 
 /** How long to wait after so many failures in a row. */
 export function computeRetryDelay(failures: number, chance: number): number {
-  if (failures > DOUBLED_RETRIES) return LONGEST_RETRY_MS
-  return FIRST_RETRY_MS * 2 ** (failures - 1) * (1 + JITTER * chance)
+  return computeBackOff(RETRIES, failures, failures > SPREAD_RETRIES ? 0 : chance)
 }

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { Clock } from '../../base/async/clock.ts'
+import { computeBackOff } from '../../base/async/back-off.ts'
 import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { parseSigningRequestObject } from './signing-request-object.ts'
@@ -20,8 +21,7 @@ export interface SigningRequest {
 }
 
 const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
-const FIRST_RETRY_MS = 1000
-const LONGEST_RETRY_MS = 30_000
+const RETRIES = { firstMs: 1000, longestMs: 30_000 }
 /** A watch that silently died is begun anew after this. */
 const WATCH_SECONDS = 300
 
@@ -73,8 +73,8 @@ export async function waitForCertificate(
       if (signal.aborted || error instanceof SigningError) throw error
     }
     // A server that ends watches as soon as they begin is not asked every second for an approval that may take days.
-    failures = deps.clock.monotonic() - began > LONGEST_RETRY_MS ? 0 : failures + 1
-    await deps.clock.sleep(Math.min(FIRST_RETRY_MS * 2 ** Math.max(0, failures - 1), LONGEST_RETRY_MS), signal)
+    failures = deps.clock.monotonic() - began > RETRIES.longestMs ? 0 : failures + 1
+    await deps.clock.sleep(computeBackOff(RETRIES, failures), signal)
   }
 }
 

@@ -1,6 +1,7 @@
 import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
+import { computeBackOff } from '../../base/async/back-off.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 
 export interface SliceWipesDeps {
@@ -14,10 +15,8 @@ export interface SliceWipesDeps {
 
 // Long enough for a driver to be replaced, short enough that few pods are sent here for devices that nobody can prepare.
 const GRACE_MS = 30_000
-const FIRST_RETRY_MS = 1000
-const LONGEST_RETRY_MS = 300_000
+const RETRIES = { firstMs: 1000, longestMs: 300_000, jitter: { least: 1, extra: 0.2 } }
 const REPORTED_TRY = 4
-const JITTER = 0.2
 
 /** Takes devices out of the cluster's sight that nobody here could prepare: those of drivers that are away for a while. */
 export class SliceWipes {
@@ -63,7 +62,7 @@ export class SliceWipes {
 
   async #wipe(driver: string | undefined, signal: AbortSignal): Promise<void> {
     const { deleteSlices, clock, random, log } = this.#deps
-    for (let ms = FIRST_RETRY_MS, tries = 1; ; ms = Math.min(2 * ms, LONGEST_RETRY_MS), tries += 1) {
+    for (let tries = 1; ; tries += 1) {
       try {
         await deleteSlices(driver, signal)
         log.debug('resource slices of the node are deleted until their driver publishes them anew', { driver })
@@ -74,7 +73,7 @@ export class SliceWipes {
         if (tries === REPORTED_TRY)
           log.warn('cannot delete resource slices of the node, will try again', { driver, error })
       }
-      await clock.sleep(ms * (1 + random() * JITTER), signal)
+      await clock.sleep(computeBackOff(RETRIES, tries, random()), signal)
     }
   }
 }

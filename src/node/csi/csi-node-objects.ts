@@ -1,6 +1,7 @@
 import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
+import { BackOff, computeBackOff } from '../../base/async/back-off.ts'
 import type { Node } from '../../model/generated/core-v1.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { isApiAway } from './csi-node-api.ts'
@@ -22,12 +23,10 @@ export interface CsiNodeObjectsDeps {
 }
 
 // The API refused: perhaps somebody else wrote at the same moment.
-const TRIES = { count: 4, firstMs: 10, factor: 5 }
+const TRIES = { count: 4, firstMs: 10, longestMs: Infinity, factor: 5, jitter: { least: 1, extra: 0.1 } }
 // It goes on refusing: about 140 s in all, as long as the Go kubelet takes before it ends.
-const STARTS = { count: 6, firstMs: 30, factor: 8 }
-const JITTER = 0.1
-const AWAY_MS = 1000
-const LONGEST_AWAY_MS = 30_000
+const STARTS = { count: 6, firstMs: 30, longestMs: Infinity, factor: 8, jitter: { least: 1, extra: 0.1 } }
+const AWAY = { firstMs: 1000, longestMs: 30_000 }
 // Its watch tells when the Node is there; this is for one that cannot.
 const MISSING_MS = 10_000
 const CHECK_PATIENCE_MS = 1000
@@ -112,7 +111,7 @@ export class CsiNodeObjects {
       this.#looked.resolve()
       if (error === undefined) return
       if (isApiAway(error) || error instanceof NodeMissingError) {
-        await this.#wakeup.wait({ clock, ms: isApiAway(error) ? AWAY_MS : MISSING_MS }, signal)
+        await this.#wakeup.wait({ clock, ms: isApiAway(error) ? AWAY.firstMs : MISSING_MS }, signal)
         continue
       }
       refusals += 1
@@ -121,14 +120,15 @@ export class CsiNodeObjects {
       if (refusals >= STARTS.count) {
         return giveUp(new Error(`Cannot initialize the CSINode: refused ${refusals} times`, { cause: error }))
       }
-      await clock.sleep(this.#pause(STARTS, refusals), signal)
+      await clock.sleep(computeBackOff(STARTS, refusals, this.#deps.random()), signal)
     }
   }
 
   async #writePatiently(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps
     let reported: string | undefined
-    for (let ms = AWAY_MS; ; ms = Math.min(2 * ms, LONGEST_AWAY_MS)) {
+    const backOff = new BackOff(AWAY)
+    for (;;) {
       try {
         await this.#tryToWrite(signal)
         return
@@ -138,7 +138,7 @@ export class CsiNodeObjects {
         if (text !== reported) log.warn('cannot tell the API of CSI drivers, will try again', { error })
         reported = text
       }
-      await this.#wakeup.wait({ clock, ms }, signal)
+      await this.#wakeup.wait({ clock, ms: backOff.next() }, signal)
     }
   }
 
@@ -152,12 +152,8 @@ export class CsiNodeObjects {
         signal.throwIfAborted()
         if (tries >= TRIES.count || isApiAway(error) || error instanceof NodeMissingError) throw error
       }
-      await this.#deps.clock.sleep(this.#pause(TRIES, tries), signal)
+      await this.#deps.clock.sleep(computeBackOff(TRIES, tries, this.#deps.random()), signal)
     }
-  }
-
-  #pause({ firstMs, factor }: typeof TRIES, tries: number): number {
-    return firstMs * factor ** (tries - 1) * (1 + JITTER * this.#deps.random())
   }
 
   #setProblem(problem: string | undefined): void {

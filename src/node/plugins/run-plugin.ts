@@ -1,5 +1,6 @@
 import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
+import { BackOff } from '../../base/async/back-off.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { registerPlugin } from './register-plugin.ts'
 import type { RegisteredPlugin, RegisterPluginDeps } from './register-plugin.ts'
@@ -17,8 +18,7 @@ export interface PluginSignals {
   readonly shutdown: AbortSignal
 }
 
-const FIRST_BACK_OFF_MS = 500
-const LONGEST_BACK_OFF_MS = 120_000
+const RETRIES = { firstMs: 500, longestMs: 120_000 }
 
 /** One plugin from when its socket appears until it is gone: registered, tried again as often as that fails, and taken out of use. */
 export async function runPlugin(deps: RunPluginDeps, socketPath: string, signals: PluginSignals): Promise<void> {
@@ -52,7 +52,8 @@ async function registerPatiently(
 ): Promise<RegisteredPlugin> {
   const { clock, log } = deps
   let reported: string | undefined
-  for (let ms = FIRST_BACK_OFF_MS; ; ms = Math.min(2 * ms, LONGEST_BACK_OFF_MS)) {
+  const backOff = new BackOff(RETRIES)
+  for (;;) {
     try {
       return await registerPlugin(deps, socketPath, signal)
     } catch (error) {
@@ -61,7 +62,7 @@ async function registerPatiently(
       if (text !== reported) log.warn('plugin could not be registered, will try again', { path: socketPath, error })
       reported = text
     }
-    await clock.sleep(ms, signal)
+    await clock.sleep(backOff.next(), signal)
   }
 }
 

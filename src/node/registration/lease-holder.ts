@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/async/clock.ts'
+import { BackOff } from '../../base/async/back-off.ts'
 import type { Node } from '../../model/generated/core-v1.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { toApiMicroTime } from './status/api-time.ts'
@@ -25,8 +26,7 @@ interface Found {
 }
 
 const TRIES = 5
-const FIRST_WAIT_MS = 100
-const LONGEST_WAIT_MS = 7000
+const RETRIES = { firstMs: 100, longestMs: 7000 }
 
 /** Holds the lease of the node. In the usual case renewing it is one request. */
 export class LeaseHolder {
@@ -70,14 +70,15 @@ export class LeaseHolder {
 
   /** Asks for the lease until there is an answer; makes it when there is none. */
   async #find(signal: AbortSignal): Promise<Found> {
-    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+    const backOff = new BackOff(RETRIES)
+    for (;;) {
       try {
         return await this.#findOnce(signal)
       } catch (error) {
         signal.throwIfAborted()
         this.#failures.failed(error)
       }
-      await this.#deps.clock.sleep(waitMs, signal)
+      await this.#deps.clock.sleep(backOff.next(), signal)
     }
   }
 

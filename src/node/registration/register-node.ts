@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/async/clock.ts'
+import { BackOff } from '../../base/async/back-off.ts'
 import type { NodeEvents } from '../../model/events/node-events.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { toApiTime } from './status/api-time.ts'
@@ -26,14 +27,14 @@ export interface RegistrationDeps {
   readonly log: Logger
 }
 
-const FIRST_WAIT_MS = 100
-const LONGEST_WAIT_MS = 7000
+const RETRIES = { firstMs: 100, longestMs: 7000 }
 
 /** Makes the Node object, or puts right the one that is there. Tries until it is done. */
 export async function registerNode(deps: RegistrationDeps, signal: AbortSignal): Promise<void> {
   const { clock, log, profile } = deps
   const failures = new FailureLog(log, 'register the node')
-  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+  const backOff = new BackOff(RETRIES)
+  for (;;) {
     try {
       deps.startup?.tries()
       const how = await tryToRegister(deps, signal)
@@ -44,7 +45,7 @@ export async function registerNode(deps: RegistrationDeps, signal: AbortSignal):
       signal.throwIfAborted()
       failures.failed(error)
     }
-    await clock.sleep(waitMs, signal)
+    await clock.sleep(backOff.next(), signal)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/async/clock.ts'
+import { computeBackOff } from '../../base/async/back-off.ts'
 import type { DbusConnection } from '../../system/dbus/dbus-connection.ts'
 
 const LOGIND = {
@@ -12,8 +13,8 @@ const SYSTEMD = {
   interface: 'org.freedesktop.systemd1.Manager',
 } as const
 const SIGHUP = 1
-const FIRST_CHECK_MS = 100
-const LOOKS = 5
+const CHECKS = 5
+const CHECK_PAUSES = { firstMs: 100, longestMs: Infinity }
 
 export interface LogindDeps {
   readonly bus: Pick<DbusConnection, 'call' | 'onSignal'>
@@ -41,8 +42,8 @@ export class Logind {
     const body = ['systemd-logind.service', 'all', SIGHUP]
     await bus.call({ ...SYSTEMD, member: 'KillUnit', signature: 'ssi', body }, signal)
     let delayUs = 0n
-    for (let look = 0; look < LOOKS; look += 1) {
-      if (look > 0) await clock.sleep(FIRST_CHECK_MS * 2 ** (look - 1), signal)
+    for (let checks = 0; checks < CHECKS; checks += 1) {
+      if (checks > 0) await clock.sleep(computeBackOff(CHECK_PAUSES, checks), signal)
       delayUs = await this.#readDelay(signal)
       if (delayUs >= wantedUs) return
     }

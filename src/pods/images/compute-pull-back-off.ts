@@ -1,3 +1,5 @@
+import { computeNextWait } from '../../base/async/back-off.ts'
+
 /** Why pulls of one image for one pod wait: the last failure, when it was, and how long the next try must wait from then. */
 export interface PullBackOff {
   readonly failedAt: number
@@ -6,9 +8,8 @@ export interface PullBackOff {
   readonly message: string
 }
 
-const FIRST_DELAY_MS = 10_000
-const LONGEST_DELAY_MS = 300_000
-const FORGET_AFTER_MS = 2 * LONGEST_DELAY_MS
+const RETRIES = { firstMs: 10_000, longestMs: 300_000 }
+const FORGET_AFTER_MS = 2 * RETRIES.longestMs
 
 /** True when a failure is so long ago that it no longer counts. */
 export function isForgotten(entry: PullBackOff, now: number): boolean {
@@ -22,7 +23,7 @@ export function isBackingOff(entry: PullBackOff, now: number): boolean {
 
 /**
  * What to remember after a failed pull: the wait doubles with each failure. Containers of one pod that waited for the same pull each
- * report its failure, which counts once: whoever began waiting before the failure that is known already brings nothing new.
+ * report its failure, which counts once: one that began waiting before the known failure adds nothing.
  */
 export function computePullBackOff(
   entry: PullBackOff | undefined,
@@ -30,7 +31,7 @@ export function computePullBackOff(
   now: number,
 ): PullBackOff {
   const { reason, message, waitedSince } = failure
-  if (entry === undefined || isForgotten(entry, now)) return { failedAt: now, delayMs: FIRST_DELAY_MS, reason, message }
-  if (waitedSince <= entry.failedAt) return entry
-  return { failedAt: now, delayMs: Math.min(entry.delayMs * 2, LONGEST_DELAY_MS), reason, message }
+  const known = entry === undefined || isForgotten(entry, now) ? undefined : entry
+  if (known !== undefined && waitedSince <= known.failedAt) return known
+  return { failedAt: now, delayMs: computeNextWait(RETRIES, known?.delayMs), reason, message }
 }

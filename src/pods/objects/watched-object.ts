@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
+import { computeBackOff } from '../../base/async/back-off.ts'
 import type { ObjectMeta } from '../../model/generated/core-v1.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import { computeWatchDelay } from './compute-watch-delay.ts'
 import { ObjectError } from './object-api.ts'
 
 interface Watchable {
@@ -27,6 +27,7 @@ export interface WatchedObjectDeps<T> {
 
 /** How long a reader waits for the first word of a watch. */
 const FIRST_WORD_MS = 1000
+const RETRIES = { firstMs: 800, longestMs: 30_000, jitter: { least: 0.5, extra: 0.5 } }
 /** From the second failure in a row on it is more than the usual end of a connection. */
 const FAILURES_WORTH_A_LINE = 2
 
@@ -110,7 +111,7 @@ export class WatchedObject<T extends Watchable> {
         const fields = { resource, failures, error }
         if (failures === FAILURES_WORTH_A_LINE) log.warn('a watch broke again, it is begun anew', fields)
         else log.debug('a watch broke, it is begun anew', fields)
-        await sleepUnlessAborted(clock, computeWatchDelay(failures, random()), signal)
+        await sleepUnlessAborted(clock, computeBackOff(RETRIES, failures, random()), signal)
       }
     }
   }

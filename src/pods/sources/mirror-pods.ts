@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
+import { computeBackOff } from '../../base/async/back-off.ts'
 import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { CONFIG_MIRROR_ANNOTATION, podFullName } from '../../model/pod/pod.ts'
@@ -34,8 +35,7 @@ interface Trouble {
 const CHECK_MS = 10_000
 // Whoever deletes one looks for its end: kubectl waits for ever when another has its name before it has looked.
 const ABSENCE_MS = 1000
-const FIRST_RETRY_MS = 1000
-const LONGEST_RETRY_MS = 300_000
+const RETRIES = { firstMs: 1000, longestMs: 300_000, jitter: { least: 1, extra: 0.5 } }
 
 /**
  * The pods of the API that show what static pods are at: made, made again when somebody deletes them or the manifest changes, and removed
@@ -160,9 +160,9 @@ export class MirrorPods {
     const { clock, random, log } = this.#deps
     const before = this.#troubles.get(fullName)
     const failures = (before?.failures ?? 0) + 1
-    const ms = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 20))
+    const ms = computeBackOff(RETRIES, failures, random())
     const message = errorMessage(error)
-    this.#troubles.set(fullName, { failures, retryAt: clock.monotonic() + ms * (1 + random() / 2), message })
+    this.#troubles.set(fullName, { failures, retryAt: clock.monotonic() + ms, message })
     if (before?.message !== message) log.warn(`cannot ${kind} a mirror pod, will try again`, { pod: fullName, error })
   }
 

@@ -1,6 +1,7 @@
 import { basename, dirname, join } from 'node:path'
 import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
+import { computeNextWait } from '../../base/async/back-off.ts'
 import { inspectPath, listNames } from '../../system/files/read-manifest-file.ts'
 import { watchDirectory } from '../../system/files/watch-directory.ts'
 import type { Pod } from '../../model/pod/pod.ts'
@@ -27,7 +28,7 @@ export interface FileSourceDeps {
 
 // One save of an editor, or one file written in pieces, is several events within this time.
 const COALESCE_MS = 3
-const WATCH_RETRY_MS = { first: 1000, longest: 20_000 }
+const WATCH_RETRIES = { firstMs: 1000, longestMs: 20_000 }
 
 /**
  * Reads the manifests at a path, again whenever the kernel reports a change and at the latest after the check frequency.
@@ -52,7 +53,7 @@ class FileSource implements Disposable {
   #directory: string
   #single: string | undefined
   #watch: { readonly identity: string; readonly handle: Disposable } | undefined
-  #retryMs = WATCH_RETRY_MS.first
+  #retryMs = WATCH_RETRIES.firstMs
   #nextCheck = 0
   #hasEmitted = false
   #loggedTrouble: string | undefined
@@ -151,7 +152,7 @@ class FileSource implements Disposable {
         onFailure: (error) => this.#lose(error),
       })
       this.#watch = { identity, handle }
-      this.#retryMs = WATCH_RETRY_MS.first
+      this.#retryMs = WATCH_RETRIES.firstMs
       this.#loggedWatchTrouble = undefined
       return true
     } catch (error) {
@@ -162,7 +163,7 @@ class FileSource implements Disposable {
 
   #lose(error: Error): void {
     this.#unwatch()
-    this.#retryMs = Math.min(this.#retryMs * 2, WATCH_RETRY_MS.longest)
+    this.#retryMs = computeNextWait(WATCH_RETRIES, this.#retryMs)
     if (this.#loggedWatchTrouble === error.message) return
     this.#loggedWatchTrouble = error.message
     this.#deps.logger.warn('cannot watch the manifests, looking at them now and then', {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
+import { computeBackOff } from '../../base/async/back-off.ts'
 import { KubeApiError, KubeUnreachableError } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { podLogName } from '../../model/pod/pod.ts'
@@ -39,8 +40,7 @@ interface Entry extends ReportMemory {
 const PARALLEL_WRITES = 8
 // Whoever else writes into a status of ours is overruled, but not in a duel.
 const REPAIR_PAUSE_MS = 10_000
-const FIRST_PAUSE_MS = 1000
-const LONGEST_PAUSE_MS = 10_000
+const RETRIES = { firstMs: 1000, longestMs: 10_000, jitter: { least: 1, extra: 0.5 } }
 const FIRST_REFUSAL_PAUSE_MS = 10_000
 const LONGEST_REFUSAL_PAUSE_MS = 300_000
 const LONGEST_RETRY_AFTER_MS = 300_000
@@ -154,7 +154,7 @@ export class StatusWriter {
       // Most often the watch is about to tell that it is gone.
       else if (result === 'missing') this.#holdBack(entry, FIRST_REFUSAL_PAUSE_MS)
       // One that is stale again and again has a rival who never rests.
-      else this.#holdBack(entry, entry.refusals === 0 ? 0 : FIRST_PAUSE_MS)
+      else this.#holdBack(entry, entry.refusals === 0 ? 0 : RETRIES.firstMs)
       this.#waiting.add(uid)
       return
     }
@@ -174,9 +174,9 @@ export class StatusWriter {
     this.#waiting.add(uid)
     if (isTroubleOfAll(error)) {
       if (this.#failures === 0) log.warn('cannot tell the API about pods, will try again', { error })
-      const ms = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures, 10))
       this.#failures += 1
-      this.#pausedUntil = clock.monotonic() + Math.max(ms * (1 + random() / 2), retryAfterMs(error))
+      const ms = computeBackOff(RETRIES, this.#failures, random())
+      this.#pausedUntil = clock.monotonic() + Math.max(ms, retryAfterMs(error))
       return
     }
     this.#holdBack(entry, FIRST_REFUSAL_PAUSE_MS)
@@ -187,8 +187,8 @@ export class StatusWriter {
   }
 
   #holdBack(entry: Entry, firstMs: number): void {
-    const ms = Math.min(LONGEST_REFUSAL_PAUSE_MS, firstMs * 2 ** Math.min(entry.refusals, 10))
     entry.refusals += 1
+    const ms = computeBackOff({ firstMs, longestMs: LONGEST_REFUSAL_PAUSE_MS }, entry.refusals)
     entry.notBefore = this.#deps.clock.monotonic() + ms
   }
 }

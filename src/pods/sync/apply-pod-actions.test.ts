@@ -44,7 +44,7 @@ const observed = createObservedPod({
     createObservedContainer({ id: 'c-0', name: 'prepare', state: 'exited' }),
   ],
 })
-const backOffLimits = { initialMs: 10_000, maxMs: 300_000 }
+const backOffLimits = { firstMs: 10_000, longestMs: 300_000 }
 
 async function apply(actions: Partial<PodActions>, answers: Partial<PodRuntime['calls']> = {}, superseded = never) {
   const made = await createPodRuntime({}, answers)

@@ -8,7 +8,6 @@ import { StartError } from '../../model/pod/start-error.ts'
 import type { ApplySignals } from './apply-signals.ts'
 import { computeContainerGrace } from './decide/compute-grace.ts'
 import { computeNextBackOff, crashBackOffKey } from './decide/compute-crash-back-off.ts'
-import type { CrashBackOffLimits } from './decide/compute-crash-back-off.ts'
 import { createSandbox, describeSandbox } from './start/create-sandbox.ts'
 import type { PodSandboxInUse } from './start/create-sandbox.ts'
 import { Grace } from './stop/grace.ts'
@@ -26,13 +25,14 @@ import { stopContainer } from './stop/stop-container.ts'
 import { findPodIp, stopPod } from './stop/stop-pod.ts'
 import { awaitVolumes, requestVolumeImages } from './start/volume-images.ts'
 import type { VolumeImages } from './start/volume-images.ts'
+import type { BackOffLimits } from '../../base/async/back-off.ts'
 
 export interface ApplyInput {
   readonly pod: Pod
   readonly observed: ObservedPod
   readonly actions: PodActions
   readonly history: PodHistory
-  readonly backOffLimits: CrashBackOffLimits
+  readonly backOffLimits: BackOffLimits
 }
 
 /** Carries out one pass, in the order of the plan. True when every container that should start did. */

@@ -8,7 +8,6 @@ import type { PodProbes } from '../probes/pod-probes.ts'
 import { isTerminal } from '../status/compute-phase.ts'
 import { applyPodActions } from './apply-pod-actions.ts'
 import type { ApplySignals } from './apply-signals.ts'
-import type { CrashBackOffLimits } from './decide/compute-crash-back-off.ts'
 import { ensureCgroup } from './start/ensure-cgroup.ts'
 import { prepareInjections } from './start/prepare-injections.ts'
 import { mountVolumes } from './start/mount-volumes.ts'
@@ -23,11 +22,12 @@ import type { PodRuntime } from './pod-runtime.ts'
 import { removeLeftovers } from './stop/remove-leftovers.ts'
 import { isResizing } from './resize/compute-resize-actions.ts'
 import { updatePodStatus } from './update-pod-status.ts'
+import type { BackOffLimits } from '../../base/async/back-off.ts'
 
 /** What every pass of every pod needs besides the runtime. */
 export interface SyncSettings {
   readonly runtimeName: string
-  readonly backOffLimits: CrashBackOffLimits
+  readonly backOffLimits: BackOffLimits
   readonly syncFrequencyMs: number
   /** Why pods outside the host network cannot start now; undefined when they can. */
   readonly networkProblem: () => string | undefined

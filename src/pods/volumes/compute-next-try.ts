@@ -1,3 +1,5 @@
+import { computeNextWait } from '../../base/async/back-off.ts'
+
 /** When something that failed may be tried again. */
 export interface NextTry<Operation extends string> {
   readonly operation: Operation
@@ -7,16 +9,15 @@ export interface NextTry<Operation extends string> {
   readonly why: string
 }
 
-const FIRST_DELAY_MS = 500
-const LONGEST_DELAY_MS = 122_000
+const RETRIES = { firstMs: 500, longestMs: 122_000 }
 
-/** Each failure in a row makes the next try wait twice as long; a failure of something else begins anew. */
+/** Each failure in a row makes the next try wait twice as long; after a failure of something else it waits as after the first. */
 export function computeNextTry<Operation extends string>(
   previous: NextTry<Operation> | undefined,
   failed: { readonly operation: Operation; readonly why: string },
   now: number,
 ): NextTry<Operation> {
-  const delayMs =
-    previous?.operation === failed.operation ? Math.min(previous.delayMs * 2, LONGEST_DELAY_MS) : FIRST_DELAY_MS
+  const isSame = previous?.operation === failed.operation
+  const delayMs = computeNextWait(RETRIES, isSame ? previous.delayMs : undefined)
   return { ...failed, at: now + delayMs, delayMs }
 }

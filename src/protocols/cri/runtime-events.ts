@@ -1,5 +1,6 @@
 import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
+import { BackOff } from '../../base/async/back-off.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { CriCallError } from './cri-call-error.ts'
 import { CONTAINERD_FILTERS, hintFromContainerd, hintFromCri } from './to-runtime-hint.ts'
@@ -25,8 +26,7 @@ export interface RuntimeEventsDeps {
 
 type Source = 'cri' | 'containerd'
 
-const FIRST_BACKOFF_MS = 100
-const LONGEST_BACKOFF_MS = 3000
+const RETRIES = { firstMs: 100, longestMs: 3000 }
 // A runtime without any stream may be replaced by a newer one while we run.
 const ABSENT_BACKOFF_MS = 300_000
 // A server sends nothing at all before its first event. A refusal comes at once, so silence means that the stream stands.
@@ -39,7 +39,7 @@ const SETTLE_MS = 500
 export async function runRuntimeEvents(deps: RuntimeEventsDeps, signal: AbortSignal): Promise<void> {
   const report = createReporter(deps)
   let source: Source = 'cri'
-  let backoffMs = FIRST_BACKOFF_MS
+  const backOff = new BackOff(RETRIES)
   while (!signal.aborted) {
     const opened = source
     const end = await listen(deps, opened, () => report(opened), signal)
@@ -49,9 +49,9 @@ export async function runRuntimeEvents(deps: RuntimeEventsDeps, signal: AbortSig
       continue
     }
     report('none', end.error)
-    backoffMs = end.streamed ? FIRST_BACKOFF_MS : backoffMs
-    await deps.clock.sleep(end.absent ? ABSENT_BACKOFF_MS : backoffMs, signal).catch(() => {})
-    backoffMs = Math.min(backoffMs * 2, LONGEST_BACKOFF_MS)
+    if (end.streamed) backOff.reset()
+    const waitMs = backOff.next()
+    await deps.clock.sleep(end.absent ? ABSENT_BACKOFF_MS : waitMs, signal).catch(() => {})
     source = 'cri'
   }
 }

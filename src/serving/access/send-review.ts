@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/async/clock.ts'
+import { computeBackOff } from '../../base/async/back-off.ts'
 import { KubeApiError, KubeUnreachableError } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 
@@ -9,9 +10,7 @@ export interface ReviewDeps {
 }
 
 const TRIES = 5
-const FIRST_PAUSE_MS = 500
-const FACTOR = 1.5
-const JITTER = 0.2
+const RETRIES = { firstMs: 500, longestMs: Infinity, factor: 1.5, jitter: { least: 1, extra: 0.2 } }
 
 /** Asks the API server for a review. A review changes nothing, so it may be asked for again when no real answer came. */
 export async function sendReview<T>(
@@ -25,7 +24,7 @@ export async function sendReview<T>(
     } catch (error) {
       if (signal.aborted) throw signal.reason
       if (tries === TRIES || !isWorthAnotherTry(error)) throw error
-      await clock.sleep(FIRST_PAUSE_MS * FACTOR ** (tries - 1) * (1 + JITTER * random()), signal)
+      await clock.sleep(computeBackOff(RETRIES, tries, random()), signal)
     }
   }
 }

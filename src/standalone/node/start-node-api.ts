@@ -1,11 +1,12 @@
 import type { TaskGroup } from '../../base/async/task-group.ts'
+import { BackOff } from '../../base/async/back-off.ts'
 import type { UpDeps } from './node-deps.ts'
 import { exitCodes, NodeError } from './node-error.ts'
 import type { NodeLayout } from './node-layout.ts'
 import type { NodeRecord } from './node-record.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
-const FIRST_PAUSE_MS = 1000
-const LONGEST_PAUSE_MS = 30_000
+const RESTARTS = { firstMs: 1000, longestMs: 30_000 }
 // What goes on, such as a full disk, is said again now and then.
 const SAID_AGAIN_MS = 10 * 60_000
 
@@ -27,31 +28,32 @@ export async function startNodeApi(
   }
   const reportError = createErrorReporter(deps, layout.apiLog)
   let isReady = false
-  let pauseMs = FIRST_PAUSE_MS
+  const backOff = new BackOff(RESTARTS)
   const onReady = () => {
     isReady = true
-    pauseMs = FIRST_PAUSE_MS
+    backOff.reset()
     ready.resolve()
   }
   group.run('kubernetes API', async (signal) => {
     for (;;) {
       try {
         await deps.serveApi({ ...options, onReady, onError: reportError }, signal)
+        await deps.clock.sleep(backOff.next(), signal)
       } catch (error) {
         if (signal.aborted) throw error
-        const { message } = error as Error
+        const message = errorMessage(error)
         if (!isReady) {
           const text = `Cannot serve the Kubernetes API: ${message}; see ${layout.apiLog}`
           ready.reject(new NodeError(text, exitCodes.failed, { cause: error }))
           return
         }
         // Pods need no API to go on: the node stays.
+        const pauseMs = backOff.next()
         deps.say(
           `the Kubernetes API ended (${message}), starting it again in ${pauseMs / 1000} s; see ${layout.apiLog}`,
         )
+        await deps.clock.sleep(pauseMs, signal)
       }
-      await deps.clock.sleep(pauseMs, signal)
-      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
     }
   })
   group.signal.addEventListener('abort', () => ready.reject(group.signal.reason), { once: true })

@@ -5,12 +5,12 @@ import { knownContainerd, startContainerd } from './containerd.ts'
 import { findNoted, findProcess, rememberProcess } from './known-process.ts'
 import type { NodeDeps } from './node-deps.ts'
 import type { NodeLayout } from './node-layout.ts'
+import { BackOff } from '../../base/async/back-off.ts'
 
 const CHECK_MS = 1000
 // Twice for each log: the current and the one before.
 const MAX_LOG_BYTES = 32 * 1024 * 1024
-const FIRST_PAUSE_MS = 1000
-const LONGEST_PAUSE_MS = 30_000
+const RESTARTS = { firstMs: 1000, longestMs: 30_000 }
 // One that ran this long was well; what ended it is not likely to end the next at once.
 const WELL_AFTER_MS = 60_000
 
@@ -27,7 +27,7 @@ export async function runSupervision(
   signal: AbortSignal,
 ): Promise<void> {
   let agent = first
-  let pauseMs = FIRST_PAUSE_MS
+  const backOff = new BackOff(RESTARTS)
   let reportedFault: string | undefined
   const { agentLog, apiLog, containerd } = node.layout
   const logs = [agentLog, apiLog, containerd.log].map((file) => ({ file, retry: createRetry(deps, signal) }))
@@ -39,13 +39,13 @@ export async function runSupervision(
     if (node.privateRuntime) await retryRuntime(() => keepRuntime(deps, node.layout, signal))
     const exit = agent.exit()
     if (exit !== undefined) {
-      if (deps.clock.monotonic() - agent.startedAtMs > WELL_AFTER_MS) pauseMs = FIRST_PAUSE_MS
+      if (deps.clock.monotonic() - agent.startedAtMs > WELL_AFTER_MS) backOff.reset()
+      const pauseMs = backOff.next()
       deps.say(`the agent ended (${formatExit(exit)}), starting it again in ${pauseMs / 1000} s; see ${agentLog}`)
       const fault = await readStartFault(agentLog)
       if (fault !== undefined && fault !== reportedFault) deps.say(fault)
       reportedFault = fault
       await deps.clock.sleep(pauseMs, signal)
-      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
       agent = (await retryAgent(() => startAgent(deps, node, node.kubelet))) ?? agent
     }
     await retryNotes(() => keepNotes(deps, node, agent))

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
 import { waitForShared } from '../../base/async/wait-for-shared.ts'
+import { computeBackOff } from '../../base/async/back-off.ts'
 import { openDbus } from '../dbus/dbus-connection.ts'
 import type { DbusConnection } from '../dbus/dbus-connection.ts'
 import { DbusCallError } from '../dbus/dbus-error.ts'
@@ -21,9 +22,9 @@ export interface SystemdSlices {
 const SYSTEMD = 'org.freedesktop.systemd1'
 const MANAGER = { destination: SYSTEMD, path: '/org/freedesktop/systemd1', interface: `${SYSTEMD}.Manager` } as const
 const JOB_DEADLINE_MS = 30_000
-// Of a systemd that is away for a moment.
-const FIRST_PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 6400
+// For a systemd that is away for a moment, 13 s in all.
+const TRIES = 8
+const PAUSES = { firstMs: 100, longestMs: Infinity }
 const AWAY = ['NoReply', 'ServiceUnknown', 'NameHasNoOwner', 'Disconnected'].map(
   (name) => `org.freedesktop.DBus.Error.${name}`,
 )
@@ -106,16 +107,16 @@ class BusSlices implements SystemdSlices, Disposable {
     return connection
   }
 
-  /** A systemd that starts itself anew (daemon-reexec) never answers the calls of that moment. Each of ours can be made twice. */
+  /** A systemd that starts itself again (daemon-reexec) never answers the calls of that moment. Each of ours can be made twice. */
   async #call(connection: DbusConnection, request: Request, signal: AbortSignal): Promise<void> {
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
+    for (let tries = 1; ; tries += 1) {
       try {
         await connection.call({ ...MANAGER, ...request }, signal)
         return
       } catch (error) {
-        if (!isAway(error) || pauseMs > LONGEST_PAUSE_MS) throw error
+        if (!isAway(error) || tries === TRIES) throw error
       }
-      await this.#options.clock.sleep(pauseMs, signal)
+      await this.#options.clock.sleep(computeBackOff(PAUSES, tries), signal)
     }
   }
 

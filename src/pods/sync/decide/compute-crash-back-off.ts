@@ -1,14 +1,11 @@
 import type { Container } from '../../../model/generated/core-v1.ts'
+import { computeNextWait } from '../../../base/async/back-off.ts'
+import type { BackOffLimits } from '../../../base/async/back-off.ts'
 
 /** How long one container waits before its next start, and when it last started. */
 export interface CrashBackOff {
   readonly delayMs: number
   readonly lastStartAt: number
-}
-
-export interface CrashBackOffLimits {
-  readonly initialMs: number
-  readonly maxMs: number
 }
 
 const FIRST_WAIT_MS = 10_000
@@ -23,8 +20,8 @@ export function crashBackOffKey({ name, image, resources }: Pick<Container, 'nam
 }
 
 /** The limits for a configured ceiling: the first wait is never longer than it. */
-export function crashBackOffLimits(maxMs: number): CrashBackOffLimits {
-  return { initialMs: Math.min(FIRST_WAIT_MS, maxMs), maxMs }
+export function crashBackOffLimits(maxMs: number): BackOffLimits {
+  return { firstMs: Math.min(FIRST_WAIT_MS, maxMs), longestMs: maxMs }
 }
 
 /** When a container that finished at finishedAt may start again; undefined: at once. */
@@ -43,12 +40,11 @@ export function computeBackOffEnd(
 export function computeNextBackOff(
   entry: CrashBackOff | undefined,
   finishedAt: number,
-  context: { readonly limits: CrashBackOffLimits; readonly now: number },
+  context: { readonly limits: BackOffLimits; readonly now: number },
 ): CrashBackOff {
   const { limits, now } = context
-  const delayMs =
-    entry === undefined || isForgiven(entry, finishedAt) ? limits.initialMs : Math.min(entry.delayMs * 2, limits.maxMs)
-  return { delayMs, lastStartAt: now }
+  const last = entry === undefined || isForgiven(entry, finishedAt) ? undefined : entry.delayMs
+  return { delayMs: computeNextWait(limits, last), lastStartAt: now }
 }
 
 function isForgiven(entry: CrashBackOff, finishedAt: number): boolean {
