@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import type { Pod } from '../../../src/model/pod/pod.ts'
 import type { AgentOptions } from '../lab/lab-agent.ts'
 import { isReady, TestNode } from '../support/test-node.ts'
@@ -60,74 +60,79 @@ async function writePlugin(folder: string): Promise<AgentOptions> {
   }
 }
 
-test('a private registry opens to the right login only, of the node or of a plugin', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'deckhand-plugins-'))
-  t.after(() => rm(folder, { recursive: true }))
-  await using node = await TestNode.start(await writePlugin(folder))
-  const registry = await TestRegistry.start(node.lab)
-  await registry.push(['right/web', 'wrong/web', 'missing/web', 'plugin/web'])
-  await writeLogins(node, { right: LOGIN, wrong: { ...LOGIN, password: 'close-sesame' } })
-  for (const name of ['right', 'wrong', 'missing', 'plugin'])
-    await node.lab.manifests.write(name, privatePod(name, `${name}/web`))
+// Each with a node of its own, and most of the time they wait for a back-off.
+describe('images of a registry', { concurrency: true }, () => {
+  test('a private registry opens to the right login only, of the node or of a plugin', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'deckhand-plugins-'))
+    t.after(() => rm(folder, { recursive: true }))
+    await using node = await TestNode.start(await writePlugin(folder))
+    const registry = await TestRegistry.start(node.lab)
+    await registry.push(['right/web', 'wrong/web', 'missing/web', 'plugin/web'])
+    await writeLogins(node, { right: LOGIN, wrong: { ...LOGIN, password: 'close-sesame' } })
+    for (const name of ['right', 'wrong', 'missing', 'plugin'])
+      await node.lab.manifests.write(name, privatePod(name, `${name}/web`))
 
-  await Promise.all([node.ready('right'), node.ready('plugin')])
-  await Promise.all(['wrong', 'missing'].map((name) => isRefused(node, name)))
-  const question = { apiVersion: 'credentialprovider.kubelet.k8s.io/v1', kind: 'CredentialProviderRequest' }
-  assert.deepEqual(JSON.parse(await readFile(`${folder}/questions`, 'utf8')), {
-    ...question,
-    image: `${REGISTRY}/plugin/web`,
+    await Promise.all([node.ready('right'), node.ready('plugin')])
+    await Promise.all(['wrong', 'missing'].map((name) => isRefused(node, name)))
+    const question = { apiVersion: 'credentialprovider.kubelet.k8s.io/v1', kind: 'CredentialProviderRequest' }
+    assert.deepEqual(JSON.parse(await readFile(`${folder}/questions`, 'utf8')), {
+      ...question,
+      image: `${REGISTRY}/plugin/web`,
+    })
+
+    const records = `${node.agent.rootDir}/image_manager`
+    assert.deepEqual(await readdir(`${records}/pulling`), [])
+    const pulled = await readdir(`${records}/pulled`)
+    const lines = pulled.map(async (name) => {
+      const { mode } = await stat(`${records}/pulled/${name}`)
+      const { credentialMapping } = JSON.parse(await readFile(`${records}/pulled/${name}`, 'utf8'))
+      return `${(mode & 0o777).toString(8)} ${JSON.stringify(credentialMapping)}`
+    })
+    assert.deepEqual(
+      (await Promise.all(lines)).toSorted(),
+      ['plugin', 'right'].map((name) => `600 {"${REGISTRY}/${name}/web":{"nodePodsAccessible":true}}`),
+    )
+    assert.ok(!(await node.agent.log()).some((line) => /sesame[^"/]/.test(line.replaceAll('plugins/sesame', ''))))
   })
 
-  const records = `${node.agent.rootDir}/image_manager`
-  assert.deepEqual(await readdir(`${records}/pulling`), [])
-  const pulled = await readdir(`${records}/pulled`)
-  const lines = pulled.map(async (name) => {
-    const { mode } = await stat(`${records}/pulled/${name}`)
-    const { credentialMapping } = JSON.parse(await readFile(`${records}/pulled/${name}`, 'utf8'))
-    return `${(mode & 0o777).toString(8)} ${JSON.stringify(credentialMapping)}`
+  test('ten pods of one image make one pull', async () => {
+    await using node = await TestNode.start()
+    const registry = await TestRegistry.start(node.lab)
+    await registry.push(['team/web'], 1024 * 1024)
+    await writeLogins(node, { team: LOGIN })
+    // Slow enough that all ten wait for it.
+    await registry.slowDown(1024 * 1024)
+    const names = Array.from({ length: 10 }, (_, index) => `web-${index}`)
+    await Promise.all(names.map((name) => node.lab.manifests.write(name, privatePod(name, 'team/web'))))
+    await node.waitFor(
+      'ten pods to be ready',
+      async () => (await node.agent.pods()).filter(isReady).length === 10,
+      60_000,
+    )
+    const answered = (await registry.requests()).filter(
+      (line) => line.startsWith('200 ') && line.includes('/team/web/'),
+    )
+    const repeated = answered.filter((line, index) => answered.indexOf(line) !== index)
+    assert.deepEqual(repeated, [])
+    const blobs = answered.filter((line) => line.includes('/blobs/'))
+    assert.equal(blobs.length, 2, 'the configuration and the layer')
   })
-  assert.deepEqual(
-    (await Promise.all(lines)).toSorted(),
-    ['plugin', 'right'].map((name) => `600 {"${REGISTRY}/${name}/web":{"nodePodsAccessible":true}}`),
-  )
-  assert.ok(!(await node.agent.log()).some((line) => /sesame[^"/]/.test(line.replaceAll('plugins/sesame', ''))))
-})
 
-test('ten pods of one image make one pull', async () => {
-  await using node = await TestNode.start()
-  const registry = await TestRegistry.start(node.lab)
-  await registry.push(['team/web'], 1024 * 1024)
-  await writeLogins(node, { team: LOGIN })
-  // Slow enough that all ten wait for it.
-  await registry.slowDown(1024 * 1024)
-  const names = Array.from({ length: 10 }, (_, index) => `web-${index}`)
-  await Promise.all(names.map((name) => node.lab.manifests.write(name, privatePod(name, 'team/web'))))
-  await node.waitFor(
-    'ten pods to be ready',
-    async () => (await node.agent.pods()).filter(isReady).length === 10,
-    60_000,
-  )
-  const answered = (await registry.requests()).filter((line) => line.startsWith('200 ') && line.includes('/team/web/'))
-  const repeated = answered.filter((line, index) => answered.indexOf(line) !== index)
-  assert.deepEqual(repeated, [])
-  const blobs = answered.filter((line) => line.includes('/blobs/'))
-  assert.equal(blobs.length, 2, 'the configuration and the layer')
-})
+  test('a pod gets its image when the registry died in the middle of the pull and came back', async () => {
+    await using node = await TestNode.start()
+    const registry = await TestRegistry.start(node.lab)
+    await registry.push(['team/big'], 8 * 1024 * 1024)
+    await writeLogins(node, { team: LOGIN })
+    await registry.slowDown(256 * 1024)
+    await node.lab.manifests.write('big', privatePod('big', 'team/big'))
+    const reported = await node.logged('Still pulling image', 'MiB')
+    assert.match(reported, /reason="Pulling".*: [1-9]\d*\.\d of (?:9|1\d)\.\d MiB downloaded so far/)
 
-test('a pod gets its image when the registry died in the middle of the pull and came back', async () => {
-  await using node = await TestNode.start()
-  const registry = await TestRegistry.start(node.lab)
-  await registry.push(['team/big'], 8 * 1024 * 1024)
-  await writeLogins(node, { team: LOGIN })
-  await registry.slowDown(256 * 1024)
-  await node.lab.manifests.write('big', privatePod('big', 'team/big'))
-  const reported = await node.logged('Still pulling image', 'MiB')
-  assert.match(reported, /reason="Pulling".*: [1-9]\d*\.\d of (?:9|1\d)\.\d MiB downloaded so far/)
-
-  await registry.kill()
-  const failed = await node.podIs('big', 'without its image', (pod) => waitingOf(pod)?.reason === 'ErrImagePull')
-  assert.notEqual(waitingOf(failed)?.message, '')
-  await registry.slowDown()
-  await registry.run()
-  await node.ready('big', SLOW_MS)
+    await registry.kill()
+    const failed = await node.podIs('big', 'without its image', (pod) => waitingOf(pod)?.reason === 'ErrImagePull')
+    assert.notEqual(waitingOf(failed)?.message, '')
+    await registry.slowDown()
+    await registry.run()
+    await node.ready('big', SLOW_MS)
+  })
 })

@@ -77,17 +77,20 @@ describe('a container that ends', { concurrency: true }, () => {
     const peer = pod.status?.containerStatuses?.[1]
     assert.deepEqual([peer?.restartCount, peer?.ready, pod.status?.phase], [0, true, 'Running'])
   })
-})
 
-test('maxContainerRestartPeriod bounds the wait between restarts', async () => {
-  await using node = await TestNode.start({ config: { crashLoopBackOff: { maxContainerRestartPeriod: '2s' } } })
-  await node.lab.manifests.write('crash', testPod('crash', { containers: [testContainer('main', scripts.exits(5))] }))
-  const waiting = await node.podIs('crash', 'waiting', isWaiting)
-  assert.match(mainOf(waiting)?.state?.waiting?.message ?? '', /^back-off 2s /)
-  const pod = await node.podIs('crash', 'restarted four times', (pod) => restartsOf(pod) >= 4)
-  assert.equal(mainOf(pod)?.lastState?.terminated?.exitCode, 5)
-  // Logs of the instances before the last two are gone with their containers, so the count is the runtime's.
-  const attempts = (await node.containers('crash')).map(({ metadata }) => metadata?.attempt ?? -1)
-  assert.equal(new Set(attempts).size, attempts.length)
-  assert.ok(attempts.length <= 3, `${attempts.length} instances are kept`)
+  test('maxContainerRestartPeriod bounds the wait between restarts', async () => {
+    await using bounded = await TestNode.start({ config: { crashLoopBackOff: { maxContainerRestartPeriod: '2s' } } })
+    await bounded.lab.manifests.write(
+      'crash',
+      testPod('crash', { containers: [testContainer('main', scripts.exits(5))] }),
+    )
+    const waiting = await bounded.podIs('crash', 'waiting', isWaiting)
+    assert.match(mainOf(waiting)?.state?.waiting?.message ?? '', /^back-off 2s /)
+    const pod = await bounded.podIs('crash', 'restarted four times', (pod) => restartsOf(pod) >= 4)
+    assert.equal(mainOf(pod)?.lastState?.terminated?.exitCode, 5)
+    // Logs of the instances before the last two are gone with their containers, so the count is the runtime's.
+    const attempts = (await bounded.containers('crash')).map(({ metadata }) => metadata?.attempt ?? -1)
+    assert.equal(new Set(attempts).size, attempts.length)
+    assert.ok(attempts.length <= 3, `${attempts.length} instances are kept`)
+  })
 })

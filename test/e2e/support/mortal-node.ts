@@ -10,6 +10,8 @@ import { TestNode } from './test-node.ts'
 import { waitFor } from './wait-for.ts'
 
 const PATIENCE_MS = 200_000
+// An agent starts as many pods at once as there are CPUs: with few, a kill hits few.
+const CPUS = '0-15'
 
 /** A node whose agent dies as planned and is started again each time. */
 export class MortalNode implements AsyncDisposable {
@@ -42,6 +44,7 @@ export class MortalNode implements AsyncDisposable {
         KILL_SWITCH: folder,
       },
     })
+    await showCpus(node, `${folder}/cpus`)
     return new MortalNode(node, folder)
   }
 
@@ -105,4 +108,11 @@ export class MortalNode implements AsyncDisposable {
     await this.node[Symbol.asyncDispose]()
     await rm(this.#folder, { recursive: true })
   }
+}
+
+/** The next agents see a large machine. */
+async function showCpus({ lab }: TestNode, file: string): Promise<void> {
+  await writeFile(file, `${CPUS}\n`)
+  const { exitCode, stderr } = await lab.runInside(['mount', '--bind', file, '/sys/devices/system/cpu/online'])
+  if (exitCode !== 0) throw new Error(`Cannot show more CPUs: ${stderr}`)
 }
