@@ -13,9 +13,9 @@ import type { KubectlProcessOptions } from '../support/kubectl-process.ts'
 import { StandaloneNode } from '../support/standalone-node.ts'
 import { scripts, testContainer, testPod } from '../support/test-pod.ts'
 
-const LOAD = randomBytes(20 * 1024 * 1024)
-// Ten times the same, so that a piece which is lost, doubled or moved changes the sum as well.
-const LARGE_LOAD = Buffer.concat(Array.from({ length: 10 }, (_, at) => LOAD.map((byte) => byte ^ at)))
+// No piece of it like another, so that one which is lost, doubled or moved changes the sum as well.
+const LARGE_LOAD = randomBytes(200 * 1024 * 1024)
+const LOAD = LARGE_LOAD.subarray(0, 20 * 1024 * 1024)
 const SPDY = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false', KUBECTL_PORT_FORWARD_WEBSOCKETS: 'false' }
 const PARALLEL = 100
 const LINES = 400
