@@ -35,7 +35,7 @@ import { createPodObjects } from '../pods/objects/pod-objects.ts'
 import { joinInjections } from '../pods/sync/start/join-injections.ts'
 import { crashBackOffLimits } from '../pods/sync/decide/compute-crash-back-off.ts'
 import { ExitJournal } from '../pods/sync/exit-journal.ts'
-import type { NodeSettings } from '../pods/sync/pod-runtime.ts'
+import type { NodeSettings } from '../pods/sync/node-settings.ts'
 import { PodWorkers } from '../pods/sync/pod-workers.ts'
 import { readEnvironment } from '../pods/objects/read-environment.ts'
 import type { PodCgroups } from '../node/cgroups/pod-cgroups.ts'
@@ -217,7 +217,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
   group.run('resizes', (s) => resizes.run(s))
   const workers = new PodWorkers(
     {
-      runtime: {
+      podDeps: {
         calls,
         observer,
         images: images.puller,

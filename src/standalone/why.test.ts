@@ -7,7 +7,7 @@ test('formatExplanation() gives the sentence and the steps', () => {
   const steps = [
     { name: 'create sandbox', startedAt, ms: 107.4 },
     { name: 'start container "web"', startedAt, ms: 5, error: 'no such file' },
-    { name: 'turn to start', startedAt },
+    { name: 'wait for a start slot', startedAt },
   ]
   assert.equal(
     formatExplanation({ namespace: 'default', name: 'web', why: 'Runs and is ready', steps }),
@@ -15,7 +15,7 @@ test('formatExplanation() gives the sentence and the steps', () => {
       'default/web: Runs and is ready',
       '  12:30:05.007    0.107 s  create sandbox',
       '  12:30:05.007    0.005 s  start container "web": no such file',
-      '  12:30:05.007    goes on  turn to start',
+      '  12:30:05.007    goes on  wait for a start slot',
     ].join('\n'),
   )
 })

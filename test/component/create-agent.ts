@@ -290,7 +290,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   group.run('resizes', (signal) => resizes.run(signal))
   const workers: PodWorkers = new PodWorkers(
     {
-      runtime: {
+      podDeps: {
         calls,
         observer,
         images,

@@ -142,7 +142,7 @@ describe('a pod is removed while', () => {
     assert.equal(world.cri.runtime.sandboxes.size, 0)
   })
 
-  test('it waits for its turn to start: nothing is made', async () => {
+  test('it waits for a start slot: nothing is made', async () => {
     await using world = await createWorld()
     const hung = hangNext(world, 'runPodSandbox')
     await using agent = await startAgent(world, { places: 1 })

@@ -1,15 +1,17 @@
 import { dirname } from 'node:path'
 import type { ProbeNotes } from '../../src/pods/probes/probe-deps.ts'
-import type { PodFiles } from '../../src/pods/sync/pod-files.ts'
+import type { PodDeps } from '../../src/pods/sync/pod-worker.ts'
 
 const notePath = (uid: string) => `/root/pods/${uid}/probes.json`
+
+type PodFiles = PodDeps['files']
 
 /** The files of pods in memory: path to text; directories are not kept apart, they are where files lie. */
 export class FakePodFiles implements PodFiles {
   readonly files = new Map<string, string>()
   readonly directories = new Set<string>()
   /** What the next calls of a method fail with. */
-  readonly failures = new Map<keyof PodFiles, Error>()
+  readonly failures = new Map<keyof PodDeps['files'], Error>()
 
   /** What the agent does before the files of a pod go. */
   beforeRemove: (uid: string) => Promise<void> = async () => {}
@@ -81,7 +83,7 @@ export class FakePodFiles implements PodFiles {
     for (const path of this.directories) if (gone(path)) this.directories.delete(path)
   }
 
-  #check(method: keyof PodFiles): void {
+  #check(method: keyof PodDeps['files']): void {
     const failure = this.failures.get(method)
     if (failure !== undefined) throw failure
   }

@@ -33,8 +33,8 @@ describe('a pod starts', () => {
       'create sandbox',
       'image of container "main"',
       'start container "main"',
-      'turn to start',
-      'turn to start',
+      'wait for a start slot',
+      'wait for a start slot',
     ])
   })
 

@@ -1,5 +1,5 @@
 import type { Pod, PodUid } from '../../src/model/pod/pod.ts'
-import type { PodRuntime } from '../../src/pods/sync/pod-runtime.ts'
+import type { PodDeps } from '../../src/pods/sync/pod-worker.ts'
 import type { PodCgroupState } from '../../src/model/resources/cgroup-values.ts'
 import { computePodCgroup } from '../../src/pods/containers/compute-pod-cgroup.ts'
 
@@ -21,7 +21,7 @@ export class FakePodCgroups {
   readonly removed: PodUid[] = []
   failure: Error | undefined
 
-  readonly calls: PodRuntime['cgroups'] = {
+  readonly calls: PodDeps['cgroups'] = {
     ensure: async (pod) => this.#ensure(pod),
     current: async ({ metadata }) => this.states.get(metadata.uid),
     write: async ({ metadata }, values) => {

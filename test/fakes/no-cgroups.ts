@@ -1,7 +1,7 @@
-import type { PodRuntime } from '../../src/pods/sync/pod-runtime.ts'
+import type { PodDeps } from '../../src/pods/sync/pod-worker.ts'
 
 /** The cgroups of a node whose pods have none of their own. */
-export const noCgroups: PodRuntime['cgroups'] = {
+export const noCgroups: PodDeps['cgroups'] = {
   ensure: async () => false,
   current: async () => undefined,
   write: async () => {},

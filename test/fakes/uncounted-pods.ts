@@ -1,9 +1,9 @@
-import type { PodMetrics } from '../../src/pods/sync/pod-metrics.ts'
+import type { PodWorkersDeps } from '../../src/pods/sync/pod-workers.ts'
 
 const nothing = () => {}
 
 /** Counts nothing. */
-export const uncountedPods: PodMetrics = {
+export const uncountedPods: PodWorkersDeps['podDeps']['metrics'] = {
   containerStart: nothing,
   sandboxStart: nothing,
   podStart: nothing,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createObservedContainer, createObservedPod } from '../../../test/component/create-pod-runtime.ts'
+import { createObservedContainer, createObservedPod } from '../../../test/component/create-pod-deps.ts'
 import { DeviceAssignments } from './device-assignments.ts'
 import { findNotedDevices } from './find-noted-devices.ts'
 import { ContainerAllocateResponse } from './generated/device-plugin-v1beta1.ts'

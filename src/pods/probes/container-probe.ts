@@ -23,7 +23,7 @@ export interface ProbeSubject {
 
 /** What a probe sees of its pod, and whom it tells; asked anew for each run. */
 export interface ProbeSurroundings {
-  look(): ObservedPod | undefined
+  observed(): ObservedPod | undefined
   podIp(): string
   /** The container has no startup probe, or that one has said yes. */
   hasStarted(containerId: string): boolean
@@ -64,7 +64,7 @@ export class ContainerProbe {
   }
 
   /** Something changed that decides when to ask. */
-  look(): void {
+  refresh(): void {
     this.#wakeup.wake()
   }
 
@@ -99,7 +99,7 @@ export class ContainerProbe {
   #adapt(): ObservedContainer | undefined {
     const { clock } = this.#deps
     const { container, type, probe } = this.subject
-    const observed = this.#around.look()
+    const observed = this.#around.observed()
     const newest = observed === undefined ? undefined : newestInstance(observed, container.name)
     const instance = newest?.state === 'running' ? newest : undefined
     if (instance !== undefined && instance.id !== this.#schedule.containerId) this.#streak = undefined
@@ -150,7 +150,9 @@ export class ContainerProbe {
   }
 
   #stillRuns(containerId: string): boolean {
-    return this.#around.look()?.containers.some(({ id, state }) => id === containerId && state === 'running') === true
+    return (
+      this.#around.observed()?.containers.some(({ id, state }) => id === containerId && state === 'running') === true
+    )
   }
 
   #reportUsers(outcome: ProbeOutcome): void {

@@ -66,7 +66,7 @@ function setUp(container: Partial<Container>, options: { readonly note?: string;
       onEnded: () => {},
     },
     {
-      look: () => world.observed,
+      observed: () => world.observed,
       podIp: () => '10.0.0.2',
       onAnswer: ({ type, containerId, outcome }) => void world.answers.push(`${type} ${containerId} ${outcome.result}`),
       onChange: async () => {
@@ -74,12 +74,11 @@ function setUp(container: Partial<Container>, options: { readonly note?: string;
         await world.onChange()
       },
     },
-    stop.signal,
   )
-  const sync = () => probes.sync(pod, world.observed)
+  const sync = () => probes.sync(pod, world.observed, stop.signal)
   const restart = (id: string) => {
     world.observed = createObservedPod({ containers: [running(id)] })
-    probes.look()
+    probes.refresh()
   }
   const ready = () => probes.status(pod, world.observed).ready
   return Object.assign(world, { probes, pod, sync, restart, ready })

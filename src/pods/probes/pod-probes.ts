@@ -15,7 +15,7 @@ import type { ProbeAnswer, ProbeType } from './probe-outcome.ts'
 
 /** What the probes of a pod see of it, and whom they wake. */
 export interface PodProbesSubject {
-  readonly look: () => ObservedPod | undefined
+  readonly observed: () => ObservedPod | undefined
   readonly podIp: () => string
   readonly onAnswer: (answer: ProbeAnswer) => void
   /** Something that is told about the pod, or has to be done about it, changed. */
@@ -38,7 +38,6 @@ const INITIAL: Readonly<Record<ProbeType, boolean | undefined>> = {
 export class PodProbes implements AsyncDisposable {
   readonly #deps: ProbeDeps
   readonly #subject: PodProbesSubject
-  readonly #parent: AbortSignal
   readonly #results: Readonly<Record<ProbeType, Map<string, boolean>>> = {
     startup: new Map(),
     readiness: new Map(),
@@ -48,10 +47,9 @@ export class PodProbes implements AsyncDisposable {
   #group: TaskGroup | undefined
   #noted = ''
 
-  constructor(deps: ProbeDeps, subject: PodProbesSubject, signal: AbortSignal) {
+  constructor(deps: ProbeDeps, subject: PodProbesSubject) {
     this.#deps = deps
     this.#subject = subject
-    this.#parent = signal
   }
 
   /** By container id: what the decisions about a pod need. A missing id has no word yet. */
@@ -60,8 +58,8 @@ export class PodProbes implements AsyncDisposable {
   }
 
   /** Before each pass over the pod: begins what has to run, forgets instances that are gone, asks again where somebody waits. */
-  async sync(pod: Pod, observed: ObservedPod | undefined): Promise<void> {
-    if (this.#running === undefined) await this.#begin(pod)
+  async sync(pod: Pod, observed: ObservedPod | undefined, signal: AbortSignal): Promise<void> {
+    if (this.#running === undefined) await this.#begin(pod, signal)
     const known = new Set(observed?.containers.map(({ id }) => id))
     for (const results of Object.values(this.#results))
       for (const id of results.keys()) if (!known.has(id)) results.delete(id)
@@ -70,13 +68,13 @@ export class PodProbes implements AsyncDisposable {
       const instance = observed === undefined ? undefined : newestInstance(observed, container.name)
       const waits = type === 'readiness' && instance?.state === 'running' && this.#hasStarted(container, instance.id)
       if (waits && this.#results.readiness.get(instance.id) !== true) probe.retryNow()
-      else probe.look()
+      else probe.refresh()
     }
   }
 
   /** What the runtime has of the pod changed. */
-  look(): void {
-    for (const { probe } of this.#running ?? []) probe.look()
+  refresh(): void {
+    for (const { probe } of this.#running ?? []) probe.refresh()
   }
 
   /** By container id, for those that are probed: what the status of the pod says. */
@@ -135,12 +133,12 @@ export class PodProbes implements AsyncDisposable {
     await this.end()
   }
 
-  async #begin(pod: Pod): Promise<void> {
+  async #begin(pod: Pod, signal: AbortSignal): Promise<void> {
     const subjects = probesOf(pod)
     this.#running = []
     if (subjects.length === 0) return
     await this.#recall(pod)
-    const group = new TaskGroup(this.#parent)
+    const group = new TaskGroup(signal)
     this.#group = group
     this.#running = subjects.map((subject) => {
       const probe = new ContainerProbe(this.#deps, subject, this.#surroundings(subject))
@@ -169,7 +167,7 @@ export class PodProbes implements AsyncDisposable {
 
   #surroundings({ container }: ProbeSubject): ProbeSurroundings {
     return {
-      look: this.#subject.look,
+      observed: this.#subject.observed,
       podIp: this.#subject.podIp,
       onAnswer: this.#subject.onAnswer,
       hasStarted: (id) => this.#hasStarted(container, id),
@@ -178,7 +176,7 @@ export class PodProbes implements AsyncDisposable {
         this.#results[type].set(id, verdict)
         if (before === verdict) return
         // Those that waited for the start begin now.
-        if (type === 'startup') this.look()
+        if (type === 'startup') this.refresh()
         await this.#subject.onChange()
       },
     }

@@ -5,15 +5,15 @@ import {
   createObservedContainer,
   createObservedPod,
   createObservedSandbox,
-  createPodRuntime,
+  createPodDeps,
   failing,
-} from '../../../test/component/create-pod-runtime.ts'
+} from '../../../test/component/create-pod-deps.ts'
 import { StartError } from '../../model/pod/start-error.ts'
 import { applyPodActions } from './apply-pod-actions.ts'
 import { crashBackOffKey } from './decide/compute-crash-back-off.ts'
 import type { PodActions } from './decide/pod-actions.ts'
 import { createPodHistory } from './pod-history.ts'
-import type { PodRuntime } from './pod-runtime.ts'
+import type { PodDeps } from './pod-worker.ts'
 
 const never = new AbortController().signal
 const pod = createPod({
@@ -46,11 +46,11 @@ const observed = createObservedPod({
 })
 const backOffLimits = { firstMs: 10_000, longestMs: 300_000 }
 
-async function apply(actions: Partial<PodActions>, answers: Partial<PodRuntime['calls']> = {}, superseded = never) {
-  const made = await createPodRuntime({}, answers)
+async function apply(actions: Partial<PodActions>, answers: Partial<PodDeps['calls']> = {}, superseded = never) {
+  const made = await createPodDeps({}, answers)
   const history = createPodHistory()
   const input = { pod, observed, actions: { ...nothing, ...actions }, history, backOffLimits }
-  const run = () => applyPodActions(made.runtime, input, { shutdown: never, superseded })
+  const run = () => applyPodActions(made.deps, input, { shutdown: never, superseded })
   return { ...made, history, run }
 }
 
@@ -156,10 +156,10 @@ describe('applyPodActions()', () => {
   })
 
   test('asks for all images before the sandbox is there, and shows what is wrong with one', async () => {
-    const { runtime, journal, history } = await apply({})
+    const { deps, journal, history } = await apply({})
     const asked: string[] = []
-    const images: PodRuntime['images'] = {
-      ...runtime.images,
+    const images: PodDeps['images'] = {
+      ...deps.images,
       async ensure({ kinded }) {
         asked.push(kinded.container.name)
         journal.push(`image ${kinded.container.name}`)
@@ -174,7 +174,7 @@ describe('applyPodActions()', () => {
       history,
       backOffLimits,
     }
-    assert.equal(await applyPodActions({ ...runtime, images }, input, { shutdown: never, superseded: never }), false)
+    assert.equal(await applyPodActions({ ...deps, images }, input, { shutdown: never, superseded: never }), false)
     assert.deepEqual(journal.slice(0, 3), ['image a', 'image b', 'runPodSandbox'])
     assert.deepEqual([...history.waiting], [['a', { reason: 'ErrImagePull', message: 'no' }]])
   })

@@ -9,12 +9,11 @@ import type { ApplySignals } from './apply-signals.ts'
 import { computeContainerGrace } from './decide/compute-grace.ts'
 import { computeNextBackOff, crashBackOffKey } from './decide/compute-crash-back-off.ts'
 import { createSandbox, describeSandbox } from './start/create-sandbox.ts'
-import type { PodSandboxInUse } from './start/create-sandbox.ts'
+import type { PodSandboxInUse, SandboxDeps } from './start/create-sandbox.ts'
 import { Grace } from './stop/grace.ts'
 import { runPostStart } from './hooks/run-post-start.ts'
 import type { ContainerKill, ContainerStart, PodActions } from './decide/pod-actions.ts'
 import type { PodHistory } from './pod-history.ts'
-import type { LocalImage, PodRuntime } from './pod-runtime.ts'
 import { removeLeftovers } from './stop/remove-leftovers.ts'
 import { resetContainers } from './start/reset-containers.ts'
 import { applyResize, PodResizeError } from './resize/apply-resize.ts'
@@ -23,9 +22,29 @@ import { startContainer } from './start/start-container.ts'
 import { startPriority } from './decide/start-priority.ts'
 import { stopContainer } from './stop/stop-container.ts'
 import { findPodIp, stopPod } from './stop/stop-pod.ts'
-import { awaitVolumes, requestVolumeImages } from './start/volume-images.ts'
-import type { VolumeImages } from './start/volume-images.ts'
 import type { BackOffLimits } from '../../base/async/back-off.ts'
+import { awaitVolumes, requestVolumeImages } from './start/request-images.ts'
+import type { LocalImage, RequestImagesDeps, VolumeImages } from './start/request-images.ts'
+import type { StartMetrics } from '../../metrics/create-start-metrics.ts'
+import type { ApplyResizeDeps } from './resize/apply-resize.ts'
+import type { ResetContainersDeps } from './start/reset-containers.ts'
+import type { StartContainerDeps } from './start/start-container.ts'
+import type { RemoveLeftoversDeps } from './stop/remove-leftovers.ts'
+import type { StopPodDeps } from './stop/stop-pod.ts'
+
+export type ApplyPodActionsDeps = SandboxDeps &
+  StartContainerDeps &
+  RequestImagesDeps &
+  ResetContainersDeps &
+  RemoveLeftoversDeps &
+  StopPodDeps &
+  ApplyResizeDeps & {
+    readonly resizes: {
+      /** What was granted could not be done; it is tried again. */
+      failed(pod: Pod, message: string): void
+    }
+    readonly metrics: Pick<StartMetrics, 'containerStart'>
+  }
 
 export interface ApplyInput {
   readonly pod: Pod
@@ -36,47 +55,51 @@ export interface ApplyInput {
 }
 
 /** Carries out one pass, in the order of the plan. True when every container that should start did. */
-export async function applyPodActions(runtime: PodRuntime, input: ApplyInput, signals: ApplySignals): Promise<boolean> {
+export async function applyPodActions(
+  deps: ApplyPodActionsDeps,
+  input: ApplyInput,
+  signals: ApplySignals,
+): Promise<boolean> {
   const { pod, actions, observed, history } = input
-  reportBackOff(runtime, input)
+  reportBackOff(deps, input)
   if (actions.killPod) {
     if (actions.createSandbox && actions.sandboxId !== '') {
       const message = 'Pod sandbox changed, it will be killed and re-created.'
-      runtime.events.record(pod, { type: 'Normal', reason: 'SandboxChanged', message })
+      deps.events.record(pod, { type: 'Normal', reason: 'SandboxChanged', message })
     }
-    using grace = new Grace({ clock: runtime.clock, seconds: computeContainerGrace(pod), among: history.graces })
-    await stopPod(runtime, { pod, observed, grace }, signals.shutdown)
-    if (actions.createSandbox) await removeInitContainers(runtime, input, signals.shutdown)
+    using grace = new Grace({ clock: deps.clock, seconds: computeContainerGrace(pod), among: history.graces })
+    await stopPod(deps, { pod, observed, grace }, signals.shutdown)
+    if (actions.createSandbox) await removeInitContainers(deps, input, signals.shutdown)
   }
-  for (const kill of actions.kill) await applyKill(runtime, input, kill, signals.shutdown)
+  for (const kill of actions.kill) await applyKill(deps, input, kill, signals.shutdown)
   if (actions.reset !== undefined) {
-    for (const trigger of actions.reset.triggers) rememberStart(runtime, input, trigger)
-    await resetContainers(runtime, { ...input, reset: actions.reset }, signals.shutdown)
+    for (const trigger of actions.reset.triggers) rememberStart(deps, input, trigger)
+    await resetContainers(deps, { ...input, reset: actions.reset }, signals.shutdown)
   }
-  const resized = await resize(runtime, input, signals.shutdown)
+  const resized = await resize(deps, input, signals.shutdown)
   const starts = actions.createSandbox || actions.start.length > 0
-  const complete = starts || keepsVolumeImages(input) ? await applyStarts(runtime, input, starts, signals) : true
+  const complete = starts || keepsVolumeImages(input) ? await applyStarts(deps, input, starts, signals) : true
   return complete && resized
 }
 
 /** True unless what runs could not get what it was granted; users hear why, and it is tried again. */
-async function resize(runtime: PodRuntime, { pod, actions }: ApplyInput, signal: AbortSignal): Promise<boolean> {
+async function resize(deps: ApplyPodActionsDeps, { pod, actions }: ApplyInput, signal: AbortSignal): Promise<boolean> {
   if (actions.resize === undefined) return true
   try {
     const sandboxId = actions.createSandbox ? '' : actions.sandboxId
-    await applyResize(runtime, { pod, sandboxId, actions: actions.resize }, signal)
+    await applyResize(deps, { pod, sandboxId, actions: actions.resize }, signal)
     return true
   } catch (error) {
     if (!(error instanceof PodResizeError)) throw error
     const { uid } = pod.metadata
-    runtime.log.warn('cannot resize a pod, will try again', { pod: podLogName(pod), uid, error })
-    runtime.resizes.failed(pod, error.message)
+    deps.log.warn('cannot resize a pod, will try again', { pod: podLogName(pod), uid, error })
+    deps.resizes.failed(pod, error.message)
     return false
   }
 }
 
 async function applyStarts(
-  runtime: PodRuntime,
+  deps: ApplyPodActionsDeps,
   input: ApplyInput,
   starts: boolean,
   signals: ApplySignals,
@@ -84,25 +107,25 @@ async function applyStarts(
   const { pod, actions, observed, history } = input
   const existing = actions.createSandbox ? undefined : observed.sandboxes.find(({ id }) => id === actions.sandboxId)
   const request = { attempt: actions.attempt, reported: history.reportedWarnings, existing }
-  const description = await describeSandbox(runtime, pod, request)
+  const description = await describeSandbox(deps, pod, request)
   const wanted = { pod, sandbox: description.config, starts }
-  const volumes = requestVolumeImages(runtime, wanted, signals.superseded)
+  const volumes = requestVolumeImages(deps, wanted, signals.superseded)
   if (!starts) {
     await Promise.allSettled(volumes.values())
     return true
   }
-  const images = requestImages(runtime, input, description.config, signals.superseded)
+  const images = requestImages(deps, input, description.config, signals.superseded)
   const sandbox = actions.createSandbox
-    ? await runtime.starts.pass(
+    ? await deps.starts.pass(
         startPriority(pod, 'sandbox'),
         async () => {
-          history.lastSandboxAt = runtime.clock.monotonic()
-          return createSandbox(runtime, pod, description, signals.shutdown)
+          history.lastSandboxAt = deps.clock.monotonic()
+          return createSandbox(deps, pod, description, signals.shutdown)
         },
         signals.superseded,
       )
-    : { ...description, id: actions.sandboxId, ips: observedIps(runtime, input) }
-  return await startAll(runtime, input, { sandbox, images, volumes }, signals)
+    : { ...description, id: actions.sandboxId, ips: observedIps(deps, input) }
+  return await startAll(deps, input, { sandbox, images, volumes }, signals)
 }
 
 /** The images of volumes are looked after in every pass, also when no container starts: one may start any time. */
@@ -112,12 +135,12 @@ function keepsVolumeImages({ pod, observed, actions }: ApplyInput): boolean {
 }
 
 /** The newest sandbox's addresses, or the node's for pods in its network. */
-function observedIps(runtime: PodRuntime, { pod, observed }: ApplyInput): readonly string[] {
-  return pod.spec.hostNetwork === true ? runtime.node.container.ips : (observed.sandboxes[0]?.ips ?? [])
+function observedIps(deps: ApplyPodActionsDeps, { pod, observed }: ApplyInput): readonly string[] {
+  return pod.spec.hostNetwork === true ? deps.node.container.ips : (observed.sandboxes[0]?.ips ?? [])
 }
 
 async function applyKill(
-  runtime: PodRuntime,
+  deps: ApplyPodActionsDeps,
   input: ApplyInput,
   { id, name, cause, message }: ContainerKill,
   signal: AbortSignal,
@@ -125,24 +148,24 @@ async function applyKill(
   const { pod, history } = input
   const container = allContainers(pod).find((kinded) => kinded.container.name === name)?.container
   const seconds = computeContainerGrace(pod, { container, cause })
-  using grace = new Grace({ clock: runtime.clock, seconds, among: history.graces })
-  const podIp = findPodIp(runtime, input)
-  await stopContainer(runtime, { pod, container: { id, name }, podIp, grace, message, after: [] }, signal)
+  using grace = new Grace({ clock: deps.clock, seconds, among: history.graces })
+  const podIp = findPodIp(deps, input)
+  await stopContainer(deps, { pod, container: { id, name }, podIp, grace, message, after: [] }, signal)
 }
 
 type Images = ReadonlyMap<string, Promise<LocalImage>>
 
 /** Asks for all images at once, so that they come while the sandbox is made. Failures are heard when a container needs its image. */
 function requestImages(
-  runtime: PodRuntime,
+  deps: ApplyPodActionsDeps,
   { pod, actions, history }: ApplyInput,
   sandbox: PodSandboxInUse['config'],
   signal: AbortSignal,
 ): Images {
   return new Map(
     actions.start.map(({ name }) => {
-      const ensured = runtime.images.ensure({ pod, kinded: findContainer(pod, name), sandbox }, signal)
-      const image = history.startup.pulled(() => runtime.clock.now(), ensured)
+      const ensured = deps.images.ensure({ pod, kinded: findContainer(pod, name), sandbox }, signal)
+      const image = history.startup.pulled(() => deps.clock.now(), ensured)
       image.catch(() => {})
       return [name, image] as const
     }),
@@ -150,7 +173,7 @@ function requestImages(
 }
 
 async function startAll(
-  runtime: PodRuntime,
+  deps: ApplyPodActionsDeps,
   input: ApplyInput,
   parts: { readonly sandbox: PodSandboxInUse; readonly images: Images; readonly volumes: VolumeImages },
   signals: ApplySignals,
@@ -159,21 +182,21 @@ async function startAll(
   for (const start of input.actions.start) {
     const kinded = findContainer(input.pod, start.name)
     try {
-      const imageVolumes = await awaitVolumes(runtime, { pod: input.pod, kinded, images: parts.volumes })
+      const imageVolumes = await awaitVolumes(deps, { pod: input.pod, kinded, images: parts.volumes })
       const image = await (parts.images.get(start.name) as Promise<LocalImage>)
       signals.superseded.throwIfAborted()
-      rememberStart(runtime, input, start)
-      await noteResources(runtime, input.pod, kinded)
+      rememberStart(deps, input, start)
+      await noteResources(deps, input.pod, kinded)
       const request = { pod: input.pod, kinded, image, sandbox: parts.sandbox, observed: input.observed, imageVolumes }
-      const containerId = await startContainer(runtime, request, signals)
+      const containerId = await startContainer(deps, request, signals)
       // Outside the turnstile: a hook may take long, and other pods start meanwhile.
       const started = { ...input, kinded, containerId, podIp: parts.sandbox.ips[0] }
-      await runPostStart(runtime, started, signals)
+      await runPostStart(deps, started, signals)
       input.history.waiting.delete(start.name)
-      runtime.metrics.containerStart(kinded.kind, undefined)
+      deps.metrics.containerStart(kinded.kind, undefined)
     } catch (error) {
       if (!(error instanceof StartError)) throw error
-      runtime.metrics.containerStart(kinded.kind, error.reason)
+      deps.metrics.containerStart(kinded.kind, error.reason)
       input.history.waiting.set(start.name, { reason: error.reason, message: error.message })
       all = false
       // The containers after a plain init container need its work; those after a sidecar, or beside it, do not.
@@ -185,7 +208,7 @@ async function startAll(
 
 /** What the instance gets; one that was of another size before must not be taken for that again by a later agent. */
 async function noteResources(
-  { allocations }: PodRuntime,
+  { allocations }: ApplyPodActionsDeps,
   pod: Pod,
   { kind, container }: KindedContainer,
 ): Promise<void> {
@@ -198,23 +221,23 @@ async function noteResources(
 
 /** A start that follows an exit makes the next one wait longer. */
 function rememberStart(
-  runtime: PodRuntime,
+  deps: ApplyPodActionsDeps,
   { pod, history, backOffLimits }: ApplyInput,
   { name, previousFinishedAt }: ContainerStart,
 ): void {
   if (previousFinishedAt === undefined) return
   const key = crashBackOffKey(findContainer(pod, name).container)
-  const context = { limits: backOffLimits, now: runtime.clock.now() }
+  const context = { limits: backOffLimits, now: deps.clock.now() }
   history.backOff.set(key, computeNextBackOff(history.backOff.get(key), previousFinishedAt, context))
 }
 
-function reportBackOff(runtime: PodRuntime, { pod, actions, history }: ApplyInput): void {
+function reportBackOff(deps: ApplyPodActionsDeps, { pod, actions, history }: ApplyInput): void {
   for (const { kind, name, delayMs } of actions.backingOff) {
     const message = `back-off ${formatSeconds(delayMs)} restarting failed container=${name} pod=${podText(pod)}`
     const said = history.waiting.get(name)
     if (said?.reason === 'CrashLoopBackOff' && said.message === message) continue
     history.waiting.set(name, { reason: 'CrashLoopBackOff', message })
-    runtime.events.record(pod, {
+    deps.events.record(pod, {
       type: 'Warning',
       reason: 'BackOff',
       message: `Back-off restarting failed container ${name} in pod ${podText(pod)}`,
@@ -231,13 +254,13 @@ function formatSeconds(ms: number): string {
 
 /** In a new sandbox the init containers run again, so what they left must not count as done. */
 async function removeInitContainers(
-  runtime: PodRuntime,
+  deps: ApplyPodActionsDeps,
   { pod, observed }: ApplyInput,
   signal: AbortSignal,
 ): Promise<void> {
   const names = new Set((pod.spec.initContainers ?? []).map(({ name }) => name))
   const containers = observed.containers.filter(({ name }) => names.has(name))
-  await removeLeftovers(runtime, pod.metadata, { containers, sandboxes: [] }, signal)
+  await removeLeftovers(deps, pod.metadata, { containers, sandboxes: [] }, signal)
 }
 
 function findContainer(pod: Pod, name: string): KindedContainer {

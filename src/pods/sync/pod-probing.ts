@@ -1,19 +1,25 @@
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
+import type { ProbeDeps } from '../probes/probe-deps.ts'
 import { PodProbes } from '../probes/pod-probes.ts'
 import type { PodHistory } from './pod-history.ts'
 import { ProbeAnswers } from './probe-answers.ts'
-import type { PodRuntime } from './pod-runtime.ts'
 import type { Timeline } from './explain/timeline.ts'
+import type { ReportDeps } from './update-pod-status.ts'
 import { updatePodStatus } from './update-pod-status.ts'
 
-export interface PodProbingDeps {
-  readonly runtime: PodRuntime
+export type PodProbingDeps = ReportDeps & {
+  readonly probes: ProbeDeps
+  readonly observer: { get(uid: PodUid): ObservedPod | undefined }
+}
+
+/** The pod that is probed. */
+export interface ProbedPod {
+  readonly uid: PodUid
   readonly history: PodHistory
   readonly runtimeName: string
-  readonly uid: PodUid
   readonly timeline: Timeline
-  /** Something that is told about the pod, or has to be done about it, changed. */
+  /** Something that is reported about the pod, or has to be done about it, changed. */
   readonly onChange: () => Promise<void>
 }
 
@@ -21,33 +27,32 @@ export interface PodProbingDeps {
 export class PodProbing implements AsyncDisposable {
   readonly probes: PodProbes
   readonly #deps: PodProbingDeps
+  readonly #probed: ProbedPod
   readonly #answers: ProbeAnswers
 
-  constructor(deps: PodProbingDeps, shutdown: AbortSignal) {
-    const { runtime, history, uid, timeline, onChange } = deps
+  constructor(deps: PodProbingDeps, probed: ProbedPod) {
+    const { history, uid, timeline, onChange } = probed
     this.#deps = deps
-    this.#answers = new ProbeAnswers(runtime.clock, timeline)
-    this.probes = new PodProbes(
-      runtime.probes,
-      {
-        look: () => runtime.observer.get(uid),
-        podIp: () => history.status?.podIP ?? '',
-        onAnswer: (answer) => this.#answers.note(answer),
-        onChange,
-      },
-      shutdown,
-    )
+    this.#probed = probed
+    this.#answers = new ProbeAnswers(deps.clock, timeline)
+    this.probes = new PodProbes(deps.probes, {
+      observed: () => deps.observer.get(uid),
+      podIp: () => history.status?.podIP ?? '',
+      onAnswer: (answer) => this.#answers.note(answer),
+      onChange,
+    })
   }
 
-  /** What of the probes fails now, in words. */
+  /** The probes that fail now, in words. */
   get failures(): readonly string[] {
-    const { runtime, uid } = this.#deps
-    return this.#answers.failures(runtime.observer.get(uid))
+    return this.#answers.failures(this.#deps.observer.get(this.#probed.uid))
   }
 
-  /** Computes the status anew. */
+  /** Computes the status again. */
   async report(pod: Pod, observed: ObservedPod, ended: boolean): Promise<void> {
-    await updatePodStatus({ ...this.#deps, probes: this.probes }, { pod, observed, ended })
+    const { history, runtimeName } = this.#probed
+    const context = { deps: this.#deps, history, runtimeName, probes: this.probes }
+    await updatePodStatus(context, { pod, observed, ended })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -6,17 +6,18 @@ import {
   createObservedContainer,
   createObservedPod,
   createObservedSandbox,
-  createPodRuntime,
+  createPodDeps,
   failing,
-} from '../../../test/component/create-pod-runtime.ts'
+} from '../../../test/component/create-pod-deps.ts'
 import { ShutdownError } from '../../base/async/abort-errors.ts'
 import { containerHash } from '../../model/pod/container-hash.ts'
 import { crashBackOffLimits } from './decide/compute-crash-back-off.ts'
-import type { PodRuntime } from './pod-runtime.ts'
+import type { PodDeps } from './pod-worker.ts'
+import { terminatedAt } from './pod-state.ts'
 import type { PodState } from './pod-state.ts'
 import { PodWorker } from './pod-worker.ts'
 import { Timeline } from './explain/timeline.ts'
-import type { PodSubject } from './pod-worker.ts'
+import type { PodSubject } from './pod-life.ts'
 
 const container = createContainer()
 const pod = createPod({ spec: { dnsPolicy: 'Default', containers: [container], terminationGracePeriodSeconds: 30 } })
@@ -28,10 +29,10 @@ const stopped = createObservedPod({ sandboxes: [createObservedSandbox({ ready: f
 
 async function setUp(
   state: PodState,
-  options: { readonly subject?: PodSubject; readonly answers?: Partial<PodRuntime['calls']> } = {},
+  options: { readonly subject?: PodSubject; readonly answers?: Partial<PodDeps['calls']> } = {},
 ) {
   const { subject = { kind: 'pod', pod } } = options
-  const made = await createPodRuntime({}, options.answers)
+  const made = await createPodDeps({}, options.answers)
   const stop = new AbortController()
   const reported = { statuses: 0, ended: 0 }
   const settings = {
@@ -41,7 +42,7 @@ async function setUp(
     networkProblem: () => undefined,
   }
   const deps = {
-    runtime: made.runtime,
+    ...made.deps,
     settings,
     timeline: new Timeline(made.clock),
     onStatus: () => void (reported.statuses += 1),
@@ -74,7 +75,7 @@ describe('PodWorker', () => {
   test('tells why a pod was rejected before the agent started anew', async () => {
     const status = { phase: 'Failed', reason: 'OutOfcpu', message: 'Pod was rejected: too few CPUs' }
     const subject = { kind: 'pod', pod: { ...pod, status } } as const
-    const { worker } = await setUp({ kind: 'terminated', at: 0 }, { subject })
+    const { worker } = await setUp(terminatedAt(0, 'keep'), { subject })
     assert.equal(worker.explain().why, 'Pod was rejected: too few CPUs (OutOfcpu)')
   })
 
@@ -99,13 +100,13 @@ describe('PodWorker', () => {
   })
 
   test('does not look again because of what it did itself, and does because of anything else', async () => {
-    const { worker, runtime, observe, begin, clock, journal, stop } = await setUp(
+    const { worker, deps, observe, begin, clock, journal, stop } = await setUp(
       { kind: 'syncing' },
       { answers: { createContainer: failing('Unknown') } },
     )
-    const refresh = runtime.observer.refresh.bind(runtime.observer)
-    runtime.observer.refresh = async (uid) => {
-      const before = runtime.observer.get(uid)
+    const refresh = deps.observer.refresh.bind(deps.observer)
+    deps.observer.refresh = async (uid) => {
+      const before = deps.observer.get(uid)
       observe(before ?? createObservedPod({ sandboxes: [createObservedSandbox()] }))
       worker.refresh()
       return await refresh(uid)
@@ -135,9 +136,9 @@ describe('PodWorker', () => {
   })
 
   test('stops what came to be after it had been told to end the pod', async () => {
-    const { worker, begin, clock, observe, journal, runtime, lines } = await setUp({ kind: 'syncing' })
+    const { worker, begin, clock, observe, journal, deps, lines } = await setUp({ kind: 'syncing' })
     const looks = [running, stopped]
-    runtime.observer.refresh = async () => {
+    deps.observer.refresh = async () => {
       const next = looks.shift()
       observe(next)
       return next
@@ -162,9 +163,9 @@ describe('PodWorker', () => {
   })
 
   test('stops what runs although the pod had ended', async () => {
-    const { begin, clock, observe, journal, stop, runtime } = await setUp({ kind: 'terminated', at: 0 })
+    const { begin, clock, observe, journal, stop, deps } = await setUp(terminatedAt(0, 'keep'))
     observe(running)
-    runtime.observer.refresh = async () => (observe(stopped), stopped)
+    deps.observer.refresh = async () => (observe(stopped), stopped)
     begin()
     await clock.advance(0)
     assert.deepEqual(journal, ['stopContainer c-1 2', 'stopPodSandbox s-1', 'removeCgroup u-1'])
@@ -172,7 +173,7 @@ describe('PodWorker', () => {
   })
 
   test('keeps the pod until the runtime really has nothing of it', async () => {
-    const { worker, begin, clock, observe, journal, lines, isTerminal } = await setUp({ kind: 'terminated', at: 0 })
+    const { worker, begin, clock, observe, journal, lines, isTerminal } = await setUp(terminatedAt(0, 'keep'))
     observe(stopped)
     begin()
     await clock.advance(0)
@@ -187,7 +188,7 @@ describe('PodWorker', () => {
 
   test('gives what nobody knows the shortest grace and tells no one', async () => {
     const { begin, clock, observe, journal, events, stop } = await setUp(
-      { kind: 'terminating', cause: 'orphaned', graceSeconds: undefined },
+      { kind: 'terminating', cause: 'orphaned', graceSeconds: undefined, after: 'remove' },
       { subject: { kind: 'orphan', observed: running } },
     )
     observe(running)
@@ -242,12 +243,12 @@ describe('PodWorker', () => {
     }
 
     test('keeps a pod that has ended until its volumes are gone, and says what hangs', async () => {
-      const { worker, begin, clock, isTerminal, volumeNode, journal, lines, references, runtime } = await setUp(
+      const { worker, begin, clock, isTerminal, volumeNode, journal, lines, references, deps } = await setUp(
         { kind: 'syncing' },
         { subject: { kind: 'pod', pod: withVolume } },
       )
-      await runtime.volumes.ensure({ pod: withVolume, noteStep: runtime.noteStep }, new AbortController().signal)
-      runtime.references.register(withVolume)
+      await deps.volumes.ensure({ pod: withVolume, noteStep: deps.noteStep }, new AbortController().signal)
+      deps.references.register(withVolume)
       volumeNode.behaviours.set('data', 'hangs')
       worker.remove()
       begin()

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
-import {
-  createObservedPod,
-  createObservedSandbox,
-  createPodRuntime,
-} from '../../../test/component/create-pod-runtime.ts'
+import { createObservedPod, createObservedSandbox, createPodDeps } from '../../../test/component/create-pod-deps.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { CONFIG_SOURCE_ANNOTATION, parsePodUid } from '../../model/pod/pod.ts'
@@ -14,7 +10,7 @@ import { crashBackOffLimits } from './decide/compute-crash-back-off.ts'
 import { PodWorkers } from './pod-workers.ts'
 
 async function setUp() {
-  const made = await createPodRuntime()
+  const made = await createPodDeps()
   const stop = new AbortController()
   const group = new TaskGroup(stop.signal)
   const runtimeHas = new Map<PodUid, ObservedPod>()
@@ -22,7 +18,7 @@ async function setUp() {
   const adopted: PodUid[] = []
   const workers = new PodWorkers(
     {
-      runtime: made.runtime,
+      podDeps: made.deps,
       settings: {
         runtimeName: 'fake',
         backOffLimits: crashBackOffLimits(300_000),
@@ -207,12 +203,12 @@ describe('PodWorkers', () => {
   })
 
   test('gives up waiting for the end of a pod that is evicted and does not end', async () => {
-    const { workers, clock, events, runtime, stop, end } = await setUp()
+    const { workers, clock, events, deps, stop, end } = await setUp()
     const pod = createPod()
     workers.handle({ operation: 'ADD', pods: [pod] })
     await clock.advance(0)
     const held = Promise.withResolvers<undefined>()
-    runtime.observer.refresh = () => held.promise
+    deps.observer.refresh = () => held.promise
     const eviction = { reason: 'Evicted', message: 'low on memory', graceSeconds: 20 }
     const evicted = assert.rejects(workers.evict(pod.metadata.uid, eviction, stop.signal), /no end after 30000 ms/)
     await clock.advance(30_000)

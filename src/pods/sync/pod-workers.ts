@@ -1,7 +1,7 @@
 import { NODE_SHUTDOWN as REFUSED_FOR_SHUTDOWN } from '../admission/compute-admission.ts'
-import { waitForShared } from '../../base/async/wait-for-shared.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
 import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
+import type { PodLifeMetrics } from '../../metrics/create-pod-metrics.ts'
 import type { PodStatus } from '../../model/generated/core-v1.ts'
 import { hasRunningParts } from '../../model/pod/observed-pod.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
@@ -16,18 +16,20 @@ import { computePodGrace } from './decide/compute-grace.ts'
 import { evictPod } from './stop/evict-pod.ts'
 import type { Eviction } from './stop/evict-pod.ts'
 import { Timeline } from './explain/timeline.ts'
-import { traceRuntime } from './explain/trace-runtime.ts'
-import type { PodRuntime } from './pod-runtime.ts'
+import { noteSteps } from './explain/note-steps.ts'
+import type { PodExplanation } from './explain/explain-pod.ts'
+import type { PodSubject } from './pod-life.ts'
+import { terminatedAt } from './pod-state.ts'
 import type { PodState } from './pod-state.ts'
 import { RejectedPods } from './rejected-pods.ts'
 import type { RejectedPodsDeps } from './rejected-pods.ts'
 import type { PodResizes } from './resize/pod-resizes.ts'
 import { PodWorker } from './pod-worker.ts'
-import type { PodExplanation, PodSubject, PodWorkerDeps } from './pod-worker.ts'
+import type { PodDeps } from './pod-worker.ts'
 import type { SyncSettings } from './sync-pod.ts'
 
 export interface PodWorkersDeps extends RejectedPodsDeps {
-  readonly runtime: PodRuntime
+  readonly podDeps: PodDeps & { readonly metrics: Pick<PodLifeMetrics, 'podRestarted' | 'podOrphaned'> }
   readonly settings: SyncSettings
   readonly allocations: Pick<PodAllocations, 'allocated' | 'admit' | 'adopt' | 'forget' | 'forgetUnknown'>
   readonly resizes: Pick<PodResizes, 'added' | 'updated' | 'sourcesReady' | 'forget' | 'retry'>
@@ -143,15 +145,15 @@ export class PodWorkers {
   /** Takes a pod away for the sake of the node, and resolves when nothing of it runs any more. */
   async evict(uid: PodUid, eviction: Eviction, signal: AbortSignal): Promise<void> {
     const worker = this.#workers.get(uid)
-    if (worker !== undefined) await evictPod(this.#deps.runtime, { worker, eviction }, signal)
+    if (worker !== undefined) await evictPod(this.#deps.podDeps, { worker, eviction }, signal)
   }
 
   /** Takes a pod away because the machine shuts down, and resolves when nothing of it runs and none of its volumes is mounted. */
   async shutDown(uid: PodUid, graceSeconds: number | undefined, signal: AbortSignal): Promise<void> {
     const worker = this.#workers.get(uid)
     if (worker === undefined) return
-    await evictPod(this.#deps.runtime, { worker, eviction: { ...NODE_SHUTDOWN, graceSeconds } }, signal)
-    await waitForShared(worker.unmounted, signal)
+    await evictPod(this.#deps.podDeps, { worker, eviction: { ...NODE_SHUTDOWN, graceSeconds } }, signal)
+    await worker.unmounted(signal)
   }
 
   /** The machine stays: what was ended or refused for its shutdown and comes of a manifest, which nobody makes anew, runs again. */
@@ -160,7 +162,7 @@ export class PodWorkers {
       if (worker.pod === undefined || !worker.wanted || !worker.runsAgain) continue
       this.#returning.set(worker.uid, worker.pod)
       worker.remove()
-      worker.retryNow()
+      worker.makeWay()
     }
     for (const { pod, status } of this.#refused.all()) {
       if (status.reason !== REFUSED_FOR_SHUTDOWN.reason || !isStaticPod(pod)) continue
@@ -175,18 +177,18 @@ export class PodWorkers {
     const ended = [...this.#workers.values()].filter(
       (worker) => (uid === undefined || worker.uid === uid) && worker.state.kind === 'terminated',
     )
-    await Promise.all(ended.map((worker) => waitForShared(worker.dropRemains(), signal)))
+    await Promise.all(ended.map((worker) => worker.dropRemains(signal)))
   }
 
   /** Lets every pod look at what it has of dead containers, so many of which may be on the node; below 0 any number. */
   collectDead(limit: number): void {
-    const { runtime, observedPods } = this.#deps
+    const { podDeps, observedPods } = this.#deps
     const pods = [...this.#workers.values()].flatMap(({ uid, state }) => {
       const observed = observedPods.get(uid)
       const hasEnded = state.kind === 'terminated'
       return observed === undefined ? [] : [{ observed, hasEnded }]
     })
-    const createdBefore = runtime.clock.now() - runtime.node.deadContainerLeastMs
+    const createdBefore = podDeps.clock.now() - podDeps.node.deadContainerLeastMs
     const surplus = limit < 0 ? new Map() : computeSurplus(pods, { limit, createdBefore })
     for (const worker of this.#workers.values()) worker.dropDead(surplus.get(worker.uid) ?? new Set())
   }
@@ -238,7 +240,7 @@ export class PodWorkers {
     const leaving = this.#workers.get(uid)
     if (leaving !== undefined) {
       this.#returning.set(uid, pod)
-      leaving.retryNow()
+      leaving.makeWay()
       return
     }
     // Whatever is over, or only has to end, needs nothing that the node could lack.
@@ -248,7 +250,7 @@ export class PodWorkers {
     if (!isEnding && this.#refused.refuse(pod)) return this.#deps.onStatus(uid)
     if (!isEnding) this.#deps.allocations.admit(pod)
     const blocked = isStaticPod(pod) && this.#holdsName(podFullName(pod))
-    this.#deps.runtime.log.info('pod added', { pod: podLogName(pod), uid, waitsForName: blocked || undefined })
+    this.#deps.podDeps.log.info('pod added', { pod: podLogName(pod), uid, waitsForName: blocked || undefined })
     this.#start({ kind: 'pod', pod }, blocked ? { kind: 'waiting' } : this.#firstState(pod))
   }
 
@@ -292,22 +294,30 @@ export class PodWorkers {
   #adoptOrphan(uid: PodUid): void {
     const observed = this.#deps.observedPods.get(uid)
     if (!this.#sourcesReady || observed === undefined || this.knows(uid)) return
-    this.#deps.runtime.metrics.podOrphaned()
-    this.#deps.runtime.log.warn('pod of the runtime is unknown to all sources, removing it', {
+    this.#deps.podDeps.metrics.podOrphaned()
+    this.#deps.podDeps.log.warn('pod of the runtime is unknown to all sources, removing it', {
       pod: `${observed.namespace}/${observed.name}`,
       uid,
     })
-    this.#start({ kind: 'orphan', observed }, { kind: 'terminating', cause: 'orphaned', graceSeconds: undefined })
+    this.#start(
+      { kind: 'orphan', observed },
+      {
+        kind: 'terminating',
+        cause: 'orphaned',
+        graceSeconds: undefined,
+        after: 'remove',
+      },
+    )
   }
 
   #start(subject: PodSubject, state: PodState): void {
-    const timeline = new Timeline(this.#deps.runtime.clock)
-    const deps: PodWorkerDeps = {
-      runtime: traceRuntime(this.#deps.runtime, timeline),
+    const timeline = new Timeline(this.#deps.podDeps.clock)
+    const deps = {
+      ...noteSteps(this.#deps.podDeps, timeline),
       timeline,
       settings: this.#deps.settings,
-      onStatus: ({ uid }) => this.#deps.onStatus(uid),
-      onEnded: ({ pod, uid, wanted }) => {
+      onStatus: ({ uid }: PodWorker) => this.#deps.onStatus(uid),
+      onEnded: ({ pod, uid, wanted }: PodWorker) => {
         this.#deps.onEnded(uid)
         if (pod !== undefined) this.#freeName(podFullName(pod))
         this.#deps.resizes.retry(wanted ? 'pod_terminated' : 'pods_removed')
@@ -330,7 +340,7 @@ export class PodWorkers {
     const again = this.#returning.get(worker.uid)
     this.#returning.delete(worker.uid)
     if (again === undefined) return
-    this.#deps.runtime.metrics.podRestarted(isStaticPod(again))
+    this.#deps.podDeps.metrics.podRestarted(isStaticPod(again))
     this.#add(again)
     this.#deps.resizes.added([again])
   }
@@ -342,13 +352,13 @@ export class PodWorkers {
 
   /** A pod that is over or being deleted when it is first seen is only ended; of one that never ran here there is nothing to end. */
   #firstState(pod: Pod): PodState {
-    const { clock } = this.#deps.runtime
+    const { clock } = this.#deps.podDeps
     const isDeleted = pod.metadata.deletionTimestamp !== undefined
     if (!isDeleted && !isTerminalInApi(pod)) return { kind: 'syncing' }
     const hasRun = (pod.status?.containerStatuses?.length ?? 0) > 0 || this.#deps.observedPods.get(pod.metadata.uid)
-    if (isTerminalInApi(pod) && !hasRun) return { kind: 'terminated', at: clock.monotonic() }
+    if (isTerminalInApi(pod) && !hasRun) return terminatedAt(clock.monotonic(), 'keep')
     const graceSeconds = computePodGrace(pod, { recorded: undefined, override: undefined })
-    return { kind: 'terminating', cause: isDeleted ? 'deleted' : 'finished', graceSeconds }
+    return { kind: 'terminating', cause: isDeleted ? 'deleted' : 'finished', graceSeconds, after: 'keep' }
   }
 
   #holdsName(name: string): boolean {

@@ -1,3 +1,6 @@
+import type { Clock } from '../../base/async/clock.ts'
+import type { PodLifeMetrics } from '../../metrics/create-pod-metrics.ts'
+import type { PodEvents } from '../../model/events/pod-events.ts'
 import type { Rejection } from '../admission/rejection.ts'
 import { RUNTIME_CAPABILITIES, unsupportedFields } from '../containers/unsupported-fields.ts'
 import type { PodCapability } from '../containers/unsupported-fields.ts'
@@ -6,10 +9,13 @@ import type { PodStatus } from '../../model/generated/core-v1.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import { toApiTime } from '../status/status-input.ts'
-import type { PodRuntime } from './pod-runtime.ts'
 
 export interface RejectedPodsDeps {
-  readonly runtime: Pick<PodRuntime, 'clock' | 'events' | 'metrics'>
+  readonly podDeps: {
+    readonly events: PodEvents
+    readonly metrics: Pick<PodLifeMetrics, 'podRejected'>
+    readonly clock: Clock
+  }
   /** What this agent and this runtime can do now; a pod that needs more is refused. */
   readonly capabilities: () => ReadonlySet<PodCapability>
   /** Why a pod may not run on this node; undefined when it may. */
@@ -63,8 +69,8 @@ export class RejectedPods {
       if (runs) this.#deps.adopt(pod)
       return false
     }
-    this.#deps.runtime.metrics.podRejected(rejection.reason)
-    if (unsupported === undefined) this.#deps.runtime.events.record(pod, { type: 'Warning', ...rejection })
+    this.#deps.podDeps.metrics.podRejected(rejection.reason)
+    if (unsupported === undefined) this.#deps.podDeps.events.record(pod, { type: 'Warning', ...rejection })
     this.#refused.set(pod.metadata.uid, { pod, status: this.#toStatus(pod, rejection) })
     return true
   }
@@ -75,7 +81,7 @@ export class RejectedPods {
     for (const { path, reason, effect } of fields) {
       const verb = effect === 'refuse' ? 'Refused' : 'Ignored'
       const message = `${verb} ${path}: ${reason}`
-      this.#deps.runtime.events.record(pod, { type: 'Warning', reason: 'UnsupportedField', message })
+      this.#deps.podDeps.events.record(pod, { type: 'Warning', reason: 'UnsupportedField', message })
     }
     const refusals = fields.filter(({ effect }) => effect === 'refuse')
     if (refusals.length === 0) return undefined
@@ -90,7 +96,7 @@ export class RejectedPods {
       reason,
       message: `Pod was rejected: ${message}`,
       qosClass: computeQosClass(pod),
-      startTime: toApiTime(this.#deps.runtime.clock.now()),
+      startTime: toApiTime(this.#deps.podDeps.clock.now()),
     }
   }
 }

@@ -5,9 +5,9 @@ import {
   createObservedContainer,
   createObservedPod,
   createObservedSandbox,
-  createPodRuntime,
+  createPodDeps,
   failing,
-} from '../../../test/component/create-pod-runtime.ts'
+} from '../../../test/component/create-pod-deps.ts'
 import { CgroupError } from '../../model/resources/cgroup-error.ts'
 import { containerHash } from '../../model/pod/container-hash.ts'
 import type { PodSpec } from '../../model/generated/core-v1.ts'
@@ -15,16 +15,16 @@ import type { ObservedContainer } from '../../model/pod/observed-pod.ts'
 import { PodProbes } from '../probes/pod-probes.ts'
 import { crashBackOffKey, crashBackOffLimits } from './decide/compute-crash-back-off.ts'
 import { createPodHistory } from './pod-history.ts'
-import type { PodRuntime } from './pod-runtime.ts'
+import type { PodDeps } from './pod-worker.ts'
 import { syncPod } from './sync-pod.ts'
 
 const never = new AbortController().signal
 const container = createContainer()
 const hash = containerHash(container)
 
-async function setUp(spec: Partial<PodSpec> = {}, answers: Partial<PodRuntime['calls']> = {}) {
-  const made = await createPodRuntime({}, answers)
-  const observer = { ...made.runtime.observer }
+async function setUp(spec: Partial<PodSpec> = {}, answers: Partial<PodDeps['calls']> = {}) {
+  const made = await createPodDeps({}, answers)
+  const observer = { ...made.deps.observer }
   const history = createPodHistory()
   let network: string | undefined
   const settings = {
@@ -34,20 +34,16 @@ async function setUp(spec: Partial<PodSpec> = {}, answers: Partial<PodRuntime['c
     networkProblem: () => network,
   }
   const pod = createPod({ spec: { dnsPolicy: 'Default', containers: [container], ...spec } })
-  const probes = new PodProbes(
-    made.runtime.probes,
-    {
-      look: () => made.runtime.observer.get(pod.metadata.uid),
-      podIp: () => '',
-      onAnswer: () => {},
-      onChange: async () => {},
-    },
-    never,
-  )
+  const probes = new PodProbes(made.deps.probes, {
+    observed: () => made.deps.observer.get(pod.metadata.uid),
+    podIp: () => '',
+    onAnswer: () => {},
+    onChange: async () => {},
+  })
   const reported: (string | undefined)[] = []
   const onStatus = () => void reported.push(history.status?.containerStatuses?.[0]?.state?.waiting?.reason)
   const sync = (signals = { shutdown: never, superseded: never }) =>
-    syncPod({ runtime: { ...made.runtime, observer }, settings, history, probes, onStatus }, pod, signals)
+    syncPod({ deps: { ...made.deps, observer }, settings, history, probes, onStatus }, pod, signals)
   return {
     ...made,
     observer,
@@ -75,8 +71,8 @@ describe('syncPod()', () => {
   })
 
   test('starts nothing without the cgroup that limits it, and tries again', async () => {
-    const { sync, runtime, history, journal } = await setUp()
-    runtime.cgroups.ensure = async () => {
+    const { sync, deps, history, journal } = await setUp()
+    deps.cgroups.ensure = async () => {
       throw new CgroupError('Cannot make the cgroup of the pod: ENOSPC')
     }
     assert.deepEqual(await sync(), { kind: 'wait', ms: 10_000, seen: undefined })

@@ -3,7 +3,7 @@ import type { PodEnd } from '../../model/pod/injections-error.ts'
 import { emptyObservedPod } from '../../model/pod/observed-pod.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { podLogName } from '../../model/pod/pod.ts'
-import type { Pod } from '../../model/pod/pod.ts'
+import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { PodProbes } from '../probes/pod-probes.ts'
 import { isTerminal } from '../status/compute-phase.ts'
 import { applyPodActions } from './apply-pod-actions.ts'
@@ -12,17 +12,40 @@ import { ensureCgroup } from './start/ensure-cgroup.ts'
 import { prepareInjections } from './start/prepare-injections.ts'
 import { mountVolumes } from './start/mount-volumes.ts'
 import { computeLeftovers } from './decide/compute-leftovers.ts'
-import { toLeftoverRule } from './stop/to-leftover-rule.ts'
 import { computePodActions } from './decide/compute-pod-actions.ts'
 import { SandboxError } from './start/create-sandbox.ts'
 import { hasNewRunningParts } from './decide/has-new-running-parts.ts'
 import type { PodActions } from './decide/pod-actions.ts'
 import type { PodHistory } from './pod-history.ts'
-import type { PodRuntime } from './pod-runtime.ts'
-import { removeLeftovers } from './stop/remove-leftovers.ts'
+import { removeLeftovers, toLeftoverRule } from './stop/remove-leftovers.ts'
 import { isResizing } from './resize/compute-resize-actions.ts'
 import { updatePodStatus } from './update-pod-status.ts'
 import type { BackOffLimits } from '../../base/async/back-off.ts'
+import type { PodLifeMetrics } from '../../metrics/create-pod-metrics.ts'
+import type { ApplyPodActionsDeps } from './apply-pod-actions.ts'
+import type { NodeSettings } from './node-settings.ts'
+import type { EnsureCgroupDeps } from './start/ensure-cgroup.ts'
+import type { MountVolumesDeps } from './start/mount-volumes.ts'
+import type { PrepareInjectionsDeps } from './start/prepare-injections.ts'
+import type { ReportDeps } from './update-pod-status.ts'
+
+export type SyncPodDeps = EnsureCgroupDeps &
+  MountVolumesDeps &
+  PrepareInjectionsDeps &
+  ApplyPodActionsDeps &
+  ReportDeps & {
+    readonly observer: {
+      get(uid: PodUid): ObservedPod | undefined
+      /** Asks the runtime about one pod, now. */
+      refresh(uid: PodUid): Promise<ObservedPod | undefined>
+    }
+    readonly resizes: {
+      /** Whether something of the pod still has another size than it was granted. */
+      looked(pod: Pod, isResizing: boolean): void
+    }
+    readonly node: Pick<NodeSettings, 'deadContainerLeastMs' | 'deadInstancesKept'>
+    readonly metrics: Pick<PodLifeMetrics, 'podRejected'>
+  }
 
 /** What every pass of every pod needs besides the runtime. */
 export interface SyncSettings {
@@ -34,7 +57,7 @@ export interface SyncSettings {
 }
 
 export interface SyncContext {
-  readonly runtime: PodRuntime
+  readonly deps: SyncPodDeps
   readonly settings: SyncSettings
   readonly history: PodHistory
   readonly probes: Pick<PodProbes, 'sync' | 'status' | 'remember' | 'verdicts'>
@@ -64,7 +87,7 @@ const DEADLINE = { phase: 'Failed', reason: 'DeadlineExceeded', message: DEADLIN
 
 /** One pass over a living pod with the resources it was granted: look, say, decide, do. What fails is told and tried again. */
 export async function syncPod(context: SyncContext, pod: Pod, signals: ApplySignals): Promise<SyncResult> {
-  const before = context.runtime.observer.get(pod.metadata.uid)
+  const before = context.deps.observer.get(pod.metadata.uid)
   try {
     return await pass(context, pod, signals)
   } catch (error) {
@@ -72,32 +95,32 @@ export async function syncPod(context: SyncContext, pod: Pod, signals: ApplySign
     if (!(error instanceof SandboxError) && !(error instanceof CriCallError)) throw error
     context.history.problem = `Waits: ${error.message}`
     const { uid } = pod.metadata
-    context.runtime.log.warn('cannot bring pod to its spec, will try again', { pod: podLogName(pod), uid, error })
+    context.deps.log.warn('cannot bring pod to its spec, will try again', { pod: podLogName(pod), uid, error })
     // Whatever the failed call did or did not do is seen before the next try.
     const fresh = await relist(context, pod).catch(() => before)
     await trim(context, { pod, observed: fresh }, signals.shutdown)
     if (hasNewRunningParts(before, fresh)) return { kind: 'again' }
-    return wait(context, pod, { ms: jitter(context.runtime, retryDelay(error)), seen: fresh })
+    return wait(context, pod, { ms: jitter(context.deps, retryDelay(error)), seen: fresh })
   }
 }
 
 async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Promise<SyncResult> {
-  const { runtime, history, probes } = context
+  const { deps, history, probes } = context
   const seen = await look(context, pod)
   const observed = seen ?? emptyObservedPod(pod.metadata)
   const late = deadlinePassed(context, pod)
-  const actuated = runtime.allocations.actuated(pod.metadata.uid)
-  runtime.resizes.looked(pod, isResizing({ pod, observed, actuated }))
-  await probes.sync(pod, seen)
+  const actuated = deps.allocations.actuated(pod.metadata.uid)
+  deps.resizes.looked(pod, isResizing({ pod, observed, actuated }))
+  await probes.sync(pod, seen, signals.shutdown)
   await report(context, { pod, observed, override: late ? DEADLINE : undefined })
   await probes.remember(pod, observed)
-  if (late) runtime.events.record(pod, { type: 'Normal', reason: 'DeadlineExceeded', message: DEADLINE_MESSAGE })
+  if (late) deps.events.record(pod, { type: 'Normal', reason: 'DeadlineExceeded', message: DEADLINE_MESSAGE })
   if (isTerminal(history.status?.phase)) return { kind: 'finished' }
 
   if (hasNetworkProblem(context, pod)) {
-    return wait(context, pod, { ms: jitter(runtime, NETWORK_RETRY_MS), seen })
+    return wait(context, pod, { ms: jitter(deps, NETWORK_RETRY_MS), seen })
   }
-  const now = runtime.clock.now()
+  const now = deps.clock.now()
   const actions = computePodActions({
     pod,
     observed,
@@ -112,20 +135,20 @@ async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Prom
   }
   const pause =
     actions.createSandbox && history.lastSandboxAt !== undefined
-      ? history.lastSandboxAt + SANDBOX_PAUSE_MS - runtime.clock.monotonic()
+      ? history.lastSandboxAt + SANDBOX_PAUSE_MS - deps.clock.monotonic()
       : 0
   if (pause > 0) return wait(context, pod, { ms: pause, seen })
   // Volumes and images may take long, and somebody wants to know that the node has the pod.
   if (actions.createSandbox || actions.start.length > 0) context.onStatus()
   const cgroup = await ensureCgroup(context, { pod, observed, actions }, signals)
   if (cgroup === 'changed') return { kind: 'again' }
-  if (cgroup === 'missing') return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })
+  if (cgroup === 'missing') return wait(context, pod, { ms: jitter(deps, RETRY_MS), seen })
   const volumes = await mountVolumes(context, { pod, actions }, signals)
   if (volumes === 'changed') return { kind: 'again' }
-  if (volumes === 'missing') return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })
+  if (volumes === 'missing') return wait(context, pod, { ms: jitter(deps, RETRY_MS), seen })
   const injections = await prepareInjections(context, { pod, actions }, signals)
   if (injections === 'changed') return { kind: 'again' }
-  if (injections === 'missing') return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen })
+  if (injections === 'missing') return wait(context, pod, { ms: jitter(deps, RETRY_MS), seen })
   if (injections !== 'there') return await reject(context, { pod, observed }, injections)
   return await act(context, { pod, seen, observed, actions }, signals)
 }
@@ -136,7 +159,7 @@ async function reject(
   { pod, observed }: Pick<Pass, 'pod' | 'observed'>,
   { reason, message }: PodEnd,
 ): Promise<SyncResult> {
-  const { events, metrics } = context.runtime
+  const { events, metrics } = context.deps
   events.record(pod, { type: 'Warning', reason, message })
   metrics.podRejected(reason)
   await report(context, {
@@ -159,7 +182,7 @@ async function act(
   { pod, seen, observed, actions }: Pass,
   signals: ApplySignals,
 ): Promise<SyncResult> {
-  const { runtime, settings, history } = context
+  const { deps, settings, history } = context
   const does =
     actions.killPod ||
     actions.createSandbox ||
@@ -169,14 +192,14 @@ async function act(
     actions.start.length > 0
   if (does) history.unsure = true
   const input = { pod, observed, actions, history, backOffLimits: settings.backOffLimits }
-  const complete = await applyPodActions(runtime, input, signals)
+  const complete = await applyPodActions(deps, input, signals)
   history.problem = undefined
   const fresh = does ? await relist(context, pod) : seen
   // A container that has to wait for its next start is shown as waiting at once, not when the wait is over.
   if (does || actions.backingOff.length > 0)
     await report(context, { pod, observed: fresh ?? emptyObservedPod(pod.metadata) })
   await trim(context, { pod, observed: fresh }, signals.shutdown)
-  if (!complete) return wait(context, pod, { ms: jitter(runtime, RETRY_MS), seen: fresh })
+  if (!complete) return wait(context, pod, { ms: jitter(deps, RETRY_MS), seen: fresh })
   // Doing what changes nothing once more would change nothing again, and without end.
   // Not so with a resize: what was set is known, also where the runtime does not tell.
   if (does && (fresh !== seen || actions.resize !== undefined)) return { kind: 'again' }
@@ -185,40 +208,40 @@ async function act(
 
 /** What is known of the pod. Where that may be older than what was done, the runtime is asked: nothing is ever made twice. */
 async function look(context: SyncContext, pod: Pod): Promise<ObservedPod | undefined> {
-  const known = context.runtime.observer.get(pod.metadata.uid)
+  const known = context.deps.observer.get(pod.metadata.uid)
   // A container that was made and not started may have been started since, by a call that seemed to fail.
   const inBetween = known?.containers.some(({ state }) => state === 'created') === true
   return known === undefined || context.history.unsure || inBetween ? await relist(context, pod) : known
 }
 
-async function relist({ runtime, history }: SyncContext, pod: Pod): Promise<ObservedPod | undefined> {
+async function relist({ deps, history }: SyncContext, pod: Pod): Promise<ObservedPod | undefined> {
   try {
-    const fresh = await runtime.observer.refresh(pod.metadata.uid)
+    const fresh = await deps.observer.refresh(pod.metadata.uid)
     history.unsure = false
     return fresh
   } catch (error) {
     // A runtime that is away is a matter of the node; one that cannot say how this pod is, one of the pod.
     if (error instanceof CriCallError && !['Unavailable', 'Cancelled'].includes(error.code)) {
       const message = `error determining status: ${error.message}`
-      runtime.events.record(pod, { type: 'Warning', reason: 'FailedSync', message })
+      deps.events.record(pod, { type: 'Warning', reason: 'FailedSync', message })
     }
     throw error
   }
 }
 
 async function report(
-  { runtime, settings, history, probes }: SyncContext,
+  { deps, settings, history, probes }: SyncContext,
   update: Omit<Parameters<typeof updatePodStatus>[1], 'ended'>,
 ): Promise<void> {
-  await updatePodStatus({ runtime, history, probes, runtimeName: settings.runtimeName }, { ...update, ended: false })
+  await updatePodStatus({ deps, history, probes, runtimeName: settings.runtimeName }, { ...update, ended: false })
 }
 
 /** Tells the users of the pod once for each problem, however often it is looked at. */
-function hasNetworkProblem({ runtime, settings, history }: SyncContext, pod: Pod): boolean {
+function hasNetworkProblem({ deps, settings, history }: SyncContext, pod: Pod): boolean {
   const problem = pod.spec.hostNetwork === true ? undefined : settings.networkProblem()
   if (problem !== undefined && problem !== history.networkProblem) {
     const message = `network is not ready: ${problem}`
-    runtime.events.record(pod, { type: 'Warning', reason: 'NetworkNotReady', message })
+    deps.events.record(pod, { type: 'Warning', reason: 'NetworkNotReady', message })
   }
   history.networkProblem = problem
   return problem !== undefined
@@ -226,18 +249,18 @@ function hasNetworkProblem({ runtime, settings, history }: SyncContext, pod: Pod
 
 /** What is left over harms nobody, so a failure to remove it is no reason to hold up the pod. */
 async function trim(
-  { runtime, history }: SyncContext,
+  { deps, history }: SyncContext,
   { pod, observed }: { readonly pod: Pod; readonly observed: ObservedPod | undefined },
   shutdown: AbortSignal,
 ): Promise<void> {
   if (observed === undefined) return
   try {
-    const leftovers = computeLeftovers(observed, toLeftoverRule(runtime, history))
-    await removeLeftovers(runtime, pod.metadata, leftovers, shutdown)
+    const leftovers = computeLeftovers(observed, toLeftoverRule(deps, history))
+    await removeLeftovers(deps, pod.metadata, leftovers, shutdown)
   } catch (error) {
     if (shutdown.aborted) throw error
     const { uid } = pod.metadata
-    runtime.log.warn('cannot remove what is left over of a pod, will try again', { pod: podLogName(pod), uid, error })
+    deps.log.warn('cannot remove what is left over of a pod, will try again', { pod: podLogName(pod), uid, error })
   }
 }
 
@@ -248,10 +271,10 @@ function retryDelay(error: Error): number {
   return RETRY_MS
 }
 
-function nextCheck({ runtime, settings }: SyncContext, actions: PodActions): number {
-  const now = runtime.clock.now()
+function nextCheck({ deps, settings }: SyncContext, actions: PodActions): number {
+  const now = deps.clock.now()
   return Math.min(
-    jitter(runtime, settings.syncFrequencyMs),
+    jitter(deps, settings.syncFrequencyMs),
     ...actions.backingOff.map(({ untilMs }) => Math.max(0, untilMs - now)),
   )
 }
@@ -263,13 +286,13 @@ function wait(
   { ms, seen }: { readonly ms: number; readonly seen: ObservedPod | undefined },
 ): SyncResult {
   const deadline = deadlineAt(context, pod)
-  const left = deadline === undefined ? ms : Math.max(0, deadline - context.runtime.clock.now())
+  const left = deadline === undefined ? ms : Math.max(0, deadline - context.deps.clock.now())
   return { kind: 'wait', ms: Math.min(ms, left), seen }
 }
 
 /** Spreads what many pods would do at the same moment: 1.0 to 1.5 times. */
-function jitter(runtime: PodRuntime, ms: number): number {
-  return ms * (1 + runtime.random() / 2)
+function jitter(deps: SyncPodDeps, ms: number): number {
+  return ms * (1 + deps.random() / 2)
 }
 
 function deadlineAt({ history }: SyncContext, pod: Pod): number | undefined {
@@ -281,7 +304,5 @@ function deadlineAt({ history }: SyncContext, pod: Pod): number | undefined {
 function deadlinePassed(context: SyncContext, pod: Pod): boolean {
   const deadline = deadlineAt(context, pod)
   const phase = context.history.status?.phase
-  return (
-    deadline !== undefined && context.runtime.clock.now() >= deadline && phase !== 'Failed' && phase !== 'Succeeded'
-  )
+  return deadline !== undefined && context.deps.clock.now() >= deadline && phase !== 'Failed' && phase !== 'Succeeded'
 }

@@ -6,7 +6,7 @@ import type { LogRotationDeps } from '../logs/run-log-rotation.ts'
 import type { CgroupLayout } from '../../model/resources/cgroup-names.ts'
 import { parseAmounts } from '../../model/resources/compute-pod-requests.ts'
 import { parseQuantity, quantityValue } from '../../model/resources/quantity.ts'
-import type { NodeSettings } from './pod-runtime.ts'
+import type { NodeSettings } from './node-settings.ts'
 
 /** What the machine and the configuration mean for every pod: one place, so that no part of the agent reads either. */
 export function toNodeSettings(

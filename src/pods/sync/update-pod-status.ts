@@ -2,15 +2,37 @@ import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
 import { parseLogTail } from '../logs/parse-log-tail.ts'
 import type { ObservedContainer, ObservedPod } from '../../model/pod/observed-pod.ts'
 import { allContainers, containerKind } from '../../model/pod/pod-containers.ts'
-import type { PodStatus } from '../../model/generated/core-v1.ts'
+import type { PodCondition, PodStatus } from '../../model/generated/core-v1.ts'
 import { CONFIG_SEEN_ANNOTATION } from '../../model/pod/pod.ts'
-import type { Pod } from '../../model/pod/pod.ts'
+import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import { computePodStatus } from '../status/compute-pod-status.ts'
 import { usesLog } from '../status/compute-termination-message.ts'
 import type { StatusInput } from '../status/status-input.ts'
 import type { PodProbes } from '../probes/pod-probes.ts'
 import type { PodHistory } from './pod-history.ts'
-import type { PodRuntime } from './pod-runtime.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import type { PodLifeMetrics } from '../../metrics/create-pod-metrics.ts'
+import type { StartMetrics } from '../../metrics/create-start-metrics.ts'
+import type { PodAllocations } from '../allocations/pod-allocations.ts'
+import type { PodInjections } from './start/pod-injections.ts'
+
+export interface ReportDeps {
+  readonly allocations: Pick<PodAllocations, 'actuated'>
+  readonly resizes: {
+    /** What the status of a pod says of its resizes. */
+    conditions(uid: PodUid): readonly PodCondition[]
+  }
+  readonly injections: Pick<PodInjections, 'health'>
+  readonly files: {
+    /** The end of the termination message that a container left; empty when there is none. */
+    readTerminationLog(path: string, maxBytes: number): Promise<string>
+    /** The end of a container's log; empty when there is none. */
+    readLogTail(path: string, maxBytes: number): Promise<Uint8Array>
+  }
+  readonly node: { readonly container: { readonly ips: readonly string[] } }
+  readonly metrics: Pick<StartMetrics, 'podStart'> & Pick<PodLifeMetrics, 'containerEnded'>
+  readonly clock: Clock
+}
 
 const TERMINATION_MESSAGE_BYTES = 4096
 const LOG_LIMITS = { entries: 80, bytes: 2048 }
@@ -26,7 +48,7 @@ export interface StatusUpdate {
 }
 
 export interface StatusContext {
-  readonly runtime: PodRuntime
+  readonly deps: ReportDeps
   readonly runtimeName: string
   readonly history: PodHistory
   readonly probes: Pick<PodProbes, 'status'>
@@ -34,9 +56,9 @@ export interface StatusContext {
 
 /** Computes the status of a pod anew and keeps it. */
 export async function updatePodStatus(context: StatusContext, update: StatusUpdate): Promise<void> {
-  const { runtime, runtimeName, history, probes } = context
+  const { deps, runtimeName, history, probes } = context
   const { pod, observed, ended, override } = update
-  await readTerminationMessages(runtime, { pod, observed }, history)
+  await readTerminationMessages(deps, { pod, observed }, history)
   const before = history.status
   history.status = computePodStatus({
     pod,
@@ -45,22 +67,22 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
     waiting: history.waiting,
     ...probes.status(pod, observed),
     terminationMessages: history.terminationMessages,
-    actuated: runtime.allocations.actuated(pod.metadata.uid),
-    resize: runtime.resizes.conditions(pod.metadata.uid),
-    deviceHealth: runtime.injections.health(pod),
+    actuated: deps.allocations.actuated(pod.metadata.uid),
+    resize: deps.resizes.conditions(pod.metadata.uid),
+    deviceHealth: deps.injections.health(pod),
     ended,
     runtimeName,
-    nodeIps: runtime.node.container.ips,
+    nodeIps: deps.node.container.ips,
     qosClass: computeQosClass(pod),
     override: override ?? history.eviction,
-    now: runtime.clock.now(),
+    now: deps.clock.now(),
   })
-  noteStart(runtime, { pod, isFirst: before === undefined }, history)
-  if (before !== undefined) countEnds(runtime, pod, before, history.status)
+  noteStart(deps, { pod, isFirst: before === undefined }, history)
+  if (before !== undefined) countEnds(deps, pod, before, history.status)
 }
 
 /** Ends that this agent saw, each once. */
-function countEnds({ metrics }: PodRuntime, pod: Pod, before: PodStatus, now: PodStatus): void {
+function countEnds({ metrics }: ReportDeps, pod: Pod, before: PodStatus, now: PodStatus): void {
   const known = new Map(listStatuses(before).map(({ name, state }) => [name, state?.terminated?.containerID]))
   for (const { name, state } of listStatuses(now)) {
     const { terminated } = state ?? {}
@@ -80,7 +102,7 @@ function listStatuses({
 
 /** A pod that runs when it is first looked at was started by somebody else, at some other time. */
 function noteStart(
-  { clock, metrics }: PodRuntime,
+  { clock, metrics }: ReportDeps,
   { pod, isFirst }: { readonly pod: Pod; readonly isFirst: boolean },
   history: PodHistory,
 ): void {
@@ -92,7 +114,7 @@ function noteStart(
 
 /** Each end is read once, and forgotten with its container. */
 async function readTerminationMessages(
-  runtime: PodRuntime,
+  deps: ReportDeps,
   { pod, observed }: Pick<StatusUpdate, 'pod' | 'observed'>,
   history: PodHistory,
 ): Promise<void> {
@@ -101,11 +123,11 @@ async function readTerminationMessages(
     if (!exited.some((container) => container.id === id)) history.terminationMessages.delete(id)
   for (const container of exited) {
     if (!history.terminationMessages.has(container.id))
-      history.terminationMessages.set(container.id, await readMessageOf(runtime, pod, container))
+      history.terminationMessages.set(container.id, await readMessageOf(deps, pod, container))
   }
 }
 
-async function readMessageOf({ files }: PodRuntime, pod: Pod, ended: ObservedContainer): Promise<string> {
+async function readMessageOf({ files }: ReportDeps, pod: Pod, ended: ObservedContainer): Promise<string> {
   const { name, terminationLog, logPath } = ended
   const words = terminationLog === '' ? '' : await files.readTerminationLog(terminationLog, TERMINATION_MESSAGE_BYTES)
   const spec = allContainers(pod).find(({ container }) => container.name === name)?.container

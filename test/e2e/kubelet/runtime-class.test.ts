@@ -4,7 +4,7 @@ import type { RuntimeClasses } from '../../../src/pods/sync/start/runtime-classe
 import { createSandbox, describeSandbox, SandboxError } from '../../../src/pods/sync/start/create-sandbox.ts'
 import { toObservedSandbox } from '../../../src/pods/observe/to-observed.ts'
 import { createPod } from '../../builders/create-pod.ts'
-import { createPodRuntime } from '../../component/create-pod-runtime.ts'
+import { createPodDeps } from '../../component/create-pod-deps.ts'
 import { SECOND_HANDLER } from '../lab/start-lab.ts'
 import { testPod } from '../support/test-pod.ts'
 import { TestNode } from '../support/test-node.ts'
@@ -22,10 +22,10 @@ describe('a runtime class', () => {
 
   /** The part of the agent that makes sandboxes, on the runtime of the lab, with classes of which an API server would tell. */
   async function makeSandbox(runtimeClasses: RuntimeClasses) {
-    const { runtime, events } = await createPodRuntime({ calls: node.runtime, runtimeClasses })
+    const { deps, events } = await createPodDeps({ calls: node.runtime, runtimeClasses })
     const cgroups = { driver: 'cgroupfs', root: node.lab.cgroupRoot, perQos: true } as const
-    const sandbox = { ...runtime.node.sandbox, cgroups, podLogsDirectory: node.podLogs }
-    const agent = { ...runtime, node: { ...runtime.node, sandbox } }
+    const sandbox = { ...deps.node.sandbox, cgroups, podLogsDirectory: node.podLogs }
+    const agent = { ...deps, node: { ...deps.node, sandbox } }
     const pod = createPod({ spec: { runtimeClassName: 'other', dnsPolicy: 'Default' } })
     const request = { attempt: 0, reported: new Set<string>(), existing: undefined }
     const make = async () => await createSandbox(agent, pod, await describeSandbox(agent, pod, request), never)

@@ -4,7 +4,7 @@ import {
   createObservedContainer,
   createObservedPod,
   createObservedSandbox,
-} from '../../../../test/component/create-pod-runtime.ts'
+} from '../../../../test/component/create-pod-deps.ts'
 import type { ObservedPod } from '../../../model/pod/observed-pod.ts'
 import { hasNewRunningParts } from './has-new-running-parts.ts'
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { terminatedAt } from '../pod-state.ts'
 import { computeWhy } from './compute-why.ts'
 import type { WhyInput } from './compute-why.ts'
 
@@ -24,38 +25,38 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
   ['create sandbox, for 1.5 s', { steps: [done, open] }],
   [
     'Is being ended (removed): create sandbox, for 1.5 s',
-    { state: { kind: 'terminating', cause: 'removed', graceSeconds: undefined }, steps: [open, done] },
+    { state: { kind: 'terminating', cause: 'removed', graceSeconds: undefined, after: 'remove' }, steps: [open, done] },
   ],
   [
     'Is being ended (deleted): Waits until its devices are given back: busy',
     {
-      state: { kind: 'terminating', cause: 'deleted', graceSeconds: 1 },
+      state: { kind: 'terminating', cause: 'deleted', graceSeconds: 1, after: 'keep' },
       problem: 'Waits until its devices are given back: busy',
     },
   ],
-  ['Is being ended (orphaned)', { state: { kind: 'terminating', cause: 'orphaned', graceSeconds: 1 } }],
   [
-    'Has ended; what is left of it goes in a moment',
-    { state: { kind: 'terminated', at: 0 }, status: { phase: 'Running' } },
+    'Is being ended (orphaned)',
+    { state: { kind: 'terminating', cause: 'orphaned', graceSeconds: 1, after: 'remove' } },
   ],
-  ['Has ended: Succeeded', { state: { kind: 'terminated', at: 0 }, status: { phase: 'Succeeded' } }],
+  ['Has ended; what is left of it goes in a moment', { state: terminatedAt(0, 'keep'), status: { phase: 'Running' } }],
+  ['Has ended: Succeeded', { state: terminatedAt(0, 'keep'), status: { phase: 'Succeeded' } }],
   [
     'Has ended: Failed (DeadlineExceeded: too long)',
     {
-      state: { kind: 'terminated', at: 0 },
+      state: terminatedAt(0, 'keep'),
       status: { phase: 'Failed', reason: 'DeadlineExceeded', message: 'too long' },
     },
   ],
   [
     'Pod was rejected: too few CPUs (OutOfcpu)',
     {
-      state: { kind: 'terminated', at: 0 },
+      state: terminatedAt(0, 'keep'),
       status: { phase: 'Failed', reason: 'OutOfcpu', message: 'Pod was rejected: too few CPUs' },
     },
   ],
   [
     'Has ended: Succeeded; create sandbox, for 1.5 s',
-    { state: { kind: 'terminated', at: 0 }, status: { phase: 'Succeeded' }, steps: [open] },
+    { state: terminatedAt(0, 'keep'), status: { phase: 'Succeeded' }, steps: [open] },
   ],
   ['Is gone', { state: { kind: 'gone' } }],
   ['Waits for the network: no plugin', { networkProblem: 'no plugin' }],
@@ -94,7 +95,7 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
   [
     'Has ended: Failed; container "a" exited with 137 (OOMKilled)',
     {
-      state: { kind: 'terminated', at: 0 },
+      state: terminatedAt(0, 'keep'),
       status: {
         phase: 'Failed',
         initContainerStatuses: [{ ...status, name: 'i', state: { terminated: { exitCode: 0, reason: 'Completed' } } }],

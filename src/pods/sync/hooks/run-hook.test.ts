@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createContainer, createPod } from '../../../../test/builders/create-pod.ts'
-import { createPodRuntime, failing } from '../../../../test/component/create-pod-runtime.ts'
+import { createPodDeps, failing } from '../../../../test/component/create-pod-deps.ts'
 import { PlainHttpError } from '../../../protocols/http/http-get.ts'
 import type { HttpGetRequest } from '../../../protocols/http/http-get.ts'
 import type { LifecycleHandler } from '../../../model/generated/core-v1.ts'
-import type { PodRuntime } from '../pod-runtime.ts'
+import type { PodDeps } from '../pod-worker.ts'
 import { HookError } from './hook-error.ts'
 import { runHook } from './run-hook.ts'
 
@@ -25,8 +25,8 @@ describe('runHook()', () => {
   test('runs a command as it is, without a limit of time', async () => {
     let request: object | undefined
     const execSync = async (given: object) => ((request = given), { exitCode: 0 } as never)
-    const { runtime } = await createPodRuntime({}, { execSync })
-    await runHook(runtime, requestWith({ exec: { command: ['say', '$(HOME)'] } }), never)
+    const { deps } = await createPodDeps({}, { execSync })
+    await runHook(deps, requestWith({ exec: { command: ['say', '$(HOME)'] } }), never)
     assert.deepEqual(request, { containerId: 'c-1', cmd: ['say', '$(HOME)'], timeout: 0n })
   })
 
@@ -39,16 +39,16 @@ describe('runHook()', () => {
     ['cannot be run', failing('Unknown', 'secret'), 'Cannot run the command: Unknown'],
   ] as const) {
     test(`fails when the command ${name}, without its words`, async () => {
-      const { runtime } = await createPodRuntime({}, { execSync })
-      const hook = runHook(runtime, requestWith({ exec: { command: ['x'] } }), never)
+      const { deps } = await createPodDeps({}, { execSync })
+      const hook = runHook(deps, requestWith({ exec: { command: ['x'] } }), never)
       await assert.rejects(hook, { name: 'HookError', message })
     })
   }
 
   test('sleeps', async () => {
-    const { runtime, clock } = await createPodRuntime()
+    const { deps, clock } = await createPodDeps()
     let over = false
-    const hook = runHook(runtime, requestWith({ sleep: { seconds: 5 } }), never).then(() => (over = true))
+    const hook = runHook(deps, requestWith({ sleep: { seconds: 5 } }), never).then(() => (over = true))
     await clock.advance(4999)
     assert.equal(over, false)
     await clock.advance(1)
@@ -56,29 +56,29 @@ describe('runHook()', () => {
   })
 
   test('refuses what is no hook', async () => {
-    const { runtime } = await createPodRuntime()
-    const hook = runHook(runtime, requestWith({ tcpSocket: { port: 80 } }), never)
+    const { deps } = await createPodDeps()
+    const hook = runHook(deps, requestWith({ tcpSocket: { port: 80 } }), never)
     await assert.rejects(hook, { name: 'HookError', message: 'Cannot run the hook: expected exec, httpGet or sleep' })
   })
 
   test('is given up with its signal, which is no failure', async () => {
     const reason = new Error('leave')
     const gone = AbortSignal.abort(reason)
-    const httpGet: PodRuntime['httpGet'] = async (_, signal) => {
+    const httpGet: PodDeps['httpGet'] = async (_, signal) => {
       signal.throwIfAborted()
       throw new Error('unreachable')
     }
-    const { runtime } = await createPodRuntime({ httpGet })
+    const { deps } = await createPodDeps({ httpGet })
     for (const handler of [{ sleep: { seconds: 5 } }, { httpGet: { port: 1 } }]) {
-      await assert.rejects(runHook(runtime, requestWith(handler), gone), (error) => error === reason)
+      await assert.rejects(runHook(deps, requestWith(handler), gone), (error) => error === reason)
     }
   })
 })
 
 describe('an HTTP hook', () => {
-  const run = async (httpGet: PodRuntime['httpGet'], handler: LifecycleHandler['httpGet'] = { port: 'admin' }) => {
-    const { runtime, events } = await createPodRuntime({ httpGet })
-    await runHook(runtime, requestWith({ httpGet: handler }), never)
+  const run = async (httpGet: PodDeps['httpGet'], handler: LifecycleHandler['httpGet'] = { port: 'admin' }) => {
+    const { deps, events } = await createPodDeps({ httpGet })
+    await runHook(deps, requestWith({ httpGet: handler }), never)
     return events
   }
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createContainer, createPod } from '../../../../test/builders/create-pod.ts'
-import { createPodRuntime } from '../../../../test/component/create-pod-runtime.ts'
+import { createPodDeps } from '../../../../test/component/create-pod-deps.ts'
 import type { Lifecycle } from '../../../model/generated/core-v1.ts'
 import { createPodHistory } from '../pod-history.ts'
 import { runPostStart } from './run-post-start.ts'
 
 async function setUp(lifecycle: Lifecycle) {
   const execSync = async ({ cmd }: { cmd?: readonly string[] }) => ({ exitCode: cmd?.[0] === 'fail' ? 1 : 0 }) as never
-  const made = await createPodRuntime({}, { execSync })
+  const made = await createPodDeps({}, { execSync })
   const container = createContainer({ lifecycle })
   const history = createPodHistory()
   const started = {
@@ -20,7 +20,7 @@ async function setUp(lifecycle: Lifecycle) {
   }
   const superseded = new AbortController()
   const signals = { shutdown: new AbortController().signal, superseded: superseded.signal }
-  return { ...made, history, superseded, run: () => runPostStart(made.runtime, started, signals) }
+  return { ...made, history, superseded, run: () => runPostStart(made.deps, started, signals) }
 }
 
 describe('runPostStart()', () => {

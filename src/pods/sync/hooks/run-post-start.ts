@@ -6,10 +6,10 @@ import type { Pod } from '../../../model/pod/pod.ts'
 import { computeContainerGrace } from '../decide/compute-grace.ts'
 import { Grace } from '../stop/grace.ts'
 import type { PodHistory } from '../pod-history.ts'
-import type { PodRuntime } from '../pod-runtime.ts'
 import { stopContainer } from '../stop/stop-container.ts'
 import { HookError } from './hook-error.ts'
 import { runHook } from './run-hook.ts'
+import type { StopContainerDeps } from '../stop/stop-container.ts'
 
 /** A container that was started a moment ago. */
 export interface PostStart {
@@ -22,7 +22,7 @@ export interface PostStart {
 
 /** Runs the hook of a container that has just started. When it fails the container is stopped, and did not start as far as users see. */
 export async function runPostStart(
-  runtime: PodRuntime,
+  deps: StopContainerDeps,
   started: PostStart,
   signals: { readonly shutdown: AbortSignal; readonly superseded: AbortSignal },
 ): Promise<void> {
@@ -31,30 +31,30 @@ export async function runPostStart(
   const handler = container.lifecycle?.postStart
   if (handler === undefined) return
   try {
-    await runHook(runtime, { ...started, container, name: 'postStart', handler }, signals.superseded)
+    await runHook(deps, { ...started, container, name: 'postStart', handler }, signals.superseded)
   } catch (error) {
     if (!(error instanceof HookError)) throw error
     const fieldPath = containerFieldPath(kinded.kind, container.name)
-    runtime.events.record(pod, {
+    deps.events.record(pod, {
       type: 'Warning',
       reason: 'FailedPostStartHook',
       message: 'PostStartHook failed',
       fieldPath,
     })
-    runtime.log.warn('postStart hook failed, the container is stopped', {
+    deps.log.warn('postStart hook failed, the container is stopped', {
       pod: podLogName(pod),
       uid: pod.metadata.uid,
       container: container.name,
       error,
     })
     using grace = new Grace({
-      clock: runtime.clock,
+      clock: deps.clock,
       seconds: computeContainerGrace(pod),
       among: started.history.graces,
     })
     const message = `Container ${container.name} failed its postStart hook, will be stopped`
     const stop = { ...started, container: { id: containerId, name: container.name }, grace, message, after: [] }
-    await stopContainer(runtime, stop, signals.shutdown)
+    await stopContainer(deps, stop, signals.shutdown)
     throw new StartError('PostStartHookError', error.message, { cause: error })
   }
 }

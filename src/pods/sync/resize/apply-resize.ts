@@ -4,13 +4,48 @@ import { computeOverhead } from '../../containers/compute-pod-sandbox-config.ts'
 import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
 import { allContainers } from '../../../model/pod/pod-containers.ts'
 import { podLogName } from '../../../model/pod/pod.ts'
-import type { Pod } from '../../../model/pod/pod.ts'
+import type { Pod, PodUid } from '../../../model/pod/pod.ts'
 import { computePodCgroup } from '../../containers/compute-pod-cgroup.ts'
 import type { PodResizeActions } from '../decide/pod-actions.ts'
-import type { PodRuntime } from '../pod-runtime.ts'
 import { computeResizePlan } from './compute-resize-plan.ts'
 import type { MemoryUsage, PodSize, ResizeStep } from './compute-resize-plan.ts'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
+import type { Clock } from '../../../base/async/clock.ts'
+import type { Logger } from '../../../base/telemetry/logger.ts'
+import type { NoteStep } from '../../../base/telemetry/note-step.ts'
+import type { ResizeMetrics } from '../../../metrics/create-resize-metrics.ts'
+import type { PodCgroup, PodCgroupState } from '../../../model/resources/cgroup-values.ts'
+import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
+import type { PodAllocations } from '../../allocations/pod-allocations.ts'
+import type { CpusetAssignment } from '../../containers/compute-container-resources.ts'
+import type { NodeSettings } from '../node-settings.ts'
+
+export interface ApplyResizeDeps {
+  readonly calls: Pick<CriCalls, 'updateContainerResources' | 'updatePodSandboxResources'>
+  readonly allocations: Pick<PodAllocations, 'actuated' | 'noteContainer' | 'notePod' | 'saved'>
+  readonly cgroups: {
+    /** What is in force; undefined when the pod has no cgroup of its own. */
+    current(pod: Pod): Promise<PodCgroupState | undefined>
+    /** Changes the values named, and no others. Fails with a CgroupError. */
+    write(pod: Pod, values: Partial<PodCgroup>): Promise<void>
+    /** The memory that one container of a pod uses; undefined when that is unknown. */
+    containerMemory(uid: PodUid, containerId: string): Promise<bigint | undefined>
+  }
+  readonly placement: {
+    /** The CPUs and memory nodes of a container; undefined when it may use all. */
+    prepare(uid: PodUid, container: string): Promise<CpusetAssignment | undefined>
+    hasExclusive(uid: PodUid): boolean
+  }
+  readonly observer: {
+    /** Details of this pod changed although no state did: the next refresh reads all of it. */
+    outdate(uid: PodUid): void
+  }
+  readonly node: Pick<NodeSettings, 'sandbox' | 'container'>
+  readonly metrics: Pick<ResizeMetrics, 'resizeActuated'>
+  readonly noteStep: NoteStep
+  readonly clock: Clock
+  readonly log: Logger
+}
 
 export interface ResizeRequest {
   /** With the resources that it was granted. */
@@ -25,23 +60,23 @@ export class PodResizeError extends Error {
 }
 
 /** Brings what runs of a pod to the size that it was granted. Fails with a PodResizeError; what was done until then stands. */
-export async function applyResize(runtime: PodRuntime, request: ResizeRequest, signal: AbortSignal): Promise<void> {
+export async function applyResize(deps: ApplyResizeDeps, request: ResizeRequest, signal: AbortSignal): Promise<void> {
   const { pod, actions } = request
-  const { allocations, cgroups, clock, metrics } = runtime
+  const { allocations, cgroups, clock, metrics } = deps
   const begunAt = clock.monotonic()
   let [success, counts] = [false, true]
   try {
     // A later agent that finds more set than it knows of as granted would leave it so.
     await allocations.saved()
     const state = await cgroups.current(pod)
-    const wanted = toWanted(runtime, pod)
+    const wanted = toWanted(deps, pod)
     const actuated = allocations.actuated(pod.metadata.uid) ?? { containers: new Map(), pod: undefined }
-    const usage = await readUsage(runtime, request, state?.memoryUsageBytes)
+    const usage = await readUsage(deps, request, state?.memoryUsageBytes)
     const plan = computeResizePlan({ pod, actions, actuated, current: state, wanted, usage })
     if (plan.kind === 'refused') throw new PodResizeError(plan.message)
     counts = plan.steps.some(({ kind }) => kind !== 'done')
     const sizes = { now: state ?? wanted }
-    for (const step of plan.steps) await applyStep(runtime, { ...request, sizes, step }, signal)
+    for (const step of plan.steps) await applyStep(deps, { ...request, sizes, step }, signal)
     await allocations.saved()
     success = true
   } catch (error) {
@@ -51,12 +86,12 @@ export async function applyResize(runtime: PodRuntime, request: ResizeRequest, s
     const why = error instanceof CriCallError ? error.detail : errorMessage(error)
     throw new PodResizeError(why, { cause: error })
   } finally {
-    runtime.observer.outdate(pod.metadata.uid)
+    deps.observer.outdate(pod.metadata.uid)
     if (counts) metrics.resizeActuated(clock.monotonic() - begunAt, success)
   }
 }
 
-function toWanted({ node, placement }: PodRuntime, pod: Pod): PodSize {
+function toWanted({ node, placement }: ApplyResizeDeps, pod: Pod): PodSize {
   return computePodCgroup(pod, {
     ...node.container.resources,
     podPidsLimit: 0n,
@@ -68,7 +103,7 @@ function toWanted({ node, placement }: PodRuntime, pod: Pod): PodSize {
 
 /** Only of what gets less memory: nobody else has to be asked. */
 async function readUsage(
-  { cgroups }: PodRuntime,
+  { cgroups }: ApplyResizeDeps,
   { pod, actions }: ResizeRequest,
   ofPod: bigint | undefined,
 ): Promise<MemoryUsage> {
@@ -86,20 +121,20 @@ interface StepRequest extends ResizeRequest {
   readonly step: ResizeStep
 }
 
-async function applyStep(runtime: PodRuntime, request: StepRequest, signal: AbortSignal): Promise<void> {
+async function applyStep(deps: ApplyResizeDeps, request: StepRequest, signal: AbortSignal): Promise<void> {
   const { pod, step } = request
   switch (step.kind) {
     case 'pod':
-      return await resizePod(runtime, { ...request, step }, signal)
+      return await resizePod(deps, { ...request, step }, signal)
     case 'container':
-      return await resizeContainer(runtime, pod, { step }, signal)
+      return await resizeContainer(deps, pod, { step }, signal)
     case 'done':
-      runtime.allocations.notePod(pod, step.podResources)
+      deps.allocations.notePod(pod, step.podResources)
   }
 }
 
 async function resizeContainer(
-  runtime: PodRuntime,
+  deps: ApplyResizeDeps,
   pod: Pod,
   { step }: { readonly step: ResizeStep & { readonly kind: 'container' } },
   signal: AbortSignal,
@@ -107,34 +142,34 @@ async function resizeContainer(
   const { id, name, resources } = step
   const found = allContainers(pod).find(({ container }) => container.name === name)
   if (found === undefined) throw new Error(`Cannot resize "${name}": the pod has no such container`)
-  const cpuset = await runtime.placement.prepare(pod.metadata.uid, name)
+  const cpuset = await deps.placement.prepare(pod.metadata.uid, name)
   const linux = computeContainerResources({
     pod,
     kinded: { ...found, container: { ...found.container, resources } },
     cpuset,
-    settings: runtime.node.container.resources,
+    settings: deps.node.container.resources,
   })
   const update = { containerId: id, linux, windows: undefined, annotations: {} }
-  await runtime.noteStep(`resize container "${name}"`, () => runtime.calls.updateContainerResources(update, signal))
-  runtime.allocations.noteContainer(pod, name, resources)
+  await deps.noteStep(`resize container "${name}"`, () => deps.calls.updateContainerResources(update, signal))
+  deps.allocations.noteContainer(pod, name, resources)
 }
 
 /** The runtime hears of it first and may refuse; when the kernel refuses, the runtime hears of that too. */
 async function resizePod(
-  runtime: PodRuntime,
+  deps: ApplyResizeDeps,
   { pod, sandboxId, sizes, step }: StepRequest & { readonly step: ResizeStep & { readonly kind: 'pod' } },
   signal: AbortSignal,
 ): Promise<void> {
   const before = sizes.now
   const after = { ...before, ...step.values }
-  const report = (size: PodSize) => reportSandbox(runtime, { pod, sandboxId, size, resource: step.resource }, signal)
+  const report = (size: PodSize) => reportSandbox(deps, { pod, sandboxId, size, resource: step.resource }, signal)
   await report(after)
   try {
-    await runtime.cgroups.write(pod, step.values)
+    await deps.cgroups.write(pod, step.values)
   } catch (error) {
     await report(before).catch((failure: unknown) => {
       const { uid } = pod.metadata
-      runtime.log.warn('cannot tell the runtime the old size of a pod', { pod: podLogName(pod), uid, error: failure })
+      deps.log.warn('cannot tell the runtime the old size of a pod', { pod: podLogName(pod), uid, error: failure })
     })
     throw error
   }
@@ -142,7 +177,7 @@ async function resizePod(
 }
 
 async function reportSandbox(
-  { calls, node }: PodRuntime,
+  { calls, node }: ApplyResizeDeps,
   reported: { readonly pod: Pod; readonly sandboxId: string; readonly size: PodSize; readonly resource: string },
   signal: AbortSignal,
 ): Promise<void> {

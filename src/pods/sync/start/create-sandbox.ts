@@ -4,11 +4,31 @@ import { SandboxConfigError } from '../../containers/config-error.ts'
 import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
 import type { PodSandboxConfig } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { ObservedSandbox } from '../../../model/pod/observed-pod.ts'
-import type { Pod } from '../../../model/pod/pod.ts'
-import type { PodRuntime } from '../pod-runtime.ts'
+import type { Pod, PodUid } from '../../../model/pod/pod.ts'
 import { resolveIsolation } from './resolve-isolation.ts'
-import type { Isolation } from './resolve-isolation.ts'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
+import type { Isolation, IsolationDeps } from './resolve-isolation.ts'
+import type { Clock } from '../../../base/async/clock.ts'
+import type { PodLifeMetrics } from '../../../metrics/create-pod-metrics.ts'
+import type { PodEvents } from '../../../model/events/pod-events.ts'
+import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
+import type { NodeSettings } from '../node-settings.ts'
+
+export interface SandboxDeps extends IsolationDeps {
+  readonly calls: Pick<CriCalls, 'runPodSandbox' | 'podSandboxStatus'>
+  readonly volumes: {
+    /** Groups that processes of the pod need for its volumes. */
+    groups(uid: PodUid): readonly number[]
+  }
+  readonly files: {
+    /** Makes directories that may be there already. */
+    makeDirectories(paths: readonly string[]): Promise<void>
+  }
+  readonly node: Pick<NodeSettings, 'rootDirectory' | 'sandbox' | 'container'>
+  readonly events: PodEvents
+  readonly metrics: Pick<PodLifeMetrics, 'sandboxStart'>
+  readonly clock: Clock
+}
 
 /** All that the runtime has to know to make the sandbox of a pod. */
 export interface SandboxDescription extends Isolation {
@@ -35,43 +55,43 @@ export class SandboxError extends Error {
 
 /** The description of the pod's sandbox that goes with every call about it. Events say what could not be given as asked. */
 export async function describeSandbox(
-  runtime: PodRuntime,
+  deps: SandboxDeps,
   pod: Pod,
   { attempt, reported, existing }: SandboxRequest,
 ): Promise<SandboxDescription> {
   try {
-    const isolation = await resolveIsolation(runtime, pod, existing)
+    const isolation = await resolveIsolation(deps, pod, existing)
     const { config, warnings } = computePodSandboxConfig(
       pod,
-      { attempt, userNamespace: isolation.userNamespace, volumeGroups: runtime.volumes.groups(pod.metadata.uid) },
-      runtime.node.sandbox,
+      { attempt, userNamespace: isolation.userNamespace, volumeGroups: deps.volumes.groups(pod.metadata.uid) },
+      deps.node.sandbox,
     )
     for (const { reason, message } of warnings) {
       // The description is made for every start; what it says is news once.
       if (reported.has(message)) continue
       reported.add(message)
-      runtime.events.record(pod, { type: 'Warning', reason, message })
+      deps.events.record(pod, { type: 'Warning', reason, message })
     }
     return { ...isolation, config }
   } catch (error) {
     if (!(error instanceof SandboxConfigError)) throw error
-    throw sandboxFailure(runtime, pod, `Failed to create pod sandbox: ${error.message}`, error)
+    throw sandboxFailure(deps, pod, `Failed to create pod sandbox: ${error.message}`, error)
   }
 }
 
 /** Makes the sandbox: the pod's namespaces and its network. */
 export async function createSandbox(
-  runtime: PodRuntime,
+  deps: SandboxDeps,
   pod: Pod,
   description: SandboxDescription,
   signal: AbortSignal,
 ): Promise<PodSandboxInUse> {
   const { config, runtimeHandler } = description
-  await makeDirectories(runtime, pod, config)
-  const startedAt = runtime.clock.monotonic()
+  await makeDirectories(deps, pod, config)
+  const startedAt = deps.clock.monotonic()
   const reportRun = (failed: boolean) => {
-    const seconds = (runtime.clock.monotonic() - startedAt) / 1000
-    runtime.metrics.sandboxStart({
+    const seconds = (deps.clock.monotonic() - startedAt) / 1000
+    deps.metrics.sandboxStart({
       failed,
       handler: runtimeHandler,
       hasOwnUsers: pod.spec.hostUsers === false,
@@ -79,18 +99,18 @@ export async function createSandbox(
     })
   }
   const { podSandboxId } = await inStep(
-    () => runtime.calls.runPodSandbox({ config, runtimeHandler }, signal),
+    () => deps.calls.runPodSandbox({ config, runtimeHandler }, signal),
     (error) => {
       reportRun(true)
-      return sandboxFailure(runtime, pod, `Failed to create pod sandbox: ${error.detail}`, error)
+      return sandboxFailure(deps, pod, `Failed to create pod sandbox: ${error.detail}`, error)
     },
   )
   reportRun(false)
   const ips = await inStep(
-    () => readSandboxIps(runtime, pod, podSandboxId, signal),
+    () => readSandboxIps(deps, pod, podSandboxId, signal),
     (error) => {
       const message = `Unable to get pod sandbox status: ${error.detail}`
-      runtime.events.record(pod, { type: 'Warning', reason: 'FailedPodSandBoxStatus', message })
+      deps.events.record(pod, { type: 'Warning', reason: 'FailedPodSandBoxStatus', message })
       return new SandboxError(message, { cause: error })
     },
   )
@@ -106,34 +126,34 @@ async function inStep<T>(call: () => Promise<T>, toFailure: (error: CriCallError
   }
 }
 
-async function makeDirectories(runtime: PodRuntime, pod: Pod, config: PodSandboxConfig): Promise<void> {
-  const { directory } = computePodPaths(runtime.node.rootDirectory, pod.metadata.uid)
+async function makeDirectories(deps: SandboxDeps, pod: Pod, config: PodSandboxConfig): Promise<void> {
+  const { directory } = computePodPaths(deps.node.rootDirectory, pod.metadata.uid)
   try {
-    await runtime.files.makeDirectories([directory, config.logDirectory])
+    await deps.files.makeDirectories([directory, config.logDirectory])
   } catch (error) {
     const message = `error making pod data directories: ${errorMessage(error)}`
-    runtime.events.record(pod, { type: 'Warning', reason: 'Failed', message })
+    deps.events.record(pod, { type: 'Warning', reason: 'Failed', message })
     throw new SandboxError(message, { cause: error })
   }
 }
 
 async function readSandboxIps(
-  runtime: PodRuntime,
+  deps: SandboxDeps,
   pod: Pod,
   id: string,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  if (pod.spec.hostNetwork === true) return runtime.node.container.ips
-  const { status } = await runtime.calls.podSandboxStatus({ podSandboxId: id }, signal)
+  if (pod.spec.hostNetwork === true) return deps.node.container.ips
+  const { status } = await deps.calls.podSandboxStatus({ podSandboxId: id }, signal)
   const network = status?.network
   return network === undefined
     ? []
     : [network.ip, ...network.additionalIps.map(({ ip }) => ip)].filter((ip) => ip !== '')
 }
 
-function sandboxFailure(runtime: PodRuntime, pod: Pod, message: string, cause: Error): SandboxError {
+function sandboxFailure(deps: SandboxDeps, pod: Pod, message: string, cause: Error): SandboxError {
   // "Name is reserved": an earlier try is still under way in the runtime. Looking again is all that is needed.
   const underWay = message.includes('is reserved for')
-  if (!underWay) runtime.events.record(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message })
+  if (!underWay) deps.events.record(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message })
   return new SandboxError(message, { cause })
 }

@@ -5,8 +5,8 @@ import {
   createObservedContainer,
   createObservedPod,
   createObservedSandbox,
-  createPodRuntime,
-} from '../../../../test/component/create-pod-runtime.ts'
+  createPodDeps,
+} from '../../../../test/component/create-pod-deps.ts'
 import { noCgroups } from '../../../../test/fakes/no-cgroups.ts'
 import { CgroupError } from '../../../model/resources/cgroup-error.ts'
 import { ensureCgroup } from './ensure-cgroup.ts'
@@ -35,10 +35,10 @@ const running = createObservedPod({ sandboxes: [createObservedSandbox()], contai
 async function setUp(ensure: () => Promise<boolean>) {
   let asked = 0
   const cgroups = { ...noCgroups, ensure: () => ((asked += 1), ensure()) }
-  const { runtime, journal, events } = await createPodRuntime({ cgroups })
+  const { deps, journal, events } = await createPodDeps({ cgroups })
   const history = createPodHistory()
   const run = (observed: typeof absent, actions: PodActions) =>
-    ensureCgroup({ runtime, history }, { pod, observed, actions }, signals)
+    ensureCgroup({ deps, history }, { pod, observed, actions }, signals)
   return { run, history, journal, events, asked: () => asked }
 }
 

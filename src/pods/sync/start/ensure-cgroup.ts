@@ -8,15 +8,22 @@ import { computeContainerGrace } from '../decide/compute-grace.ts'
 import { Grace } from '../stop/grace.ts'
 import type { PodActions } from '../decide/pod-actions.ts'
 import type { PodHistory } from '../pod-history.ts'
-import type { PodRuntime } from '../pod-runtime.ts'
 import { stopPod } from '../stop/stop-pod.ts'
+import type { StopPodDeps } from '../stop/stop-pod.ts'
+
+export type EnsureCgroupDeps = StopPodDeps & {
+  readonly cgroups: {
+    /** Makes the pod's cgroup with its values where there is none; true when it did. Fails with a CgroupError. */
+    ensure(pod: Pod): Promise<boolean>
+  }
+}
 
 /** Changed: what ran without its cgroup was stopped, and the pod has to be looked at again. Missing: it could not be made. */
 type EnsuredCgroup = 'there' | 'changed' | 'missing'
 
 /** Whatever starts or runs has a cgroup that limits all of the pod together; it comes before volumes, which may be memory. */
 export async function ensureCgroup(
-  { runtime, history }: { readonly runtime: PodRuntime; readonly history: PodHistory },
+  { deps, history }: { readonly deps: EnsureCgroupDeps; readonly history: PodHistory },
   { pod, observed, actions }: { readonly pod: Pod; readonly observed: ObservedPod; readonly actions: PodActions },
   signals: ApplySignals,
 ): Promise<EnsuredCgroup> {
@@ -25,7 +32,7 @@ export async function ensureCgroup(
   if (!starts && (actions.killPod || !runs)) return 'there'
   const { uid } = pod.metadata
   try {
-    const isNew = await runtime.cgroups.ensure(pod)
+    const isNew = await deps.cgroups.ensure(pod)
     // What ran before this agent may have its cgroup elsewhere; it is left alone.
     const wasLost = isNew && runs && history.hasCgroup
     history.hasCgroup = true
@@ -33,16 +40,16 @@ export async function ensureCgroup(
   } catch (error) {
     if (!(error instanceof CgroupError)) throw error
     history.problem = `Waits for its cgroup: ${error.message}`
-    runtime.events.record(pod, { type: 'Warning', reason: 'FailedToCreatePodContainer', message: error.message })
-    runtime.log.warn('cannot make the cgroup of a pod, will try again', { pod: podLogName(pod), uid, error })
+    deps.events.record(pod, { type: 'Warning', reason: 'FailedToCreatePodContainer', message: error.message })
+    deps.log.warn('cannot make the cgroup of a pod, will try again', { pod: podLogName(pod), uid, error })
     return 'missing'
   }
-  runtime.log.warn('the cgroup of a pod was gone while it ran, stopping what runs without', {
+  deps.log.warn('the cgroup of a pod was gone while it ran, stopping what runs without', {
     pod: podLogName(pod),
     uid,
   })
   history.unsure = true
-  using grace = new Grace({ clock: runtime.clock, seconds: computeContainerGrace(pod), among: history.graces })
-  await stopPod(runtime, { pod, observed, grace }, signals.shutdown)
+  using grace = new Grace({ clock: deps.clock, seconds: computeContainerGrace(pod), among: history.graces })
+  await stopPod(deps, { pod, observed, grace }, signals.shutdown)
   return 'changed'
 }

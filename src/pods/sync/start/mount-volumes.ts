@@ -5,19 +5,35 @@ import { VolumesError } from '../../../model/pod/volumes-error.ts'
 import type { ApplySignals } from '../apply-signals.ts'
 import type { PodActions } from '../decide/pod-actions.ts'
 import type { PodHistory } from '../pod-history.ts'
-import type { PodRuntime } from '../pod-runtime.ts'
+import type { Logger } from '../../../base/telemetry/logger.ts'
+import type { NoteStep } from '../../../base/telemetry/note-step.ts'
+
+export interface MountVolumesDeps {
+  readonly volumes: {
+    /** Resolves when all that containers use are there; fails with a VolumesError. What is under way goes on when the signal aborts. */
+    ensure(request: { readonly pod: Pod; readonly noteStep: NoteStep }, signal: AbortSignal): Promise<void>
+    /** Mounts what is missing and refreshes what has changed, in the background. */
+    keep(request: { readonly pod: Pod; readonly noteStep: NoteStep }): void
+  }
+  readonly references: {
+    /** Keeps the objects of the API that the pod refers to at hand. Comes before anything is read for the pod; repeating it costs nothing. */
+    register(pod: Pod): void
+  }
+  readonly noteStep: NoteStep
+  readonly log: Logger
+}
 
 /** Changed: something about the pod is news, and it has to be looked at again. Missing: tried for long enough, or in vain. */
 export type EnsuredVolumes = 'there' | 'changed' | 'missing'
 
 /** Whatever starts needs its volumes, and waits for them. What runs has them: they are only looked after. */
 export async function mountVolumes(
-  { runtime, history }: { readonly runtime: PodRuntime; readonly history: PodHistory },
+  { deps, history }: { readonly deps: MountVolumesDeps; readonly history: PodHistory },
   { pod, actions }: { readonly pod: Pod; readonly actions: PodActions },
   signals: ApplySignals,
 ): Promise<EnsuredVolumes> {
-  const { volumes, noteStep, log } = runtime
-  runtime.references.register(pod)
+  const { volumes, noteStep, log } = deps
+  deps.references.register(pod)
   if (!actions.createSandbox && actions.start.length === 0) {
     if (!actions.killPod) volumes.keep({ pod, noteStep })
     return 'there'

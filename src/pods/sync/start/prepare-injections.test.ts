@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createPod } from '../../../../test/builders/create-pod.ts'
-import { createPodRuntime } from '../../../../test/component/create-pod-runtime.ts'
+import { createPodDeps } from '../../../../test/component/create-pod-deps.ts'
 import { noInjections } from '../../../../test/fakes/no-injections.ts'
 import { InjectionsError } from '../../../model/pod/injections-error.ts'
 import { prepareInjections } from './prepare-injections.ts'
@@ -16,11 +16,11 @@ const STARTS = { createSandbox: true, start: [] } as unknown as PodActions
 const RESTS = { createSandbox: false, start: [] } as unknown as PodActions
 
 async function setUp(injections: Partial<PodInjections>) {
-  const { runtime, lines } = await createPodRuntime({ injections: { ...noInjections, ...injections } })
+  const { deps, lines } = await createPodDeps({ injections: { ...noInjections, ...injections } })
   const history = createPodHistory()
   const run = (actions: PodActions, superseded = never) =>
-    prepareInjections({ runtime, history }, { pod, actions }, { superseded, shutdown: never })
-  return { runtime, history, lines, run }
+    prepareInjections({ deps, history }, { pod, actions }, { superseded, shutdown: never })
+  return { deps, history, lines, run }
 }
 
 describe('bringExtras()', () => {
@@ -78,12 +78,12 @@ test('releaseExtras() says when to try again, and what for only once', async () 
     const error = answers.shift()
     if (error !== undefined) throw error
   }
-  const { runtime, lines, history } = await setUp({ release })
+  const { deps, lines, history } = await setUp({ release })
   const ended = { ...pod.metadata, history }
-  assert.equal(await releaseInjections(runtime, ended, never), 10_000)
+  assert.equal(await releaseInjections(deps, ended, never), 10_000)
   assert.equal(history.problem, 'Waits until its devices are given back: busy')
-  assert.equal(await releaseInjections(runtime, ended, never), 10_000)
-  assert.equal(await releaseInjections(runtime, ended, never), undefined)
+  assert.equal(await releaseInjections(deps, ended, never), 10_000)
+  assert.equal(await releaseInjections(deps, ended, never), undefined)
   assert.equal(history.problem, undefined)
   assert.deepEqual(lines, ['warn cannot give back the devices of a pod, will try again'])
 })

@@ -6,14 +6,22 @@ import type { Pod } from '../../../model/pod/pod.ts'
 import type { ApplySignals } from '../apply-signals.ts'
 import type { PodActions } from '../decide/pod-actions.ts'
 import type { PodHistory } from '../pod-history.ts'
-import type { PodRuntime } from '../pod-runtime.ts'
+import type { Logger } from '../../../base/telemetry/logger.ts'
+import type { NoteStep } from '../../../base/telemetry/note-step.ts'
+import type { PodInjections } from './pod-injections.ts'
+
+export interface PrepareInjectionsDeps {
+  readonly injections: Pick<PodInjections, 'ensure'>
+  readonly noteStep: NoteStep
+  readonly log: Logger
+}
 
 /** Changed: something about the pod is news, and it has to be looked at again. Missing: it is tried again. An end is the pod's. */
 type PreparedInjections = 'there' | 'changed' | 'missing' | PodEnd
 
 /** Whatever starts needs what its pod was promised, such as devices, and waits for it. */
 export async function prepareInjections(
-  { runtime, history }: { readonly runtime: PodRuntime; readonly history: PodHistory },
+  { deps, history }: { readonly deps: PrepareInjectionsDeps; readonly history: PodHistory },
   { pod, actions }: { readonly pod: Pod; readonly actions: PodActions },
   signals: ApplySignals,
 ): Promise<PreparedInjections> {
@@ -21,10 +29,7 @@ export async function prepareInjections(
   using scope = new AbortScope(signals.superseded)
   history.wait = scope
   try {
-    await runtime.injections.ensure(
-      { pod, startsAgain: actions.createSandbox, noteStep: runtime.noteStep },
-      scope.signal,
-    )
+    await deps.injections.ensure({ pod, startsAgain: actions.createSandbox, noteStep: deps.noteStep }, scope.signal)
     return 'there'
   } catch (error) {
     signals.superseded.throwIfAborted()
@@ -32,11 +37,11 @@ export async function prepareInjections(
     if (!(error instanceof InjectionsError)) throw error
     const fields = { pod: podLogName(pod), uid: pod.metadata.uid, error }
     if (error.end !== undefined) {
-      runtime.log.warn('pod cannot have what it was promised, it ends', fields)
+      deps.log.warn('pod cannot have what it was promised, it ends', fields)
       return error.end
     }
     history.problem = `Waits for its devices: ${error.message}`
-    runtime.log.warn('cannot bring the devices of a pod, will try again', fields)
+    deps.log.warn('cannot bring the devices of a pod, will try again', fields)
     return 'missing'
   } finally {
     history.wait = undefined

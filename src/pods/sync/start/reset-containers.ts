@@ -5,10 +5,23 @@ import type { Pod } from '../../../model/pod/pod.ts'
 import { Grace } from '../stop/grace.ts'
 import type { ContainerReset } from '../decide/pod-actions.ts'
 import type { PodHistory } from '../pod-history.ts'
-import type { PodRuntime } from '../pod-runtime.ts'
 import { removeContainer } from '../stop/remove-container.ts'
 import { stopContainer } from '../stop/stop-container.ts'
 import { findPodIp } from '../stop/stop-pod.ts'
+import type { RemoveContainerDeps } from '../stop/remove-container.ts'
+import type { StopContainerDeps } from '../stop/stop-container.ts'
+import type { StopPodDeps } from '../stop/stop-pod.ts'
+
+export type ResetContainersDeps = StopContainerDeps &
+  RemoveContainerDeps &
+  Pick<StopPodDeps, 'node'> & {
+    readonly files: {
+      /** Names of the files in a directory; none when it does not exist. */
+      listNames(directory: string): Promise<readonly string[]>
+      /** Removes a container's log, what was rotated of it, and the link to it. */
+      removeLogs(logPath: string, link: string): Promise<void>
+    }
+  }
 
 export interface ResetRequest {
   readonly pod: Pod
@@ -18,33 +31,40 @@ export interface ResetRequest {
 }
 
 /** Stops and removes every instance of a pod's containers, without hooks; the sandbox stays, and so does the newest log of each. */
-export async function resetContainers(runtime: PodRuntime, request: ResetRequest, signal: AbortSignal): Promise<void> {
+export async function resetContainers(
+  deps: ResetContainersDeps,
+  request: ResetRequest,
+  signal: AbortSignal,
+): Promise<void> {
   for (const group of request.reset.groups) {
-    await Promise.all(group.map((instance) => removeInstance(runtime, request, { instance, signal })))
+    await Promise.all(group.map((instance) => removeInstance(deps, request, { instance, signal })))
   }
 }
 
 async function removeInstance(
-  runtime: PodRuntime,
+  deps: ResetContainersDeps,
   request: ResetRequest,
   { instance, signal }: { readonly instance: ObservedContainer; readonly signal: AbortSignal },
 ): Promise<void> {
   const { pod, history } = request
   const { id, name, state } = instance
   if (state === 'running' || state === 'unknown') {
-    using grace = new Grace({ clock: runtime.clock, seconds: 0, among: history.graces })
-    const podIp = findPodIp(runtime, request)
+    using grace = new Grace({ clock: deps.clock, seconds: 0, among: history.graces })
+    const podIp = findPodIp(deps, request)
     const message = `Stopping container ${name}, all containers of the pod are restarted`
-    await stopContainer(runtime, { pod, container: { id, name }, podIp, grace, message, after: [] }, signal)
+    await stopContainer(deps, { pod, container: { id, name }, podIp, grace, message, after: [] }, signal)
   }
-  await removeOlderLogs(runtime, instance)
-  await runtime.files.removeLogs('', containerLogSymlink(pod, name, id))
-  await removeContainer(runtime, { uid: pod.metadata.uid, id }, signal)
+  await removeOlderLogs(deps, instance)
+  await deps.files.removeLogs('', containerLogSymlink(pod, name, id))
+  await removeContainer(deps, { uid: pod.metadata.uid, id }, signal)
   history.waiting.delete(name)
 }
 
 /** The newest log tells the next instance its number, and readers the last words; without an end to the older ones they fill the disk. */
-async function removeOlderLogs({ files }: PodRuntime, { logPath, restartCount }: ObservedContainer): Promise<void> {
+async function removeOlderLogs(
+  { files }: ResetContainersDeps,
+  { logPath, restartCount }: ObservedContainer,
+): Promise<void> {
   if (logPath === '') return
   const directory = dirname(logPath)
   const numbers = (await files.listNames(directory)).map((name) => Number.parseInt(name, 10))

@@ -4,9 +4,9 @@ import { createContainer, createPod } from '../../../../test/builders/create-pod
 import {
   createObservedContainer,
   createObservedPod,
-  createPodRuntime,
+  createPodDeps,
   failing,
-} from '../../../../test/component/create-pod-runtime.ts'
+} from '../../../../test/component/create-pod-deps.ts'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { Turnstile } from '../../../base/async/turnstile.ts'
 import { ContainerConfigError } from '../../containers/config-error.ts'
@@ -15,7 +15,7 @@ import type { ContainerConfig } from '../../../protocols/cri/generated/runtime-v
 import type { ObservedContainer } from '../../../model/pod/observed-pod.ts'
 import { StartError } from '../../../model/pod/start-error.ts'
 import { describeSandbox } from './create-sandbox.ts'
-import type { PodRuntime } from '../pod-runtime.ts'
+import type { PodDeps } from '../pod-worker.ts'
 import { startContainer } from './start-container.ts'
 
 const never = new AbortController().signal
@@ -24,16 +24,16 @@ const pod = createPod({ spec: { dnsPolicy: 'Default', containers: [container] } 
 
 async function setUp(
   containers: readonly ObservedContainer[] = [],
-  answers: Partial<PodRuntime['calls']> = {},
-  parts: Partial<PodRuntime> = {},
+  answers: Partial<PodDeps['calls']> = {},
+  parts: Parameters<typeof createPodDeps>[0] = {},
 ) {
   const configs: ContainerConfig[] = []
   const createContainerCall = async ({ config }: { config?: unknown }) => {
     configs.push(config as ContainerConfig)
     return { containerId: 'c-new' }
   }
-  const made = await createPodRuntime(parts, { createContainer: createContainerCall, ...answers })
-  const description = await describeSandbox(made.runtime, pod, { attempt: 0, reported: new Set(), existing: undefined })
+  const made = await createPodDeps(parts, { createContainer: createContainerCall, ...answers })
+  const description = await describeSandbox(made.deps, pod, { attempt: 0, reported: new Set(), existing: undefined })
   const request = {
     pod,
     kinded: { kind: 'regular' as const, container },
@@ -45,7 +45,7 @@ async function setUp(
   return {
     ...made,
     configs,
-    start: (signal = never) => startContainer(made.runtime, request, { superseded: signal, shutdown: signal }),
+    start: (signal = never) => startContainer(made.deps, request, { superseded: signal, shutdown: signal }),
   }
 }
 
@@ -95,7 +95,7 @@ describe('startContainer()', () => {
   })
 
   interface Failure {
-    readonly method: keyof PodRuntime['calls']
+    readonly method: keyof PodDeps['calls']
     readonly code: CallErrorCode
     readonly reason: string | undefined
   }

@@ -1,8 +1,13 @@
 import { DeadlineError } from '../../../base/async/abort-errors.ts'
 import { withDeadline } from '../../../base/async/deadline.ts'
-import { waitForShared } from '../../../base/async/wait-for-shared.ts'
-import type { PodRuntime } from '../pod-runtime.ts'
 import type { PodWorker } from '../pod-worker.ts'
+import type { Clock } from '../../../base/async/clock.ts'
+import type { PodEvents } from '../../../model/events/pod-events.ts'
+
+export interface EvictPodDeps {
+  readonly events: PodEvents
+  readonly clock: Clock
+}
 
 /** Why the node takes a pod away. */
 export interface Eviction {
@@ -26,7 +31,7 @@ const EXCEEDED = {
 
 /** Takes a pod away for the sake of the node, and resolves when nothing of it runs any more. Fails when that takes far too long. */
 export async function evictPod(
-  { clock, events }: Pick<PodRuntime, 'clock' | 'events'>,
+  { clock, events }: EvictPodDeps,
   { worker, eviction }: { readonly worker: PodWorker; readonly eviction: Eviction },
   signal: AbortSignal,
 ): Promise<void> {
@@ -37,11 +42,7 @@ export async function evictPod(
   const grace = graceSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0
   const ms = Math.max(LEAST_PATIENCE_MS, grace * PATIENCE_PER_SECOND_MS)
   try {
-    await withDeadline(
-      { clock, ms, what: `the end of pod "${uid}"` },
-      (late) => waitForShared(worker.stopped, late),
-      signal,
-    )
+    await withDeadline({ clock, ms, what: `the end of pod "${uid}"` }, (late) => worker.stopped(late), signal)
   } catch (error) {
     if (error instanceof DeadlineError) events.record(pod, EXCEEDED)
     throw error

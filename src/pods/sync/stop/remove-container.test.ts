@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createPodRuntime, failing } from '../../../../test/component/create-pod-runtime.ts'
+import { createPodDeps, failing } from '../../../../test/component/create-pod-deps.ts'
 import { parsePodUid } from '../../../model/pod/pod.ts'
 import { removeContainer } from './remove-container.ts'
 
@@ -9,8 +9,8 @@ const container = { uid: parsePodUid('u-1'), id: 'c-1' }
 
 describe('removeContainer()', () => {
   test('does not mind what is gone already', async () => {
-    const { runtime, journal } = await createPodRuntime({}, { removeContainer: failing('NotFound') })
-    await removeContainer(runtime, container, never)
+    const { deps, journal } = await createPodDeps({}, { removeContainer: failing('NotFound') })
+    await removeContainer(deps, container, never)
     assert.deepEqual(journal, ['removeContainer c-1'])
   })
 
@@ -18,23 +18,23 @@ describe('removeContainer()', () => {
     let tries = 0
     const refuse = failing('FailedPrecondition', 'cannot delete running task')
     const removal = () => ((tries += 1) === 1 ? refuse() : Promise.resolve({}))
-    const { runtime, journal, clock } = await createPodRuntime({}, { removeContainer: removal })
-    const removed = removeContainer(runtime, container, never)
+    const { deps, journal, clock } = await createPodDeps({}, { removeContainer: removal })
+    const removed = removeContainer(deps, container, never)
     await clock.advance(1000)
     await removed
     assert.deepEqual(journal, ['removeContainer c-1', 'killContainer u-1 c-1', 'removeContainer c-1'])
   })
 
   test('fails when that was no help', async () => {
-    const { runtime, clock } = await createPodRuntime({}, { removeContainer: failing('FailedPrecondition', 'task') })
-    const removed = assert.rejects(removeContainer(runtime, container, never), /task/)
+    const { deps, clock } = await createPodDeps({}, { removeContainer: failing('FailedPrecondition', 'task') })
+    const removed = assert.rejects(removeContainer(deps, container, never), /task/)
     await clock.advance(1000)
     await removed
   })
 
   test('kills nothing for another reason', async () => {
-    const { runtime, journal } = await createPodRuntime({}, { removeContainer: failing('Unknown', 'busy') })
-    await assert.rejects(removeContainer(runtime, container, never), /busy/)
+    const { deps, journal } = await createPodDeps({}, { removeContainer: failing('Unknown', 'busy') })
+    await assert.rejects(removeContainer(deps, container, never), /busy/)
     assert.deepEqual(journal, ['removeContainer c-1'])
   })
 })

@@ -1,7 +1,17 @@
 import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
 import type { PodUid } from '../../../model/pod/pod.ts'
-import type { PodRuntime } from '../pod-runtime.ts'
 import { unlessGone } from './stop-container.ts'
+import type { Clock } from '../../../base/async/clock.ts'
+import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
+
+export interface RemoveContainerDeps {
+  readonly calls: Pick<CriCalls, 'removeContainer'>
+  readonly cgroups: {
+    /** Ends every process in the cgroup of one container of a pod. */
+    killContainer(uid: PodUid, containerId: string): Promise<void>
+  }
+  readonly clock: Clock
+}
 
 // The runtime hears of the end of a process from its own watchers.
 const HEARD_AFTER_MS = 500
@@ -11,17 +21,17 @@ const HEARD_AFTER_MS = 500
  * a process behind that the runtime no longer counts as a part of the container and yet does not remove the container without: then we end it.
  */
 export async function removeContainer(
-  runtime: Pick<PodRuntime, 'calls' | 'cgroups' | 'clock'>,
+  deps: RemoveContainerDeps,
   { uid, id }: { readonly uid: PodUid; readonly id: string },
   signal: AbortSignal,
 ): Promise<void> {
-  const remove = () => unlessGone(runtime.calls.removeContainer({ containerId: id }, signal))
+  const remove = () => unlessGone(deps.calls.removeContainer({ containerId: id }, signal))
   try {
     await remove()
   } catch (error) {
     if (!(error instanceof CriCallError && error.code === 'FailedPrecondition')) throw error
-    await runtime.cgroups.killContainer(uid, id)
-    await runtime.clock.sleep(HEARD_AFTER_MS, signal)
+    await deps.cgroups.killContainer(uid, id)
+    await deps.clock.sleep(HEARD_AFTER_MS, signal)
     await remove()
   }
 }

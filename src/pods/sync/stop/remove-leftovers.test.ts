@@ -4,9 +4,9 @@ import {
   createObservedContainer,
   createObservedPod,
   createObservedSandbox,
-  createPodRuntime,
+  createPodDeps,
   failing,
-} from '../../../../test/component/create-pod-runtime.ts'
+} from '../../../../test/component/create-pod-deps.ts'
 import { removeLeftovers } from './remove-leftovers.ts'
 
 const never = new AbortController().signal
@@ -17,32 +17,32 @@ const leftovers = {
 }
 
 test('removeLeftovers() removes logs and containers, then stops and removes sandboxes', async () => {
-  const { runtime, journal, files } = await createPodRuntime()
+  const { deps, journal, files } = await createPodDeps()
   files.files.set(logPath, 'text')
   files.files.set('/var/log/containers/web_shop_main-c-1.log', logPath)
-  await removeLeftovers(runtime, createObservedPod(), leftovers, never)
+  await removeLeftovers(deps, createObservedPod(), leftovers, never)
   assert.deepEqual(journal, ['removeContainer c-1', 'stopPodSandbox s-1', 'removePodSandbox s-1'])
   assert.deepEqual([...files.files], [])
 })
 
 test('removeLeftovers() does not mind what is gone already', async () => {
   const gone = failing('NotFound')
-  const { runtime, journal } = await createPodRuntime({}, { removeContainer: gone, removePodSandbox: gone })
-  await removeLeftovers(runtime, createObservedPod(), leftovers, never)
+  const { deps, journal } = await createPodDeps({}, { removeContainer: gone, removePodSandbox: gone })
+  await removeLeftovers(deps, createObservedPod(), leftovers, never)
   assert.deepEqual(journal, ['removeContainer c-1', 'stopPodSandbox s-1', 'removePodSandbox s-1'])
 })
 
 test('removeLeftovers() keeps the sandbox of a container that cannot be removed', async () => {
-  const { runtime, journal } = await createPodRuntime({}, { removeContainer: failing('Unknown', 'busy') })
-  await assert.rejects(removeLeftovers(runtime, createObservedPod(), leftovers, never), /busy/)
+  const { deps, journal } = await createPodDeps({}, { removeContainer: failing('Unknown', 'busy') })
+  await assert.rejects(removeLeftovers(deps, createObservedPod(), leftovers, never), /busy/)
   assert.deepEqual(journal, ['removeContainer c-1'])
 })
 
 test('removeLeftovers() stops what is in an unknown state first, with the hook and the grace that it was made with', async () => {
-  const { runtime, journal, events } = await createPodRuntime()
+  const { deps, journal, events } = await createPodDeps()
   const keptSpec = { terminationGracePeriodSeconds: 40, preStop: { exec: { command: ['bye'] } } }
   const containers = [createObservedContainer({ state: 'unknown', keptSpec })]
-  await removeLeftovers(runtime, createObservedPod(), { containers, sandboxes: [] }, never)
+  await removeLeftovers(deps, createObservedPod(), { containers, sandboxes: [] }, never)
   assert.deepEqual(journal, ['execSync c-1 0', 'stopContainer c-1 40', 'removeContainer c-1'])
   assert.deepEqual(events, ['Normal Killing Container main is in an unknown state'])
 })

@@ -1,14 +1,28 @@
 import { containerLogSymlink } from '../../containers/log-paths.ts'
 import type { ObservedPod } from '../../../model/pod/observed-pod.ts'
-import type { Leftovers } from '../decide/compute-leftovers.ts'
-import type { PodRuntime } from '../pod-runtime.ts'
+import type { Clock } from '../../../base/async/clock.ts'
+import type { LeftoverRule, Leftovers } from '../decide/compute-leftovers.ts'
+import type { NodeSettings } from '../node-settings.ts'
+import type { PodHistory } from '../pod-history.ts'
 import { removeContainer } from './remove-container.ts'
 import { unlessGone } from './stop-container.ts'
 import { stopLeftover } from './stop-leftover.ts'
+import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
+import type { RemoveContainerDeps } from './remove-container.ts'
+import type { StopContainerDeps } from './stop-container.ts'
+
+export type RemoveLeftoversDeps = StopContainerDeps &
+  RemoveContainerDeps & {
+    readonly calls: Pick<CriCalls, 'stopPodSandbox' | 'removePodSandbox'>
+    readonly files: {
+      /** Removes a container's log, what was rotated of it, and the link to it. */
+      removeLogs(logPath: string, link: string): Promise<void>
+    }
+  }
 
 /** Removes dead containers with their logs, and dead sandboxes; what may still run is stopped first. What is gone already is fine. */
 export async function removeLeftovers(
-  runtime: PodRuntime,
+  deps: RemoveLeftoversDeps,
   observed: Pick<ObservedPod, 'name' | 'namespace' | 'uid'>,
   leftovers: Leftovers,
   signal: AbortSignal,
@@ -16,15 +30,26 @@ export async function removeLeftovers(
   await Promise.all(
     leftovers.containers.map(async (container) => {
       const { id, name, logPath, state } = container
-      if (state === 'unknown') await stopLeftover(runtime, { observed, container, podIp: undefined }, signal)
-      await runtime.files.removeLogs(logPath, containerLogSymlink({ metadata: observed }, name, id))
-      await removeContainer(runtime, { uid: observed.uid, id }, signal)
+      if (state === 'unknown') await stopLeftover(deps, { observed, container, podIp: undefined }, signal)
+      await deps.files.removeLogs(logPath, containerLogSymlink({ metadata: observed }, name, id))
+      await removeContainer(deps, { uid: observed.uid, id }, signal)
     }),
   )
   await Promise.all(
     leftovers.sandboxes.map(async ({ id }) => {
-      await runtime.calls.stopPodSandbox({ podSandboxId: id }, signal)
-      await unlessGone(runtime.calls.removePodSandbox({ podSandboxId: id }, signal))
+      await deps.calls.stopPodSandbox({ podSandboxId: id }, signal)
+      await unlessGone(deps.calls.removePodSandbox({ podSandboxId: id }, signal))
     }),
   )
+}
+
+/** Which dead containers of a pod may stay now. */
+export function toLeftoverRule(
+  {
+    node,
+    clock,
+  }: { readonly node: Pick<NodeSettings, 'deadContainerLeastMs' | 'deadInstancesKept'>; readonly clock: Clock },
+  { surplus }: Pick<PodHistory, 'surplus'>,
+): LeftoverRule {
+  return { kept: node.deadInstancesKept, createdBefore: clock.now() - node.deadContainerLeastMs, surplus }
 }

@@ -1,11 +1,18 @@
 import { hasRunningParts } from '../../../model/pod/observed-pod.ts'
 import type { ObservedPod } from '../../../model/pod/observed-pod.ts'
-import type { Pod } from '../../../model/pod/pod.ts'
+import type { Pod, PodUid } from '../../../model/pod/pod.ts'
 import { Grace } from './grace.ts'
 import { hasNewRunningParts } from '../decide/has-new-running-parts.ts'
 import type { PodHistory } from '../pod-history.ts'
-import type { PodRuntime } from '../pod-runtime.ts'
 import { stopPod } from './stop-pod.ts'
+import type { StopPodDeps } from './stop-pod.ts'
+
+export type StopAndRefreshDeps = StopPodDeps & {
+  readonly observer: {
+    /** Asks the runtime about one pod, now. */
+    refresh(uid: PodUid): Promise<ObservedPod | undefined>
+  }
+}
 
 /** A pod that is to end, with what is known and remembered of it. */
 export interface EndingPod {
@@ -22,25 +29,27 @@ export interface StopResult {
   readonly retryMs: number | undefined
 }
 
+// What an unknown pod would need cannot be known, so it gets the least.
+export const ORPHAN_GRACE_SECONDS = 1
 const RETRY_MS = 1000
 
 /** Stops all there is of a pod and looks at what came of it. */
 export async function stopAndRefresh(
-  runtime: PodRuntime,
+  deps: StopAndRefreshDeps,
   { pod, observed, history, graceSeconds }: EndingPod & { readonly graceSeconds: number },
   shutdown: AbortSignal,
 ): Promise<StopResult> {
   const { uid, namespace, name } = observed()
   // A sandbox that is stopped takes its containers with it: one that a pass started, and nobody has seen yet, must get its grace too.
-  if (history.unsure) await runtime.observer.refresh(uid)
+  if (history.unsure) await deps.observer.refresh(uid)
   history.unsure = false
   const known = observed()
-  using grace = new Grace({ clock: runtime.clock, seconds: graceSeconds, among: history.graces })
-  await stopPod(runtime, { pod, observed: known, grace }, shutdown)
-  const seen = await runtime.observer.refresh(uid)
+  using grace = new Grace({ clock: deps.clock, seconds: graceSeconds, among: history.graces })
+  await stopPod(deps, { pod, observed: known, grace }, shutdown)
+  const seen = await deps.observer.refresh(uid)
   if (seen === undefined || !hasRunningParts(seen)) return { seen, retryMs: undefined }
   // Something that was under way when the end was asked for is there only now; anything else did not stop.
   if (hasNewRunningParts(known, seen)) return { seen, retryMs: 0 }
-  runtime.log.warn('pod still runs after it was stopped, will try again', { pod: `${namespace}/${name}`, uid })
+  deps.log.warn('pod still runs after it was stopped, will try again', { pod: `${namespace}/${name}`, uid })
   return { seen, retryMs: RETRY_MS }
 }

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { describe, test } from 'node:test'
 import { createContainer, createPod } from '../../../../test/builders/create-pod.ts'
-import { createPodRuntime, failing } from '../../../../test/component/create-pod-runtime.ts'
+import { createPodDeps, failing } from '../../../../test/component/create-pod-deps.ts'
 import type { LifecycleHandler } from '../../../model/generated/core-v1.ts'
 import { Grace } from './grace.ts'
-import type { PodRuntime } from '../pod-runtime.ts'
+import type { PodDeps } from '../pod-worker.ts'
 import { stopContainer } from './stop-container.ts'
 
-type Calls = PodRuntime['calls']
+type Calls = PodDeps['calls']
 const podWith = (preStop: LifecycleHandler) =>
   createPod({ spec: { containers: [createContainer({ lifecycle: { preStop } })] } })
 const command = { exec: { command: ['bye'] } }
@@ -20,7 +20,7 @@ async function setUp(
   options: { readonly seconds?: number; readonly answers?: Partial<Calls>; readonly after?: Promise<unknown>[] } = {},
 ) {
   const { seconds = 10, answers = {}, after = [] } = options
-  const made = await createPodRuntime({}, answers)
+  const made = await createPodDeps({}, answers)
   const leave = new AbortController()
   const grace = new Grace({ clock: made.clock, seconds, among: new Set() })
   const stop = {
@@ -32,7 +32,7 @@ async function setUp(
     after,
   }
   let over: 'no' | 'yes' | Error = 'no'
-  stopContainer(made.runtime, stop, leave.signal).then(
+  stopContainer(made.deps, stop, leave.signal).then(
     () => (over = 'yes'),
     (error: Error) => (over = error),
   )

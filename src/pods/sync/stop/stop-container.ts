@@ -7,7 +7,16 @@ import type { Pod } from '../../../model/pod/pod.ts'
 import type { Grace } from './grace.ts'
 import { HookError } from '../hooks/hook-error.ts'
 import { runHook } from '../hooks/run-hook.ts'
-import type { PodRuntime } from '../pod-runtime.ts'
+import type { Logger } from '../../../base/telemetry/logger.ts'
+import type { PodLifeMetrics } from '../../../metrics/create-pod-metrics.ts'
+import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
+import type { HookDeps } from '../hooks/run-hook.ts'
+
+export type StopContainerDeps = HookDeps & {
+  readonly calls: Pick<CriCalls, 'stopContainer'>
+  readonly metrics: Pick<PodLifeMetrics, 'sleepCutShort'>
+  readonly log: Logger
+}
 
 // A container always gets this long between the signal and its death.
 const SHORTEST_STOP_SECONDS = 2
@@ -25,19 +34,19 @@ export interface ContainerStop {
 }
 
 /** Stops one container: tells its users, runs its hook, waits for whom it has to wait for, and gives it what is left of the grace. */
-export async function stopContainer(runtime: PodRuntime, stop: ContainerStop, signal: AbortSignal): Promise<void> {
+export async function stopContainer(deps: StopContainerDeps, stop: ContainerStop, signal: AbortSignal): Promise<void> {
   // A hook that takes too long is left alone until its container has ended.
   using hook = new AbortScope(signal)
   if (stop.pod !== undefined) {
-    report(runtime, stop.pod, { type: 'Normal', reason: 'Killing', message: stop.message, stop })
-    await runPreStop(runtime, { ...stop, pod: stop.pod }, hook.signal)
+    report(deps, stop.pod, { type: 'Normal', reason: 'Killing', message: stop.message, stop })
+    await runPreStop(deps, { ...stop, pod: stop.pod }, hook.signal)
   }
   if (stop.after.length > 0) await stop.grace.waitFor(Promise.allSettled(stop.after), signal)
-  await callStop(runtime, stop, signal)
+  await callStop(deps, stop, signal)
 }
 
 async function runPreStop(
-  runtime: PodRuntime,
+  deps: StopContainerDeps,
   stop: ContainerStop & { readonly pod: Pod },
   signal: AbortSignal,
 ): Promise<void> {
@@ -55,18 +64,18 @@ async function runPreStop(
       name: 'preStop' as const,
       handler,
     }
-    const inTime = await grace.waitFor(runHook(runtime, request, signal), signal)
-    if (!inTime) runtime.log.warn('preStop hook took longer than the grace period', fields)
-    if (!inTime && handler.sleep !== undefined) runtime.metrics.sleepCutShort()
+    const inTime = await grace.waitFor(runHook(deps, request, signal), signal)
+    if (!inTime) deps.log.warn('preStop hook took longer than the grace period', fields)
+    if (!inTime && handler.sleep !== undefined) deps.metrics.sleepCutShort()
   } catch (error) {
     if (!(error instanceof HookError)) throw error
-    report(runtime, pod, { type: 'Warning', reason: 'FailedPreStopHook', message: 'PreStopHook failed', stop })
-    runtime.log.warn('preStop hook failed', { ...fields, error })
+    report(deps, pod, { type: 'Warning', reason: 'FailedPreStopHook', message: 'PreStopHook failed', stop })
+    deps.log.warn('preStop hook failed', { ...fields, error })
   }
 }
 
 function report(
-  runtime: PodRuntime,
+  deps: StopContainerDeps,
   pod: Pod,
   event: {
     readonly type: 'Normal' | 'Warning'
@@ -78,19 +87,19 @@ function report(
   const { type, reason, message, stop } = event
   const { name } = stop.container
   const fieldPath = containerFieldPath(containerKind(pod, name), name)
-  runtime.events.record(pod, { type, reason, message, fieldPath })
+  deps.events.record(pod, { type, reason, message, fieldPath })
 }
 
 /** A grace that becomes shorter meanwhile is given to the runtime anew; the signal is not sent twice by runtimes that we know. */
 async function callStop(
-  runtime: PodRuntime,
+  deps: StopContainerDeps,
   { container, grace }: Pick<ContainerStop, 'container' | 'grace'>,
   signal: AbortSignal,
 ): Promise<void> {
   for (;;) {
     using call = new AbortScope(signal)
     const timeout = BigInt(Math.max(grace.secondsLeft, SHORTEST_STOP_SECONDS))
-    const stopped = unlessGone(runtime.calls.stopContainer({ containerId: container.id, timeout }, call.signal))
+    const stopped = unlessGone(deps.calls.stopContainer({ containerId: container.id, timeout }, call.signal))
     const shorter = grace.shortened.then(() => 'shorter')
     if ((await Promise.race([stopped, shorter])) !== 'shorter') return
   }

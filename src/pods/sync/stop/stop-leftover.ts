@@ -3,8 +3,8 @@ import type { Pod } from '../../../model/pod/pod.ts'
 import { computeContainerGrace } from '../decide/compute-grace.ts'
 import { Grace } from './grace.ts'
 import { KILL_TEXTS } from './kill-texts.ts'
-import type { PodRuntime } from '../pod-runtime.ts'
 import { stopContainer } from './stop-container.ts'
+import type { StopContainerDeps } from './stop-container.ts'
 
 export interface Leftover {
   readonly observed: Pick<ObservedPod, 'name' | 'namespace' | 'uid'>
@@ -16,12 +16,12 @@ export interface Leftover {
  * Stops a container in an unknown state that nobody needs: it may still run, and then gets the hook and the grace that it was made with,
  * which the runtime has kept.
  */
-export async function stopLeftover(runtime: PodRuntime, leftover: Leftover, signal: AbortSignal): Promise<void> {
+export async function stopLeftover(deps: StopContainerDeps, leftover: Leftover, signal: AbortSignal): Promise<void> {
   const { container, podIp } = leftover
   const pod = toKeptPod(leftover)
-  using grace = new Grace({ clock: runtime.clock, seconds: computeContainerGrace(pod), among: new Set() })
+  using grace = new Grace({ clock: deps.clock, seconds: computeContainerGrace(pod), among: new Set() })
   const message = `Container ${container.name} ${KILL_TEXTS.unknown}`
-  await stopContainer(runtime, { pod, container, podIp, grace, message, after: [] }, signal)
+  await stopContainer(deps, { pod, container, podIp, grace, message, after: [] }, signal)
 }
 
 function toKeptPod({ observed, container: { name, image, keptSpec = {} } }: Leftover): Pod {

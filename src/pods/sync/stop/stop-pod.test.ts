@@ -6,11 +6,11 @@ import {
   createObservedContainer,
   createObservedPod,
   createObservedSandbox,
-  createPodRuntime,
+  createPodDeps,
   failing,
-} from '../../../../test/component/create-pod-runtime.ts'
+} from '../../../../test/component/create-pod-deps.ts'
 import { Grace } from './grace.ts'
-import type { PodRuntime } from '../pod-runtime.ts'
+import type { PodDeps } from '../pod-worker.ts'
 import { stopPod } from './stop-pod.ts'
 
 const pod = createPod({
@@ -26,14 +26,14 @@ const pod = createPod({
 const parts = (...names: string[]) => names.map((name) => createObservedContainer({ id: name, name }))
 const sandboxes = [createObservedSandbox(), createObservedSandbox({ id: 's-0', ready: false })]
 
-const graceOf = ({ clock }: PodRuntime, seconds: number) => new Grace({ clock, seconds, among: new Set() })
+const graceOf = ({ clock }: PodDeps, seconds: number) => new Grace({ clock, seconds, among: new Set() })
 
 describe('stopPod()', () => {
   test('stops regular containers, then sidecars in reverse, then all sandboxes', async () => {
-    const { runtime, journal, events, clock } = await createPodRuntime()
+    const { deps, journal, events, clock } = await createPodDeps()
     const observed = createObservedPod({ sandboxes, containers: parts('first', 'a', 'second', 'b') })
     const stop = new AbortController()
-    await stopPod(runtime, { pod, observed, grace: graceOf(runtime, 30) }, stop.signal)
+    await stopPod(deps, { pod, observed, grace: graceOf(deps, 30) }, stop.signal)
     assert.deepEqual(journal, [
       'stopContainer a 30',
       'stopContainer b 30',
@@ -48,21 +48,21 @@ describe('stopPod()', () => {
   })
 
   test('stops all that is left of an unknown pod together', async () => {
-    const { runtime, journal, events } = await createPodRuntime()
+    const { deps, journal, events } = await createPodDeps()
     const observed = createObservedPod({ sandboxes, containers: parts('first', 'a') })
-    await stopPod(runtime, { pod: undefined, observed, grace: graceOf(runtime, 1) }, new AbortController().signal)
+    await stopPod(deps, { pod: undefined, observed, grace: graceOf(deps, 1) }, new AbortController().signal)
     assert.deepEqual(journal.slice(0, 2), ['stopContainer first 2', 'stopContainer a 2'])
     assert.deepEqual(events, [])
   })
 
   test('leaves alone what does not run, and stops what nobody knows the state of', async () => {
-    const { runtime, journal } = await createPodRuntime()
+    const { deps, journal } = await createPodDeps()
     const containers = (['created', 'running', 'exited', 'unknown'] as const).map((state) =>
       createObservedContainer({ id: state, name: 'a', state }),
     )
     await stopPod(
-      runtime,
-      { pod, observed: createObservedPod({ containers }), grace: graceOf(runtime, 5) },
+      deps,
+      { pod, observed: createObservedPod({ containers }), grace: graceOf(deps, 5) },
       new AbortController().signal,
     )
     assert.deepEqual(journal, ['stopContainer running 5', 'stopContainer unknown 5'])
@@ -76,9 +76,9 @@ describe('stopPod()', () => {
         left += 1
         ends.push(() => resolve({} as never))
       })
-    const { runtime, journal, clock } = await createPodRuntime({}, { stopContainer })
+    const { deps, journal, clock } = await createPodDeps({}, { stopContainer })
     const observed = createObservedPod({ containers: parts('first', 'second', 'a') })
-    const stopping = stopPod(runtime, { pod, observed, grace: graceOf(runtime, 10) }, new AbortController().signal)
+    const stopping = stopPod(deps, { pod, observed, grace: graceOf(deps, 10) }, new AbortController().signal)
     await clock.advance(7500)
     assert.deepEqual(journal, ['stopContainer a 10'])
     ends[0]?.()
@@ -99,14 +99,12 @@ describe('stopPod()', () => {
     })
     const stopContainer = async ({ containerId }: { containerId?: string | undefined }) =>
       containerId === 'a' ? await failing('Unknown', 'stuck')() : await slow
-    const { runtime, journal, clock } = await createPodRuntime({}, { stopContainer })
+    const { deps, journal, clock } = await createPodDeps({}, { stopContainer })
     const observed = createObservedPod({ sandboxes, containers: parts('a', 'b') })
     let ended = false
-    const stopping = stopPod(
-      runtime,
-      { pod, observed, grace: graceOf(runtime, 10) },
-      new AbortController().signal,
-    ).finally(() => (ended = true))
+    const stopping = stopPod(deps, { pod, observed, grace: graceOf(deps, 10) }, new AbortController().signal).finally(
+      () => (ended = true),
+    )
     stopping.catch(() => {})
     await clock.advance(0)
     assert.equal(ended, false)

@@ -2,9 +2,16 @@ import type { ObservedContainer, ObservedPod } from '../../../model/pod/observed
 import { containerKind, isSidecar } from '../../../model/pod/pod-containers.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import type { Grace } from './grace.ts'
-import type { PodRuntime } from '../pod-runtime.ts'
 import { stopContainer, unlessGone } from './stop-container.ts'
 import { stopLeftover } from './stop-leftover.ts'
+import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
+import type { StopContainerDeps } from './stop-container.ts'
+
+export type StopPodDeps = StopContainerDeps & {
+  readonly calls: Pick<CriCalls, 'stopPodSandbox'>
+  /** The addresses of the node, which pods in its network share. */
+  readonly node: { readonly container: { readonly ips: readonly string[] } }
+}
 
 export interface PodStop {
   /** Undefined for what is left of a pod that nobody knows any more. */
@@ -14,10 +21,10 @@ export interface PodStop {
 }
 
 /** Stops everything of a pod: containers at once, sidecars after the containers they serve, then the sandboxes. */
-export async function stopPod(runtime: PodRuntime, request: PodStop, signal: AbortSignal): Promise<void> {
+export async function stopPod(deps: StopPodDeps, request: PodStop, signal: AbortSignal): Promise<void> {
   const { pod, observed, grace } = request
   const running = observed.containers.filter(({ state }) => state === 'running' || state === 'unknown')
-  const podIp = findPodIp(runtime, request)
+  const podIp = findPodIp(deps, request)
   const stopped = new Map<string, Promise<void>>()
   for (const container of inStopOrder(pod, running)) {
     const after = [...stopped.entries()]
@@ -26,23 +33,21 @@ export async function stopPod(runtime: PodRuntime, request: PodStop, signal: Abo
     const message = `Stopping container ${container.name}`
     const end =
       pod === undefined && container.state === 'unknown'
-        ? stopLeftover(runtime, { observed, container, podIp }, signal)
-        : stopContainer(runtime, { pod, container, podIp, grace, message, after }, signal)
+        ? stopLeftover(deps, { observed, container, podIp }, signal)
+        : stopContainer(deps, { pod, container, podIp, grace, message, after }, signal)
     stopped.set(container.id, end)
   }
   // A sandbox takes its containers with it, without any grace: it stays until all of them have had theirs.
   await allOf([...stopped.values()])
-  await allOf(
-    observed.sandboxes.map(({ id }) => unlessGone(runtime.calls.stopPodSandbox({ podSandboxId: id }, signal))),
-  )
+  await allOf(observed.sandboxes.map(({ id }) => unlessGone(deps.calls.stopPodSandbox({ podSandboxId: id }, signal))))
 }
 
 /** Where hooks reach the pod. */
 export function findPodIp(
-  runtime: PodRuntime,
+  deps: Pick<StopPodDeps, 'node'>,
   { pod, observed }: Pick<PodStop, 'pod' | 'observed'>,
 ): string | undefined {
-  const ips = pod?.spec.hostNetwork === true ? runtime.node.container.ips : observed.sandboxes[0]?.ips
+  const ips = pod?.spec.hostNetwork === true ? deps.node.container.ips : observed.sandboxes[0]?.ips
   return ips?.[0]
 }
 

@@ -3,14 +3,49 @@ import { containerFieldPath } from '../../../model/pod/pod-containers.ts'
 import type { KindedContainer } from '../../../model/pod/pod-containers.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { StartError } from '../../../model/pod/start-error.ts'
-import type { LocalImage, PodRuntime } from '../pod-runtime.ts'
+import type { Clock } from '../../../base/async/clock.ts'
+import type { ImageMetrics } from '../../../metrics/create-image-metrics.ts'
+import type { PodEvents } from '../../../model/events/pod-events.ts'
+import type { ImageVolumeSource } from '../../../model/generated/core-v1.ts'
+
+/** An image that is on the node: what the runtime calls it and the user it names. */
+export interface LocalImage {
+  readonly ref: string
+  readonly uid: bigint | undefined
+  readonly username: string
+}
+
+/** Pulls images that are not on the node yet; fails with a StartError that says what users see. */
+export interface ImageProvider {
+  ensure(
+    request: { readonly pod: Pod; readonly kinded: KindedContainer; readonly sandbox: PodSandboxConfig },
+    signal: AbortSignal,
+  ): Promise<LocalImage>
+  /** The same for a volume that is an image. Quiet: no event says that it is still there. */
+  ensureVolume(
+    request: {
+      readonly pod: Pod
+      readonly volume: { readonly name: string; readonly image: ImageVolumeSource }
+      readonly sandbox: PodSandboxConfig
+      readonly quiet: boolean
+    },
+    signal: AbortSignal,
+  ): Promise<LocalImage>
+}
+
+export interface RequestImagesDeps {
+  readonly images: ImageProvider
+  readonly events: PodEvents
+  readonly metrics: Pick<ImageMetrics, 'imageVolume'>
+  readonly clock: Clock
+}
 
 /** The volumes of a pod that are images, by name; a promise of one that cannot be had fails with a StartError. */
 export type VolumeImages = ReadonlyMap<string, Promise<ImageSpec>>
 
 /** Asks for the images of all volumes at once. Failures are heard when a container needs the volume. */
 export function requestVolumeImages(
-  runtime: PodRuntime,
+  deps: RequestImagesDeps,
   {
     pod,
     sandbox,
@@ -24,7 +59,7 @@ export function requestVolumeImages(
 ): VolumeImages {
   const images = (pod.spec.volumes ?? []).flatMap(({ name, image }) => {
     if (image === undefined) return []
-    const volume = ensureVolume(runtime, { pod, sandbox, volume: { name, image }, quiet: !starts }, signal)
+    const volume = ensureVolume(deps, { pod, sandbox, volume: { name, image }, quiet: !starts }, signal)
     volume.catch(() => {})
     return [[name, volume] as const]
   })
@@ -32,11 +67,11 @@ export function requestVolumeImages(
 }
 
 async function ensureVolume(
-  runtime: PodRuntime,
-  request: Parameters<PodRuntime['images']['ensureVolume']>[0],
+  deps: RequestImagesDeps,
+  request: Parameters<RequestImagesDeps['images']['ensureVolume']>[0],
   signal: AbortSignal,
 ): Promise<ImageSpec> {
-  const { ref } = await ensure(runtime, request, signal)
+  const { ref } = await ensure(deps, request, signal)
   const { pod, volume } = request
   return {
     image: ref,
@@ -47,20 +82,20 @@ async function ensureVolume(
   }
 }
 
-async function ensure(...[runtime, request, signal]: Parameters<typeof ensureVolume>): Promise<LocalImage> {
+async function ensure(...[deps, request, signal]: Parameters<typeof ensureVolume>): Promise<LocalImage> {
   try {
-    const image = await runtime.images.ensureVolume(request, signal)
-    runtime.metrics.imageVolume(false)
+    const image = await deps.images.ensureVolume(request, signal)
+    deps.metrics.imageVolume(false)
     return image
   } catch (error) {
-    if (error instanceof StartError) runtime.metrics.imageVolume(true)
+    if (error instanceof StartError) deps.metrics.imageVolume(true)
     throw error
   }
 }
 
 /** The volumes that one container mounts. One that could not be had keeps this container from starting, and no other. */
 export async function awaitVolumes(
-  runtime: PodRuntime,
+  deps: RequestImagesDeps,
   { pod, kinded, images }: { readonly pod: Pod; readonly kinded: KindedContainer; readonly images: VolumeImages },
 ): Promise<ReadonlyMap<string, ImageSpec>> {
   const { container, kind } = kinded
@@ -75,7 +110,7 @@ export async function awaitVolumes(
     if (error instanceof StartError) {
       const fieldPath = containerFieldPath(kind, container.name)
       const message = `Error: ${error.reason}: ${error.message}`
-      runtime.events.record(pod, { type: 'Warning', reason: 'Failed', message, fieldPath })
+      deps.events.record(pod, { type: 'Warning', reason: 'Failed', message, fieldPath })
     }
     throw error
   }

@@ -12,7 +12,7 @@ import { Volumes } from '../../src/pods/volumes/volumes.ts'
 import { ExitJournal } from '../../src/pods/sync/exit-journal.ts'
 import { PodAllocations } from '../../src/pods/allocations/pod-allocations.ts'
 import { FakeStateFile } from '../fakes/fake-state-file.ts'
-import type { PodRuntime } from '../../src/pods/sync/pod-runtime.ts'
+import type { PodWorkersDeps } from '../../src/pods/sync/pod-workers.ts'
 import type { LogFields, Logger } from '../../src/base/telemetry/logger.ts'
 import { noTracer } from '../../src/base/telemetry/tracer.ts'
 import type { PodEvents } from '../../src/model/events/pod-events.ts'
@@ -25,17 +25,18 @@ import { noCgroups } from '../fakes/no-cgroups.ts'
 import { createNodeSettings } from './create-agent.ts'
 import { FakePodFiles } from './fake-pod-files.ts'
 
-type Calls = PodRuntime['calls']
+type PodDeps = PodWorkersDeps['podDeps']
+type Calls = PodDeps['calls']
 
-/** A runtime that says nothing of itself. */
+/** A runtime that reports no features. */
 const PLAIN_FEATURES: RuntimeFeatures = {
   handlers: new Map(),
   supplementalGroupsPolicy: false,
   imageVolumes: 'none',
 }
 
-/** A runtime of which each call is answered by a line of the test; all that is done stands in the journal, in order. */
-export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers: Partial<Calls> = {}) {
+/** What a worker acts through; each call of the runtime is answered by a line of the test, and the journal has all that is done, in order. */
+export async function createPodDeps(parts: Partial<PodDeps> = {}, answers: Partial<Calls> = {}) {
   const clock = new FakeClock()
   const files = new FakePodFiles()
   const journal: string[] = []
@@ -60,7 +61,7 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
     scope: { initContainers: true, podLevel: true },
     log,
   })
-  const runtime: PodRuntime = {
+  const deps: PodDeps = {
     calls: journaled(journal, { ...defaultAnswers(), ...answers }),
     observer: { get: () => observed, refresh: async () => (journal.push('refresh'), observed), outdate: () => {} },
     volumes: new Volumes({ ...node.deps, events: recorder, clock, log }, new TaskGroup(new AbortController().signal)),
@@ -111,7 +112,7 @@ export async function createPodRuntime(parts: Partial<PodRuntime> = {}, answers:
     ...parts,
   }
   return {
-    runtime,
+    deps,
     allocations,
     volumeNode: node,
     references,

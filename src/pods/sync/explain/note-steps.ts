@@ -1,14 +1,14 @@
-import type { PodRuntime } from '../pod-runtime.ts'
+import type { PodDeps } from '../pod-worker.ts'
 import type { Timeline } from './timeline.ts'
 
-/** The same runtime, with everything that is done through it for one pod noted in the pod's timeline. */
-export function traceRuntime(runtime: PodRuntime, timeline: Timeline): PodRuntime {
-  const { calls, images, starts } = runtime
+/** The same dependencies, with everything that is done through them for one pod noted in its timeline. */
+export function noteSteps(deps: PodDeps, timeline: Timeline): PodDeps {
+  const { calls, images, starts } = deps
   const names = new Map<string, string>()
   const nameOf = (id: string | undefined) =>
     id === undefined ? 'container' : `container "${names.get(id) ?? id.slice(0, 12)}"`
   return {
-    ...runtime,
+    ...deps,
     noteStep: (name, work) => timeline.around(name, work),
     images: {
       ensure: (request, signal) =>
@@ -21,7 +21,7 @@ export function traceRuntime(runtime: PodRuntime, timeline: Timeline): PodRuntim
     },
     starts: {
       async pass(priority, work, signal) {
-        const end = timeline.begin('turn to start')
+        const end = timeline.begin('wait for a start slot')
         try {
           return await starts.pass(
             priority,

@@ -1,0 +1,40 @@
+import type { PodStatus } from '../../../model/generated/core-v1.ts'
+import type { Pod } from '../../../model/pod/pod.ts'
+import { isTerminal } from '../../status/compute-phase.ts'
+import type { PodIdentity } from '../pod-life.ts'
+import type { PodState } from '../pod-state.ts'
+import { computeWhy } from './compute-why.ts'
+import type { WhyInput } from './compute-why.ts'
+import type { TimelineStep } from './timeline-step.ts'
+
+/** What a pod is at, for people. */
+export interface PodExplanation extends PodIdentity {
+  readonly state: PodState['kind']
+  readonly why: string
+  readonly steps: readonly TimelineStep[]
+}
+
+export interface ExplainInput extends WhyInput {
+  readonly identity: PodIdentity
+  /** Undefined for an orphan. */
+  readonly pod: Pod | undefined
+}
+
+/** Explains why a pod is as it is. */
+export function explainPod({ identity, pod, ...input }: ExplainInput): PodExplanation {
+  const { state, status, steps } = input
+  const { namespace, name, uid } = identity
+  const needsNetwork = pod?.spec.hostNetwork !== true && status?.phase !== 'Running'
+  const networkProblem = needsNetwork ? input.networkProblem : undefined
+  const why = computeWhy({ ...input, networkProblem, status: lastStatus(state, status, pod?.status) })
+  return { namespace, name, uid, state: state.kind, why, steps }
+}
+
+/** How a pod ended under another agent is known from the API only. */
+function lastStatus(
+  { kind }: PodState,
+  own: PodStatus | undefined,
+  inApi: PodStatus | undefined,
+): PodStatus | undefined {
+  return kind === 'terminated' && !isTerminal(own?.phase) && isTerminal(inApi?.phase) ? inApi : own
+}

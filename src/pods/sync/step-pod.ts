@@ -1,0 +1,123 @@
+import type { ObservedPod } from '../../model/pod/observed-pod.ts'
+import type { Pod } from '../../model/pod/pod.ts'
+import type { PodAllocations } from '../allocations/pod-allocations.ts'
+import { isTerminal } from '../status/compute-phase.ts'
+import type { ApplySignals } from './apply-signals.ts'
+import { cleanUpPod } from './clean-up-pod.ts'
+import type { CleanUpPodDeps } from './clean-up-pod.ts'
+import type { ExitJournal } from './exit-journal.ts'
+import type { PodLife } from './pod-life.ts'
+import type { PodProbing, PodProbingDeps } from './pod-probing.ts'
+import { computeProgress, computeTermination, isWanted, runsAgain, terminatedAt } from './pod-state.ts'
+import type { TerminatedState } from './pod-state.ts'
+import { syncPod } from './sync-pod.ts'
+import type { SyncPodDeps, SyncSettings } from './sync-pod.ts'
+import { terminatePod } from './terminate-pod.ts'
+import type { TerminatePodDeps } from './terminate-pod.ts'
+
+export type StepPodDeps = SyncPodDeps &
+  TerminatePodDeps &
+  CleanUpPodDeps &
+  PodProbingDeps & {
+    readonly allocations: Pick<PodAllocations, 'allocated'>
+    readonly journal: Pick<ExitJournal, 'record'>
+  }
+
+/** What a step needs besides the pod itself. */
+export interface StepContext {
+  readonly deps: StepPodDeps
+  readonly settings: SyncSettings
+  readonly life: PodLife
+  readonly probing: PodProbing
+  /** The status has changed, and the step goes on with something that may take long. */
+  readonly onStatus: () => void
+  /** Nothing of the pod runs any more. */
+  readonly onEnded: () => void
+}
+
+/** What comes after a step. */
+export interface Rest {
+  /** How long to wait for a wakeup; undefined for as long as it takes. */
+  readonly ms: number | undefined
+  /** What the runtime had of the pod when it was decided to wait. Anything newer is a reason not to. */
+  readonly seen: ObservedPod | undefined
+}
+
+/** The next step of a pod, by the state of its life. */
+export async function stepPod(context: StepContext, signals: ApplySignals): Promise<Rest> {
+  const { deps, life } = context
+  const state = life.state.value
+  switch (state.kind) {
+    case 'waiting':
+    case 'gone':
+      return { ms: undefined, seen: deps.observer.get(life.identity.uid) }
+    case 'syncing':
+      return await sync(context, signals)
+    case 'terminating':
+      return await terminate(context, state.graceSeconds, signals.shutdown)
+    case 'terminated':
+      return await cleanUp(context, state, signals.shutdown)
+  }
+}
+
+const AT_ONCE: Rest = { ms: 0, seen: undefined }
+
+async function sync({ deps, settings, life, probing, onStatus }: StepContext, signals: ApplySignals): Promise<Rest> {
+  const { history, state } = life
+  const pod = allocatedPod(deps, life)
+  if (pod === undefined) throw new Error('Cannot sync a pod without a spec')
+  const result = await syncPod({ deps, settings, history, probes: probing.probes, onStatus }, pod, signals)
+  if (state.value.kind !== 'syncing') return AT_ONCE
+  if (result.kind === 'finished') {
+    history.problem = undefined
+    await recordEnd(deps, life)
+    state.set(computeTermination(state.value, { cause: 'finished', graceSeconds: undefined }))
+  }
+  return result.kind === 'wait' ? result : AT_ONCE
+}
+
+async function terminate(
+  { deps, life, probing, onEnded }: StepContext,
+  graceSeconds: number | undefined,
+  shutdown: AbortSignal,
+): Promise<Rest> {
+  const { state, identity, logName } = life
+  const result = await terminatePod(deps, { ...toEnding(deps, life), probing, graceSeconds }, shutdown)
+  if (result.kind === 'wait') return result
+  if (life.pod !== undefined && isWanted(state.value)) await recordEnd(deps, life)
+  if (state.value.kind === 'terminating') state.set(terminatedAt(deps.clock.monotonic(), state.value.after))
+  deps.log.info('pod ended', { pod: logName, uid: identity.uid, phase: life.status?.phase })
+  onEnded()
+  return AT_ONCE
+}
+
+async function cleanUp({ deps, life }: StepContext, ended: TerminatedState, shutdown: AbortSignal): Promise<Rest> {
+  const { state } = life
+  const advance = (progress: TerminatedState['progress']) => {
+    const dropped = progress === 'cleaned' && ended.remains !== 'kept'
+    state.set(computeProgress(state.value, { progress, dropped }))
+  }
+  const onUnmounted = () => advance('unmounted')
+  const result = await cleanUpPod(deps, { ...toEnding(deps, life), state: ended, onUnmounted }, shutdown)
+  if (result.kind === 'gone') {
+    state.set({ kind: 'gone' })
+    return AT_ONCE
+  }
+  advance(result.progress)
+  return result
+}
+
+/** From here on the pod never runs again, whatever happens to the agent or the runtime. */
+async function recordEnd({ journal }: StepPodDeps, { state, status, identity }: PodLife): Promise<void> {
+  if (!runsAgain(state.value) && status !== undefined && isTerminal(status.phase))
+    await journal.record(identity.uid, status)
+}
+
+/** The pod with what it was granted; its spec may ask for something else. */
+export function allocatedPod({ allocations }: Pick<StepPodDeps, 'allocations'>, { pod }: PodLife): Pod | undefined {
+  return pod && allocations.allocated(pod)
+}
+
+function toEnding(deps: StepPodDeps, life: PodLife) {
+  return { pod: allocatedPod(deps, life), observed: () => life.observed(deps.observer), history: life.history }
+}

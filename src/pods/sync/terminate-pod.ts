@@ -1,0 +1,52 @@
+import type { PodEvents } from '../../model/events/pod-events.ts'
+import type { ObservedPod } from '../../model/pod/observed-pod.ts'
+import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
+import { computeContainerGrace } from './decide/compute-grace.ts'
+import type { PodProbing } from './pod-probing.ts'
+import { releaseInjections } from './stop/release-injections.ts'
+import type { ReleaseInjectionsDeps } from './stop/release-injections.ts'
+import { ORPHAN_GRACE_SECONDS, stopAndRefresh } from './stop/stop-and-refresh.ts'
+import type { EndingPod, StopAndRefreshDeps, StopResult } from './stop/stop-and-refresh.ts'
+
+export type TerminatePodDeps = StopAndRefreshDeps & ReleaseInjectionsDeps & { readonly events: PodEvents }
+
+export interface TerminatingPod extends EndingPod {
+  readonly probing: PodProbing
+  /** Undefined: as long as the pod asks for. */
+  readonly graceSeconds: number | undefined
+}
+
+export type TerminateResult =
+  | { readonly kind: 'ended' }
+  | { readonly kind: 'wait'; readonly ms: number; readonly seen: ObservedPod | undefined }
+
+/** Stops all that runs of a pod, gives its devices back, and reports the status that it ends with. */
+export async function terminatePod(
+  deps: TerminatePodDeps,
+  ending: TerminatingPod,
+  shutdown: AbortSignal,
+): Promise<TerminateResult> {
+  const { pod, observed, history, probing } = ending
+  probing.probes.endRegular()
+  const { seen, retryMs } = await stop(deps, ending, shutdown)
+  if (retryMs !== undefined) return { kind: 'wait', ms: retryMs, seen }
+  await probing.probes.end()
+  const waitMs = await releaseInjections(deps, { ...observed(), history }, shutdown)
+  if (waitMs !== undefined) return { kind: 'wait', ms: waitMs, seen }
+  if (pod !== undefined) await probing.report(pod, observed(), true)
+  return { kind: 'ended' }
+}
+
+async function stop(deps: TerminatePodDeps, ending: TerminatingPod, shutdown: AbortSignal): Promise<StopResult> {
+  const { pod } = ending
+  const own = pod === undefined ? ORPHAN_GRACE_SECONDS : computeContainerGrace(pod)
+  try {
+    return await stopAndRefresh(deps, { ...ending, graceSeconds: ending.graceSeconds ?? own }, shutdown)
+  } catch (error) {
+    if (error instanceof CriCallError && pod !== undefined) {
+      const message = `error killing pod: ${error.detail}`
+      deps.events.record(pod, { type: 'Warning', reason: 'FailedKillPod', message })
+    }
+    throw error
+  }
+}
