@@ -10,6 +10,7 @@ import { idleScenario } from './measure-idle.ts'
 import { manyPodsScenario } from './measure-many-pods.ts'
 import { onePodScenario } from './measure-one-pod.ts'
 import { probesScenario } from './measure-probes.ts'
+import { startupScenario } from './measure-startup.ts'
 import { subPathRaceScenario } from './measure-sub-path-race.ts'
 import { volumeCyclesScenario } from './measure-volume-cycles.ts'
 import { parseOptions, usage } from './options.ts'
@@ -20,6 +21,7 @@ import type { Scenario } from './scenario.ts'
 import { computeResults, formatTable } from './table.ts'
 
 const scenarios: readonly Scenario[] = [
+  startupScenario,
   idleScenario,
   onePodScenario,
   manyPodsScenario,

@@ -3,28 +3,19 @@ import type { Samples } from './rows.ts'
 import { startBenchAgent } from './scenario.ts'
 import type { Bench, Scenario } from './scenario.ts'
 import { cpuSeconds, memoryUse } from './usage.ts'
-import { now } from './wait.ts'
 
 // After its start an agent still loads and compiles; that is not what "steady" means.
 const SETTLE_MS = 10_000
 
-/** An agent with nothing to do: how fast it is there, and what it costs. */
+/** An agent with nothing to do: what it costs. */
 export const idleScenario: Scenario = {
   name: 'idle',
-  rows: ['startup', 'idle-cpu', 'idle-memory', 'idle-anonymous'],
+  rows: ['idle-cpu', 'idle-memory', 'idle-anonymous'],
   async measure(bench: Bench): Promise<Samples> {
-    const startup: number[] = []
-    for (let run = 0; run < bench.runs; run += 1) {
-      const agent = await startBenchAgent(bench)
-      startup.push((now() - agent.startedAt) / 1000)
-      await agent.kill('SIGKILL')
-      bench.signal.throwIfAborted()
-    }
     const agent = await startBenchAgent(bench)
     const cpu = await steadyCpu(agent.pid, bench)
     const { pssMegabytes, anonymousMegabytes } = await memoryUse(agent.pid)
     return {
-      startup,
       'idle-cpu': [cpu],
       'idle-memory': [pssMegabytes],
       'idle-anonymous': [anonymousMegabytes],

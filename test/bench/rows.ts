@@ -33,6 +33,8 @@ export const rows: readonly Row[] = [
   row('idle-anonymous', 'MB', undefined, 'of it anonymous, no pods'),
   row('anonymous', 'MB', 0.8, 'of it anonymous, many pods'),
   row('startup', 's', 1, 'exec → healthy'),
+  row('startup-cpu', 's', undefined, 'exec → healthy: CPU time'),
+  row('startup-cpu-sources', 's', undefined, '… from the sources, without a build; at most 1.3 × of that'),
   row('recovery', 's', 0.5, 'SIGKILL with many pods → all Ready again in GET /pods'),
   row('recovery-restarts', '', undefined, 'containers restarted by that'),
   row('scrape', 's', undefined, 'GET /metrics, many pods'),
