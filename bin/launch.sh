@@ -26,10 +26,18 @@ program() {
   echo "$built"
 }
 
-# run_node FILE ARGUMENT...: the compile cache keeps compiled and type-stripped code between starts.
+# run_node FILE ARGUMENT...: the compile cache keeps compiled code between starts. That of built files goes with them, or it would grow with each build.
 run_node() {
   find_node
-  NODE_COMPILE_CACHE=${NODE_COMPILE_CACHE:-$root/.cache/compile}
+  cache=$root/.cache/compile
+  case ${1:-} in
+    "$root"/dist/*) cache=$root/dist/compiled ;;
+    "$root"/src/*) set -- --disable-warning=ExperimentalWarning --import "$root/tools/load-sources.ts" "$@" ;;
+  esac
+  # Below us it comes from a launcher that started this one, perhaps for other files.
+  case ${NODE_COMPILE_CACHE:-} in
+    '' | "$root"/*) NODE_COMPILE_CACHE=$cache ;;
+  esac
   export NODE_COMPILE_CACHE
   exec "$node" "$@"
 }

@@ -96,7 +96,7 @@ describe('the launchers', () => {
     }
     const age = (name: string, time: number) => utimesSync(join(folder, name), time, time)
     const program = (environment = {}) =>
-      run(join(folder, 'bin/kubelet'), [], path, environment).stdout.slice(`ran ${folder}/`.length).trim()
+      run(join(folder, 'bin/kubelet'), [], path, environment).stdout.split(`${folder}/`).at(-1)?.trim()
     for (const name of ['src/main.ts', 'src/pods/worker.ts', 'src/pods', 'src']) age(name, 1000)
     age('dist/made', 2000)
     assert.equal(program(), 'dist/main.js')
@@ -117,7 +117,9 @@ describe('the launchers', () => {
       writeScript(join(folder, place, `node-linux-${arch()}/bin/node`), 'echo "bundled $*"')
       const path = makePath(folder, 'echo true')
       const { stdout } = run(join(folder, 'package/bin/deckhand'), ['status'], path)
-      assert.equal(stdout, `bundled ${folder}/package/src/deckhand.ts status\n`)
+      const loader = `--import ${folder}/package/tools/load-sources.ts`
+      const program = `${folder}/package/src/deckhand.ts`
+      assert.equal(stdout, `bundled --disable-warning=ExperimentalWarning ${loader} ${program} status\n`)
     }
   })
 })

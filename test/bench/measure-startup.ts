@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { LabAgent } from '../e2e/lab/lab-agent.ts'
 import type { Samples } from './rows.ts'
 import type { Bench, Scenario } from './scenario.ts'
@@ -27,6 +28,7 @@ export const startupScenario: Scenario = {
   },
 }
 
+const CACHES_WRITTEN_MS = 3000
 const SOURCES = { DECKHAND_RUN: 'sources' }
 
 async function start({ lab, binary }: Bench, environment: Readonly<Record<string, string>>): Promise<LabAgent> {
@@ -35,8 +37,9 @@ async function start({ lab, binary }: Bench, environment: Readonly<Record<string
   return agent
 }
 
-/** The first start fills the compile cache, completely when the agent ends by itself. */
+/** The first start fills the caches, some of them when it is over. */
 async function warmUp(bench: Bench, environment: Readonly<Record<string, string>>): Promise<void> {
   const agent = await start(bench, environment)
+  await sleep(CACHES_WRITTEN_MS, undefined, { signal: bench.signal })
   await agent.kill('SIGTERM')
 }
