@@ -9,6 +9,7 @@ import { TOKEN_ISSUER } from './authenticate-token.ts'
 import { findTokenFault } from './find-token-fault.ts'
 import type { KubernetesClaims, TokenSigner } from './json-web-token.ts'
 import type { ObjectReader } from '../kinds/object-reader.ts'
+import { toApiTime } from '../../model/text/api-time.ts'
 
 export interface TokenIssuer {
   readonly signer: TokenSigner
@@ -60,7 +61,7 @@ export function issueToken(
     jti: issuer.newUid(),
     'kubernetes.io': bound,
   })
-  const expirationTimestamp = `${new Date((iat + seconds) * 1000).toISOString().slice(0, 19)}Z`
+  const expirationTimestamp = toApiTime((iat + seconds) * 1000)
   return {
     spec: { ...spec, audiences, expirationSeconds: seconds },
     status: { token, expirationTimestamp },

@@ -5,6 +5,7 @@ import type { ServiceRange } from '../kinds/rules/service-range.ts'
 import type { ObjectIn } from '../kinds/stored-types.ts'
 import type { ApiObject, ObjectKey, StoredObject } from '../store/api-object.ts'
 import type { StoreTransaction, StoreView } from '../store/transaction.ts'
+import { toApiTime } from '../../model/text/api-time.ts'
 
 /** What a change of objects depends on besides the objects. */
 export interface ChangeInfo {
@@ -58,7 +59,7 @@ export class ChangeSet {
 
   get ruleContext(): RuleContext {
     const { now, newUid: _, ...info } = this.info
-    return { ...info, now: formatTime(now), objects: this.objects }
+    return { ...info, now: toApiTime(now), objects: this.objects }
   }
 
   /** Writes an object; one that only waited for its last finalizer is removed instead. */
@@ -96,11 +97,6 @@ export function removeFinalizer(changes: ChangeSet, key: ObjectKey, finalizer: s
   if (!object?.metadata.finalizers?.includes(finalizer)) return
   const finalizers = object.metadata.finalizers.filter((each) => each !== finalizer)
   changes.put(key, { ...object, metadata: { ...object.metadata, finalizers } })
-}
-
-/** A time as the API writes it, in whole seconds. */
-export function formatTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }
 
 /** Where an object of a resource is stored. */

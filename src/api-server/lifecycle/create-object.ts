@@ -1,9 +1,10 @@
 import { alreadyExists, badRequest, forbidden, notFound } from '../api-error.ts'
 import type { Resource } from '../kinds/resource.ts'
 import type { ApiObject } from '../store/api-object.ts'
-import { formatTime, keyOf, namedIn } from './change-set.ts'
+import { keyOf, namedIn } from './change-set.ts'
 import type { ChangeSet } from './change-set.ts'
 import { failIfInvalid, validateObjectMeta } from './validate-object.ts'
+import { toApiTime } from '../../model/text/api-time.ts'
 
 const NAME_TRIES = 8
 
@@ -39,7 +40,7 @@ function identify(changes: ChangeSet, resource: Resource, sent: ApiObject): ApiO
       ...(generateName && { generateName }),
       ...(resource.isNamespaced && { namespace }),
       uid: changes.info.newUid(),
-      creationTimestamp: formatTime(changes.info.now),
+      creationTimestamp: toApiTime(changes.info.now),
       ...(resource.hasGeneration && { generation: 1 }),
       ...(labels && { labels }),
       ...(annotations && { annotations }),

@@ -4,8 +4,9 @@ import { asStored } from '../kinds/object-reader.ts'
 import type { Resource } from '../kinds/resource.ts'
 import type { ObjectIn } from '../kinds/stored-types.ts'
 import type { ApiObject, StoredObject } from '../store/api-object.ts'
-import { formatTime, keyOf, namedIn } from './change-set.ts'
+import { keyOf, namedIn } from './change-set.ts'
 import type { ChangeSet } from './change-set.ts'
+import { toApiTime } from '../../model/text/api-time.ts'
 
 /** Keeps an owner until those that it owns, and that ask for it, are gone. */
 export const FOREGROUND_FINALIZER = 'foregroundDeletion'
@@ -36,7 +37,7 @@ export function deleteObject(
   if (deletionTimestamp !== undefined && grace >= old) return before
   const metadata = {
     ...before.metadata,
-    deletionTimestamp: formatTime(changes.info.now + grace * 1000),
+    deletionTimestamp: toApiTime(changes.info.now + grace * 1000),
     deletionGracePeriodSeconds: grace,
     ...(finalizers.length > 0 && { finalizers }),
     ...(resource.hasGeneration && { generation: (generation ?? 0) + 1 }),
@@ -75,6 +76,6 @@ function deleteNamespace(changes: ChangeSet, resource: Resource, before: ObjectI
   if (LASTING_NAMESPACES.includes(name)) throw forbidden(namedIn(resource, name), 'this namespace may not be deleted')
   if (deletionTimestamp !== undefined) return before
   const key = { resource: 'namespaces', namespace: '', name } as const
-  const metadata = { ...before.metadata, deletionTimestamp: formatTime(changes.info.now) }
+  const metadata = { ...before.metadata, deletionTimestamp: toApiTime(changes.info.now) }
   return changes.put(key, { ...before, metadata, status: { ...before.status, phase: 'Terminating' } })
 }

@@ -1,8 +1,8 @@
 import { allResources } from '../kinds/all-resources.ts'
 import type { ObjectKey } from '../store/api-object.ts'
-import { formatTime } from './change-set.ts'
 import type { Change, ChangeSet } from './change-set.ts'
 import { deleteObject } from './delete-object.ts'
+import { toApiTime } from '../../model/text/api-time.ts'
 
 const OWN_FINALIZER = 'kubernetes'
 const DEFAULT_ACCOUNT = 'default'
@@ -55,7 +55,7 @@ function renewDefaultAccount(changes: ChangeSet, namespace: string): void {
 
 function createDefaultAccount(changes: ChangeSet, namespace: string): void {
   const { newUid, now } = changes.info
-  const metadata = { name: DEFAULT_ACCOUNT, namespace, uid: newUid(), creationTimestamp: formatTime(now) }
+  const metadata = { name: DEFAULT_ACCOUNT, namespace, uid: newUid(), creationTimestamp: toApiTime(now) }
   const key = { resource: 'serviceaccounts', namespace, name: DEFAULT_ACCOUNT } as const
   changes.put(key, { kind: 'ServiceAccount', apiVersion: 'v1', metadata })
 }

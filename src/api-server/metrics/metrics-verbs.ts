@@ -1,7 +1,7 @@
 import { notFound } from '../api-error.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import type { ApiObject } from '../store/api-object.ts'
-import { formatTime, namedIn } from '../lifecycle/change-set.ts'
+import { namedIn } from '../lifecycle/change-set.ts'
 import { jsonResponse, textResponse } from '../rest/api-request.ts'
 import type { ApiResponse } from '../rest/api-request.ts'
 import { isSelected, parseSelection } from '../rest/list-objects.ts'
@@ -12,6 +12,7 @@ import { METRICS_GROUP } from './metrics-resources.ts'
 import type { MetricsObject } from './metrics-resources.ts'
 import type { ResourceMetrics } from './resource-metrics.ts'
 import type { PodUsage, Usage } from './usage-meter.ts'
+import { toApiTime } from '../../model/text/api-time.ts'
 
 export interface MetricsDeps {
   readonly store: ObjectStore
@@ -75,8 +76,8 @@ function headOf(kind: string, metadata: object, { time, windowMs }: Usage): Metr
   return {
     kind,
     apiVersion: `${METRICS_GROUP}/v1beta1`,
-    metadata: { ...metadata, creationTimestamp: formatTime(time) },
-    timestamp: formatTime(time),
+    metadata: { ...metadata, creationTimestamp: toApiTime(time) },
+    timestamp: toApiTime(time),
     window: `${windowMs / 1000}s`,
   }
 }

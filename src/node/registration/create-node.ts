@@ -14,7 +14,6 @@ import { readNodeAddress } from '../../system/machine/read-node-address.ts'
 import { readNodeIdentity } from '../../system/machine/read-node-identity.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { Node, NodeAddress } from '../../model/generated/core-v1.ts'
-import { toApiTime } from './status/api-time.ts'
 import { computeInitialNode } from './compute-initial-node.ts'
 import { computeNodeAddresses } from './status/compute-node-addresses.ts'
 import { computeNodeResources } from './status/compute-node-resources.ts'
@@ -32,6 +31,7 @@ import { runNodeStatus } from './status/run-node-status.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { NodeEvents } from '../../model/events/node-events.ts'
 import { toNodeProfile } from './status/to-node-profile.ts'
+import { toApiTime } from '../../model/text/api-time.ts'
 
 /** How the node reaches its cluster. */
 interface NodeCluster {

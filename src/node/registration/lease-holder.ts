@@ -2,12 +2,12 @@ import type { Clock } from '../../base/async/clock.ts'
 import { BackOff } from '../../base/async/back-off.ts'
 import type { Node } from '../../model/generated/core-v1.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import { toApiMicroTime } from './status/api-time.ts'
 import { computeLease } from './compute-lease.ts'
 import { FailureLog } from './failure-log.ts'
 import type { Lease } from './lease.ts'
 import { isRefusal, isSilence } from './node-api.ts'
 import type { NodeApi } from './node-api.ts'
+import { toApiMicroTime } from '../../model/text/api-time.ts'
 
 export interface LeaseHolderDeps {
   readonly api: Pick<NodeApi, 'getNode' | 'getLease' | 'createLease' | 'replaceLease'>

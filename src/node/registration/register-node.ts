@@ -2,7 +2,6 @@ import type { Clock } from '../../base/async/clock.ts'
 import { BackOff } from '../../base/async/back-off.ts'
 import type { NodeEvents } from '../../model/events/node-events.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import { toApiTime } from './status/api-time.ts'
 import { computeInitialNode } from './compute-initial-node.ts'
 import { computeNodePatch } from './status/compute-node-patch.ts'
 import { computeNodeReconciliation } from './compute-node-reconciliation.ts'
@@ -15,6 +14,7 @@ import type { NodeProfile } from './status/node-profile.ts'
 import type { NodeStartup } from './node-startup.ts'
 import type { OwnNode } from './own-node.ts'
 import { reportNode } from './status/report-node.ts'
+import { toApiTime } from '../../model/text/api-time.ts'
 
 export interface RegistrationDeps {
   readonly api: Pick<NodeApi, 'createNode' | 'getNode' | 'patchNodeStatus'>

@@ -10,6 +10,7 @@ import type {
   PsiStats,
   SwapStats,
 } from './reports/summary-types.ts'
+import { toApiTime } from '../../model/text/api-time.ts'
 
 /** What a summary says of one cgroup. */
 export interface UsageStats {
@@ -21,17 +22,12 @@ export interface UsageStats {
 
 const DEFAULT_INTERFACE = 'eth0'
 
-/** Seconds are as exact as the API is. */
-export function toStatsTime(ms: number): string {
-  return `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, -'.000Z'.length)}Z`
-}
-
 /** Everything that a cgroup counts; without one, nothing is known. */
 export function computeUsageStats(cgroup: CgroupUsage | undefined, withIo: boolean): UsageStats {
   const nothing = { cpu: undefined, memory: undefined, swap: undefined, io: undefined }
   if (cgroup === undefined) return nothing
   const { sample, nanoCores } = cgroup
-  const time = toStatsTime(cgroup.time)
+  const time = toApiTime(cgroup.time)
   const { cpu, swap, ioPressure } = sample
   return {
     cpu:

@@ -3,7 +3,7 @@ import { isSidecar } from '../../model/pod/pod-containers.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { hasRestartAllRule } from '../../model/pod/restart-policy.ts'
 import type { PodPhase } from './compute-phase.ts'
-import { toApiTime } from './status-input.ts'
+import { toApiTime } from '../../model/text/api-time.ts'
 
 export interface ConditionsInput {
   readonly pod: Pod

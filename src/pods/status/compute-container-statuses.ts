@@ -15,8 +15,9 @@ import { initExitCode, mayRestart } from '../../model/pod/restart-policy.ts'
 import { wasRestartingAll } from './compute-conditions.ts'
 import { computeResourcesStatus } from './compute-resources-status.ts'
 import { computeTerminationMessage } from './compute-termination-message.ts'
-import { RESTARTING_ALL, toApiTime } from './status-input.ts'
+import { RESTARTING_ALL } from './status-input.ts'
 import type { StatusInput } from './status-input.ts'
+import { toApiTime } from '../../model/text/api-time.ts'
 
 type AnyContainer = Container | EphemeralContainer
 

@@ -12,8 +12,8 @@ import { computePodResources } from './compute-pod-resources.ts'
 import { computeTerminatedStatuses } from './compute-terminated-statuses.ts'
 import { shareTerminationMessages } from './compute-termination-message.ts'
 import { computeHostIps, computePodIps } from './compute-pod-ips.ts'
-import { toApiTime } from './status-input.ts'
 import type { StatusInput } from './status-input.ts'
+import { toApiTime } from '../../model/text/api-time.ts'
 
 /** The whole status of a pod from what is wanted, what is observed and what was said before. Total: there is always an answer. */
 export function computePodStatus(given: StatusInput): PodStatus {

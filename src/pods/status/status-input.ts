@@ -51,8 +51,3 @@ export interface StatusInput {
   readonly override?: PhaseOverride | undefined
   readonly now: number
 }
-
-/** The API keeps whole seconds. */
-export function toApiTime(ms: number): string {
-  return `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`
-}

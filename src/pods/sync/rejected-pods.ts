@@ -8,7 +8,7 @@ import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
 import type { PodStatus } from '../../model/generated/core-v1.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
-import { toApiTime } from '../status/status-input.ts'
+import { toApiTime } from '../../model/text/api-time.ts'
 
 export interface RejectedPodsDeps {
   readonly podDeps: {

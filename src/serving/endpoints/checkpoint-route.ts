@@ -9,6 +9,7 @@ import type { PodView } from './pod-view.ts'
 import type { Route, RouteRequest } from '../http/route.ts'
 import { sendAnswer, toAnswer } from '../http/to-answer.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
+import { toApiTime } from '../../model/text/api-time.ts'
 
 export interface CheckpointDeps {
   readonly views: () => readonly PodView[]
@@ -43,7 +44,7 @@ async function checkpoint(deps: CheckpointDeps, request: RouteRequest): Promise<
   if (!allContainers(pod).some((one) => one.container.name === container))
     throw new HttpError(404, `container ${container} does not exist`)
   const timeout = parseTimeout(request.query)
-  const time = new Date(deps.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
+  const time = toApiTime(deps.clock.now())
   const location = join(deps.checkpointsDirectory, `checkpoint-${podFullName(pod)}-${container}-${time}.tar`)
   try {
     const containerId = await findRunningContainer(deps.calls, pod, request)

@@ -1,6 +1,7 @@
 import { parseAccept } from './negotiate.ts'
 import type { Route } from '../http/route.ts'
 import { sendAnswer, sendText } from '../http/send-answer.ts'
+import { toApiTime } from '../../model/text/api-time.ts'
 
 /** What /statusz tells. */
 export interface StatuszInfo {
@@ -28,14 +29,13 @@ const VERSIONS = ['v1beta1', 'v1alpha1']
 
 /** /statusz: what this agent is and since when. */
 export function createStatuszRoute(info: () => StatuszInfo): Route {
-  const toTime = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
   return createPage({
     path: '/statusz',
     kind: 'Statusz',
     fields: () => {
       const { startedAt, uptimeSeconds, platformVersion, version, emulatedVersion, paths } = info()
       return {
-        startTime: toTime(startedAt),
+        startTime: toApiTime(startedAt),
         uptimeSeconds: Math.floor(uptimeSeconds),
         goVersion: platformVersion,
         binaryVersion: version,
@@ -46,7 +46,7 @@ export function createStatuszRoute(info: () => StatuszInfo): Route {
     text: () => {
       const { startedAt, uptimeSeconds, platformVersion, version, emulatedVersion, paths } = info()
       const lines = [
-        ['Started', toTime(startedAt)],
+        ['Started', toApiTime(startedAt)],
         ['Up', `${Math.floor(uptimeSeconds)} s`],
         ['Platform', platformVersion],
         ['Binary version', version],

@@ -2,7 +2,6 @@ import type { Clock } from '../../../base/async/clock.ts'
 import type { Node } from '../../../model/generated/core-v1.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { NodeEvents } from '../../../model/events/node-events.ts'
-import { toApiTime } from './api-time.ts'
 import { requiredLabels } from '../compute-initial-node.ts'
 import { computeNodeChanged, computeNodePatch } from './compute-node-patch.ts'
 import { computeNodeStatus } from './compute-node-status.ts'
@@ -15,6 +14,7 @@ import type { NodeProfile } from './node-profile.ts'
 import type { NodeStartup } from '../node-startup.ts'
 import type { OwnNode } from '../own-node.ts'
 import { reportNode } from './report-node.ts'
+import { toApiTime } from '../../../model/text/api-time.ts'
 
 export interface NodeStatusWriterDeps {
   readonly api: Pick<NodeApi, 'getNode' | 'patchNodeStatus'>

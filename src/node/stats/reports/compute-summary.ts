@@ -1,7 +1,8 @@
 import type { FileSystemUsage, TreeUsage } from '../../../system/files/file-usage.ts'
-import { computeNetworkStats, computeUsageStats, toStatsTime } from '../compute-usage-stats.ts'
+import { computeNetworkStats, computeUsageStats } from '../compute-usage-stats.ts'
 import type { ContainerUsage, NodeUsage, PodUsage, StatsSnapshot, VolumeUsage } from '../stats-snapshot.ts'
 import type { ContainerStats, FsStats, NodeStats, PodStats, Summary, VolumeStats } from './summary-types.ts'
+import { toApiTime } from '../../../model/text/api-time.ts'
 
 /** What the parts of a summary go by. */
 interface Context {
@@ -23,17 +24,17 @@ export function computeSummary(
 
 function computeNodeStats({ snapshot, onlyCpuAndMemory }: Context, nodeName: string): NodeStats {
   const { node } = snapshot
-  const time = toStatsTime(snapshot.time)
+  const time = toApiTime(snapshot.time)
   const { cpu, memory, io } = computeUsageStats(node.root, !onlyCpuAndMemory)
   const imageFs = node.imageFs === undefined ? undefined : toFs(node.imageFs, time)
   return {
     nodeName,
     systemContainers: node.system.map((system) => ({
       name: system.name,
-      startTime: toStatsTime(node.startedAt),
+      startTime: toApiTime(node.startedAt),
       ...withCapacity(computeUsageStats(system.cgroup, !onlyCpuAndMemory), node),
     })),
-    startTime: toStatsTime(node.startedAt),
+    startTime: toApiTime(node.startedAt),
     ...withCapacity({ cpu, memory, io }, node),
     swap: {
       time,
@@ -65,11 +66,11 @@ function withCapacity<T extends Pick<ContainerStats, 'memory'>>(usage: T, { memo
 
 function computePodStats(context: Context, pod: PodUsage): PodStats {
   const { snapshot, onlyCpuAndMemory } = context
-  const time = toStatsTime(snapshot.time)
+  const time = toApiTime(snapshot.time)
   const volumes = [...pod.volumes].sort((a, b) => Number(b.isLocalEphemeral) - Number(a.isLocalEphemeral))
   return {
     podRef: { name: pod.name, namespace: pod.namespace, uid: pod.uid },
-    startTime: toStatsTime(pod.createdAt),
+    startTime: toApiTime(pod.createdAt),
     containers: pod.containers.map((container) => computeContainerStats(context, container)),
     ...computeUsageStats(pod.cgroup, !onlyCpuAndMemory),
     ...(onlyCpuAndMemory
@@ -88,13 +89,13 @@ function computeContainerStats({ snapshot, onlyCpuAndMemory }: Context, containe
   const { imageFs, fs } = snapshot.node
   return {
     name: container.name,
-    startTime: toStatsTime(container.createdAt),
+    startTime: toApiTime(container.createdAt),
     ...computeUsageStats(container.cgroup, !onlyCpuAndMemory),
     ...(onlyCpuAndMemory
       ? {}
       : {
-          rootfs: rootfs === undefined ? undefined : toFs(withUsage(imageFs, rootfs), toStatsTime(rootfs.time)),
-          logs: logs === undefined ? undefined : toFs(withUsage(fs, logs), toStatsTime(snapshot.time)),
+          rootfs: rootfs === undefined ? undefined : toFs(withUsage(imageFs, rootfs), toApiTime(rootfs.time)),
+          logs: logs === undefined ? undefined : toFs(withUsage(fs, logs), toApiTime(snapshot.time)),
         }),
   }
 }
@@ -133,7 +134,7 @@ function toFs(usage: Partial<FileSystemUsage>, time: string): FsStats {
 function toVolume(volume: VolumeUsage): VolumeStats {
   const { name, time, pvcRef, isAbnormal } = volume
   return {
-    ...toFs(volume, toStatsTime(time)),
+    ...toFs(volume, toApiTime(time)),
     name,
     pvcRef: pvcRef === undefined ? undefined : { name: pvcRef.name, namespace: pvcRef.namespace },
     ...(isAbnormal === undefined ? {} : { volumeHealthStats: { abnormal: isAbnormal } }),

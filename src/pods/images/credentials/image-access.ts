@@ -11,6 +11,7 @@ import type { Credential } from './credential.ts'
 import { toRepository } from '../parse-image-name.ts'
 import { formatPullIntent, formatPullRecord, parsePullIntent, parsePullRecord, PullRecordError } from './pull-record.ts'
 import type { ImageAccessRights, PullRecord, RecordedSecret } from './pull-record.ts'
+import { toApiTime } from '../../../model/text/api-time.ts'
 
 export interface ImageAccessDeps {
   readonly policy: VerificationPolicy | undefined
@@ -170,7 +171,7 @@ export class ImageAccess {
     const before = Object.hasOwn(mapping, repository) ? mapping[repository] : undefined
     const record: PullRecord = {
       imageRef: ref,
-      lastUpdatedTime: new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
+      lastUpdatedTime: toApiTime(clock.now()),
       credentialMapping:
         rights === undefined ? mapping : { ...mapping, [repository]: computeAccessRights(before ?? {}, rights) },
     }

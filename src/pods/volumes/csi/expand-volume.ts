@@ -10,6 +10,7 @@ import type { CsiDeps } from './csi-deps.ts'
 import type { CsiVolume } from './csi-volume.ts'
 import { readSecret } from './read-secret.ts'
 import { toCapability } from './to-capability.ts'
+import { toApiTime } from '../../../model/text/api-time.ts'
 
 /** What is known of the size of a volume on this node, over all its pods. */
 interface Sizing {
@@ -130,7 +131,7 @@ async function reportFailure(
   signal: AbortSignal,
 ): Promise<void> {
   const key = { namespace: claim.metadata?.namespace ?? '', name: claim.metadata?.name ?? '' }
-  const time = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
+  const time = toApiTime(clock.now())
   const failure = { message: csiErrorText(error), infeasible: INFEASIBLE.has(error.code), time }
   try {
     await objects.patchClaimStatus(key, expansionFailed(claim, failure), signal)

@@ -15,6 +15,7 @@ import { readSecret } from './read-secret.ts'
 import { toCapability } from './to-capability.ts'
 import { formatVolumeData } from './volume-data.ts'
 import type { Attached } from './wait-for-attachment.ts'
+import { toApiTime } from '../../../model/text/api-time.ts'
 
 export interface PublishRequest {
   readonly request: SetUpRequest
@@ -91,7 +92,7 @@ export async function gatherContext(
 
 /** The time without parts of a second, as API objects have it. */
 function toTokenField({ token, expiresAt }: Token): { readonly token: string; readonly expirationTimestamp: string } {
-  return { token, expirationTimestamp: new Date(expiresAt).toISOString().replace(/\.\d+Z$/, 'Z') }
+  return { token, expirationTimestamp: toApiTime(expiresAt) }
 }
 
 function toVolumeData({ nodeName }: CsiDeps, volume: CsiVolume) {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../base/async/clock.ts'
 import type { Event, ObjectReference } from '../../../model/generated/core-v1.ts'
+import { toApiTime } from '../../../model/text/api-time.ts'
 
 /** An event with everything that its key and its place in the API are made of. */
 export interface NamedEvent extends Event {
@@ -45,7 +46,7 @@ export class EventFactory {
 
   create({ involvedObject, type, reason, message, annotations }: EventInput): NamedEvent {
     const { nodeName, clock } = this.#deps
-    const time = toTimestamp(clock.now())
+    const time = toApiTime(clock.now())
     return {
       apiVersion: 'v1',
       kind: 'Event',
@@ -74,8 +75,4 @@ export class EventFactory {
     const full = `${name}.${this.#lastNanoseconds.toString(16)}`
     return full.length <= LONGEST_NAME && DNS_NAME.test(full) ? full : this.#deps.newUid()
   }
-}
-
-function toTimestamp(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }
