@@ -23,7 +23,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   'system/cgroups': ['base', 'system/dbus', 'system/files'],
   'system/directories': ['base', 'model', 'system/files', 'system/cgroups', 'system/mounts'],
   'system/guarded': ['base', 'system/files', 'system/mounts'],
-  'system/machine': ['base', 'system/processes', 'system/files', 'system/cgroups'],
+  'system/machine': ['base', 'model/resources', 'system/processes', 'system/files', 'system/cgroups'],
   'protocols/grpc': ['base', 'metrics', 'system/files'],
   'protocols/cri': ['base', 'model', 'protocols/grpc'],
   'protocols/kube-api': ['base', 'model', 'system/processes'],

@@ -9,6 +9,8 @@ describe('parseCpuSet()', () => {
     ['0', [0]],
     ['2,0-1', [0, 1, 2]],
     ['0-2, 2-3', [0, 1, 2, 3]],
+    ['0-3,8', [0, 1, 2, 3, 8]],
+    ['2-2,5-6', [2, 5, 6]],
   ] as const) {
     test(`reads "${text}"`, () => assert.deepEqual(parseCpuSet(text), cpus))
   }

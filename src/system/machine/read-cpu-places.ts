@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { readKernelFile } from '../cgroups/cgroup-reader.ts'
 import { hasCode } from '../files/error-codes.ts'
-import { parseCpuList } from './read-machine.ts'
+import { parseCpuSet } from '../../model/resources/cpu-set.ts'
 
 /** Where one CPU of the kernel sits. Cores and caches are called by their lowest CPU that is online. */
 export interface CpuPlace {
@@ -17,14 +17,14 @@ const LAST_LEVEL = 3
 
 /** All CPUs that are online, in order. What the kernel does not tell is as on the simplest machine: one socket, one NUMA node, no threads. */
 export function readCpuPlaces(devices = '/sys/devices/system'): readonly CpuPlace[] {
-  const online = parseCpuList(readKernelFile(`${devices}/cpu/online`) ?? '')
+  const online = parseCpuSet((readKernelFile(`${devices}/cpu/online`) ?? '').trim())
   const nodes = listNames(`${devices}/node`).flatMap((name) => {
     const id = /^node(\d+)$/.exec(name)?.[1]
-    const cpus = parseCpuList(readKernelFile(`${devices}/node/${name}/cpulist`) ?? '')
+    const cpus = parseCpuSet((readKernelFile(`${devices}/node/${name}/cpulist`) ?? '').trim())
     return id === undefined ? [] : [{ id: Number(id), cpus: new Set(cpus) }]
   })
   const lowestOnline = (text: string | undefined) => {
-    const cpus = new Set(parseCpuList(text ?? ''))
+    const cpus = new Set(parseCpuSet((text ?? '').trim()))
     return online.find((cpu) => cpus.has(cpu))
   }
   const sockets = new Map(online.map((cpu) => [cpu, readSocket(`${devices}/cpu/cpu${cpu}`)]))

@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseCpuList, readMachine } from './read-machine.ts'
-
-test('parseCpuList() reads the lists of the kernel', () => {
-  assert.deepEqual(['0-3,8\n', '0\n', '', '2-2,5-6'].map(parseCpuList), [[0, 1, 2, 3, 8], [0], [], [2, 5, 6]])
-})
+import { readMachine } from './read-machine.ts'
 
 test('readMachine() finds what every machine has', () => {
   const machine = readMachine()

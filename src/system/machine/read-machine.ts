@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { hasSwapController } from '../cgroups/has-swap-controller.ts'
+import { parseCpuSet } from '../../model/resources/cpu-set.ts'
 
 /** What the machine is, read once at the start. */
 export interface MachineInfo {
@@ -18,13 +19,13 @@ export interface MachineInfo {
 const CGROUPS = '/sys/fs/cgroup'
 const CPUS = '/sys/devices/system/cpu'
 
-/** Reads the facts from /proc and /sys. Short files of the kernel, read at once: nothing else runs yet. */
+/** Reads it from /proc and /sys. Short files of the kernel, read at once: nothing else runs yet. */
 export function readMachine(): MachineInfo {
   const cgroupVersion = existsSync(`${CGROUPS}/cgroup.controllers`) ? 2 : 1
   const memory = readText('/proc/meminfo')
   return {
     cgroupVersion,
-    onlineCpus: parseCpuList(readText(`${CPUS}/online`)),
+    onlineCpus: parseCpuSet(readText(`${CPUS}/online`).trim()),
     memoryBytes: kilobytes(memory, 'MemTotal'),
     swapBytes: kilobytes(memory, 'SwapTotal'),
     swapController: hasSwapController(cgroupVersion),
@@ -34,18 +35,6 @@ export function readMachine(): MachineInfo {
       .filter((path) => /\/cpu\d+\//.test(path) && existsSync(path)),
     selinuxEnabled: existsSync('/sys/fs/selinux/enforce'),
   }
-}
-
-/** "0-3,8" as the kernel writes it. */
-export function parseCpuList(text: string): number[] {
-  return text
-    .trim()
-    .split(',')
-    .filter((part) => part !== '')
-    .flatMap((part) => {
-      const [first = Number.NaN, last = first] = part.split('-').map(Number)
-      return Array.from({ length: last - first + 1 }, (_, index) => first + index)
-    })
 }
 
 function kilobytes(meminfo: string, name: string): bigint {
