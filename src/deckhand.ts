@@ -18,7 +18,7 @@ import { runShutdown } from './standalone/shutdown.ts'
 import { runStatus } from './standalone/status.ts'
 import { runUp } from './standalone/up.ts'
 import { runWhy } from './standalone/why.ts'
-import type { Logger } from './base/telemetry/logger.ts'
+import { silentLogger } from './base/telemetry/silent-logger.ts'
 
 const RUNTIME_TIMEOUT_MS = 120_000
 const SECOND_SIGNAL_MS = 1000
@@ -35,14 +35,6 @@ const deps: NodeDeps = {
   pid: process.pid,
   programPath: process.env['PATH'],
   userId: process.getuid?.(),
-}
-
-const silentLogger: Logger = {
-  error: () => {},
-  warn: () => {},
-  info: () => {},
-  debug: () => {},
-  child: () => silentLogger,
 }
 
 process.exitCode = await main()

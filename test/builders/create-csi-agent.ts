@@ -8,7 +8,7 @@ import type { VolumeSource } from '../../src/pods/volumes/desired-volume.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
 import { DRIVER, FakeCsiNode, ROOT } from '../fakes/fake-csi-node.ts'
 import { FakeObjectApi } from '../fakes/fake-object-api.ts'
-import { silentLogger } from '../fakes/silent-logger.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 import { createVolumes } from './create-volumes.ts'
 
 /** The persistent volume "pv-<handle>", bound to the claim "shop/<handle>". */

@@ -8,7 +8,7 @@ import { Volumes } from '../../src/pods/volumes/volumes.ts'
 import type { VolumesDeps } from '../../src/pods/volumes/volumes.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
 import { FakeVolumeNode } from '../fakes/fake-volume-node.ts'
-import { silentLogger } from '../fakes/silent-logger.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 import { createContainer, createPod } from './create-pod.ts'
 
 const never = new AbortController().signal

@@ -13,7 +13,7 @@ import { PluginRegistrations } from '../../src/node/plugins/plugin-registrations
 import { FakeClock } from '../fakes/fake-clock.ts'
 import { FakeCsiDriver } from '../fakes/fake-csi-driver.ts'
 import type { FakeCsiDriverOptions } from '../fakes/fake-csi-driver.ts'
-import { silentLogger } from '../fakes/silent-logger.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 import { until } from '../fakes/until.ts'
 import { makeTemporaryFolder } from '../fixtures/make-temporary-folder.ts'
 import { createCluster, follow } from './create-cluster.ts'

@@ -20,7 +20,7 @@ import { decodeProtobuf } from '../../src/model/schema/protobuf/decode-protobuf.
 import { FakeStateFile } from '../fakes/fake-state-file.ts'
 import { loadSettings } from '../fakes/load-settings.ts'
 import { toMethod } from '../fakes/serve-socket.ts'
-import { silentLogger } from '../fakes/silent-logger.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 import { startAgent, until } from './create-agent.ts'
 import { FakeCpuNode } from '../fakes/fake-cpu-node.ts'
 import type { Agent } from './create-agent.ts'

@@ -11,7 +11,7 @@ import type { DeviceInfo } from '../../src/node/registration/status/node-info.ts
 import type { Node } from '../../src/model/generated/core-v1.ts'
 import type { Lease } from '../../src/node/registration/lease.ts'
 import { HEADER, loadSettings } from '../fakes/load-settings.ts'
-import { silentLogger } from '../fakes/silent-logger.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 import { makeTemporaryFolder } from '../fixtures/make-temporary-folder.ts'
 import { startSecuredApi } from './api-server/start-secured-api.ts'
 import type { SecuredApi } from './api-server/start-secured-api.ts'

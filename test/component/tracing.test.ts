@@ -9,7 +9,7 @@ import { SpanKind } from '../../src/protocols/tracing/generated/otlp-trace.ts'
 import { createTracing } from '../../src/protocols/tracing/create-tracing.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
 import { FakeCollector, toAttributes } from '../fakes/fake-collector.ts'
-import { silentLogger } from '../fakes/silent-logger.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 import { startAgent } from './create-agent.ts'
 import { createWantedPod, createWorld } from './create-world.ts'
 

@@ -3,7 +3,7 @@ import { systemClock } from '../../src/base/async/clock.ts'
 import { AbortScope } from '../../src/base/async/abort-scope.ts'
 import { runRuntimeEvents } from '../../src/protocols/cri/runtime-events.ts'
 import type { RuntimeHint } from '../../src/protocols/cri/to-runtime-hint.ts'
-import { silentLogger } from '../fakes/silent-logger.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 import { ContractPod } from './contract-pod.ts'
 import type { ContractCase } from './cri-contract.ts'
 

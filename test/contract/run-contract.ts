@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../src/base/async/clock.ts'
 import { createCriClient } from '../../src/protocols/cri/cri-client.ts'
 import type { CriClient } from '../../src/protocols/cri/cri-client.ts'
-import { silentLogger } from '../fakes/silent-logger.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 import { criContract } from './cri-contract.ts'
 import type { RuntimeUnderTest } from './containerd-under-test.ts'
 

@@ -4,7 +4,7 @@ import { mountsOnTheWay } from '../../src/system/mounts/mount-table.ts'
 import type { MountEntry } from '../../src/system/mounts/mount-table.ts'
 import type { LocalVolumeDeps } from '../../src/pods/volumes/local/local-volume-deps.ts'
 import { FakeClock } from './fake-clock.ts'
-import { silentLogger } from './silent-logger.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 
 const common = { id: 1, parentId: 1, options: [], isShared: false, source: '', superOptions: [] }
 const ROOT: MountEntry = { ...common, device: '8:1', root: '/', point: '/', fileSystem: 'ext4' }

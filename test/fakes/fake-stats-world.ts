@@ -4,7 +4,7 @@ import { parsePodUid } from '../../src/model/pod/pod.ts'
 import { createInstance, createObservedPod, createObservedSandbox } from '../builders/create-observed-pod.ts'
 import { RECORDED_POD, RecordedCgroups } from '../fixtures/read-recorded-cgroups.ts'
 import { FakeClock } from './fake-clock.ts'
-import { silentLogger } from './silent-logger.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 
 const NET_DEV = `Inter-|   Receive |  Transmit
  face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed

@@ -2,7 +2,7 @@ import type { MountEntry } from '../../src/system/mounts/mount-table.ts'
 import type { Mounter } from '../../src/system/mounts/mounter.ts'
 import type { VolumeFiles } from '../../src/system/directories/volume-files.ts'
 import type { EmptyDirectoriesDeps } from '../../src/pods/volumes/usage/empty-directories.ts'
-import { silentLogger } from './silent-logger.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 
 /** Directories, markers and mounts of a node in memory, with a journal of what was done. */
 export class FakeVolumeHost {

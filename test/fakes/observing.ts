@@ -5,7 +5,7 @@ import type { RuntimeView } from '../../src/pods/observe/read-pod.ts'
 import { FakeClock } from './fake-clock.ts'
 import { FAKE_IMAGE } from './fake-cri-pods.ts'
 import { FakeCri } from './fake-cri.ts'
-import { silentLogger } from './silent-logger.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 
 /** An observer of a fake; `wrap` may stand between them. */
 export async function observing(wrap: (runtime: RuntimeView) => RuntimeView = (runtime) => runtime) {

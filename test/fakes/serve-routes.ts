@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test'
 import { systemClock } from '../../src/base/async/clock.ts'
 import type { Route } from '../../src/serving/http/route.ts'
 import { runPlainServer } from '../../src/serving/http/run-plain-server.ts'
-import { silentLogger } from './silent-logger.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 
 interface Ask {
   readonly method?: string

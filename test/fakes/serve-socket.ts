@@ -9,7 +9,7 @@ import { toGrpcMethod } from '../../src/protocols/grpc/grpc-method.ts'
 import type { GrpcMethod } from '../../src/protocols/grpc/grpc-method.ts'
 import { runGrpcServer } from '../../src/protocols/grpc/run-grpc-server.ts'
 import type { GrpcService } from '../../src/protocols/grpc/to-grpc-service.ts'
-import { silentLogger } from './silent-logger.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 
 /** Serves gRPC on a socket of its own for a test, and gives a client connected to it. */
 export async function serveSocket(t: TestContext, services: readonly GrpcService[]) {

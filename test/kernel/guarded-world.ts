@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import type { Clock } from '../../src/base/async/clock.ts'
 import { systemClock } from '../../src/base/async/clock.ts'
 import { createGuardedFiles } from '../../src/system/guarded/create-guarded-files.ts'
-import { silentLogger } from '../fakes/silent-logger.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 import { createMountNamespace } from './mount-namespace.ts'
 
 /** A folder and a mount namespace for one test, and GuardedFiles that work in there. */

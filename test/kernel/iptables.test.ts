@@ -7,7 +7,7 @@ import { TaskGroup } from '../../src/base/async/task-group.ts'
 import { type ProcessRequest, runProcess, runProcessOrThrow } from '../../src/system/processes/run-process.ts'
 import { runIptablesChains } from '../../src/node/iptables/run-iptables-chains.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
-import { silentLogger } from '../fakes/silent-logger.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 import { until } from '../fakes/until.ts'
 
 const never = new AbortController().signal

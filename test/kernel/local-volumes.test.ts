@@ -18,7 +18,7 @@ import { parsePodUid } from '../../src/model/pod/pod.ts'
 import { createLocalKind } from '../../src/pods/volumes/kinds/local.ts'
 import type { DesiredVolume } from '../../src/pods/volumes/desired-volume.ts'
 import { createPod } from '../builders/create-pod.ts'
-import { silentLogger } from '../fakes/silent-logger.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 import { inMountNamespace } from './in-mount-namespace.ts'
 
 inMountNamespace(import.meta.filename, () => {

@@ -11,7 +11,7 @@ import { createProjectQuotas } from '../../src/system/mounts/project-quotas.ts'
 import { createRecordFolder } from '../../src/system/files/record-folder.ts'
 import { runProcess, runProcessOrThrow } from '../../src/system/processes/run-process.ts'
 import { VolumeProjects } from '../../src/pods/volumes/usage/volume-projects.ts'
-import { silentLogger } from '../fakes/silent-logger.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 import { inMountNamespace } from './in-mount-namespace.ts'
 
 const MEBIBYTE = 1024 * 1024

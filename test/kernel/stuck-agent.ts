@@ -3,7 +3,7 @@ import process from 'node:process'
 import { systemClock } from '../../src/base/async/clock.ts'
 import { createGuardedFiles } from '../../src/system/guarded/create-guarded-files.ts'
 import { findDeathSignal } from '../../src/system/processes/find-death-signal.ts'
-import { silentLogger } from '../fakes/silent-logger.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 
 const never = new AbortController().signal
 const [path = '', ...namespace] = process.argv.slice(2)

@@ -37,7 +37,7 @@ import type { VolumeKind } from '../../src/pods/volumes/volume-kind.ts'
 import type { DesiredVolume } from '../../src/pods/volumes/desired-volume.ts'
 import { createContainer, createPod } from '../builders/create-pod.ts'
 import { createDesiredVolume } from '../builders/create-desired-volume.ts'
-import { silentLogger } from '../fakes/silent-logger.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 import { setUmask } from '../fixtures/set-umask.ts'
 import { inMountNamespace } from './in-mount-namespace.ts'
 

@@ -17,7 +17,7 @@ import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { createCertificate } from '../../../test/builders/create-certificate.ts'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
-import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { CertificateStore } from './certificate-store.ts'
 
 const HOUR_MS = 3_600_000

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createCertificate } from '../../../test/builders/create-certificate.ts'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
-import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { CurrentCertificate } from './current-certificate.ts'
 import { runExpiryWatch } from './run-expiry-watch.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { HEADER, loadSettings, MACHINE } from '../../../test/fakes/load-settings.ts'
-import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { createCgroups } from './create-cgroups.ts'
 import { readMachine } from '../../system/machine/read-machine.ts'
 

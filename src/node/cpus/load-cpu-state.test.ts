@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import type { LogFields } from '../../base/telemetry/logger.ts'
 import { loadCpuRecord } from './load-cpu-state.ts'
 

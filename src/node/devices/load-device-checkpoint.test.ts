@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FakeStateFile } from '../../../test/fakes/fake-state-file.ts'
-import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { formatDeviceCheckpoint } from './device-checkpoint.ts'
 import { loadDeviceCheckpoint } from './load-device-checkpoint.ts'
 

@@ -4,7 +4,7 @@ import { createContainer, createPod } from '../../../test/builders/create-pod.ts
 import { createStatsSnapshot } from '../../../test/builders/create-stats-snapshot.ts'
 import type { NodeUse } from '../../../test/builders/create-stats-snapshot.ts'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
-import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import type { PodSpec } from '../../model/generated/core-v1.ts'
 import { CONFIG_SOURCE_ANNOTATION } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'

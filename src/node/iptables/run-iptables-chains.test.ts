@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
-import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import type { ProcessResult } from '../../system/processes/run-process.ts'
 import { runIptablesChains } from './run-iptables-chains.ts'

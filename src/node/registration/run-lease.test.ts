@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { FakeNodeApi, refusal } from '../../../test/fakes/fake-node-api.ts'
-import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { KubeUnreachableError } from '../../protocols/kube-api/kube-client.ts'
 import { runLease } from './run-lease.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FakeUserNamespaceRecords } from '../../../test/fakes/fake-user-namespace-records.ts'
-import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { parsePodUid } from '../../model/pod/pod.ts'
 import { UserNamespaces } from './user-namespaces.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
-import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { runLeftoverRemoval } from './run-leftover-removal.ts'
 
 test('runLeftoverRemoval() goes on until no volume of an unknown pod is left', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { findPullSecret } from './find-pull-secret.ts'
 import type { Secret } from '../../model/generated/core-v1.ts'
 import { ObjectError } from './object-api.ts'

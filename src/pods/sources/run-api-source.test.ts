@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { runApiSource } from './run-api-source.ts'
 import type { ApiPods, FollowedObjects } from './run-api-source.ts'
 

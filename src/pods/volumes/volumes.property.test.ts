@@ -5,7 +5,7 @@ import type { Pod } from '../../model/pod/pod.ts'
 import { createVolumePod, createVolumes } from '../../../test/builders/create-volumes.ts'
 import { CONFIG_MAP, EMPTY_DIR, FakeVolumeNode } from '../../../test/fakes/fake-volume-node.ts'
 import type { Behaviour } from '../../../test/fakes/fake-volume-node.ts'
-import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 
 type Step =
   | { readonly kind: 'want' | 'keep' | 'leave'; readonly uid: string }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
-import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { ShutdownError } from '../../base/async/abort-errors.ts'
 import type { FinishedSpan } from './finished-span.ts'
 import { SpanExporter } from './span-exporter.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { selfSigned } from '../../../test/fixtures/self-signed.ts'
-import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { ClientAuthorities } from './client-authorities.ts'
 
 test('ClientAuthorities takes a new file, and keeps the old one when that is no good', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
-import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { createAuthenticator } from './create-authenticator.ts'
 import { invalid, valid } from './credential-result.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { createAuthorizer } from './create-authorizer.ts'
 import { computeAccessQuestion } from './compute-access-question.ts'
 

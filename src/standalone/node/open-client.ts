@@ -6,9 +6,7 @@ import { hostConfigFiles } from '../../system/files/config-files.ts'
 import { isProgram } from '../../system/files/is-program.ts'
 import { runProcess } from '../../system/processes/run-process.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
-import type { Logger } from '../../base/telemetry/logger.ts'
-
-const silent: Logger = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {}, child: () => silent }
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 
 /** A client of the API for a command of ours, as the kubeconfig file says. Connections end with the tasks. */
 export async function openClient(random: () => number, kubeconfig: string, tasks: TaskGroup): Promise<KubeClient> {
@@ -23,7 +21,7 @@ export async function openClient(random: () => number, kubeconfig: string, tasks
     environment: process.env,
     tasks,
     clock: systemClock,
-    log: silent,
+    log: silentLogger,
   })
   return createKubeClient({
     transport,
@@ -33,6 +31,6 @@ export async function openClient(random: () => number, kubeconfig: string, tasks
     metrics: { request() {}, waited() {}, sized() {} },
     clock: systemClock,
     random,
-    log: silent,
+    log: silentLogger,
   })
 }

@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { DeadlineError } from '../../base/async/abort-errors.ts'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
-import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { GuardedPool } from './guarded-pool.ts'
 import type { GuardedTask } from './guarded-pool.ts'
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
-import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { applyKernelSettings } from './apply-kernel-settings.ts'
 
 /** A kernel that has two of the settings, one of them wrong. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
-import { silentLogger } from '../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { createBlockDevices } from './block-devices.ts'
 import type { DeviceContent } from './block-devices.ts'
 import { ProcessError } from '../processes/run-process.ts'

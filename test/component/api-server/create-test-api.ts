@@ -20,7 +20,7 @@ import { serveRequest } from '../../../src/api-server/rest/serve-http.ts'
 import { openObjectStore } from '../../../src/api-server/store/open-object-store.ts'
 import type { ObjectStore, StoreLimits } from '../../../src/api-server/store/object-store.ts'
 import type { Logger } from '../../../src/base/telemetry/logger.ts'
-import { silentLogger } from '../../fakes/silent-logger.ts'
+import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 
 export const admin: RequestUser = { name: 'admin', groups: ['system:masters'] }
 

@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/base/async/clock.ts'
 import { createKeys, toKeyPem } from '../../../src/protocols/x509/certificate-files.ts'
 import { issueCertificate } from '../../../src/protocols/x509/issue-certificate.ts'
 import { openPki } from '../../../src/api-server/pki/open-pki.ts'
-import { silentLogger } from '../../fakes/silent-logger.ts'
+import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 
 /** What a kubelet was asked. */
 interface AskedKubelet {

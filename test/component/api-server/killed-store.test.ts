@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../../src/base/async/clock.ts'
 import { openObjectStore } from '../../../src/api-server/store/open-object-store.ts'
 import type { ObjectStore } from '../../../src/api-server/store/object-store.ts'
-import { silentLogger } from '../../fakes/silent-logger.ts'
+import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 
 const ROUNDS = 25
 const CHILD = join(import.meta.dirname, 'storm-child.ts')

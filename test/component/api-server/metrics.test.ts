@@ -8,7 +8,7 @@ import { ensureKubeletClientCertificate } from '../../../src/api-server/pki/kube
 import { openPki } from '../../../src/api-server/pki/open-pki.ts'
 import { systemClock } from '../../../src/base/async/clock.ts'
 import { FakeClock } from '../../fakes/fake-clock.ts'
-import { silentLogger } from '../../fakes/silent-logger.ts'
+import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { call } from './api-client.ts'
 import { createTestApi } from './create-test-api.ts'
 import { startFakeKubelet } from './fake-kubelet.ts'

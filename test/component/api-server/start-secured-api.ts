@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test'
 import { adminIdentity, nodeIdentity, runApiServer } from '../../../src/api-server/serving/run-api-server.ts'
 import type { ApiServerReady } from '../../../src/api-server/serving/run-api-server.ts'
 import { systemClock } from '../../../src/base/async/clock.ts'
-import { silentLogger } from '../../fakes/silent-logger.ts'
+import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 
 /** What a client shows; certificate and key in PEM form. */
 export interface ClientSecrets {

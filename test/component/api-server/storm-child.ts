@@ -7,7 +7,7 @@ import process from 'node:process'
 import { systemClock } from '../../../src/base/async/clock.ts'
 import type { ApiObject } from '../../../src/api-server/store/api-object.ts'
 import { openObjectStore } from '../../../src/api-server/store/open-object-store.ts'
-import { silentLogger } from '../../fakes/silent-logger.ts'
+import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 
 const [folder = '', round = '', journal = ''] = process.argv.slice(2)
 // A file and not a pipe: a pipe can be full.

@@ -7,7 +7,7 @@ import { LogindWatch } from '../../../src/node/shutdown/logind-watch.ts'
 import { FakeBusService } from '../../fakes/fake-bus-service.ts'
 import { type FakeBus, startFakeBus } from '../../fakes/fake-bus.ts'
 import { FakeClock } from '../../fakes/fake-clock.ts'
-import { silentLogger } from '../../fakes/silent-logger.ts'
+import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { until } from '../create-agent.ts'
 
 const MANAGER = { path: '/org/freedesktop/login1', interface: 'org.freedesktop.login1.Manager' }

@@ -6,7 +6,7 @@ import { createKubeClient } from '../../../src/protocols/kube-api/create-kube-cl
 import type { KubeClientDeps } from '../../../src/protocols/kube-api/create-kube-client.ts'
 import { createTransport } from '../../../src/protocols/kube-api/transport/create-transport.ts'
 import type { TransportDeps } from '../../../src/protocols/kube-api/transport/create-transport.ts'
-import { silentLogger } from '../../fakes/silent-logger.ts'
+import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { selfSigned } from '../../fixtures/self-signed.ts'
 
 export interface TestClientOptions

@@ -14,7 +14,7 @@ import { createClusterTransport } from '../../../src/protocols/kube-api/kubeconf
 import { loadKubeconfig } from '../../../src/protocols/kube-api/kubeconfig/load-kubeconfig.ts'
 import type { RuntimeClasses } from '../../../src/pods/sync/start/runtime-classes.ts'
 import { createKubeObjectApi } from '../../../src/pods/objects/create-kube-object-api.ts'
-import { silentLogger } from '../../fakes/silent-logger.ts'
+import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { startSecuredApi } from '../api-server/start-secured-api.ts'
 import { until } from './create-test-client.ts'
 

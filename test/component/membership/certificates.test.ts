@@ -10,7 +10,7 @@ import type { KubeconfigInfo } from '../../../src/node/certificates/kubeconfig-i
 import { openClientCertificates } from '../../../src/node/certificates/open-client-certificates.ts'
 import type { ClientCertificatesDeps } from '../../../src/node/certificates/open-client-certificates.ts'
 import { openServingCertificates } from '../../../src/node/certificates/open-serving-certificates.ts'
-import { silentLogger } from '../../fakes/silent-logger.ts'
+import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { createFolder, startSecuredApi } from '../api-server/start-secured-api.ts'
 import type { SecuredApi } from '../api-server/start-secured-api.ts'
 import { createHttpsKubeClient } from './https-kube-client.ts'

@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/base/async/clock.ts'
 import { createEventRecorder } from '../../../src/protocols/kube-api/events/create-event-recorder.ts'
 import type { Event } from '../../../src/model/generated/core-v1.ts'
 import { createPod } from '../../builders/create-pod.ts'
-import { silentLogger } from '../../fakes/silent-logger.ts'
+import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { startSecuredApi } from '../api-server/start-secured-api.ts'
 import { createHttpsKubeClient } from './https-kube-client.ts'
 

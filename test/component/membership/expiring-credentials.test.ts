@@ -13,7 +13,7 @@ import { joinCluster } from '../../../src/agent/join-cluster.ts'
 import { KubeApiError } from '../../../src/protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../../src/protocols/kube-api/kube-client.ts'
 import { HEADER, loadSettings } from '../../fakes/load-settings.ts'
-import { silentLogger } from '../../fakes/silent-logger.ts'
+import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { createFolder, startSecuredApi } from '../api-server/start-secured-api.ts'
 import type { SecuredApi } from '../api-server/start-secured-api.ts'
 

@@ -6,7 +6,7 @@ import { TaskGroup } from '../../../src/base/async/task-group.ts'
 import { resolveFeatureGates } from '../../../src/model/config/gates/feature-gates.ts'
 import { createProjections } from '../../../src/pods/volumes/payload/create-projections.ts'
 import { createCertificate } from '../../builders/create-certificate.ts'
-import { silentLogger } from '../../fakes/silent-logger.ts'
+import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { startSecuredApi } from '../api-server/start-secured-api.ts'
 import { createHttpsKubeClient } from './https-kube-client.ts'
 

@@ -13,7 +13,7 @@ import type { KubeletServerDeps, ServingCertificate } from '../../../src/serving
 import type { RequestLabels } from '../../../src/metrics/create-http-metrics.ts'
 import { SERVER_AUTH, createTestCertificate } from '../../builders/create-test-authority.ts'
 import type { TestCertificate } from '../../builders/create-test-authority.ts'
-import { silentLogger } from '../../fakes/silent-logger.ts'
+import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 
 export interface ServerUnderTest {
   readonly port: number

@@ -6,7 +6,7 @@ import { ImageCollector } from '../../../src/pods/images/collection/image-collec
 import { BUSYBOX_IMAGE, PAUSE_IMAGE } from '../../../src/standalone/images/node-images.ts'
 import { createOciArchive } from '../../../src/standalone/images/oci-archive.ts'
 import { FakeClock } from '../../fakes/fake-clock.ts'
-import { silentLogger } from '../../fakes/silent-logger.ts'
+import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { TestNode } from '../support/test-node.ts'
 import { testPod } from '../support/test-pod.ts'
 

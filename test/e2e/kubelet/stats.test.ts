@@ -12,7 +12,7 @@ import { computeSummary } from '../../../src/node/stats/reports/compute-summary.
 import { listProcesses } from '../../../src/node/stats/sampling/list-processes.ts'
 import { renderMetrics } from '../../../src/node/stats/reports/render-metrics.ts'
 import { StatsEngine } from '../../../src/node/stats/stats-engine.ts'
-import { silentLogger } from '../../fakes/silent-logger.ts'
+import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { parseExposition } from '../../fixtures/parse-exposition.ts'
 import { scripts, testContainer, testPod } from '../support/test-pod.ts'
 import { TestNode } from '../support/test-node.ts'

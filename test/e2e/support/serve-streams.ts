@@ -4,7 +4,7 @@ import { openLogDirectory } from '../../../src/system/directories/log-directory.
 import { makeFolder } from '../../../src/system/files/durable-file.ts'
 import { createContainerLogsRoute } from '../../../src/serving/endpoints/container-logs-route.ts'
 import { createStreamRoutes } from '../../../src/serving/endpoints/streams/stream-routes.ts'
-import { silentLogger } from '../../fakes/silent-logger.ts'
+import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { serveRoutes } from '../../fixtures/serve-routes.ts'
 import type { TestNode } from './test-node.ts'
 

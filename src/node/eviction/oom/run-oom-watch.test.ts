@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
-import { silentLogger } from '../../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import { runOomWatch } from './run-oom-watch.ts'
 
 const kill = (task: string, where: string) =>

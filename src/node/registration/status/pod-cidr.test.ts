@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
-import { silentLogger } from '../../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
 import type { CallErrorCode } from '../../../protocols/grpc/grpc-call-error.ts'
 import { PodCidr } from './pod-cidr.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { silentLogger } from '../../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import { parsePodUid } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { hashLogin } from './hash-login.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createPod } from '../../../../test/builders/create-pod.ts'
-import { silentLogger } from '../../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import { bindVolumePart } from './bind-volume-part.ts'
 import type { BindPartDeps } from './bind-volume-part.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createPod } from '../../../../test/builders/create-pod.ts'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
-import { silentLogger } from '../../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import { setVolumeGroup } from './set-volume-group.ts'
 
 const never = new AbortController().signal

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { FakeKubeCollection } from '../../../../test/fakes/fake-kube-collection.ts'
-import { silentLogger } from '../../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import { ServicesFollower } from './services-follower.ts'
 
 test('ServicesFollower lets those wait who need the services before the first list', async () => {

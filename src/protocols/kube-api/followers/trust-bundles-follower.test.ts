@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { FakeCertificatesApi } from '../../../../test/fakes/fake-certificates-api.ts'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
-import { silentLogger } from '../../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import { TaskGroup } from '../../../base/async/task-group.ts'
 import { TrustBundlesFollower } from './trust-bundles-follower.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
-import { silentLogger } from '../../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import { selfSigned } from '../../../../test/fixtures/self-signed.ts'
 import type { ProcessRequest, ProcessResult } from '../../../system/processes/run-process.ts'
 import type { PluginCall } from '../client-metrics.ts'

@@ -9,7 +9,7 @@ import { createContainer, createPod } from '../../../../test/builders/create-pod
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { startFakeStreamServer, switchedTo } from '../../../../test/fakes/fake-stream-server.ts'
 import type { FakeCommand } from '../../../../test/fakes/fake-stream-server.ts'
-import { silentLogger } from '../../../../test/fakes/silent-logger.ts'
+import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import { WebSocketClient } from '../../../../test/fakes/websocket-client.ts'
 import { serveRoutes } from '../../../../test/fixtures/serve-routes.ts'
 import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'

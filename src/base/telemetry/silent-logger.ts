@@ -1,6 +1,6 @@
-import type { Logger } from '../../src/base/telemetry/logger.ts'
+import type { Logger } from './logger.ts'
 
-/** A logger for tests that do not look at the log. */
+/** For commands, and tests, whose log is not read. */
 export const silentLogger: Logger = {
   error() {},
   warn() {},
