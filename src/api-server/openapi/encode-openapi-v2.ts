@@ -1,11 +1,10 @@
+import { ProtobufWriter } from '../../model/schema/protobuf/protobuf-writer.ts'
 import type { DocumentV2, OperationV2, SchemaV2 } from './openapi-v2.ts'
 
 /** How old clients ask for OpenAPI v2, and what it is called in the answer: the first is no media type that they could read. */
 export const ASKED_V2_TYPE = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 export const OPENAPI_V2_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 
-/** Everything in these messages has a length before it: texts and other messages. */
-const LENGTH_DELIMITED = 2
 const METHODS: Readonly<Record<string, number>> = { get: 2, put: 3, post: 4, delete: 5, patch: 8 }
 
 /** A document of OpenAPI v2 in Protocol Buffers; the numbers are those of its published messages. */
@@ -82,12 +81,7 @@ function text(number: number, value: string | undefined): Uint8Array {
 }
 
 function field(number: number, value: Uint8Array): Uint8Array {
-  return Buffer.concat([varint((number << 3) | LENGTH_DELIMITED), varint(value.length), value])
-}
-
-function varint(value: number): Uint8Array {
-  const bytes: number[] = []
-  let rest = value
-  for (; rest > 0x7f; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80)
-  return Uint8Array.from([...bytes, rest])
+  const writer = new ProtobufWriter()
+  writer.bytes(number, value)
+  return writer.finish()
 }
