@@ -16,7 +16,7 @@ import { createPlacement } from '../node/placement/create-placement.ts'
 import type { PlacementDeps } from '../node/placement/create-placement.ts'
 import type { HintProvider } from '../node/placement/hint-provider.ts'
 import type { PlacementPolicy } from '../node/placement/placement-policy.ts'
-import type { PlacementMetrics } from '../metrics/create-placement-metrics.ts'
+import type { PlacementMetrics } from '../metrics/placement-metrics.ts'
 
 export interface CreateNodePlacementDeps extends CreateCpusDeps, Omit<CreateMemoryDeps, 'nodes'> {
   readonly metrics: CreateCpusDeps['metrics'] & PlacementMetrics

@@ -5,7 +5,7 @@ import type { FeatureGates } from '../model/config/gates/feature-gates.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
 import type { Observer } from '../pods/observe/observer.ts'
 import type { PodWorkers } from '../pods/sync/pod-workers.ts'
-import type { NodeInfo } from '../metrics/add-node-metrics.ts'
+import type { NodeInfo } from '../metrics/node-metrics.ts'
 
 export interface NodeInfoDeps {
   readonly settings: Pick<Settings, 'nodeName' | 'gates'>

@@ -8,7 +8,7 @@ import { parsePrometheus } from '../../test/fixtures/parse-prometheus.ts'
 import type { ParsedMetric } from '../../test/fixtures/parse-prometheus.ts'
 import { createMetrics } from './create-metrics.ts'
 import type { AgentMetrics, MetricsSources } from './create-metrics.ts'
-import type { ProbeSeries } from './create-probe-metrics.ts'
+import type { ProbeSeries } from './probe-metrics.ts'
 
 const series: ProbeSeries = { namespace: 'shop', pod: 'web', podUid: 'u', container: 'main', type: 'liveness' }
 const request = { method: 'GET', path: 'pods', serverType: 'readwrite', longRunning: false } as const

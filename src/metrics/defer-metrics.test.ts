@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
 import { test } from 'node:test'
 import type { AgentMetrics } from './create-metrics.ts'
-import type { ProbeSeries } from './create-probe-metrics.ts'
+import type { ProbeSeries } from './probe-metrics.ts'
 import { deferMetrics } from './defer-metrics.ts'
 
 const series: ProbeSeries = { namespace: 'n', pod: 'p', podUid: 'u', container: 'c', type: 'liveness' }

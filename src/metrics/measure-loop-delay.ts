@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { LoopDelay } from './add-process-metrics.ts'
+import type { LoopDelay } from './process-metrics.ts'
 
 // Coarse, so that measuring does not itself wake the process often.
 const RESOLUTION_MS = 50

@@ -1,4 +1,4 @@
-import type { ImageMetrics } from '../../src/metrics/create-image-metrics.ts'
+import type { ImageMetrics } from '../../src/metrics/image-metrics.ts'
 
 /** Writes down what is counted of images. */
 export function countImages(): { readonly metrics: ImageMetrics; readonly counted: string[] } {

@@ -22,7 +22,7 @@ import { DRA_STATE_FILE } from './dra-state-file.ts'
 import { PodClaims } from './pod-claims.ts'
 import { SliceWipes } from './slice-wipes.ts'
 import { watchDeviceHealth } from './watch-device-health.ts'
-import type { DraMetrics } from '../../metrics/create-dra-metrics.ts'
+import type { DraMetrics } from '../../metrics/driver-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 
 export interface CreateDraDeps {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { Container } from '../../model/generated/core-v1.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
-import type { PlacementMetrics } from '../../metrics/create-placement-metrics.ts'
+import type { PlacementMetrics } from '../../metrics/placement-metrics.ts'
 import { computeAffinity, isAdmitted } from './compute-affinity.ts'
 import type { HintProvider, PlacementAffinity, PlacementHints, PlacementRejection } from './hint-provider.ts'
 import type { PlacementPolicy } from './placement-policy.ts'

@@ -3,7 +3,7 @@ import type { createPodFiles } from '../../system/directories/pod-files.ts'
 import { isPodUid } from '../../model/pod/pod.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { ExitJournal } from '../sync/exit-journal.ts'
-import type { VolumeMetrics } from '../../metrics/create-volume-metrics.ts'
+import type { VolumeMetrics } from '../../metrics/volume-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { Volumes } from '../volumes/volumes.ts'
 

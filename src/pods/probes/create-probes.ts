@@ -6,7 +6,7 @@ import type { ProbeDeps, ProbeIdentity, ProbeNotes } from './probe-deps.ts'
 import { runProbe } from './run-probe.ts'
 import type { RunProbeDeps } from './run-probe.ts'
 import type { AgentMetrics } from '../../metrics/create-metrics.ts'
-import type { ProbeSeries } from '../../metrics/create-probe-metrics.ts'
+import type { ProbeSeries } from '../../metrics/probe-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
 

@@ -1,5 +1,5 @@
 import type { Pod } from '../../model/pod/pod.ts'
-import type { VolumeMetrics } from '../../metrics/create-volume-metrics.ts'
+import type { VolumeMetrics } from '../../metrics/volume-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
 import type { PodVolume, PodVolumeDeps } from './pod-volume.ts'

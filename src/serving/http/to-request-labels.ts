@@ -1,4 +1,4 @@
-import type { RequestLabels } from '../../metrics/create-http-metrics.ts'
+import type { RequestLabels } from '../../metrics/serving-metrics.ts'
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 const LONG_RUNNING = new Set(['exec', 'attach', 'debug'])

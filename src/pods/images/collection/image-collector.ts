@@ -5,7 +5,7 @@ import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { NodeEvents } from '../../../model/events/node-events.ts'
 import { computeBytesToFree, computeExpired, computeRemovable, computeUsagePercent } from './compute-image-garbage.ts'
 import type { GarbagePolicy, KnownImage } from './compute-image-garbage.ts'
-import type { ImageMetrics } from '../../../metrics/create-image-metrics.ts'
+import type { ImageMetrics } from '../../../metrics/image-metrics.ts'
 import { ImageUses } from './image-uses.ts'
 import type { ImageUsesDeps } from './image-uses.ts'
 
