@@ -1,6 +1,6 @@
 import type { Clock } from '../base/async/clock.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
-import type { TracingMetrics } from '../metrics/create-tracing-metrics.ts'
+import type { TracingMetrics } from '../metrics/api-client-metrics.ts'
 import type { Logger } from '../base/telemetry/logger.ts'
 import type { Tracing } from '../protocols/tracing/create-tracing.ts'
 

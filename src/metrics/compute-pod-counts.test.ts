@@ -5,7 +5,7 @@ import type { ObservedPod } from '../model/pod/observed-pod.ts'
 import { parsePodUid } from '../model/pod/pod.ts'
 import { computePodCounts } from './compute-pod-counts.ts'
 
-test('computePodCounts() tells apart what is wanted, what runs and what is being worked on', () => {
+test('computePodCounts() counts desired, running and worked-on pods apart', () => {
   const create = (uid: string, annotations: Readonly<Record<string, string>>, ephemeral = 0) =>
     createPod({
       metadata: { uid: parsePodUid(uid), annotations },

@@ -8,7 +8,7 @@ export interface WantedPod {
   readonly status: { readonly phase?: string | undefined }
 }
 
-/** A pod that somebody looks after. */
+/** A pod that has a worker. */
 export interface WorkedPod {
   readonly uid: string
   readonly state: 'waiting' | 'syncing' | 'terminating' | 'terminated' | 'gone'

@@ -161,7 +161,7 @@ test('createMetrics() counts the calls to the runtime, and apart from them those
   )
 })
 
-test('createMetrics() tells how far apart the looks at the runtime are, and when the last was', async () => {
+test('createMetrics() shows how far apart relists are, and when the last one was', async () => {
   const metrics = create()
   metrics.relist(0.1, 10_000)
   metrics.relist(0.1, 12_000)
@@ -187,7 +187,7 @@ test('createMetrics() counts the runs of probes, times those that did not fail, 
   assert.deepEqual(await lines(), [])
 })
 
-test('createMetrics() tells what claims take as long as they are there', async () => {
+test('createMetrics() shows the usage of claims for as long as they exist', async () => {
   let claims = [{ namespace: 'shop', claim: 'data', ...claim }]
   const metrics = create({ claimUsages: () => claims })
   const labels = '{namespace="shop",persistentvolumeclaim="data"}'
@@ -256,7 +256,7 @@ test('createMetrics() reads what is true of the node when it is asked', async ()
   assert.match(build, /git_version="v1.36.4",go_version="nodev\d+.*",major="1",minor="36",platform="linux\//)
 })
 
-test('createMetrics() tells what the process uses; its processor time only ever grows', async (t) => {
+test('createMetrics() shows what the process uses; its processor time only ever grows', async (t) => {
   // One resource at least, whatever the standard streams of this process are.
   const timer = setInterval(() => {}, 60_000)
   t.after(() => clearInterval(timer))
@@ -309,7 +309,7 @@ test('createMetrics() counts what is done with volumes', async () => {
   ])
 })
 
-test('createMetrics() counts requests, and forgets health checks when told to', async () => {
+test('createMetrics() counts requests, and forgets health checks when reset', async () => {
   const metrics = create()
   metrics.requestStarted(request)
   const labels = '{long_running="false",method="GET",path="pods",server_type="readwrite"}'

@@ -10,7 +10,7 @@ export interface ImageMetrics {
   }): void
   /** An image was pulled. */
   imagePulled(sizeBytes: number, seconds: number): void
-  /** An image that nobody uses was removed: because it is old, or for its room. */
+  /** An unused image was removed: because it is old, or for its room. */
   imageCollected(reason: 'age' | 'space'): void
   /** Whether a pod may use an image that is there was found out: by the policy, by a record of its pull, or not at all. */
   imageChecked(result: 'credentialPolicyAllowed' | 'credentialRecordFound' | 'mustAuthenticate'): void

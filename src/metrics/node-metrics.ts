@@ -30,8 +30,8 @@ export function addNodeMetrics(set: MetricSet, info: NodeInfo): void {
   set.read({ name: 'kubelet_node_name', help: 'The name of this node.', labels: ['node'] }, () => [
     { labels: { node }, value: 1 },
   ])
-  // The name for reading cgroup files, in place of asking the runtime for figures.
-  set.read({ name: 'kubelet_metrics_provider', help: 'Where figures of pods come from.', labels: ['provider'] }, () => [
+  // The name for reading cgroup files instead of asking the runtime for stats.
+  set.read({ name: 'kubelet_metrics_provider', help: 'Where stats of pods come from.', labels: ['provider'] }, () => [
     { labels: { provider: 'cadvisor' }, value: 1 },
   ])
   const version = info.cgroupVersion
@@ -71,7 +71,7 @@ function addPodCounts(set: MetricSet, count: () => PodCounts): void {
   set.read(
     {
       name: 'kubelet_working_pods',
-      help: 'Pods that somebody looks after, by what is done with them.',
+      help: 'Pods that have a worker, by what it does.',
       labels: ['config', 'lifecycle', 'static'],
     },
     () => count().working.map(({ count: value, ...labels }) => ({ labels, value })),
@@ -94,4 +94,78 @@ function addLifetimes(set: MetricSet, { certificates, now }: NodeInfo): void {
     'How long the serving certificate is still valid.',
     () => certificates().server,
   )
+}
+
+/** What is timed of the way of a new node into its cluster. */
+export interface StartupMetrics {
+  nodeStartup(step: keyof typeof STEPS, seconds: number): void
+}
+
+const STEPS = {
+  pre_kubelet: ['pre_kubelet_', 'From the start of the machine to that of the agent.'],
+  pre_registration: ['pre_registration_', 'From the start of the agent to its first try to make the Node object.'],
+  registration: ['registration_', 'From the first try to make the Node object until it was there.'],
+  post_registration: ['post_registration_', 'From the making of the Node object until it was ready.'],
+  whole: ['', 'From the start of the machine until the node was ready.'],
+} as const
+
+export function createStartupMetrics(set: MetricSet): StartupMetrics {
+  const toGauge = ([part, help]: readonly [string, string]) =>
+    set.gauge({ name: `kubelet_node_startup_${part}duration_seconds`, help })
+  const gauges = new Map(Object.entries(STEPS).map(([step, names]) => [step, toGauge(names)]))
+  return { nodeStartup: (step, seconds) => gauges.get(step)?.set(seconds) }
+}
+
+/** When the last graceful shutdown of the node was; seconds since the epoch, 0 for none. */
+export interface ShutdownMetrics {
+  shutdownStarted(seconds: number): void
+  shutdownEnded(seconds: number): void
+}
+
+export function createShutdownMetrics(set: MetricSet): ShutdownMetrics {
+  const started = set.gauge({
+    name: 'kubelet_graceful_shutdown_start_time_seconds',
+    help: 'When the last graceful shutdown of the node began, since the epoch.',
+  })
+  const ended = set.gauge({
+    name: 'kubelet_graceful_shutdown_end_time_seconds',
+    help: 'When the last graceful shutdown of the node ended, since the epoch.',
+  })
+  return { shutdownStarted: (seconds) => started.set(seconds), shutdownEnded: (seconds) => ended.set(seconds) }
+}
+
+/** What is counted of evictions. */
+export interface EvictionMetrics {
+  /** A pod was evicted for the sake of this signal, or for a limit of its own. */
+  eviction(signal: string): void
+  /** An eviction was decided by stats of this age. */
+  evictionStatsAge(signal: string, seconds: number): void
+}
+
+export function createEvictionMetrics(set: MetricSet): EvictionMetrics {
+  const labels = ['eviction_signal'] as const
+  const total = set.counter({ name: 'kubelet_evictions', help: 'Pods that were evicted, by what was short.', labels })
+  const age = set.histogram({
+    name: 'kubelet_eviction_stats_age_seconds',
+    help: 'How old the stats were that pods were evicted by.',
+    labels,
+  })
+  return {
+    eviction: (signal) => total.inc({ eviction_signal: signal }),
+    evictionStatsAge: (signal, seconds) => age.observe({ eviction_signal: signal }, seconds),
+  }
+}
+
+/** What is timed of cgroups. */
+export interface CgroupMetrics {
+  cgroupWork(operation: 'create' | 'update' | 'destroy', seconds: number): void
+}
+
+export function createCgroupMetrics(set: MetricSet): CgroupMetrics {
+  const durations = set.histogram({
+    name: 'kubelet_cgroup_manager_duration_seconds',
+    help: 'How long it takes to make, change or remove a cgroup.',
+    labels: ['operation_type'],
+  })
+  return { cgroupWork: (operation, seconds) => durations.observe({ operation_type: operation }, seconds) }
 }

@@ -1,5 +1,4 @@
-import { CONTAINER_TYPES } from './container-types.ts'
-import { computeRejectionLabel } from './compute-rejection-label.ts'
+import { CONTAINER_TYPES } from './start-metrics.ts'
 import type { MetricSet } from '../base/telemetry/metric-set.ts'
 
 /** One try to make a sandbox. */
@@ -18,7 +17,7 @@ export interface PodLifeMetrics {
   podRejected(reason: string): void
   /** A pod was taken away and came back while it was still ending. */
   podRestarted(isStatic: boolean): void
-  /** The runtime has a pod that nobody knows. */
+  /** The runtime has a pod that is not known. */
   podOrphaned(): void
   /** A container was seen to have ended. */
   containerEnded(kind: keyof typeof CONTAINER_TYPES, end: { readonly exitCode: number; readonly reason: string }): void
@@ -37,7 +36,7 @@ export function createPodLifeMetrics(set: MetricSet): PodLifeMetrics {
   const restarts = counter('restarted_pods_total', 'Pods that were taken away and came back with the same UID.', [
     'static',
   ])
-  const orphans = counter('orphaned_runtime_pods_total', 'Pods of the runtime that nobody knew.')
+  const orphans = counter('orphaned_runtime_pods_total', 'Pods of the runtime that were not known.')
   const ends = counter('terminated_containers_total', 'Containers that ended, by kind, exit code and reason.', [
     'container_type',
     'exit_code',
@@ -50,7 +49,7 @@ export function createPodLifeMetrics(set: MetricSet): PodLifeMetrics {
   ])
   return {
     ...createSandboxMetrics(set),
-    podRejected: (reason) => rejections.inc({ reason: computeRejectionLabel(reason) }),
+    podRejected: (reason) => rejections.inc({ reason: toRejectionLabel(reason) }),
     podRestarted: (isStatic) => restarts.inc({ static: isStatic ? 'true' : '' }),
     podOrphaned: () => orphans.inc(),
     containerEnded: (kind, { exitCode, reason }) =>
@@ -95,4 +94,34 @@ function createSandboxMetrics(set: MetricSet): Pick<PodLifeMetrics, 'sandboxStar
       failedRuns.inc({ runtime_handler: handler })
     },
   }
+}
+
+/** Reasons for which pods are rejected, as far as all nodes have them. */
+const KNOWN_REASONS: ReadonlySet<string> = new Set([
+  'AppArmor',
+  'PodOSSelectorNodeLabelDoesNotMatch',
+  'PodOSNotSupported',
+  'InvalidNodeInfo',
+  'InitContainerRestartPolicyForbidden',
+  'SupplementalGroupsPolicyNotSupported',
+  'UnexpectedAdmissionError',
+  'UnknownReason',
+  'UnexpectedPredicateFailureType',
+  'OutOfcpu',
+  'OutOfmemory',
+  'OutOfephemeral-storage',
+  'OutOfpods',
+  'PodLevelResourcesNotSupported',
+  'PodFeatureUnsupported',
+  'Evicted',
+  'SysctlForbidden',
+  'TopologyAffinityError',
+  'NodeShutdown',
+  'VolumeAttachmentLimitExceeded',
+])
+
+/** The label of a reason. Labels are a closed set: names of extended resources and of whatever is to come are not among them. */
+function toRejectionLabel(reason: string): string {
+  if (KNOWN_REASONS.has(reason)) return reason
+  return reason.startsWith('OutOf') ? 'OutOfExtendedResources' : 'Other'
 }

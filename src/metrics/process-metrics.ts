@@ -56,3 +56,76 @@ export function addStartTime(set: MetricSet, startedAt: number): void {
   const help = 'When the agent started, in seconds since the epoch.'
   set.readOne({ name: 'process_start_time_seconds', help }, () => startedAt / 1000)
 }
+
+const BUILD_LABELS = [
+  'build_date',
+  'compiler',
+  'git_commit',
+  'git_tree_state',
+  'git_version',
+  'go_version',
+  'major',
+  'minor',
+  'platform',
+] as const
+
+/** Which version this is, and how many metrics it has. */
+export function addBuildMetrics(set: MetricSet, version: string): void {
+  const [, major = '', minor = ''] = /^v?(\d+)\.(\d+)/.exec(version) ?? []
+  set.read(
+    { name: 'kubernetes_build_info', help: 'The version of the agent.', stability: 'BETA', labels: BUILD_LABELS },
+    () => [
+      {
+        labels: {
+          build_date: '',
+          compiler: 'node',
+          git_commit: '',
+          git_tree_state: '',
+          git_version: version,
+          go_version: `node${process.version}`,
+          major,
+          minor,
+          platform: `linux/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+        },
+        value: 1,
+      },
+    ],
+  )
+  set.read(
+    {
+      name: 'version_info',
+      help: 'The version of the agent and the one it behaves like.',
+      labels: ['binary', 'component', 'emulation', 'min_compat'],
+    },
+    () => {
+      const short = `${major}.${minor}`
+      return [{ labels: { binary: short, component: 'kube', emulation: short, min_compat: short }, value: 1 }]
+    },
+  )
+}
+
+/** How many metrics there are. None is ever hidden or switched off: both belong to metrics that are on their way out, and there are none. */
+export function addRegistryMetrics(set: MetricSet, all: readonly MetricSet[]): void {
+  set.readCounters(
+    {
+      name: 'registered_metrics_total',
+      help: 'Metrics by stability.',
+      stability: 'BETA',
+      labels: ['deprecated_version', 'stability_level'],
+    },
+    () => {
+      const counts = new Map<string, number>()
+      for (const { stabilities } of all)
+        for (const [level, count] of stabilities) counts.set(level, (counts.get(level) ?? 0) + count)
+      return [...counts].map(([level, value]) => ({
+        labels: { deprecated_version: '', stability_level: level },
+        value,
+      }))
+    },
+  )
+  for (const [name, help] of [
+    ['hidden_metrics_total', 'Metrics that are hidden.'],
+    ['disabled_metrics_total', 'Metrics that are switched off.'],
+  ] as const)
+    set.readCounter({ name, help, stability: 'BETA' }, () => 0)
+}

@@ -1,4 +1,3 @@
-import { CONTAINER_TYPES } from './container-types.ts'
 import type { MetricSet } from '../base/telemetry/metric-set.ts'
 
 /** How long it took from the making of a pod until the API knew that it runs. */
@@ -91,7 +90,7 @@ function createWorkDurations(set: MetricSet): Pick<StartMetrics, 'podSeen' | 'po
   })
   const workers = set.histogram({
     name: 'kubelet_pod_worker_start_duration_seconds',
-    help: 'From the first sight of a pod until somebody looks after it.',
+    help: 'From the first sight of a pod until it has a worker.',
   })
   return {
     podSeen: (count) => containers.observe(count),
@@ -99,3 +98,10 @@ function createWorkDurations(set: MetricSet): Pick<StartMetrics, 'podSeen' | 'po
     podWorkerStart: (seconds) => workers.observe(seconds),
   }
 }
+
+/** What metrics call the kinds of containers. */
+export const CONTAINER_TYPES = {
+  init: 'init_container',
+  regular: 'container',
+  ephemeral: 'ephemeral_container',
+} as const

@@ -10,7 +10,7 @@ import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folde
 import { ShutdownError } from '../../base/async/abort-errors.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import { DraDrivers } from './dra-drivers.ts'
-import type { DriverCall } from '../../metrics/driver-call.ts'
+import type { DriverCall } from '../../metrics/driver-metrics.ts'
 
 const never = new AbortController().signal
 const claim = { namespace: 'shop', uid: 'c-1', name: 'gpu' }

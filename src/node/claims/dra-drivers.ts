@@ -4,7 +4,7 @@ import type { TaskGroup } from '../../base/async/task-group.ts'
 import { runConnectionWatch } from '../../protocols/grpc/grpc-connection.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { DRA_VERSIONS, DraPlugin } from './dra-plugin.ts'
-import type { DriverCall } from '../../metrics/driver-call.ts'
+import type { DriverCall } from '../../metrics/driver-metrics.ts'
 import type { DraVersion } from './dra-plugin.ts'
 
 /** A plugin as it presented itself. */

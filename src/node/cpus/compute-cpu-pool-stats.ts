@@ -1,4 +1,4 @@
-import type { CpuPoolStats } from '../../metrics/create-cpu-metrics.ts'
+import type { CpuPoolStats } from '../../metrics/placement-metrics.ts'
 import type { CpuPolicy } from './cpu-policy.ts'
 import { assignedCpus } from './cpu-state.ts'
 import type { CpuState } from './cpu-state.ts'

@@ -1,6 +1,6 @@
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
-import type { CpuPoolStats } from '../../metrics/create-cpu-metrics.ts'
+import type { CpuPoolStats } from '../../metrics/placement-metrics.ts'
 import type { HintProvider } from '../placement/hint-provider.ts'
 
 /** The one who knows which container may run on which CPU, as callers see it. */

@@ -1,6 +1,6 @@
 import { Wakeup } from '../../base/async/wakeup.ts'
 import type { CpuSet } from '../../model/resources/cpu-set.ts'
-import type { CpuPoolStats } from '../../metrics/create-cpu-metrics.ts'
+import type { CpuPoolStats } from '../../metrics/placement-metrics.ts'
 import type { PlacementHints } from '../placement/hint-provider.ts'
 import { formatCpuStateFile } from './cpu-state-file.ts'
 import { CpusetKeeper } from './cpuset-keeper.ts'

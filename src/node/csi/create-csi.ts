@@ -4,7 +4,7 @@ import type { CsiDriverObjects } from '../../protocols/csi/csi-driver-objects.ts
 import type { CsiDriverFollowerDeps } from './csi-driver-follower.ts'
 import { CsiDriverRegistry } from './csi-driver-registry.ts'
 import type { CsiDrivers } from '../../protocols/csi/csi-drivers.ts'
-import type { DriverCall } from '../../metrics/driver-call.ts'
+import type { DriverCall } from '../../metrics/driver-metrics.ts'
 import type { CsiNodeObjects } from './csi-node-objects.ts'
 import type { CsiPluginHandlerDeps } from './csi-plugin-handler.ts'
 import { noCsiDriverObjects } from '../../protocols/csi/no-csi-driver-objects.ts'

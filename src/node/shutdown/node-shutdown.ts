@@ -1,7 +1,7 @@
 import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
-import type { ShutdownMetrics } from '../../metrics/create-shutdown-metrics.ts'
+import type { ShutdownMetrics } from '../../metrics/node-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { NodeEvents } from '../../model/events/node-events.ts'
 import { computeShutdownGroups } from './compute-shutdown-groups.ts'

@@ -12,7 +12,7 @@ import { until } from '../../../test/fakes/until.ts'
 import { ShutdownError } from '../../base/async/abort-errors.ts'
 import { createCsiDriver } from './create-csi-driver.ts'
 import { CsiNodeClient } from './csi-node-client.ts'
-import type { DriverCall } from '../../metrics/driver-call.ts'
+import type { DriverCall } from '../../metrics/driver-metrics.ts'
 import type { CsiDriver } from './csi-drivers.ts'
 
 const never = new AbortController().signal

@@ -3,7 +3,7 @@ import { callDriver } from '../grpc/call-driver.ts'
 import type { GrpcCallError } from '../grpc/grpc-call-error.ts'
 import { GrpcChannel } from '../grpc/grpc-channel.ts'
 import { toGrpcMethod } from '../grpc/grpc-method.ts'
-import type { DriverCall } from '../../metrics/driver-call.ts'
+import type { DriverCall } from '../../metrics/driver-metrics.ts'
 import { CsiCallError } from './csi-call-error.ts'
 import { NodeDefinition } from './generated/csi-v1.ts'
 

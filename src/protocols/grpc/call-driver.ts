@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/async/clock.ts'
-import type { DriverCall } from '../../metrics/driver-call.ts'
+import type { DriverCall } from '../../metrics/driver-metrics.ts'
 import { GrpcCallError } from './grpc-call-error.ts'
 import type { GrpcChannel } from './grpc-channel.ts'
 import type { GrpcMethod } from './grpc-method.ts'

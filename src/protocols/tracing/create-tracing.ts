@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../base/async/clock.ts'
-import type { TracingMetrics } from '../../metrics/create-tracing-metrics.ts'
+import type { TracingMetrics } from '../../metrics/api-client-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { SpanAttributes, Tracer } from '../../base/telemetry/tracer.ts'
 import { OtlpClient } from './otlp-client.ts'

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
-import type { TracingMetrics } from '../../metrics/create-tracing-metrics.ts'
+import type { TracingMetrics } from '../../metrics/api-client-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { FinishedSpan } from './finished-span.ts'
 

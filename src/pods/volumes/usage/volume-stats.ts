@@ -7,7 +7,7 @@ import type { FileSystemUsage } from '../../../system/files/file-usage.ts'
 import type { GuardedFiles } from '../../../system/guarded/guarded-files.ts'
 import type { AgentMetrics } from '../../../metrics/create-metrics.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
-import type { ClaimUsage } from '../../../metrics/add-claim-metrics.ts'
+import type { ClaimUsage } from '../../../metrics/volume-metrics.ts'
 import type { DriverUsage, MountedVolume, VolumeDriver } from '../mounted-volume.ts'
 import type { VolumeProjects } from './volume-projects.ts'
 
