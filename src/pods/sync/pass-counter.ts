@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { Tracer } from '../../base/telemetry/tracer.ts'
-import type { StartMetrics } from '../../metrics/create-start-metrics.ts'
+import type { StartMetrics } from '../../metrics/start-metrics.ts'
 import { CONFIG_SEEN_ANNOTATION } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { PodIdentity } from './pod-life.ts'

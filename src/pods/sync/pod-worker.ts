@@ -1,7 +1,7 @@
 import { AbortScope } from '../../base/async/abort-scope.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
 import type { Tracer } from '../../base/telemetry/tracer.ts'
-import type { StartMetrics } from '../../metrics/create-start-metrics.ts'
+import type { StartMetrics } from '../../metrics/start-metrics.ts'
 import type { PodStatus } from '../../model/generated/core-v1.ts'
 import { isStaticPod } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'

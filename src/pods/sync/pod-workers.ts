@@ -1,7 +1,7 @@
 import { NODE_SHUTDOWN as REFUSED_FOR_SHUTDOWN } from '../admission/compute-admission.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
 import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
-import type { PodLifeMetrics } from '../../metrics/create-pod-metrics.ts'
+import type { PodLifeMetrics } from '../../metrics/pod-life-metrics.ts'
 import type { PodStatus } from '../../model/generated/core-v1.ts'
 import { hasRunningParts } from '../../model/pod/observed-pod.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/async/clock.ts'
-import type { PodLifeMetrics } from '../../metrics/create-pod-metrics.ts'
+import type { PodLifeMetrics } from '../../metrics/pod-life-metrics.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
 import type { Rejection } from '../admission/rejection.ts'
 import { RUNTIME_CAPABILITIES, unsupportedFields } from '../containers/unsupported-fields.ts'

@@ -5,7 +5,7 @@ import { containerFieldPath, containerKind } from '../../../model/pod/pod-contai
 import { HookError } from './hook-error.ts'
 import type { HookRequest } from './hook-request.ts'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
-import type { PodLifeMetrics } from '../../../metrics/create-pod-metrics.ts'
+import type { PodLifeMetrics } from '../../../metrics/pod-life-metrics.ts'
 import type { PodEvents } from '../../../model/events/pod-events.ts'
 import type { httpGet } from '../../../protocols/http/http-get.ts'
 

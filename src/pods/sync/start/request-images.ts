@@ -4,7 +4,7 @@ import type { KindedContainer } from '../../../model/pod/pod-containers.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { StartError } from '../../../model/pod/start-error.ts'
 import type { Clock } from '../../../base/async/clock.ts'
-import type { ImageMetrics } from '../../../metrics/create-image-metrics.ts'
+import type { ImageMetrics } from '../../../metrics/image-metrics.ts'
 import type { PodEvents } from '../../../model/events/pod-events.ts'
 import type { ImageVolumeSource } from '../../../model/generated/core-v1.ts'
 

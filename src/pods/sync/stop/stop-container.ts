@@ -8,7 +8,7 @@ import type { Grace } from './grace.ts'
 import { HookError } from '../hooks/hook-error.ts'
 import { runHook } from '../hooks/run-hook.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
-import type { PodLifeMetrics } from '../../../metrics/create-pod-metrics.ts'
+import type { PodLifeMetrics } from '../../../metrics/pod-life-metrics.ts'
 import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
 import type { HookDeps } from '../hooks/run-hook.ts'
 
