@@ -61,18 +61,18 @@ async function checkNothingTwice({ node }: MortalNode, name: string): Promise<vo
 async function checkNothingLeft({ node }: MortalNode, pod: Pod, name: string): Promise<void> {
   const { namespace, name: podName, uid } = pod.metadata
   const labelSelector = { 'io.kubernetes.pod.name': podName }
-  const left = async () => {
-    const containers = (await node.containers(name)).length
-    const sandboxes = (await node.runtime.listPodSandbox({ filter: { labelSelector } }, never)).items.length
-    const folders = [`${node.podLogs}/${namespace}_${podName}_${uid}`, `${node.agent.rootDir}/pods/${uid}`]
-    return { containers, sandboxes, folders: folders.filter((folder) => existsSync(folder)) }
-  }
-  const none = JSON.stringify({ containers: 0, sandboxes: 0, folders: [] })
-  const context = async () => JSON.stringify(await left())
-  await waitFor(`nothing of "${name}" to be left`, async () => JSON.stringify(await left()) === none, {
-    ms: PATIENCE_MS,
-    context,
-  })
+  const folders = [`${node.podLogs}/${namespace}_${podName}_${uid}`, `${node.agent.rootDir}/pods/${uid}`]
+  const leftFolders = () => folders.filter((folder) => existsSync(folder))
+  const leftInRuntime = async () => [
+    ...(await node.containers(name)).map(({ id }) => id),
+    ...(await node.runtime.listPodSandbox({ filter: { labelSelector } }, never)).items.map(({ id }) => id),
+  ]
+  await waitFor(
+    `nothing of "${name}" to be left`,
+    // Many wait at once: while there are folders, the runtime need not be asked.
+    async () => leftFolders().length === 0 && (await leftInRuntime()).length === 0,
+    { ms: PATIENCE_MS, context: async () => JSON.stringify([...leftFolders(), ...(await leftInRuntime())]) },
+  )
 }
 
 /** Leads a pod from its manifest to where nothing of it is left, and looks at it on the way. */

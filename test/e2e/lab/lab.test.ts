@@ -47,6 +47,7 @@ describe('startLab()', () => {
       assert.notEqual(namespace, await readlink('/proc/self/ns/net'))
       assert.ok((await readFile(`/proc/${pid}/cgroup`, 'utf8')).includes(`${lab.cgroupRoot}/one`))
       assert.match((await lab.runInside(['ip', 'link', 'show', 'lo'])).stdout, /LOWER_UP/)
+      assert.equal((await lab.runInside(['sh', '-c', 'uname -n; umask'])).stdout, 'lab-machine\n0022\n')
       assert.notDeepEqual(await remains(lab, namespace), [])
     }
     assert.deepEqual(await remains(lab, namespace), [])

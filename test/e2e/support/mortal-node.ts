@@ -10,6 +10,7 @@ import { TestNode } from './test-node.ts'
 import { waitFor } from './wait-for.ts'
 
 const PATIENCE_MS = 200_000
+const POLL_MS = 100
 // An agent starts as many pods at once as there are CPUs: with few, a kill hits few.
 const CPUS = '0-15'
 
@@ -97,7 +98,7 @@ export class MortalNode implements AsyncDisposable {
   async #watchPods(): Promise<void> {
     while (!this.#stopping) {
       this.#pods = await this.node.agent.pods().catch(() => this.#pods)
-      await sleep(50)
+      await sleep(POLL_MS)
     }
   }
 
