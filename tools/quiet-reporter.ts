@@ -7,8 +7,9 @@ export default async function* quietReporter(source: AsyncIterable<TestEvent>): 
   for await (const event of source) {
     switch (event.type) {
       case 'test:fail': {
-        if (event.data.details.type === 'suite') break
-        const { error } = event.data.details
+        const { type, error } = event.data.details
+        // A suite fails with its tests, which speak for themselves, or in a hook.
+        if (type === 'suite' && 'failureType' in error && error.failureType === 'subtestsFailed') break
         yield `not ok  ${relative('.', event.data.file ?? '?')}: ${event.data.name}\n${inspect(error.cause ?? error)}\n`
         break
       }

@@ -31,6 +31,13 @@ function limitsOf(name: string): typeof GENEROUS {
   return name === 'does not end' ? { ...GENEROUS, deadlineMs: 1000 } : GENEROUS
 }
 
+// Of all that fails then, only the error of the hook says why.
+const BAD_HOOK = `import { before, describe } from 'node:test'
+describe('suite', () => {
+  before(() => { throw new Error('planted in a hook') })
+  ${GOOD}
+})`
+
 describe('test files', { concurrency: 2 }, () => {
   const run = async (texts: readonly string[], limits = GENEROUS) => {
     const folder = mkdtempSync(join(tmpdir(), 'deckhand-runner-'))
@@ -57,6 +64,13 @@ describe('test files', { concurrency: 2 }, () => {
       else assert.match(result.trouble ?? '', trouble)
     })
   }
+
+  test('tell what went wrong in a hook', async () => {
+    const { report, passed, trouble = '' } = await run([BAD_HOOK])
+    assert.equal(passed, 0)
+    assert.match(trouble, /^a test failed/)
+    assert.match(report, /^not ok .*: suite\nError: planted in a hook$/m)
+  })
 
   test('tell what failed, and how many tests of each passed', async () => {
     const { report, passed, failed } = await run([GOOD, `${GOOD}\ntest('bad', () => { throw new Error('planted') })`])

@@ -58,11 +58,13 @@ async function isPause(child: number): Promise<boolean> {
 /** One shell does it all: a process for each of these takes longer than what it does. */
 async function furnish(inside: number): Promise<void> {
   const settings = await coverKernelSettings()
+  await writeFile(`${folder}/hosts`, '127.0.0.1 localhost\n::1 localhost\n127.0.1.1 lab-machine\n')
   const script = [
     'set -e',
     'ip link set lo up',
-    // The machine's own name may be none that a node can have.
+    // The machine's own name may be none that a node can have; this one is found without asking a name server.
     'echo lab-machine > /proc/sys/kernel/hostname',
+    `mount --bind '${folder}/hosts' /etc/hosts`,
     // As on a normal host, so that mount propagation into containers can be tested; the peers are this namespace's own.
     'mount --make-rshared /',
     // Names of pod networks, sockets of shims, locks of iptables: nothing of it on the host's.
