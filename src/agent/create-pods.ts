@@ -213,6 +213,7 @@ export async function createPods(deps: CreatePodsDeps, group: TaskGroup) {
     events,
     workers: () => workers,
     admit: (pod) => admission.admitResize(pod),
+    declaredFeatures: deps.ownNode.declaredFeatures,
   })
   group.run('resizes', (s) => resizes.run(s))
   const workers = new PodWorkers(

@@ -18,6 +18,7 @@ export interface CreateResizingDeps {
   readonly node: NodeSettings
   readonly workers: () => Pick<PodWorkers, 'desired' | 'wake'>
   readonly admit: (pod: Pod) => Rejection | undefined
+  readonly declaredFeatures: readonly string[] | undefined
   readonly metrics: AgentMetrics
   readonly events: PodEvents
   readonly clock: Clock

@@ -267,6 +267,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const scope = options.resizeScope ?? { initContainers: true, podLevel: true }
   const allocations = await PodAllocations.load({ files: world.stateFiles, scope, log })
   const resizes = new PodResizes({
+    declaredFeatures: undefined,
     allocations,
     rules: {
       scope,

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { admitChange } from '../auth/admit-change.ts'
+import { admitDeclaredFeatures } from '../auth/admit-declared-features.ts'
 import { createAuthenticator } from '../auth/create-authenticator.ts'
 import type { Authenticator } from '../auth/create-authenticator.ts'
 import { createReviewers } from '../auth/create-reviewers.ts'
@@ -73,7 +74,11 @@ export async function createParts(deps: PartsDeps, pki: Pki, store: ObjectStore)
     metrics: new ResourceMetrics({ backends, clock }),
     serviceRange,
     reviewers: createReviewers(authenticator, objects),
-    admit: (user, change, view) => admitChange(user, change, { objects: createObjectReader(view), mirrorsMayRefer }),
+    admit: (user, change, view) => {
+      const objects = createObjectReader(view)
+      admitChange(user, change, { objects, mirrorsMayRefer })
+      admitDeclaredFeatures(change, objects)
+    },
   }
   const infoFor = (user: RequestUser) => changeInfo(apiDeps, user)
   const api = createApi(apiDeps)

@@ -1,4 +1,5 @@
 import type { Pod } from '../../model/pod/pod.ts'
+import { featuresToRun } from '../../model/resources/required-features.ts'
 import type { Rejection } from './rejection.ts'
 
 /** Which of the newer features of pods this node has. */
@@ -8,24 +9,14 @@ export interface FeatureInfo {
   readonly declaredFeatures: readonly string[] | undefined
 }
 
-const NEEDS: Readonly<Record<string, (pod: Pod) => boolean>> = {
-  RestartAllContainersOnContainerExits: ({ spec }) =>
-    [...spec.containers, ...(spec.initContainers ?? [])].some(({ restartPolicyRules }) =>
-      restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers'),
-    ),
-  UserNamespacesHostNetworkSupport: ({ spec }) => spec.hostNetwork === true && spec.hostUsers === false,
-}
-
-/** Refuses a pod that needs a feature which this node does not have. */
+/** Rejects a pod that needs a feature which this node does not have. */
 export function computeFeatureRejection(pod: Pod, info: FeatureInfo): Rejection | undefined {
   if (pod.spec.resources !== undefined && !info.podLevelResources) {
     return { reason: 'PodLevelResourcesNotSupported', message: 'PodLevelResources feature gate is disabled' }
   }
   const { declaredFeatures } = info
   if (declaredFeatures === undefined) return undefined
-  const missing = Object.entries(NEEDS).flatMap(([name, needs]) =>
-    needs(pod) && !declaredFeatures.includes(name) ? [name] : [],
-  )
+  const missing = featuresToRun(pod).filter((name) => !declaredFeatures.includes(name))
   if (missing.length === 0) return undefined
   const message = `Pod requires node features that are not available: ${missing.join(', ')}`
   return { reason: 'PodFeatureUnsupported', message }

@@ -31,7 +31,12 @@ localStorageCapacityIsolation: false
     controllerAttachDetach: false,
     nodeIps: ['fd00::1'],
     maxImages: 7,
-    declaredFeatures: ['ExtendWebSocketsToKubelet', 'RestartAllContainersOnContainerExits'],
+    declaredFeatures: [
+      'ExtendWebSocketsToKubelet',
+      'InPlacePodLevelResourcesVerticalScaling',
+      'InPlacePodVerticalScalingInitContainers',
+      'RestartAllContainersOnContainerExits',
+    ],
     resources: {
       maxPods: 20,
       podsPerCore: 4,
@@ -44,7 +49,8 @@ localStorageCapacityIsolation: false
 
 test('toNodeProfile() declares no feature that is switched off, and leaves out eviction where that was asked for', async () => {
   const profile = async (...flags: string[]) => toNodeProfile(await loadSettings(flags), 'arm64')
-  const gates = '--feature-gates=RestartAllContainersOnContainerExits=false'
+  const gates =
+    '--feature-gates=RestartAllContainersOnContainerExits=false,InPlacePodLevelResourcesVerticalScaling=false,InPlacePodVerticalScalingInitContainers=false'
   const { declaredFeatures, architecture } = await profile(gates)
   assert.deepEqual([declaredFeatures, architecture], [['ExtendWebSocketsToKubelet'], 'arm64'])
   const { resources } = await profile(

@@ -4,7 +4,12 @@ import type { NodeProfile } from './node-profile.ts'
 import { toGoArchitecture } from './to-go-architecture.ts'
 
 /** What the node says that it can do; only what really works. The API takes it in alphabetical order alone. */
-const DECLARED_FEATURES = ['ExtendWebSocketsToKubelet', 'RestartAllContainersOnContainerExits'] as const
+const DECLARED_FEATURES = [
+  'ExtendWebSocketsToKubelet',
+  'InPlacePodLevelResourcesVerticalScaling',
+  'InPlacePodVerticalScalingInitContainers',
+  'RestartAllContainersOnContainerExits',
+] as const
 
 /** What the configuration means for the Node object. */
 export function toNodeProfile(settings: Settings, architecture: string): NodeProfile {

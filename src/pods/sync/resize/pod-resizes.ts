@@ -3,6 +3,7 @@ import type { Clock } from '../../../base/async/clock.ts'
 import type { PodCondition } from '../../../model/generated/core-v1.ts'
 import { podLogName } from '../../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../../model/pod/pod.ts'
+import { featuresToUpdate } from '../../../model/resources/required-features.ts'
 import type { PodAllocations } from '../../allocations/pod-allocations.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { PodEvents } from '../../../model/events/pod-events.ts'
@@ -28,6 +29,8 @@ interface ResizeMetrics {
 export interface PodResizesDeps {
   readonly allocations: Pick<PodAllocations, 'allocated' | 'isGranted' | 'grant'>
   readonly rules: ResizeRules
+  /** As in the node's status; undefined where the node declares nothing. */
+  readonly declaredFeatures: readonly string[] | undefined
   /** The newest wish for a pod that lives; undefined for one that is not here or ends. */
   readonly find: (uid: PodUid) => Pod | undefined
   /** Why the pod, as it wants to be, has no place beside all others; undefined when it has. */
@@ -92,6 +95,7 @@ export class PodResizes {
     const { uid } = after.metadata
     const { requests, resizes } = computeResizeRequests(before, after, rules.scope)
     for (const request of requests) metrics.resizeRequested(request)
+    this.#checkFeatures(before, after)
     if (!resizes) return
     if (allocations.isGranted(after)) {
       this.#waiting.delete(uid)
@@ -100,6 +104,16 @@ export class PodResizes {
     }
     this.#waiting.add(uid)
     this.retry('pod_updated')
+  }
+
+  /** The API server rejects such a change; one that came through all the same is said on the pod. */
+  #checkFeatures(before: Pod, after: Pod): void {
+    const { declaredFeatures, events } = this.#deps
+    if (declaredFeatures === undefined) return
+    const missing = featuresToUpdate(before, after).filter((name) => !declaredFeatures.includes(name))
+    if (missing.length === 0) return
+    const message = `Pod requires node features that are not available: ${missing.join(', ')}`
+    events.record(after, { type: 'Warning', reason: 'FailedNodeDeclaredFeaturesCheck', message })
   }
 
   /** From now on it is known who else is here, and so how much room there is. */

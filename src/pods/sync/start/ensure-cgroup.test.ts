@@ -82,7 +82,7 @@ describe('bringCgroup()', () => {
       throw new CgroupError('Cannot make the cgroup of the pod: ENOSPC')
     })
     assert.equal(await run(absent, starting), 'missing')
-    assert.deepEqual(events, ['Warning FailedToCreatePodContainer Cannot make the cgroup of the pod: ENOSPC'])
+    assert.deepEqual(events, ['Warning FailedCreatePodContainer Cannot make the cgroup of the pod: ENOSPC'])
     assert.equal(history.problem, 'Waits for its cgroup: Cannot make the cgroup of the pod: ENOSPC')
   })
 
