@@ -86,7 +86,7 @@ export async function createPodDeps(parts: Partial<PodDeps> = {}, answers: Parti
     },
     placement: { prepare: async () => undefined, hasExclusive: () => false },
     allocations,
-    resizes: { conditions: () => [], looked: () => {}, failed: () => {} },
+    resizes: { conditions: () => [], observed: () => {}, failed: () => {} },
     journal: await ExitJournal.load({ files: new FakeJournalFiles(), log }),
     readEnvironment: async () => createEnvironmentSources(),
     events: recorder,

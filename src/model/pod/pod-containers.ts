@@ -34,3 +34,10 @@ export function containerKind({ spec }: Pod, name: string): ContainerKind {
   if (spec.initContainers?.some((container) => container.name === name) === true) return 'init'
   return spec.containers.some((container) => container.name === name) ? 'regular' : 'ephemeral'
 }
+
+/** A container that the plan for a pod names; a plan names only containers of its pod. */
+export function findContainer(pod: Pod, name: string): KindedContainer {
+  const kinded = allContainers(pod).find(({ container }) => container.name === name)
+  if (kinded === undefined) throw new Error(`Cannot find container "${name}": the pod has no such container`)
+  return kinded
+}

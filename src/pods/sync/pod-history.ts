@@ -2,8 +2,12 @@ import type { AbortScope } from '../../base/async/abort-scope.ts'
 import type { PodStatus } from '../../model/generated/core-v1.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { StatusInput, WaitingReason } from '../status/status-input.ts'
+import { findContainer } from '../../model/pod/pod-containers.ts'
+import { computeNextBackOff, crashBackOffKey } from './decide/compute-crash-back-off.ts'
 import type { CrashBackOff } from './decide/compute-crash-back-off.ts'
+import type { ContainerStart } from './decide/pod-actions.ts'
 import type { Grace } from './stop/grace.ts'
+import type { PodPass } from './pod-pass.ts'
 import { PodStartup } from './pod-startup.ts'
 
 /** What a worker remembers of its pod between passes. It ends with the worker. */
@@ -60,4 +64,16 @@ export function createPodHistory(pod?: Pod): PodHistory {
     status: undefined,
     eviction: undefined,
   }
+}
+
+/** A start that follows an exit makes the next one wait longer. */
+export function rememberRestart(
+  { pod, history, backOffLimits }: PodPass,
+  { name, previousFinishedAt }: ContainerStart,
+  now: number,
+): void {
+  if (previousFinishedAt === undefined) return
+  const key = crashBackOffKey(findContainer(pod, name).container)
+  const context = { limits: backOffLimits, now }
+  history.backOff.set(key, computeNextBackOff(history.backOff.get(key), previousFinishedAt, context))
 }

@@ -3,9 +3,13 @@ import type { PodStatus } from '../../model/generated/core-v1.ts'
 import { emptyObservedPod } from '../../model/pod/observed-pod.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
+import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
+import type { PodReport } from '../status/pod-report.ts'
+import { computePodGrace } from './decide/compute-grace.ts'
 import { createPodHistory } from './pod-history.ts'
 import type { PodHistory } from './pod-history.ts'
-import type { PodState } from './pod-state.ts'
+import { computeTermination, hasCleanedUp, hasStopped, isWanted } from './pod-state.ts'
+import type { PodState, TerminationRequest } from './pod-state.ts'
 
 /** The pod of a worker; what is left of an unknown pod has no spec, only a name. */
 export type PodSubject =
@@ -51,6 +55,31 @@ export class PodLife {
 
   get status(): PodStatus | undefined {
     return this.history.status
+  }
+
+  /** What the API may know; undefined for a pod that it no longer has. */
+  report(): PodReport | undefined {
+    const { pod, status } = this
+    const state = this.state.value
+    if (pod === undefined || !isWanted(state)) return undefined
+    return {
+      pod,
+      status: status ?? pod.status ?? { phase: 'Pending', qosClass: computeQosClass(pod) },
+      mayRun: !hasStopped(state),
+      isFinished: hasCleanedUp(state),
+    }
+  }
+
+  /** Takes a request for the end of the pod. What is being stopped already gets no more time than is asked for now. */
+  end(request: TerminationRequest): void {
+    const { pod } = this
+    const state = this.state.value
+    const recorded = state.kind === 'terminating' ? state.graceSeconds : undefined
+    const override = request.graceSeconds
+    const graceSeconds = pod === undefined ? override : computePodGrace(pod, { recorded, override })
+    this.state.set(computeTermination(state, { ...request, graceSeconds }))
+    this.history.problem = undefined
+    if (graceSeconds !== undefined) for (const grace of this.history.graces) grace.shorten(graceSeconds)
   }
 
   /** What the runtime has of the pod, as last observed; an empty one when it has nothing. */

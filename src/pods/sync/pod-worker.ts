@@ -5,11 +5,9 @@ import type { StartMetrics } from '../../metrics/start-metrics.ts'
 import type { PodStatus } from '../../model/generated/core-v1.ts'
 import { isStaticPod } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
-import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
 import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
 import type { PodReport } from '../status/pod-report.ts'
 import type { PhaseOverride } from '../status/status-input.ts'
-import { computePodGrace } from './decide/compute-grace.ts'
 import { hasApiNews } from './decide/has-api-news.ts'
 import type { ExitJournal } from './exit-journal.ts'
 import { explainPod } from './explain/explain-pod.ts'
@@ -23,8 +21,6 @@ import { PodProbing } from './pod-probing.ts'
 import {
   computeDrop,
   computeReplacement,
-  computeTermination,
-  hasCleanedUp,
   hasDropped,
   hasStopped,
   hasUnmounted,
@@ -119,14 +115,7 @@ export class PodWorker {
 
   /** What the API may know; undefined for a pod that it no longer has. */
   report(): PodReport | undefined {
-    const { pod, status, state } = this
-    if (pod === undefined || !this.wanted) return undefined
-    return {
-      pod,
-      status: status ?? pod.status ?? { phase: 'Pending', qosClass: computeQosClass(pod) },
-      mayRun: !hasStopped(state),
-      isFinished: hasCleanedUp(state),
-    }
+    return this.#life.report()
   }
 
   /** Why it is as it is. */
@@ -262,17 +251,9 @@ export class PodWorker {
     return await this.#passes.count(this.#deps, pass, () => tracePass(tracer, pass, step))
   }
 
-  /**
-   * Whatever the pass under way waits for is given up, and what is being stopped already gets no more time than is asked for now.
-   */
+  /** What the pass under way waits for is given up. */
   #end(request: TerminationRequest): void {
-    const { pod, state } = this
-    const recorded = state.kind === 'terminating' ? state.graceSeconds : undefined
-    const override = request.graceSeconds
-    const graceSeconds = pod === undefined ? override : computePodGrace(pod, { recorded, override })
-    this.#life.state.set(computeTermination(state, { ...request, graceSeconds }))
-    this.#life.history.problem = undefined
-    if (graceSeconds !== undefined) for (const grace of this.#life.history.graces) grace.shorten(graceSeconds)
+    this.#life.end(request)
     if (this.#activity.kind === 'pass') this.#activity.scope.abort(new Error('Pod is terminating'))
     this.wake()
   }

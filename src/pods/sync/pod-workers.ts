@@ -1,6 +1,5 @@
-import { NODE_SHUTDOWN as REFUSED_FOR_SHUTDOWN } from '../admission/compute-admission.ts'
+import { NODE_SHUTDOWN as SHUTDOWN_REJECTION } from '../admission/compute-admission.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
-import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
 import type { PodLifeMetrics } from '../../metrics/pod-life-metrics.ts'
 import type { PodStatus } from '../../model/generated/core-v1.ts'
 import { hasRunningParts } from '../../model/pod/observed-pod.ts'
@@ -12,15 +11,15 @@ import type { PodAllocations } from '../allocations/pod-allocations.ts'
 import { isTerminal } from '../status/compute-phase.ts'
 import type { PodReport } from '../status/pod-report.ts'
 import { computeSurplus } from './decide/compute-surplus.ts'
-import { computePodGrace } from './decide/compute-grace.ts'
+import { computeFirstState, isTerminalInApi } from './decide/compute-first-state.ts'
 import { evictPod } from './stop/evict-pod.ts'
 import type { Eviction } from './stop/evict-pod.ts'
 import { Timeline } from './explain/timeline.ts'
 import { noteSteps } from './explain/note-steps.ts'
 import type { PodExplanation } from './explain/explain-pod.ts'
 import type { PodSubject } from './pod-life.ts'
-import { terminatedAt } from './pod-state.ts'
 import type { PodState } from './pod-state.ts'
+import { isNameTaken, releaseName } from './static-pod-names.ts'
 import { RejectedPods } from './rejected-pods.ts'
 import type { RejectedPodsDeps } from './rejected-pods.ts'
 import type { PodResizes } from './resize/pod-resizes.ts'
@@ -57,27 +56,27 @@ const NODE_SHUTDOWN = {
   isForNow: true,
 } as const
 
-/** The workers of all pods on the node, and the only place where one begins or ends. */
+/** The workers of all pods on the node, and the only place where one starts or ends. */
 export class PodWorkers {
   readonly #deps: PodWorkersDeps
   readonly #group: TaskGroup
   readonly #workers = new Map<PodUid, PodWorker>()
   /** Pods that came back while their old worker still ends. */
   readonly #returning = new Map<PodUid, Pod>()
-  readonly #refused: RejectedPods
+  readonly #rejected: RejectedPods
   #sourcesReady = false
 
   constructor(deps: PodWorkersDeps, group: TaskGroup) {
     this.#deps = deps
     this.#group = group
-    this.#refused = new RejectedPods(deps)
+    this.#rejected = new RejectedPods(deps)
   }
 
   get size(): number {
     return this.#workers.size
   }
 
-  /** Takes a step of the sources. */
+  /** Takes an update of a source. */
   handle({ operation, pods }: Pick<PodUpdate, 'operation' | 'pods'>): void {
     const inOrder = operation === 'ADD' ? [...pods].sort(byCreation) : pods
     for (const pod of inOrder) {
@@ -110,7 +109,7 @@ export class PodWorkers {
 
   /** True for a pod that is here, wanted or still leaving. */
   knows(uid: PodUid): boolean {
-    return this.#workers.has(uid) || this.#refused.get(uid) !== undefined || this.#deps.isUnreadable?.(uid) === true
+    return this.#workers.has(uid) || this.#rejected.get(uid) !== undefined || this.#deps.isUnreadable?.(uid) === true
   }
 
   /** Something of the pod may still run, or start. */
@@ -120,17 +119,17 @@ export class PodWorkers {
     return this.#runs(uid) || this.#returning.has(uid) || this.#deps.isUnreadable?.(uid) === true
   }
 
-  /** The newest wish for a pod that is here, also when it is not wanted any more. */
+  /** The newest desired pod, also of one that is still leaving. */
   podOf(uid: PodUid): Pod | undefined {
     return this.#workers.get(uid)?.pod
   }
 
-  /** What the API may be told of a pod; undefined when it is not wanted here any more. */
+  /** What the API may know of a pod; undefined when no source has it any more. */
   view(uid: PodUid): PodReport | undefined {
-    const refused = this.#refused.get(uid)
-    if (refused === undefined) return this.#workers.get(uid)?.report()
+    const rejected = this.#rejected.get(uid)
+    if (rejected === undefined) return this.#workers.get(uid)?.report()
     const mayRun = this.#runs(uid)
-    return { ...refused, mayRun, isFinished: !mayRun }
+    return { ...rejected, mayRun, isFinished: !mayRun }
   }
 
   /** The static pods that are here; those that are no longer wanted too, until they have ended. */
@@ -138,8 +137,8 @@ export class PodWorkers {
     const working = [...this.#workers.values()].flatMap(({ pod, wanted, state }) =>
       pod !== undefined && (wanted || state.kind === 'terminating') ? [{ pod, wanted }] : [],
     )
-    const refused = this.#refused.all().map(({ pod }) => ({ pod, wanted: true }))
-    return [...working, ...refused].filter(({ pod }) => isStaticPod(pod))
+    const rejected = this.#rejected.all().map(({ pod }) => ({ pod, wanted: true }))
+    return [...working, ...rejected].filter(({ pod }) => isStaticPod(pod))
   }
 
   /** Takes a pod away for the sake of the node, and resolves when nothing of it runs any more. */
@@ -156,7 +155,7 @@ export class PodWorkers {
     await worker.unmounted(signal)
   }
 
-  /** The machine stays: what was ended or refused for its shutdown and comes of a manifest, which nobody makes anew, runs again. */
+  /** The machine stays: static pods that were ended or rejected for its shutdown run again, because no controller replaces them. */
   runAgain(): void {
     for (const worker of this.#workers.values()) {
       if (worker.pod === undefined || !worker.wanted || !worker.runsAgain) continue
@@ -164,9 +163,9 @@ export class PodWorkers {
       worker.remove()
       worker.makeWay()
     }
-    for (const { pod, status } of this.#refused.all()) {
-      if (status.reason !== REFUSED_FOR_SHUTDOWN.reason || !isStaticPod(pod)) continue
-      this.#refused.forget(pod.metadata.uid)
+    for (const { pod, status } of this.#rejected.all()) {
+      if (status.reason !== SHUTDOWN_REJECTION.reason || !isStaticPod(pod)) continue
+      this.#rejected.forget(pod.metadata.uid)
       this.#add(pod)
       this.#deps.resizes.added([pod])
     }
@@ -180,7 +179,7 @@ export class PodWorkers {
     await Promise.all(ended.map((worker) => worker.dropRemains(signal)))
   }
 
-  /** Lets every pod look at what it has of dead containers, so many of which may be on the node; below 0 any number. */
+  /** Lets every pod remove the dead containers that are too many on the node: so many may stay, any number when the limit is below 0. */
   collectDead(limit: number): void {
     const { podDeps, observedPods } = this.#deps
     const pods = [...this.#workers.values()].flatMap(({ uid, state }) => {
@@ -207,7 +206,7 @@ export class PodWorkers {
     return pod !== undefined && state?.kind !== 'terminated' && state?.kind !== 'gone' && !isTerminal(status?.phase)
   }
 
-  /** The newest wish for a pod that lives. */
+  /** The newest desired pod, of one that lives. */
   desired(uid: PodUid): Pod | undefined {
     const worker = this.#workers.get(uid)
     return worker?.wanted === true && worker.state.kind === 'syncing' ? worker.pod : undefined
@@ -220,19 +219,13 @@ export class PodWorkers {
 
   /** The pods that are wanted here. */
   views(): ReportedPod[] {
-    const views = [...this.#workers.values()].flatMap(({ pod, wanted, status }) =>
-      pod !== undefined && wanted ? [{ pod, status: status ?? pod.status ?? pendingStatus(pod) }] : [],
-    )
-    return [...views, ...this.#refused.all()]
+    const reports = [...this.#workers.values()].flatMap((worker) => worker.report() ?? [])
+    return [...reports.map(({ pod, status }) => ({ pod, status })), ...this.#rejected.all()]
   }
 
   /** What each pod is at, and what was done for it; also of pods that are on their way out. */
   explain(): PodExplanation[] {
-    const refused = this.#refused.all().map(({ pod, status }): PodExplanation => {
-      const { namespace, name, uid } = pod.metadata
-      return { namespace, name, uid, state: 'terminated', why: `${status.message} (${status.reason})`, steps: [] }
-    })
-    return [...[...this.#workers.values()].map((worker) => worker.explain()), ...refused]
+    return [...[...this.#workers.values()].map((worker) => worker.explain()), ...this.#rejected.explain()]
   }
 
   #add(pod: Pod): void {
@@ -243,13 +236,13 @@ export class PodWorkers {
       leaving.makeWay()
       return
     }
-    // Whatever is over, or only has to end, needs nothing that the node could lack.
+    // What is terminal, or only has to end, needs nothing that the node could lack.
     const isEnding = pod.metadata.deletionTimestamp !== undefined || isTerminalInApi(pod)
     const observed = this.#deps.observedPods.get(uid)
     if (observed !== undefined && observed.containers.length > 0) this.#deps.allocations.adopt(pod, observed)
-    if (!isEnding && this.#refused.refuse(pod)) return this.#deps.onStatus(uid)
+    if (!isEnding && this.#rejected.reject(pod)) return this.#deps.onStatus(uid)
     if (!isEnding) this.#deps.allocations.admit(pod)
-    const blocked = isStaticPod(pod) && this.#holdsName(podFullName(pod))
+    const blocked = isStaticPod(pod) && isNameTaken(this.#workers.values(), podFullName(pod))
     this.#deps.podDeps.log.info('pod added', { pod: podLogName(pod), uid, waitsForName: blocked || undefined })
     this.#start({ kind: 'pod', pod }, blocked ? { kind: 'waiting' } : this.#firstState(pod))
   }
@@ -257,37 +250,37 @@ export class PodWorkers {
   #update(operation: PodUpdate['operation'], pod: Pod): void {
     const { uid, deletionTimestamp } = pod.metadata
     if (this.#returning.has(uid)) this.#returning.set(uid, pod)
-    this.#updateRefused(pod)
+    this.#updateRejected(pod)
     const worker = this.#workers.get(uid)
     if (worker === undefined || !worker.wanted) return
     const before = worker.pod
     if (operation === 'RECONCILE') worker.note(pod)
     else worker.update(pod)
     if (deletionTimestamp !== undefined) worker.terminate('deleted', undefined)
-    // Somebody else ended it, such as whoever cleans up after nodes that were away.
+    // Another component ended it, such as the controller that cleans up after nodes that were away.
     else if (isTerminalInApi(pod) && worker.state.kind === 'syncing') worker.terminate('finished', undefined)
     if (before !== undefined && operation === 'UPDATE') this.#deps.resizes.updated(before, pod)
   }
 
-  #updateRefused(pod: Pod): void {
+  #updateRejected(pod: Pod): void {
     const { uid, deletionTimestamp } = pod.metadata
-    if (this.#refused.get(uid) === undefined) return
-    this.#refused.update(pod)
+    if (this.#rejected.get(uid) === undefined) return
+    this.#rejected.update(pod)
     if (deletionTimestamp !== undefined && this.#runs(uid)) {
-      this.#refused.forget(uid)
+      this.#rejected.forget(uid)
       this.#start({ kind: 'pod', pod }, this.#firstState(pod))
     }
     this.#deps.onStatus(uid)
   }
 
   #remove(uid: PodUid): void {
-    if (this.#refused.forget(uid)) {
+    if (this.#rejected.forget(uid)) {
       this.#deps.allocations.forget(uid)
       this.#deps.onStatus(uid)
     }
     this.#returning.delete(uid)
     this.#workers.get(uid)?.remove()
-    // What runs of a refused pod has had nobody who looks after it.
+    // What runs of a rejected pod has had no worker so far.
     this.#adoptOrphan(uid)
   }
 
@@ -319,7 +312,7 @@ export class PodWorkers {
       onStatus: ({ uid }: PodWorker) => this.#deps.onStatus(uid),
       onEnded: ({ pod, uid, wanted }: PodWorker) => {
         this.#deps.onEnded(uid)
-        if (pod !== undefined) this.#freeName(podFullName(pod))
+        if (pod !== undefined) releaseName(this.#workers.values(), podFullName(pod))
         this.#deps.resizes.retry(wanted ? 'pod_terminated' : 'pods_removed')
       },
     }
@@ -336,7 +329,7 @@ export class PodWorkers {
     this.#deps.resizes.forget(worker.uid)
     this.#deps.allocations.forget(worker.uid)
     this.#deps.onGone(worker.uid)
-    if (worker.pod !== undefined) this.#freeName(podFullName(worker.pod))
+    if (worker.pod !== undefined) releaseName(this.#workers.values(), podFullName(worker.pod))
     const again = this.#returning.get(worker.uid)
     this.#returning.delete(worker.uid)
     if (again === undefined) return
@@ -345,49 +338,18 @@ export class PodWorkers {
     this.#deps.resizes.added([again])
   }
 
+  #firstState(pod: Pod): PodState {
+    const wasObserved = this.#deps.observedPods.get(pod.metadata.uid) !== undefined
+    return computeFirstState(pod, { wasObserved, now: this.#deps.podDeps.clock.monotonic() })
+  }
+
   #runs(uid: PodUid): boolean {
     const observed = this.#deps.observedPods.get(uid)
     return observed !== undefined && hasRunningParts(observed)
   }
-
-  /** A pod that is over or being deleted when it is first seen is only ended; of one that never ran here there is nothing to end. */
-  #firstState(pod: Pod): PodState {
-    const { clock } = this.#deps.podDeps
-    const isDeleted = pod.metadata.deletionTimestamp !== undefined
-    if (!isDeleted && !isTerminalInApi(pod)) return { kind: 'syncing' }
-    const hasRun = (pod.status?.containerStatuses?.length ?? 0) > 0 || this.#deps.observedPods.get(pod.metadata.uid)
-    if (isTerminalInApi(pod) && !hasRun) return terminatedAt(clock.monotonic(), 'keep')
-    const graceSeconds = computePodGrace(pod, { recorded: undefined, override: undefined })
-    return { kind: 'terminating', cause: isDeleted ? 'deleted' : 'finished', graceSeconds, after: 'keep' }
-  }
-
-  #holdsName(name: string): boolean {
-    return [...this.#workers.values()].some(
-      ({ pod, state }) =>
-        pod !== undefined && isStaticPod(pod) && podFullName(pod) === name && state.kind !== 'terminated',
-    )
-  }
-
-  /** The first that waits for a name gets it. */
-  #freeName(name: string): void {
-    const mine = [...this.#workers.values()].filter(
-      ({ pod }) => pod !== undefined && isStaticPod(pod) && podFullName(pod) === name,
-    )
-    if (mine.some(({ state }) => state.kind === 'syncing' || state.kind === 'terminating')) return
-    mine.find(({ state }) => state.kind === 'waiting')?.release()
-  }
-}
-
-/** The API says that the pod is over. What a manifest says of that counts for nothing. */
-function isTerminalInApi(pod: Pod): boolean {
-  return !isStaticPod(pod) && isTerminal(pod.status?.phase)
 }
 
 function byCreation(a: Pod, b: Pod): number {
   const [first, second] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '']
   return first === second ? 0 : first < second ? -1 : 1
-}
-
-function pendingStatus(pod: Pod): PodStatus {
-  return { phase: 'Pending', qosClass: computeQosClass(pod) }
 }

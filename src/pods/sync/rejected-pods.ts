@@ -8,6 +8,7 @@ import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
 import type { PodStatus } from '../../model/generated/core-v1.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
+import type { PodExplanation } from './explain/explain-pod.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
 
 export interface RejectedPodsDeps {
@@ -16,16 +17,16 @@ export interface RejectedPodsDeps {
     readonly metrics: Pick<PodLifeMetrics, 'podRejected'>
     readonly clock: Clock
   }
-  /** What this agent and this runtime can do now; a pod that needs more is refused. */
+  /** What this agent and this runtime can do now; a pod that needs more is rejected. */
   readonly capabilities: () => ReadonlySet<PodCapability>
   /** Why a pod may not run on this node; undefined when it may. */
   readonly admit: (pod: Pod) => Rejection | undefined
-  /** The pod runs already and is not asked about: it takes up what it has. */
+  /** The pod runs already and needs no admission: it keeps what it has. */
   readonly adopt: (pod: Pod) => void
   readonly observedPods: { get(uid: PodUid): ObservedPod | undefined }
 }
 
-/** A pod that is not run here, and how that is told. */
+/** A pod that does not run here, with the status that says why. */
 export interface RejectedPod {
   readonly pod: Pod
   readonly status: PodStatus
@@ -34,34 +35,42 @@ export interface RejectedPod {
 /** Which pods may run here, and those that may not: they never get a worker, and are shown as failed while they are wanted. */
 export class RejectedPods {
   readonly #deps: RejectedPodsDeps
-  readonly #refused = new Map<PodUid, RejectedPod>()
+  readonly #rejected = new Map<PodUid, RejectedPod>()
 
   constructor(deps: RejectedPodsDeps) {
     this.#deps = deps
   }
 
   get(uid: PodUid): RejectedPod | undefined {
-    return this.#refused.get(uid)
+    return this.#rejected.get(uid)
   }
 
   all(): readonly RejectedPod[] {
-    return [...this.#refused.values()]
+    return [...this.#rejected.values()]
+  }
+
+  /** What is wrong with each, for people. */
+  explain(): PodExplanation[] {
+    return this.all().map(({ pod, status }) => {
+      const { namespace, name, uid } = pod.metadata
+      return { namespace, name, uid, state: 'terminated', why: `${status.message} (${status.reason})`, steps: [] }
+    })
   }
 
   /** True when there was such a pod. */
   forget(uid: PodUid): boolean {
-    return this.#refused.delete(uid)
+    return this.#rejected.delete(uid)
   }
 
-  /** The newest wish of a pod that stays refused. */
+  /** The newest desired pod; it stays rejected. */
   update(pod: Pod): void {
-    const refused = this.#refused.get(pod.metadata.uid)
-    if (refused !== undefined) this.#refused.set(pod.metadata.uid, { ...refused, pod })
+    const rejected = this.#rejected.get(pod.metadata.uid)
+    if (rejected !== undefined) this.#rejected.set(pod.metadata.uid, { ...rejected, pod })
   }
 
-  /** Nothing of a spec is ever ignored in silence: what cannot be honoured is an event, and where that would be harmful a refusal. */
-  refuse(pod: Pod): boolean {
-    // What was taken once and runs is never refused by what may change: an agent that starts anew harms nobody.
+  /** True when the pod was rejected. No field is ignored in silence: one that cannot be honoured is an event, and where that would be harmful a rejection. */
+  reject(pod: Pod): boolean {
+    // What was admitted once and runs is not rejected by what may change since: a restart of the agent harms no pod.
     const runs = (this.#deps.observedPods.get(pod.metadata.uid)?.containers.length ?? 0) > 0
     const unsupported = this.#findUnsupported(pod, runs)
     const rejection = unsupported ?? (runs ? undefined : this.#deps.admit(pod))
@@ -71,7 +80,7 @@ export class RejectedPods {
     }
     this.#deps.podDeps.metrics.podRejected(rejection.reason)
     if (unsupported === undefined) this.#deps.podDeps.events.record(pod, { type: 'Warning', ...rejection })
-    this.#refused.set(pod.metadata.uid, { pod, status: this.#toStatus(pod, rejection) })
+    this.#rejected.set(pod.metadata.uid, { pod, status: this.#toStatus(pod, rejection) })
     return true
   }
 
@@ -83,9 +92,12 @@ export class RejectedPods {
       const message = `${verb} ${path}: ${reason}`
       this.#deps.podDeps.events.record(pod, { type: 'Warning', reason: 'UnsupportedField', message })
     }
-    const refusals = fields.filter(({ effect }) => effect === 'refuse')
-    if (refusals.length === 0) return undefined
-    return { reason: 'UnsupportedField', message: refusals.map(({ path, reason }) => `${path}: ${reason}`).join('; ') }
+    const rejections = fields.filter(({ effect }) => effect === 'refuse')
+    if (rejections.length === 0) return undefined
+    return {
+      reason: 'UnsupportedField',
+      message: rejections.map(({ path, reason }) => `${path}: ${reason}`).join('; '),
+    }
   }
 
   #toStatus(pod: Pod, { reason, message }: Rejection): PodStatus {

@@ -2,7 +2,7 @@ import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { PodAllocations } from '../allocations/pod-allocations.ts'
 import { isTerminal } from '../status/compute-phase.ts'
-import type { ApplySignals } from './apply-signals.ts'
+import type { PassSignals } from './pod-pass.ts'
 import { cleanUpPod } from './clean-up-pod.ts'
 import type { CleanUpPodDeps } from './clean-up-pod.ts'
 import type { ExitJournal } from './exit-journal.ts'
@@ -44,7 +44,7 @@ export interface Rest {
 }
 
 /** The next step of a pod, by the state of its life. */
-export async function stepPod(context: StepContext, signals: ApplySignals): Promise<Rest> {
+export async function stepPod(context: StepContext, signals: PassSignals): Promise<Rest> {
   const { deps, life } = context
   const state = life.state.value
   switch (state.kind) {
@@ -62,7 +62,7 @@ export async function stepPod(context: StepContext, signals: ApplySignals): Prom
 
 const AT_ONCE: Rest = { ms: 0, seen: undefined }
 
-async function sync({ deps, settings, life, probing, onStatus }: StepContext, signals: ApplySignals): Promise<Rest> {
+async function sync({ deps, settings, life, probing, onStatus }: StepContext, signals: PassSignals): Promise<Rest> {
   const { history, state } = life
   const pod = allocatedPod(deps, life)
   if (pod === undefined) throw new Error('Cannot sync a pod without a spec')

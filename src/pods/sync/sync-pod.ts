@@ -3,11 +3,11 @@ import type { PodEnd } from '../../model/pod/injections-error.ts'
 import { emptyObservedPod } from '../../model/pod/observed-pod.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { podLogName } from '../../model/pod/pod.ts'
-import type { Pod, PodUid } from '../../model/pod/pod.ts'
+import type { Pod } from '../../model/pod/pod.ts'
 import type { PodProbes } from '../probes/pod-probes.ts'
 import { isTerminal } from '../status/compute-phase.ts'
 import { applyPodActions } from './apply-pod-actions.ts'
-import type { ApplySignals } from './apply-signals.ts'
+import type { PassSignals } from './pod-pass.ts'
 import { ensureCgroup } from './start/ensure-cgroup.ts'
 import { prepareInjections } from './start/prepare-injections.ts'
 import { mountVolumes } from './start/mount-volumes.ts'
@@ -16,6 +16,8 @@ import { computePodActions } from './decide/compute-pod-actions.ts'
 import { SandboxError } from './start/create-sandbox.ts'
 import { hasNewRunningParts } from './decide/has-new-running-parts.ts'
 import type { PodActions } from './decide/pod-actions.ts'
+import { observePod, refreshPod } from './observe-pod.ts'
+import type { ObservePodDeps } from './observe-pod.ts'
 import type { PodHistory } from './pod-history.ts'
 import { removeLeftovers, toLeftoverRule } from './stop/remove-leftovers.ts'
 import { isResizing } from './resize/compute-resize-actions.ts'
@@ -33,15 +35,11 @@ export type SyncPodDeps = EnsureCgroupDeps &
   MountVolumesDeps &
   PrepareInjectionsDeps &
   ApplyPodActionsDeps &
-  ReportDeps & {
-    readonly observer: {
-      get(uid: PodUid): ObservedPod | undefined
-      /** Asks the runtime about one pod, now. */
-      refresh(uid: PodUid): Promise<ObservedPod | undefined>
-    }
+  ReportDeps &
+  ObservePodDeps & {
     readonly resizes: {
       /** Whether something of the pod still has another size than it was granted. */
-      looked(pod: Pod, isResizing: boolean): void
+      observed(pod: Pod, isResizing: boolean): void
     }
     readonly node: Pick<NodeSettings, 'deadContainerLeastMs' | 'deadInstancesKept'>
     readonly metrics: Pick<PodLifeMetrics, 'podRejected'>
@@ -86,7 +84,7 @@ const LOST = {
 const DEADLINE = { phase: 'Failed', reason: 'DeadlineExceeded', message: DEADLINE_MESSAGE }
 
 /** One pass over a living pod with the resources it was granted: look, say, decide, do. What fails is told and tried again. */
-export async function syncPod(context: SyncContext, pod: Pod, signals: ApplySignals): Promise<SyncResult> {
+export async function syncPod(context: SyncContext, pod: Pod, signals: PassSignals): Promise<SyncResult> {
   const before = context.deps.observer.get(pod.metadata.uid)
   try {
     return await pass(context, pod, signals)
@@ -97,20 +95,20 @@ export async function syncPod(context: SyncContext, pod: Pod, signals: ApplySign
     const { uid } = pod.metadata
     context.deps.log.warn('cannot bring pod to its spec, will try again', { pod: podLogName(pod), uid, error })
     // Whatever the failed call did or did not do is seen before the next try.
-    const fresh = await relist(context, pod).catch(() => before)
+    const fresh = await refreshPod(context, pod).catch(() => before)
     await trim(context, { pod, observed: fresh }, signals.shutdown)
     if (hasNewRunningParts(before, fresh)) return { kind: 'again' }
     return wait(context, pod, { ms: jitter(context.deps, retryDelay(error)), seen: fresh })
   }
 }
 
-async function pass(context: SyncContext, pod: Pod, signals: ApplySignals): Promise<SyncResult> {
+async function pass(context: SyncContext, pod: Pod, signals: PassSignals): Promise<SyncResult> {
   const { deps, history, probes } = context
-  const seen = await look(context, pod)
+  const seen = await observePod(context, pod)
   const observed = seen ?? emptyObservedPod(pod.metadata)
   const late = deadlinePassed(context, pod)
   const actuated = deps.allocations.actuated(pod.metadata.uid)
-  deps.resizes.looked(pod, isResizing({ pod, observed, actuated }))
+  deps.resizes.observed(pod, isResizing({ pod, observed, actuated }))
   await probes.sync(pod, seen, signals.shutdown)
   await report(context, { pod, observed, override: late ? DEADLINE : undefined })
   await probes.remember(pod, observed)
@@ -180,7 +178,7 @@ interface Pass {
 async function act(
   context: SyncContext,
   { pod, seen, observed, actions }: Pass,
-  signals: ApplySignals,
+  signals: PassSignals,
 ): Promise<SyncResult> {
   const { deps, settings, history } = context
   const does =
@@ -194,7 +192,7 @@ async function act(
   const input = { pod, observed, actions, history, backOffLimits: settings.backOffLimits }
   const complete = await applyPodActions(deps, input, signals)
   history.problem = undefined
-  const fresh = does ? await relist(context, pod) : seen
+  const fresh = does ? await refreshPod(context, pod) : seen
   // A container that has to wait for its next start is shown as waiting at once, not when the wait is over.
   if (does || actions.backingOff.length > 0)
     await report(context, { pod, observed: fresh ?? emptyObservedPod(pod.metadata) })
@@ -204,29 +202,6 @@ async function act(
   // Not so with a resize: what was set is known, also where the runtime does not tell.
   if (does && (fresh !== seen || actions.resize !== undefined)) return { kind: 'again' }
   return wait(context, pod, { ms: nextCheck(context, actions), seen: fresh })
-}
-
-/** What is known of the pod. Where that may be older than what was done, the runtime is asked: nothing is ever made twice. */
-async function look(context: SyncContext, pod: Pod): Promise<ObservedPod | undefined> {
-  const known = context.deps.observer.get(pod.metadata.uid)
-  // A container that was made and not started may have been started since, by a call that seemed to fail.
-  const inBetween = known?.containers.some(({ state }) => state === 'created') === true
-  return known === undefined || context.history.unsure || inBetween ? await relist(context, pod) : known
-}
-
-async function relist({ deps, history }: SyncContext, pod: Pod): Promise<ObservedPod | undefined> {
-  try {
-    const fresh = await deps.observer.refresh(pod.metadata.uid)
-    history.unsure = false
-    return fresh
-  } catch (error) {
-    // A runtime that is away is a matter of the node; one that cannot say how this pod is, one of the pod.
-    if (error instanceof CriCallError && !['Unavailable', 'Cancelled'].includes(error.code)) {
-      const message = `error determining status: ${error.message}`
-      deps.events.record(pod, { type: 'Warning', reason: 'FailedSync', message })
-    }
-    throw error
-  }
 }
 
 async function report(

@@ -2,7 +2,7 @@ import { computeContainerResources } from '../../containers/compute-container-re
 import { NO_LINUX_RESOURCES } from '../../containers/compute-linux-resources.ts'
 import { computeOverhead } from '../../containers/compute-pod-sandbox-config.ts'
 import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
-import { allContainers } from '../../../model/pod/pod-containers.ts'
+import { findContainer } from '../../../model/pod/pod-containers.ts'
 import { podLogName } from '../../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../../model/pod/pod.ts'
 import { computePodCgroup } from '../../containers/compute-pod-cgroup.ts'
@@ -140,8 +140,7 @@ async function resizeContainer(
   signal: AbortSignal,
 ): Promise<void> {
   const { id, name, resources } = step
-  const found = allContainers(pod).find(({ container }) => container.name === name)
-  if (found === undefined) throw new Error(`Cannot resize "${name}": the pod has no such container`)
+  const found = findContainer(pod, name)
   const cpuset = await deps.placement.prepare(pod.metadata.uid, name)
   const linux = computeContainerResources({
     pod,

@@ -140,8 +140,8 @@ export class PodResizes {
     for (const { pod } of computeResizeOrder(pending)) this.#decide(pod, trigger)
   }
 
-  /** What a look at the pod says: whether something of it still has another size than it was granted. */
-  looked(pod: Pod, isResizing: boolean): void {
+  /** Takes what was observed: whether something of the pod still has another size than it was granted. */
+  observed(pod: Pod, isResizing: boolean): void {
     const { uid, generation } = pod.metadata
     const { inProgress } = this.#conditions.get(uid) ?? {}
     if (isResizing && inProgress === undefined) this.#note(uid, { inProgress: this.#begin(generation) })

@@ -3,7 +3,7 @@ import { hasRunningParts } from '../../../model/pod/observed-pod.ts'
 import type { ObservedPod } from '../../../model/pod/observed-pod.ts'
 import { podLogName } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
-import type { ApplySignals } from '../apply-signals.ts'
+import type { PassSignals } from '../pod-pass.ts'
 import { computeContainerGrace } from '../decide/compute-grace.ts'
 import { Grace } from '../stop/grace.ts'
 import type { PodActions } from '../decide/pod-actions.ts'
@@ -25,7 +25,7 @@ type EnsuredCgroup = 'there' | 'changed' | 'missing'
 export async function ensureCgroup(
   { deps, history }: { readonly deps: EnsureCgroupDeps; readonly history: PodHistory },
   { pod, observed, actions }: { readonly pod: Pod; readonly observed: ObservedPod; readonly actions: PodActions },
-  signals: ApplySignals,
+  signals: PassSignals,
 ): Promise<EnsuredCgroup> {
   const runs = hasRunningParts(observed)
   const starts = actions.createSandbox || actions.start.length > 0

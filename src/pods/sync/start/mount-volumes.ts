@@ -2,7 +2,7 @@ import { AbortScope } from '../../../base/async/abort-scope.ts'
 import { podLogName } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { VolumesError } from '../../../model/pod/volumes-error.ts'
-import type { ApplySignals } from '../apply-signals.ts'
+import type { PassSignals } from '../pod-pass.ts'
 import type { PodActions } from '../decide/pod-actions.ts'
 import type { PodHistory } from '../pod-history.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
@@ -30,7 +30,7 @@ export type EnsuredVolumes = 'there' | 'changed' | 'missing'
 export async function mountVolumes(
   { deps, history }: { readonly deps: MountVolumesDeps; readonly history: PodHistory },
   { pod, actions }: { readonly pod: Pod; readonly actions: PodActions },
-  signals: ApplySignals,
+  signals: PassSignals,
 ): Promise<EnsuredVolumes> {
   const { volumes, noteStep, log } = deps
   deps.references.register(pod)

@@ -3,7 +3,7 @@ import { InjectionsError } from '../../../model/pod/injections-error.ts'
 import type { PodEnd } from '../../../model/pod/injections-error.ts'
 import { podLogName } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
-import type { ApplySignals } from '../apply-signals.ts'
+import type { PassSignals } from '../pod-pass.ts'
 import type { PodActions } from '../decide/pod-actions.ts'
 import type { PodHistory } from '../pod-history.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
@@ -23,7 +23,7 @@ type PreparedInjections = 'there' | 'changed' | 'missing' | PodEnd
 export async function prepareInjections(
   { deps, history }: { readonly deps: PrepareInjectionsDeps; readonly history: PodHistory },
   { pod, actions }: { readonly pod: Pod; readonly actions: PodActions },
-  signals: ApplySignals,
+  signals: PassSignals,
 ): Promise<PreparedInjections> {
   if (!actions.createSandbox && actions.start.length === 0) return 'there'
   using scope = new AbortScope(signals.superseded)

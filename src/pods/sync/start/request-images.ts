@@ -7,6 +7,8 @@ import type { Clock } from '../../../base/async/clock.ts'
 import type { ImageMetrics } from '../../../metrics/image-metrics.ts'
 import type { PodEvents } from '../../../model/events/pod-events.ts'
 import type { ImageVolumeSource } from '../../../model/generated/core-v1.ts'
+import { findContainer } from '../../../model/pod/pod-containers.ts'
+import type { PodPass } from '../pod-pass.ts'
 
 /** An image that is on the node: what the runtime calls it and the user it names. */
 export interface LocalImage {
@@ -40,10 +42,30 @@ export interface RequestImagesDeps {
   readonly clock: Clock
 }
 
+/** The images of the containers that start, by container name; a promise of one that cannot be had fails with a StartError. */
+export type ContainerImages = ReadonlyMap<string, Promise<LocalImage>>
+
+/** Asks for all images at once, so that they come while the sandbox is made. A failure counts when a container needs its image. */
+export function requestImages(
+  deps: RequestImagesDeps,
+  { pod, actions, history }: Pick<PodPass, 'pod' | 'actions' | 'history'>,
+  sandbox: PodSandboxConfig,
+  signal: AbortSignal,
+): ContainerImages {
+  return new Map(
+    actions.start.map(({ name }) => {
+      const ensured = deps.images.ensure({ pod, kinded: findContainer(pod, name), sandbox }, signal)
+      const image = history.startup.pulled(() => deps.clock.now(), ensured)
+      image.catch(() => {})
+      return [name, image] as const
+    }),
+  )
+}
+
 /** The volumes of a pod that are images, by name; a promise of one that cannot be had fails with a StartError. */
 export type VolumeImages = ReadonlyMap<string, Promise<ImageSpec>>
 
-/** Asks for the images of all volumes at once. Failures are heard when a container needs the volume. */
+/** Asks for the images of all volumes at once. A failure counts when a container needs the volume. */
 export function requestVolumeImages(
   deps: RequestImagesDeps,
   {

@@ -1,0 +1,162 @@
+import { computeContainerConfig, computeContainerEnvironment } from '../../containers/compute-container-config.ts'
+import type { CpusetAssignment } from '../../containers/compute-container-resources.ts'
+import type { ContainerInjections } from '../../containers/container-injections.ts'
+import type { ContainerMount } from '../../containers/compute-mounts.ts'
+import { computeRestartCount } from '../../containers/compute-restart-count.ts'
+import type { EnvironmentSources } from '../../containers/environment/environment-sources.ts'
+import { computeEtcHosts } from '../../containers/network/compute-etc-hosts.ts'
+import { computePodHostname } from '../../containers/network/compute-hostname.ts'
+import { computePodPaths, terminationLogPath } from '../../containers/pod-paths.ts'
+import type { NoteStep } from '../../../base/telemetry/note-step.ts'
+import type { Container, EphemeralContainer } from '../../../model/generated/core-v1.ts'
+import { newestInstance } from '../../../model/pod/observed-pod.ts'
+import type { ObservedPod } from '../../../model/pod/observed-pod.ts'
+import type { KindedContainer } from '../../../model/pod/pod-containers.ts'
+import type { Pod, PodUid } from '../../../model/pod/pod.ts'
+import type { RuntimeFeatures } from '../../../model/pod/runtime-features.ts'
+import type { ContainerConfig, Device, ImageSpec } from '../../../protocols/cri/generated/runtime-v1.ts'
+import type { NodeSettings } from '../node-settings.ts'
+import type { PodSandboxInUse } from './create-sandbox.ts'
+import type { PodInjections } from './pod-injections.ts'
+import type { LocalImage } from './request-images.ts'
+
+export interface DescribeContainerDeps {
+  /** Reads what the environment of a container needs from elsewhere. */
+  readonly readEnvironment: (
+    request: Pick<KindedContainer, 'container'> & { readonly pod: Pod },
+    signal: AbortSignal,
+  ) => Promise<EnvironmentSources>
+  readonly injections: Pick<PodInjections, 'containerInjections'>
+  readonly volumes: ContainerVolumes
+  readonly placement: {
+    /** The CPUs and memory nodes of a container that is about to be made; undefined when it may use all. */
+    prepare(uid: PodUid, container: string): Promise<CpusetAssignment | undefined>
+  }
+  readonly files: DescribeFiles
+  /** What the runtime can do, as it last reported. */
+  readonly features: () => RuntimeFeatures
+  readonly node: Pick<NodeSettings, 'rootDirectory' | 'sandbox' | 'container'>
+  readonly noteStep: NoteStep
+  readonly random: () => number
+}
+
+interface ContainerVolumes {
+  /** What one container gets of the pod's volumes; fails with a ContainerConfigError. */
+  containerVolumes(
+    request: {
+      readonly pod: Pod
+      readonly container: Container | EphemeralContainer
+      /** Volumes whose content the runtime mounts, by name. */
+      readonly images: ReadonlyMap<string, ImageSpec>
+      readonly environment: () => ReadonlyMap<string, string>
+      readonly recursiveReadOnlyMounts: boolean
+      readonly noteStep: NoteStep
+    },
+    signal: AbortSignal,
+  ): Promise<{ readonly mounts: readonly ContainerMount[]; readonly devices: readonly Device[] }>
+  /** Groups that processes of the pod need for its volumes. */
+  groups(uid: PodUid): readonly number[]
+}
+
+interface DescribeFiles {
+  /** Makes directories that may be there already. */
+  makeDirectories(paths: readonly string[]): Promise<void>
+  /** Names of the files in a directory; none when it does not exist. */
+  listNames(directory: string): Promise<readonly string[]>
+  readNodeHosts(): Promise<string>
+  writeHosts(path: string, text: string): Promise<void>
+  /** An empty file that any user of the container may write to. */
+  makeTerminationLog(path: string): Promise<void>
+}
+
+export interface StartRequest {
+  readonly pod: Pod
+  readonly kinded: KindedContainer
+  readonly image: LocalImage
+  readonly sandbox: PodSandboxInUse
+  readonly observed: ObservedPod
+  /** By name; of the volumes that the container mounts those whose content the runtime brings. */
+  readonly imageVolumes: ReadonlyMap<string, ImageSpec>
+}
+
+/** All that the runtime has to know to make one instance of a container. Makes the files that it mounts. */
+export async function describeContainer(
+  deps: DescribeContainerDeps,
+  request: StartRequest,
+  signal: AbortSignal,
+): Promise<ContainerConfig> {
+  const { pod, kinded, sandbox, observed } = request
+  const { container } = kinded
+  // Before any file is made: what is missing may stay so for many tries.
+  const sources = await deps.readEnvironment({ pod, container }, signal)
+  const { noteStep } = deps
+  const injections = await deps.injections.containerInjections({ pod, container, noteStep }, signal)
+  const volumes = await mountVolumes(deps, { ...request, sources, injections }, signal)
+  const paths = computePodPaths(deps.node.rootDirectory, pod.metadata.uid)
+  const logs = `${sandbox.config.logDirectory}/${container.name}`
+  const random32 = Math.floor(deps.random() * 2 ** 32)
+  const terminationLog = terminationLogPath(paths, container.name, random32)
+  await deps.files.makeDirectories([paths.directory, logs, `${paths.containers}/${container.name}`])
+  await deps.files.writeHosts(
+    paths.etcHosts,
+    computeEtcHosts({
+      pod,
+      podIps: sandbox.ips,
+      hostname: computePodHostname(pod, deps.node.sandbox.dns.clusterDomain),
+      nodeEtcHosts: pod.spec.hostNetwork === true ? await deps.files.readNodeHosts() : '',
+    }),
+  )
+  if ((container.terminationMessagePath ?? '') !== '') await deps.files.makeTerminationLog(terminationLog)
+  const target = 'targetContainerName' in container ? container.targetContainerName : undefined
+  const cpuset = await deps.placement.prepare(pod.metadata.uid, container.name)
+  return computeContainerConfig({
+    pod,
+    kinded,
+    instance: {
+      restartCount: computeNumber(request, await deps.files.listNames(logs)),
+      image: request.image,
+      podIps: sandbox.ips,
+      mounts: volumes.mounts,
+      devices: volumes.devices,
+      injections,
+      paths,
+      random32,
+      volumeGroups: deps.volumes.groups(pod.metadata.uid),
+      userNamespace: sandbox.userNamespace,
+      targetContainerId: target === undefined ? undefined : newestInstance(observed, target)?.id,
+      cpuset,
+    },
+    node: deps.node.container,
+    sources,
+  })
+}
+
+async function mountVolumes(
+  deps: DescribeContainerDeps,
+  {
+    pod,
+    kinded,
+    sandbox,
+    imageVolumes,
+    sources,
+    injections,
+  }: StartRequest & { readonly sources: EnvironmentSources; readonly injections: ContainerInjections },
+  signal: AbortSignal,
+): ReturnType<ContainerVolumes['containerVolumes']> {
+  const instance = { podIps: sandbox.ips, injections }
+  const input = { pod, kinded, instance, node: deps.node.container, sources }
+  const request = {
+    pod,
+    container: kinded.container,
+    images: imageVolumes,
+    environment: () => new Map(computeContainerEnvironment(input).map(({ name, value }) => [name, value])),
+    recursiveReadOnlyMounts: deps.features().handlers.get(sandbox.runtimeHandler)?.recursiveReadOnlyMounts === true,
+    noteStep: deps.noteStep,
+  }
+  return await deps.volumes.containerVolumes(request, signal)
+}
+
+function computeNumber({ observed, kinded }: StartRequest, logFileNames: readonly string[]): number {
+  const newest = newestInstance(observed, kinded.container.name)
+  return newest?.state === 'created' ? newest.restartCount : computeRestartCount(newest, logFileNames)
+}

@@ -1,0 +1,119 @@
+import type { Turnstile } from '../../../base/async/turnstile.ts'
+import type { StartMetrics } from '../../../metrics/start-metrics.ts'
+import { findContainer, isSidecar } from '../../../model/pod/pod-containers.ts'
+import type { KindedContainer } from '../../../model/pod/pod-containers.ts'
+import type { Pod } from '../../../model/pod/pod.ts'
+import { StartError } from '../../../model/pod/start-error.ts'
+import { sameResources } from '../../../model/resources/same-resources.ts'
+import type { PodAllocations } from '../../allocations/pod-allocations.ts'
+import { startPriority } from '../decide/start-priority.ts'
+import { runPostStart } from '../hooks/run-post-start.ts'
+import { rememberRestart } from '../pod-history.ts'
+import type { PassSignals, PodPass } from '../pod-pass.ts'
+import { effectiveResources } from '../resize/compute-container-resize.ts'
+import type { StopContainerDeps } from '../stop/stop-container.ts'
+import { createSandbox, describeSandbox } from './create-sandbox.ts'
+import type { PodSandboxInUse, SandboxDeps } from './create-sandbox.ts'
+import { awaitVolumes, requestImages, requestVolumeImages } from './request-images.ts'
+import type { ContainerImages, LocalImage, RequestImagesDeps, VolumeImages } from './request-images.ts'
+import { startContainer } from './start-container.ts'
+import type { StartContainerDeps } from './start-container.ts'
+
+export type StartContainersDeps = SandboxDeps &
+  RequestImagesDeps &
+  StartContainerDeps &
+  StopContainerDeps & {
+    readonly starts: Pick<Turnstile, 'pass'>
+    readonly allocations: Pick<PodAllocations, 'actuated' | 'noteContainer' | 'saved'>
+    readonly metrics: Pick<StartMetrics, 'containerStart'>
+  }
+
+/** Starts the containers that the plan names, in its order and in a new sandbox where it says so. True when all of them did. */
+export async function startContainers(
+  deps: StartContainersDeps,
+  input: PodPass,
+  signals: PassSignals,
+): Promise<boolean> {
+  const { pod, actions, observed, history } = input
+  const starts = actions.createSandbox || actions.start.length > 0
+  if (!starts && !keepsVolumeImages(input)) return true
+  const existing = actions.createSandbox ? undefined : observed.sandboxes.find(({ id }) => id === actions.sandboxId)
+  const request = { attempt: actions.attempt, reported: history.reportedWarnings, existing }
+  const description = await describeSandbox(deps, pod, request)
+  const wanted = { pod, sandbox: description.config, starts }
+  const volumes = requestVolumeImages(deps, wanted, signals.superseded)
+  if (!starts) {
+    await Promise.allSettled(volumes.values())
+    return true
+  }
+  const images = requestImages(deps, input, description.config, signals.superseded)
+  const sandbox = actions.createSandbox
+    ? await deps.starts.pass(
+        startPriority(pod, 'sandbox'),
+        async () => {
+          history.lastSandboxAt = deps.clock.monotonic()
+          return createSandbox(deps, pod, description, signals.shutdown)
+        },
+        signals.superseded,
+      )
+    : { ...description, id: actions.sandboxId, ips: observedIps(deps, input) }
+  return await startAll(deps, input, { sandbox, images, volumes }, signals)
+}
+
+/** The images of volumes are kept in every pass, also when no container starts: one may start any time. */
+function keepsVolumeImages({ pod, observed, actions }: PodPass): boolean {
+  const hasImages = pod.spec.volumes?.some(({ image }) => image !== undefined) === true
+  return hasImages && !actions.killPod && observed.sandboxes.some(({ id, ready }) => ready && id === actions.sandboxId)
+}
+
+/** The newest sandbox's addresses, or the node's for pods in its network. */
+function observedIps(deps: StartContainersDeps, { pod, observed }: PodPass): readonly string[] {
+  return pod.spec.hostNetwork === true ? deps.node.container.ips : (observed.sandboxes[0]?.ips ?? [])
+}
+
+async function startAll(
+  deps: StartContainersDeps,
+  input: PodPass,
+  parts: { readonly sandbox: PodSandboxInUse; readonly images: ContainerImages; readonly volumes: VolumeImages },
+  signals: PassSignals,
+): Promise<boolean> {
+  let all = true
+  for (const start of input.actions.start) {
+    const kinded = findContainer(input.pod, start.name)
+    try {
+      const imageVolumes = await awaitVolumes(deps, { pod: input.pod, kinded, images: parts.volumes })
+      const image = await (parts.images.get(start.name) as Promise<LocalImage>)
+      signals.superseded.throwIfAborted()
+      rememberRestart(input, start, deps.clock.now())
+      await noteResources(deps, input.pod, kinded)
+      const request = { pod: input.pod, kinded, image, sandbox: parts.sandbox, observed: input.observed, imageVolumes }
+      const containerId = await startContainer(deps, request, signals)
+      // Without a start slot: a hook may take long, and other pods start meanwhile.
+      const started = { ...input, kinded, containerId, podIp: parts.sandbox.ips[0] }
+      await runPostStart(deps, started, signals)
+      input.history.waiting.delete(start.name)
+      deps.metrics.containerStart(kinded.kind, undefined)
+    } catch (error) {
+      if (!(error instanceof StartError)) throw error
+      deps.metrics.containerStart(kinded.kind, error.reason)
+      input.history.waiting.set(start.name, { reason: error.reason, message: error.message })
+      all = false
+      // The containers after a plain init container need its work; those after a sidecar, or beside it, do not.
+      if (kinded.kind === 'init' && !isSidecar(kinded.container)) return false
+    }
+  }
+  return all
+}
+
+/** What the instance gets; one that was of another size before must not be taken for that again by a later agent. */
+async function noteResources(
+  { allocations }: StartContainersDeps,
+  pod: Pod,
+  { kind, container }: KindedContainer,
+): Promise<void> {
+  if (kind === 'ephemeral') return
+  const before = allocations.actuated(pod.metadata.uid)?.containers.get(container.name)
+  const resources = effectiveResources(container.resources, pod.spec.resources)
+  allocations.noteContainer(pod, container.name, resources)
+  if (before !== undefined && !sameResources(before, resources)) await allocations.saved()
+}
