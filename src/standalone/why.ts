@@ -1,6 +1,6 @@
 import { realFolder } from '../system/files/state-folder.ts'
-import { explainPods, selectPods } from './node/agent-client.ts'
-import type { ExplainedPod } from './node/agent-client.ts'
+import { explainPods, selectPods } from './node/agent/agent-client.ts'
+import type { ExplainedPod } from './node/agent/agent-client.ts'
 import type { NodeDeps } from './node/node-deps.ts'
 import { exitCodes, NodeError } from './node/node-error.ts'
 import { computeNodeLayout } from './node/node-layout.ts'

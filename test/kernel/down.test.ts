@@ -11,7 +11,7 @@ import { findProcessByCommand } from '../../src/system/processes/find-process-by
 import { makeShared } from '../../src/system/mounts/make-shared.ts'
 import { mountPointsBelow, readMountTable } from '../../src/system/mounts/mount-table.ts'
 import { runProcess, runProcessOrThrow } from '../../src/system/processes/run-process.ts'
-import { createContainerdConfig } from '../../src/standalone/node/containerd-config.ts'
+import { createContainerdConfig } from '../../src/standalone/node/runtime/containerd-config.ts'
 import { runDown } from '../../src/standalone/down.ts'
 import { computeNodeLayout } from '../../src/standalone/node/node-layout.ts'
 import { takeUpLock } from '../../src/standalone/node/up-lock.ts'

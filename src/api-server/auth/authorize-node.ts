@@ -2,7 +2,7 @@ import type { Pod } from '../../model/generated/core-v1.ts'
 import { allow, deny, isIn, isOwnRequest } from './decision.ts'
 import type { Decision, ResourceRule } from './decision.ts'
 import type { ObjectReader } from '../kinds/object-reader.ts'
-import { findPodReferences, volumeNeedsSecret } from './pod-references.ts'
+import { findPodReferences, volumeNeedsSecret } from './needed-objects.ts'
 import type { RequestAttributes } from './request-attributes.ts'
 
 const READ = ['get', 'list', 'watch']

@@ -1,6 +1,6 @@
 import type { FieldSelectorAttributes } from '../../model/generated/api-groups.ts'
 import type { RequestUser } from '../kinds/resource.ts'
-import type { AccessQuestion } from '../rest/reviews.ts'
+import type { AccessQuestion } from '../rest/verbs/reviews.ts'
 import type { RequestInfo } from '../rest/request-info.ts'
 
 /** What is to be allowed or not: who wants to do what to which. */

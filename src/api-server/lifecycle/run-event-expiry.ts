@@ -2,7 +2,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import type { Event } from '../../model/generated/core-v1.ts'
 import { createObjectReader } from '../kinds/object-reader.ts'
 import type { ObjectOf } from '../store/api-object.ts'
-import type { ObjectStore } from '../store/object-store.ts'
+import type { ObjectStore } from '../store/api-store.ts'
 
 const CHECK_MS = 60_000
 const LIFETIME_MS = 3_600_000

@@ -9,9 +9,9 @@ import type { ResourceMetrics } from '../metrics/resource-metrics.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { ServiceRange } from '../kinds/rules/service-range.ts'
 import type { ApiObject, ObjectKey } from '../store/api-object.ts'
-import type { ObjectStore } from '../store/object-store.ts'
+import type { ObjectStore } from '../store/api-store.ts'
 import type { StoreView } from '../store/transaction.ts'
-import type { Reviewers } from './reviews.ts'
+import type { Reviewers } from './verbs/reviews.ts'
 
 /** What the API needs from outside. */
 export interface ApiDeps {

@@ -3,7 +3,7 @@ import { createObjectReader } from '../kinds/object-reader.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { Api } from '../rest/create-api.ts'
 import type { ApiObject } from '../store/api-object.ts'
-import type { ObjectStore } from '../store/object-store.ts'
+import type { ObjectStore } from '../store/api-store.ts'
 import { callApi, OwnCallError } from './call-api.ts'
 
 const RESOURCE = 'certificatesigningrequests.certificates.k8s.io'

@@ -4,7 +4,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import { createObjectReader } from '../kinds/object-reader.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { Api } from '../rest/create-api.ts'
-import type { ObjectStore } from '../store/object-store.ts'
+import type { ObjectStore } from '../store/api-store.ts'
 import { callApi } from './call-api.ts'
 
 export interface RootCertificateDeps {

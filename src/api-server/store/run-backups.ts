@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { ObjectStore } from './object-store.ts'
+import type { ObjectStore } from './api-store.ts'
 
 // Soon after the start, since that is when something may have been repaired, and then every hour.
 const FIRST_MS = 60_000

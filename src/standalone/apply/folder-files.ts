@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { inspectPath, listNames, readManifestFile } from '../../system/files/read-manifest-file.ts'
 import type { AppliedObject } from './applied-object.ts'
 import { parseObjects } from './parse-objects.ts'
-import type { Reporter } from './teller.ts'
+import type { Reporter } from './reporter.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 interface KnownFile {

@@ -8,7 +8,7 @@ import type { AppliedObject, ObjectName } from './applied-object.ts'
 import { formatObjectName } from './applied-object.ts'
 import { FolderFiles } from './folder-files.ts'
 import { ObjectPaths } from './object-paths.ts'
-import { Reporter } from './teller.ts'
+import { Reporter } from './reporter.ts'
 import { writeFileDurably } from '../../system/files/durable-file.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 

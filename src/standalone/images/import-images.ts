@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { runProcessOrThrow } from '../../system/processes/run-process.ts'
 import { readBytes, removeTree } from '../../system/files/state-folder.ts'
-import type { PrivateContainerd } from '../node/containerd.ts'
+import type { PrivateContainerd } from '../node/runtime/containerd.ts'
 import { createNodeImages } from './node-images.ts'
 import { createOciArchive } from './oci-archive.ts'
 import { writeFileDurably } from '../../system/files/durable-file.ts'

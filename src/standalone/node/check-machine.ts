@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { isProgram } from '../../system/files/is-program.ts'
 import type { NodePorts } from '../arguments.ts'
-import { canConnect } from './containerd.ts'
+import { canConnect } from './runtime/containerd.ts'
 import { exitCodes, NodeError } from './node-error.ts'
 
 /** Fails unless we are root: containers, cgroups and mounts are the kernel's. */

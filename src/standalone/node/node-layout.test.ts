@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createAgentConfig } from './agent-config.ts'
+import { createAgentConfig } from './agent/agent-config.ts'
 import { computeNodeLayout } from './node-layout.ts'
 
 describe('computeNodeLayout()', () => {

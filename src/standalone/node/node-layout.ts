@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { dirname } from 'node:path'
-import { containerdPaths } from './containerd-config.ts'
-import type { ContainerdPaths } from './containerd-config.ts'
+import { containerdPaths } from './runtime/containerd-config.ts'
+import type { ContainerdPaths } from './runtime/containerd-config.ts'
 
 /** Where a standalone node keeps its things, and how its things in the kernel are called. */
 export interface NodeLayout {

@@ -8,8 +8,8 @@ import process from 'node:process'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../../src/base/async/clock.ts'
-import { openObjectStore } from '../../../src/api-server/store/open-object-store.ts'
-import type { ObjectStore } from '../../../src/api-server/store/object-store.ts'
+import { openObjectStore } from '../../../src/api-server/store/open-api-store.ts'
+import type { ObjectStore } from '../../../src/api-server/store/api-store.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 
 const ROUNDS = 25

@@ -6,7 +6,7 @@ import { openSync, writeSync } from 'node:fs'
 import process from 'node:process'
 import { systemClock } from '../../../src/base/async/clock.ts'
 import type { ApiObject } from '../../../src/api-server/store/api-object.ts'
-import { openObjectStore } from '../../../src/api-server/store/open-object-store.ts'
+import { openObjectStore } from '../../../src/api-server/store/open-api-store.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 
 const [folder = '', round = '', journal = ''] = process.argv.slice(2)

@@ -3,12 +3,12 @@ import type {
   ResourceAttributes,
   SelfSubjectAccessReviewSpec,
   SubjectAccessReviewSpec,
-} from '../../model/generated/api-groups.ts'
-import { badRequest } from '../api-error.ts'
-import type { RequestUser, Resource } from '../kinds/resource.ts'
-import type { ApiObject } from '../store/api-object.ts'
-import { decodeBody } from './decode-body.ts'
-import type { Document } from './decode-body.ts'
+} from '../../../model/generated/api-groups.ts'
+import { badRequest } from '../../api-error.ts'
+import type { RequestUser, Resource } from '../../kinds/resource.ts'
+import type { ApiObject } from '../../store/api-object.ts'
+import { decodeBody } from '../decode-body.ts'
+import type { Document } from '../decode-body.ts'
 
 /** May someone do something? Either attributes of a resource or a path. */
 export interface AccessQuestion {

@@ -1,4 +1,4 @@
-import type { PodSpec, Toleration } from '../../../model/generated/core-v1.ts'
+import type { PodSpec, Toleration } from '../../../../model/generated/core-v1.ts'
 
 const SECONDS = 300
 const TAINTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { PodSpec } from '../../../model/generated/core-v1.ts'
+import type { PodSpec } from '../../../../model/generated/core-v1.ts'
 import { validatePodUpdate } from './validate-pod-update.ts'
 
 const before: PodSpec = {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { findResource } from '../kinds/all-resources.ts'
-import type { Resource } from '../kinds/resource.ts'
+import { findResource } from '../../kinds/all-resources.ts'
+import type { Resource } from '../../kinds/resource.ts'
 import { parseFieldSelector } from './field-selector.ts'
-import { parseLabelSelector } from './label-selector.ts'
+import { parseLabelSelector } from './parse-label-selector.ts'
 
 describe('parseLabelSelector()', () => {
   const labels = { app: 'web', tier: 'front', count: '5' }

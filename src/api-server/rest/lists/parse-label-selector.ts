@@ -1,5 +1,5 @@
-import { badRequest } from '../api-error.ts'
-import { labelValue, qualifiedName } from '../../model/schema/validation/name-rules.ts'
+import { badRequest } from '../../api-error.ts'
+import { labelValue, qualifiedName } from '../../../model/schema/validation/name-rules.ts'
 
 /** Tells whether labels are selected. */
 export type LabelSelector = (labels: Readonly<Record<string, string>>) => boolean

@@ -1,4 +1,4 @@
-import { exitCodes, NodeError } from './node-error.ts'
+import { exitCodes, NodeError } from '../node-error.ts'
 /** Where one private containerd keeps its things; all below one folder. */
 export interface ContainerdPaths {
   readonly folder: string

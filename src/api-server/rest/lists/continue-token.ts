@@ -1,4 +1,4 @@
-import { badRequest } from '../api-error.ts'
+import { badRequest } from '../../api-error.ts'
 
 /** Where a list that was cut goes on. */
 export interface ContinueToken {

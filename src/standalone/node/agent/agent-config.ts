@@ -1,5 +1,5 @@
-import type { NodeRecord } from './node-record.ts'
-import type { NodeLayout } from './node-layout.ts'
+import type { NodeRecord } from '../node-record.ts'
+import type { NodeLayout } from '../node-layout.ts'
 
 /** The KubeletConfiguration of a standalone node: on loopback only, and there open for reading on one port. JSON is YAML. */
 export function createAgentConfig(layout: NodeLayout, record: NodeRecord): string {

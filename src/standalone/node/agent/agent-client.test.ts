@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { addExplanations, parsePods, selectPods } from './agent-client.ts'
-import { formatPods } from '../status.ts'
+import { formatPods } from '../../status.ts'
 
 const list = {
   items: [

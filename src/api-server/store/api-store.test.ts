@@ -7,8 +7,8 @@ import type { TestContext } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import type { ApiObject } from './api-object.ts'
-import { openObjectStore } from './open-object-store.ts'
-import type { ObjectStore, StoreLimits } from './object-store.ts'
+import { openObjectStore } from './open-api-store.ts'
+import type { ObjectStore, StoreLimits } from './api-store.ts'
 import { CompactedError, StoreFullError, StoreOpenError } from './store-errors.ts'
 
 const clock = new FakeClock()

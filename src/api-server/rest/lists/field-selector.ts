@@ -1,6 +1,6 @@
-import { badRequest } from '../api-error.ts'
-import type { Resource } from '../kinds/resource.ts'
-import type { ApiObject } from '../store/api-object.ts'
+import { badRequest } from '../../api-error.ts'
+import type { Resource } from '../../kinds/resource.ts'
+import type { ApiObject } from '../../store/api-object.ts'
 
 /** What objects are selected by their fields. */
 export interface FieldSelector {

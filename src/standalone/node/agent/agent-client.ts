@@ -1,4 +1,4 @@
-import type { NodePorts } from '../arguments.ts'
+import type { NodePorts } from '../../arguments.ts'
 
 /** A pod as "status" shows it. */
 export interface PodSummary {

@@ -1,7 +1,7 @@
-import { ApiError, badRequest, internalError, methodNotAllowed } from '../api-error.ts'
-import type { Backends } from '../backends/create-backends.ts'
-import { passRequest } from '../backends/pass-request.ts'
-import type { ApiResponse } from './api-request.ts'
+import { ApiError, badRequest, internalError, methodNotAllowed } from '../../api-error.ts'
+import type { Backends } from '../../backends/create-backends.ts'
+import { passRequest } from '../../backends/pass-request.ts'
+import type { ApiResponse } from '../api-request.ts'
 import type { ResourceRequest } from './write-verbs.ts'
 
 const UPGRADED = ['attach', 'exec', 'portforward']

@@ -1,8 +1,8 @@
-import type { Container, Pod, PodSpec, ServiceAccount, Volume } from '../../../model/generated/core-v1.ts'
-import { CONFIG_MIRROR_ANNOTATION } from '../../../model/pod/pod.ts'
-import { forbidden } from '../../api-error.ts'
-import type { ObjectOf } from '../../store/api-object.ts'
-import type { RuleContext } from '../resource.ts'
+import type { Container, Pod, PodSpec, ServiceAccount, Volume } from '../../../../model/generated/core-v1.ts'
+import { CONFIG_MIRROR_ANNOTATION } from '../../../../model/pod/pod.ts'
+import { forbidden } from '../../../api-error.ts'
+import type { ObjectOf } from '../../../store/api-object.ts'
+import type { RuleContext } from '../../resource.ts'
 
 const TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
 const VOLUME_PREFIX = 'kube-api-access-'

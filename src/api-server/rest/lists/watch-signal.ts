@@ -1,5 +1,5 @@
-import { AbortScope } from '../../base/async/abort-scope.ts'
-import type { Clock } from '../../base/async/clock.ts'
+import { AbortScope } from '../../../base/async/abort-scope.ts'
+import type { Clock } from '../../../base/async/clock.ts'
 
 /**
  * Wakes one watch: after changes, at regular times, and when it ends. A watch waits thousands of times, so the timer and the

@@ -1,9 +1,9 @@
-import type { Pod } from '../../../model/generated/core-v1.ts'
-import { FieldPath } from '../../../model/schema/field-path.ts'
-import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
-import type { ObjectOf } from '../../store/api-object.ts'
-import type { ExpectedType, Subresource, SubresourcePath } from '../resource.ts'
-import { sameValue } from '../same-value.ts'
+import type { Pod } from '../../../../model/generated/core-v1.ts'
+import { FieldPath } from '../../../../model/schema/field-path.ts'
+import { ProblemList } from '../../../../model/schema/validation/problem-list.ts'
+import type { ObjectOf } from '../../../store/api-object.ts'
+import type { ExpectedType, Subresource, SubresourcePath } from '../../resource.ts'
+import { sameValue } from '../../same-value.ts'
 import { specOf, validateExistingPod } from './pod-rules.ts'
 
 const SPEC = FieldPath.root.child('spec')

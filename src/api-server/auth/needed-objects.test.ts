@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { findPodReferences, volumeNeedsSecret } from './pod-references.ts'
+import { findPodReferences, volumeNeedsSecret } from './needed-objects.ts'
 
 describe('findPodReferences()', () => {
   test('finds every place where a pod can name something', () => {
