@@ -11,7 +11,7 @@ import { parseArguments } from './standalone/arguments.ts'
 import type { Command } from './standalone/arguments.ts'
 import { runDown } from './standalone/down.ts'
 import { helpText } from './standalone/help.ts'
-import type { NodeDeps } from './standalone/node/node-deps.ts'
+import type { StandaloneDeps } from './standalone/node/node-deps.ts'
 import { exitCodes, NodeError } from './standalone/node/node-error.ts'
 import type { ExitCode } from './standalone/node/node-error.ts'
 import { runShutdown } from './standalone/shutdown.ts'
@@ -28,7 +28,7 @@ const random = () => Math.random()
 // Where runc, ip and iptables are; the PATH of a login that became root may lack it.
 process.env['PATH'] = [process.env['PATH'], '/usr/local/sbin', '/usr/sbin', '/sbin'].filter(Boolean).join(':')
 
-const deps: NodeDeps = {
+const deps: StandaloneDeps = {
   clock: systemClock,
   say: (line) => process.stdout.write(`${line}\n`),
   ownKubelet: fileURLToPath(new URL('../bin/kubelet', import.meta.url)),

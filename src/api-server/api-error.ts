@@ -37,7 +37,7 @@ interface Refusal {
 }
 
 /** Which kind of object a refusal is about. */
-export interface ObjectName {
+export interface NamedObject {
   readonly group: string
   /** The plural. */
   readonly resource: string
@@ -65,15 +65,15 @@ export class ApiError extends Error {
 }
 
 /** "pods" or "leases.coordination.k8s.io". */
-function qualified({ group, resource }: ObjectName): string {
+function qualified({ group, resource }: NamedObject): string {
   return group === '' ? resource : `${resource}.${group}`
 }
 
-function detailsOf({ group, resource, name }: ObjectName): StatusDetails {
+function detailsOf({ group, resource, name }: NamedObject): StatusDetails {
   return { name, ...(group !== '' && { group }), kind: resource }
 }
 
-export function notFound(object: ObjectName): ApiError {
+export function notFound(object: NamedObject): ApiError {
   const message = `${qualified(object)} "${object.name}" not found`
   return new ApiError({ code: 404, reason: 'NotFound', message, details: detailsOf(object) })
 }
@@ -88,17 +88,17 @@ export function pathNotFound(): ApiError {
   })
 }
 
-export function alreadyExists(object: ObjectName): ApiError {
+export function alreadyExists(object: NamedObject): ApiError {
   const message = `${qualified(object)} "${object.name}" already exists`
   return new ApiError({ code: 409, reason: 'AlreadyExists', message, details: detailsOf(object) })
 }
 
-export function conflict(object: ObjectName, why: string): ApiError {
+export function conflict(object: NamedObject, why: string): ApiError {
   const message = `Operation cannot be fulfilled on ${qualified(object)} "${object.name}": ${why}`
   return new ApiError({ code: 409, reason: 'Conflict', message, details: detailsOf(object) })
 }
 
-export function forbidden(object: ObjectName, why: string, causes?: readonly StatusCause[]): ApiError {
+export function forbidden(object: NamedObject, why: string, causes?: readonly StatusCause[]): ApiError {
   const message = `${qualified(object)} "${object.name}" is forbidden: ${why}`
   const details = { ...detailsOf(object), ...(causes && { causes }) }
   return new ApiError({ code: 403, reason: 'Forbidden', message, details })

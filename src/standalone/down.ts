@@ -6,7 +6,7 @@ import { knownAgent } from './node/agent/agent-process.ts'
 import { checkRoot } from './node/check-machine.ts'
 import { findContainerd, hasPodsLeft, startContainerd, stopContainerd } from './node/runtime/containerd.ts'
 import { stopProcess } from './node/known-process.ts'
-import type { NodeDeps } from './node/node-deps.ts'
+import type { StandaloneDeps } from './node/node-deps.ts'
 import { exitCodes, NodeError } from './node/node-error.ts'
 import { computeNodeLayout, ownPaths } from './node/node-layout.ts'
 import type { NodeLayout } from './node/node-layout.ts'
@@ -14,12 +14,12 @@ import { readNodeRecord } from './node/node-record.ts'
 import type { NodeRecord } from './node/node-record.ts'
 import { findOwnMounts } from './node/own-mounts.ts'
 import { stopPods } from './node/stop-pods.ts'
-import type { PodRuntime } from './node/stop-pods.ts'
+import type { PodStopper } from './node/stop-pods.ts'
 import { isUpLocked } from './node/up-lock.ts'
 import { errorMessage } from '../base/telemetry/error-text.ts'
 
-export interface DownDeps extends NodeDeps {
-  openRuntime(endpoint: string): PodRuntime & Disposable
+export interface DownDeps extends StandaloneDeps {
+  openRuntime(endpoint: string): PodStopper & Disposable
 }
 
 // The agent links the logs of running containers here, where log collectors look.

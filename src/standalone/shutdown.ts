@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import { realFolder } from '../system/files/state-folder.ts'
 import { checkRoot } from './node/check-machine.ts'
-import type { NodeDeps } from './node/node-deps.ts'
+import type { StandaloneDeps } from './node/node-deps.ts'
 import { exitCodes, NodeError } from './node/node-error.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'
@@ -25,7 +25,7 @@ const ENDS: Readonly<Record<string, string>> = {
 }
 
 /** Asks the agent to end all pods because the machine is going to shut down, and returns when it has; or not to go on with that. */
-export async function runShutdown(deps: NodeDeps, options: ShutdownOptions, signal: AbortSignal): Promise<void> {
+export async function runShutdown(deps: StandaloneDeps, options: ShutdownOptions, signal: AbortSignal): Promise<void> {
   checkRoot(deps.userId)
   const path = `${await findRootDirectory(options)}/deckhand/shutdown.sock`
   const command = options.cancel ? 'cancel' : 'begin'

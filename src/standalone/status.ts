@@ -4,12 +4,12 @@ import type { PodSummary } from './node/agent/agent-client.ts'
 import { knownAgent } from './node/agent/agent-process.ts'
 import { findContainerd } from './node/runtime/containerd.ts'
 import { findNoted, findProcess } from './node/known-process.ts'
-import type { NodeDeps } from './node/node-deps.ts'
+import type { StandaloneDeps } from './node/node-deps.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'
 
 /** Says what runs; true when all of it does and the agent is healthy. */
-export async function runStatus(deps: NodeDeps, state: string, signal: AbortSignal): Promise<boolean> {
+export async function runStatus(deps: StandaloneDeps, state: string, signal: AbortSignal): Promise<boolean> {
   const layout = computeNodeLayout(await realFolder(state))
   const record = await readNodeRecord(layout.record)
   if (record === undefined) {

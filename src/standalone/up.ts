@@ -14,7 +14,7 @@ import { configureContainerd, findContainerd, isConfigured, startContainerd } fr
 import { EXAMPLE_POD, examplePod } from './images/example-pod.ts'
 import { importNodeImages } from './images/import-images.ts'
 import { stopProcess } from './node/known-process.ts'
-import type { NodeDeps, UpDeps } from './node/node-deps.ts'
+import type { StandaloneDeps, UpDeps } from './node/node-deps.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
 import type { NodeLayout } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'
@@ -58,7 +58,11 @@ export async function runUp(deps: UpDeps, options: UpOptions, signal: AbortSigna
   )
 }
 
-async function openStateFolder(deps: NodeDeps, state: string, cleanup: AsyncDisposableStack): Promise<NodeLayout> {
+async function openStateFolder(
+  deps: StandaloneDeps,
+  state: string,
+  cleanup: AsyncDisposableStack,
+): Promise<NodeLayout> {
   try {
     await makeFolder(state)
     const layout = computeNodeLayout(await realFolder(state))
@@ -126,7 +130,7 @@ async function writeExample(layout: NodeLayout, record: NodeRecord): Promise<voi
   await writeFileDurably(`${layout.manifests}/${EXAMPLE_FILE}`, examplePod)
 }
 
-async function startRuntime(deps: NodeDeps, layout: NodeLayout, signal: AbortSignal): Promise<void> {
+async function startRuntime(deps: StandaloneDeps, layout: NodeLayout, signal: AbortSignal): Promise<void> {
   const containerd = { paths: layout.containerd, enter: [] }
   const running = await findContainerd(layout.containerd)
   if (running === undefined) {
@@ -146,7 +150,7 @@ async function startRuntime(deps: NodeDeps, layout: NodeLayout, signal: AbortSig
 }
 
 async function announce(
-  deps: NodeDeps,
+  deps: StandaloneDeps,
   node: { readonly layout: NodeLayout; readonly record: NodeRecord; readonly agent: AgentProcess },
   signal: AbortSignal,
 ): Promise<void> {
@@ -170,7 +174,7 @@ async function announce(
 }
 
 async function waitForExample(
-  deps: NodeDeps,
+  deps: StandaloneDeps,
   record: NodeRecord,
   signal: AbortSignal,
 ): Promise<PodSummary | undefined> {
@@ -191,7 +195,7 @@ function formatExample(example: PodSummary | undefined): string {
 }
 
 async function leaveAgent(
-  deps: NodeDeps,
+  deps: StandaloneDeps,
   node: { readonly layout: NodeLayout; readonly nodeName: string },
 ): Promise<void> {
   const stopped = { ...knownAgent(node), graceMs: AGENT_GRACE_MS }

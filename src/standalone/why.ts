@@ -1,14 +1,14 @@
 import { realFolder } from '../system/files/state-folder.ts'
 import { explainPods, selectPods } from './node/agent/agent-client.ts'
 import type { ExplainedPod } from './node/agent/agent-client.ts'
-import type { NodeDeps } from './node/node-deps.ts'
+import type { StandaloneDeps } from './node/node-deps.ts'
 import { exitCodes, NodeError } from './node/node-error.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'
 
 /** Says of one pod why it is as it is, and what was done for it. */
 export async function runWhy(
-  deps: NodeDeps,
+  deps: StandaloneDeps,
   options: { readonly state: string; readonly pod: string },
   signal: AbortSignal,
 ): Promise<void> {

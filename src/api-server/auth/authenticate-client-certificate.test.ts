@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { createKeys, parseKeyedCertificate, toKeyPem } from '../../protocols/x509/certificate-files.ts'
 import { issueAuthority, issueCertificate } from '../../protocols/x509/issue-certificate.ts'
 import type { Authority, CertificateContent } from '../../protocols/x509/issue-certificate.ts'
-import { authenticateCertificate } from './authenticate-client-certificate.ts'
+import { authenticateClientCertificate } from './authenticate-client-certificate.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const HOUR_MS = 3_600_000
@@ -33,11 +33,11 @@ async function issue(by: Authority, change: Partial<CertificateContent> = {}): P
   return new X509Certificate(await issueCertificate(by, content, NOW))
 }
 
-describe('authenticateCertificate()', () => {
+describe('authenticateClientCertificate()', () => {
   test('takes the user from the common name and the groups from the organizations', async () => {
     const certificate = await issue(authority)
     const fingerprint = certificate.fingerprint256.replaceAll(':', '').toLowerCase()
-    assert.deepEqual(authenticateCertificate(certificate, authority.certificate, NOW), {
+    assert.deepEqual(authenticateClientCertificate(certificate, authority.certificate, NOW), {
       user: {
         name: 'jane',
         groups: ['dev', 'ops', 'system:authenticated'],
@@ -48,7 +48,7 @@ describe('authenticateCertificate()', () => {
 
   test('a line break in a name makes no second one', async () => {
     const certificate = await issue(authority, { commonName: 'jane\nO=system:masters', organizations: [] })
-    const { user } = authenticateCertificate(certificate, authority.certificate, NOW)
+    const { user } = authenticateClientCertificate(certificate, authority.certificate, NOW)
     assert.deepEqual([user?.name, user?.groups], ['jane\nO=system:masters', ['system:authenticated']])
   })
 
@@ -73,12 +73,12 @@ describe('authenticateCertificate()', () => {
   ]
   for (const [name, make, at, fault] of rows) {
     test(`refuses one ${name}`, async () => {
-      assert.deepEqual(authenticateCertificate(await make(), authority.certificate, at), { fault })
+      assert.deepEqual(authenticateClientCertificate(await make(), authority.certificate, at), { fault })
     })
   }
 
   test('is valid a little before it was made, for clocks that are behind', async () => {
     const certificate = await issue(authority)
-    assert.ok(authenticateCertificate(certificate, authority.certificate, NOW - 299_000).user)
+    assert.ok(authenticateClientCertificate(certificate, authority.certificate, NOW - 299_000).user)
   })
 })

@@ -15,7 +15,7 @@ const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
  * Who a client certificate stands for: its common name is the user, its organizations are the groups. That the client has its key
  * is what the TLS handshake has proved.
  */
-export function authenticateCertificate(
+export function authenticateClientCertificate(
   certificate: X509Certificate,
   authority: X509Certificate,
   now: number,

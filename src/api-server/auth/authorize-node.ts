@@ -2,7 +2,7 @@ import type { Pod } from '../../model/generated/core-v1.ts'
 import { allow, deny, isIn, isOwnRequest } from './decision.ts'
 import type { Decision, ResourceRule } from './decision.ts'
 import type { ObjectReader } from '../kinds/object-reader.ts'
-import { findPodReferences, volumeNeedsSecret } from './needed-objects.ts'
+import { findNeededObjects, volumeNeedsSecret } from './needed-objects.ts'
 import type { RequestAttributes } from './request-attributes.ts'
 
 const READ = ['get', 'list', 'watch']
@@ -162,15 +162,15 @@ function hasPod({ objects, namespace, name, node }: Question, test: (pod: Pod) =
 }
 
 function needsConfigMap(asked: Question): boolean {
-  return hasPod(asked, (pod) => findPodReferences(pod).configMaps.has(asked.name))
+  return hasPod(asked, (pod) => findNeededObjects(pod).configMaps.has(asked.name))
 }
 
 function needsClaim(asked: Question): boolean {
-  return hasPod(asked, (pod) => findPodReferences(pod).claims.has(asked.name))
+  return hasPod(asked, (pod) => findNeededObjects(pod).claims.has(asked.name))
 }
 
 function needsDevices(asked: Question): boolean {
-  return hasPod(asked, (pod) => findPodReferences(pod).resourceClaims.has(asked.name))
+  return hasPod(asked, (pod) => findNeededObjects(pod).resourceClaims.has(asked.name))
 }
 
 function needsAccount(asked: Question): boolean {
@@ -189,7 +189,7 @@ function needsVolume(asked: Question): boolean {
 }
 
 function needsSecret(asked: Question): boolean {
-  if (hasPod(asked, (pod) => findPodReferences(pod).secrets.has(asked.name))) return true
+  if (hasPod(asked, (pod) => findNeededObjects(pod).secrets.has(asked.name))) return true
   const { objects, namespace, name } = asked
   if (namespace === '' || name === '') return false
   return objects

@@ -4,16 +4,16 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { TokenAnswer } from '../rest/verbs/reviews.ts'
 import { authenticateBootstrapToken, isLikelyBootstrapToken } from './authenticate-bootstrap-token.ts'
-import { authenticateCertificate } from './authenticate-client-certificate.ts'
+import { authenticateClientCertificate } from './authenticate-client-certificate.ts'
 import type { AuthenticationResult } from './authenticate-client-certificate.ts'
 import { authenticateToken, TOKEN_ISSUER } from './authenticate-token.ts'
 import { isLikelyToken } from './json-web-token.ts'
 import type { TokenSigner } from './json-web-token.ts'
 import type { ObjectReader } from '../kinds/object-reader.ts'
-import { ANONYMOUS } from './user-names.ts'
+import { ANONYMOUS_USER } from './user-names.ts'
 
 /** What a client shows of itself. */
-export interface Credentials {
+export interface ClientCredentials {
   /** As proved in the handshake. */
   readonly certificate?: X509Certificate | undefined
   /** Why the handshake found the certificate wanting. */
@@ -23,12 +23,12 @@ export interface Credentials {
 }
 
 export interface Authenticator {
-  /** Who it is; ANONYMOUS without good credentials. */
-  authenticate(credentials: Credentials): RequestUser
+  /** Who it is; ANONYMOUS_USER without good credentials. */
+  authenticate(credentials: ClientCredentials): RequestUser
   reviewToken(token: string, audiences: readonly string[]): Promise<TokenAnswer>
 }
 
-export interface AuthenticatorDeps {
+export interface ApiAuthenticatorDeps {
   readonly authority: X509Certificate
   readonly signer: TokenSigner
   readonly objects: ObjectReader
@@ -36,8 +36,8 @@ export interface AuthenticatorDeps {
   readonly log: Logger
 }
 
-/** Knows users by certificate, then by token. Credentials that are no good count as none, and only the log says why. */
-export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
+/** Knows users by certificate, then by token. ClientCredentials that are no good count as none, and only the log says why. */
+export function createApiAuthenticator(deps: ApiAuthenticatorDeps): Authenticator {
   const byToken = (token: string, audiences: readonly string[]): AuthenticationResult => {
     const { signer, objects, clock } = deps
     if (isLikelyBootstrapToken(token)) return authenticateBootstrapToken(token, objects, clock.now())
@@ -50,7 +50,9 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
       if (certificate !== undefined) {
         const fault = certificateFault
         results.push(
-          fault === undefined ? authenticateCertificate(certificate, deps.authority, deps.clock.now()) : { fault },
+          fault === undefined
+            ? authenticateClientCertificate(certificate, deps.authority, deps.clock.now())
+            : { fault },
         )
       }
       const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
@@ -58,7 +60,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
       const user = results.find((result) => result.user !== undefined)?.user
       if (user !== undefined) return user
       for (const { fault } of results) deps.log.debug('credentials for the API are no good', { fault })
-      return ANONYMOUS
+      return ANONYMOUS_USER
     },
 
     reviewToken(token, asked) {

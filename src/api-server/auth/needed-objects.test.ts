@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { findPodReferences, volumeNeedsSecret } from './needed-objects.ts'
+import { findNeededObjects, volumeNeedsSecret } from './needed-objects.ts'
 
-describe('findPodReferences()', () => {
+describe('findNeededObjects()', () => {
   test('finds every place where a pod can name something', () => {
     const environment = (mark: string) => ({
       name: mark,
@@ -13,7 +13,7 @@ describe('findPodReferences()', () => {
       envFrom: [{ secretRef: { name: `${mark}-secret` } }, { configMapRef: { name: `${mark}-map` } }],
     })
     const secretRef = (name: string) => ({ secretRef: { name } })
-    const found = findPodReferences({
+    const found = findNeededObjects({
       metadata: { name: 'web' },
       spec: {
         imagePullSecrets: [{ name: 'pull' }],

@@ -1,7 +1,7 @@
 import type { PersistentVolume, Pod, PodSpec, Volume } from '../../model/generated/core-v1.ts'
 
 /** What of its namespace a pod needs to run, by name. */
-export interface PodReferences {
+export interface NeededObjects {
   readonly secrets: ReadonlySet<string>
   readonly configMaps: ReadonlySet<string>
   readonly claims: ReadonlySet<string>
@@ -12,7 +12,7 @@ export interface PodReferences {
 type Named = { readonly name?: string | undefined } | undefined
 
 /** Everything of the API that a pod names. */
-export function findPodReferences(pod: Pod): PodReferences {
+export function findNeededObjects(pod: Pod): NeededObjects {
   const spec = pod.spec ?? ({ containers: [] } satisfies PodSpec)
   const volumes = spec.volumes ?? []
   const containers = [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])]

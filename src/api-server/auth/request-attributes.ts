@@ -1,6 +1,6 @@
 import type { FieldSelectorAttributes } from '../../model/generated/api-groups.ts'
 import type { RequestUser } from '../kinds/resource.ts'
-import type { AccessQuestion } from '../rest/verbs/reviews.ts'
+import type { ReviewedAccess } from '../rest/verbs/reviews.ts'
 import type { RequestInfo } from '../rest/request-info.ts'
 
 /** What is to be allowed or not: who wants to do what to which. */
@@ -35,7 +35,7 @@ export function toAskedAttributes({
   user,
   resourceAttributes,
   nonResourceAttributes,
-}: AccessQuestion): RequestAttributes {
+}: ReviewedAccess): RequestAttributes {
   const none = { group: '', resource: '', subresource: '', namespace: '', name: '', fields: {} }
   if (resourceAttributes === undefined) {
     const { verb = '', path = '' } = nonResourceAttributes ?? {}

@@ -13,7 +13,7 @@ const SERVICE_ACCOUNT_GROUP = 'system:serviceaccounts'
 export const SERVICE_ACCOUNT_PREFIX = 'system:serviceaccount:'
 
 /** Who sends no credentials, or none that are good. */
-export const ANONYMOUS: RequestUser = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
+export const ANONYMOUS_USER: RequestUser = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
 
 /** The name of the node that a user is; undefined for all who are not nodes. */
 export function nodeNameOf({ name, groups }: RequestUser): string | undefined {

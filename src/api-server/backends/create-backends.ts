@@ -5,7 +5,6 @@ import type { ObjectReader } from '../kinds/object-reader.ts'
 import { isTrue } from '../rest/request-info.ts'
 import type { RequestInfo } from '../rest/request-info.ts'
 import type { Backend, KubeletTls } from './backend.ts'
-import { chooseContainer } from './container-name.ts'
 import { dialBackend, formatHost } from './dial-backend.ts'
 import { findKubeletEndpoint } from './kubelet-endpoint.ts'
 import { toLogQuery } from './log-query.ts'
@@ -31,6 +30,7 @@ type RequestHeaders = Readonly<Record<string, string | undefined>>
 
 // What a stream of the API is called at the kubelet.
 const STREAM_FLAGS = { stdin: 'input', stdout: 'output', stderr: 'error', tty: 'tty' }
+const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container'
 const NEW_PROTOCOLS = ['v5.channel.k8s.io', 'SPDY/3.1+portforward.k8s.io']
 
 /** The kubelets and pods that requests to pods and nodes are passed on to. */
@@ -67,6 +67,22 @@ function findPod(objects: ObjectReader, { namespace, name }: RequestInfo): Pod {
   const pod = objects.get({ resource: 'pods', namespace, name })
   if (pod === undefined) throw notFound({ group: '', resource: 'pods', name })
   return pod
+}
+
+/** Which container of a pod is meant: the one asked for, the only one, or the one that the pod names itself. Throws BadRequest otherwise. */
+function chooseContainer(pod: Pod, asked: string): string {
+  const { name: podName = '', annotations } = pod.metadata ?? {}
+  const { initContainers = [], containers = [], ephemeralContainers = [] } = pod.spec ?? {}
+  const names = [...initContainers, ...containers, ...ephemeralContainers].map(({ name }) => name)
+  if (asked !== '') {
+    if (names.includes(asked)) return asked
+    throw badRequest(`container ${asked.slice(0, 253)} is not valid for pod ${podName}`)
+  }
+  const [only, ...others] = containers
+  if (only !== undefined && others.length === 0) return only.name
+  const chosen = annotations?.[DEFAULT_CONTAINER]
+  if (chosen !== undefined && names.includes(chosen)) return chosen
+  throw badRequest(`a container name must be specified for pod ${podName}, choose one of: [${names.join(' ')}]`)
 }
 
 function streamPath({ namespace, name, subresource, query }: RequestInfo, pod: Pod): string {

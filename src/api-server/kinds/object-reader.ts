@@ -1,10 +1,10 @@
-import type { ApiObject, ObjectKey } from '../store/api-object.ts'
+import type { ApiObject, StoreKey } from '../store/api-object.ts'
 import type { StoreView } from '../store/transaction.ts'
 import type { ObjectIn } from './stored-types.ts'
 
 /** Reads objects as what they are: `get({ resource: 'pods', … })` gives a Pod. */
 export interface ObjectReader {
-  get<R extends string>(key: ObjectKey<R>): ObjectIn<R> | undefined
+  get<R extends string>(key: StoreKey<R>): ObjectIn<R> | undefined
   /** All of a resource, or those of one namespace. */
   list<R extends string>(resource: R, namespace?: string): readonly ObjectIn<R>[]
 }

@@ -13,7 +13,7 @@ export interface RequestUser {
 }
 
 /** What the rules of a resource may use besides the object. */
-export interface RuleContext {
+export interface RequestContext {
   /** The time as the API writes it, in whole seconds. */
   readonly now: string
   /** The node that pods without one are bound to. */
@@ -30,9 +30,9 @@ export interface ResourceRules<T extends ApiObject = ApiObject> {
   /** Fills what is absent, as the API server would; for every object that comes in. */
   readonly fillDefaults?: (object: T) => T
   /** What the server decides about a new object. */
-  readonly prepareCreate?: (object: T, context: RuleContext) => T
+  readonly prepareCreate?: (object: T, context: RequestContext) => T
   /** What the server decides about a changed one. */
-  readonly prepareUpdate?: (object: T, before: T, context: RuleContext) => T
+  readonly prepareUpdate?: (object: T, before: T, context: RequestContext) => T
   /** How long a deleted object stays for its graceful end, when a deletion asks for some seconds or none are given; absent: 0. */
   readonly gracePeriodSeconds?: (object: T, asked: number | undefined) => number
   readonly validate?: (object: T) => readonly Violation[]
@@ -61,7 +61,7 @@ export interface SubresourcePath {
 /** A way to change part of an object under a path of its own. */
 export interface Subresource<T extends ApiObject = ApiObject> extends SubresourcePath {
   /** For those that are read and written like the object: what of the new object counts. */
-  readonly merge?: (object: T, before: T, context: RuleContext) => T
+  readonly merge?: (object: T, before: T, context: RequestContext) => T
   readonly validate?: (object: T, before: T) => readonly Violation[]
 }
 

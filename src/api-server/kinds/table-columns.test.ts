@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Pod } from '../../model/generated/core-v1.ts'
 import { podColumns } from './columns/pod-columns.ts'
-import { formatDuration } from './table-columns.ts'
+import { humanDuration } from './table-columns.ts'
 
 const NOW = Date.UTC(2026, 0, 2)
 
-describe('formatDuration()', () => {
+describe('humanDuration()', () => {
   const S = 1000
   const [M, H, D] = [60 * S, 3600 * S, 86_400 * S]
   const rows: readonly (readonly [number, string])[] = [
@@ -24,7 +24,7 @@ describe('formatDuration()', () => {
     [800 * D, '2y70d'],
     [3650 * D, '10y'],
   ]
-  for (const [ms, expected] of rows) test(expected, () => assert.equal(formatDuration(ms), expected))
+  for (const [ms, expected] of rows) test(expected, () => assert.equal(humanDuration(ms), expected))
 })
 
 describe('the rows of pods', () => {

@@ -47,11 +47,11 @@ export function ageOf(object: ApiObject, now: number): string {
 /** How long ago something was, as kubectl writes it. */
 export function timeSince(time: string | undefined, now: number): string {
   const at = Date.parse(time ?? '')
-  return Number.isNaN(at) ? '<unknown>' : formatDuration(now - at)
+  return Number.isNaN(at) ? '<unknown>' : humanDuration(now - at)
 }
 
 /** "5m10s", "3h", "12d": one or two units, finer where it is short. */
-export function formatDuration(ms: number): string {
+export function humanDuration(ms: number): string {
   const seconds = Math.floor(ms / 1000)
   if (seconds < -1) return '<invalid>'
   if (seconds < 0) return '0s'

@@ -4,7 +4,7 @@ import { findResource } from '../kinds/all-resources.ts'
 import { SYSTEM_PRIORITIES } from '../kinds/rules/node-rules.ts'
 import { firstAddress } from '../kinds/rules/service-range.ts'
 import type { ApiObject, ObjectOf } from '../store/api-object.ts'
-import type { ObjectStore } from '../store/api-store.ts'
+import type { ApiStore } from '../store/api-store.ts'
 import { ChangeSet, keyOf } from './change-set.ts'
 import type { ChangeInfo } from './change-set.ts'
 import { createObject } from './create-object.ts'
@@ -22,7 +22,7 @@ export interface ApiEndpoint {
 }
 
 /** Makes what every cluster has from its start, where it is missing. */
-export async function createBaseObjects(store: ObjectStore, info: ChangeInfo): Promise<void> {
+export async function createBaseObjects(store: ApiStore, info: ChangeInfo): Promise<void> {
   await store.write((transaction) => {
     const changes = new ChangeSet(transaction, info)
     for (const name of NAMESPACES)
@@ -54,7 +54,7 @@ function apiService({ serviceRange }: ChangeInfo): ObjectOf<Service> {
 }
 
 /** Says who listens behind the service of the API; that may have moved since the last start. */
-export async function writeApiEndpoint(store: ObjectStore, info: ChangeInfo, endpoint: ApiEndpoint): Promise<void> {
+export async function writeApiEndpoint(store: ApiStore, info: ChangeInfo, endpoint: ApiEndpoint): Promise<void> {
   await store.write((transaction) => putEndpoints(new ChangeSet(transaction, info), endpoint))
 }
 

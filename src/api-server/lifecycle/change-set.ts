@@ -1,9 +1,9 @@
 import { asStored, createObjectReader } from '../kinds/object-reader.ts'
 import type { ObjectReader } from '../kinds/object-reader.ts'
-import type { RequestUser, Resource, RuleContext } from '../kinds/resource.ts'
+import type { RequestUser, Resource, RequestContext } from '../kinds/resource.ts'
 import type { ServiceRange } from '../kinds/rules/service-range.ts'
 import type { ObjectIn } from '../kinds/stored-types.ts'
-import type { ApiObject, ObjectKey, StoredObject } from '../store/api-object.ts'
+import type { ApiObject, StoreKey, StoredObject } from '../store/api-object.ts'
 import type { StoreTransaction, StoreView } from '../store/transaction.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
 
@@ -23,7 +23,7 @@ export interface ChangeInfo {
 
 /** An object that was created, changed or removed. */
 export interface Change<R extends string = string> {
-  readonly key: ObjectKey<R>
+  readonly key: StoreKey<R>
   /** Undefined when it was created. */
   readonly before: ObjectIn<R> | undefined
   /** Undefined when it is gone. */
@@ -53,17 +53,17 @@ export class ChangeSet {
     return this.#transaction
   }
 
-  get(key: ObjectKey): StoredObject | undefined {
+  get(key: StoreKey): StoredObject | undefined {
     return this.#transaction.get(key)
   }
 
-  get ruleContext(): RuleContext {
+  get requestContext(): RequestContext {
     const { now, newUid: _, ...info } = this.info
     return { ...info, now: toApiTime(now), objects: this.objects }
   }
 
   /** Writes an object; one that only waited for its last finalizer is removed instead. */
-  put<R extends string>(key: ObjectKey<R>, object: ObjectIn<R>): ObjectIn<R> {
+  put<R extends string>(key: StoreKey<R>, object: ObjectIn<R>): ObjectIn<R> {
     if (isReadyToGo(object)) return this.remove(key) ?? object
     const before = this.objects.get(key)
     const after = asStored(key.resource, this.#transaction.put(key, object))
@@ -72,7 +72,7 @@ export class ChangeSet {
   }
 
   /** Removes an object; gives its last state. */
-  remove<R extends string>(key: ObjectKey<R>): ObjectIn<R> | undefined {
+  remove<R extends string>(key: StoreKey<R>): ObjectIn<R> | undefined {
     const before = this.objects.get(key)
     const last = this.#transaction.remove(key)
     if (last === undefined) return undefined
@@ -92,7 +92,7 @@ export class ChangeSet {
 }
 
 /** Takes a finalizer from an object that has it, which may remove the object. */
-export function removeFinalizer(changes: ChangeSet, key: ObjectKey, finalizer: string): void {
+export function removeFinalizer(changes: ChangeSet, key: StoreKey, finalizer: string): void {
   const object = changes.objects.get(key)
   if (!object?.metadata.finalizers?.includes(finalizer)) return
   const finalizers = object.metadata.finalizers.filter((each) => each !== finalizer)
@@ -100,7 +100,7 @@ export function removeFinalizer(changes: ChangeSet, key: ObjectKey, finalizer: s
 }
 
 /** Where an object of a resource is stored. */
-export function keyOf(resource: Resource, { metadata }: Pick<ApiObject, 'metadata'>): ObjectKey {
+export function keyOf(resource: Resource, { metadata }: Pick<ApiObject, 'metadata'>): StoreKey {
   const { namespace = '', name = '' } = metadata
   return { resource: resource.storage, namespace: resource.isNamespaced ? namespace : '', name }
 }

@@ -15,7 +15,7 @@ export function createObject(changes: ChangeSet, resource: Resource, sent: ApiOb
   const identified = identify(changes, resource, sent)
   const { rules } = resource
   const filled = rules.fillDefaults?.(identified) ?? identified
-  const object = rules.prepareCreate?.(filled, changes.ruleContext) ?? withoutStatus(resource, filled)
+  const object = rules.prepareCreate?.(filled, changes.requestContext) ?? withoutStatus(resource, filled)
   const key = keyOf(resource, object)
   failIfInvalid(resource, object, [
     ...validateObjectMeta(resource, object.metadata),

@@ -1,5 +1,5 @@
 import { allResources } from '../kinds/all-resources.ts'
-import type { ObjectKey } from '../store/api-object.ts'
+import type { StoreKey } from '../store/api-object.ts'
 import type { Change, ChangeSet } from './change-set.ts'
 import { deleteObject } from './delete-object.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
@@ -43,7 +43,7 @@ function finishNamespace(changes: ChangeSet, name: string): void {
   if (isEmpty) changes.remove(key)
 }
 
-function isDefaultAccount({ resource, name }: ObjectKey): boolean {
+function isDefaultAccount({ resource, name }: StoreKey): boolean {
   return resource === 'serviceaccounts' && name === DEFAULT_ACCOUNT
 }
 

@@ -1,6 +1,6 @@
 import type { OwnerReference } from '../../model/generated/core-v1.ts'
 import { allResources, resourceOfStorage } from '../kinds/all-resources.ts'
-import type { ApiObject, ObjectKey } from '../store/api-object.ts'
+import type { ApiObject, StoreKey } from '../store/api-object.ts'
 import { removeFinalizer } from './change-set.ts'
 import type { Change, ChangeSet } from './change-set.ts'
 import { deleteObject, FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from './delete-object.ts'
@@ -32,7 +32,7 @@ function deleteOwned(changes: ChangeSet, owner: ApiObject): void {
   }
 }
 
-function disown(changes: ChangeSet, owned: { key: ObjectKey; object: ApiObject }, owner: ApiObject): void {
+function disown(changes: ChangeSet, owned: { key: StoreKey; object: ApiObject }, owner: ApiObject): void {
   const ownerReferences = owned.object.metadata.ownerReferences?.filter(({ uid }) => uid !== owner.metadata.uid)
   changes.put(owned.key, { ...owned.object, metadata: { ...owned.object.metadata, ownerReferences } })
 }

@@ -1,7 +1,7 @@
 import type { PersistentVolumeClaim, Pod } from '../../model/generated/core-v1.ts'
 import { CLAIM_PROTECTION, VOLUME_PROTECTION } from '../kinds/rules/volume-rules.ts'
 import type { ObjectIn } from '../kinds/stored-types.ts'
-import type { ObjectKey, ObjectOf } from '../store/api-object.ts'
+import type { StoreKey, ObjectOf } from '../store/api-object.ts'
 import { isChangeOf, removeFinalizer } from './change-set.ts'
 import type { Change, ChangeSet } from './change-set.ts'
 import { computeVolumeBinding } from './compute-volume-binding.ts'
@@ -75,7 +75,7 @@ function bindClaim(changes: ChangeSet, claim: ObjectOf<PersistentVolumeClaim>): 
 }
 
 /** A deleted claim is removed when no pod that may still run uses it. */
-function releaseClaim(changes: ChangeSet, key: ObjectKey<Claims>): void {
+function releaseClaim(changes: ChangeSet, key: StoreKey<Claims>): void {
   const claim = changes.objects.get(key)
   if (claim?.metadata.deletionTimestamp === undefined) return
   const isUsed = changes.objects
@@ -85,7 +85,7 @@ function releaseClaim(changes: ChangeSet, key: ObjectKey<Claims>): void {
 }
 
 /** A deleted volume is removed when it is not bound. */
-function releaseVolume(changes: ChangeSet, key: ObjectKey<Volumes>): void {
+function releaseVolume(changes: ChangeSet, key: StoreKey<Volumes>): void {
   const volume = changes.objects.get(key)
   if (volume?.metadata.deletionTimestamp === undefined || volume.status?.phase === 'Bound') return
   removeFinalizer(changes, key, VOLUME_PROTECTION)
@@ -100,7 +100,7 @@ function setPhase<R extends Volumes | Claims>(
   changes.put(keyOf(resource, object), { ...object, status: { ...object.status, phase } })
 }
 
-function keyOf<R extends string>(resource: R, { metadata }: ObjectIn<R>): ObjectKey<R> {
+function keyOf<R extends string>(resource: R, { metadata }: ObjectIn<R>): StoreKey<R> {
   return { resource, namespace: metadata.namespace ?? '', name: metadata.name ?? '' }
 }
 

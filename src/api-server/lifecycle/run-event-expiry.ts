@@ -2,7 +2,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import type { Event } from '../../model/generated/core-v1.ts'
 import { createObjectReader } from '../kinds/object-reader.ts'
 import type { ObjectOf } from '../store/api-object.ts'
-import type { ObjectStore } from '../store/api-store.ts'
+import type { ApiStore } from '../store/api-store.ts'
 
 const CHECK_MS = 60_000
 const LIFETIME_MS = 3_600_000
@@ -11,7 +11,7 @@ const REMOVED_AT_ONCE = 100
 
 /** Removes events an hour after they last happened, until the signal aborts. */
 export async function runEventExpiry(
-  deps: { readonly store: ObjectStore; readonly clock: Clock },
+  deps: { readonly store: ApiStore; readonly clock: Clock },
   signal: AbortSignal,
 ): Promise<void> {
   for (;;) {
@@ -20,7 +20,7 @@ export async function runEventExpiry(
   }
 }
 
-async function removeExpiredEvents({ store, clock }: { store: ObjectStore; clock: Clock }): Promise<void> {
+async function removeExpiredEvents({ store, clock }: { store: ApiStore; clock: Clock }): Promise<void> {
   const expired = createObjectReader(store)
     .list('events')
     .filter((event) => lastTimeOf(event, clock.now()) + LIFETIME_MS <= clock.now())

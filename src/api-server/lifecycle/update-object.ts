@@ -4,14 +4,14 @@ import { ProblemList } from '../../model/schema/validation/problem-list.ts'
 import { conflict, invalid, notFound } from '../api-error.ts'
 import type { Resource, Subresource } from '../kinds/resource.ts'
 import { sameValue } from '../kinds/same-value.ts'
-import type { ApiObject, ObjectKey } from '../store/api-object.ts'
+import type { ApiObject, StoreKey } from '../store/api-object.ts'
 import { keyOf, namedIn } from './change-set.ts'
 import type { ChangeSet } from './change-set.ts'
 import { failIfInvalid, validateFinalizers, validateObjectMeta } from './validate-object.ts'
 
 /** An update: of what, and how the new object follows from the old one. */
 export interface ObjectUpdate {
-  readonly key: ObjectKey
+  readonly key: StoreKey
   /** Undefined: the object itself, without its status. */
   readonly subresource?: Subresource | undefined
   readonly change: (before: ApiObject) => ApiObject
@@ -55,7 +55,7 @@ function computeNext(
   before: ApiObject,
 ): ApiObject {
   const { rules } = resource
-  const rest = changes.ruleContext
+  const rest = changes.requestContext
   if (subresource?.merge) {
     const filled = rules.fillDefaults?.(sent) ?? sent
     const merged = subresource.merge(filled, before, rest)

@@ -1,5 +1,5 @@
 import { notFound } from '../api-error.ts'
-import type { ObjectStore } from '../store/api-store.ts'
+import type { ApiStore } from '../store/api-store.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import { namedIn } from '../lifecycle/change-set.ts'
 import { jsonResponse, textResponse } from '../rest/api-request.ts'
@@ -7,15 +7,15 @@ import type { ApiResponse } from '../rest/api-request.ts'
 import { isSelected, parseSelection } from '../rest/lists/list-objects.ts'
 import { presentList, presentObject } from '../rest/present.ts'
 import { presentationOf } from '../rest/verbs/read-verbs.ts'
-import type { ResourceRequest } from '../rest/verbs/write-verbs.ts'
+import type { ResourceRequest } from '../rest/resource-request.ts'
 import { METRICS_GROUP } from './metrics-resources.ts'
 import type { MetricsObject } from './metrics-resources.ts'
 import type { ResourceMetrics } from './resource-metrics.ts'
-import type { PodUsage, Usage } from './usage-meter.ts'
+import type { MeasuredPod, Usage } from './usage-meter.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
 
 export interface MetricsDeps {
-  readonly store: ObjectStore
+  readonly store: ApiStore
   readonly metrics: ResourceMetrics
 }
 
@@ -64,7 +64,7 @@ function toNodeMetrics({ metadata: { name, labels } }: ApiObject, usage: Usage):
 }
 
 /** Of pods that the API knows; a kubelet may have others. */
-function toPodMetrics(store: ObjectStore, { namespace, name, containers }: PodUsage): readonly MetricsObject[] {
+function toPodMetrics(store: ApiStore, { namespace, name, containers }: MeasuredPod): readonly MetricsObject[] {
   const pod = store.get({ resource: 'pods', namespace, name })?.object
   const [first] = containers.values()
   if (pod === undefined || first === undefined) return []

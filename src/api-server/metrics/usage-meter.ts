@@ -9,7 +9,7 @@ export interface Usage {
   readonly windowMs: number
 }
 
-export interface PodUsage {
+export interface MeasuredPod {
   readonly namespace: string
   readonly name: string
   /** By the name of the container. */
@@ -64,7 +64,7 @@ export class UsageMeter {
   }
 
   /** Pods all of whose containers have been measured twice. */
-  pods(): readonly PodUsage[] {
+  pods(): readonly MeasuredPod[] {
     const byPod = Map.groupBy(this.#containers, ([key]) => key.slice(0, key.lastIndexOf('/')))
     return [...byPod].flatMap(([pod, tracks]) => {
       const [namespace = '', name = ''] = pod.split('/')

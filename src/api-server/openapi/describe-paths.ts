@@ -1,6 +1,6 @@
 import type { Resource } from '../kinds/resource.ts'
 import { apiVersionOf } from '../rest/present.ts'
-import type { Json } from './describe-types.ts'
+import type { SchemaJson } from './describe-types.ts'
 
 /** An operation before it has its body and answers, which every version of OpenAPI writes in its own way. */
 export interface Operation {
@@ -36,15 +36,15 @@ export function listOperations(resource: Resource): readonly Operation[] {
 }
 
 /** What marks an operation as one of Kubernetes. */
-export function marksOf({ action, resource: { group, version, kind } }: Operation): Json {
+export function marksOf({ action, resource: { group, version, kind } }: Operation): SchemaJson {
   return { 'x-kubernetes-action': action, 'x-kubernetes-group-version-kind': { group, version, kind } }
 }
 
 /** Operations by path and method. */
 export function toPaths(
   operations: readonly Operation[],
-  describe: (operation: Operation) => Json,
-): Readonly<Record<string, Json>> {
+  describe: (operation: Operation) => SchemaJson,
+): Readonly<Record<string, SchemaJson>> {
   const byPath = Map.groupBy(operations, ({ path }) => path)
   return Object.fromEntries(
     [...byPath].map(([path, group]) => [path, Object.fromEntries(group.map((each) => [each.method, describe(each)]))]),

@@ -3,12 +3,12 @@ import type { Field, ScalarName, ValueType } from '../../model/schema/object-typ
 import type { Resource } from '../kinds/resource.ts'
 import { descriptions } from './descriptions.ts'
 
-export type Json = Readonly<Record<string, unknown>>
+export type SchemaJson = Readonly<Record<string, unknown>>
 
 /** What differs between the versions of OpenAPI. */
 export interface Dialect {
-  readonly scalars: Readonly<Record<ScalarName, Json>>
-  readonly reference: (typeName: string) => Json
+  readonly scalars: Readonly<Record<ScalarName, SchemaJson>>
+  readonly reference: (typeName: string) => SchemaJson
 }
 
 /** The scalars that all versions of OpenAPI write alike. */
@@ -24,8 +24,8 @@ export const COMMON_SCALARS = {
 } as const
 
 /** The schemas of resources and of all types that they reach, by name. */
-export function describeTypes(resources: readonly Resource[], dialect: Dialect): Readonly<Record<string, Json>> {
-  const schemas = new Map<string, Json>()
+export function describeTypes(resources: readonly Resource[], dialect: Dialect): Readonly<Record<string, SchemaJson>> {
+  const schemas = new Map<string, SchemaJson>()
   for (const { typeName, group, version, kind } of resources) {
     addType(schemas, dialect, typeName)
     const schema = schemas.get(typeName)
@@ -34,7 +34,7 @@ export function describeTypes(resources: readonly Resource[], dialect: Dialect):
   return Object.fromEntries(schemas)
 }
 
-function addType(schemas: Map<string, Json>, dialect: Dialect, typeName: string): void {
+function addType(schemas: Map<string, SchemaJson>, dialect: Dialect, typeName: string): void {
   if (schemas.has(typeName)) return
   // A type may reach itself.
   schemas.set(typeName, {})
@@ -49,12 +49,12 @@ function addType(schemas: Map<string, Json>, dialect: Dialect, typeName: string)
   schemas.set(typeName, {
     ...(description && { description }),
     type: 'object',
-    properties: Object.fromEntries(properties) as Json,
+    properties: Object.fromEntries(properties) as SchemaJson,
     ...(required.length > 0 && { required }),
   })
 }
 
-function describeField(schemas: Map<string, Json>, dialect: Dialect, field: Field): Json {
+function describeField(schemas: Map<string, SchemaJson>, dialect: Dialect, field: Field): SchemaJson {
   const { type, patch } = field
   const strategy = [
     ...(patch === undefined || type.kind !== 'list' ? [] : ['merge']),
@@ -70,7 +70,7 @@ function describeField(schemas: Map<string, Json>, dialect: Dialect, field: Fiel
   }
 }
 
-function describeType(schemas: Map<string, Json>, dialect: Dialect, type: ValueType): Json {
+function describeType(schemas: Map<string, SchemaJson>, dialect: Dialect, type: ValueType): SchemaJson {
   switch (type.kind) {
     case 'scalar':
       return dialect.scalars[type.name]

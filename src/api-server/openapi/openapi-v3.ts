@@ -4,7 +4,7 @@ import { apiVersionOf, resourcesByGroup } from '../rest/present.ts'
 import { listOperations, marksOf, toPaths } from './describe-paths.ts'
 import type { Operation } from './describe-paths.ts'
 import { COMMON_SCALARS, describeTypes } from './describe-types.ts'
-import type { Dialect, Json } from './describe-types.ts'
+import type { Dialect, SchemaJson } from './describe-types.ts'
 
 /** One for each group and version. */
 const groups = [...resourcesByGroup().values()]
@@ -47,7 +47,7 @@ export class OpenApiV3 {
     return this.#documents.getOrInsertComputed(path, () => JSON.stringify(this.#describe(found)))
   }
 
-  #describe(resources: readonly Resource[]): Json {
+  #describe(resources: readonly Resource[]): SchemaJson {
     return {
       openapi: '3.0.0',
       info: { title: 'Kubernetes', version: this.#version },
@@ -62,7 +62,7 @@ function pathOf([first]: readonly Resource[]): string {
   return first.group === '' ? `api/${first.version}` : `apis/${apiVersionOf(first)}`
 }
 
-function describeOperation(operation: Operation): Json {
+function describeOperation(operation: Operation): SchemaJson {
   const { resource, parameters, method } = operation
   const schema = { $ref: `#/components/schemas/${resource.typeName}` }
   const body = { content: { 'application/json': { schema } } }

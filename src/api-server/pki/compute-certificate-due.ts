@@ -1,5 +1,5 @@
 /** What is known of a certificate in use, as far as it decides about its end. Times in milliseconds since the epoch. */
-export interface CertificateInfo {
+export interface OwnCertificateInfo {
   readonly notBefore: number
   readonly notAfter: number
   readonly isOfAuthority: boolean
@@ -11,7 +11,7 @@ const LEFT_SHARE = 1 / 3
 
 /** Why a certificate has to be made anew; undefined while it is good. */
 export function computeCertificateDue(
-  info: CertificateInfo,
+  info: OwnCertificateInfo,
   wantedNames: readonly string[],
   now: number,
 ): string | undefined {

@@ -6,8 +6,7 @@ import {
   computeSigningDecision,
   SERVING_SIGNER,
 } from './compute-signing-decision.ts'
-import type { SigningQuestion } from './compute-signing-decision.ts'
-import type { RequestedCertificate } from './requested-certificate.ts'
+import type { RequestedCertificate, SigningQuestion } from './compute-signing-decision.ts'
 
 const requested: RequestedCertificate = {
   commonName: 'system:node:node-1',

@@ -1,7 +1,17 @@
-import type { RequestedCertificate } from './requested-certificate.ts'
-
 export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client-kubelet'
 export const SERVING_SIGNER = 'kubernetes.io/kubelet-serving'
+
+/** What a certificate request says, as far as the kubelet's signers look at it. */
+export interface RequestedCertificate {
+  /** Undefined unless there is exactly one. */
+  readonly commonName: string | undefined
+  readonly organizations: readonly string[]
+  /** DNS names and addresses, each in its normal form. */
+  readonly dnsNames: readonly string[]
+  readonly addresses: readonly string[]
+  /** Names of kinds that no certificate of a kubelet has, such as e-mail addresses. */
+  readonly otherNames: readonly string[]
+}
 
 /** A request for a certificate with what is known of its sender. */
 export interface SigningQuestion {

@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { loadX509 } from '../../protocols/x509/load-x509.ts'
 import { normalizeName } from '../../protocols/x509/normalize-name.ts'
-import type { RequestedCertificate } from './requested-certificate.ts'
+import type { RequestedCertificate } from './compute-signing-decision.ts'
 
 export interface ParsedRequest extends RequestedCertificate {
   readonly publicKey: KeyObject

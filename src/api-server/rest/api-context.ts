@@ -8,14 +8,14 @@ import { settleChanges } from '../lifecycle/settle-changes.ts'
 import type { ResourceMetrics } from '../metrics/resource-metrics.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { ServiceRange } from '../kinds/rules/service-range.ts'
-import type { ApiObject, ObjectKey } from '../store/api-object.ts'
-import type { ObjectStore } from '../store/api-store.ts'
+import type { ApiObject, StoreKey } from '../store/api-object.ts'
+import type { ApiStore } from '../store/api-store.ts'
 import type { StoreView } from '../store/transaction.ts'
 import type { Reviewers } from './verbs/reviews.ts'
 
 /** What the API needs from outside. */
 export interface ApiDeps {
-  readonly store: ObjectStore
+  readonly store: ApiStore
   readonly clock: Clock
   readonly log: Logger
   /** The node that pods without one are bound to. */
@@ -75,7 +75,7 @@ export function changeInfo(
 export async function changeObjects(
   deps: ApiDeps,
   request: { readonly user: RequestUser; readonly isDryRun: boolean },
-  change: (changes: ChangeSet) => { readonly key: ObjectKey; readonly object: ApiObject },
+  change: (changes: ChangeSet) => { readonly key: StoreKey; readonly object: ApiObject },
 ): Promise<ChangeResult> {
   try {
     return await deps.store.write((transaction) => {

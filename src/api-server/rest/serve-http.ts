@@ -12,14 +12,14 @@ export type ServedRequest = IncomingMessage | Http2ServerRequest
 export type ServedResponse = ServerResponse | Http2ServerResponse
 
 /** Who is at the other end of a connection. */
-export type Authenticate = (request: ServedRequest) => RequestUser
+export type AuthenticateRequest = (request: ServedRequest) => RequestUser
 
 const SKIPPED_SIZES = 8
 
 /** Answers one request; never rejects. */
 export async function serveRequest(
   api: Api,
-  authenticate: Authenticate,
+  authenticate: AuthenticateRequest,
   request: ServedRequest,
   response: ServedResponse,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { impersonate } from '../auth/impersonate.ts'
 import type { ObjectReader } from '../kinds/object-reader.ts'
 import { toAttributes } from '../auth/request-attributes.ts'
 import type { RequestAttributes } from '../auth/request-attributes.ts'
-import { ANONYMOUS } from '../auth/user-names.ts'
+import { ANONYMOUS_USER } from '../auth/user-names.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { ApiRequest } from '../rest/api-request.ts'
 import { parseRequestInfo } from '../rest/request-info.ts'
@@ -15,7 +15,7 @@ export function authorizeRequest(
   objects: ObjectReader,
   request: Pick<ApiRequest, 'method' | 'target' | 'headers' | 'user'>,
 ): { readonly user: RequestUser; readonly info: RequestInfo } {
-  if (request.user === ANONYMOUS) throw unauthorized()
+  if (request.user === ANONYMOUS_USER) throw unauthorized()
   const user = impersonate(request.user, request.headers)
   const info = parseRequestInfo(request.method, request.target)
   const attributes = toAttributes(user, info)

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { admitChange } from '../auth/admit-change.ts'
 import { admitDeclaredFeatures } from '../auth/admit-declared-features.ts'
-import { createAuthenticator } from '../auth/create-api-authenticator.ts'
+import { createApiAuthenticator } from '../auth/create-api-authenticator.ts'
 import type { Authenticator } from '../auth/create-api-authenticator.ts'
 import { createReviewers } from '../auth/create-reviewers.ts'
 import { TokenSigner } from '../auth/json-web-token.ts'
@@ -23,7 +23,7 @@ import type { ApiDeps } from '../rest/api-context.ts'
 import { createApi } from '../rest/create-api.ts'
 import type { Api } from '../rest/create-api.ts'
 import type { RequestUser } from '../kinds/resource.ts'
-import type { ObjectStore } from '../store/api-store.ts'
+import type { ApiStore } from '../store/api-store.ts'
 
 export interface PartsDeps {
   readonly nodeName: string
@@ -41,7 +41,7 @@ export interface PartsDeps {
 /** What the API server consists of, before it listens. */
 export interface ApiParts {
   readonly pki: Pki
-  readonly store: ObjectStore
+  readonly store: ApiStore
   readonly objects: ObjectReader
   readonly signer: TokenSigner
   readonly authenticator: Authenticator
@@ -54,11 +54,11 @@ export interface ApiParts {
 }
 
 /** Builds the API over a store: who asks, what they may, what comes of it, and who else is asked. */
-export async function createParts(deps: PartsDeps, pki: Pki, store: ObjectStore): Promise<ApiParts> {
+export async function createParts(deps: PartsDeps, pki: Pki, store: ApiStore): Promise<ApiParts> {
   const { clock, log } = deps
   const objects = createObjectReader(store)
   const signer = new TokenSigner(pki.tokenKey)
-  const authenticator = createAuthenticator({ authority: pki.authority.certificate, signer, objects, clock, log })
+  const authenticator = createApiAuthenticator({ authority: pki.authority.certificate, signer, objects, clock, log })
   const kubelets = new KubeletCredentials({
     authorityPem: pki.authority.pem,
     certificate: await ensureKubeletClientCertificate(pki, deps),

@@ -3,14 +3,14 @@ import { createObjectReader } from '../kinds/object-reader.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { Api } from '../rest/create-api.ts'
 import type { ApiObject } from '../store/api-object.ts'
-import type { ObjectStore } from '../store/api-store.ts'
+import type { ApiStore } from '../store/api-store.ts'
 import { callApi, OwnCallError } from './call-api.ts'
 
 const RESOURCE = 'certificatesigningrequests.certificates.k8s.io'
 const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 
 /** The certificate requests of a store, read directly and written through its API. */
-export function createSigningRequests(store: ObjectStore, api: Api, user: RequestUser): SigningRequests {
+export function createSigningRequests(store: ApiStore, api: Api, user: RequestUser): SigningRequests {
   const objects = createObjectReader(store)
   const put = async (request: ApiObject, subresource: string) => {
     const target = `${PATH}/${encodeURIComponent(request.metadata.name ?? '')}/${subresource}`

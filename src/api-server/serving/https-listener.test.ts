@@ -12,7 +12,7 @@ import { connect } from 'node:tls'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { systemClock } from '../../base/async/clock.ts'
-import { ANONYMOUS } from '../auth/user-names.ts'
+import { ANONYMOUS_USER } from '../auth/user-names.ts'
 import { openPki } from '../pki/open-pki.ts'
 import type { Pki } from '../pki/open-pki.ts'
 import { ensureServingCertificate } from '../pki/serving-certificate.ts'
@@ -35,7 +35,7 @@ async function start(t: TestContext, change: Partial<ListenerDeps> = {}): Promis
   const listener = new HttpsListener({
     ...deps,
     api: { handle: () => Promise.resolve(textResponse(200, '{}')) },
-    authenticate: () => ANONYMOUS,
+    authenticate: () => ANONYMOUS_USER,
     upgrade: () => Promise.resolve(),
     authorityPem: pki.authority.pem,
     certificate: await ensureServingCertificate(pki, [], deps),

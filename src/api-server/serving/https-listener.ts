@@ -7,7 +7,7 @@ import type { TLSSocket } from 'node:tls'
 import type { Clock } from '../../base/async/clock.ts'
 import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { Credentials } from '../auth/create-api-authenticator.ts'
+import type { ClientCredentials } from '../auth/create-api-authenticator.ts'
 import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { Api } from '../rest/create-api.ts'
@@ -19,7 +19,7 @@ import { authorizationOf } from './token-protocol.ts'
 
 export interface ListenerDeps {
   readonly api: Api
-  readonly authenticate: (credentials: Credentials) => RequestUser
+  readonly authenticate: (credentials: ClientCredentials) => RequestUser
   /** Takes requests that ask for another protocol; never rejects. */
   readonly upgrade: (upgrade: UpgradeRequest) => Promise<void>
   /** Who signs the certificates of clients, in PEM form. */
@@ -102,7 +102,7 @@ function secretsOf({ authorityPem }: ListenerDeps, { certificatePem, keyPem }: K
   return { cert: certificatePem, key: keyPem, ca: authorityPem }
 }
 
-function credentialsOf(request: ServedRequest): Credentials {
+function credentialsOf(request: ServedRequest): ClientCredentials {
   const socket = request.socket as TLSSocket
   return {
     certificate: socket.getPeerX509Certificate(),

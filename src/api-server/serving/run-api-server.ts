@@ -15,7 +15,7 @@ import { firstAddress } from '../kinds/rules/service-range.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import { createBaseObjects, writeApiEndpoint } from '../lifecycle/base-objects.ts'
 import { runEventExpiry } from '../lifecycle/run-event-expiry.ts'
-import { openObjectStore } from '../store/open-api-store.ts'
+import { openApiStore } from '../store/open-api-store.ts'
 import { runBackups } from '../store/run-backups.ts'
 import { createParts } from './create-parts.ts'
 import type { ApiParts } from './create-parts.ts'
@@ -85,7 +85,7 @@ export function nodeIdentity(path: string, nodeName: string): ClientIdentity {
 /** Serves the Kubernetes API of one node until the signal aborts. */
 export async function runApiServer(deps: ApiServerDeps, signal: AbortSignal): Promise<void> {
   const pki = await openPki(`${deps.folder}/pki`, deps)
-  using store = await openObjectStore({ folder: `${deps.folder}/objects`, sealedResources: SEALED_RESOURCES }, deps)
+  using store = await openApiStore({ folder: `${deps.folder}/objects`, sealedResources: SEALED_RESOURCES }, deps)
   const parts = await createParts(deps, pki, store)
   await createBaseObjects(store, parts.infoFor(OWN_USER))
   // Watches and streams end with it before the connections do.

@@ -4,11 +4,11 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import { createObjectReader } from '../kinds/object-reader.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { Api } from '../rest/create-api.ts'
-import type { ObjectStore } from '../store/api-store.ts'
+import type { ApiStore } from '../store/api-store.ts'
 import { callApi } from './call-api.ts'
 
 export interface RootCertificateDeps {
-  readonly store: ObjectStore
+  readonly store: ApiStore
   readonly api: Api
   readonly user: RequestUser
   /** The certificate of the authority that signs for the API. */

@@ -13,7 +13,7 @@ import { findResource } from '../kinds/all-resources.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import { JSON_TYPE } from '../rest/api-request.ts'
 import { joinHeaders } from '../rest/serve-http.ts'
-import { findSubresource } from '../rest/verbs/write-verbs.ts'
+import { findSubresource } from '../rest/resource-request.ts'
 import { authorizeRequest } from './authorize-request.ts'
 import { withoutTokenProtocol } from './token-protocol.ts'
 

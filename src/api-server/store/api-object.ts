@@ -17,7 +17,7 @@ export interface ApiObject {
 export type ObjectOf<T> = T & ApiObject
 
 /** Names one object. A resource of another group than the core's has its group behind it: "leases.coordination.k8s.io". */
-export interface ObjectKey<R extends string = string> {
+export interface StoreKey<R extends string = string> {
   readonly resource: R
   /** Empty for what belongs to no namespace. */
   readonly namespace: string
@@ -26,7 +26,7 @@ export interface ObjectKey<R extends string = string> {
 
 /** An object as the store has it. */
 export interface StoredObject {
-  readonly key: ObjectKey
+  readonly key: StoreKey
   /** The version at which it got its present content; the object's metadata has it as text. */
   readonly version: number
   /** The object as JSON, to be sent as it is. */
@@ -37,7 +37,7 @@ export interface StoredObject {
 /** One change, as watches report it. */
 export interface StoreEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
-  readonly key: ObjectKey
+  readonly key: StoreKey
   readonly version: number
   /** For DELETED the last state of the object, with the version of its end. */
   readonly object: ApiObject

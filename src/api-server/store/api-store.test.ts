@@ -7,8 +7,8 @@ import type { TestContext } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import type { ApiObject } from './api-object.ts'
-import { openObjectStore } from './open-api-store.ts'
-import type { ObjectStore, StoreLimits } from './api-store.ts'
+import { openApiStore } from './open-api-store.ts'
+import type { ApiStore, StoreLimits } from './api-store.ts'
 import { CompactedError, StoreFullError, StoreOpenError } from './store-errors.ts'
 
 const clock = new FakeClock()
@@ -20,8 +20,8 @@ function folderFor(t: TestContext): string {
   return folder
 }
 
-async function open(t: TestContext, folder = folderFor(t), limits: Partial<StoreLimits> = {}): Promise<ObjectStore> {
-  const store = await openObjectStore({ folder, sealedResources: ['secrets'], limits }, { clock, log: silentLogger })
+async function open(t: TestContext, folder = folderFor(t), limits: Partial<StoreLimits> = {}): Promise<ApiStore> {
+  const store = await openApiStore({ folder, sealedResources: ['secrets'], limits }, { clock, log: silentLogger })
   t.after(() => store[Symbol.dispose]())
   return store
 }
@@ -30,11 +30,11 @@ function configMap(name: string, value = ''): ApiObject {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'a' }, spec: { value } }
 }
 
-function put(store: ObjectStore, name: string, value = '', resource = 'configmaps'): Promise<ApiObject> {
+function put(store: ApiStore, name: string, value = '', resource = 'configmaps'): Promise<ApiObject> {
   return store.write((transaction) => transaction.put({ resource, namespace: 'a', name }, configMap(name, value)))
 }
 
-function names(store: ObjectStore, version?: number): string[] {
+function names(store: ApiStore, version?: number): string[] {
   return store.list({ resource: 'configmaps', version }).map(({ key, object }) => `${key.name}=${valueOf(object)}`)
 }
 
@@ -42,7 +42,7 @@ function valueOf(object: ApiObject): string {
   return (object.spec as { value: string }).value
 }
 
-describe('ObjectStore', () => {
+describe('ApiStore', () => {
   test('gives every change the next version, and keeps it over a restart', async (t) => {
     const folder = folderFor(t)
     const store = await open(t, folder)

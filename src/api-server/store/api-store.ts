@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { ObjectKey, StoredObject, StoreEvent } from './api-object.ts'
+import type { StoreKey, StoredObject, StoreEvent } from './api-object.ts'
 import { backUpDatabase } from './back-up-database.ts'
 import { RecentEvents } from './recent-events.ts'
 import { prepareStatements } from './statements.ts'
@@ -27,7 +27,7 @@ export interface ListPage extends ListScope {
   readonly limit?: number | undefined
 }
 
-export interface ObjectStoreDeps {
+export interface ApiStoreDeps {
   readonly backupPath: string
   readonly database: DatabaseSync
   readonly codec: ValueCodec
@@ -50,7 +50,7 @@ const PAGES_FREED_AT_ONCE = 1000
  * Objects with one version number for all changes, and the history of the last of them. A write is acknowledged when it is on the
  * disk. Operations that come together share one transaction; one that fails leaves the others as they are.
  */
-export class ObjectStore implements Disposable {
+export class ApiStore implements Disposable {
   readonly #database: DatabaseSync
   readonly #statements: Statements
   readonly #codec: ValueCodec
@@ -65,7 +65,7 @@ export class ObjectStore implements Disposable {
   #replaced = { versions: 0, bytes: 0 }
   #isClosed = false
 
-  constructor(deps: ObjectStoreDeps) {
+  constructor(deps: ApiStoreDeps) {
     this.#database = deps.database
     this.#statements = prepareStatements(deps.database)
     this.#codec = deps.codec
@@ -87,7 +87,7 @@ export class ObjectStore implements Disposable {
     return this.#compacted
   }
 
-  get(key: ObjectKey): StoredObject | undefined {
+  get(key: StoreKey): StoredObject | undefined {
     return this.#view().get(key)
   }
 

@@ -6,7 +6,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { DatabaseSync } from 'node:sqlite'
 import { backupPathOf } from './back-up-database.ts'
-import { ObjectStore } from './api-store.ts'
+import { ApiStore } from './api-store.ts'
 import type { StoreLimits } from './api-store.ts'
 import { CorruptDatabaseError, openDatabase } from './open-database.ts'
 import { createValueSeal } from './seal-values.ts'
@@ -33,10 +33,10 @@ const LIMITS: StoreLimits = {
 }
 
 /** Opens the store of a folder. A broken database is set aside, and it fails until somebody has decided what takes its place. */
-export async function openObjectStore(
+export async function openApiStore(
   options: OpenStoreOptions,
   deps: { readonly clock: Clock; readonly log: Logger },
-): Promise<ObjectStore> {
+): Promise<ApiStore> {
   const { folder } = options
   const path = `${folder}/objects.db`
   await makeFolder(folder, FOLDER_MODE)
@@ -47,7 +47,7 @@ export async function openObjectStore(
     checkKey(database, seal, folder)
     const codec = new ValueCodec(seal, options.sealedResources)
     const limits = { ...LIMITS, ...options.limits }
-    return new ObjectStore({ database, codec, limits, log: deps.log, backupPath: backupPathOf(path) })
+    return new ApiStore({ database, codec, limits, log: deps.log, backupPath: backupPathOf(path) })
   } catch (error) {
     database.close()
     throw error

@@ -1,4 +1,4 @@
-import type { ApiObject, ObjectKey, StoredObject, StoreEvent } from './api-object.ts'
+import type { ApiObject, StoreKey, StoredObject, StoreEvent } from './api-object.ts'
 import type { Statements } from './statements.ts'
 import { StoreFullError } from './store-errors.ts'
 import type { ValueCodec } from './value-codec.ts'
@@ -12,7 +12,7 @@ export interface ListScope {
 
 /** What one operation sees and changes. All of it is synchronous, so nothing else happens between its reads and writes. */
 export interface StoreView {
-  get(key: ObjectKey): StoredObject | undefined
+  get(key: StoreKey): StoredObject | undefined
   list(scope: ListScope): readonly StoredObject[]
   /** Objects with an owner of this UID. */
   ownedBy(uid: string): readonly StoredObject[]
@@ -22,9 +22,9 @@ export interface StoreView {
 /** The changes of one operation; they are kept all together or not at all. */
 export interface StoreTransaction extends StoreView {
   /** Creates or replaces; gives the object with its new version. */
-  put(key: ObjectKey, object: ApiObject): ApiObject
+  put(key: StoreKey, object: ApiObject): ApiObject
   /** Removes; gives the last state with the version of the end, or undefined when there was none. */
-  remove(key: ObjectKey): ApiObject | undefined
+  remove(key: StoreKey): ApiObject | undefined
 }
 
 export interface TransactionDeps {
@@ -58,7 +58,7 @@ export class DatabaseTransaction implements StoreTransaction {
     this.#events.length = mark.events
   }
 
-  get(key: ObjectKey): StoredObject | undefined {
+  get(key: StoreKey): StoredObject | undefined {
     const row = this.#deps.statements.get.get(key.resource, key.namespace, key.name)
     return row === undefined ? undefined : this.#deps.codec.toStored(row)
   }
@@ -81,7 +81,7 @@ export class DatabaseTransaction implements StoreTransaction {
     return this.#deps.statements.count.get(resource, namespace, namespace)?.count ?? 0
   }
 
-  put(key: ObjectKey, object: ApiObject): ApiObject {
+  put(key: StoreKey, object: ApiObject): ApiObject {
     const { statements, codec, maxBytes } = this.#deps
     const bytes = statements.pages.get()?.bytes ?? 0
     if (bytes > maxBytes) throw new StoreFullError(bytes, maxBytes)
@@ -97,7 +97,7 @@ export class DatabaseTransaction implements StoreTransaction {
     return written
   }
 
-  remove(key: ObjectKey): ApiObject | undefined {
+  remove(key: StoreKey): ApiObject | undefined {
     const before = this.get(key)
     if (before === undefined) return undefined
     const { statements } = this.#deps

@@ -1,4 +1,4 @@
-import type { ApiObject, ObjectKey, StoredObject } from './api-object.ts'
+import type { ApiObject, StoreKey, StoredObject } from './api-object.ts'
 import type { ValueSeal } from './seal-values.ts'
 import type { VersionRow } from './statements.ts'
 
@@ -12,11 +12,11 @@ export class ValueCodec {
     this.#sealed = new Set(sealedResources)
   }
 
-  encode(key: ObjectKey, version: number, text: string): string | Uint8Array {
+  encode(key: StoreKey, version: number, text: string): string | Uint8Array {
     return this.#sealed.has(key.resource) ? this.#seal.seal(text, placeOf(key, version)) : text
   }
 
-  decode(key: ObjectKey, version: number, value: string | Uint8Array | null): string {
+  decode(key: StoreKey, version: number, value: string | Uint8Array | null): string {
     if (typeof value === 'string') return value
     return value === null ? '' : this.#seal.open(value, placeOf(key, version))
   }
@@ -29,12 +29,12 @@ export class ValueCodec {
 
 /** An object whose text is parsed only when someone looks inside: lists are mostly sent as they are. */
 class LazyObject implements StoredObject {
-  readonly key: ObjectKey
+  readonly key: StoreKey
   readonly version: number
   readonly text: string
   #object: ApiObject | undefined
 
-  constructor(key: ObjectKey, version: number, text: string) {
+  constructor(key: StoreKey, version: number, text: string) {
     this.key = key
     this.version = version
     this.text = text
@@ -46,6 +46,6 @@ class LazyObject implements StoredObject {
   }
 }
 
-function placeOf(key: ObjectKey, version: number): string {
+function placeOf(key: StoreKey, version: number): string {
   return `${key.resource}/${key.namespace}/${key.name}@${version}`
 }

@@ -57,7 +57,7 @@ export async function applyObject(
 }
 
 /** Ends an object that is wanted no more; is content when there is none. */
-export async function deleteObject({ client }: ApplyDeps, place: ObjectPlace, signal: AbortSignal): Promise<void> {
+export async function deleteApplied({ client }: ApplyDeps, place: ObjectPlace, signal: AbortSignal): Promise<void> {
   try {
     await client.send({ method: 'DELETE', path: pathOf(place) }, signal)
   } catch (error) {

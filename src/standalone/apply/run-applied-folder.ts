@@ -3,7 +3,7 @@ import { Wakeup } from '../../base/async/wakeup.ts'
 import { readTextIfPresent } from '../../system/files/state-folder.ts'
 import { watchDirectory } from '../../system/files/watch-directory.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
-import { applyObject, deleteObject } from './apply-object.ts'
+import { applyObject, deleteApplied } from './apply-object.ts'
 import type { AppliedObject, ObjectName } from './applied-object.ts'
 import { formatObjectName } from './applied-object.ts'
 import { FolderFiles } from './folder-files.ts'
@@ -153,7 +153,7 @@ class AppliedFolder {
   async #delete(name: RecordedObject, signal: AbortSignal): Promise<boolean> {
     const { client, clock, say } = this.#deps
     try {
-      await deleteObject({ client, clock }, await this.#paths.find(name, signal), signal)
+      await deleteApplied({ client, clock }, await this.#paths.find(name, signal), signal)
       say(`${formatObjectName(name)} deleted`)
       this.#known.delete(keyOf(name))
       return true

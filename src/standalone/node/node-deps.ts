@@ -21,7 +21,7 @@ export interface ServedApi {
 type ServeApi = (api: ServedApi, signal: AbortSignal) => Promise<void>
 
 /** What the commands of a standalone node get from outside. */
-export interface NodeDeps {
+export interface StandaloneDeps {
   readonly clock: Clock
   /** A line for the user. */
   say(line: string): void
@@ -34,7 +34,7 @@ export interface NodeDeps {
 }
 
 /** What "up" gets besides. */
-export interface UpDeps extends NodeDeps {
+export interface UpDeps extends StandaloneDeps {
   readonly hostname: string
   readonly serveApi: ServeApi
   /** A client with the rights of a kubeconfig file. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { stopPods } from './stop-pods.ts'
-import type { PodRuntime } from './stop-pods.ts'
+import type { PodStopper } from './stop-pods.ts'
 
 /** A runtime with three pods; keeps what it was told. */
-function createRuntime(broken?: string): PodRuntime & { readonly calls: string[] } {
+function createRuntime(broken?: string): PodStopper & { readonly calls: string[] } {
   const calls: string[] = []
   const sandbox = (id: string, state = 0) => ({
     id,

@@ -1,7 +1,7 @@
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 /** The calls of the runtime that stopping pods needs. */
-export interface PodRuntime {
+export interface PodStopper {
   listPodSandbox(request: object, signal: AbortSignal): Promise<{ readonly items: readonly RuntimeSandbox[] }>
   listContainers(request: object, signal: AbortSignal): Promise<{ readonly containers: readonly RuntimeContainer[] }>
   stopContainer(request: { containerId: string; timeout: bigint }, signal: AbortSignal): Promise<unknown>
@@ -43,7 +43,7 @@ const MAX_PARALLEL_PODS = 16
 
 /** Stops and removes pods, each with its own grace, many at once; only those with these UIDs when there are some given. */
 export async function stopPods(
-  runtime: PodRuntime,
+  runtime: PodStopper,
   uids: ReadonlySet<string> | undefined,
   signal: AbortSignal,
 ): Promise<StoppedPods> {
@@ -70,7 +70,7 @@ export async function stopPods(
 }
 
 async function stopPod(
-  runtime: PodRuntime,
+  runtime: PodStopper,
   podSandboxId: string,
   containers: readonly RuntimeContainer[],
   signal: AbortSignal,

@@ -3,7 +3,7 @@ import { formatExit, readStartFault, startAgent } from './agent/agent-process.ts
 import type { AgentProcess } from './agent/agent-process.ts'
 import { knownContainerd, startContainerd } from './runtime/containerd.ts'
 import { findNoted, findProcess, rememberProcess } from './known-process.ts'
-import type { NodeDeps } from './node-deps.ts'
+import type { StandaloneDeps } from './node-deps.ts'
 import type { NodeLayout } from './node-layout.ts'
 import { BackOff } from '../../base/async/back-off.ts'
 
@@ -16,7 +16,7 @@ const WELL_AFTER_MS = 60_000
 
 /** Starts the runtime and the agent again when they end by themselves and keeps their logs small, until the signal aborts. */
 export async function runSupervision(
-  deps: NodeDeps,
+  deps: StandaloneDeps,
   node: {
     readonly layout: NodeLayout
     readonly nodeName: string
@@ -54,7 +54,7 @@ export async function runSupervision(
 }
 
 /** A node goes on whatever fails (a full disk above all): it is told, once for each reason, and tried at the next look. */
-function createRetry(deps: NodeDeps, signal: AbortSignal): <T>(work: () => Promise<T>) => Promise<T | undefined> {
+function createRetry(deps: StandaloneDeps, signal: AbortSignal): <T>(work: () => Promise<T>) => Promise<T | undefined> {
   let reported = ''
   return async (work) => {
     try {
@@ -69,7 +69,7 @@ function createRetry(deps: NodeDeps, signal: AbortSignal): <T>(work: () => Promi
   }
 }
 
-async function keepRuntime(deps: NodeDeps, layout: NodeLayout, signal: AbortSignal): Promise<void> {
+async function keepRuntime(deps: StandaloneDeps, layout: NodeLayout, signal: AbortSignal): Promise<void> {
   if ((await findProcess(knownContainerd(layout.containerd))) !== undefined) return
   deps.say('containerd ended, starting it again')
   await startContainerd(deps.clock, { paths: layout.containerd, enter: [] }, signal)
@@ -77,7 +77,7 @@ async function keepRuntime(deps: NodeDeps, layout: NodeLayout, signal: AbortSign
 
 /** Notes the processes again that a full disk did not take. */
 async function keepNotes(
-  { pid }: NodeDeps,
+  { pid }: StandaloneDeps,
   { layout, privateRuntime }: { readonly layout: NodeLayout; readonly privateRuntime: boolean },
   agent: AgentProcess,
 ): Promise<void> {

@@ -17,8 +17,8 @@ import type { ApiDeps } from '../../../src/api-server/rest/api-context.ts'
 import { createApi } from '../../../src/api-server/rest/create-api.ts'
 import type { Api } from '../../../src/api-server/rest/create-api.ts'
 import { serveRequest } from '../../../src/api-server/rest/serve-http.ts'
-import { openObjectStore } from '../../../src/api-server/store/open-api-store.ts'
-import type { ObjectStore, StoreLimits } from '../../../src/api-server/store/api-store.ts'
+import { openApiStore } from '../../../src/api-server/store/open-api-store.ts'
+import type { ApiStore, StoreLimits } from '../../../src/api-server/store/api-store.ts'
 import type { Logger } from '../../../src/base/telemetry/logger.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 
@@ -26,7 +26,7 @@ export const admin: RequestUser = { name: 'admin', groups: ['system:masters'] }
 
 export interface TestApi extends AsyncDisposable {
   readonly api: Api
-  readonly store: ObjectStore
+  readonly store: ApiStore
   /** As in "http://127.0.0.1:1234"; only when it was asked for. */
   readonly url: string
 }
@@ -45,7 +45,7 @@ export interface TestApiOptions {
 /** The whole API over a store in a folder, on loopback. */
 export async function createTestApi(options: TestApiOptions): Promise<TestApi> {
   const { folder, clock = systemClock, log = silentLogger, limits = {} } = options
-  const store = await openObjectStore({ folder, sealedResources: SEALED_RESOURCES, limits }, { clock, log })
+  const store = await openApiStore({ folder, sealedResources: SEALED_RESOURCES, limits }, { clock, log })
   const objects = createObjectReader(store)
   // Connections take real time, whatever the clock of the test says.
   const backends = createBackends({

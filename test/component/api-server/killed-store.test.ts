@@ -8,8 +8,8 @@ import process from 'node:process'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../../src/base/async/clock.ts'
-import { openObjectStore } from '../../../src/api-server/store/open-api-store.ts'
-import type { ObjectStore } from '../../../src/api-server/store/api-store.ts'
+import { openApiStore } from '../../../src/api-server/store/open-api-store.ts'
+import type { ApiStore } from '../../../src/api-server/store/api-store.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 
 const ROUNDS = 25
@@ -49,7 +49,7 @@ async function storm(folder: string, round: number): Promise<Outcome> {
   return { acknowledged, tried, version }
 }
 
-function valuesOf(store: ObjectStore, key: string): readonly [string, string] {
+function valuesOf(store: ApiStore, key: string): readonly [string, string] {
   const [resource = '', name = ''] = key.split('/')
   const valueIn = (namespace: string) => (store.get({ resource, namespace, name })?.object.spec ?? '-') as string
   return [valueIn('left'), valueIn('right')]
@@ -64,7 +64,7 @@ describe('a store whose process is killed during a storm of writes', { concurren
       let acknowledgements = 0
       for (let round = 0; round < ROUNDS; round++) {
         const outcome = await storm(folder, round)
-        using store = await openObjectStore(
+        using store = await openApiStore(
           { folder, sealedResources: ['secrets'] },
           { clock: systemClock, log: silentLogger },
         )

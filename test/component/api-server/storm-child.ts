@@ -6,14 +6,14 @@ import { openSync, writeSync } from 'node:fs'
 import process from 'node:process'
 import { systemClock } from '../../../src/base/async/clock.ts'
 import type { ApiObject } from '../../../src/api-server/store/api-object.ts'
-import { openObjectStore } from '../../../src/api-server/store/open-api-store.ts'
+import { openApiStore } from '../../../src/api-server/store/open-api-store.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 
 const [folder = '', round = '', journal = ''] = process.argv.slice(2)
 // A file and not a pipe: a pipe can be full.
 const lines = openSync(journal, 'w')
 const WRITERS = 20
-const store = await openObjectStore(
+const store = await openApiStore(
   { folder, sealedResources: ['secrets'], limits: { historyVersions: 500 } },
   { clock: systemClock, log: silentLogger },
 )

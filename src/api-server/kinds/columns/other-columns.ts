@@ -10,7 +10,7 @@ import type {
 } from '../../../model/generated/api-groups.ts'
 import type { ConfigMap, Namespace, Secret, ServiceAccount } from '../../../model/generated/core-v1.ts'
 import type { ApiObject, ObjectOf } from '../../store/api-object.ts'
-import { ageOf, columnsOf, formatDuration } from '../table-columns.ts'
+import { ageOf, columnsOf, humanDuration } from '../table-columns.ts'
 import type { TableColumns } from '../table-columns.ts'
 
 function nameOf({ metadata }: ApiObject): string {
@@ -118,7 +118,7 @@ export const certificateSigningRequestColumns: TableColumns<ObjectOf<Certificate
       ageOf(request, now),
       signerName,
       username ?? '',
-      seconds === undefined ? '<none>' : formatDuration(seconds * 1000),
+      seconds === undefined ? '<none>' : humanDuration(seconds * 1000),
       requestCondition(request.status ?? {}),
     ]
   },

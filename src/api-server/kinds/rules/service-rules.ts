@@ -3,7 +3,7 @@ import { FieldPath } from '../../../model/schema/field-path.ts'
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
 import { internalError, invalid } from '../../api-error.ts'
 import type { ObjectOf } from '../../store/api-object.ts'
-import type { ResourceRules, RuleContext } from '../resource.ts'
+import type { ResourceRules, RequestContext } from '../resource.ts'
 import { sameValue } from '../same-value.ts'
 import { findFreeAddress, isInRange } from './service-range.ts'
 
@@ -69,7 +69,7 @@ function keepingAllocated(object: StoredService, old: ServiceSpec): StoredServic
   return { ...object, spec: { ...spec, ...(isKept && { clusterIP, clusterIPs }), ...(ports && { ports }) } }
 }
 
-function withAllocated(object: StoredService, context: RuleContext): StoredService {
+function withAllocated(object: StoredService, context: RequestContext): StoredService {
   const spec = specOf(object)
   const others = context.objects
     .list('services')
@@ -89,7 +89,7 @@ function addressFor(
   object: StoredService,
   { clusterIP, clusterIPs }: ServiceSpec,
   others: readonly ServiceSpec[],
-  { serviceRange }: RuleContext,
+  { serviceRange }: RequestContext,
 ): string {
   const asked = clusterIP || clusterIPs?.[0]
   if (asked === HEADLESS) return asked

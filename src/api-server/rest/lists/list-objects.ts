@@ -3,7 +3,7 @@ import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
 import { badRequest, expired, invalid, versionTooLarge } from '../../api-error.ts'
 import type { Resource } from '../../kinds/resource.ts'
 import type { ApiObject, StoredObject } from '../../store/api-object.ts'
-import type { ObjectStore } from '../../store/api-store.ts'
+import type { ApiStore } from '../../store/api-store.ts'
 import { CompactedError } from '../../store/store-errors.ts'
 import { formatContinueToken, parseContinueToken } from './continue-token.ts'
 import type { ContinueToken } from './continue-token.ts'
@@ -49,7 +49,7 @@ export function isSelected({ labels, fields }: Selection, object: ApiObject): bo
 }
 
 /** A list, or a part of one, by the rules of limit, continue, resourceVersion and resourceVersionMatch. */
-export function listObjects(store: ObjectStore, selection: Selection, query: URLSearchParams): ListResult {
+export function listObjects(store: ApiStore, selection: Selection, query: URLSearchParams): ListResult {
   const limit = readNumber(query, 'limit') ?? 0
   const token = query.get('continue') ? parseContinueToken(query.get('continue') ?? '') : undefined
   const version = versionToList(store, query, token, limit > 0)
@@ -68,7 +68,7 @@ export function listObjects(store: ObjectStore, selection: Selection, query: URL
 }
 
 function versionToList(
-  store: ObjectStore,
+  store: ApiStore,
   query: URLSearchParams,
   token: ContinueToken | undefined,
   isLimited: boolean,
@@ -115,7 +115,7 @@ interface Page {
   readonly version: number
 }
 
-function readPage(store: ObjectStore, selection: Selection, { limit, token, version }: Page): ListResult {
+function readPage(store: ApiStore, selection: Selection, { limit, token, version }: Page): ListResult {
   const { resource, namespace } = selection
   const isFiltered = selection.labels !== undefined || selection.fields !== undefined
   const single = singleObject(store, selection, version)
@@ -147,7 +147,7 @@ function readPage(store: ObjectStore, selection: Selection, { limit, token, vers
 }
 
 /** The one object that a selector names, without looking at the others; undefined when it names none. */
-function singleObject(store: ObjectStore, selection: Selection, version: number): readonly StoredObject[] | undefined {
+function singleObject(store: ApiStore, selection: Selection, version: number): readonly StoredObject[] | undefined {
   const { resource, namespace = '', fields } = selection
   if (fields?.name === undefined || version !== store.version) return undefined
   if (resource.isNamespaced && namespace === '') return undefined

@@ -4,7 +4,7 @@ import { FieldPath } from '../../../model/schema/field-path.ts'
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
 import type { ApiError } from '../../api-error.ts'
 import type { ApiObject, StoreEvent } from '../../store/api-object.ts'
-import type { ObjectStore } from '../../store/api-store.ts'
+import type { ApiStore } from '../../store/api-store.ts'
 import { CompactedError } from '../../store/store-errors.ts'
 import { atVersion } from '../../store/transaction.ts'
 import { isSelected, readVersion } from './list-objects.ts'
@@ -15,7 +15,7 @@ import { isTrue, readNumber } from '../request-info.ts'
 import { WatchSignal } from './watch-signal.ts'
 
 export interface WatchDeps {
-  readonly store: ObjectStore
+  readonly store: ApiStore
   readonly clock: Clock
   /** From 0 to 1. */
   readonly random: () => number
@@ -118,7 +118,7 @@ export async function* watchObjects(
 }
 
 /** What is there now, in parts, so that no large list stands in memory at once. */
-function* presentFrames(store: ObjectStore, selection: Selection, frames: Frames, version: number): Generator<string> {
+function* presentFrames(store: ApiStore, selection: Selection, frames: Frames, version: number): Generator<string> {
   const { resource, namespace } = selection
   let after: { readonly namespace: string; readonly name: string } | undefined
   for (;;) {

@@ -2,7 +2,7 @@ import type { DocumentObject, DocumentValue } from '../../../base/document/docum
 import { ApiError, badRequest, unsupportedMediaType } from '../../api-error.ts'
 import type { ApiObject } from '../../store/api-object.ts'
 import { applyJsonPatch } from './json-patch.ts'
-import { applyMergePatch } from './merge-patch.ts'
+import { applyMergePatch } from './json-merge-patch.ts'
 import { PatchError } from './patch-error.ts'
 import { applyStrategicMergePatch } from './strategic-merge-patch.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { DocumentValue } from '../../../base/document/document-value.ts'
-import { applyMergePatch } from './merge-patch.ts'
+import { applyMergePatch } from './json-merge-patch.ts'
 import { applyStrategicMergePatch } from './strategic-merge-patch.ts'
 
 function pod(containers: DocumentValue, others: Record<string, DocumentValue> = {}): DocumentValue {

@@ -1,13 +1,11 @@
 import { FieldPath } from '../../../model/schema/field-path.ts'
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
-import { badRequest, conflict, invalid, notFound } from '../../api-error.ts'
+import { invalid, notFound } from '../../api-error.ts'
 import type { ApiStatus } from '../../api-error.ts'
 import { namedIn } from '../../lifecycle/change-set.ts'
 import { deleteObject } from '../../lifecycle/delete-object.ts'
 import type { DeleteOptions } from '../../../model/generated/core-v1.ts'
 import type { ExpectedType } from '../../kinds/resource.ts'
-import { bindPod } from '../../kinds/rules/pods/pod-rules.ts'
-import { BINDING, EVICTION } from '../../kinds/rules/pods/pod-subresources.ts'
 import type { ApiObject, StoredObject } from '../../store/api-object.ts'
 import { negotiateForm } from '../accept.ts'
 import { changeObjects, readDryRun } from '../api-context.ts'
@@ -18,8 +16,8 @@ import { decodeBody, readDocument } from '../decode-body.ts'
 import { listObjects, parseSelection } from '../lists/list-objects.ts'
 import { presentList, presentObject } from '../present.ts'
 import { isTrue, readNumber } from '../request-info.ts'
-import { dryRunOf, keyIn } from './write-verbs.ts'
-import type { ResourceRequest } from './write-verbs.ts'
+import { dryRunOf, keyIn } from '../resource-request.ts'
+import type { ResourceRequest } from '../resource-request.ts'
 import { isRecord } from '../../../base/document/is-record.ts'
 
 const POLICIES = ['Background', 'Foreground', 'Orphan']
@@ -28,7 +26,7 @@ const POLICIES = ['Background', 'Foreground', 'Orphan']
 export async function deleteVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
   const { request, resource } = asked
   const { options, isDryRun } = await readOptions(asked)
-  const { object, isGone } = await remove(deps, asked, { user: request.user, isDryRun }, options)
+  const { object, isGone } = await removeOne(deps, asked, { user: request.user, isDryRun }, options)
   if (isGone) return jsonResponse(200, success(asked, object))
   const form = negotiateForm(request.headers['accept'])
   return jsonResponse(200, presentObject({ resource, form, includeObject: 'Metadata', now: deps.clock.now() }, object))
@@ -55,49 +53,14 @@ export async function deleteCollectionVerb(deps: ApiDeps, asked: ResourceRequest
 
 const GONE: ApiObject = { apiVersion: '', kind: '', metadata: {} }
 
-/** POST to pods/eviction: a deletion that a budget could refuse. */
-export async function evictVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
-  const { request, info } = asked
-  const { object } = decodeBody(await readDocument(request, EVICTION), EVICTION)
-  const { deleteOptions = {} } = object
-  const isDryRun = dryRunOf(request, info).isDryRun || readDryRun(deleteOptions.dryRun ?? [])
-  await remove(deps, asked, { user: request.user, isDryRun }, deleteOptions)
-  return jsonResponse(201, SUCCESS)
-}
-
-/** POST to pods/binding, or to bindings with the name of the pod: a scheduler's decision. */
-export async function bindVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
-  const { request, info } = asked
-  const { object } = decodeBody(await readDocument(request, BINDING), BINDING)
-  const { target, metadata } = object
-  const podName = info.name || (metadata.name ?? '')
-  if (!target.name || (target.kind && target.kind !== 'Node'))
-    throw badRequest('a pod is bound to a Node, which target.name must name')
-  const node = target.name
-  const name = { group: '', resource: 'pods', name: podName }
-  await changeObjects(deps, dryRunOf(request, info), (changes) => {
-    const key = { resource: 'pods', namespace: info.namespace, name: podName } as const
-    const pod = changes.objects.get(key)
-    if (pod === undefined) throw notFound(name)
-    if (pod.metadata.deletionTimestamp !== undefined)
-      throw conflict(name, `pod ${podName} is being deleted, cannot be assigned to a host`)
-    const { nodeName, schedulingGates = [] } = pod.spec ?? {}
-    if (nodeName) throw conflict(name, `pod ${podName} is already assigned to node "${nodeName}"`)
-    if (schedulingGates.length > 0) throw conflict(name, `pod ${podName} has scheduling gates`)
-    return { key, object: changes.put(key, bindPod(pod, node, changes.ruleContext.now)) }
-  })
-  return jsonResponse(201, SUCCESS)
-}
-
-const SUCCESS: ApiStatus = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
-
 function success({ resource, info }: ResourceRequest, { metadata }: ApiObject): ApiStatus {
   const group = resource.group === '' ? {} : { group: resource.group }
   const details = { name: info.name, ...group, kind: resource.plural, uid: metadata.uid ?? '' }
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
 }
 
-function remove(
+/** Deletes the object of the path. */
+export function removeOne(
   deps: ApiDeps,
   asked: ResourceRequest,
   request: { readonly user: ApiRequest['user']; readonly isDryRun: boolean },

@@ -2,7 +2,7 @@ import { ApiError, badRequest, internalError, methodNotAllowed } from '../../api
 import type { Backends } from '../../backends/create-backends.ts'
 import { passRequest } from '../../backends/pass-request.ts'
 import type { ApiResponse } from '../api-request.ts'
-import type { ResourceRequest } from './write-verbs.ts'
+import type { ResourceRequest } from '../resource-request.ts'
 
 const UPGRADED = ['attach', 'exec', 'portforward']
 // Of an error's text; the rest helps nobody.

@@ -7,8 +7,8 @@ import type { ApiResponse } from '../api-request.ts'
 import { listObjects, parseSelection, readVersion } from '../lists/list-objects.ts'
 import { presentList, presentText } from '../present.ts'
 import { planWatch, watchObjects } from '../lists/watch-objects.ts'
-import { keyIn } from './write-verbs.ts'
-import type { ResourceRequest } from './write-verbs.ts'
+import { keyIn } from '../resource-request.ts'
+import type { ResourceRequest } from '../resource-request.ts'
 
 const INCLUDES = ['None', 'Metadata', 'Object']
 

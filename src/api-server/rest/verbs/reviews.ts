@@ -11,7 +11,7 @@ import { decodeBody } from '../decode-body.ts'
 import type { Document } from '../decode-body.ts'
 
 /** May someone do something? Either attributes of a resource or a path. */
-export interface AccessQuestion {
+export interface ReviewedAccess {
   readonly user: RequestUser
   readonly resourceAttributes?: ResourceAttributes | undefined
   readonly nonResourceAttributes?: NonResourceAttributes | undefined
@@ -32,7 +32,7 @@ export interface TokenAnswer {
 
 /** Those who know users and what they may do. */
 export interface Reviewers {
-  readonly reviewAccess: (question: AccessQuestion) => Promise<AccessAnswer>
+  readonly reviewAccess: (question: ReviewedAccess) => Promise<AccessAnswer>
   readonly reviewToken: (token: string, audiences: readonly string[]) => Promise<TokenAnswer>
   /** All that someone may do, as the status of a SelfSubjectRulesReview. */
   readonly reviewRules: (user: RequestUser) => object
@@ -71,7 +71,7 @@ export async function answerReview(
 function toQuestion(
   { resourceAttributes, nonResourceAttributes }: SelfSubjectAccessReviewSpec,
   user: RequestUser,
-): AccessQuestion {
+): ReviewedAccess {
   if ((resourceAttributes === undefined) === (nonResourceAttributes === undefined)) {
     throw badRequest('exactly one of nonResourceAttributes or resourceAttributes must be specified')
   }

@@ -1,27 +1,20 @@
-import { badRequest, methodNotAllowed, pathNotFound } from '../../api-error.ts'
+import { badRequest } from '../../api-error.ts'
 import type { ChangeSet } from '../../lifecycle/change-set.ts'
 import { createObject } from '../../lifecycle/create-object.ts'
 import { updateObject } from '../../lifecycle/update-object.ts'
-import type { ExpectedType, Resource, Subresource } from '../../kinds/resource.ts'
-import type { ApiObject, ObjectKey } from '../../store/api-object.ts'
+import type { ExpectedType, Resource } from '../../kinds/resource.ts'
+import type { ApiObject, StoreKey } from '../../store/api-object.ts'
 import { negotiateForm } from '../accept.ts'
-import { changeObjects, readDryRun } from '../api-context.ts'
+import { changeObjects } from '../api-context.ts'
 import type { ApiDeps } from '../api-context.ts'
 import { jsonResponse } from '../api-request.ts'
-import type { ApiRequest, ApiResponse } from '../api-request.ts'
+import type { ApiResponse } from '../api-request.ts'
 import { applyFieldValidation, decodeBody, readDocument, readJson } from '../decode-body.ts'
 import type { DecodedBody } from '../decode-body.ts'
 import { applyPatch, patchKindOf } from '../patch/apply-patch.ts'
 import { fromStored, presentObject } from '../present.ts'
-import type { RequestInfo } from '../request-info.ts'
-
-/** A request that is known to be about a resource that is there. */
-export interface ResourceRequest {
-  readonly request: ApiRequest
-  readonly info: RequestInfo
-  readonly resource: Resource
-  readonly subresource: Subresource | undefined
-}
+import { dryRunOf, keyIn } from '../resource-request.ts'
+import type { ResourceRequest } from '../resource-request.ts'
 
 /** POST of a new object. */
 export async function createVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
@@ -80,7 +73,7 @@ export async function patchVerb(deps: ApiDeps, asked: ResourceRequest): Promise<
 function mayCreate(
   changes: ChangeSet,
   { resource, subresource }: ResourceRequest,
-  key: ObjectKey,
+  key: StoreKey,
   sent: ApiObject,
 ): boolean {
   if (!resource.createsOnUpdate || subresource !== undefined || changes.get(key) !== undefined) return false
@@ -118,14 +111,6 @@ function toStored(resource: Resource, object: ApiObject): ApiObject {
   return resource.convert?.toStored(object) ?? object
 }
 
-export function keyIn({ info, resource }: ResourceRequest, name: string): ObjectKey {
-  return { resource: resource.storage, namespace: resource.isNamespaced ? info.namespace : '', name }
-}
-
-export function dryRunOf(request: ApiRequest, info: RequestInfo) {
-  return { user: request.user, isDryRun: readDryRun(info.query.getAll('dryRun').filter(Boolean)) }
-}
-
 function answer(
   deps: ApiDeps,
   { request, info, resource }: ResourceRequest,
@@ -135,13 +120,4 @@ function answer(
   const form = negotiateForm(request.headers['accept'])
   const includeObject = info.query.get('includeObject') || 'Metadata'
   return jsonResponse(status, presentObject({ resource, form, includeObject, now: deps.clock.now() }, object), warnings)
-}
-
-/** The subresource of a path; undefined when the path has none. Throws when there is no such one, or it has no such verb. */
-export function findSubresource(resource: Resource, info: RequestInfo): Subresource | undefined {
-  if (info.subresource === '') return undefined
-  const found = resource.subresources.find(({ name }) => name === info.subresource)
-  if (found === undefined) throw pathNotFound()
-  if (!found.verbs.includes(info.verb)) throw methodNotAllowed()
-  return found
 }

@@ -4,7 +4,7 @@ import { readTextIfPresent } from '../../../system/files/state-folder.ts'
 import { isHealthy } from './agent-client.ts'
 import { rememberProcess, UnnotedError } from '../known-process.ts'
 import type { KnownProcess } from '../known-process.ts'
-import type { NodeDeps } from '../node-deps.ts'
+import type { StandaloneDeps } from '../node-deps.ts'
 import { exitCodes, NodeError } from '../node-error.ts'
 import type { NodeLayout } from '../node-layout.ts'
 import type { NodeRecord } from '../node-record.ts'
@@ -24,7 +24,7 @@ const SHOWN_LOG_LINES = 15
 
 /** Starts the agent with the configuration that is in the state folder. */
 export async function startAgent(
-  deps: NodeDeps,
+  deps: StandaloneDeps,
   node: { readonly layout: NodeLayout; readonly nodeName: string },
   kubelet: string,
 ): Promise<AgentProcess> {
@@ -71,7 +71,7 @@ export function agentFlags({
 
 /** Waits until the agent is healthy; fails with what it logged last when it is not to be. */
 export async function waitUntilHealthy(
-  deps: NodeDeps,
+  deps: StandaloneDeps,
   node: { readonly agent: AgentProcess; readonly layout: NodeLayout; readonly record: NodeRecord },
   signal: AbortSignal,
 ): Promise<void> {

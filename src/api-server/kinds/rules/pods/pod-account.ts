@@ -2,7 +2,7 @@ import type { Container, Pod, PodSpec, ServiceAccount, Volume } from '../../../.
 import { CONFIG_MIRROR_ANNOTATION } from '../../../../model/pod/pod.ts'
 import { forbidden } from '../../../api-error.ts'
 import type { ObjectOf } from '../../../store/api-object.ts'
-import type { RuleContext } from '../../resource.ts'
+import type { RequestContext } from '../../resource.ts'
 
 const TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
 const VOLUME_PREFIX = 'kube-api-access-'
@@ -11,7 +11,7 @@ const TOKEN_SECONDS = 3607
 const FILE_MODE = 0o644
 
 /** Gives a pod its account: the one that it names or the default one, whose pull secrets, and a token in its containers. */
-export function withAccount(spec: PodSpec, pod: ObjectOf<Pod>, context: RuleContext): PodSpec {
+export function withAccount(spec: PodSpec, pod: ObjectOf<Pod>, context: RequestContext): PodSpec {
   // A mirror shows what runs already, without the API.
   if (pod.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined) return spec
   const name = spec.serviceAccountName || 'default'
@@ -23,7 +23,7 @@ export function withAccount(spec: PodSpec, pod: ObjectOf<Pod>, context: RuleCont
   return wantsToken ? withToken(complete, context) : complete
 }
 
-function findAccount({ metadata }: ObjectOf<Pod>, name: string, { objects }: RuleContext): ServiceAccount {
+function findAccount({ metadata }: ObjectOf<Pod>, name: string, { objects }: RequestContext): ServiceAccount {
   const { namespace = '', name: podName = metadata.generateName ?? '' } = metadata
   const account = objects.get({ resource: 'serviceaccounts', namespace, name })
   if (account !== undefined) return account
@@ -32,7 +32,7 @@ function findAccount({ metadata }: ObjectOf<Pod>, name: string, { objects }: Rul
 }
 
 /** Containers that have something of their own at the place keep it. */
-function withToken(spec: PodSpec, { nameSuffix }: RuleContext): PodSpec {
+function withToken(spec: PodSpec, { nameSuffix }: RequestContext): PodSpec {
   const { initContainers, containers, volumes = [] } = spec
   const lacks = ({ volumeMounts = [] }: Container) => !volumeMounts.some(({ mountPath }) => mountPath === TOKEN_PATH)
   if (![...(initContainers ?? []), ...containers].some(lacks)) return spec

@@ -1,15 +1,12 @@
 import { computeQosClass } from '../../../../model/resources/compute-qos-class.ts'
 import type { Pod, PodCondition, PodSpec, PodStatus } from '../../../../model/generated/core-v1.ts'
-import { CONFIG_MIRROR_ANNOTATION } from '../../../../model/pod/pod.ts'
 import { defaultPod } from '../../../../model/schema/default-pod.ts'
 import { validatePod } from '../../../../model/schema/validate-pod.ts'
 import type { Violation } from '../../../../model/schema/validation/problem-list.ts'
-import { forbidden } from '../../../api-error.ts'
 import type { ObjectOf } from '../../../store/api-object.ts'
-import type { ResourceRules, RuleContext, SelectableFields } from '../../resource.ts'
+import type { ResourceRules, SelectableFields } from '../../resource.ts'
 import { sameValue } from '../../same-value.ts'
-import { withDefaultTolerations } from './pod-admission.ts'
-import { withAccount } from './pod-account.ts'
+import { admitPod } from './pod-admission.ts'
 import { validatePodUpdate } from './validate-pod-update.ts'
 
 type StoredPod = ObjectOf<Pod>
@@ -22,11 +19,7 @@ export const podRules: ResourceRules<StoredPod> = {
   fillDefaults: (pod) => ({ ...pod, spec: defaultPod({ metadata: pod.metadata, spec: specOf(pod) }).spec }),
 
   prepareCreate: (pod, context) => {
-    const admitted = [withPriority, withRuntimeClass, withAccount].reduce(
-      (spec, complete) => complete(spec, pod, context),
-      specOf(pod),
-    )
-    const completed = withDefaultTolerations(admitted)
+    const completed = admitPod(specOf(pod), pod, context)
     const spec =
       completed.nodeName || !isSchedulable(completed) ? completed : { ...completed, nodeName: context.nodeName }
     const status: PodStatus = {
@@ -98,51 +91,4 @@ function scheduledCondition(spec: PodSpec, now: string): PodCondition[] {
   if ((spec.schedulingGates?.length ?? 0) === 0) return []
   const message = 'Scheduling is blocked due to non-empty scheduling gates'
   return [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated', message, lastTransitionTime: now }]
-}
-
-/** A class gives the priority; a priority without its class must be what the default class would give. */
-function withPriority(spec: PodSpec, pod: StoredPod, { objects }: RuleContext): PodSpec {
-  const resource = 'priorityclasses.scheduling.k8s.io'
-  const found = spec.priorityClassName
-    ? objects.get({ resource, namespace: '', name: spec.priorityClassName })
-    : objects.list(resource).find(({ globalDefault }) => globalDefault === true)
-  if (spec.priorityClassName && found === undefined) {
-    throw forbidden(nameOf(pod), `there is no PriorityClass "${spec.priorityClassName}"`)
-  }
-  const isMirror = pod.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined
-  const priority = found?.value ?? 0
-  if (spec.priority !== undefined && spec.priority !== priority && !isMirror) {
-    throw forbidden(
-      nameOf(pod),
-      `spec.priority is ${spec.priority}, but its priority class gives ${priority}; name the class and leave the number out`,
-    )
-  }
-  const preemptionPolicy = found?.preemptionPolicy ?? 'PreemptLowerPriority'
-  return {
-    ...spec,
-    priority: spec.priority ?? priority,
-    preemptionPolicy: spec.preemptionPolicy ?? preemptionPolicy,
-    ...(found?.metadata.name && { priorityClassName: found.metadata.name }),
-  }
-}
-
-/** A runtime class must exist; it adds its overhead and says where its pods can run. */
-function withRuntimeClass(spec: PodSpec, pod: StoredPod, { objects }: RuleContext): PodSpec {
-  if (!spec.runtimeClassName) return spec
-  const found = objects.get({ resource: 'runtimeclasses.node.k8s.io', namespace: '', name: spec.runtimeClassName })
-  if (found === undefined) {
-    throw forbidden(nameOf(pod), `pod rejected: RuntimeClass "${spec.runtimeClassName}" not found`)
-  }
-  const { scheduling } = found
-  const overhead = found.overhead?.podFixed
-  return {
-    ...spec,
-    ...(overhead && { overhead }),
-    ...(scheduling?.nodeSelector && { nodeSelector: { ...spec.nodeSelector, ...scheduling.nodeSelector } }),
-    ...(scheduling?.tolerations && { tolerations: [...(spec.tolerations ?? []), ...scheduling.tolerations] }),
-  }
-}
-
-function nameOf({ metadata }: StoredPod) {
-  return { group: '', resource: 'pods', name: metadata.name ?? metadata.generateName ?? '' }
 }
