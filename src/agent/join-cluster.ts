@@ -22,7 +22,7 @@ import { loadKubeconfig, loadUsableKubeconfig } from '../protocols/kube-api/kube
 import { reportEndedCertificates } from '../protocols/kube-api/kubeconfig/report-ended-certificates.ts'
 import type { EndedCertificate } from '../protocols/kube-api/kubeconfig/report-ended-certificates.ts'
 import { runListWatch } from '../protocols/kube-api/list-watch/run-list-watch.ts'
-import type { CredentialsProvider } from '../protocols/kube-api/transport/credentials.ts'
+import type { CredentialsProvider } from '../protocols/kube-api/transport/kube-credentials.ts'
 import { traceTransport } from '../protocols/kube-api/transport/trace-transport.ts'
 import type { Transport } from '../protocols/kube-api/transport/transport.ts'
 import type { Membership } from './membership.ts'

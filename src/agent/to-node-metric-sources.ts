@@ -5,7 +5,7 @@ import type { FeatureGates } from '../model/config/gates/feature-gates.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
 import type { Observer } from '../pods/observe/observer.ts'
 import type { PodWorkers } from '../pods/sync/pod-workers.ts'
-import type { NodeInfo } from '../metrics/node-metrics.ts'
+import type { NodeMetricSources } from '../metrics/node-metrics.ts'
 
 export interface NodeInfoDeps {
   readonly settings: Pick<Settings, 'nodeName' | 'gates'>
@@ -13,7 +13,7 @@ export interface NodeInfoDeps {
   /** As functions, since metrics are made before there are any. */
   readonly workers: () => Pick<PodWorkers, 'views' | 'explain'>
   readonly observer: () => Pick<Observer, 'uids' | 'get'>
-  readonly certificates: NodeInfo['certificates']
+  readonly certificates: NodeMetricSources['certificates']
   readonly clock: Clock
 }
 
@@ -27,7 +27,7 @@ export function toNodeMetricSources({
   observer,
   certificates,
   clock,
-}: NodeInfoDeps): NodeInfo {
+}: NodeInfoDeps): NodeMetricSources {
   return {
     name: settings.nodeName,
     cgroupVersion: machine.cgroupVersion,
@@ -43,7 +43,7 @@ export function toNodeMetricSources({
   }
 }
 
-function listGates(gates: FeatureGates): ReturnType<NodeInfo['gates']> {
+function listGates(gates: FeatureGates): ReturnType<NodeMetricSources['gates']> {
   return Object.entries(FEATURE_GATES).map(([name, kind]) => ({
     name,
     stage: STAGES[kind.slice(0, 1)] ?? '',

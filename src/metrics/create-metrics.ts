@@ -6,7 +6,13 @@ import {
   createShutdownMetrics,
   createStartupMetrics,
 } from './node-metrics.ts'
-import type { CgroupMetrics, EvictionMetrics, NodeInfo, ShutdownMetrics, StartupMetrics } from './node-metrics.ts'
+import type {
+  CgroupMetrics,
+  EvictionMetrics,
+  NodeMetricSources,
+  ShutdownMetrics,
+  StartupMetrics,
+} from './node-metrics.ts'
 import type { ProcessSources } from './process-metrics.ts'
 import { addClaimMetrics, addLogMetrics, createVolumeMetrics } from './volume-metrics.ts'
 import type { ClaimMetrics, ClaimUsage, LogUsage, VolumeCount, VolumeMetrics } from './volume-metrics.ts'
@@ -77,7 +83,7 @@ export interface MetricsSources extends ProcessSources {
   readonly volumes: () => readonly VolumeCount[]
   readonly claimUsages: () => readonly ClaimUsage[]
   readonly logUsages: () => readonly LogUsage[]
-  readonly node: NodeInfo
+  readonly node: NodeMetricSources
   readonly resizes: () => ResizeCounts
   readonly cpus: () => CpuPoolStats
   /** Claims of devices, by driver. */

@@ -12,7 +12,7 @@ interface GateInfo {
 }
 
 /** What is read of the node when somebody asks. */
-export interface NodeInfo {
+export interface NodeMetricSources {
   readonly name: string
   readonly cgroupVersion: 1 | 2
   readonly gates: () => readonly GateInfo[]
@@ -25,7 +25,7 @@ export interface NodeInfo {
 }
 
 /** The node and its pods, by the names of the Go kubelet. */
-export function addNodeMetrics(set: MetricSet, info: NodeInfo): void {
+export function addNodeMetrics(set: MetricSet, info: NodeMetricSources): void {
   const { name: node } = info
   set.read({ name: 'kubelet_node_name', help: 'The name of this node.', labels: ['node'] }, () => [
     { labels: { node }, value: 1 },
@@ -78,7 +78,7 @@ function addPodCounts(set: MetricSet, count: () => PodCounts): void {
   )
 }
 
-function addLifetimes(set: MetricSet, { certificates, now }: NodeInfo): void {
+function addLifetimes(set: MetricSet, { certificates, now }: NodeMetricSources): void {
   const lifetime = (name: string, help: string, read: () => number | undefined) =>
     set.readOne({ name, help }, () => {
       const end = read()

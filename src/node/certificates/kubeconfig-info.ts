@@ -1,7 +1,4 @@
-/** Text in PEM form, or where it lies. */
-export type PemSource =
-  | { readonly kind: 'data'; readonly pem: string }
-  | { readonly kind: 'file'; readonly path: string }
+import type { PemSource } from '../../protocols/kube-api/kubeconfig/kubeconfig.ts'
 
 /** What a kubeconfig file says in its current context, as far as certificates need it. Paths are absolute. */
 export interface KubeconfigInfo {

@@ -1,6 +1,7 @@
 import { basename, dirname } from 'node:path'
 import { createRecordFolder } from '../../system/files/record-folder.ts'
-import type { CertificateSource, PemSource } from './kubeconfig-info.ts'
+import type { PemSource } from '../../protocols/kube-api/kubeconfig/kubeconfig.ts'
+import type { CertificateSource } from './kubeconfig-info.ts'
 import { parseKeyedCertificate } from '../../protocols/x509/certificate-files.ts'
 import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/async/clock.ts'
-import { callDriver } from '../../protocols/grpc/call-driver.ts'
+import { callGrpcDriver } from '../../protocols/grpc/call-grpc-driver.ts'
 import { GrpcCallError } from '../../protocols/grpc/grpc-call-error.ts'
 import { GrpcChannel } from '../../protocols/grpc/grpc-channel.ts'
 import type { GrpcMethod } from '../../protocols/grpc/grpc-method.ts'
@@ -111,6 +111,6 @@ export class DraPlugin implements GrpcConnection, Disposable {
 
   async #call<Q, A>(method: GrpcMethod<Q, A>, request: Q, signal: AbortSignal): Promise<A> {
     const target = { ...this.#deps, driver: this.driver, channel: this.#channel, timeoutMs: CALL_TIMEOUT_MS }
-    return await callDriver(target, { method, request, toError: (error) => new DraCallError(error) }, signal)
+    return await callGrpcDriver(target, { method, request, toError: (error) => new DraCallError(error) }, signal)
   }
 }

@@ -21,7 +21,7 @@ export async function prepareClaims(
 ): Promise<void> {
   const claims = await noteStep('read resource claims', () => findPodClaims(deps, pod, signal))
   // Before anything is recorded: what no driver was asked for, none has to give back.
-  for (const driver of new Set(claims.flatMap(({ drivers }) => [...drivers.keys()]))) requireDriver(deps, driver)
+  for (const driver of new Set(claims.flatMap(({ drivers }) => [...drivers.keys()]))) requireDraDriver(deps, driver)
   const keys = claims.map(claimKey)
   await holdClaims(deps.lock, keys, () => prepareHeld(deps, { pod, claims, noteStep }, signal), signal)
 }
@@ -73,7 +73,7 @@ async function askDriver(
   signal: AbortSignal,
 ): Promise<void> {
   const { records } = deps
-  const plugin = requireDriver(deps, driver)
+  const plugin = requireDraDriver(deps, driver)
   const answers = await inCall(driver, () => plugin.prepare(batch.map(toClaim), signal))
   for (const record of batch) {
     const answer = answers.get(record.uid)
@@ -97,7 +97,7 @@ export function toClaim({ namespace, uid, name }: ClaimRecord) {
   return { namespace, uid, name }
 }
 
-export function requireDriver({ drivers }: Pick<ClaimDeps, 'drivers'>, driver: string) {
+export function requireDraDriver({ drivers }: Pick<ClaimDeps, 'drivers'>, driver: string) {
   const plugin = drivers.find(driver)
   if (plugin === undefined) throw new InjectionsError(`DRA driver ${driver} is not registered`)
   return plugin

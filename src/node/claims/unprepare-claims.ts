@@ -5,7 +5,7 @@ import type { ClaimDeps } from './claim-deps.ts'
 import { holdClaims } from './claim-lock.ts'
 import { claimKey } from './claim-record.ts'
 import type { ClaimRecord } from './claim-record.ts'
-import { inCall, requireDriver, save, toClaim } from './prepare-claims.ts'
+import { inCall, requireDraDriver, save, toClaim } from './prepare-claims.ts'
 
 /**
  * Gives back the claims of a pod of which nothing runs any more; those that other pods of this node use are only left. Goes by what is
@@ -60,7 +60,7 @@ async function askDriver(
   signal: AbortSignal,
 ): Promise<readonly Fault[]> {
   try {
-    const plugin = requireDriver(deps, driver)
+    const plugin = requireDraDriver(deps, driver)
     const answers = await inCall(driver, () => plugin.unprepare(batch.map(toClaim), signal))
     return batch.flatMap(({ uid, name }) => {
       const error = answers.get(uid)?.error ?? 'it said nothing of it'

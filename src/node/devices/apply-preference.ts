@@ -1,6 +1,6 @@
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { computeCandidates, computeDeviceExchange } from './compute-device-exchange.ts'
-import type { ExchangeInput } from './compute-device-exchange.ts'
+import type { DeviceExchangeInput } from './compute-device-exchange.ts'
 import type { DeviceAssignments, DevicePlace } from './device-assignments.ts'
 import type { DeviceInventory } from './device-inventory.ts'
 import { DevicePluginError } from './device-plugin-client.ts'
@@ -45,7 +45,7 @@ export async function applyPreference(
 }
 
 /** Undefined when the plugin knows of the devices already. */
-function toInput({ inventory, assignments }: PreferenceDeps, place: DevicePlace): ExchangeInput | undefined {
+function toInput({ inventory, assignments }: PreferenceDeps, place: DevicePlace): DeviceExchangeInput | undefined {
   const own = assignments.get(place)
   if (own?.kind !== 'reserved') return undefined
   const others = assignments

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { computeCandidates, computeDeviceExchange } from './compute-device-exchange.ts'
-import type { ExchangeInput } from './compute-device-exchange.ts'
+import type { DeviceExchangeInput } from './compute-device-exchange.ts'
 import type { DeviceList, ReservedDevices } from './device.ts'
 
 const IDS = ['a', 'b', 'c', 'd', 'e']
@@ -16,7 +16,7 @@ const input = (
   own: ReservedDevices,
   others: Readonly<Record<string, ReservedDevices>> = {},
   given = '',
-): ExchangeInput => ({
+): DeviceExchangeInput => ({
   own,
   others: new Map(Object.entries(others)),
   devices,
@@ -32,7 +32,7 @@ test('computeCandidates() has free ones, own ones and those that others would ex
 })
 
 describe('computeDeviceExchange()', () => {
-  const rows: readonly (readonly [string, string, ExchangeInput, string, Readonly<Record<string, string>>])[] = [
+  const rows: readonly (readonly [string, string, DeviceExchangeInput, string, Readonly<Record<string, string>>])[] = [
     ['takes what is free', 'c', input(reserved('a')), 'c', {}],
     ['keeps what it has when that is preferred', 'a', input(reserved('ab')), 'ab', {}],
     ['takes no more than it needs', 'cd', input(reserved('a')), 'c', {}],

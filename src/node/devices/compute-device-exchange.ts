@@ -1,7 +1,7 @@
 import type { DeviceList, ReservedDevices } from './device.ts'
 
 /** Who takes part when the plugin is asked which devices a container should have. */
-export interface ExchangeInput {
+export interface DeviceExchangeInput {
   readonly own: ReservedDevices
   /** Devices of other containers that their plugin has not been told of either, by any key. */
   readonly others: ReadonlyMap<string, ReservedDevices>
@@ -11,13 +11,13 @@ export interface ExchangeInput {
 }
 
 /** Which devices the container has now, and those with whom it exchanged some. */
-export interface Exchange {
+export interface DeviceExchange {
   readonly own: readonly string[]
   readonly others: ReadonlyMap<string, readonly string[]>
 }
 
 /** The ids from which the plugin may choose, besides those that are fixed: free ones, own ones, and those that others would exchange. */
-export function computeCandidates({ own, others, devices, taken }: ExchangeInput): readonly string[] {
+export function computeCandidates({ own, others, devices, taken }: DeviceExchangeInput): readonly string[] {
   const { fixed, nodes } = own.open
   const movable = new Set([...others.values()].flatMap(({ ids, open }) => ids.filter((id) => !open.fixed.includes(id))))
   return [...devices.values()]
@@ -29,7 +29,7 @@ export function computeCandidates({ own, others, devices, taken }: ExchangeInput
 }
 
 /** What the plugin prefers, as far as it can still be had: whoever gives a device up gets another that suits as well. */
-export function computeDeviceExchange(preferred: readonly string[], input: ExchangeInput): Exchange {
+export function computeDeviceExchange(preferred: readonly string[], input: DeviceExchangeInput): DeviceExchange {
   const { own, others, devices } = input
   const { fixed } = own.open
   const count = own.ids.length - fixed.length

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/async/clock.ts'
-import { callDriver } from '../grpc/call-driver.ts'
+import { callGrpcDriver } from '../grpc/call-grpc-driver.ts'
 import type { GrpcCallError } from '../grpc/grpc-call-error.ts'
 import { GrpcChannel } from '../grpc/grpc-channel.ts'
 import { toGrpcMethod } from '../grpc/grpc-method.ts'
@@ -38,6 +38,6 @@ export class CsiNodeClient {
     const toError = (error: GrpcCallError) =>
       new CsiCallError({ driver, method: error.method }, error, { cause: error.cause })
     const target = { driver, channel, timeoutMs: CALL_TIMEOUT_MS, clock, onCall }
-    return await callDriver(target, { method, request, toError }, signal)
+    return await callGrpcDriver(target, { method, request, toError }, signal)
   }
 }

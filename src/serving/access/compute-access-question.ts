@@ -1,5 +1,5 @@
 /** What is asked about a request: may the caller do this to one of these parts of the node? */
-export interface AccessQuestion {
+export interface NodeAccessQuestion {
   readonly verb: string
   /** One that is allowed is enough; asked in this order. */
   readonly subresources: readonly string[]
@@ -27,7 +27,7 @@ const SUBRESOURCES: Readonly<Record<string, readonly string[]>> = {
   flagz: ['configz'],
 }
 
-export function computeAccessQuestion(method: string, path: string): AccessQuestion {
+export function computeAccessQuestion(method: string, path: string): NodeAccessQuestion {
   const [, first = ''] = path.split('/')
   const subresources = Object.hasOwn(SUBRESOURCES, first) ? SUBRESOURCES[first] : undefined
   return { verb: VERBS[method] ?? '', subresources: subresources ?? ['proxy'] }

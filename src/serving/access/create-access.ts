@@ -5,7 +5,7 @@ import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { AccessReviews } from './access-reviews.ts'
 import { ClientAuthorities } from './client-authorities.ts'
 import { createAdmit } from './create-admit.ts'
-import { createAuthenticator } from './create-authenticator.ts'
+import { createClientAuthenticator } from './create-client-authenticator.ts'
 import { createAuthorizer } from './create-authorizer.ts'
 import type { AuthorizationMode } from './create-authorizer.ts'
 import { TokenReviews } from './token-reviews.ts'
@@ -47,7 +47,7 @@ export async function createAccess(deps: CreateAccessDeps, lifetime: AbortSignal
         lifetime,
       )
     : undefined
-  const authenticate = createAuthenticator({ authorities, tokens, anonymous: access.anonymous, clock, log })
+  const authenticate = createClientAuthenticator({ authorities, tokens, anonymous: access.anonymous, clock, log })
   const authorize = createAuthorizer(toMode(deps, lifetime), log)
   return { admit: createAdmit({ authenticate, authorize }), authorities }
 }

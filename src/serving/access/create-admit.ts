@@ -1,5 +1,5 @@
 import type { Admit } from '../http/admission.ts'
-import type { Authenticate } from './create-authenticator.ts'
+import type { AuthenticateClient } from './create-client-authenticator.ts'
 import type { Authorize } from './create-authorizer.ts'
 
 /** Who it is, and then whether it may: for every request alike. */
@@ -7,7 +7,7 @@ export function createAdmit({
   authenticate,
   authorize,
 }: {
-  readonly authenticate: Authenticate
+  readonly authenticate: AuthenticateClient
   readonly authorize: Authorize
 }): Admit {
   return async (request, path, signal) => {

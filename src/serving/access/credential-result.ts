@@ -9,13 +9,13 @@ export type CredentialResult =
 
 export const ABSENT: CredentialResult = { kind: 'absent' }
 
-export function invalid(why: string): CredentialResult {
+export function invalidCredential(why: string): CredentialResult {
   return { kind: 'invalid', why }
 }
 
 /** The group of everybody whose credentials were good. */
 export const AUTHENTICATED_GROUP = 'system:authenticated'
 
-export function valid(caller: Caller): CredentialResult {
+export function validCredential(caller: Caller): CredentialResult {
   return { kind: 'valid', caller: { ...caller, groups: [...new Set([...caller.groups, AUTHENTICATED_GROUP])] } }
 }

@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
-import type { PresentedCertificate } from './authenticate-certificate.ts'
+import type { PresentedCertificate } from './authenticate-peer-certificate.ts'
 
 // Longer chains are no chains; one that is signed by itself has no end.
 const MAX_CHAIN = 10

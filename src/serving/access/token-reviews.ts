@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { ExpiringCache } from './expiring-cache.ts'
-import { invalid, valid } from './credential-result.ts'
+import { invalidCredential, validCredential } from './credential-result.ts'
 import type { CredentialResult } from './credential-result.ts'
 import { sendReview } from './send-review.ts'
 import type { ReviewDeps } from './send-review.ts'
@@ -64,9 +64,10 @@ export class TokenReviews {
     const { status } = await sendReview<TokenReview>(this.#deps, review, signal)
     const { username, uid, groups = [], extra } = status?.user ?? {}
     if (status?.authenticated !== true)
-      return invalid(`the API server refuses the token: ${status?.error ?? 'no reason given'}`)
-    if (username === undefined || username === '') return invalid('the API server names no user for the token')
-    return valid({
+      return invalidCredential(`the API server refuses the token: ${status?.error ?? 'no reason given'}`)
+    if (username === undefined || username === '')
+      return invalidCredential('the API server names no user for the token')
+    return validCredential({
       name: username,
       ...(uid === undefined || uid === '' ? {} : { uid }),
       groups,

@@ -7,7 +7,8 @@ import { findRunningContainer, requirePod } from './streams/find-running-contain
 import { HttpError } from '../http/http-error.ts'
 import type { PodView } from './pod-view.ts'
 import type { Route, RouteRequest } from '../http/route.ts'
-import { sendAnswer, toAnswer } from '../http/to-answer.ts'
+import { sendErrorAnswer, toErrorAnswer } from '../http/error-answer.ts'
+import { sendAnswer } from '../http/send-answer.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
 
@@ -30,9 +31,9 @@ export function createCheckpointRoute(deps: CheckpointDeps): Route {
       try {
         const location = await checkpoint(deps, request)
         const body = JSON.stringify({ items: [location] })
-        sendAnswer(response, { status: 200, body, headers: { 'Content-Type': 'application/json' } })
+        sendAnswer(response, { status: 200, type: 'application/json', body })
       } catch (error) {
-        sendAnswer(response, toAnswer(error))
+        sendErrorAnswer(response, toErrorAnswer(error))
       }
     },
   }

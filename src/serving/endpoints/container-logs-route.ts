@@ -11,12 +11,12 @@ import { writeBytes } from '../../protocols/streams/write-bytes.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { findLogContainer } from './find-log-container.ts'
 import { HttpError } from '../http/http-error.ts'
-import { parseLogQuery } from './parse-container-log-query.ts'
-import type { LogQuery } from './parse-container-log-query.ts'
+import { parseContainerLogQuery } from './parse-container-log-query.ts'
+import type { ContainerLogQuery } from './parse-container-log-query.ts'
 import { findContainerStatus, findPod, toRuntimeId } from './pod-view.ts'
 import type { PodView } from './pod-view.ts'
 import type { Route, RouteRequest } from '../http/route.ts'
-import { sendAnswer, toAnswer } from '../http/to-answer.ts'
+import { sendErrorAnswer, toErrorAnswer } from '../http/error-answer.ts'
 
 /** What the route reads from. */
 export interface ContainerLogsDeps {
@@ -41,8 +41,8 @@ export function createContainerLogsRoute(deps: ContainerLogsDeps): Route {
         await sendLog(deps, request, response)
       } catch (error) {
         // Whatever the runtime or the disk say of a log is the request's fault, by Kubernetes' rules.
-        const { body } = toAnswer(error)
-        sendAnswer(response, { status: error instanceof HttpError ? error.status : 400, body })
+        const { body } = toErrorAnswer(error)
+        sendErrorAnswer(response, { status: error instanceof HttpError ? error.status : 400, body })
       }
     },
   }
@@ -50,7 +50,7 @@ export function createContainerLogsRoute(deps: ContainerLogsDeps): Route {
 
 async function sendLog(deps: ContainerLogsDeps, request: RouteRequest, response: ServerResponse): Promise<void> {
   const { parameters, signal } = request
-  const query = parseLogQuery(request.query, { splitStreams: deps.splitStreams, now: deps.clock.now() })
+  const query = parseContainerLogQuery(request.query, { splitStreams: deps.splitStreams, now: deps.clock.now() })
   const { namespace = '', pod = '', container = '' } = parameters
   const view = findPod(deps.views(), namespace, pod)
   if (view === undefined) throw new HttpError(404, `pod "${pod}" does not exist`)
@@ -71,7 +71,7 @@ async function sendLog(deps: ContainerLogsDeps, request: RouteRequest, response:
 
 async function toDesired(
   { calls, podLogsDirectory }: ContainerLogsDeps,
-  query: LogQuery,
+  query: ContainerLogQuery,
   containerId: string,
   signal: AbortSignal,
 ): Promise<LogRequest> {

@@ -6,8 +6,8 @@ import { createGzip } from 'node:zlib'
 import type { NodeLog, NodeLogs } from '../../system/directories/node-logs.ts'
 import type { Route, RouteRequest } from '../http/route.ts'
 import { sendAnswer, sendText } from '../http/send-answer.ts'
-import { parseLogQuery } from './parse-node-log-query.ts'
-import type { LogQuery } from './parse-node-log-query.ts'
+import { parseNodeLogQuery } from './parse-node-log-query.ts'
+import type { NodeLogQuery } from './parse-node-log-query.ts'
 import { toJournalArguments } from './to-journal-arguments.ts'
 
 /** The journal of the machine. */
@@ -28,7 +28,7 @@ export interface LogsDeps {
 export function createLogsRoutes(deps: LogsDeps): readonly Route[] {
   const handle = async (request: RouteRequest, response: ServerResponse) => {
     const path = request.parameters['path'] ?? ''
-    const query = deps.journal === undefined ? ({ kind: 'none' } as const) : parseLogQuery(request.query)
+    const query = deps.journal === undefined ? ({ kind: 'none' } as const) : parseNodeLogQuery(request.query)
     if (query.kind === 'none') return await sendFile(deps.logs, { path, request }, response)
     if (query.kind === 'refused') return sendText(response, query.status, `${query.why}\n`)
     if (path !== '') return sendText(response, 406, 'expected no path besides a query\n')
@@ -95,7 +95,7 @@ function escapeHtml(text: string): string {
 
 async function answerQuery(
   deps: LogsDeps,
-  query: Exclude<LogQuery, { kind: 'none' | 'refused' }>,
+  query: Exclude<NodeLogQuery, { kind: 'none' | 'refused' }>,
   { raw, signal }: RouteRequest,
   response: ServerResponse,
 ): Promise<void> {
@@ -119,7 +119,7 @@ async function answerQuery(
 
 async function writeServices(
   { logs, journal }: LogsDeps,
-  { services, options }: Extract<LogQuery, { kind: 'services' }>,
+  { services, options }: Extract<NodeLogQuery, { kind: 'services' }>,
   sink: Writable,
   signal: AbortSignal,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import type { LogTime } from '../../pods/logs/log-time.ts'
 import { HttpError } from '../http/http-error.ts'
 
 /** What the query of a request for a log asks for. */
-export interface LogQuery extends Omit<LogRequest, 'place'> {
+export interface ContainerLogQuery extends Omit<LogRequest, 'place'> {
   readonly previous: boolean
 }
 
@@ -12,10 +12,10 @@ const STREAMS = { All: 'all', Stdout: 'stdout', Stderr: 'stderr' } as const
 const NEWEST_INT64 = 2n ** 63n - 1n
 
 /** Reads the query by the rules of PodLogOptions; throws what to answer when it breaks them. */
-export function parseLogQuery(
+export function parseContainerLogQuery(
   query: URLSearchParams,
   { splitStreams, now }: { readonly splitStreams: boolean; readonly now: number },
-): LogQuery {
+): ContainerLogQuery {
   const tailLines = parseInteger(findTail(query))
   const limitBytes = parseInteger(query.get('limitBytes'))
   const sinceSeconds = parseInteger(query.get('sinceSeconds'))

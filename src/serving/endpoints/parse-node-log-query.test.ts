@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseLogQuery } from './parse-node-log-query.ts'
+import { parseNodeLogQuery } from './parse-node-log-query.ts'
 import { toJournalArguments } from './to-journal-arguments.ts'
 
-const parse = (query: string) => parseLogQuery(new URLSearchParams(query))
+const parse = (query: string) => parseNodeLogQuery(new URLSearchParams(query))
 
-test('parseLogQuery() knows a question from none, and refuses what cannot be', () => {
+test('parseNodeLogQuery() knows a question from none, and refuses what cannot be', () => {
   const rows: readonly (readonly [string, string | number])[] = [
     ['', 'none'],
     ['other=1', 'none'],

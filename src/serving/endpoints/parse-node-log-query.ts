@@ -1,5 +1,5 @@
 /** What is asked of the logs of the machine. */
-export type LogQuery =
+export type NodeLogQuery =
   /** No question: files are shown as they are. */
   | { readonly kind: 'none' }
   | { readonly kind: 'refused'; readonly status: 400 | 406; readonly why: string }
@@ -32,7 +32,7 @@ class QueryError extends Error {
 }
 
 /** Reads the query of /logs/: 400 for what cannot be read, 406 for what cannot be meant. */
-export function parseLogQuery(query: URLSearchParams): LogQuery {
+export function parseNodeLogQuery(query: URLSearchParams): NodeLogQuery {
   if (!query.has('query') && !OPTIONS.some((name) => query.has(name))) return { kind: 'none' }
   try {
     const options = parseOptions(query)
@@ -75,7 +75,7 @@ function checkOptions({ sinceTime, untilTime, tailLines, pattern, boot }: LogOpt
   if (pattern !== undefined) check(isPattern(pattern), 'pattern: expected a regular expression')
 }
 
-function toQuestion(names: readonly string[], options: LogOptions): LogQuery {
+function toQuestion(names: readonly string[], options: LogOptions): NodeLogQuery {
   const check = (isGood: boolean, rule: string) => {
     if (!isGood) throw new QueryError(406, rule)
   }

@@ -3,7 +3,7 @@ import { findRunningContainer, requirePod } from './streams/find-running-contain
 import { HttpError } from '../http/http-error.ts'
 import type { PodView } from './pod-view.ts'
 import type { Route } from '../http/route.ts'
-import { sendAnswer, toAnswer } from '../http/to-answer.ts'
+import { sendErrorAnswer, toErrorAnswer } from '../http/error-answer.ts'
 
 export interface RunDeps {
   readonly views: () => readonly PodView[]
@@ -30,8 +30,8 @@ export function createRunRoutes({ views, calls }: RunDeps): Route[] {
         response.writeHead(200, { 'Content-Type': 'application/json', 'X-Content-Type-Options': 'nosniff' })
         response.end(output)
       } catch (error) {
-        const { body } = toAnswer(error)
-        sendAnswer(response, { status: error instanceof HttpError ? error.status : 500, body })
+        const { body } = toErrorAnswer(error)
+        sendErrorAnswer(response, { status: error instanceof HttpError ? error.status : 500, body })
       }
     },
   }))

@@ -11,7 +11,7 @@ export type Admission =
 export type Admit = (request: IncomingMessage, path: string, signal: AbortSignal) => Promise<Admission>
 
 /** Who sends no credentials where none are needed. */
-export const ANONYMOUS: Caller = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
+export const ANONYMOUS_CALLER: Caller = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
 
 /** Lets everybody in: for the ports that ask for no credentials. */
-export const admitAll: Admit = () => Promise.resolve({ caller: ANONYMOUS })
+export const admitAll: Admit = () => Promise.resolve({ caller: ANONYMOUS_CALLER })

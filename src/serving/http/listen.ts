@@ -3,7 +3,7 @@ import type { AddressInfo, Server } from 'node:net'
 import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { Connections } from './connections.ts'
+import type { ClientConnections } from './client-connections.ts'
 
 export interface ListenOptions {
   readonly name: string
@@ -21,7 +21,7 @@ const STOP_MS = 300
 /** Listens until the signal aborts; then gives what is being answered a moment. */
 export async function listenUntil(
   server: Server,
-  connections: Connections,
+  connections: ClientConnections,
   options: ListenOptions,
   signal: AbortSignal,
 ): Promise<void> {
@@ -47,7 +47,7 @@ export async function listenUntil(
   }
 }
 
-async function close(server: Server, connections: Connections, clock: Clock): Promise<void> {
+async function close(server: Server, connections: ClientConnections, clock: Clock): Promise<void> {
   using scope = new AbortScope(new AbortController().signal)
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   await Promise.race([closed, clock.sleep(STOP_MS, scope.signal)])

@@ -4,8 +4,8 @@ import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import { clearHandshakeFaults } from '../../base/builtin/clear-handshake-faults.ts'
-import { CONNECTION_LIMITS, Connections } from './connections.ts'
-import type { ConnectionLimits } from './connections.ts'
+import { CONNECTION_LIMITS, ClientConnections } from './client-connections.ts'
+import type { ConnectionLimits } from './client-connections.ts'
 import type { Admit } from './admission.ts'
 import { listenUntil } from './listen.ts'
 import type { ListenOptions } from './listen.ts'
@@ -59,7 +59,7 @@ export async function runKubeletServer(deps: KubeletServerDeps, signal: AbortSig
   const requests = new RequestServer({ ...deps, admit: knowing, type: 'readwrite' })
   const server = createKubeletServer(deps, requests)
   clearHandshakeFaults(server)
-  const connections = new Connections(server, deps.limits ?? CONNECTION_LIMITS)
+  const connections = new ClientConnections(server, deps.limits ?? CONNECTION_LIMITS)
   serveRequests(server, requests, signal)
   server.on('tlsClientError', (error, socket) =>
     log.debug('handshake failed', { from: (socket as Socket).remoteAddress, error }),

@@ -2,7 +2,7 @@ import { createServer } from '../../base/builtin/http.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import { admitAll } from './admission.ts'
 import type { Admit } from './admission.ts'
-import { CONNECTION_LIMITS, Connections } from './connections.ts'
+import { CONNECTION_LIMITS, ClientConnections } from './client-connections.ts'
 import { listenUntil } from './listen.ts'
 import type { ListenOptions } from './listen.ts'
 import { RequestServer } from './request-server.ts'
@@ -49,5 +49,5 @@ async function serve(deps: PlainServerDeps, signal: AbortSignal): Promise<void> 
     shouldUpgradeCallback: () => false,
   })
   serveRequests(server, requests, signal)
-  await listenUntil(server, new Connections(server, CONNECTION_LIMITS), deps, signal)
+  await listenUntil(server, new ClientConnections(server, CONNECTION_LIMITS), deps, signal)
 }

@@ -4,13 +4,13 @@ import { createPod } from '../../../test/builders/create-pod.ts'
 import { parsePodUid } from '../../model/pod/pod.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
 import { PodWatch } from './pod-watch.ts'
-import type { ListedPod } from './pod-watch.ts'
+import type { PodWithStatus } from './pod-watch.ts'
 
 const [A, B] = [parsePodUid('a'), parsePodUid('b')]
 const [podA, podB] = [createPod({ metadata: { uid: A } }), createPod({ metadata: { uid: B } })]
 
 function create(isRoom: () => boolean = () => true) {
-  const pods = new Map<PodUid, ListedPod>()
+  const pods = new Map<PodUid, PodWithStatus>()
   const events: string[] = []
   const watch = new PodWatch({
     find: (uid) => pods.get(uid),
@@ -21,7 +21,7 @@ function create(isRoom: () => boolean = () => true) {
       return isRoom()
     },
   })
-  const put = (pod: ListedPod['pod'], phase: string) => {
+  const put = (pod: PodWithStatus['pod'], phase: string) => {
     pods.set(pod.metadata.uid, { pod, status: { phase } })
     watch.changed(pod.metadata.uid)
   }

@@ -5,14 +5,14 @@ import { EventType } from './generated/pods-v1alpha1.ts'
 import type { WatchPodsEvent } from './generated/pods-v1alpha1.ts'
 
 /** A pod with what is true of it. */
-export interface ListedPod {
+export interface PodWithStatus {
   readonly pod: Pod
   readonly status: PodStatus
 }
 
 export interface PodWatchDeps {
   /** Undefined for a pod that is not here any more. */
-  readonly find: (uid: PodUid) => ListedPod | undefined
+  readonly find: (uid: PodUid) => PodWithStatus | undefined
   readonly encode: (pod: object) => Uint8Array
   /** False when the other side has enough for now; then `resume` follows. */
   readonly write: (event: WatchPodsEvent) => boolean
@@ -24,7 +24,7 @@ export interface PodWatchDeps {
  */
 export class PodWatch {
   readonly #deps: PodWatchDeps
-  readonly #reported = new Map<PodUid, ListedPod>()
+  readonly #reported = new Map<PodUid, PodWithStatus>()
   readonly #waiting = new Set<PodUid>()
   #isReady = true
   #isSyncing = true
@@ -79,6 +79,6 @@ export class PodWatch {
   }
 }
 
-function isSame(before: ListedPod, now: ListedPod): boolean {
+function isSame(before: PodWithStatus, now: PodWithStatus): boolean {
   return before.pod === now.pod && isDeepStrictEqual(before.status, now.status)
 }

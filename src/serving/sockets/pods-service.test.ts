@@ -11,13 +11,13 @@ import { decodeProtobuf } from '../../model/schema/protobuf/decode-protobuf.ts'
 import { EventType, PodsDefinition } from './generated/pods-v1alpha1.ts'
 import type { WatchPodsEvent } from './generated/pods-v1alpha1.ts'
 import { PodChanges } from './pod-changes.ts'
-import type { ListedPod } from './pod-watch.ts'
+import type { PodWithStatus } from './pod-watch.ts'
 import { createPodsService } from './pods-service.ts'
 
 const { signal } = new AbortController()
 
 async function serve(t: TestContext, uids: readonly string[]) {
-  const pods = new Map<PodUid, ListedPod>()
+  const pods = new Map<PodUid, PodWithStatus>()
   const changes = new PodChanges()
   const put = (uid: string, phase: string, text = '') => {
     const pod = createPod({ metadata: { uid, name: `pod-${uid}`, annotations: { text } } })

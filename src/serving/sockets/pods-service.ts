@@ -6,14 +6,14 @@ import { podTypes } from '../../model/schema/object-type.ts'
 import { PodsDefinition } from './generated/pods-v1alpha1.ts'
 import type { PodChanges } from './pod-changes.ts'
 import { PodWatch } from './pod-watch.ts'
-import type { ListedPod } from './pod-watch.ts'
+import type { PodWithStatus } from './pod-watch.ts'
 import type { GrpcService } from '../../protocols/grpc/to-grpc-service.ts'
 import { CallRefusal, toGrpcService } from '../../protocols/grpc/to-grpc-service.ts'
 
 export interface PodsServiceDeps {
   /** The pods that are wanted here. */
-  readonly pods: () => readonly ListedPod[]
-  readonly find: (uid: PodUid) => ListedPod | undefined
+  readonly pods: () => readonly PodWithStatus[]
+  readonly find: (uid: PodUid) => PodWithStatus | undefined
   readonly changes: PodChanges
 }
 
@@ -49,11 +49,11 @@ export function createPodsService(deps: PodsServiceDeps, limit: Pick<TokenBucket
   )
 }
 
-function byUid({ pod: a }: ListedPod, { pod: b }: ListedPod): number {
+function byUid({ pod: a }: PodWithStatus, { pod: b }: PodWithStatus): number {
   return a.metadata.uid < b.metadata.uid ? -1 : 1
 }
 
-function encodePod({ pod, status }: ListedPod): Uint8Array {
+function encodePod({ pod, status }: PodWithStatus): Uint8Array {
   return encode({ ...pod, status })
 }
 

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import { systemClock } from '../../../src/base/async/clock.ts'
 import { ClientAuthorities } from '../../../src/serving/access/client-authorities.ts'
 import { createAdmit } from '../../../src/serving/access/create-admit.ts'
-import { createAuthenticator } from '../../../src/serving/access/create-authenticator.ts'
+import { createClientAuthenticator } from '../../../src/serving/access/create-client-authenticator.ts'
 import { createAuthorizer } from '../../../src/serving/access/create-authorizer.ts'
 import type { AuditEntry } from '../../../src/serving/http/audit.ts'
 import type { Caller, Route } from '../../../src/serving/http/route.ts'
@@ -39,7 +39,7 @@ export interface ServerOptions {
   /** Whether a caller may do something; everybody may everything when not said. */
   readonly isAllowed?: (caller: Caller, question: { verb: string; subresource: string }) => boolean
   readonly anonymous?: boolean
-  readonly tokens?: Parameters<typeof createAuthenticator>[0]['tokens']
+  readonly tokens?: Parameters<typeof createClientAuthenticator>[0]['tokens']
   readonly tls?: Partial<KubeletServerDeps['tls']>
   readonly withoutCertificate?: boolean
   readonly limits?: KubeletServerDeps['limits']
@@ -76,7 +76,13 @@ export async function startKubeletServer(t: TestContext, options: ServerOptions)
     isAllowed: (caller: Caller, question: { verb: string; subresource: string }) =>
       Promise.resolve(isAllowed(caller, question)),
   }
-  const authenticate = createAuthenticator({ authorities, tokens: options.tokens, anonymous, clock, log: silentLogger })
+  const authenticate = createClientAuthenticator({
+    authorities,
+    tokens: options.tokens,
+    anonymous,
+    clock,
+    log: silentLogger,
+  })
   const audits: AuditEntry[] = []
   const requests: RequestLabels[] = []
   let ended = 0

@@ -1,15 +1,16 @@
 import type { Clock } from '../../../base/async/clock.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
-import type { Credentials, CredentialsProvider } from '../transport/credentials.ts'
-import { CertificateSource } from './certificate-source.ts'
-import type { CertificateSourceDeps } from './certificate-source.ts'
+import type { KubeCredentials, CredentialsProvider } from '../transport/kube-credentials.ts'
+import { ClientCertificateSource } from './client-certificate-source.ts'
+import type { ClientCertificateSourceDeps } from './client-certificate-source.ts'
 import { ExecCredentials } from './exec-credentials.ts'
 import type { ExecCredentialsDeps } from './exec-credentials.ts'
 import { KeptFile } from './kept-file.ts'
 import type { FileReader } from './kept-file.ts'
 import type { KubeconfigUser } from './kubeconfig.ts'
 
-export interface CredentialsDeps extends Omit<ExecCredentialsDeps, 'plugin'>, Pick<CertificateSourceDeps, 'onEnded'> {
+export interface CredentialsDeps
+  extends Omit<ExecCredentialsDeps, 'plugin'>, Pick<ClientCertificateSourceDeps, 'onEnded'> {
   readonly files: FileReader
   readonly clock: Clock
   readonly log: Logger
@@ -17,7 +18,7 @@ export interface CredentialsDeps extends Omit<ExecCredentialsDeps, 'plugin'>, Pi
 
 /** A part of what makes up the credentials of a user. */
 interface Source {
-  current(signal: AbortSignal): Promise<Credentials>
+  current(signal: AbortSignal): Promise<KubeCredentials>
   /** The next answer is not from memory. */
   forget(): void
 }
@@ -29,7 +30,7 @@ const FORGET_EVERY_MS = 10_000
 export function createCredentials(user: KubeconfigUser, deps: CredentialsDeps): CredentialsProvider {
   const sources = [createCertificateSource(user, deps), createLoginSource(user, deps)]
   let forgotAt = -Infinity
-  const current = async (signal: AbortSignal): Promise<Credentials> => {
+  const current = async (signal: AbortSignal): Promise<KubeCredentials> => {
     const [own, login] = await Promise.all(sources.map((source) => source.current(signal)))
     return {
       certificate: login?.certificate ?? own?.certificate,
@@ -51,7 +52,7 @@ export function createCredentials(user: KubeconfigUser, deps: CredentialsDeps): 
 
 function createCertificateSource({ certificate }: KubeconfigUser, deps: CredentialsDeps): Source {
   if (certificate === undefined) return fixed({})
-  const source = new CertificateSource(certificate, deps)
+  const source = new ClientCertificateSource(certificate, deps)
   return {
     current: async () => ({ certificate: await source.current(), headers: {} }),
     forget: () => source.forget(),
@@ -102,7 +103,7 @@ function fixed(headers: Readonly<Record<string, string>>): Source {
   return { current: () => Promise.resolve({ certificate: undefined, headers }), forget() {} }
 }
 
-function isSame(a: Credentials, b: Credentials): boolean {
+function isSame(a: KubeCredentials, b: KubeCredentials): boolean {
   return (
     a.headers['authorization'] === b.headers['authorization'] &&
     a.certificate?.certificatePem === b.certificate?.certificatePem &&

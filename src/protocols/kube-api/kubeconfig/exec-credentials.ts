@@ -2,7 +2,7 @@ import type { Clock } from '../../../base/async/clock.ts'
 import { waitForShared } from '../../../base/async/wait-for-shared.ts'
 import type { PluginCall } from '../client-metrics.ts'
 import type { ProcessRequest, ProcessResult } from '../../../system/processes/run-process.ts'
-import type { Credentials } from '../transport/credentials.ts'
+import type { KubeCredentials } from '../transport/kube-credentials.ts'
 import type { ExecPlugin } from './kubeconfig.ts'
 import { KubeconfigError } from './kubeconfig.ts'
 import { parseExecAnswer } from './parse-exec-answer.ts'
@@ -22,7 +22,7 @@ export interface ExecCredentialsDeps {
 }
 
 interface Kept {
-  readonly credentials: Credentials
+  readonly credentials: KubeCredentials
   readonly until: number
 }
 
@@ -32,17 +32,17 @@ const RUN_LIMIT_MS = 60_000
 // What does not end is cut off and then makes no sense.
 const MAX_OUTPUT_BYTES = 1024 * 1024
 
-/** Credentials of a program, kept as long as it says. What it writes is never shown. */
+/** KubeCredentials of a program, kept as long as it says. What it writes is never shown. */
 export class ExecCredentials {
   readonly #deps: ExecCredentialsDeps
   #kept: Kept | undefined
-  #running: Promise<Credentials> | undefined
+  #running: Promise<KubeCredentials> | undefined
 
   constructor(deps: ExecCredentialsDeps) {
     this.#deps = deps
   }
 
-  async current(signal: AbortSignal): Promise<Credentials> {
+  async current(signal: AbortSignal): Promise<KubeCredentials> {
     const kept = this.#kept
     if (kept !== undefined && this.#deps.clock.now() < kept.until) return kept.credentials
     this.#running ??= this.#ask().finally(() => (this.#running = undefined))
@@ -53,7 +53,7 @@ export class ExecCredentials {
     this.#kept = undefined
   }
 
-  async #ask(): Promise<Credentials> {
+  async #ask(): Promise<KubeCredentials> {
     const { plugin, run, environment, signal } = this.#deps
     const request: ProcessRequest = {
       argv: [plugin.command, ...plugin.args],

@@ -1,7 +1,7 @@
-import type { Credentials } from '../transport/credentials.ts'
+import type { KubeCredentials } from '../transport/kube-credentials.ts'
 
 export interface ExecAnswer {
-  readonly credentials: Credentials
+  readonly credentials: KubeCredentials
   /** Milliseconds since the epoch; undefined: for as long as the server takes them. */
   readonly expiresAt: number | undefined
 }

@@ -10,7 +10,7 @@ const VERSIONS: readonly string[] = [
 const MODES: readonly string[] = ['Never', 'IfAvailable', 'Always']
 
 /** A context without a user. */
-export const ANONYMOUS: KubeconfigUser = { certificate: undefined, login: { kind: 'none' }, impersonate: {} }
+export const NO_CREDENTIALS: KubeconfigUser = { certificate: undefined, login: { kind: 'none' }, impersonate: {} }
 
 /** The user of a kubeconfig file: a certificate, and at most one other way to say who it is. */
 export function parseKubeconfigUser(user: FieldReader, path: string): KubeconfigUser {

@@ -2,7 +2,7 @@ import { parseProxyUrl } from '../transport/find-proxy.ts'
 import type { FieldReader } from './field-reader.ts'
 import type { Kubeconfig } from './kubeconfig.ts'
 import type { KubeconfigParts } from './open-kubeconfig.ts'
-import { ANONYMOUS, parseKubeconfigUser } from './parse-kubeconfig-user.ts'
+import { NO_CREDENTIALS, parseKubeconfigUser } from './parse-kubeconfig-user.ts'
 import { readPem } from './read-pem.ts'
 
 /** The current context of a kubeconfig file. Paths in it are relative to the file. */
@@ -13,7 +13,7 @@ export function parseKubeconfig({ path, cluster, user }: KubeconfigParts): Kubec
     throw cluster.fault('insecure-skip-tls-verify', 'expected no certificate-authority beside it')
   }
   const proxy = cluster.text('proxy-url')
-  const who = user === undefined ? ANONYMOUS : parseKubeconfigUser(user, path)
+  const who = user === undefined ? NO_CREDENTIALS : parseKubeconfigUser(user, path)
   const isKnown = who.certificate !== undefined || who.login.kind !== 'none'
   return {
     path,

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { createCertificate } from '../../../../test/builders/create-certificate.ts'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
-import { CertificateSource } from './certificate-source.ts'
+import { ClientCertificateSource } from './client-certificate-source.ts'
 import type { PemSource } from './kubeconfig.ts'
 import { reportEndedCertificates } from './report-ended-certificates.ts'
 
@@ -16,7 +16,7 @@ function setUp() {
   const lines: unknown[] = []
   const report = reportEndedCertificates({ ...silentLogger, error: (_, fields) => void lines.push(fields) })
   const open = (certificate: PemSource, key: PemSource) =>
-    new CertificateSource(
+    new ClientCertificateSource(
       { certificate, key },
       {
         files: { readFile: async (path) => Buffer.from(files.get(path) ?? '') },

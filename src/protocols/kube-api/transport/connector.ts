@@ -7,7 +7,7 @@ import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import { request } from '../../../base/builtin/http.ts'
 import type { Clock } from '../../../base/async/clock.ts'
 import { withDeadline } from '../../../base/async/deadline.ts'
-import type { ClientCertificate } from './credentials.ts'
+import type { ClientCertificate } from './kube-credentials.ts'
 import { BrokenConnectionError } from './transport.ts'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
 

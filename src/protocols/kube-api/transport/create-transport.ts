@@ -6,7 +6,7 @@ import type { Logger } from '../../../base/telemetry/logger.ts'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
 import { Connector } from './connector.ts'
 import type { ConnectorDeps } from './connector.ts'
-import type { ClientCertificate, Credentials, CredentialsProvider } from './credentials.ts'
+import type { ClientCertificate, KubeCredentials, CredentialsProvider } from './kube-credentials.ts'
 import { Connections } from './connections.ts'
 import { BrokenConnectionError } from './transport.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
@@ -63,7 +63,7 @@ class NegotiatedTransport implements Transport {
     this.#destroyAll(why)
   }
 
-  async #readCredentials(signal: AbortSignal): Promise<Credentials> {
+  async #readCredentials(signal: AbortSignal): Promise<KubeCredentials> {
     const { credentials, clock } = this.#deps
     try {
       const limit = { clock, ms: CREDENTIALS_MS, what: 'reading credentials' }
@@ -77,7 +77,7 @@ class NegotiatedTransport implements Transport {
     }
   }
 
-  async #send(request: TransportRequest, used: Credentials, signal: AbortSignal): Promise<TransportResponse> {
+  async #send(request: TransportRequest, used: KubeCredentials, signal: AbortSignal): Promise<TransportResponse> {
     this.#useCertificate(used.certificate)
     const target = `${this.#deps.server.pathname.replace(/\/$/, '')}${request.target}`
     return await this.#current.request({ ...request, target }, { ...request.headers, ...used.headers }, signal)

@@ -7,7 +7,7 @@ import type { Logger } from '../../../base/telemetry/logger.ts'
 import { HttpError } from '../../http/http-error.ts'
 import type { Route, RouteRequest } from '../../http/route.ts'
 import type { Dial, StreamServer } from '../../http/stream-server.ts'
-import { sendAnswer, toAnswer } from '../../http/to-answer.ts'
+import { sendErrorAnswer, toErrorAnswer } from '../../http/error-answer.ts'
 
 /** What every streaming endpoint needs. */
 export interface StreamRouteDeps {
@@ -48,7 +48,7 @@ export function createStreamRoute({ log }: StreamRouteDeps, { name, paths, prepa
         prepare(request)
         throw new HttpError(500, 'Upgrade request required')
       } catch (error) {
-        sendAnswer(response, toAnswer(error))
+        sendErrorAnswer(response, toErrorAnswer(error))
       }
     },
     async upgrade(request, socket, head) {
@@ -62,7 +62,7 @@ export function createStreamRoute({ log }: StreamRouteDeps, { name, paths, prepa
           return 'stopped'
         }
         log.debug('cannot stream', { ...describe(request), error })
-        answerUpgrade(socket, toAnswer(error))
+        answerUpgrade(socket, toErrorAnswer(error))
         return undefined
       }
     },

@@ -5,7 +5,7 @@ export interface ClientCertificate {
 }
 
 /** Who the client is. */
-export interface Credentials {
+export interface KubeCredentials {
   /** Shown when a connection is made. */
   readonly certificate: ClientCertificate | undefined
   /** Shown with each request, such as "authorization". Never logged. */
@@ -15,7 +15,7 @@ export interface Credentials {
 /** Where credentials come from. A new certificate retires all connections that were made with the old one. */
 export interface CredentialsProvider {
   /** Asked before every request, so answers from memory are the rule. */
-  current(signal: AbortSignal): Promise<Credentials>
+  current(signal: AbortSignal): Promise<KubeCredentials>
   /** The server did not know these. Resolves to true when there are others now, and the request is worth repeating. */
-  onUnauthorized(used: Credentials, signal: AbortSignal): Promise<boolean>
+  onUnauthorized(used: KubeCredentials, signal: AbortSignal): Promise<boolean>
 }

@@ -15,7 +15,7 @@ export interface ConnectionLimits {
 export const CONNECTION_LIMITS: ConnectionLimits = { all: 4000, strangers: 1000 }
 
 /** The connections of a server: how many there are, and who may stay. */
-export class Connections {
+export class ClientConnections {
   readonly #sockets = new Map<string, Socket>()
   /** By age. */
   readonly #strangers = new Map<string, Socket>()

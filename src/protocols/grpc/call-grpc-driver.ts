@@ -20,7 +20,7 @@ interface Call<Q, A> {
 }
 
 /** One call of a driver with a time limit, counted when it ends. `toError` makes what it fails with, except for our own cancel. */
-export async function callDriver<Q, A>(
+export async function callGrpcDriver<Q, A>(
   { driver, channel, timeoutMs, clock, onCall }: DriverTarget,
   { method, request, toError }: Call<Q, A>,
   signal: AbortSignal,

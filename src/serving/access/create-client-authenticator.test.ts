@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
-import { createAuthenticator } from './create-authenticator.ts'
-import { invalid, valid } from './credential-result.ts'
+import { createClientAuthenticator } from './create-client-authenticator.ts'
+import { invalidCredential, validCredential } from './credential-result.ts'
 
 const { signal } = new AbortController()
 const TOKEN = `base64url.bearer.authorization.k8s.io.${Buffer.from('good').toString('base64url')}`
@@ -21,14 +21,14 @@ function create(anonymous: boolean, withTokens = true) {
   const tokens = {
     authenticate(token: string) {
       if (token === 'unknown') return Promise.reject(new Error('the API server is gone'))
-      return Promise.resolve(token === 'good' ? valid({ name: 'bot', groups: [] }) : invalid('no'))
+      return Promise.resolve(token === 'good' ? validCredential({ name: 'bot', groups: [] }) : invalidCredential('no'))
     },
   }
   const deps = { authorities: undefined, clock: new FakeClock(), log: silentLogger, anonymous }
-  return createAuthenticator({ ...deps, tokens: withTokens ? tokens : undefined })
+  return createClientAuthenticator({ ...deps, tokens: withTokens ? tokens : undefined })
 }
 
-test('createAuthenticator() lets nobody become anonymous by bad credentials', async () => {
+test('createClientAuthenticator() lets nobody become anonymous by bad credentials', async () => {
   const rows: readonly (readonly [Readonly<Record<string, string>>, boolean, string | undefined])[] = [
     [{}, true, 'system:anonymous'],
     [{}, false, undefined],
@@ -43,12 +43,12 @@ test('createAuthenticator() lets nobody become anonymous by bad credentials', as
     assert.equal((await create(anonymous)(createRequest(headers), signal))?.name, name, JSON.stringify(headers))
 })
 
-test('createAuthenticator() does not look at tokens where nobody can be asked about them', async () => {
+test('createClientAuthenticator() does not look at tokens where nobody can be asked about them', async () => {
   const request = createRequest({ authorization: 'Bearer bad' })
   assert.equal((await create(true, false)(request, signal))?.name, 'system:anonymous')
 })
 
-test('createAuthenticator() takes the token out of the request', async () => {
+test('createClientAuthenticator() takes the token out of the request', async () => {
   const protocols = `x, ${TOKEN}`
   const request = createRequest({
     Host: 'n',

@@ -1,18 +1,18 @@
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import { ANONYMOUS } from '../http/admission.ts'
+import { ANONYMOUS_CALLER } from '../http/admission.ts'
 import type { Caller } from '../http/route.ts'
-import { authenticateCertificate } from './authenticate-certificate.ts'
+import { authenticatePeerCertificate } from './authenticate-peer-certificate.ts'
 import type { ClientAuthorities } from './client-authorities.ts'
-import { ABSENT, invalid } from './credential-result.ts'
+import { ABSENT, invalidCredential } from './credential-result.ts'
 import type { CredentialResult } from './credential-result.ts'
 import { findHeaderToken, findSubprotocolToken, withoutToken } from './find-bearer-token.ts'
 import type { BearerToken } from './find-bearer-token.ts'
 import { readPeerCertificate } from './read-peer-certificate.ts'
 import type { TokenReviews } from './token-reviews.ts'
 
-export interface AuthenticatorDeps {
+export interface ClientAuthenticatorDeps {
   /** Undefined: certificates of clients are not looked at. */
   readonly authorities: Pick<ClientAuthorities, 'certificates'> | undefined
   /** Undefined: tokens are not looked at. */
@@ -24,16 +24,16 @@ export interface AuthenticatorDeps {
 }
 
 /** Finds out who sends a request; undefined when that does not come out. */
-export type Authenticate = (request: IncomingMessage, signal: AbortSignal) => Promise<Caller | undefined>
+export type AuthenticateClient = (request: IncomingMessage, signal: AbortSignal) => Promise<Caller | undefined>
 
 /**
  * Certificate, token, token among the subprotocols, anonymous, in this order. The first that is good counts, whatever was wrong with those
  * before; but who showed something that is not good is never anonymous.
  */
-export function createAuthenticator(deps: AuthenticatorDeps): Authenticate {
+export function createClientAuthenticator(deps: ClientAuthenticatorDeps): AuthenticateClient {
   const { authorities, tokens, anonymous, clock, log } = deps
   const readToken = async (found: BearerToken, signal: AbortSignal): Promise<CredentialResult> => {
-    if (found.kind === 'broken') return invalid(found.why)
+    if (found.kind === 'broken') return invalidCredential(found.why)
     return found.kind === 'absent' || tokens === undefined ? ABSENT : await tokens.authenticate(found.token, signal)
   }
   const ways: readonly ((request: IncomingMessage, signal: AbortSignal) => Promise<CredentialResult>)[] = [
@@ -41,7 +41,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticate {
       Promise.resolve(
         authorities === undefined
           ? ABSENT
-          : authenticateCertificate(readPeerCertificate(request), authorities.certificates, clock.now()),
+          : authenticatePeerCertificate(readPeerCertificate(request), authorities.certificates, clock.now()),
       ),
     ...(tokens === undefined
       ? []
@@ -63,7 +63,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticate {
     if (faults.length > 0) log.debug('credentials are not good', { from: request.socket.remoteAddress, faults })
     if (faults.length > 0 || !anonymous) return undefined
     hideSecrets(request)
-    return ANONYMOUS
+    return ANONYMOUS_CALLER
   }
 
   async function attempt(way: () => Promise<CredentialResult>, signal: AbortSignal): Promise<CredentialResult> {
@@ -71,7 +71,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticate {
       return await way()
     } catch (error) {
       if (!signal.aborted) log.error('cannot find out who sends a request', { error })
-      return invalid('the API server gave no answer')
+      return invalidCredential('the API server gave no answer')
     }
   }
 }

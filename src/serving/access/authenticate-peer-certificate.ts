@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto'
-import { ABSENT, invalid, valid } from './credential-result.ts'
+import { ABSENT, invalidCredential, validCredential } from './credential-result.ts'
 import type { CredentialResult } from './credential-result.ts'
 
 /** What a client showed in its handshake, which has proved that it has the key. */
@@ -16,7 +16,7 @@ const USER_ID = '1.3.6.1.4.1.57683.2'
 const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
 
 /** Who a client certificate stands for: its common name is the user, its organizations are the groups. */
-export function authenticateCertificate(
+export function authenticatePeerCertificate(
   presented: PresentedCertificate,
   authorities: readonly X509Certificate[],
   now: number,
@@ -24,12 +24,12 @@ export function authenticateCertificate(
   const [own] = presented.chain
   if (own === undefined) return ABSENT
   const fault = findFault(presented, authorities, now)
-  if (fault !== undefined) return invalid(`the client certificate ${fault}`)
+  if (fault !== undefined) return invalidCredential(`the client certificate ${fault}`)
   const { CN, O = [], [USER_ID]: uid } = own.toLegacyObject().subject as Readonly<Record<string, unknown>>
   if (CN === undefined || CN === '') return ABSENT
-  if (typeof CN !== 'string') return invalid('the client certificate has several common names')
+  if (typeof CN !== 'string') return invalidCredential('the client certificate has several common names')
   const fingerprint = own.fingerprint256.replaceAll(':', '').toLowerCase()
-  return valid({
+  return validCredential({
     name: CN,
     ...(typeof uid === 'string' && uid !== '' ? { uid } : {}),
     groups: [O].flat().filter((group): group is string => typeof group === 'string'),

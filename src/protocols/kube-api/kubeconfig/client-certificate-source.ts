@@ -2,13 +2,13 @@ import { X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import type { Clock } from '../../../base/async/clock.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
-import type { ClientCertificate } from '../transport/credentials.ts'
+import type { ClientCertificate } from '../transport/kube-credentials.ts'
 import { KeptFile } from './kept-file.ts'
 import type { FileReader } from './kept-file.ts'
 import type { PemSource } from './kubeconfig.ts'
 import type { EndedCertificate } from './report-ended-certificates.ts'
 
-export interface CertificateSourceDeps {
+export interface ClientCertificateSourceDeps {
   readonly files: FileReader
   /** Told each time when a certificate is shown whose time is over. */
   readonly onEnded?: (ended: EndedCertificate) => void
@@ -17,15 +17,15 @@ export interface CertificateSourceDeps {
 }
 
 /** A client certificate with its key, from files or as it stands. Two files that do not fit are being replaced: the last good pair holds. */
-export class CertificateSource {
-  readonly #deps: CertificateSourceDeps
+export class ClientCertificateSource {
+  readonly #deps: ClientCertificateSourceDeps
   readonly #certificate: PemText
   readonly #key: PemText
   readonly #file: string | undefined
   #current: ClientCertificate | undefined
   #endsAt = new Date(Number.NaN)
 
-  constructor(source: { readonly certificate: PemSource; readonly key: PemSource }, deps: CertificateSourceDeps) {
+  constructor(source: { readonly certificate: PemSource; readonly key: PemSource }, deps: ClientCertificateSourceDeps) {
     this.#deps = deps
     this.#certificate = toText(source.certificate, deps)
     this.#key = toText(source.key, deps)
@@ -68,7 +68,7 @@ export class CertificateSource {
 
 type PemText = Pick<KeptFile, 'text' | 'forget'>
 
-function toText(source: PemSource, { files, clock }: CertificateSourceDeps): PemText {
+function toText(source: PemSource, { files, clock }: ClientCertificateSourceDeps): PemText {
   if (source.kind === 'file') return new KeptFile(files, source.path, clock)
   return { text: () => Promise.resolve(source.pem), forget() {} }
 }

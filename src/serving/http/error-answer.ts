@@ -7,8 +7,8 @@ import { errorMessage } from '../../base/telemetry/error-text.ts'
 const BUSY_SECONDS = '60'
 const RUNTIME_STATUS: { readonly [Code in CriCallError['code']]?: number } = { NotFound: 404, ResourceExhausted: 429 }
 
-/** What a client is told of something that went wrong. */
-export function toAnswer(error: unknown): UpgradeAnswer {
+/** The answer to a request that failed. */
+export function toErrorAnswer(error: unknown): UpgradeAnswer {
   const body = errorMessage(error)
   if (error instanceof HttpError) return { status: error.status, body }
   if (!(error instanceof CriCallError)) return { status: 500, body }
@@ -16,8 +16,8 @@ export function toAnswer(error: unknown): UpgradeAnswer {
   return { status, body, headers: status === 429 ? { 'Retry-After': BUSY_SECONDS } : {} }
 }
 
-/** Gives an answer as text, where nothing was sent yet; else breaks off. */
-export function sendAnswer(response: ServerResponse, { status, headers = {}, body }: UpgradeAnswer): void {
+/** Sends it as text if nothing was sent yet; otherwise ends the connection. */
+export function sendErrorAnswer(response: ServerResponse, { status, headers = {}, body }: UpgradeAnswer): void {
   if (response.headersSent || response.destroyed) {
     response.destroy()
     return
