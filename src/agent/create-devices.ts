@@ -9,7 +9,6 @@ import type { ObservedPod } from '../model/pod/observed-pod.ts'
 import type { Pod, PodUid } from '../model/pod/pod.ts'
 import type { ContainerDevices as ReportedDevices } from '../serving/sockets/generated/pod-resources-v1.ts'
 import type { Plugin, PluginHandler } from '../node/plugins/plugin-handler.ts'
-import type { StateFile } from '../pods/allocations/allocation-file.ts'
 import { DeviceAssignments } from '../node/devices/device-assignments.ts'
 import { DEVICE_CHECKPOINT } from '../node/devices/device-checkpoint.ts'
 import { DeviceInventory } from '../node/devices/device-inventory.ts'
@@ -25,6 +24,7 @@ import { runDeviceRegistration } from './run-device-registration.ts'
 import type { DeviceMetrics } from '../metrics/driver-metrics.ts'
 import type { Logger } from '../base/telemetry/logger.ts'
 import type { NodeEvents } from '../model/events/node-events.ts'
+import type { StateFile } from '../pods/allocations/state-file.ts'
 
 export interface CreateDevicesDeps {
   readonly settings: Pick<Settings, 'gates'>

@@ -6,11 +6,11 @@ import type { Pod, PodUid } from '../../src/model/pod/pod.ts'
 import { CpuAssignments } from '../../src/node/cpus/cpu-assignments.ts'
 import type { CpuPolicy } from '../../src/node/cpus/cpu-policy.ts'
 import { loadCpuState } from '../../src/node/cpus/load-cpu-state.ts'
-import type { StateFile } from '../../src/pods/allocations/allocation-file.ts'
 import type { Logger } from '../../src/base/telemetry/logger.ts'
 import { createInstance, createObservedPod } from '../builders/create-observed-pod.ts'
 import { placePod } from '../builders/place-pod.ts'
 import { FakeClock } from './fake-clock.ts'
+import type { StateFile } from '../../src/pods/allocations/state-file.ts'
 
 /** A machine on which containers run on CPUs, and which remembers who has which; it outlives the agents on it. */
 export class FakeCpuNode {

@@ -1,10 +1,11 @@
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
-import type { StateFile } from '../../pods/allocations/allocation-file.ts'
 import { claimKey } from './claim-record.ts'
 import type { ClaimRecord } from './claim-record.ts'
 import { formatDraState, parseDraState } from './dra-state-file.ts'
+import type { StateFile } from '../../pods/allocations/state-file.ts'
+import { setAsideBroken } from '../../pods/allocations/state-file.ts'
 
 export interface ClaimRecordsDeps {
   readonly file: StateFile
@@ -83,10 +84,8 @@ async function load({ file, onLost, log }: ClaimRecordsDeps): Promise<Loaded> {
     const text = await file.read()
     return { records: text === undefined ? [] : parseDraState(text), text, wereLost: false }
   } catch (error) {
-    const aside = await file.setAside().catch(() => undefined)
     log.error('the record of claims cannot be read, claims of pods that run are prepared anew', {
-      path: file.path,
-      setAside: aside,
+      ...(await setAsideBroken(file)),
       error,
     })
     const reason = errorMessage(error)

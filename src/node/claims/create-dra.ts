@@ -10,7 +10,6 @@ import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { Observer } from '../../pods/observe/observer.ts'
 import type { PodInjections } from '../../pods/sync/start/pod-injections.ts'
 import type { PodWorkers } from '../../pods/sync/pod-workers.ts'
-import type { StateFile } from '../../pods/allocations/allocation-file.ts'
 import { ClaimRecords } from './claim-records.ts'
 import { computeClaimHealth } from './compute-claim-health.ts'
 import { DRA_HEALTH_FILE } from './device-health-file.ts'
@@ -24,6 +23,7 @@ import { SliceWipes } from './slice-wipes.ts'
 import { watchDeviceHealth } from './watch-device-health.ts'
 import type { DraMetrics } from '../../metrics/driver-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import type { StateFile } from '../../pods/allocations/state-file.ts'
 
 export interface CreateDraDeps {
   readonly settings: Pick<Settings, 'gates'>

@@ -1,8 +1,9 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { StateFile } from '../../pods/allocations/allocation-file.ts'
 import { formatDeviceHealth, parseDeviceHealth } from './device-health-file.ts'
 import type { DeviceHealthRecord, Health } from './device-health-file.ts'
+import type { StateFile } from '../../pods/allocations/state-file.ts'
+import { setAsideBroken } from '../../pods/allocations/state-file.ts'
 
 /** A device by its name. */
 export interface DeviceName {
@@ -123,8 +124,7 @@ async function load({ file, log }: DeviceHealthDeps): Promise<readonly DeviceHea
     const text = await file.read()
     return text === undefined ? [] : parseDeviceHealth(text)
   } catch (error) {
-    const aside = await file.setAside().catch(() => undefined)
-    log.error('how devices are cannot be read, drivers tell it anew', { path: file.path, setAside: aside, error })
+    log.error('how devices are cannot be read, drivers tell it anew', { ...(await setAsideBroken(file)), error })
     return []
   }
 }

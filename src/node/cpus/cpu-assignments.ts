@@ -1,4 +1,3 @@
-import { FreshReads } from '../../base/async/fresh-reads.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
 import { formatCpuSet } from '../../model/resources/cpu-set.ts'
 import type { CpuSet } from '../../model/resources/cpu-set.ts'
@@ -8,6 +7,8 @@ import { allContainers } from '../../model/pod/pod-containers.ts'
 import { podLogName } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { CpuMetrics, CpuPoolStats } from '../../metrics/placement-metrics.ts'
+import { StateRecord } from '../../pods/allocations/state-file.ts'
+import { findEndedPods, readPlaces } from '../placement/assigned-pods.ts'
 import type { PlacementAffinity, PlacementHints } from '../placement/hint-provider.ts'
 import { computeContainerCpus, computeUsableCpus } from './compute-container-cpus.ts'
 import type { CpuRejection, CpuSituation } from './compute-container-cpus.ts'
@@ -45,47 +46,35 @@ export interface CpuAssignmentsDeps extends CpusetKeeperDeps {
 export class CpuAssignments implements PodCpus {
   readonly #deps: CpuAssignmentsDeps
   readonly #wakeup = new Wakeup()
-  readonly #records = new FreshReads<'state', void>(() => this.#record())
+  readonly #record: StateRecord
   readonly #keeper: CpusetKeeper
   #state: CpuState
   /** CPUs on which containers run that nobody knows yet: nobody else gets them before that is clear. */
   #held: CpuAssignmentTable = new Map()
   /** Pods that run and could not keep their CPUs; they get others when there are some. */
   readonly #lacking = new Map<PodUid, { readonly isReported: boolean }>()
-  #recordedText = ''
   #sourcesReady = false
 
   constructor(deps: CpuAssignmentsDeps) {
     this.#deps = deps
     this.#keeper = new CpusetKeeper(deps)
     this.#state = deps.recorded
+    this.#record = new StateRecord({ write: deps.write, format: () => this.#format() })
   }
 
   async find(running: readonly ObservedPod[], signal: AbortSignal): Promise<void> {
-    const { policy } = this.#deps
+    const { policy, readCpus, log } = this.#deps
     const candidates = allCpus(policy.topology).difference(policy.reserved)
-    for (const { uid, containers } of running) {
-      for (const { id, name, state } of containers) {
-        if (state !== 'running' || this.#ownOf(uid, name) !== undefined) continue
-        const cpus = await this.#look({ uid, id }, signal)
-        // What is shared has the reserved CPUs too, unless they are nobody's.
-        if (cpus !== undefined && cpus.size > 0 && cpus.isSubsetOf(candidates))
-          this.#held = withAssignment(this.#held, { uid, container: name, cpus })
-      }
+    const deps = {
+      isKnown: (uid: PodUid, container: string) => this.#ownOf(uid, container) !== undefined,
+      read: readCpus,
+      problem: 'cannot see on which CPUs a container runs',
+      log,
     }
-  }
-
-  /** A container that cannot be looked at must not stop the start. */
-  async #look(
-    container: { readonly uid: PodUid; readonly id: string },
-    signal: AbortSignal,
-  ): Promise<CpuSet | undefined> {
-    try {
-      return await this.#deps.readCpus(container, signal)
-    } catch (error) {
-      signal.throwIfAborted()
-      this.#deps.log.warn('cannot see on which CPUs a container runs', { ...container, error })
-      return undefined
+    for await (const { uid, container, place: cpus } of readPlaces(deps, running, signal)) {
+      // What is shared includes the reserved CPUs, unless no container may use them.
+      if (cpus.size > 0 && cpus.isSubsetOf(candidates))
+        this.#held = withAssignment(this.#held, { uid, container, cpus })
     }
   }
 
@@ -154,7 +143,7 @@ export class CpuAssignments implements PodCpus {
 
   async prepare(uid: PodUid, container: string): Promise<{ readonly cpus: string; readonly exclusive: boolean }> {
     const own = this.#ownOf(uid, container)
-    if (own !== undefined) await this.#records.read('state')
+    if (own !== undefined) await this.#record.save()
     return { cpus: this.cpusOf(uid, container), exclusive: own !== undefined && this.#deps.liftsQuota }
   }
 
@@ -182,7 +171,7 @@ export class CpuAssignments implements PodCpus {
       this.#forgetEnded()
       this.#giveToLacking()
       try {
-        await this.#records.read('state')
+        await this.#record.save()
       } catch (error) {
         log.error('cannot record which CPUs containers have, will try again', { error })
       }
@@ -242,14 +231,9 @@ export class CpuAssignments implements PodCpus {
     metrics.cpusRejected({ wholeCores: policy.options.fullCoresOnly })
   }
 
-  /** Whoever has ended needs nothing any more, also while it is still shown; one that is being admitted is not active yet. */
   #forgetEnded(admitted?: PodUid): void {
     if (!this.#sourcesReady) return
-    const active = new Set(this.#deps.activePods().map(({ metadata }) => metadata.uid))
-    for (const uid of this.#known().keys()) {
-      const runs = this.#deps.observed.get(uid)?.containers.some(({ state }) => state === 'running') === true
-      if (uid !== admitted && !active.has(uid) && !runs) this.release(uid)
-    }
+    for (const uid of findEndedPods(this.#deps, this.#known().keys(), admitted)) this.release(uid)
   }
 
   #set(state: CpuState): void {
@@ -258,12 +242,8 @@ export class CpuAssignments implements PodCpus {
   }
 
   /** What is written is what must not be given to others: if this agent dies now, the next one knows. */
-  async #record(): Promise<void> {
-    const { policy, write } = this.#deps
-    const text = formatCpuStateFile({ policyName: 'static', ...toCpuState(policy, this.#known()) })
-    if (text === this.#recordedText) return
-    await write(text)
-    this.#recordedText = text
+  #format(): string {
+    return formatCpuStateFile({ policyName: 'static', ...toCpuState(this.#deps.policy, this.#known()) })
   }
 
   /** Those that have CPUs for themselves, and those that seem to. */

@@ -15,7 +15,6 @@ import { parseCpuSet } from '../../model/resources/cpu-set.ts'
 import { allContainers } from '../../model/pod/pod-containers.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { quantityMilliValue } from '../../model/resources/quantity.ts'
-import type { StateFile } from '../../pods/allocations/allocation-file.ts'
 import type { CpusetUpdate } from './compute-cpuset-updates.ts'
 import { CpuAssignments } from './cpu-assignments.ts'
 import type { CpuPolicy } from './cpu-policy.ts'
@@ -26,6 +25,7 @@ import type { PodCpus } from './pod-cpus.ts'
 import { SHARED_STATE, SharedCpus } from './shared-cpus.ts'
 import type { AgentMetrics } from '../../metrics/create-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import type { StateFile } from '../../pods/allocations/state-file.ts'
 
 export interface CreateCpusDeps {
   readonly settings: Settings

@@ -1,11 +1,12 @@
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { StateFile } from '../../pods/allocations/allocation-file.ts'
 import { computeKeptAssignments } from './compute-kept-assignments.ts'
 import type { CpuPolicy } from './cpu-policy.ts'
 import { parseCpuStateFile } from './cpu-state-file.ts'
 import type { CpuStateRecord } from './cpu-state-file.ts'
 import { toCpuState } from './cpu-state.ts'
 import type { CpuState } from './cpu-state.ts'
+import type { StateFile } from '../../pods/allocations/state-file.ts'
+import { setAsideBroken } from '../../pods/allocations/state-file.ts'
 
 interface LoadDeps {
   readonly store: StateFile
@@ -20,16 +21,11 @@ export async function loadCpuRecord({ store, log }: LoadDeps): Promise<CpuStateR
     return parseCpuStateFile(text)
   } catch (error) {
     log.error('cannot read which CPUs containers have, setting the file aside and looking at what runs', {
-      ...(await setAside(store)),
+      ...(await setAsideBroken(store)),
       error,
     })
     return undefined
   }
-}
-
-/** Where it was and is now; a file that cannot be moved is no reason not to start. */
-async function setAside(store: StateFile): Promise<{ readonly path: string; readonly setAside: string | undefined }> {
-  return { path: store.path, setAside: await store.setAside().catch(() => undefined) }
 }
 
 /** What of it holds on this machine, with this configuration. What does not is told, and given anew to pods that are here. */
@@ -46,7 +42,7 @@ export async function loadCpuState({ store, log }: LoadDeps, policy: CpuPolicy):
   const { state, problem, dropped } = computeKeptAssignments(record, policy)
   if (problem !== undefined) {
     log.error('the record of which CPUs containers have does not fit, setting it aside and keeping what can be kept', {
-      ...(await setAside(store)),
+      ...(await setAsideBroken(store)),
       problem,
       dropped,
     })

@@ -1,8 +1,8 @@
-import { FreshReads } from '../../base/async/fresh-reads.ts'
-import type { StateFile } from '../../pods/allocations/allocation-file.ts'
 import type { DeviceAssignments } from './device-assignments.ts'
 import { formatDeviceCheckpoint } from './device-checkpoint.ts'
 import type { DeviceInventory } from './device-inventory.ts'
+import type { StateFile } from '../../pods/allocations/state-file.ts'
+import { StateRecord } from '../../pods/allocations/state-file.ts'
 
 export interface DeviceRecordDeps {
   readonly file: Pick<StateFile, 'write'>
@@ -13,25 +13,26 @@ export interface DeviceRecordDeps {
 /** What a later agent has to know of devices, on the disk. */
 export class DeviceRecord {
   readonly #deps: DeviceRecordDeps
-  readonly #writes = new FreshReads<'record', void>(() => this.#write())
-  /** Where nothing is known of devices, there is no record: so the next agent knows that too. */
-  #written = formatDeviceCheckpoint({ entries: [], registered: new Map() })
+  readonly #record: StateRecord
 
   constructor(deps: DeviceRecordDeps) {
     this.#deps = deps
+    // Where nothing is known of devices, there is no record: so the next agent knows that too.
+    const nothing = formatDeviceCheckpoint({ entries: [], registered: new Map() })
+    this.#record = new StateRecord({ write: (text) => deps.file.write(text), format: () => this.#format() }, nothing)
   }
 
   /** Resolves when all that is true now is on the disk. */
   async write(): Promise<void> {
-    await this.#writes.read('record')
+    await this.#record.save()
   }
 
-  async #write(): Promise<void> {
-    const { file, inventory, assignments } = this.#deps
+  #format(): string {
+    const { inventory, assignments } = this.#deps
     const healthy = (resource: string) =>
       [...inventory.devices(resource).values()].filter(({ isHealthy }) => isHealthy).map(({ id }) => id)
-    const text = formatDeviceCheckpoint({
-      // What the plugin has not given is chosen anew by whoever comes next.
+    return formatDeviceCheckpoint({
+      // The next agent chooses again what the plugin has not given.
       entries: assignments
         .list()
         .flatMap(({ devices, ...place }) =>
@@ -39,8 +40,5 @@ export class DeviceRecord {
         ),
       registered: new Map(inventory.resources.map((resource) => [resource, healthy(resource)])),
     })
-    if (text === this.#written) return
-    await file.write(text)
-    this.#written = text
   }
 }

@@ -1,7 +1,8 @@
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { StateFile } from '../../pods/allocations/allocation-file.ts'
 import { parseDeviceCheckpoint } from './device-checkpoint.ts'
 import type { DeviceCheckpoint } from './device-checkpoint.ts'
+import type { StateFile } from '../../pods/allocations/state-file.ts'
+import { setAsideBroken } from '../../pods/allocations/state-file.ts'
 
 export interface LoadDeviceCheckpointDeps {
   readonly file: StateFile
@@ -24,14 +25,13 @@ export async function loadDeviceCheckpoint({ file, onBroken, log }: LoadDeviceCh
   try {
     return { ...parseDeviceCheckpoint(text), isKnown: true }
   } catch (error) {
-    const setAside = await file.setAside().catch(() => undefined)
+    const places = await setAsideBroken(file)
     log.error('cannot read which devices containers have, setting the record aside and looking at what runs', {
-      path: file.path,
-      setAside,
+      ...places,
       error,
     })
     onBroken(
-      `Cannot read "${file.path}": which devices containers have is taken from what runs; the file is kept as "${setAside ?? file.path}"`,
+      `Cannot read "${file.path}": which devices containers have is taken from what runs; the file is kept as "${places.setAside ?? file.path}"`,
     )
     return { ...nothing, isKnown: true }
   }

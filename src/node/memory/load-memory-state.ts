@@ -1,8 +1,9 @@
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { StateFile } from '../../pods/allocations/allocation-file.ts'
 import { computeKeptMemory } from './compute-kept-memory.ts'
 import { parseMemoryStateFile } from './memory-state-file.ts'
 import type { MemoryAssignmentTable, MemoryPolicy } from './memory-state.ts'
+import type { StateFile } from '../../pods/allocations/state-file.ts'
+import { setAsideBroken } from '../../pods/allocations/state-file.ts'
 
 interface LoadDeps {
   readonly file: StateFile
@@ -27,7 +28,7 @@ export async function loadMemoryState({ file, log }: LoadDeps, policy: MemoryPol
     log.error(
       'the record of which memory containers have does not fit, setting it aside and keeping what can be kept',
       {
-        ...(await setAside(file)),
+        ...(await setAsideBroken(file)),
         problem,
         dropped,
       },
@@ -35,14 +36,9 @@ export async function loadMemoryState({ file, log }: LoadDeps, policy: MemoryPol
     return assignments
   } catch (error) {
     log.error('cannot read which memory containers have, setting the file aside and looking at what runs', {
-      ...(await setAside(file)),
+      ...(await setAsideBroken(file)),
       error,
     })
     return new Map()
   }
-}
-
-/** Where it was and is now; a file that cannot be moved is no reason not to start. */
-async function setAside(file: StateFile): Promise<{ readonly path: string; readonly setAside: string | undefined }> {
-  return { path: file.path, setAside: await file.setAside().catch(() => undefined) }
 }

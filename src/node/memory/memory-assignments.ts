@@ -1,5 +1,4 @@
 import type { Clock } from '../../base/async/clock.ts'
-import { FreshReads } from '../../base/async/fresh-reads.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
 import type { Container } from '../../model/generated/core-v1.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
@@ -8,6 +7,8 @@ import { podLogName } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { PlacementMetrics } from '../../metrics/placement-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { StateRecord } from '../../pods/allocations/state-file.ts'
+import { findEndedPods, readPlaces } from '../placement/assigned-pods.ts'
 import { sortNodes } from '../placement/compute-numa-sets.ts'
 import type { NumaSet, PlacementAffinity, PlacementHints, PlacementRejection } from '../placement/hint-provider.ts'
 import { nodesOf } from './compute-kept-memory.ts'
@@ -44,42 +45,34 @@ export interface MemoryAssignmentsDeps {
 export class MemoryAssignments implements PodMemory {
   readonly #deps: MemoryAssignmentsDeps
   readonly #wakeup = new Wakeup()
-  readonly #records = new FreshReads<'state', void>(() => this.#record())
+  readonly #record: StateRecord
   #assignments: MemoryAssignmentTable
   #machine: MachineMemory
   /** Where containers run of which no record tells. */
   readonly #found = new Map<PodUid, Map<string, NumaSet>>()
   /** Pods that run and for which there was no memory left; they are counted when there is some. */
   readonly #lacking = new Map<PodUid, Pod>()
-  #recordedText = ''
   #sourcesReady = false
 
   constructor(deps: MemoryAssignmentsDeps) {
     this.#deps = deps
     this.#assignments = deps.recorded
     this.#machine = toMachineMemory(deps.policy, deps.recorded)
+    this.#record = new StateRecord({ write: deps.write, format: () => this.#format() })
   }
 
   async find(running: readonly ObservedPod[], signal: AbortSignal): Promise<void> {
-    for (const { uid, containers } of running) {
-      for (const { id, name, state } of containers) {
-        if (state !== 'running' || this.blocksOf(uid, name).length > 0) continue
-        const nodes = await this.#look({ uid, id }, signal)
-        // All nodes is what everybody has who was given none.
-        if (nodes === undefined || nodes.size === 0 || nodes.size === this.#machine.size) continue
-        this.#found.set(uid, (this.#found.get(uid) ?? new Map<string, NumaSet>()).set(name, nodes))
-      }
+    const { readNodes, log } = this.#deps
+    const deps = {
+      isKnown: (uid: PodUid, container: string) => this.blocksOf(uid, container).length > 0,
+      read: readNodes,
+      problem: 'cannot see of which NUMA nodes a container has memory',
+      log,
     }
-  }
-
-  /** A container that cannot be looked at must not stop the start. */
-  async #look(container: { readonly uid: PodUid; readonly id: string }, signal: AbortSignal) {
-    try {
-      return await this.#deps.readNodes(container, signal)
-    } catch (error) {
-      signal.throwIfAborted()
-      this.#deps.log.warn('cannot see of which NUMA nodes a container has memory', { ...container, error })
-      return undefined
+    for await (const { uid, container, place: nodes } of readPlaces(deps, running, signal)) {
+      // A container that was given no nodes may use all of them.
+      if (nodes.size === 0 || nodes.size === this.#machine.size) continue
+      this.#found.set(uid, (this.#found.get(uid) ?? new Map<string, NumaSet>()).set(container, nodes))
     }
   }
 
@@ -153,7 +146,7 @@ export class MemoryAssignments implements PodMemory {
 
   async prepare(uid: PodUid, container: string): Promise<string> {
     const nodes = nodesOf(this.blocksOf(uid, container))
-    if (nodes.size > 0) await this.#records.read('state')
+    if (nodes.size > 0) await this.#record.save()
     return sortNodes(nodes).join(',')
   }
 
@@ -175,7 +168,7 @@ export class MemoryAssignments implements PodMemory {
     for (;;) {
       this.#forgetEnded()
       try {
-        await this.#records.read('state')
+        await this.#record.save()
       } catch (error) {
         log.error('cannot record which memory containers have, will try again', { error })
       }
@@ -183,14 +176,10 @@ export class MemoryAssignments implements PodMemory {
     }
   }
 
-  /** Whoever has ended needs nothing any more, also while it is still shown; one that is being admitted is not active yet. */
   #forgetEnded(admitted?: PodUid): void {
     if (!this.#sourcesReady) return
-    const active = new Set(this.#deps.activePods().map(({ metadata }) => metadata.uid))
-    for (const uid of [...this.#assignments.keys(), ...this.#found.keys()]) {
-      const runs = this.#deps.observed.get(uid)?.containers.some(({ state }) => state === 'running') === true
-      if (uid !== admitted && !active.has(uid) && !runs) this.release(uid)
-    }
+    const known = [...this.#assignments.keys(), ...this.#found.keys()]
+    for (const uid of findEndedPods(this.#deps, known, admitted)) this.release(uid)
   }
 
   #set(assignments: MemoryAssignmentTable): void {
@@ -199,11 +188,7 @@ export class MemoryAssignments implements PodMemory {
     this.#wakeup.wake()
   }
 
-  async #record(): Promise<void> {
-    const state = { policyName: 'Static', machine: this.#machine, assignments: this.#assignments }
-    const text = formatMemoryStateFile(state)
-    if (text === this.#recordedText) return
-    await this.#deps.write(text)
-    this.#recordedText = text
+  #format(): string {
+    return formatMemoryStateFile({ policyName: 'Static', machine: this.#machine, assignments: this.#assignments })
   }
 }

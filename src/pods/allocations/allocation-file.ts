@@ -4,17 +4,8 @@ import { sameAllocation } from '../../model/resources/same-resources.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { formatAllocations, parseAllocations } from './allocation-text.ts'
 import type { Allocations } from './allocation-text.ts'
-
-/** One file on the disk. */
-export interface StateFile {
-  readonly path: string
-  /** Undefined when there is no such file. */
-  read(): Promise<string | undefined>
-  /** A reader, also after a crash, sees the old or the new text and nothing between. */
-  write(text: string): Promise<void>
-  /** Gives the file another name, which it returns. */
-  setAside(): Promise<string>
-}
+import { setAsideBroken } from './state-file.ts'
+import type { StateFile } from './state-file.ts'
 
 /** Resources of pods that a later agent has to know: kept in memory, and on the disk soon after each change. */
 export class AllocationFile {
@@ -102,10 +93,8 @@ async function load(file: StateFile, log: Logger): Promise<Loaded> {
     const text = await file.read()
     return { entries: text === undefined ? new Map() : parseAllocations(text), text }
   } catch (error) {
-    const aside = await file.setAside().catch(() => undefined)
     log.error('the resources that pods were granted cannot be read, they are taken from what runs and from the API', {
-      path: file.path,
-      setAside: aside,
+      ...(await setAsideBroken(file)),
       error,
     })
     return { entries: new Map(), text: undefined }

@@ -6,9 +6,9 @@ import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import { sameAllocation } from '../../model/resources/same-resources.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { AllocationFile } from './allocation-file.ts'
-import type { StateFile } from './allocation-file.ts'
 import { computeRebuiltAllocation } from './compute-rebuilt-allocation.ts'
 import { computeReservedPod } from './compute-reserved-pod.ts'
+import type { StateFile } from './state-file.ts'
 
 export interface PodAllocationsDeps {
   readonly files: { readonly allocated: StateFile; readonly actuated: StateFile }
