@@ -11,7 +11,7 @@ const OTHER_WRITERS: Readonly<Record<string, string>> = {
   'cgroups/write-kernel-file.ts': 'files of the kernel',
   'directories/log-files.ts': 'logs of containers, rotated',
   'directories/pod-files.ts': 'hosts files, which containers have mounted: written in place',
-  'directories/rotate-log.ts': 'logs of deckhand',
+  'directories/truncate-log.ts': 'logs of deckhand',
   'files/durable-file.ts': 'the writer itself',
   'files/held-directory.ts': 'contents of volumes, by the atomic writer',
   'files/serving-socket.ts': 'a socket gets its name',

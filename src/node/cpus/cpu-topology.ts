@@ -1,14 +1,5 @@
 import type { CpuSet } from '../../model/resources/cpu-set.ts'
-
-/** Where one CPU of the kernel sits. Cores and caches are called by their lowest CPU, so that their names are the only ones on the machine. */
-export interface CpuPlace {
-  readonly cpu: number
-  readonly core: number
-  /** The CPUs that share the last cache before the memory; the whole socket where nothing is known of caches. */
-  readonly uncoreCache: number
-  readonly numaNode: number
-  readonly socket: number
-}
+import type { CpuPlace } from '../../model/resources/cpu-place.ts'
 
 /** All CPUs of the machine that are online. */
 export type CpuTopology = readonly CpuPlace[]

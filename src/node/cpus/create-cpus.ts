@@ -8,7 +8,6 @@ import type { CpusetRuntime } from '../placement/create-cpuset-reader.ts'
 import type { Observer } from '../../pods/observe/observer.ts'
 import { createStateFile } from '../../system/files/create-state-file.ts'
 import { readCpuPlaces } from '../../system/machine/read-cpu-places.ts'
-import type { CpuPlace } from '../../system/machine/read-cpu-places.ts'
 import type { MachineInfo } from '../../system/machine/read-machine.ts'
 import { parseAmounts } from '../../model/resources/compute-pod-requests.ts'
 import { parseCpuSet } from '../../model/resources/cpu-set.ts'
@@ -26,6 +25,7 @@ import { SHARED_STATE, SharedCpus } from './shared-cpus.ts'
 import type { AgentMetrics } from '../../metrics/create-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { StateFile } from '../../pods/allocations/state-file.ts'
+import type { CpuPlace } from '../../model/resources/cpu-place.ts'
 
 export interface CreateCpusDeps {
   readonly settings: Settings

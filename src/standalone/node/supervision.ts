@@ -1,4 +1,4 @@
-import { rotateLog } from '../../system/directories/rotate-log.ts'
+import { truncateLog } from '../../system/directories/truncate-log.ts'
 import { formatExit, readStartFault, startAgent } from './agent/agent-process.ts'
 import type { AgentProcess } from './agent/agent-process.ts'
 import { knownContainerd, startContainerd } from './runtime/containerd.ts'
@@ -35,7 +35,7 @@ export async function runSupervision(
   const retryAgent = createRetry(deps, signal)
   const retryNotes = createRetry(deps, signal)
   while (!signal.aborted) {
-    for (const { file, retry } of logs) await retry(() => rotateLog(file, MAX_LOG_BYTES))
+    for (const { file, retry } of logs) await retry(() => truncateLog(file, MAX_LOG_BYTES))
     if (node.privateRuntime) await retryRuntime(() => keepRuntime(deps, node.layout, signal))
     const exit = agent.exit()
     if (exit !== undefined) {

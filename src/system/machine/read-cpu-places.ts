@@ -2,16 +2,7 @@ import { readdirSync } from 'node:fs'
 import { readKernelFile } from '../cgroups/cgroup-reader.ts'
 import { hasCode } from '../files/error-codes.ts'
 import { parseCpuSet } from '../../model/resources/cpu-set.ts'
-
-/** Where one CPU of the kernel sits. Cores and caches are called by their lowest CPU that is online. */
-export interface CpuPlace {
-  readonly cpu: number
-  readonly core: number
-  /** The CPUs that share the last cache before the memory; the whole socket where nothing is known of caches. */
-  readonly uncoreCache: number
-  readonly numaNode: number
-  readonly socket: number
-}
+import type { CpuPlace } from '../../model/resources/cpu-place.ts'
 
 const LAST_LEVEL = 3
 
