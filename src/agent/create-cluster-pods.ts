@@ -2,6 +2,7 @@ import type { Clock } from '../base/async/clock.ts'
 import { TaskGroup } from '../base/async/task-group.ts'
 import type { KubeClient } from '../protocols/kube-api/kube-client.ts'
 import type { Pod, PodUid } from '../model/pod/pod.ts'
+import type { PodRegistry } from '../pods/sync/pod-registry.ts'
 import type { PodWorkers } from '../pods/sync/pod-workers.ts'
 import { decodeApiPod } from '../pods/sources/decode-api-pod.ts'
 import { MirrorPods } from '../pods/sources/mirror-pods.ts'
@@ -19,7 +20,8 @@ export interface ClusterPodsDeps {
   readonly node: MirrorPodsDeps['node']
   readonly nodeSeen: ApiSourceDeps['nodeSeen']
   readonly follow: ApiSourceDeps['follow']
-  readonly workers: () => Pick<PodWorkers, 'view' | 'staticPods' | 'observed'>
+  readonly registry: Pick<PodRegistry, 'view' | 'staticPods' | 'unreadable'>
+  readonly workers: Pick<PodWorkers, 'observed'>
   /** Every source has told what it has. */
   readonly allSeen: () => boolean
   readonly events: PodEvents
@@ -34,14 +36,13 @@ export type ClusterPods = ReturnType<typeof createClusterPods>
 
 /** The pods of this node in the API: those that it wants here, what it is told of them, and the mirrors of those that it does not know. */
 export function createClusterPods(deps: ClusterPodsDeps) {
-  const { workers } = deps
-  let unreadable: ReadonlySet<PodUid> = new Set()
+  const { registry, workers } = deps
   const writer = new StatusWriter({
     ...deps,
-    report: (uid) => workers().view(uid),
+    report: (uid) => registry.view(uid),
     decode: (object) => decodeApiPod(object).pod,
   })
-  const mirrors = new MirrorPods({ ...deps, staticPods: () => workers().staticPods() })
+  const mirrors = new MirrorPods({ ...deps, staticPods: () => registry.staticPods() })
   return {
     writer,
     mirrors,
@@ -50,15 +51,14 @@ export function createClusterPods(deps: ClusterPodsDeps) {
       writer.wake(uid)
       mirrors.wake()
     },
-    isUnreadable: (uid: PodUid): boolean => unreadable.has(uid),
     /** The source: emits the complete set of pods that the API wants here. */
     async runSource(emit: (pods: readonly Pod[]) => void, signal: AbortSignal): Promise<void> {
       const take: ApiSourceDeps['emit'] = (set) => {
-        const before = unreadable
-        unreadable = set.unreadable
+        const before = registry.unreadable
+        registry.unreadable = set.unreadable
         emit(set.pods)
         // One that could not be read and is gone has left its containers without anybody who knows of them.
-        for (const uid of before.difference(unreadable)) workers().observed(uid)
+        for (const uid of before.difference(set.unreadable)) workers.observed(uid)
         writer.see([...set.pods, ...set.mirrors])
         mirrors.see(set.mirrors)
       }

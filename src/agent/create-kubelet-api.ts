@@ -3,12 +3,12 @@ import type { TaskGroup } from '../base/async/task-group.ts'
 import { openServingCertificates } from '../node/certificates/open-serving-certificates.ts'
 import type { ServingCertificates } from '../node/certificates/open-serving-certificates.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
-import type { NodeRuntime } from './create-node-runtime.ts'
+import type { Runtime } from './open-runtime.ts'
 import type { OwnNode } from '../node/registration/create-node.ts'
 import { openLogDirectory } from '../system/directories/log-directory.ts'
 import { makeFolder } from '../system/files/durable-file.ts'
 import type { KubeClient } from '../protocols/kube-api/kube-client.ts'
-import type { PodWorkers } from '../pods/sync/pod-workers.ts'
+import type { PodRegistry } from '../pods/sync/pod-registry.ts'
 import type { KubeletApiDeps } from './run-kubelet-api.ts'
 import { createContainerLogsRoute } from '../serving/endpoints/container-logs-route.ts'
 import { createStreamRoutes } from '../serving/endpoints/streams/stream-routes.ts'
@@ -19,8 +19,8 @@ import type { Logger } from '../base/telemetry/logger.ts'
 
 export interface CreateKubeletApiDeps {
   readonly settings: Settings
-  readonly runtime: NodeRuntime
-  readonly workers: PodWorkers
+  readonly runtime: Pick<Runtime, 'calls' | 'observer'>
+  readonly registry: Pick<PodRegistry, 'views'>
   readonly ownNode: Pick<OwnNode, 'node' | 'ips'>
   /** Undefined on a node without an API server. */
   readonly client: KubeClient | undefined
@@ -78,9 +78,9 @@ async function openCertificates(deps: CreateKubeletApiDeps): Promise<ServingCert
 
 /** Logs, exec and the like. */
 function createContainerRoutes(deps: CreateKubeletApiDeps) {
-  const { settings, runtime, workers, rootDirectory, metrics, clock, log } = deps
+  const { settings, runtime, registry, rootDirectory, metrics, clock, log } = deps
   const { config, gates } = settings
-  const shared = { views: () => workers.views(), calls: runtime.calls, clock, log }
+  const shared = { views: () => registry.views(), calls: runtime.calls, clock, log }
   return [
     createContainerLogsRoute({
       ...shared,

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../base/async/clock.ts'
+import type { Loop } from '../base/async/loop.ts'
 import type { TaskGroup } from '../base/async/task-group.ts'
+import type { AgentMetrics } from '../metrics/create-metrics.ts'
 import type { CertificateMetrics, CertificateProvider } from '../node/certificates/certificate-provider.ts'
 import { openClientCertificates } from '../node/certificates/open-client-certificates.ts'
 import type { ClientCertificates } from '../node/certificates/open-client-certificates.ts'
@@ -64,6 +66,8 @@ export interface Cluster {
   readonly nodeSeen: (signal: AbortSignal) => Promise<void>
   readonly follow: (objects: FollowedObjects, signal: AbortSignal) => Promise<void>
   readonly dropConnections: () => void
+  /** Follow what all pods need, and keep the certificate valid. */
+  readonly loops: readonly Loop[]
 }
 
 /** One for all connections, so that each certificate is told of once. */
@@ -88,11 +92,15 @@ export async function joinCluster(given: JoinClusterDeps, group: TaskGroup): Pro
   const runtimeClasses = new RuntimeClassesFollower(follower)
   const eventClient = limits({ qps: config.eventRecordQPS, burst: config.eventBurst })
   const events = createEventRecorder({ client: eventClient, nodeName, clock, random, newUid: randomUUID, log })
-  if (certificates !== undefined) group.run('client certificate', (s) => certificates.run(s))
-  group.run('own node', (s) => node.run(s))
-  group.run('services', (s) => services.run(s))
-  group.run('runtime classes', (s) => runtimeClasses.run(s))
-  group.run('events', (s) => events.run(s))
+  const loops: readonly Loop[] = [
+    ...(certificates === undefined
+      ? []
+      : [{ name: 'client certificate', run: (s: AbortSignal) => certificates.run(s) }]),
+    { name: 'own Node object', run: (s) => node.run(s) },
+    { name: 'services', run: (s) => services.run(s) },
+    { name: 'runtime classes', run: (s) => runtimeClasses.run(s) },
+    { name: 'events', run: (s) => events.run(s) },
+  ]
   return {
     client,
     heartbeats: limits({ qps: -1, burst: 0 }),
@@ -123,6 +131,7 @@ export async function joinCluster(given: JoinClusterDeps, group: TaskGroup): Pro
     },
     follow: async (objects, signal) => await runListWatch({ ...follower, ...objects }, signal),
     dropConnections: () => transport.closeAll('the API is silent'),
+    loops,
   }
 }
 
@@ -196,4 +205,20 @@ function toCredentials(certificates: CertificateProvider): CredentialsProvider {
 function toTtlMs(node: Node | undefined): number | undefined {
   const seconds = Number(node?.metadata?.annotations?.['node.alpha.kubernetes.io/ttl'] ?? Number.NaN)
   return Number.isNaN(seconds) ? undefined : seconds * 1000
+}
+
+/** What the clients of the cluster's API tell of themselves, as the agent counts it. */
+export function toClusterMetrics(metrics: AgentMetrics): JoinClusterDeps['metrics'] {
+  return {
+    client: {
+      request({ method: verb, code, host, seconds, isRepeat }) {
+        metrics.clientRequest({ host, method: verb, verb, code, seconds })
+        if (isRepeat) metrics.clientRetry({ host, verb, code })
+      },
+      waited: ({ method: verb, host, seconds }) => metrics.clientWait({ host, verb, seconds }),
+      sized: ({ method: verb, ...sizes }) => metrics.clientSize({ verb, ...sizes }),
+    },
+    pluginCall: (call) => metrics.credentialPluginCall(call),
+    certificate: { renewError: () => metrics.certificateRenewalFailed('client'), rotated() {} },
+  }
 }

@@ -8,7 +8,7 @@ import { createPodResourcesServices } from '../serving/sockets/pod-resources.ts'
 import type { GivenResources, PodResourcesDeps } from '../serving/sockets/pod-resources.ts'
 import type { ContainerMemory } from '../serving/sockets/generated/pod-resources-v1.ts'
 import { runGrpcServer } from '../protocols/grpc/run-grpc-server.ts'
-import type { PodWorkers } from '../pods/sync/pod-workers.ts'
+import type { PodRegistry } from '../pods/sync/pod-registry.ts'
 import type { PodClaims, UsedClaim } from '../node/claims/pod-claims.ts'
 import type { PodCpus } from '../node/cpus/pod-cpus.ts'
 import type { MemoryBlock } from '../node/memory/memory-state.ts'
@@ -18,7 +18,7 @@ import type { Logger } from '../base/telemetry/logger.ts'
 export interface RunNodeApiDeps {
   readonly settings: Pick<Settings, 'gates'>
   readonly rootDirectory: string
-  readonly workers: Pick<PodWorkers, 'activePods' | 'views' | 'view'>
+  readonly registry: Pick<PodRegistry, 'activePods' | 'views' | 'view'>
   readonly placement: {
     readonly cpus: Pick<PodCpus, 'exclusiveOf' | 'allocatable'>
     readonly memory: Pick<PodMemory, 'blocksOf' | 'allocatable'>
@@ -37,14 +37,14 @@ const LIMIT = { perSecond: 100, burst: 10 }
 
 /** What agents of this node may ask over its sockets, until the signal aborts. */
 export async function runNodeApi(deps: RunNodeApiDeps, signal: AbortSignal): Promise<void> {
-  const { settings, rootDirectory, workers, devices, claims, changes, metrics, clock, log } = deps
+  const { settings, rootDirectory, registry, devices, claims, changes, metrics, clock, log } = deps
   const { gates } = settings
   const { cpus, memory } = deps.placement
   await using group = new TaskGroup(signal)
   const resources = createPodResourcesServices(
     {
-      activePods: () => workers.activePods(),
-      pods: () => workers.views().map(({ pod }) => pod),
+      activePods: () => registry.activePods(),
+      pods: () => registry.views().map(({ pod }) => pod),
       listsActivePods: gates.enabled('KubeletPodResourcesListUseActivePods'),
       resourcesOf: (pod, container) => ({
         devices: devices.devicesOf(pod.metadata.uid, container.name),
@@ -76,7 +76,7 @@ export async function runNodeApi(deps: RunNodeApiDeps, signal: AbortSignal): Pro
   if (gates.enabled('PodsAPI')) {
     const { createPodsService } = await import('../serving/sockets/pods-service.ts')
     const service = createPodsService(
-      { pods: () => workers.views(), find: (uid) => workers.view(uid), changes },
+      { pods: () => registry.views(), find: (uid) => registry.view(uid), changes },
       new TokenBucket({ ...LIMIT, clock }),
     )
     group.run('pods API', (s) =>

@@ -10,7 +10,7 @@ import { createPod } from '../../test/builders/create-pod.ts'
 import { FakeClock } from '../../test/fakes/fake-clock.ts'
 import { loadFields } from '../../test/fakes/load-settings.ts'
 import { selfSigned } from '../../test/fixtures/self-signed.ts'
-import type { PodWorkers } from '../pods/sync/pod-workers.ts'
+import type { PodRegistry } from '../pods/sync/pod-registry.ts'
 import { runServers } from './run-servers.ts'
 import type { KubeletApiDeps } from './run-kubelet-api.ts'
 import type { Route } from '../serving/http/route.ts'
@@ -45,7 +45,7 @@ async function run(
     info: (_, values) => void listening.push(values?.['server']),
     child: () => log,
   }
-  const workers = { views: () => [{ pod: createPod(), status: { phase: 'Running' } }] } as unknown as PodWorkers
+  const registry = { views: () => [{ pod: createPod(), status: { phase: 'Running' } }] } as unknown as PodRegistry
   const metrics = {
     render: async () => ({ type: 'text/plain', body: 'up 1\n' }),
     requestStarted: say,
@@ -68,7 +68,7 @@ async function run(
   }
   const deps = {
     settings,
-    workers,
+    registry,
     metrics,
     tracer: undefined,
     clock: new FakeClock(),

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/async/clock.ts'
 import { TaskGroup } from '../base/async/task-group.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
-import type { PodWorkers } from '../pods/sync/pod-workers.ts'
+import type { PodRegistry } from '../pods/sync/pod-registry.ts'
 import type { KubeletApiDeps } from './run-kubelet-api.ts'
 import { createOwnNamesAdmit } from '../serving/http/admit-own-names.ts'
 import { createDisabledDebugRoutes } from '../serving/endpoints/disabled-routes.ts'
@@ -19,7 +19,7 @@ import type { Tracer } from '../base/telemetry/tracer.ts'
 
 export interface RunServersDeps {
   readonly settings: Settings
-  readonly workers: PodWorkers
+  readonly registry: Pick<PodRegistry, 'views' | 'explain'>
   readonly metrics: AgentMetrics
   readonly tracer: Tracer | undefined
   readonly clock: Clock
@@ -84,11 +84,11 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
 }
 
 /** What needs no right beyond seeing: the same on both ports. */
-function createOpenRoutes({ workers, metrics }: RunServersDeps, health: readonly Route[]): readonly Route[] {
+function createOpenRoutes({ registry, metrics }: RunServersDeps, health: readonly Route[]): readonly Route[] {
   return [
     ...health,
-    createPodsRoute(() => workers.views()),
-    createWhyRoute(() => workers.explain()),
+    createPodsRoute(() => registry.views()),
+    createWhyRoute(() => registry.explain()),
     createMetricsRoute('/metrics', (format) => metrics.render(format)),
     createMetricsRoute('/metrics/probes', (format) => metrics.renderProbes(format)),
     createSlisRoute(

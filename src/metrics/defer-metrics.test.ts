@@ -10,7 +10,8 @@ const series: ProbeSeries = { namespace: 'n', pod: 'p', podUid: 'u', container: 
 function setUp() {
   const counted: unknown[] = []
   let loads = 0
-  const metrics = deferMetrics(async () => {
+  const metrics = deferMetrics()
+  metrics.connect(async () => {
     loads += 1
     await setImmediate()
     const render = async () => ({ type: 'text/plain', body: JSON.stringify(counted) })
@@ -51,4 +52,13 @@ test('deferMetrics() does not let what waits grow without end', async () => {
   await setImmediate()
   await setImmediate()
   assert.deepEqual([loads(), counted.length], [1, 1500])
+})
+
+test('deferMetrics() keeps what is counted before it is known how the metrics are made', async () => {
+  const metrics = deferMetrics()
+  for (let count = 0; count < 1500; count += 1) metrics.relist(count)
+  const counted: number[] = []
+  metrics.connect(async () => ({ relist: (seconds: number) => void counted.push(seconds) }) as unknown as AgentMetrics)
+  await setImmediate()
+  assert.equal(counted.length, 1500)
 })

@@ -33,7 +33,7 @@ describe('a pod of the API', () => {
       'Ready True',
     ])
     assert.deepEqual([status.observedGeneration, status.containerStatuses?.length], [1, 1])
-    assert.equal(agent.workers.view(uid)?.pod.metadata.annotations?.['kubernetes.io/config.source'], 'api')
+    assert.equal(agent.registry.view(uid)?.pod.metadata.annotations?.['kubernetes.io/config.source'], 'api')
     const before = cluster.client.sent.length
     await agent.pass(120_000, 10_000)
     assert.equal(cluster.client.sent.length, before, 'nothing new, nothing sent')
@@ -179,7 +179,7 @@ describe('a pod of the API', () => {
     await agent.settle()
     const eviction = { reason: 'Evicted', message: 'The node was low on memory', graceSeconds: 4 }
     let isTerminal = false
-    const evicted = agent.workers.evict(uid, eviction, agent.group.signal).then(() => (isTerminal = true))
+    const evicted = agent.registry.evict(uid, eviction, agent.group.signal).then(() => (isTerminal = true))
     await agent.pass(3000)
     assert.deepEqual([isTerminal, (await cluster.get('web'))?.status.phase], [false, 'Running'])
     await agent.pass(2000)
@@ -233,7 +233,7 @@ describe('a pod that the node rejects', () => {
     cluster.client.failure = undefined
     await agent.pass(30_000, 10_000)
     assert.equal(await cluster.get('web'), undefined)
-    assert.deepEqual(agent.workers.views(), [])
+    assert.deepEqual(agent.registry.views(), [])
   })
 })
 
@@ -300,7 +300,7 @@ test('a pod that cannot be read harms no other, and stays what it was', async (t
   await agent.pass(30_000, 10_000)
   assert.deepEqual(running(world), ['main', 'main'])
   assert.equal(agent.workers.size, 1)
-  assert.ok(agent.workers.knows(uid))
+  assert.ok(agent.registry.knows(uid))
   assert.deepEqual(agent.reasons(uid), ['FailedValidation'])
   assert.equal(agent.lines.filter(({ level }) => level === 'error').length, 1)
   await cluster.delete('web', { gracePeriodSeconds: 0 })

@@ -47,7 +47,7 @@ describe('CPUs of containers', () => {
     await runs(agent, world, 'small 0,3-4,7 50000', 'large 1-2,5-6 -1')
     agent.setPods([small, large, createSized('late', '4')])
     await agent.settle()
-    const late = agent.workers.views().find(({ pod }) => pod.metadata.uid === 'late')
+    const late = agent.registry.views().find(({ pod }) => pod.metadata.uid === 'late')
     assert.deepEqual([late?.status.phase, late?.status.reason], ['Failed', 'UnexpectedAdmissionError'])
     agent.setPods([small])
     await runs(agent, world, 'small 0-7 50000')

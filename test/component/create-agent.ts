@@ -27,6 +27,7 @@ import { RuntimeHealth } from '../../src/pods/observe/runtime-health.ts'
 import { ExitJournal } from '../../src/pods/sync/exit-journal.ts'
 import { crashBackOffLimits } from '../../src/pods/sync/decide/compute-crash-back-off.ts'
 import { joinInjections } from '../../src/pods/sync/start/join-injections.ts'
+import { PodRegistry } from '../../src/pods/sync/pod-registry.ts'
 import { PodWorkers } from '../../src/pods/sync/pod-workers.ts'
 import { PodResizes } from '../../src/pods/sync/resize/pod-resizes.ts'
 import type { RuntimeClasses } from '../../src/pods/sync/start/runtime-classes.ts'
@@ -89,7 +90,6 @@ export interface AgentOptions {
   readonly tracer?: Tracer
   /** The status of a pod may have changed. */
   readonly onStatus?: (uid: PodUid) => void
-  readonly isUnreadable?: (uid: PodUid) => boolean
   /** What the node has is another now. */
   readonly onNode?: () => void
   /** Who gives containers CPUs; without, all share all. */
@@ -118,7 +118,7 @@ export interface CpusParts {
 /** What the one who prepares claims acts through. */
 export interface DraParts {
   readonly observer: Observer
-  readonly workers: () => PodWorkers
+  readonly registry: PodRegistry
   readonly events: PodEvents
   readonly group: TaskGroup
   readonly clock: FakeClock
@@ -178,7 +178,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const underWay = new Set<object>()
   const calls = trackCalls(client, underWay)
   const recorder = { record: (pod: Pod, event: PodEvent) => void events.push({ uid: pod.metadata.uid, ...event }) }
-  const health = new RuntimeHealth({ client: calls, clock, log, onChange: () => workers.wakeAll() })
+  const health = new RuntimeHealth({ client: calls, clock, log, onChange: () => registry.wakeAll() })
   const onChange = (uid: PodUid) => {
     workers.observed(uid)
     placement.wake()
@@ -202,11 +202,14 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const features = () => toRuntimeFeatures(health.abilities, version)
   const { allowedUnsafeSysctls = [] } = options
   const gates = (await loadSettings([])).gates
-  const activePods = () => workers.activePods()
+  const scope = options.resizeScope ?? { initContainers: true, podLevel: true }
+  const allocations = await PodAllocations.load({ files: world.stateFiles, scope, log })
+  const registry = new PodRegistry({ allocations, observedPods: observer, events: recorder, clock })
+  const activePods = () => registry.activePods()
   const parts = { calls, observed: observer, activePods, clock, log }
   const cpus = await (options.createCpus ?? shareCpus)(parts)
   const memory = (await options.createMemory?.(parts)) ?? new UnplacedMemory()
-  const dra = await options.createDra?.({ observer, workers: () => workers, events: recorder, group, clock, log })
+  const dra = await options.createDra?.({ observer, registry, events: recorder, group, clock, log })
   const nodeEvents: string[] = []
   const devices = await joinDevices(
     {
@@ -215,7 +218,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       file: world.deviceFile,
       numaNodes: [0, 1],
       onNode: () => options.onNode?.(),
-      onPod: (uid) => workers.wake(uid),
+      onPod: (uid) => registry.wake(uid),
       events: { record: ({ reason }) => void nodeEvents.push(reason) },
       metrics: {
         devicePluginRegistered: (resource) => void counted.push(`registered ${resource}`),
@@ -245,7 +248,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       ...Object.fromEntries([...devices.info().allocatable].map(([name, count]) => [name, `${count}`])),
     }),
     granted: () => devices.granted(),
-    activePods: () => workers.activePods().map((pod) => allocations.reserved(pod)),
+    activePods: () => registry.activePods().map((pod) => allocations.reserved(pod)),
     isShuttingDown: () => false,
     pressures: () => ({ memory: false, disk: false, pid: false }),
     providers: [placement],
@@ -264,8 +267,6 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   })
   const volumes = new Volumes({ ...world.volumeNode.deps, events: recorder, clock, log }, group)
   files.beforeRemove = (uid) => userNamespaces.release(uid)
-  const scope = options.resizeScope ?? { initContainers: true, podLevel: true }
-  const allocations = await PodAllocations.load({ files: world.stateFiles, scope, log })
   const resizes = new PodResizes({
     declaredFeatures: undefined,
     allocations,
@@ -275,9 +276,9 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       staticMemory: options.staticMemory === true,
       usesSwap: () => false,
     },
-    find: (uid) => workers.desired(uid),
+    find: (uid) => registry.desired(uid),
     admit: (pod) => options.admit?.(pod) ?? admission.admitResize(pod),
-    wake: (uid) => workers.wake(uid),
+    wake: (uid) => registry.wake(uid),
     events: recorder,
     metrics: {
       resizeRequested: ({ resource, requirement, operation }) =>
@@ -291,6 +292,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   group.run('resizes', (signal) => resizes.run(signal))
   const workers: PodWorkers = new PodWorkers(
     {
+      registry,
       podDeps: {
         calls,
         observer,
@@ -354,12 +356,11 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       resizes,
       observedPods: observer,
       onStatus: (uid) => {
-        const view = workers.views().find(({ pod }) => pod.metadata.uid === uid)
+        const view = registry.views().find(({ pod }) => pod.metadata.uid === uid)
         const text = `${uid} ${view?.status.phase ?? 'gone'}`
         if (statuses.at(-1) !== text) statuses.push(text)
         options.onStatus?.(uid)
       },
-      isUnreadable: (uid) => options.isUnreadable?.(uid) === true,
       onEnded: (uid) => placement.release(uid),
       onGone: (uid) => {
         images.forget(uid)
@@ -409,6 +410,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     }
   }
   return {
+    registry,
     workers,
     placement,
     devices,
@@ -441,7 +443,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       workers.sourcesReady()
       placement.sourcesReady()
       dra?.claims.sourcesReady()
-      devices.sourcesReady((uid) => workers.isActive(uid) || observer.get(uid) !== undefined)
+      devices.sourcesReady((uid) => registry.isActive(uid) || observer.get(uid) !== undefined)
     },
     /** Until nothing more happens without time or the test moving on: no call is under way, or those that are hang. */
     settle,
@@ -454,7 +456,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       }
     },
     statusOf(uid: string): PodStatus | undefined {
-      return workers.views().find(({ pod }) => pod.metadata.uid === uid)?.status
+      return registry.views().find(({ pod }) => pod.metadata.uid === uid)?.status
     },
     reasons(uid = 'u-1'): string[] {
       return events.filter((event) => event.uid === uid).map(({ reason }) => reason)

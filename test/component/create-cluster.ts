@@ -68,7 +68,6 @@ export async function joinCluster(world: World, cluster: Cluster, options: Agent
     sources: ['file', 'api'],
     ...options,
     onStatus: (uid) => pods.onStatus(uid),
-    isUnreadable: (uid) => pods.isUnreadable(uid),
   })
   const pods: ClusterPods = createClusterPods({
     client,
@@ -76,7 +75,8 @@ export async function joinCluster(world: World, cluster: Cluster, options: Agent
     node: () => ({ name: 'node-1', uid: cluster.nodeUid }),
     nodeSeen: async () => {},
     follow: (objects, signal) => follow({ client, clock }, objects, signal),
-    workers: () => agent.workers,
+    registry: agent.registry,
+    workers: agent.workers,
     allSeen: agent.allSeen,
     events: agent.recorder,
     clock,

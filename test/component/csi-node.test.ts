@@ -34,25 +34,23 @@ function startAgent(
   let node: Node | undefined
   const starting = (async () => {
     const group = new TaskGroup(stop.signal)
-    const csi = await createCsi(
-      {
-        cluster: cluster && {
-          client: cluster.client,
-          follow: (objects, signal) => follow({ client: cluster.client, clock }, objects, signal),
-          node: () => node,
-          onNode: (listener) => void listeners.push(listener),
-        },
-        nodeName: 'node-1',
-        onChange: () => {},
-        onDrivers: () => {},
-        metrics: { csiCall: () => {} },
-        giveUp: (error) => assert.fail(error),
-        clock,
-        random: () => 0,
-        log: silentLogger,
+    const csi = await createCsi({
+      cluster: cluster && {
+        client: cluster.client,
+        follow: (objects, signal) => follow({ client: cluster.client, clock }, objects, signal),
+        node: () => node,
+        onNode: (listener) => void listeners.push(listener),
       },
-      group,
-    )
+      nodeName: 'node-1',
+      onChange: () => {},
+      onDrivers: () => {},
+      metrics: { csiCall: () => {} },
+      giveUp: (error) => assert.fail(error),
+      clock,
+      random: () => 0,
+      log: silentLogger,
+    })
+    for (const { name, run } of csi.loops) group.run(name, run)
     const handlers = new Map([['CSIPlugin', csi.handler]])
     const plugins = new PluginRegistrations({ directory: folder, handlers, clock, log: silentLogger })
     group.run('plugins', (s) => plugins.run(s))

@@ -41,28 +41,26 @@ async function setUp(t: TestContext) {
     shutdown.abort(new ShutdownError())
     await group.join()
   })
-  const csi = await createCsi(
-    {
-      cluster: {
-        client: cluster.client,
-        follow: (objects, signal) => follow({ client: cluster.client, clock }, objects, signal),
-        node: () => ({ metadata: { name: 'node-1', uid: cluster.nodeUid } }),
-        onNode: (listener) => queueMicrotask(listener),
-      },
-      nodeName: 'node-1',
-      onChange: () => {},
-      onDrivers: () => {
-        agent.volumes.retry(kind.plugin)
-        kind.retryNow()
-      },
-      metrics: { csiCall: () => {} },
-      giveUp: (error) => assert.fail(error),
-      clock,
-      random: () => 0,
-      log: silentLogger,
+  const csi = await createCsi({
+    cluster: {
+      client: cluster.client,
+      follow: (objects, signal) => follow({ client: cluster.client, clock }, objects, signal),
+      node: () => ({ metadata: { name: 'node-1', uid: cluster.nodeUid } }),
+      onNode: (listener) => queueMicrotask(listener),
     },
-    group,
-  )
+    nodeName: 'node-1',
+    onChange: () => {},
+    onDrivers: () => {
+      agent.volumes.retry(kind.plugin)
+      kind.retryNow()
+    },
+    metrics: { csiCall: () => {} },
+    giveUp: (error) => assert.fail(error),
+    clock,
+    random: () => 0,
+    log: silentLogger,
+  })
+  for (const { name, run } of csi.loops) group.run(name, run)
   const handlers = new Map([['CSIPlugin', csi.handler]])
   const plugins = new PluginRegistrations({ directory: sockets, handlers, clock, log: silentLogger })
   group.run('plugins', (s) => plugins.run(s))

@@ -83,7 +83,7 @@ const endOf = (agent: Agent, uid = 'u-1') => {
   return [phase, reason, message]
 }
 const whyOf = (agent: Agent, uid: string) =>
-  agent.workers.explain().find((explanation) => explanation.uid === uid)?.why ?? ''
+  agent.registry.explain().find((explanation) => explanation.uid === uid)?.why ?? ''
 const recordedIn = ({ deviceFile }: World) =>
   parseDeviceCheckpoint(deviceFile.text ?? '').entries.map(
     ({ uid, container, byNode }) => `${uid} ${container} ${[...byNode.values()].flat().toSorted().join(' ')}`,
@@ -155,7 +155,7 @@ describe('devices of containers', () => {
     await until(() => plugin.asked.includes('allocate a'), 'the plugin is asked')
     assert.match(whyOf(agent, 'u-1'), /^devices "example\.com\/gpu" of container "main" from their plugin, for /v)
     // News of the pod do not make the plugin be asked again.
-    agent.workers.wake(createGpuPod('u-1').metadata.uid)
+    agent.registry.wake(createGpuPod('u-1').metadata.uid)
     await agent.settle()
     plugin.letGo()
     await until(() => isRunning(agent, 'u-1'), 'the pod runs')

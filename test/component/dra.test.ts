@@ -45,7 +45,7 @@ describe('a pod with a claim', () => {
     await until(() => agent.reasons(uid).includes('FailedPrepareDynamicResources'), 'the pod is told')
     await agent.settle()
     assert.match(
-      agent.workers.explain().find((each) => each.uid === uid)?.why ?? '',
+      agent.registry.explain().find((each) => each.uid === uid)?.why ?? '',
       /Waits for its devices: DRA driver gpu.example is not registered; next look in/,
     )
     assert.deepEqual(changes(world), [])
@@ -65,7 +65,7 @@ describe('a pod with a claim', () => {
       [[], true],
     )
     assert.match(
-      agent.workers.explain().find((each) => each.uid === uid)?.why ?? '',
+      agent.registry.explain().find((each) => each.uid === uid)?.why ?? '',
       /Is being ended \(deleted\): Waits until its devices are given back: .*in use/,
     )
     assert.equal((await cluster.get('web'))?.status.phase, 'Running', 'it is not told to be over')
@@ -194,8 +194,8 @@ describe('a pod with a claim', () => {
   })
 })
 
-function createHealthPod({ workers }: Awaited<ReturnType<typeof startAgent>>) {
-  const [pod] = workers.activePods()
+function createHealthPod({ registry }: Awaited<ReturnType<typeof startAgent>>) {
+  const [pod] = registry.activePods()
   if (pod === undefined) throw new Error('Cannot look at a pod: there is none')
   return pod
 }

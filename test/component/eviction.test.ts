@@ -33,7 +33,7 @@ function protect(agent: Agent, use: () => NodeUse): { readonly counted: string[]
     evictionMinimumReclaim: {},
     enforceNodeAllocatable: [],
   })
-  const { clock, log, recorder: events, workers: pods } = agent
+  const { clock, log, recorder: events, registry: pods } = agent
   const deps = {
     thresholds,
     transitionMs: 300_000,

@@ -32,7 +32,7 @@ describe('postStart', () => {
     await agent.pass(19_000, 1000)
     assert.deepEqual(running(world), ['first', 'main'])
     assert.equal(agent.statusOf('other')?.phase, 'Running')
-    const why = agent.workers.explain().find(({ uid }) => uid === 'slow')?.why
+    const why = agent.registry.explain().find(({ uid }) => uid === 'slow')?.why
     assert.equal(why, 'postStart hook of container "first", for 19.0 s')
     await agent.pass(2000)
     assert.deepEqual(running(world), ['first', 'main', 'second'])

@@ -20,7 +20,7 @@ function count({ clock, cri }: World, agent: Agent) {
     listeners: getEventListeners(agent.group.signal, 'abort').length,
     tasks: agent.group.size,
     workers: agent.workers.size,
-    views: agent.workers.views().length,
+    views: agent.registry.views().length,
     observed: agent.observer.uids().length,
     waiting: agent.starts.waiting,
     parts: cri.runtime.sandboxes.size + cri.runtime.containers.size,
@@ -73,7 +73,7 @@ test('a thousand pods that come and go leave heap and handles as they were', asy
   const round = async (number: number) => {
     agent.setPods(Array.from({ length: PODS_PER_ROUND }, (_, index) => createWantedPod(`u-${number}-${index}`)))
     await agent.settle()
-    assert.equal(agent.workers.views().filter(({ status }) => status.phase === 'Running').length, PODS_PER_ROUND)
+    assert.equal(agent.registry.views().filter(({ status }) => status.phase === 'Running').length, PODS_PER_ROUND)
     agent.setPods([])
     await agent.pass(LINGER_MS + 1000, 3000)
     assert.deepEqual(count(world, agent), before)

@@ -45,7 +45,7 @@ async function serve(
   const deps = {
     settings,
     rootDirectory,
-    workers: agent.workers,
+    registry: agent.registry,
     placement: agent.placement,
     claims,
     devices: agent.devices,

@@ -112,11 +112,11 @@ describe('a readiness probe', () => {
     const asked = world.cri.requests('execSync').length
     assert.ok(asked <= 6, `asked ${asked} times in 20 s`)
     const probeSteps = () =>
-      (agent.workers.explain()[0]?.steps ?? []).flatMap(({ name, error }) =>
+      (agent.registry.explain()[0]?.steps ?? []).flatMap(({ name, error }) =>
         name.includes('probe') ? [`${name}: ${error ?? 'well'}`] : [],
       )
     assert.match(
-      agent.workers.explain()[0]?.why ?? '',
+      agent.registry.explain()[0]?.why ?? '',
       /^Running, not ready: readiness probe of container "main" fails: no; next look in /,
     )
     assert.deepEqual(probeSteps(), ['readiness probe of container "main": no'])

@@ -26,7 +26,7 @@ describe('a pod starts', () => {
     assert.equal(status?.containerStatuses?.[0]?.restartCount, 0)
     assert.deepEqual(agent.reasons(), ['Pulling', 'Pulled', 'Created', 'Started'])
     assert.deepEqual(agent.counted, ['sandbox ok', 'container regular ok', 'pod 0'])
-    const [explanation] = agent.workers.explain()
+    const [explanation] = agent.registry.explain()
     assert.equal(explanation?.why, 'Runs and is ready')
     assert.deepEqual(explanation.steps.map(({ name }) => name).sort(), [
       'create container "main"',
@@ -102,9 +102,9 @@ describe('a pod starts', () => {
     assert.deepEqual(changes(world), [])
     assert.equal(agent.statusOf('u-1')?.phase, 'Failed')
     assert.equal(agent.statusOf('u-1')?.reason, 'UnsupportedField')
-    assert.equal(agent.workers.knows('u-1' as never), true)
+    assert.equal(agent.registry.knows('u-1' as never), true)
     agent.setPods([])
-    assert.equal(agent.workers.knows('u-1' as never), false)
+    assert.equal(agent.registry.knows('u-1' as never), false)
   })
 })
 

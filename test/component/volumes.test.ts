@@ -34,7 +34,7 @@ describe('volumes of a pod', () => {
         ['/part', '/root/pods/u-1/volume-subpaths/data/main/1', false],
       ],
     )
-    const [explained] = agent.workers.explain()
+    const [explained] = agent.registry.explain()
     assert.deepEqual(explained?.steps.map(({ name }) => name).slice(0, 2), [
       'mount volume "data" (kubernetes.io/empty-dir)',
       'image of container "main"',
@@ -54,7 +54,7 @@ describe('volumes of a pod', () => {
     agent.setPods([podWithData('hung', 'slow'), podWithData('u-2')])
     await agent.pass(40_000)
     assert.deepEqual(running(world), ['main'])
-    const hung = agent.workers.explain().find(({ uid }) => uid === ('hung' as never))
+    const hung = agent.registry.explain().find(({ uid }) => uid === ('hung' as never))
     assert.match(hung?.why ?? '', /^mount volume "slow" \(kubernetes\.io\/empty-dir\), for 40\.0 s$/)
     assert.equal(agent.statusOf('hung')?.containerStatuses?.[0]?.state?.waiting?.reason, 'ContainerCreating')
     agent.setPods([podWithData('u-2')])
@@ -74,7 +74,7 @@ describe('volumes of a pod', () => {
     world.volumeNode.behaviours.set('data', 'hangs')
     agent.setPods([])
     await agent.pass(10_000)
-    const [explained] = agent.workers.explain()
+    const [explained] = agent.registry.explain()
     assert.match(explained?.why ?? '', /; unmount volume "data" \(kubernetes\.io\/empty-dir\), for \d/)
     assert.deepEqual(running(world), [])
     world.volumeNode.behaviours.set('data', 'good')

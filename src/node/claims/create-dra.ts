@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/async/clock.ts'
+import type { Loop } from '../../base/async/loop.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
 import { createStateFile } from '../../system/files/create-state-file.ts'
@@ -9,7 +10,7 @@ import type { ResourceStatus } from '../../model/generated/core-v1.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { Observer } from '../../pods/observe/observer.ts'
 import type { PodInjections } from '../../pods/sync/start/pod-injections.ts'
-import type { PodWorkers } from '../../pods/sync/pod-workers.ts'
+import type { PodRegistry } from '../../pods/sync/pod-registry.ts'
 import { ClaimRecords } from './claim-records.ts'
 import { computeClaimHealth } from './compute-claim-health.ts'
 import { DRA_HEALTH_FILE } from './device-health-file.ts'
@@ -35,7 +36,7 @@ export interface CreateDraDeps {
     readonly nodeEvents: NodeEvents
   }
   readonly observer: Pick<Observer, 'get'>
-  readonly workers: () => Pick<PodWorkers, 'wake' | 'mayRun' | 'podOf' | 'activePods'>
+  readonly registry: Pick<PodRegistry, 'wake' | 'mayRun' | 'podOf' | 'activePods'>
   readonly metrics: DraMetrics
   readonly clock: Clock
   readonly log: Logger
@@ -49,10 +50,11 @@ export interface Dra {
   readonly drivers: DraDrivers
   /** What claims add to containers. */
   readonly injections: PodInjections
+  readonly loops: readonly Loop[]
 }
 
 export async function createDra(deps: CreateDraDeps, group: TaskGroup): Promise<Dra> {
-  const { settings, files, membership, observer, workers, metrics, clock, log } = deps
+  const { settings, files, membership, observer, registry, metrics, clock, log } = deps
   const { gates } = settings
   const { dynamicResources: api, nodeEvents } = membership
   const records = await ClaimRecords.load({
@@ -72,7 +74,7 @@ export async function createDra(deps: CreateDraDeps, group: TaskGroup): Promise<
   const wakePodsWith = (changed: readonly DeviceName[]) => {
     for (const { driver, poolName, deviceName } of changed)
       for (const uid of claims.podsWith(driver, (each) => each.poolName === poolName && each.deviceName === deviceName))
-        workers().wake(uid)
+        registry.wake(uid)
   }
   const drivers: DraDrivers = new DraDrivers({
     clock,
@@ -81,7 +83,7 @@ export async function createDra(deps: CreateDraDeps, group: TaskGroup): Promise<
     onCall: (call) => metrics.draCall(call),
     onUsable: (driver) => {
       wipes?.usable(driver)
-      for (const uid of claims.failedPods()) workers().wake(uid)
+      for (const uid of claims.failedPods()) registry.wake(uid)
     },
     onUnusable: (driver) => {
       wipes?.unusable(driver)
@@ -107,10 +109,10 @@ export async function createDra(deps: CreateDraDeps, group: TaskGroup): Promise<
       extendedResources: gates.enabled('DRAExtendedResource'),
       podGroups: gates.enabled('DRAWorkloadResourceClaims'),
     },
-    mayRun: (uid) => workers().mayRun(uid),
-    findPod: (uid) => workers().podOf(uid),
+    mayRun: (uid) => registry.mayRun(uid),
+    findPod: (uid) => registry.podOf(uid),
     wasStarted: (uid) => hasBegun(observer, uid),
-    activePods: () => workers().activePods(),
+    activePods: () => registry.activePods(),
     onOperation: (operation) => metrics.draOperation(operation),
     events: membership.podEvents,
     tasks: group,
@@ -119,10 +121,10 @@ export async function createDra(deps: CreateDraDeps, group: TaskGroup): Promise<
   })
   const withMessages = gates.enabled('ResourceHealthStatusMessage')
   wipes?.begin()
-  group.run('claims of pods', (s) => claims.run(s))
   return {
     claims,
     drivers,
+    loops: [{ name: 'claims of pods', run: (s) => claims.run(s) }],
     injections: {
       ensure: (request, s) => claims.ensure(request, s),
       containerInjections: (request) => claims.containerInjections(request),

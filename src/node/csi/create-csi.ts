@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/async/clock.ts'
-import type { TaskGroup } from '../../base/async/task-group.ts'
+import type { Loop } from '../../base/async/loop.ts'
 import type { CsiDriverObjects } from '../../protocols/csi/csi-driver-objects.ts'
 import type { CsiDriverFollowerDeps } from './csi-driver-follower.ts'
 import { CsiDriverRegistry } from './csi-driver-registry.ts'
@@ -51,12 +51,14 @@ export interface Csi {
   refreshAllocatable(driver: string, signal: AbortSignal): Promise<void>
   /** Who takes plugins of the type CSIPlugin into use. */
   readonly handler: PluginHandler
+  readonly loops: readonly Loop[]
 }
 
 /** The drivers of this node and what its cluster knows of them. */
-export async function createCsi(deps: CsiDeps, group: TaskGroup): Promise<Csi> {
-  const reported = deps.cluster && (await reportCluster({ ...deps, ...deps.cluster }, () => registry, group))
-  const registry = new CsiDriverRegistry(() => {
+export async function createCsi(deps: CsiDeps): Promise<Csi> {
+  const drivers = new CsiDriverRegistry()
+  const reported = deps.cluster && (await reportCluster({ ...deps, ...deps.cluster }, drivers))
+  drivers.onChange(() => {
     reported?.allocatable.wake()
     deps.onDrivers()
   })
@@ -65,12 +67,13 @@ export async function createCsi(deps: CsiDeps, group: TaskGroup): Promise<Csi> {
   cluster?.onNode(() => attachments.wake())
   return {
     attachments,
-    drivers: registry,
+    drivers,
     objects: reported?.follower ?? noCsiDriverObjects,
     problems: () => reported?.node.problems() ?? [],
     looked: async (signal) => await reported?.node.looked(signal),
     refreshAllocatable: async (driver, signal) => await reported?.allocatable.refresh(driver, signal),
-    handler: createHandler({ ...deps, registry, objects: reported?.node }),
+    handler: createHandler({ ...deps, registry: drivers, objects: reported?.node }),
+    loops: reported?.loops ?? [],
   }
 }
 
@@ -89,11 +92,7 @@ function createHandler(
   }
 }
 
-async function reportCluster(
-  deps: CsiDeps & NonNullable<CsiDeps['cluster']>,
-  registry: () => CsiDriverRegistry,
-  group: TaskGroup,
-) {
+async function reportCluster(deps: CsiDeps & NonNullable<CsiDeps['cluster']>, registry: CsiDriverRegistry) {
   const [{ CsiNodeObjects }, { createCsiNodeApi }, { CsiDriverFollower }, { CsiAllocatable }] = await Promise.all([
     import('./csi-node-objects.ts'),
     import('./csi-node-api.ts'),
@@ -102,20 +101,18 @@ async function reportCluster(
   ])
   const { client, nodeName } = deps
   const node: CsiNodeObjects = new CsiNodeObjects({ ...deps, api: createCsiNodeApi(client, nodeName) })
-  const onChange = () => {
-    allocatable.wake()
-    deps.onDrivers()
-  }
-  const follower = new CsiDriverFollower({ ...deps, onChange })
+  const follower = new CsiDriverFollower({ ...deps, onChange: () => registry.changed() })
   const allocatable = new CsiAllocatable({
     ...deps,
-    registry: { get: (name) => registry().get(name), names: () => registry().names() },
+    registry,
     traits: (name) => follower.peek(name),
     objects: node,
   })
   deps.onNode(() => node.nodeSeen(deps.node()))
-  group.run('CSI drivers', (s) => follower.run(s))
-  group.run('CSINode', (s) => node.run(s))
-  group.run('volumes of CSI drivers', (s) => allocatable.run(s))
-  return { node, follower, allocatable }
+  const loops: readonly Loop[] = [
+    { name: 'CSI drivers', run: (s) => follower.run(s) },
+    { name: 'CSINode', run: (s) => node.run(s) },
+    { name: 'volumes of CSI drivers', run: (s) => allocatable.run(s) },
+  ]
+  return { node, follower, allocatable, loops }
 }

@@ -15,10 +15,16 @@ export interface RegisteredDriver {
 /** The drivers that are registered now, by name. */
 export class CsiDriverRegistry implements CsiDrivers {
   readonly #drivers = new Map<string, RegisteredDriver>()
-  readonly #onChange: () => void
+  readonly #listeners: (() => void)[] = []
 
-  constructor(onChange: () => void) {
-    this.#onChange = onChange
+  /** Calls the listener whenever a driver comes or goes, or more is known of one. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /** The cluster says something else of a driver. */
+  changed(): void {
+    for (const listener of this.#listeners) listener()
   }
 
   find(name: string): CsiDriver | undefined {
@@ -36,6 +42,6 @@ export class CsiDriverRegistry implements CsiDrivers {
   set(name: string, registered: RegisteredDriver | undefined): void {
     if (registered === undefined) this.#drivers.delete(name)
     else this.#drivers.set(name, registered)
-    this.#onChange()
+    this.changed()
   }
 }

@@ -20,7 +20,8 @@ function setUp(t: TestContext, { hasApi = true } = {}) {
   t.after(() => rmSync(folder, { recursive: true }))
   const journal: unknown[] = []
   const refusal: { error?: Error } = {}
-  const registry = new CsiDriverRegistry(() => void journal.push('changed'))
+  const registry = new CsiDriverRegistry()
+  registry.onChange(() => void journal.push('changed'))
   const clock = new FakeClock()
   const objects = {
     async install(driver: string, info: DriverInfo) {

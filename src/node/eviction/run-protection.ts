@@ -20,7 +20,7 @@ import type { MachineInfo } from '../../system/machine/read-machine.ts'
 import type { ImageCollector } from '../../pods/images/collection/image-collector.ts'
 import { qosCgroupPaths } from '../../model/resources/cgroup-names.ts'
 import { containerFieldPath, containerKind } from '../../model/pod/pod-containers.ts'
-import type { PodWorkers } from '../../pods/sync/pod-workers.ts'
+import type { PodRegistry } from '../../pods/sync/pod-registry.ts'
 import { readCgroupV1 } from '../stats/sampling/read-cgroup-v1.ts'
 import { readCgroupV2 } from '../stats/sampling/read-cgroup-v2.ts'
 import type { StatsEngine } from '../stats/stats-engine.ts'
@@ -31,7 +31,7 @@ export interface ProtectionDeps {
   readonly settings: Settings
   readonly machine: MachineInfo
   readonly runtime: { readonly observer: Pick<Observer, 'uids' | 'get'>; readonly cgroups: CgroupLayout }
-  readonly workers: PodWorkers
+  readonly registry: Pick<PodRegistry, 'activePods' | 'evict' | 'dropRemains' | 'view'>
   readonly collector: Pick<ImageCollector, 'collectUnused'>
   readonly stats: Pick<StatsEngine, 'ask'>
   readonly volumes: EvictionDeps['volumes']
@@ -60,7 +60,7 @@ export async function runProtection(deps: ProtectionDeps, signal: AbortSignal): 
 }
 
 function toEvictionDeps(deps: ProtectionDeps): EvictionDeps {
-  const { settings, workers, collector, membership, log } = deps
+  const { settings, registry, collector, membership, log } = deps
   const { config } = settings
   const { thresholds, ignored } = parseThresholds(config)
   if (ignored.length > 0)
@@ -71,7 +71,7 @@ function toEvictionDeps(deps: ProtectionDeps): EvictionDeps {
     transitionMs: config.evictionPressureTransitionPeriod,
     maxGraceSeconds: config.evictionMaxPodGracePeriod,
     localStorage: config.localStorageCapacityIsolation,
-    pods: workers,
+    pods: registry,
     images: collector,
     events: membership.podEvents,
     nodeEvents: membership.nodeEvents,
@@ -94,11 +94,11 @@ function createMemoryReader({ machine, runtime }: ProtectionDeps): () => Observa
 }
 
 /** The pod whose process was killed hears of it, also when it goes on without that process. */
-function reportVictim({ runtime, workers, membership }: ProtectionDeps, { cgroup, process, pid }: OomKill): void {
+function reportVictim({ runtime, registry, membership }: ProtectionDeps, { cgroup, process, pid }: OomKill): void {
   const { observer } = runtime
   const observed = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
   const victim = computeOomVictim(cgroup, observed)
-  const pod = victim && workers.view(victim.uid)?.pod
+  const pod = victim && registry.view(victim.uid)?.pod
   if (victim === undefined || pod === undefined) return
   const { container } = victim
   const whose = container === undefined ? 'Pod' : `Container ${container.name}`

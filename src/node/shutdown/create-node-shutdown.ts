@@ -15,8 +15,8 @@ import { writeFileDurably } from '../../system/files/durable-file.ts'
 
 export interface CreateNodeShutdownDeps extends Pick<NodeShutdownDeps, 'bootedAt' | 'events' | 'metrics' | 'onChange'> {
   readonly settings: Pick<Settings, 'config'>
-  readonly workers: Omit<ShutdownPods, 'areKnown'>
-  readonly areKnown: ShutdownPods['areKnown']
+  readonly registry: Pick<ShutdownPods, 'activePods'> & { readonly isComplete: boolean }
+  readonly workers: Pick<ShutdownPods, 'shutDown' | 'runAgain'>
   /** --root-dir without symbolic links. */
   readonly rootDirectory: string
   /** Where it is kept when the last one was. */
@@ -32,15 +32,15 @@ export type NodeShutdown = ReturnType<typeof createNodeShutdown>
 
 /** The graceful shutdown of this node: what it is told by, and what it does to pods. */
 export function createNodeShutdown(deps: CreateNodeShutdownDeps, tasks: TaskGroup) {
-  const { settings, workers, areKnown, rootDirectory, stateFile, environment, clock, log } = deps
+  const { settings, registry, workers, rootDirectory, stateFile, environment, clock, log } = deps
   const periods = computeShutdownPeriods(settings.config)
   const shutdown = new Shutdown({
     ...deps,
     pods: {
-      activePods: () => workers.activePods(),
+      activePods: () => registry.activePods(),
       shutDown: (...pod) => workers.shutDown(...pod),
       runAgain: () => workers.runAgain(),
-      areKnown,
+      areKnown: () => registry.isComplete,
     },
     periods,
     file: { read: () => readTextIfPresent(stateFile), write: (text) => writeFileDurably(stateFile, text) },

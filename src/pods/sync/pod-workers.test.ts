@@ -7,6 +7,7 @@ import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { CONFIG_SOURCE_ANNOTATION, parsePodUid } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import { crashBackOffLimits } from './decide/compute-crash-back-off.ts'
+import { PodRegistry } from './pod-registry.ts'
 import { PodWorkers } from './pod-workers.ts'
 
 async function setUp() {
@@ -16,8 +17,12 @@ async function setUp() {
   const runtimeHas = new Map<PodUid, ObservedPod>()
   const gone: PodUid[] = []
   const adopted: PodUid[] = []
+  const observedPods = { uids: () => [...runtimeHas.keys()], get: (uid: PodUid) => runtimeHas.get(uid) }
+  const { allocations, clock } = made
+  const registry = new PodRegistry({ allocations, observedPods, events: made.deps.events, clock })
   const workers = new PodWorkers(
     {
+      registry,
       podDeps: made.deps,
       settings: {
         runtimeName: 'fake',
@@ -30,14 +35,23 @@ async function setUp() {
       capabilities: () => new Set(),
       admit: () => undefined,
       adopt: (pod) => void adopted.push(pod.metadata.uid),
-      observedPods: { uids: () => [...runtimeHas.keys()], get: (uid) => runtimeHas.get(uid) },
+      observedPods,
       onStatus: () => {},
       onEnded: () => {},
       onGone: (uid) => void gone.push(uid),
     },
     group,
   )
-  return { ...made, workers, runtimeHas, gone, adopted, stop, end: async () => (stop.abort(), await group.join()) }
+  return {
+    ...made,
+    registry,
+    workers,
+    runtimeHas,
+    gone,
+    adopted,
+    stop,
+    end: async () => (stop.abort(), await group.join()),
+  }
 }
 
 function createStaticPod(uid: string, creationTimestamp = ''): Pod {
@@ -46,13 +60,13 @@ function createStaticPod(uid: string, creationTimestamp = ''): Pod {
 
 describe('PodWorkers', () => {
   test('begins one worker for each pod, the oldest first', async () => {
-    const { workers, lines, end } = await setUp()
+    const { workers, registry, lines, end } = await setUp()
     const pods = ['b', 'a'].map((uid) =>
       createPod({ metadata: { uid, name: uid, creationTimestamp: `2026-01-01T00:00:0${uid === 'a' ? 1 : 2}Z` } }),
     )
     workers.handle({ operation: 'ADD', pods })
     assert.deepEqual(
-      workers.views().map(({ pod, status }) => [pod.metadata.uid, status.phase]),
+      registry.views().map(({ pod, status }) => [pod.metadata.uid, status.phase]),
       [
         ['a', 'Pending'],
         ['b', 'Pending'],
@@ -72,16 +86,16 @@ describe('PodWorkers', () => {
   })
 
   test('shows the newest wish, and no more once the pod is not wanted', async () => {
-    const { workers, clock, end } = await setUp()
+    const { workers, registry, clock, end } = await setUp()
     workers.handle({ operation: 'ADD', pods: [createPod()] })
     const changed = createPod({ metadata: { labels: { a: 'b' } } })
     workers.handle({ operation: 'UPDATE', pods: [changed] })
-    assert.deepEqual(workers.views()[0]?.pod, changed)
+    assert.deepEqual(registry.views()[0]?.pod, changed)
     workers.handle({ operation: 'REMOVE', pods: [changed] })
-    assert.deepEqual(workers.views(), [])
-    assert.equal(workers.knows(changed.metadata.uid), true)
+    assert.deepEqual(registry.views(), [])
+    assert.equal(registry.knows(changed.metadata.uid), true)
     await clock.advance(5000)
-    assert.equal(workers.knows(changed.metadata.uid), false)
+    assert.equal(registry.knows(changed.metadata.uid), false)
     await end()
   })
 
@@ -95,11 +109,11 @@ describe('PodWorkers', () => {
   })
 
   test('lets the first that waits for a name have it, and the others wait on', async () => {
-    const { workers, clock, lines, end } = await setUp()
+    const { workers, registry, clock, lines, end } = await setUp()
     workers.handle({ operation: 'ADD', pods: [createStaticPod('a')] })
     workers.handle({ operation: 'ADD', pods: [createStaticPod('b'), createStaticPod('c')] })
     await clock.advance(0)
-    const reported = () => workers.views().flatMap(({ pod, status }) => (status.conditions ? [pod.metadata.uid] : []))
+    const reported = () => registry.views().flatMap(({ pod, status }) => (status.conditions ? [pod.metadata.uid] : []))
     assert.deepEqual(reported(), ['a'], 'only this one was looked at')
     workers.handle({ operation: 'REMOVE', pods: [createStaticPod('a')] })
     await clock.advance(0)
@@ -112,7 +126,7 @@ describe('PodWorkers', () => {
   })
 
   test('makes orphans of unknown pods only when all sources are ready, and of each only one', async () => {
-    const { workers, runtimeHas, lines, end } = await setUp()
+    const { workers, registry, runtimeHas, lines, end } = await setUp()
     const uid = parsePodUid('orphan')
     runtimeHas.set(uid, createObservedPod({ uid, sandboxes: [createObservedSandbox()] }))
     workers.observed(uid)
@@ -121,13 +135,13 @@ describe('PodWorkers', () => {
     workers.observed(uid)
     workers.observed(parsePodUid('never-seen'))
     assert.equal(workers.size, 1)
-    assert.deepEqual(workers.views(), [])
+    assert.deepEqual(registry.views(), [])
     assert.deepEqual(lines, ['warn pod of the runtime is unknown to all sources, removing it'])
     await end()
   })
 
   test('says what it ignores and refuses, and shows a refused pod as failed', async () => {
-    const { workers, events, end } = await setUp()
+    const { workers, registry, events, end } = await setUp()
     const containers = [createContainer({ lifecycle: { stopSignal: 'SIGUSR1' } })]
     const pod = createPod({ spec: { hostUsers: false, containers } })
     workers.handle({ operation: 'ADD', pods: [pod] })
@@ -139,45 +153,45 @@ describe('PodWorkers', () => {
         'Warning UnsupportedField Ignored spec.containers[0].lifecycle.stopSignal',
       ],
     )
-    const [view] = workers.views()
+    const [view] = registry.views()
     assert.deepEqual([view?.status.phase, view?.status.reason], ['Failed', 'UnsupportedField'])
     assert.deepEqual(
-      workers.explain().map(({ name, state, why }) => ({ name, state, why })),
+      registry.explain().map(({ name, state, why }) => ({ name, state, why })),
       [{ name: pod.metadata.name, state: 'terminated', why: `${view?.status.message} (UnsupportedField)` }],
     )
     workers.handle({ operation: 'REMOVE', pods: [pod] })
-    assert.deepEqual([workers.views(), workers.explain()], [[], []])
+    assert.deepEqual([registry.views(), registry.explain()], [[], []])
     await end()
   })
 
   test('reports a pod as it is, and no more once it is not wanted', async () => {
-    const { workers, clock, end } = await setUp()
+    const { workers, registry, clock, end } = await setUp()
     const pod = createPod({ status: { phase: 'Running' } })
     const { uid } = pod.metadata
     workers.handle({ operation: 'ADD', pods: [pod] })
-    assert.deepEqual(workers.view(uid), { pod, status: pod.status, mayRun: true, isFinished: false })
+    assert.deepEqual(registry.view(uid), { pod, status: pod.status, mayRun: true, isFinished: false })
     const deleted = createPod({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } })
     workers.handle({ operation: 'DELETE', pods: [deleted] })
     await clock.advance(0)
-    const { status, ...report } = workers.view(uid) ?? {}
+    const { status, ...report } = registry.view(uid) ?? {}
     assert.deepEqual([report, status?.phase], [{ pod: deleted, mayRun: false, isFinished: true }, 'Failed'])
     workers.handle({ operation: 'REMOVE', pods: [deleted] })
-    assert.equal(workers.view(uid), undefined)
+    assert.equal(registry.view(uid), undefined)
     await end()
   })
 
   test('only ends what is over when it is first seen, and does nothing for what never ran', async () => {
-    const { workers, clock, journal, end } = await setUp()
+    const { workers, registry, clock, journal, end } = await setUp()
     const ran = createPod({ metadata: { uid: 'ran' }, status: { phase: 'Succeeded', containerStatuses: [finished] } })
     const rejected = createPod({ metadata: { uid: 'rejected' }, status: { phase: 'Failed', reason: 'OutOfcpu' } })
     workers.handle({ operation: 'ADD', pods: [ran, rejected] })
     await clock.advance(0)
     for (const pod of [ran, rejected]) {
-      const { status, mayRun, isFinished } = workers.view(pod.metadata.uid) ?? {}
+      const { status, mayRun, isFinished } = registry.view(pod.metadata.uid) ?? {}
       assert.deepEqual([status?.phase, mayRun, isFinished], [pod.status?.phase, false, true])
     }
-    assert.deepEqual(workers.view(rejected.metadata.uid)?.status, rejected.status)
-    assert.equal(workers.view(ran.metadata.uid)?.status.containerStatuses?.[0]?.state?.terminated?.exitCode, 0)
+    assert.deepEqual(registry.view(rejected.metadata.uid)?.status, rejected.status)
+    assert.equal(registry.view(ran.metadata.uid)?.status.containerStatuses?.[0]?.state?.terminated?.exitCode, 0)
     assert.deepEqual(
       journal.filter((line) => line !== 'refresh'),
       ['removeCgroup rejected', 'removeCgroup ran'],
@@ -186,13 +200,13 @@ describe('PodWorkers', () => {
   })
 
   test('reports a refused pod, and ends what runs of it when it is deleted', async () => {
-    const { workers, runtimeHas, clock, end } = await setUp()
+    const { workers, registry, runtimeHas, clock, end } = await setUp()
     const pod = createPod({ spec: { hostUsers: false } })
     const { uid } = pod.metadata
     workers.handle({ operation: 'ADD', pods: [pod] })
-    assert.deepEqual([workers.view(uid)?.mayRun, workers.view(uid)?.isFinished], [false, true])
+    assert.deepEqual([registry.view(uid)?.mayRun, registry.view(uid)?.isFinished], [false, true])
     runtimeHas.set(uid, createObservedPod({ uid, sandboxes: [createObservedSandbox()] }))
-    assert.deepEqual([workers.view(uid)?.mayRun, workers.view(uid)?.isFinished], [true, false])
+    assert.deepEqual([registry.view(uid)?.mayRun, registry.view(uid)?.isFinished], [true, false])
     workers.handle({ operation: 'RECONCILE', pods: [pod] })
     assert.equal(workers.size, 0)
     const metadata = { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' }
@@ -203,18 +217,18 @@ describe('PodWorkers', () => {
   })
 
   test('gives up waiting for the end of a pod that is evicted and does not end', async () => {
-    const { workers, clock, events, deps, stop, end } = await setUp()
+    const { workers, registry, clock, events, deps, stop, end } = await setUp()
     const pod = createPod()
     workers.handle({ operation: 'ADD', pods: [pod] })
     await clock.advance(0)
     const held = Promise.withResolvers<undefined>()
     deps.observer.refresh = () => held.promise
     const eviction = { reason: 'Evicted', message: 'low on memory', graceSeconds: 20 }
-    const evicted = assert.rejects(workers.evict(pod.metadata.uid, eviction, stop.signal), /no end after 30000 ms/)
+    const evicted = assert.rejects(registry.evict(pod.metadata.uid, eviction, stop.signal), /no end after 30000 ms/)
     await clock.advance(30_000)
     await evicted
     assert.ok(events.some((event) => event.startsWith('Warning ExceededGracePeriod')))
-    await workers.evict(parsePodUid('unknown'), eviction, stop.signal)
+    await registry.evict(parsePodUid('unknown'), eviction, stop.signal)
     held.resolve(undefined)
     await end()
   })

@@ -1,33 +1,29 @@
 import { NODE_SHUTDOWN as SHUTDOWN_REJECTION } from '../admission/compute-admission.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
 import type { PodLifeMetrics } from '../../metrics/pod-life-metrics.ts'
-import type { PodStatus } from '../../model/generated/core-v1.ts'
-import { hasRunningParts } from '../../model/pod/observed-pod.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { isStaticPod, podFullName, podLogName } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { PodUpdate } from '../../model/pod/pod-update.ts'
 import type { PodAllocations } from '../allocations/pod-allocations.ts'
-import { isTerminal } from '../status/compute-phase.ts'
-import type { PodReport } from '../status/pod-report.ts'
 import { computeSurplus } from './decide/compute-surplus.ts'
 import { computeFirstState, isTerminalInApi } from './decide/compute-first-state.ts'
 import { evictPod } from './stop/evict-pod.ts'
-import type { Eviction } from './stop/evict-pod.ts'
 import { Timeline } from './explain/timeline.ts'
 import { noteSteps } from './explain/note-steps.ts'
-import type { PodExplanation } from './explain/explain-pod.ts'
 import type { PodSubject } from './pod-life.ts'
 import type { PodState } from './pod-state.ts'
 import { isNameTaken, releaseName } from './static-pod-names.ts'
 import { RejectedPods } from './rejected-pods.ts'
 import type { RejectedPodsDeps } from './rejected-pods.ts'
 import type { PodResizes } from './resize/pod-resizes.ts'
+import type { PodRegistry } from './pod-registry.ts'
 import { PodWorker } from './pod-worker.ts'
 import type { PodDeps } from './pod-worker.ts'
 import type { SyncSettings } from './sync-pod.ts'
 
 export interface PodWorkersDeps extends RejectedPodsDeps {
+  readonly registry: PodRegistry
   readonly podDeps: PodDeps & { readonly metrics: Pick<PodLifeMetrics, 'podRestarted' | 'podOrphaned'> }
   readonly settings: SyncSettings
   readonly allocations: Pick<PodAllocations, 'allocated' | 'admit' | 'adopt' | 'forget' | 'forgetUnknown'>
@@ -40,14 +36,6 @@ export interface PodWorkersDeps extends RejectedPodsDeps {
   readonly onEnded: (uid: PodUid) => void
   /** A pod has left the node for good. */
   readonly onGone: (uid: PodUid) => void
-  /** Does a source have this pod although it could not be read? What runs of it stays as it is. */
-  readonly isUnreadable?: (uid: PodUid) => boolean
-}
-
-/** A pod with its status, as readers see it. */
-export interface ReportedPod {
-  readonly pod: Pod
-  readonly status: PodStatus
 }
 
 const NODE_SHUTDOWN = {
@@ -60,20 +48,18 @@ const NODE_SHUTDOWN = {
 export class PodWorkers {
   readonly #deps: PodWorkersDeps
   readonly #group: TaskGroup
-  readonly #workers = new Map<PodUid, PodWorker>()
-  /** Pods that came back while their old worker still ends. */
-  readonly #returning = new Map<PodUid, Pod>()
+  readonly #registry: PodRegistry
   readonly #rejected: RejectedPods
-  #sourcesReady = false
 
   constructor(deps: PodWorkersDeps, group: TaskGroup) {
     this.#deps = deps
     this.#group = group
+    this.#registry = deps.registry
     this.#rejected = new RejectedPods(deps)
   }
 
   get size(): number {
-    return this.#workers.size
+    return this.#registry.workers.size
   }
 
   /** Takes an update of a source. */
@@ -89,67 +75,22 @@ export class PodWorkers {
 
   /** From now on a pod that the runtime has and no source knows is an orphan. */
   sourcesReady(): void {
-    this.#sourcesReady = true
+    this.#registry.isComplete = true
     for (const uid of this.#deps.observedPods.uids()) this.#adoptOrphan(uid)
-    this.#deps.allocations.forgetUnknown((uid) => this.knows(uid))
+    this.#deps.allocations.forgetUnknown((uid) => this.#registry.knows(uid))
     this.#deps.resizes.sourcesReady()
   }
 
   /** What the runtime has of this pod changed. */
   observed(uid: PodUid): void {
-    const worker = this.#workers.get(uid)
+    const worker = this.#registry.workers.get(uid)
     if (worker === undefined) this.#adoptOrphan(uid)
     else worker.refresh()
   }
 
-  /** Something that all pods depend on changed, such as the runtime or its network. */
-  wakeAll(): void {
-    for (const worker of this.#workers.values()) worker.wake()
-  }
-
-  /** True for a pod that is here, wanted or still leaving. */
-  knows(uid: PodUid): boolean {
-    return this.#workers.has(uid) || this.#rejected.get(uid) !== undefined || this.#deps.isUnreadable?.(uid) === true
-  }
-
-  /** Something of the pod may still run, or start. */
-  mayRun(uid: PodUid): boolean {
-    const state = this.#workers.get(uid)?.state.kind ?? 'gone'
-    if (state !== 'terminated' && state !== 'gone') return true
-    return this.#runs(uid) || this.#returning.has(uid) || this.#deps.isUnreadable?.(uid) === true
-  }
-
-  /** The newest desired pod, also of one that is still leaving. */
-  podOf(uid: PodUid): Pod | undefined {
-    return this.#workers.get(uid)?.pod
-  }
-
-  /** What the API may know of a pod; undefined when no source has it any more. */
-  view(uid: PodUid): PodReport | undefined {
-    const rejected = this.#rejected.get(uid)
-    if (rejected === undefined) return this.#workers.get(uid)?.report()
-    const mayRun = this.#runs(uid)
-    return { ...rejected, mayRun, isFinished: !mayRun }
-  }
-
-  /** The static pods that are here; those that are no longer wanted too, until they have ended. */
-  staticPods(): readonly { readonly pod: Pod; readonly wanted: boolean }[] {
-    const working = [...this.#workers.values()].flatMap(({ pod, wanted, state }) =>
-      pod !== undefined && (wanted || state.kind === 'terminating') ? [{ pod, wanted }] : [],
-    )
-    const rejected = this.#rejected.all().map(({ pod }) => ({ pod, wanted: true }))
-    return [...working, ...rejected].filter(({ pod }) => isStaticPod(pod))
-  }
-
-  /** Takes a pod away for the sake of the node, and resolves when nothing of it runs any more. */
-  async evict(uid: PodUid, eviction: Eviction, signal: AbortSignal): Promise<void> {
-    const worker = this.#workers.get(uid)
-    if (worker !== undefined) await evictPod(this.#deps.podDeps, { worker, eviction }, signal)
-  }
-
   /** Takes a pod away because the machine shuts down, and resolves when nothing of it runs and none of its volumes is mounted. */
   async shutDown(uid: PodUid, graceSeconds: number | undefined, signal: AbortSignal): Promise<void> {
-    const worker = this.#workers.get(uid)
+    const worker = this.#registry.workers.get(uid)
     if (worker === undefined) return
     await evictPod(this.#deps.podDeps, { worker, eviction: { ...NODE_SHUTDOWN, graceSeconds } }, signal)
     await worker.unmounted(signal)
@@ -157,9 +98,9 @@ export class PodWorkers {
 
   /** The machine stays: static pods that were ended or rejected for its shutdown run again, because no controller replaces them. */
   runAgain(): void {
-    for (const worker of this.#workers.values()) {
+    for (const worker of this.#registry.workers.values()) {
       if (worker.pod === undefined || !worker.wanted || !worker.runsAgain) continue
-      this.#returning.set(worker.uid, worker.pod)
+      this.#registry.returning.set(worker.uid, worker.pod)
       worker.remove()
       worker.makeWay()
     }
@@ -171,68 +112,24 @@ export class PodWorkers {
     }
   }
 
-  /** Removes what is left of a pod that has ended, or of all that have: the node needs the room. Resolves when it is gone. */
-  async dropRemains(uid: PodUid | undefined, signal: AbortSignal): Promise<void> {
-    const ended = [...this.#workers.values()].filter(
-      (worker) => (uid === undefined || worker.uid === uid) && worker.state.kind === 'terminated',
-    )
-    await Promise.all(ended.map((worker) => worker.dropRemains(signal)))
-  }
-
   /** Lets every pod remove the dead containers that are too many on the node: so many may stay, any number when the limit is below 0. */
   collectDead(limit: number): void {
     const { podDeps, observedPods } = this.#deps
-    const pods = [...this.#workers.values()].flatMap(({ uid, state }) => {
+    const pods = [...this.#registry.workers.values()].flatMap(({ uid, state }) => {
       const observed = observedPods.get(uid)
       const hasEnded = state.kind === 'terminated'
       return observed === undefined ? [] : [{ observed, hasEnded }]
     })
     const createdBefore = podDeps.clock.now() - podDeps.node.deadContainerLeastMs
     const surplus = limit < 0 ? new Map() : computeSurplus(pods, { limit, createdBefore })
-    for (const worker of this.#workers.values()) worker.dropDead(surplus.get(worker.uid) ?? new Set())
-  }
-
-  /** The pods that were admitted and have not ended, with what they were granted. */
-  activePods(): readonly Pod[] {
-    const { allocations } = this.#deps
-    return [...this.#workers.values()].flatMap(({ pod, uid }) =>
-      pod === undefined || !this.isActive(uid) ? [] : [allocations.allocated(pod)],
-    )
-  }
-
-  /** Is this one of them? */
-  isActive(uid: PodUid): boolean {
-    const { pod, state, status } = this.#workers.get(uid) ?? {}
-    return pod !== undefined && state?.kind !== 'terminated' && state?.kind !== 'gone' && !isTerminal(status?.phase)
-  }
-
-  /** The newest desired pod, of one that lives. */
-  desired(uid: PodUid): Pod | undefined {
-    const worker = this.#workers.get(uid)
-    return worker?.wanted === true && worker.state.kind === 'syncing' ? worker.pod : undefined
-  }
-
-  /** Something about this pod changed that its worker has to see. */
-  wake(uid: PodUid): void {
-    this.#workers.get(uid)?.wake()
-  }
-
-  /** The pods that are wanted here. */
-  views(): ReportedPod[] {
-    const reports = [...this.#workers.values()].flatMap((worker) => worker.report() ?? [])
-    return [...reports.map(({ pod, status }) => ({ pod, status })), ...this.#rejected.all()]
-  }
-
-  /** What each pod is at, and what was done for it; also of pods that are on their way out. */
-  explain(): PodExplanation[] {
-    return [...[...this.#workers.values()].map((worker) => worker.explain()), ...this.#rejected.explain()]
+    for (const worker of this.#registry.workers.values()) worker.dropDead(surplus.get(worker.uid) ?? new Set())
   }
 
   #add(pod: Pod): void {
     const { uid } = pod.metadata
-    const leaving = this.#workers.get(uid)
+    const leaving = this.#registry.workers.get(uid)
     if (leaving !== undefined) {
-      this.#returning.set(uid, pod)
+      this.#registry.returning.set(uid, pod)
       leaving.makeWay()
       return
     }
@@ -242,16 +139,16 @@ export class PodWorkers {
     if (observed !== undefined && observed.containers.length > 0) this.#deps.allocations.adopt(pod, observed)
     if (!isEnding && this.#rejected.reject(pod)) return this.#deps.onStatus(uid)
     if (!isEnding) this.#deps.allocations.admit(pod)
-    const blocked = isStaticPod(pod) && isNameTaken(this.#workers.values(), podFullName(pod))
+    const blocked = isStaticPod(pod) && isNameTaken(this.#registry.workers.values(), podFullName(pod))
     this.#deps.podDeps.log.info('pod added', { pod: podLogName(pod), uid, waitsForName: blocked || undefined })
     this.#start({ kind: 'pod', pod }, blocked ? { kind: 'waiting' } : this.#firstState(pod))
   }
 
   #update(operation: PodUpdate['operation'], pod: Pod): void {
     const { uid, deletionTimestamp } = pod.metadata
-    if (this.#returning.has(uid)) this.#returning.set(uid, pod)
+    if (this.#registry.returning.has(uid)) this.#registry.returning.set(uid, pod)
     this.#updateRejected(pod)
-    const worker = this.#workers.get(uid)
+    const worker = this.#registry.workers.get(uid)
     if (worker === undefined || !worker.wanted) return
     const before = worker.pod
     if (operation === 'RECONCILE') worker.note(pod)
@@ -266,7 +163,7 @@ export class PodWorkers {
     const { uid, deletionTimestamp } = pod.metadata
     if (this.#rejected.get(uid) === undefined) return
     this.#rejected.update(pod)
-    if (deletionTimestamp !== undefined && this.#runs(uid)) {
+    if (deletionTimestamp !== undefined && this.#registry.runs(uid)) {
       this.#rejected.forget(uid)
       this.#start({ kind: 'pod', pod }, this.#firstState(pod))
     }
@@ -278,15 +175,15 @@ export class PodWorkers {
       this.#deps.allocations.forget(uid)
       this.#deps.onStatus(uid)
     }
-    this.#returning.delete(uid)
-    this.#workers.get(uid)?.remove()
+    this.#registry.returning.delete(uid)
+    this.#registry.workers.get(uid)?.remove()
     // What runs of a rejected pod has had no worker so far.
     this.#adoptOrphan(uid)
   }
 
   #adoptOrphan(uid: PodUid): void {
     const observed = this.#deps.observedPods.get(uid)
-    if (!this.#sourcesReady || observed === undefined || this.knows(uid)) return
+    if (!this.#registry.isComplete || observed === undefined || this.#registry.knows(uid)) return
     this.#deps.podDeps.metrics.podOrphaned()
     this.#deps.podDeps.log.warn('pod of the runtime is unknown to all sources, removing it', {
       pod: `${observed.namespace}/${observed.name}`,
@@ -312,12 +209,12 @@ export class PodWorkers {
       onStatus: ({ uid }: PodWorker) => this.#deps.onStatus(uid),
       onEnded: ({ pod, uid, wanted }: PodWorker) => {
         this.#deps.onEnded(uid)
-        if (pod !== undefined) releaseName(this.#workers.values(), podFullName(pod))
+        if (pod !== undefined) releaseName(this.#registry.workers.values(), podFullName(pod))
         this.#deps.resizes.retry(wanted ? 'pod_terminated' : 'pods_removed')
       },
     }
     const worker = new PodWorker(deps, subject, state)
-    this.#workers.set(worker.uid, worker)
+    this.#registry.workers.set(worker.uid, worker)
     this.#group.run(`pod ${worker.uid}`, async (signal) => {
       await worker.run(signal)
       this.#forget(worker)
@@ -325,13 +222,13 @@ export class PodWorkers {
   }
 
   #forget(worker: PodWorker): void {
-    this.#workers.delete(worker.uid)
+    this.#registry.workers.delete(worker.uid)
     this.#deps.resizes.forget(worker.uid)
     this.#deps.allocations.forget(worker.uid)
     this.#deps.onGone(worker.uid)
-    if (worker.pod !== undefined) releaseName(this.#workers.values(), podFullName(worker.pod))
-    const again = this.#returning.get(worker.uid)
-    this.#returning.delete(worker.uid)
+    if (worker.pod !== undefined) releaseName(this.#registry.workers.values(), podFullName(worker.pod))
+    const again = this.#registry.returning.get(worker.uid)
+    this.#registry.returning.delete(worker.uid)
     if (again === undefined) return
     this.#deps.podDeps.metrics.podRestarted(isStaticPod(again))
     this.#add(again)
@@ -341,11 +238,6 @@ export class PodWorkers {
   #firstState(pod: Pod): PodState {
     const wasObserved = this.#deps.observedPods.get(pod.metadata.uid) !== undefined
     return computeFirstState(pod, { wasObserved, now: this.#deps.podDeps.clock.monotonic() })
-  }
-
-  #runs(uid: PodUid): boolean {
-    const observed = this.#deps.observedPods.get(uid)
-    return observed !== undefined && hasRunningParts(observed)
   }
 }
 

@@ -8,10 +8,11 @@ import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
 import type { PodStatus } from '../../model/generated/core-v1.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
-import type { PodExplanation } from './explain/explain-pod.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
 
 export interface RejectedPodsDeps {
+  /** Where they are kept for every part to see. */
+  readonly registry: { readonly rejected: Map<PodUid, RejectedPod> }
   readonly podDeps: {
     readonly events: PodEvents
     readonly metrics: Pick<PodLifeMetrics, 'podRejected'>
@@ -35,10 +36,11 @@ export interface RejectedPod {
 /** Which pods may run here, and those that may not: they never get a worker, and are shown as failed while they are wanted. */
 export class RejectedPods {
   readonly #deps: RejectedPodsDeps
-  readonly #rejected = new Map<PodUid, RejectedPod>()
+  readonly #rejected: Map<PodUid, RejectedPod>
 
   constructor(deps: RejectedPodsDeps) {
     this.#deps = deps
+    this.#rejected = deps.registry.rejected
   }
 
   get(uid: PodUid): RejectedPod | undefined {
@@ -47,14 +49,6 @@ export class RejectedPods {
 
   all(): readonly RejectedPod[] {
     return [...this.#rejected.values()]
-  }
-
-  /** What is wrong with each, for people. */
-  explain(): PodExplanation[] {
-    return this.all().map(({ pod, status }) => {
-      const { namespace, name, uid } = pod.metadata
-      return { namespace, name, uid, state: 'terminated', why: `${status.message} (${status.reason})`, steps: [] }
-    })
   }
 
   /** True when there was such a pod. */

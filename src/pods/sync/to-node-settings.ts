@@ -1,4 +1,5 @@
 import type { Settings } from '../../model/config/load-configuration.ts'
+import type { CpuQuotaSettings } from '../containers/compute-linux-resources.ts'
 import { parseResolvConf } from '../containers/network/parse-resolv-conf.ts'
 import type { ResolvConf } from '../containers/network/parse-resolv-conf.ts'
 import type { MachineInfo } from '../../system/machine/read-machine.ts'
@@ -23,10 +24,7 @@ export function toNodeSettings(
 ): NodeSettings {
   const { config, flags, gates } = settings
   const { machine, nodeIps } = info
-  const cpu = {
-    cpuCfsQuota: config.cpuCFSQuota,
-    cpuCfsQuotaPeriodMicroseconds: BigInt(Math.round(config.cpuCFSQuotaPeriod * 1000)),
-  }
+  const cpu = toCpuQuotaSettings(config)
   return {
     rootDirectory: flags.rootDir,
     podLogsDirectory: config.podLogsDir,
@@ -75,6 +73,16 @@ export function toNodeSettings(
         thermalThrottlePaths: machine.thermalThrottlePaths,
       },
     },
+  }
+}
+
+/** How the CPU time of containers is limited. */
+export function toCpuQuotaSettings(
+  config: Pick<Settings['config'], 'cpuCFSQuota' | 'cpuCFSQuotaPeriod'>,
+): CpuQuotaSettings {
+  return {
+    cpuCfsQuota: config.cpuCFSQuota,
+    cpuCfsQuotaPeriodMicroseconds: BigInt(Math.round(config.cpuCFSQuotaPeriod * 1000)),
   }
 }
 

@@ -71,6 +71,7 @@ async function joinAs(t: TestContext, api: SecuredApi, options: { user: object; 
     },
     group,
   )
+  for (const { name, run } of joined.loops) group.run(name, run)
   return { ...joined, root, group }
 }
 

@@ -43,7 +43,7 @@ export interface CreateCsiKindDeps {
   /** Ends a pod, and resolves when nothing of it runs any more. */
   readonly evict: (uid: PodUid, verdict: Verdict, signal: AbortSignal) => Promise<void>
   /** The node has another list of volumes that are in use. */
-  readonly onInUse: () => void
+  readonly onInUse: (names: readonly string[] | undefined) => void
   readonly metrics: { podRejected(reason: string): void }
   readonly events: PodEvents
   readonly clock: Clock

@@ -28,7 +28,7 @@ import type { ReadyVolume, VolumePlace, DesiredVolume } from '../desired-volume.
 
 export interface CsiKindDeps extends CsiDeps {
   /** The node has another list of volumes that are in use. */
-  readonly onInUse: () => void
+  readonly onInUse: (names: readonly string[] | undefined) => void
   readonly group: TaskGroup
 }
 
@@ -58,7 +58,7 @@ export class CsiKind implements VolumeKind {
     this.#staged = new StagedVolumes({
       ...deps,
       unstage: (volume, signal) => unstageVolume(deps, volume, signal),
-      onChange: deps.onInUse,
+      onChange: () => deps.onInUse(this.inUse()),
     })
   }
 

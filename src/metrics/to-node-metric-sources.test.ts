@@ -6,16 +6,16 @@ import { createPod } from '../../test/builders/create-pod.ts'
 import { emptyObservedPod } from '../model/pod/observed-pod.ts'
 import { toNodeMetricSources } from './to-node-metric-sources.ts'
 
-test('toNodeFacts() reads gates, pods and what runs when asked', async () => {
+test('toNodeMetricSources() reads gates, pods and what runs when asked', async () => {
   const settings = await loadFields({ featureGates: { ComponentFlagz: false } })
   const pod = createPod()
   const observed = emptyObservedPod(pod.metadata)
   const info = toNodeMetricSources({
     settings,
     machine: { cgroupVersion: 2 },
-    workers: () => ({ views: () => [{ pod, status: { phase: 'Running' } }], explain: () => [] }),
-    observer: () => ({ uids: () => [pod.metadata.uid, pod.metadata.uid], get: () => observed }),
-    certificates: () => ({ client: 1, server: undefined }),
+    registry: { views: () => [{ pod, status: { phase: 'Running' } }], explain: () => [] },
+    observer: { uids: () => [pod.metadata.uid, pod.metadata.uid], get: () => observed },
+    certificates: { client: () => 1, server: () => Infinity },
     clock: new FakeClock(7),
   })
   const gate = (name: string) => info.gates().find((each) => each.name === name)
@@ -23,5 +23,6 @@ test('toNodeFacts() reads gates, pods and what runs when asked', async () => {
   assert.deepEqual(gate('NodeLogQuery'), { name: 'NodeLogQuery', stage: '', enabled: true })
   assert.deepEqual([info.name, info.cgroupVersion, info.now()], ['node-1', 2, 7])
   assert.deepEqual(info.observed(), [observed, observed])
+  assert.deepEqual(info.certificates(), { client: 1007, server: undefined })
   assert.equal(info.wanted()[0]?.pod, pod)
 })

@@ -1,0 +1,48 @@
+import { toNodeMetricSources } from '../metrics/to-node-metric-sources.ts'
+import { listLogUsages } from '../node/stats/reports/list-log-usages.ts'
+import { readOwnUsage } from '../system/processes/own-usage.ts'
+import type { Base } from './open-base.ts'
+import type { Devices } from './open-devices.ts'
+import type { Pods } from './open-pods.ts'
+import type { Runtime } from './open-runtime.ts'
+import type { Serving } from './open-serving.ts'
+
+interface Stages {
+  readonly base: Base
+  readonly runtime: Runtime
+  readonly devices: Devices
+  readonly pods: Pods
+  readonly serving: Serving
+}
+
+/** Says what the metrics read when they are scraped. */
+export function connectMetrics({ base, runtime, devices, pods, serving }: Stages): void {
+  const { settings, cluster, startedAt, loopDelay, metrics } = base
+  const node = toNodeMetricSources({
+    ...base,
+    registry: runtime.registry,
+    observer: runtime.observer,
+    certificates: {
+      client: () => cluster?.certificates?.ttlSeconds(),
+      server: () => serving.certificateSeconds(),
+    },
+  })
+  metrics.connect(async () => {
+    // Their library costs a tenth of the start, so it is loaded when they are first asked for.
+    const { createMetrics } = await import('../metrics/create-metrics.ts')
+    return createMetrics({
+      version: settings.version,
+      startedAt,
+      node,
+      usage: readOwnUsage,
+      volumes: () => pods.volumes.counts(),
+      cpus: () => devices.placement.cpus.stats(),
+      resourceClaims: () => devices.dra.claims.inUse(),
+      claimUsages: () => pods.volumeStats.claimUsages(),
+      logUsages: () => listLogUsages(pods.stats.opened?.snapshot()),
+      resizes: () => pods.resizes.counts(),
+      plugins: () => serving.registrations(),
+      loopDelay,
+    })
+  })
+}

@@ -1,0 +1,59 @@
+import type { Loop } from '../base/async/loop.ts'
+import { createDra, createDraFiles } from '../node/claims/create-dra.ts'
+import { createCgroups } from '../node/cgroups/create-cgroups.ts'
+import type { Pod } from '../model/pod/pod.ts'
+import { toCpuQuotaSettings } from '../pods/sync/to-node-settings.ts'
+import { createDevices } from './create-devices.ts'
+import { createNodePlacement } from './create-node-placement.ts'
+import type { Hints } from './hub.ts'
+import type { Base } from './open-base.ts'
+import type { Runtime } from './open-runtime.ts'
+
+export type Devices = Awaited<ReturnType<typeof openDevices>>
+
+/** What containers get of this machine: devices of plugins, CPUs, memory, claims, and the cgroups that limit them. */
+export async function openDevices(base: Base, runtime: Runtime, hub: Hints) {
+  const { settings, rootDirectory, membership, metrics, clock, tasks } = base
+  const { observer, registry } = runtime
+  const plugins = await createDevices(
+    {
+      ...base,
+      onNode: () => hub.nodeChanged(),
+      onPod: (uid) => registry.wake(uid),
+      events: membership.nodeEvents,
+    },
+    tasks,
+  )
+  const placement = await createNodePlacement({
+    ...base,
+    runtime,
+    quota: toCpuQuotaSettings(settings.config),
+    activePods: () => registry.activePods(),
+    others: [plugins.provider],
+  })
+  const dra = await createDra({ ...base, files: createDraFiles(rootDirectory, clock), observer, registry }, tasks)
+  const cgroups = await createCgroups(
+    {
+      ...base,
+      layout: runtime.cgroups,
+      pods: () => listAllPods(runtime),
+      hasExclusiveCpus: (uid) => placement.hasExclusive(uid),
+      onCgroupWork: (operation, seconds) => metrics.cgroupWork(operation, seconds),
+      events: membership.nodeEvents,
+    },
+    tasks.signal,
+  )
+  const loops: readonly Loop[] = [
+    { name: 'cgroups', run: (s) => cgroups.run(s) },
+    { name: 'placement', run: (s) => placement.run(s) },
+    { name: 'devices', run: (s) => plugins.run(s) },
+    ...dra.loops,
+  ]
+  return { plugins, placement, dra, cgroups, loops }
+}
+
+/** The pods of which cgroups are made up; undefined while something may run that no source has named yet. */
+function listAllPods({ observer, registry }: Runtime): readonly Pod[] | undefined {
+  const runsAreKnown = observer.lastRelistAt !== undefined && observer.uids().every((uid) => registry.knows(uid))
+  return registry.isComplete || runsAreKnown ? registry.activePods() : undefined
+}

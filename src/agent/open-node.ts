@@ -1,0 +1,90 @@
+import type { Loop } from '../base/async/loop.ts'
+import { runProcess } from '../system/processes/run-process.ts'
+import type { NodeEvents } from '../model/events/node-events.ts'
+import { createCsi } from '../node/csi/create-csi.ts'
+import { NodePressure } from '../node/eviction/node-pressure.ts'
+import { createNode } from '../node/registration/create-node.ts'
+import { NodeStartup } from '../node/registration/node-startup.ts'
+import { openNodeShutdown } from '../node/shutdown/open-node-shutdown.ts'
+import { computeNodeDnsWarnings } from '../pods/containers/network/compute-dns-config.ts'
+import type { DnsSettings } from '../pods/containers/network/compute-dns-config.ts'
+import { toNodeSettings } from '../pods/sync/to-node-settings.ts'
+import { readBootTime } from '../system/machine/read-boot-time.ts'
+import type { Hints } from './hub.ts'
+import type { Base } from './open-base.ts'
+import type { Devices } from './open-devices.ts'
+import type { Runtime } from './open-runtime.ts'
+
+export type OpenedNode = Awaited<ReturnType<typeof openNode>>
+
+/** This node: what it has, what it reports, and its CSI drivers. */
+export async function openNode(base: Base, runtime: Runtime, devices: Devices, hub: Hints) {
+  const { settings, machine, rootDirectory, cluster, membership, metrics, startedAt, clock, log, tasks } = base
+  const { config, nodeName } = settings
+  const { nodeEvents: events } = membership
+  const { health, relists } = runtime
+  const onChange = () => hub.nodeChanged()
+  const shutdown = await openNodeShutdown(rootDirectory, log)
+  const pressure = new NodePressure(onChange)
+  const csi = await createCsi({ ...base, nodeName, onDrivers: () => hub.driversChanged(), onChange })
+  // Set by the volumes of pods; undefined until those of earlier agents are known.
+  const volumesInUse: { names: readonly string[] | undefined } = { names: undefined }
+  const own = await createNode(
+    {
+      ...base,
+      cluster: cluster && {
+        client: cluster.heartbeats,
+        cachedNode: cluster.node,
+        dropConnections: cluster.dropConnections,
+      },
+      calls: runtime.calls,
+      runtime: runtime.version,
+      abilities: () => health.abilities,
+      pressures: () => pressure.current,
+      problems: () => [...relists.problems(), ...health.nodeProblems, ...csi.problems(), ...shutdown.problems()],
+      volumesInUse: () => volumesInUse.names,
+      devices: () => devices.plugins.info(),
+      events,
+      startup: new NodeStartup({
+        bootedAt: readBootTime(),
+        startedAt,
+        onStep: (step, seconds) => metrics.nodeStartup(step, seconds),
+        clock,
+      }),
+    },
+    tasks.signal,
+  )
+  const podSettings = toNodeSettings(settings, {
+    machine,
+    nodeIps: () => own.ips(),
+    allocatable: () => own.allocatable(),
+    cgroups: runtime.cgroups,
+    resolvConf: base.resolvConf,
+  })
+  reportResolverFaults(podSettings.sandbox.dns, events)
+  const loops: readonly Loop[] = [
+    ...csi.loops,
+    {
+      name: 'own node',
+      async run(s) {
+        await csi.looked(s)
+        await own.run(s)
+      },
+    },
+    {
+      name: 'iptables',
+      async run(s) {
+        if (!config.makeIPTablesUtilChains) return
+        // Loaded only where it is configured.
+        const { runIptablesChains } = await import('../node/iptables/run-iptables-chains.ts')
+        await runIptablesChains({ runProcess: (request, until) => runProcess(clock, request, until), clock, log }, s)
+      },
+    },
+  ]
+  return { own, csi, pressure, shutdown, volumesInUse, podSettings, loops }
+}
+
+/** A fault in the resolver of all pods is a fault of the node. */
+function reportResolverFaults(settings: DnsSettings, events: NodeEvents): void {
+  for (const warning of computeNodeDnsWarnings(settings)) events.record({ type: 'Warning', ...warning })
+}

@@ -1,0 +1,322 @@
+import type { Loop } from '../base/async/loop.ts'
+import { Turnstile } from '../base/async/turnstile.ts'
+import { noTracer } from '../base/telemetry/tracer.ts'
+import type { Node } from '../model/generated/core-v1.ts'
+import type { SelectableNode } from '../model/pod/matches-node-selector.ts'
+import { podLogName } from '../model/pod/pod.ts'
+import type { Pod, PodUid } from '../model/pod/pod.ts'
+import { StatsOpener } from '../node/stats/stats-opener.ts'
+import { createUserNamespaces } from '../node/user-namespaces/create-user-namespaces.ts'
+import { createNodeAdmission } from '../pods/admission/create-node-admission.ts'
+import type { EnvironmentFile } from '../pods/containers/environment/environment-sources.ts'
+import { createImages } from '../pods/images/create-images.ts'
+import { runDeadContainerCollection } from '../pods/leftovers/run-dead-container-collection.ts'
+import { listLogs } from '../pods/logs/list-logs.ts'
+import { runLogRotation } from '../pods/logs/run-log-rotation.ts'
+import { createPodAccounts } from '../pods/objects/create-pod-accounts.ts'
+import { findPullSecret } from '../pods/objects/find-pull-secret.ts'
+import { createPodObjects } from '../pods/objects/pod-objects.ts'
+import type { PodObjects } from '../pods/objects/pod-objects.ts'
+import { readEnvironment } from '../pods/objects/read-environment.ts'
+import { createProbes } from '../pods/probes/create-probes.ts'
+import { crashBackOffLimits } from '../pods/sync/decide/compute-crash-back-off.ts'
+import { ExitJournal } from '../pods/sync/exit-journal.ts'
+import { PodWorkers } from '../pods/sync/pod-workers.ts'
+import { PodResizes } from '../pods/sync/resize/pod-resizes.ts'
+import { toResizeRules } from '../pods/sync/resize/to-resize-rules.ts'
+import { joinInjections } from '../pods/sync/start/join-injections.ts'
+import { toLogLimits } from '../pods/sync/to-node-settings.ts'
+import { createVolumes } from '../pods/volumes/create-volumes.ts'
+import { createCsiKind } from '../pods/volumes/csi/create-csi-kind.ts'
+import { readEnvFile } from '../pods/volumes/payload/read-env-file.ts'
+import { createVolumeProjects } from '../pods/volumes/usage/create-volume-projects.ts'
+import { VolumeStats } from '../pods/volumes/usage/volume-stats.ts'
+import type { Volumes } from '../pods/volumes/volumes.ts'
+import { httpGet } from '../protocols/http/http-get.ts'
+import { logFiles } from '../system/directories/log-files.ts'
+import { createPodFiles } from '../system/directories/pod-files.ts'
+import { createRecordFolder } from '../system/files/record-folder.ts'
+import { readKernel } from '../system/machine/read-kernel.ts'
+import type { Hints } from './hub.ts'
+import type { Base } from './open-base.ts'
+import type { Devices } from './open-devices.ts'
+import type { OpenedNode } from './open-node.ts'
+import type { Runtime } from './open-runtime.ts'
+
+// On small machines two starts at a time are faster for all than many (docs/decisions/0005-turnstile.md).
+const LEAST_PARALLEL_STARTS = 2
+const START_PATIENCE_MS = 5000
+
+/** What pods are opened with. */
+interface Stages {
+  readonly base: Base
+  readonly runtime: Runtime
+  readonly devices: Devices
+  readonly node: OpenedNode
+}
+
+export type Pods = Awaited<ReturnType<typeof openPods>>
+
+/** The pods of this node: their workers, and everything that a worker acts through. */
+export async function openPods(stages: Stages, hub: Hints) {
+  const { base, runtime, devices, node } = stages
+  const { settings, membership, metrics, tasks, clock, log, random } = base
+  const { config, flags } = settings
+  const { calls, observer, health, features, allocations, registry } = runtime
+  const { podEvents: events, nodeEvents } = membership
+  const { placement } = devices
+  const tracer = base.tracer ?? noTracer
+  const cores = base.machine.onlineCpus.length
+  const userNamespaces = await createUserNamespaces(base, tasks.signal)
+  const files = createFiles(base, (uid) => userNamespaces.release(uid))
+  const journal = await ExitJournal.load({ files: createRecordFolder(`${flags.rootDir}/deckhand/finished-pods`), log })
+  const objects = createPodObjects({
+    ...base,
+    api: membership.objects,
+    strategy: config.configMapAndSecretChangeDetectionStrategy,
+    syncFrequencyMs: config.syncFrequency,
+    nodeTtlMs: membership.nodeTtlMs,
+    onChange: (uids) => uids.forEach((uid) => hub.objectsChanged(uid)),
+  })
+  const storage = await openVolumes(stages, objects, hub)
+  const images = await createImages(
+    {
+      ...base,
+      calls,
+      events,
+      nodeEvents,
+      findSecret: (key, signal) => findPullSecret({ objects, log }, key, signal),
+      accounts: createPodAccounts(objects),
+      tracer,
+      volumeImages: () => registry.views().flatMap(({ pod }) => listVolumeImages(pod)),
+    },
+    tasks.signal,
+  )
+  const { wantsFreshNode, ...admission } = createNodeAdmission({
+    settings,
+    kernel: readKernel(),
+    features,
+    node: () => node.own.node(),
+    allocatable: () => node.own.allocatable(),
+    granted: () => devices.plugins.granted(),
+    activePods: () => registry.activePods().map((pod) => allocations.reserved(pod)),
+    pressures: () => node.pressure.current,
+    isShuttingDown: () => node.shutdown.isShuttingDown(),
+    providers: [placement],
+    hasResourceClaims: membership.dynamicResources !== undefined,
+    declaredFeatures: node.own.declaredFeatures,
+    evict: (pod, { reason, message }) =>
+      tasks.run(`eviction of ${podLogName(pod)}`, (s) =>
+        registry.evict(pod.metadata.uid, { reason, message, graceSeconds: undefined }, s),
+      ),
+    metrics,
+    events,
+  })
+  const resizes = new PodResizes({
+    allocations,
+    rules: toResizeRules(settings, node.podSettings.container.resources),
+    find: (uid) => registry.desired(uid),
+    admit: (pod) => admission.admitResize(pod),
+    declaredFeatures: node.own.declaredFeatures,
+    wake: (uid) => registry.wake(uid),
+    events,
+    metrics,
+    clock,
+    log,
+  })
+  const workers = new PodWorkers(
+    {
+      registry,
+      podDeps: {
+        calls,
+        observer,
+        images: images.puller,
+        volumes: storage.volumes,
+        injections: joinInjections([devices.dra.injections, devices.plugins.injections]),
+        references: objects,
+        features,
+        runtimeClasses: membership.runtimeClasses,
+        userNamespaces,
+        httpGet,
+        files,
+        cgroups: devices.cgroups.pods,
+        placement,
+        allocations,
+        resizes,
+        journal,
+        readEnvironment: createEnvironmentReader(base, { objects, volumes: storage.volumes }),
+        events,
+        starts: new Turnstile({
+          places: Math.max(LEAST_PARALLEL_STARTS, cores),
+          patienceMs: START_PATIENCE_MS,
+          clock,
+        }),
+        probes: createProbes({ calls, notes: files.probeNotes, events, metrics, cores, clock, log, random }),
+        node: node.podSettings,
+        metrics,
+        noteStep: (_, work) => work(),
+        tracer,
+        clock,
+        log,
+        random,
+      },
+      settings: {
+        runtimeName: runtime.version.name,
+        backOffLimits: crashBackOffLimits(config.crashLoopBackOff.maxContainerRestartPeriod),
+        syncFrequencyMs: config.syncFrequency,
+        networkProblem: () => health.networkProblem,
+      },
+      ...admission,
+      admit: (pod) => admission.admit(allocations.allocated(pod)),
+      allocations,
+      resizes,
+      adopt(pod) {
+        placement.adopt(allocations.allocated(pod))
+        devices.plugins.adopt(pod)
+      },
+      observedPods: observer,
+      onStatus: (uid) => hub.statusChanged(uid),
+      onEnded: (uid) => placement.release(uid),
+      onGone: (uid) => {
+        images.puller.forget(uid)
+        placement.release(uid)
+      },
+    },
+    tasks,
+  )
+  const { volumeStats } = storage
+  const stats = new StatsOpener({ ...base, runtime, volumes: () => volumeStats.usages() }, tasks)
+  const loops: readonly Loop[] = [
+    { name: 'resizes', run: (s) => resizes.run(s) },
+    {
+      name: 'containers that wait for services',
+      async run(s) {
+        await membership.servicesRead(s)
+        registry.wakeAll()
+      },
+    },
+    { name: 'image garbage collection', run: (s) => images.runGarbageCollection(s) },
+    { name: 'dead containers', run: (s) => runDeadContainerCollection({ settings, workers, clock }, s) },
+    { name: 'volume stats', run: (s) => volumeStats.run(s) },
+    {
+      name: 'log rotation',
+      run: (s) =>
+        runLogRotation(
+          { calls, files: logFiles, clock, log, limits: toLogLimits(config), containers: () => listLogs(observer) },
+          s,
+        ),
+    },
+    {
+      name: 'eviction',
+      async run(s) {
+        // Loaded beside the pods, which come first.
+        const [{ runProtection }, engine] = await Promise.all([
+          import('../node/eviction/run-protection.ts'),
+          stats.open(),
+        ])
+        const measures = { collector: images.collector, stats: engine, volumes: volumeStats }
+        await runProtection({ ...base, ...measures, runtime, registry, pressure: node.pressure }, s)
+      },
+    },
+    {
+      name: 'node shutdown',
+      run: (s) =>
+        node.shutdown.run(
+          { ...base, registry, workers, events: nodeEvents, onChange: () => hub.nodeChanged() },
+          tasks,
+          s,
+        ),
+    },
+  ]
+  return {
+    ...storage,
+    workers,
+    images,
+    files,
+    journal,
+    userNamespaces,
+    resizes,
+    stats,
+    /** True for a new pod that only what is known of the node is against. */
+    wantsFreshNode: (pod: Pod) => !registry.knows(pod.metadata.uid) && wantsFreshNode(pod),
+    loops,
+  }
+}
+
+/** The volumes of pods, and what they take. */
+async function openVolumes({ base, runtime, node }: Stages, objects: PodObjects, hub: Hints) {
+  const { settings, machine, membership, guarded, tasks } = base
+  const { podEvents: events, nodeEvents } = membership
+  const projects = await createVolumeProjects(base)
+  const csi = createCsiKind(
+    {
+      ...base,
+      csi: node.csi,
+      objects,
+      events,
+      evict: (uid, verdict, s) => runtime.registry.evict(uid, verdict, s),
+      onInUse(names) {
+        node.volumesInUse.names = names
+        hub.nodeChanged()
+      },
+    },
+    tasks,
+  )
+  const volumes = createVolumes(
+    {
+      ...base,
+      csi,
+      projects,
+      objects,
+      projections: membership.projections,
+      node: () => toSelectable(node.own.node()),
+      nodeAllocatable: () => node.podSettings.container.allocatable,
+      swapIsOn: machine.swapBytes > 0n,
+      selinuxEnabled: machine.selinuxEnabled,
+      remoteMountHelper: settings.flags.experimentalMounterPath,
+      events,
+      nodeEvents,
+    },
+    tasks,
+  )
+  const volumeStats = new VolumeStats({
+    ...base,
+    mounted: () => volumes.mounted(),
+    files: guarded,
+    projects,
+    periodMs: settings.config.volumeStatsAggPeriod,
+    reportsHealth: settings.gates.enabled('CSIVolumeHealth'),
+  })
+  return { volumes, csi, volumeStats }
+}
+
+/** The files of pods; the ids of a user namespace are free again when the files of its pod go. */
+function createFiles({ settings }: Base, beforeRemoval: (uid: string) => Promise<void>) {
+  const files = createPodFiles({ rootDirectory: settings.flags.rootDir })
+  return {
+    ...files,
+    async removePod(uid: string, logDirectory: string | undefined) {
+      await beforeRemoval(uid)
+      await files.removePod(uid, logDirectory)
+    },
+  }
+}
+
+function createEnvironmentReader(
+  { membership, guarded, clock, log }: Base,
+  { objects, volumes }: { readonly objects: PodObjects; readonly volumes: Volumes },
+) {
+  const { services, servicesRead } = membership
+  const envFiles = { files: guarded, volumePath: (uid: PodUid, name: string) => volumes.pathOf(uid, name), log }
+  const readFile = (pod: Pod, file: EnvironmentFile, s: AbortSignal) => readEnvFile(envFiles, { pod, file }, s)
+  const environment = { objects, readFile, services, servicesRead, clock }
+  return (request: Parameters<typeof readEnvironment>[1], s: AbortSignal) => readEnvironment(environment, request, s)
+}
+
+function toSelectable({ metadata }: Node): SelectableNode {
+  return { name: metadata?.name ?? '', labels: metadata?.labels ?? {} }
+}
+
+function listVolumeImages({ spec }: Pod): readonly string[] {
+  return (spec.volumes ?? []).flatMap(({ image }) => (image?.reference === undefined ? [] : [image.reference]))
+}

@@ -1,0 +1,103 @@
+import type { Loop } from '../base/async/loop.ts'
+import { runMemoryTrim } from '../base/telemetry/run-memory-trim.ts'
+import type { CgroupLayout } from '../model/resources/cgroup-names.ts'
+import { PodAllocations } from '../pods/allocations/pod-allocations.ts'
+import { Observer } from '../pods/observe/observer.ts'
+import { RelistHealth } from '../pods/observe/relist-health.ts'
+import { runObserver } from '../pods/observe/run-observer.ts'
+import { RuntimeHealth } from '../pods/observe/runtime-health.ts'
+import { toResizeScope } from '../pods/sync/resize/to-resize-rules.ts'
+import { PodRegistry } from '../pods/sync/pod-registry.ts'
+import { createCriClient } from '../protocols/cri/cri-client.ts'
+import { measureCalls } from '../protocols/cri/measure-calls.ts'
+import { findCgroupDriver, startRuntime } from '../protocols/cri/start-runtime.ts'
+import { toRuntimeFeatures } from '../protocols/cri/to-runtime-features.ts'
+import { createStateFile } from '../system/files/create-state-file.ts'
+import type { Hints } from './hub.ts'
+import type { Base } from './open-base.ts'
+
+export type Runtime = Awaited<ReturnType<typeof openRuntime>>
+
+/** Waits for the runtime and asks it what it is. What runs in it is observed, and every pod is registered, from here on. */
+export async function openRuntime(base: Base, hub: Hints) {
+  const { settings, metrics, membership, clock, log, tasks } = base
+  const { config } = settings
+  const client = base.resources.use(
+    createCriClient({
+      runtimeEndpoint: config.containerRuntimeEndpoint,
+      imageEndpoint: settings.imageServiceEndpoint,
+      requestTimeoutMs: config.runtimeRequestTimeout,
+      tracer: base.tracer,
+      clock,
+      log,
+    }),
+  )
+  let callsMade = 0
+  const calls = measureCalls(client, {
+    clock,
+    onCall: ({ operation, seconds, failed }) => {
+      callsMade += 1
+      metrics.runtimeOperation(operation, seconds, failed)
+    },
+  })
+  const version = await startRuntime({ client, settings, clock, log }, tasks.signal)
+  const driver = await findCgroupDriver({ client, settings, clock, log }, tasks.signal)
+  const cgroups: CgroupLayout = { driver, root: settings.cgroupRoot, perQos: config.cgroupsPerQOS }
+  const health = new RuntimeHealth({ client, clock, log, onChange: () => hub.runtimeChanged() })
+  const observer = new Observer(
+    {
+      runtime: calls,
+      clock,
+      onChange: (uid) => hub.podObserved(uid),
+      onRefresh: (ms) => metrics.podRelist(ms / 1000),
+    },
+    tasks.signal,
+  )
+  const relists = new RelistHealth({ syncFrequencyMs: config.syncFrequency, metrics, clock, log })
+  const allocations = await loadAllocations(base)
+  // Before anything is reported of the node, so that it does not seem to fail at each start of the agent.
+  await health.check(tasks.signal)
+  const loops: readonly Loop[] = [
+    {
+      name: 'observer',
+      run: (s) =>
+        runObserver(
+          {
+            observer,
+            client: calls,
+            clock,
+            log,
+            onRelist: (relist) => relists.note(relist),
+            onStream: (failed) => metrics.runtimeEventsOpened(failed),
+            onEvent: (happenedAt) => metrics.runtimeEvent(Math.max(0, clock.now() - happenedAt) / 1000),
+          },
+          s,
+        ),
+    },
+    { name: 'memory', run: (s) => runMemoryTrim({ ...base.memory, clock, work: () => callsMade }, s) },
+    { name: 'runtime health', run: (s) => health.run(s) },
+  ]
+  return {
+    calls,
+    version,
+    cgroups,
+    observer,
+    health,
+    relists,
+    /** What it can do, by its newest report. */
+    features: () => toRuntimeFeatures(health.abilities, version),
+    allocations,
+    registry: new PodRegistry({ allocations, observedPods: observer, events: membership.podEvents, clock }),
+    loops,
+  }
+}
+
+/** What pods were granted, as the agent before this one noted it. */
+async function loadAllocations({ settings, rootDirectory, clock, log }: Base): Promise<PodAllocations> {
+  const file = (name: string) => createStateFile(`${rootDirectory}/${name}`, clock)
+  return await PodAllocations.load({
+    files: { allocated: file('allocated_pods_state'), actuated: file('actuated_pods_state') },
+    scope: toResizeScope(settings),
+    log,
+  })
+}

@@ -1,0 +1,93 @@
+import type { Loop } from '../base/async/loop.ts'
+import type { ServingCertificates } from '../node/certificates/open-serving-certificates.ts'
+import type { PluginHandler } from '../node/plugins/plugin-handler.ts'
+import type { PluginRegistrations } from '../node/plugins/plugin-registrations.ts'
+import { readNodeIdentity } from '../system/machine/read-node-identity.ts'
+import type { Base } from './open-base.ts'
+import type { Devices } from './open-devices.ts'
+import type { OpenedNode } from './open-node.ts'
+import type { Pods } from './open-pods.ts'
+import type { Runtime } from './open-runtime.ts'
+import type { Sources } from './open-sources.ts'
+import { runServers } from './run-servers.ts'
+
+interface Stages {
+  readonly base: Base
+  readonly runtime: Runtime
+  readonly devices: Devices
+  readonly node: OpenedNode
+  readonly pods: Pods
+  readonly sources: Sources
+}
+
+export type Serving = ReturnType<typeof openServing>
+
+/** What others ask of the agent: its ports, and the sockets of the node. */
+export function openServing({ base, runtime, devices, node, pods, sources }: Stages) {
+  const { settings, rootDirectory, clock, log, tasks } = base
+  const { registry, relists } = runtime
+  const { plugins, placement, dra } = devices
+  // Both are loaded after the pods, which come first.
+  let certificates: ServingCertificates | undefined
+  let registrations: PluginRegistrations | undefined
+  const createApi = async () => {
+    const { createKubeletApi } = await import('./create-kubelet-api.ts')
+    const created = await createKubeletApi(
+      { ...base, runtime, registry, ownNode: node.own, client: base.cluster?.client },
+      tasks,
+    )
+    certificates = created.certificates
+    return created.api
+  }
+  const statsRoutes = async () => {
+    const [{ createNodeStatsRoutes }, engine] = await Promise.all([
+      import('./create-node-stats-routes.ts'),
+      pods.stats.open(),
+    ])
+    const identity = readNodeIdentity({
+      machineIdFiles: settings.flags.machineIdFile,
+      bootIdFiles: settings.flags.bootIdFile,
+    })
+    return createNodeStatsRoutes({ ...base, identity, engine })
+  }
+  const health = { syncLoop: () => relists.stuck(), devicePlugins: () => plugins.problem() }
+  const loops: readonly Loop[] = [
+    { name: 'servers', run: (s) => runServers({ ...base, ...health, registry, statsRoutes, createApi }, s) },
+  ]
+  const lateLoops: readonly Loop[] = [
+    {
+      name: 'node API',
+      async run(s) {
+        const { runNodeApi } = await import('./run-node-api.ts')
+        const given = { placement, devices: plugins, claims: dra.claims }
+        await runNodeApi({ ...base, ...given, registry, changes: sources.changes }, s)
+      },
+    },
+    {
+      name: 'plugins',
+      async run(s) {
+        const { PluginRegistrations } = await import('../node/plugins/plugin-registrations.ts')
+        registrations = new PluginRegistrations({
+          directory: `${rootDirectory}/plugins_registry`,
+          handlers: new Map<string, PluginHandler>([
+            ['CSIPlugin', node.csi.handler],
+            ['DevicePlugin', plugins.handler],
+            ['DRAPlugin', dra.drivers],
+          ]),
+          clock,
+          log,
+        })
+        await registrations.run(s)
+      },
+    },
+  ]
+  return {
+    isHealthy: () => Object.values(health).every((check) => check() === undefined),
+    /** For how many seconds the certificate of the kubelet's API is valid; undefined before there is one. */
+    certificateSeconds: () => certificates?.ttlSeconds(),
+    registrations: () => registrations?.plugins() ?? [],
+    loops,
+    /** They begin after the agent is ready. */
+    lateLoops,
+  }
+}

@@ -1,0 +1,129 @@
+import type { Loop } from '../base/async/loop.ts'
+import { PodChanges } from '../serving/sockets/pod-changes.ts'
+import type { Node } from '../model/generated/core-v1.ts'
+import type { PodUid } from '../model/pod/pod.ts'
+import { runLeftoverRemoval } from '../pods/leftovers/run-leftover-removal.ts'
+import { PodConfigMux } from '../pods/sources/pod-config-mux.ts'
+import { runSources, sourceNames } from '../pods/sources/run-sources.ts'
+import { waitForFreshNode } from '../pods/sources/wait-for-fresh-node.ts'
+import type { Base } from './open-base.ts'
+import type { Devices } from './open-devices.ts'
+import type { OpenedNode } from './open-node.ts'
+import type { Pods } from './open-pods.ts'
+import type { Runtime } from './open-runtime.ts'
+
+interface Stages {
+  readonly base: Base
+  readonly runtime: Runtime
+  readonly devices: Devices
+  readonly node: OpenedNode
+  readonly pods: Pods
+}
+
+export type Sources = Awaited<ReturnType<typeof openSources>>
+
+/** Where desired pods come from: manifests and the cluster. */
+export async function openSources(stages: Stages) {
+  const { base, node, pods } = stages
+  const { settings, membership, metrics, clock, log } = base
+  const changes = new PodChanges()
+  let rejected = 0
+  const mux = new PodConfigMux({
+    sources: sourceNames(settings),
+    clock,
+    onEvent: ({ pod, ...event }) => membership.podEvents.record(pod, event),
+    deliver: (update) => {
+      if (update.operation === 'ADD') for (const { spec } of update.pods) metrics.podSeen(spec.containers.length)
+      pods.workers.handle(update)
+      for (const { metadata } of update.pods) changes.changed(metadata.uid)
+    },
+  })
+  const clusterPods = await openClusterPods(stages, () => mux.allSeen())
+  const runApi: Parameters<typeof runSources>[0]['runApi'] =
+    clusterPods &&
+    (async (emit, s) => {
+      const refresh = () => node.own.refresh(s)
+      await clusterPods.runSource(waitForFreshNode({ wantsFreshNode: pods.wantsFreshNode, refresh, emit }), s)
+    })
+  const loops: readonly Loop[] = [
+    {
+      name: 'sources',
+      run: (s) =>
+        runSources(
+          {
+            settings,
+            hasObjects: base.objects !== undefined,
+            runApi,
+            mux,
+            clock,
+            log,
+            onAllSeen: () => releaseUnknown(stages),
+            onRefused: () => void (rejected += 1),
+          },
+          s,
+        ),
+    },
+    ...(clusterPods === undefined
+      ? []
+      : [{ name: 'pods of the cluster', run: (s: AbortSignal) => clusterPods.run(s) }]),
+  ]
+  return {
+    mux,
+    /** Undefined on a node without an API. */
+    clusterPods,
+    /** The pods that changed, for those who watch them. */
+    changes,
+    /** How many manifests or answers gave no pods. */
+    rejected: () => rejected,
+    loops,
+  }
+}
+
+/** Loaded only where there is a cluster. */
+async function openClusterPods({ base, runtime, pods }: Stages, allSeen: () => boolean) {
+  const { cluster, settings, membership, metrics } = base
+  if (cluster === undefined) return undefined
+  const { createClusterPods } = await import('./create-cluster-pods.ts')
+  return createClusterPods({
+    ...base,
+    ...cluster,
+    nodeName: settings.nodeName,
+    node: () => toOwner(cluster.node()),
+    registry: runtime.registry,
+    workers: pods.workers,
+    allSeen,
+    events: membership.podEvents,
+    onReported: (seconds) => metrics.podStatusReported(seconds),
+  })
+}
+
+/** Every source has been seen: what no pod has is free, and what is left of pods that no source knows goes. */
+function releaseUnknown({ base, runtime, devices, pods }: Stages): void {
+  const { settings, metrics, tasks, clock, log } = base
+  const { observer, registry } = runtime
+  pods.workers.sourcesReady()
+  devices.placement.sourcesReady()
+  pods.csi.releaseUnused()
+  devices.dra.claims.sourcesReady()
+  devices.plugins.sourcesReady((uid) => registry.isActive(uid) || observer.get(uid) !== undefined)
+  devices.cgroups.wake()
+  const leftovers = {
+    files: pods.files,
+    volumes: pods.volumes,
+    cgroups: devices.cgroups.pods,
+    journal: pods.journal,
+    knows: (uid: PodUid) => registry.knows(uid),
+    isInRuntime: async (uid: PodUid) => (await observer.refresh(uid)) !== undefined,
+    metrics,
+    podLogsDirectory: settings.config.podLogsDir,
+    clock,
+    log,
+  }
+  tasks.run('leftovers', (s) => runLeftoverRemoval(leftovers, s))
+}
+
+/** The owner of mirror pods; undefined while there is no Node object, or while it is deleted. */
+function toOwner(node: Node | undefined): { readonly name: string; readonly uid: string } | undefined {
+  const { name, uid, deletionTimestamp } = node?.metadata ?? {}
+  return name === undefined || uid === undefined || deletionTimestamp !== undefined ? undefined : { name, uid }
+}

@@ -1,0 +1,149 @@
+import type { Clock } from '../../base/async/clock.ts'
+import type { PodEvents } from '../../model/events/pod-events.ts'
+import type { PodStatus } from '../../model/generated/core-v1.ts'
+import { hasRunningParts } from '../../model/pod/observed-pod.ts'
+import type { ObservedPod } from '../../model/pod/observed-pod.ts'
+import { isStaticPod } from '../../model/pod/pod.ts'
+import type { Pod, PodUid } from '../../model/pod/pod.ts'
+import type { PodAllocations } from '../allocations/pod-allocations.ts'
+import { isTerminal } from '../status/compute-phase.ts'
+import type { PodReport } from '../status/pod-report.ts'
+import type { PodExplanation } from './explain/explain-pod.ts'
+import type { PodWorker } from './pod-worker.ts'
+import type { RejectedPod } from './rejected-pods.ts'
+import { evictPod } from './stop/evict-pod.ts'
+import type { Eviction } from './stop/evict-pod.ts'
+
+export interface PodRegistryDeps {
+  readonly allocations: Pick<PodAllocations, 'allocated'>
+  /** What the runtime has of each pod. */
+  readonly observedPods: { get(uid: PodUid): ObservedPod | undefined }
+  readonly events: PodEvents
+  readonly clock: Clock
+}
+
+/** A pod with its status, as readers see it. */
+export interface ReportedPod {
+  readonly pod: Pod
+  readonly status: PodStatus
+}
+
+/**
+ * The pods of this node. It is there from the start, so that every part can ask for them; PodWorkers alone adds and removes. Before there
+ * are workers it knows no pod.
+ */
+export class PodRegistry {
+  readonly #deps: PodRegistryDeps
+  readonly workers = new Map<PodUid, PodWorker>()
+  /** Pods that may not run here: they never get a worker. */
+  readonly rejected = new Map<PodUid, RejectedPod>()
+  /** Pods that came back while their old worker still ends. */
+  readonly returning = new Map<PodUid, Pod>()
+  /** Pods that a source has although they could not be read: what runs of them stays as it is. */
+  unreadable: ReadonlySet<PodUid> = new Set()
+  /** Every source has been seen: a pod that is not here is not desired. */
+  isComplete = false
+
+  constructor(deps: PodRegistryDeps) {
+    this.#deps = deps
+  }
+
+  /** True for a pod that is here, desired or still leaving. */
+  knows(uid: PodUid): boolean {
+    return this.workers.has(uid) || this.rejected.has(uid) || this.unreadable.has(uid)
+  }
+
+  /** Something of the pod runs. */
+  runs(uid: PodUid): boolean {
+    const observed = this.#deps.observedPods.get(uid)
+    return observed !== undefined && hasRunningParts(observed)
+  }
+
+  /** Something of the pod may still run, or start. */
+  mayRun(uid: PodUid): boolean {
+    const state = this.workers.get(uid)?.state.kind ?? 'gone'
+    if (state !== 'terminated' && state !== 'gone') return true
+    return this.runs(uid) || this.returning.has(uid) || this.unreadable.has(uid)
+  }
+
+  /** The newest spec of a pod that is here, also when it is not desired any more. */
+  podOf(uid: PodUid): Pod | undefined {
+    return this.workers.get(uid)?.pod
+  }
+
+  /** What the API may be told of a pod; undefined when it is not desired here any more. */
+  view(uid: PodUid): PodReport | undefined {
+    const rejected = this.rejected.get(uid)
+    if (rejected === undefined) return this.workers.get(uid)?.report()
+    const mayRun = this.runs(uid)
+    return { ...rejected, mayRun, isFinished: !mayRun }
+  }
+
+  /** The pods that are desired here. */
+  views(): ReportedPod[] {
+    const reports = [...this.workers.values()].flatMap((worker) => worker.report() ?? [])
+    return [...reports.map(({ pod, status }) => ({ pod, status })), ...this.rejected.values()]
+  }
+
+  /** The static pods that are here; those that are no longer desired too, until they have ended. */
+  staticPods(): readonly { readonly pod: Pod; readonly wanted: boolean }[] {
+    const working = [...this.workers.values()].flatMap(({ pod, wanted, state }) =>
+      pod !== undefined && (wanted || state.kind === 'terminating') ? [{ pod, wanted }] : [],
+    )
+    const rejected = [...this.rejected.values()].map(({ pod }) => ({ pod, wanted: true }))
+    return [...working, ...rejected].filter(({ pod }) => isStaticPod(pod))
+  }
+
+  /** The pods that were admitted and have not ended, with what they were granted. */
+  activePods(): readonly Pod[] {
+    const { allocations } = this.#deps
+    return [...this.workers.values()].flatMap(({ pod, uid }) =>
+      pod === undefined || !this.isActive(uid) ? [] : [allocations.allocated(pod)],
+    )
+  }
+
+  /** Is this one of them? */
+  isActive(uid: PodUid): boolean {
+    const { pod, state, status } = this.workers.get(uid) ?? {}
+    return pod !== undefined && state?.kind !== 'terminated' && state?.kind !== 'gone' && !isTerminal(status?.phase)
+  }
+
+  /** The newest spec of a pod that lives. */
+  desired(uid: PodUid): Pod | undefined {
+    const worker = this.workers.get(uid)
+    return worker?.wanted === true && worker.state.kind === 'syncing' ? worker.pod : undefined
+  }
+
+  /** What each pod is at, and what was done for it; also of pods that are on their way out. */
+  explain(): PodExplanation[] {
+    const rejected = [...this.rejected.values()].map(({ pod, status }): PodExplanation => {
+      const { namespace, name, uid } = pod.metadata
+      return { namespace, name, uid, state: 'terminated', why: `${status.message} (${status.reason})`, steps: [] }
+    })
+    return [...[...this.workers.values()].map((worker) => worker.explain()), ...rejected]
+  }
+
+  /** Something about this pod changed that its worker has to see. */
+  wake(uid: PodUid): void {
+    this.workers.get(uid)?.wake()
+  }
+
+  /** Something that all pods depend on changed, such as the runtime or its network. */
+  wakeAll(): void {
+    for (const worker of this.workers.values()) worker.wake()
+  }
+
+  /** Ends a pod for the sake of the node, and resolves when nothing of it runs any more. */
+  async evict(uid: PodUid, eviction: Eviction, signal: AbortSignal): Promise<void> {
+    const worker = this.workers.get(uid)
+    if (worker !== undefined) await evictPod(this.#deps, { worker, eviction }, signal)
+  }
+
+  /** Removes what is left of a pod that has ended, or of all that have: the node needs the room. Resolves when it is gone. */
+  async dropRemains(uid: PodUid | undefined, signal: AbortSignal): Promise<void> {
+    const ended = [...this.workers.values()].filter(
+      (worker) => (uid === undefined || worker.uid === uid) && worker.state.kind === 'terminated',
+    )
+    await Promise.all(ended.map((worker) => worker.dropRemains(signal)))
+  }
+}
