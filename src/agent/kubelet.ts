@@ -29,13 +29,13 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   return 0
 }
 
-export type Kubelet = Awaited<ReturnType<typeof composeKubelet>>
+type Kubelet = Awaited<ReturnType<typeof composeKubelet>>
 
 /**
  * Builds the agent, stage by stage: reading this shows how the parts hang together. A stage gets those before it. Hints from an early part
  * to a later one go through the hub; what an early part asks about pods is in the registry, which the workers fill.
  */
-export async function composeKubelet(deps: KubeletDeps, lifetime: Lifetime) {
+async function composeKubelet(deps: KubeletDeps, lifetime: Lifetime) {
   const hub = createHub()
   const statusWakeup = new Wakeup()
   const base = await openBase(deps, lifetime)

@@ -210,6 +210,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const cpus = await (options.createCpus ?? shareCpus)(parts)
   const memory = (await options.createMemory?.(parts)) ?? new UnplacedMemory()
   const dra = await options.createDra?.({ observer, registry, events: recorder, group, clock, log })
+  for (const { name, run } of dra?.loops ?? []) group.run(name, run)
   const nodeEvents: string[] = []
   const devices = await joinDevices(
     {

@@ -23,8 +23,6 @@ export interface PodCgroupsDeps {
   readonly onChange: () => void
 }
 
-export type PodCgroups = ReturnType<typeof createPodCgroups>
-
 /** The cgroups of pods: made before anything of a pod is there, removed when nothing of it is left. Pods come with the resources that they really have. */
 export function createPodCgroups(deps: PodCgroupsDeps, signal: AbortSignal) {
   const { layout, driver } = deps
