@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { openUpgrade } from './open-upgrade.ts'
+import { openUpgrade } from './upgrade/open-upgrade.ts'
 import { SpdyClient } from './spdy/spdy-client.ts'
 
 /** Which streams a command has. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
-import type { UpgradeAnswer } from '../../protocols/streams/answer-upgrade.ts'
+import type { UpgradeAnswer } from '../../protocols/streams/upgrade/answer-upgrade.ts'
 import { HttpError } from './http-error.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
-import { PatientSocket } from '../../protocols/streams/patient-socket.ts'
+import { PatientSocket } from '../../protocols/streams/upgrade/patient-socket.ts'
 
 /** A place from which the runtime streams, as it named it for one use. */
 export interface StreamServer {

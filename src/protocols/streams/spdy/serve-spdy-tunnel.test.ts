@@ -12,7 +12,7 @@ import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { startFakeStreamServer, switchedTo } from '../../../../test/fakes/fake-stream-server.ts'
 import type { FakeCommand } from '../../../../test/fakes/fake-stream-server.ts'
 import { WebSocketClient } from '../../../../test/fakes/websocket-client.ts'
-import { answerUpgrade } from '../answer-upgrade.ts'
+import { answerUpgrade } from '../upgrade/answer-upgrade.ts'
 import { serveSpdyTunnel } from './serve-spdy-tunnel.ts'
 
 const PROTOCOL = 'SPDY/3.1+portforward.k8s.io'

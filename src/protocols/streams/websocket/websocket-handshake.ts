@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { formatHead } from '../answer-upgrade.ts'
+import { formatHead } from '../upgrade/answer-upgrade.ts'
 
 // From RFC 6455.
 const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { AbortScope } from '../../base/async/abort-scope.ts'
-import type { Clock } from '../../base/async/clock.ts'
-import { withDeadline } from '../../base/async/deadline.ts'
+import { AbortScope } from '../../../base/async/abort-scope.ts'
+import type { Clock } from '../../../base/async/clock.ts'
+import { withDeadline } from '../../../base/async/deadline.ts'
 import { formatHead } from './answer-upgrade.ts'
 import { openUpgrade } from './open-upgrade.ts'
 import type { UpgradeReply, UpgradeTarget } from './open-upgrade.ts'
-import { endWriting, writeBytes } from './write-bytes.ts'
-import { errorMessage } from '../../base/telemetry/error-text.ts'
+import { endWriting, writeBytes } from '../write-bytes.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
 
 /** A client that waits for an upgrade, and the server that is asked for it in its name. */
 export interface PassedUpgrade {

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { PatientSocket } from './patient-socket.ts'
-import { readChunks } from './read-chunks.ts'
+import { readChunks } from '../read-chunks.ts'
 
 describe('PatientSocket', () => {
   test('hears what was said by one who then closed over unread bytes', async (t) => {

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { STATUS_CODES } from '../../base/builtin/http.ts'
+import { STATUS_CODES } from '../../../base/builtin/http.ts'
 
 /** An answer in HTTP to a request that asked for another protocol. */
 export interface UpgradeAnswer {

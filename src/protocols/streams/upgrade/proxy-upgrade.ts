@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Clock } from '../../base/async/clock.ts'
+import type { Clock } from '../../../base/async/clock.ts'
 import { formatHead } from './answer-upgrade.ts'
-import type { ExchangeEnd } from './exchange.ts'
+import type { ExchangeEnd } from '../exchange.ts'
 import { passUpgrade } from './pass-upgrade.ts'
-import { relaySpdy } from './spdy/relay-spdy.ts'
-import { relay } from './relay.ts'
+import { relaySpdy } from '../spdy/relay-spdy.ts'
+import { relay } from '../relay.ts'
 import { toForwardedHeaders } from './to-forwarded-headers.ts'
 
 /** A request to switch protocols, as Node's servers hand it over, and the server that is to answer it. */

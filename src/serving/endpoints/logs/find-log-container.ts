@@ -1,6 +1,6 @@
-import type { ContainerStatus } from '../../model/generated/core-v1.ts'
-import { findContainerStatus, toRuntimeId } from './pod-view.ts'
-import type { PodView } from './pod-view.ts'
+import type { ContainerStatus } from '../../../model/generated/core-v1.ts'
+import { findContainerStatus, toRuntimeId } from '../pod-view.ts'
+import type { PodView } from '../pod-view.ts'
 
 /** There is nothing to show yet, or no more. */
 class NoLogError extends Error {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { request as sendRequest } from '../../base/builtin/http.ts'
+import { request as sendRequest } from '../../../base/builtin/http.ts'
 
 /** Where an upgrade request goes and what it says. */
 export interface UpgradeTarget {
