@@ -6,7 +6,7 @@ import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { ShutdownError } from '../../base/async/abort-errors.ts'
 import { CsiAllocatable } from './csi-allocatable.ts'
 import type { DriverInfo } from './csi-node-object.ts'
-import { toDriverTraits } from '../../protocols/csi/to-driver-traits.ts'
+import { toDriverTraits } from '../../protocols/csi/csi-driver-objects.ts'
 
 const never = new AbortController().signal
 

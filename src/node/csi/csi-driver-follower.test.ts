@@ -6,7 +6,7 @@ import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeRequest } from '../../protocols/kube-api/kube-client.ts'
 import { CsiDriverFollower } from './csi-driver-follower.ts'
 import type { CsiDriverFollowerDeps } from './csi-driver-follower.ts'
-import { noCsiDriverObjects } from '../../protocols/csi/no-csi-driver-objects.ts'
+import { noCsiDriverObjects } from '../../protocols/csi/csi-driver-objects.ts'
 
 const never = new AbortController().signal
 const defaults = {

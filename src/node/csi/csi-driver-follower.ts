@@ -3,9 +3,13 @@ import { waitForShared } from '../../base/async/wait-for-shared.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { ObjectCache } from '../../protocols/kube-api/followers/object-cache.ts'
 import { isNotFound } from './csi-node-api.ts'
-import type { CsiAttachment, CsiDriverObjects, CsiDriverTraits } from '../../protocols/csi/csi-driver-objects.ts'
-import { toDriverTraits } from '../../protocols/csi/to-driver-traits.ts'
-import type { CsiDriverObject } from '../../protocols/csi/to-driver-traits.ts'
+import type {
+  CsiAttachment,
+  CsiDriverObject,
+  CsiDriverObjects,
+  CsiDriverTraits,
+} from '../../protocols/csi/csi-driver-objects.ts'
+import { toDriverTraits } from '../../protocols/csi/csi-driver-objects.ts'
 
 export interface CsiDriverFollowerDeps {
   readonly client: Pick<KubeClient, 'send'>

@@ -4,7 +4,6 @@ import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
 import { answerUpgrade } from './upgrade/answer-upgrade.ts'
-import { closeGently } from './close-gently.ts'
 import { CommandCarrier, ERROR_CHANNEL, firstOutput } from './command-carrier.ts'
 import { computeCommandStatus } from './compute-command-status.ts'
 import { runExchange } from './exchange.ts'
@@ -84,4 +83,22 @@ async function open({ server, streams, clock, signal, socket }: RemoteCommand, c
     await closeGently(socket, clock, signal)
     return undefined
   }
+}
+
+const PATIENCE_MS = 10_000
+
+/**
+ * Closes a connection on which all is said, but waits a little for the other side to close first: closing over bytes that nobody has read would
+ * take from it what it has not read yet.
+ */
+async function closeGently(socket: Duplex, clock: Clock, signal: AbortSignal): Promise<void> {
+  using scope = new AbortScope(signal)
+  const closed = new Promise<void>((resolve) => {
+    socket.once('end', resolve)
+    socket.once('close', resolve)
+  })
+  socket.end()
+  socket.resume()
+  await Promise.race([closed, clock.sleep(PATIENCE_MS, scope.signal).catch(() => {})])
+  socket.destroy()
 }

@@ -1,6 +1,8 @@
 import type { X509Certificate } from 'node:crypto'
 import { ABSENT, invalidCredential, validCredential } from './credential-result.ts'
 import type { CredentialResult } from './credential-result.ts'
+import type { IncomingMessage } from 'node:http'
+import { TLSSocket } from 'node:tls'
 
 /** What a client showed in its handshake, which has proved that it has the key. */
 export interface PresentedCertificate {
@@ -68,4 +70,20 @@ function isIssuedBy(certificate: X509Certificate, authority: X509Certificate): b
 /** Node's property of this name has the extended usages; who has none may be used for all. */
 function isForClients({ keyUsage }: X509Certificate): boolean {
   return keyUsage === undefined || keyUsage.includes(CLIENT_AUTH) || keyUsage.includes(ANY_USAGE)
+}
+
+// Longer chains are no chains; one that is signed by itself has no end.
+const MAX_CHAIN = 10
+
+/** What the client of a connection showed in its handshake; nothing on one without encryption. */
+export function readPeerCertificate({ socket }: IncomingMessage): PresentedCertificate {
+  if (!(socket instanceof TLSSocket)) return { chain: [], handshakeFault: undefined }
+  const chain: X509Certificate[] = []
+  let next = socket.getPeerX509Certificate()
+  while (next !== undefined && chain.length < MAX_CHAIN) {
+    chain.push(next)
+    next = next.issuerCertificate
+  }
+  // Typed as an error, but it is the name of OpenSSL's verdict.
+  return { chain, handshakeFault: socket.authorized ? undefined : String(socket.authorizationError) }
 }

@@ -1,9 +1,8 @@
 import type { CriCalls } from '../../protocols/cri/cri-calls.ts'
 import { findRunningContainer, requirePod } from './streams/find-running-container.ts'
-import { HttpError } from '../http/http-error.ts'
+import { HttpError, sendErrorAnswer, toErrorAnswer } from '../http/error-answer.ts'
 import type { PodView } from './pod-view.ts'
 import type { Route } from '../http/route.ts'
-import { sendErrorAnswer, toErrorAnswer } from '../http/error-answer.ts'
 
 export interface RunDeps {
   readonly views: () => readonly PodView[]

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
 import type { UpgradeAnswer } from '../../protocols/streams/upgrade/answer-upgrade.ts'
-import { HttpError } from './http-error.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 const BUSY_SECONDS = '60'
@@ -29,4 +28,15 @@ export function sendErrorAnswer(response: ServerResponse, { status, headers = {}
     'Content-Length': Buffer.byteLength(body),
   })
   response.end(body)
+}
+
+/** An answer that is not the one the client hoped for: its status, and the text that says why. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError'
+  readonly status: number
+
+  constructor(status: number, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.status = status
+  }
 }

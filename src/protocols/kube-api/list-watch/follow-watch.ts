@@ -6,7 +6,6 @@ import { GarbledAnswerError } from '../garbled-answer-error.ts'
 import { KubeApiError } from '../kube-client.ts'
 import type { KubeClient, WatchEvent } from '../kube-client.ts'
 import { statusToError } from '../to-api-error.ts'
-import { isNewerVersion } from './is-newer-version.ts'
 import type { KubeObject, ObjectEvent } from './kube-object.ts'
 
 export interface WatchRun<T> {
@@ -135,4 +134,12 @@ async function settle<T>(work: Promise<T>): Promise<{ readonly value: T } | { re
   } catch (error) {
     return { error }
   }
+}
+
+const NUMBER = /^[1-9]\d*$/
+
+/** Whether a version comes after another one. Those that are no numbers only tell whether they are the same. */
+function isNewerVersion(reported: string, known: string): boolean {
+  if (!NUMBER.test(reported) || !NUMBER.test(known)) return reported !== known
+  return reported.length === known.length ? reported > known : reported.length > known.length
 }

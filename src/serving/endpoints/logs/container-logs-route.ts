@@ -10,13 +10,12 @@ import { allContainers } from '../../../model/pod/pod-containers.ts'
 import { writeBytes } from '../../../protocols/streams/write-bytes.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import { findLogContainer } from './find-log-container.ts'
-import { HttpError } from '../../http/http-error.ts'
+import { HttpError, sendErrorAnswer, toErrorAnswer } from '../../http/error-answer.ts'
 import { parseContainerLogQuery } from './parse-container-log-query.ts'
 import type { ContainerLogQuery } from './parse-container-log-query.ts'
 import { findContainerStatus, findPod, toRuntimeId } from '../pod-view.ts'
 import type { PodView } from '../pod-view.ts'
 import type { Route, RouteRequest } from '../../http/route.ts'
-import { sendErrorAnswer, toErrorAnswer } from '../../http/error-answer.ts'
 
 /** What the route reads from. */
 export interface ContainerLogsDeps {

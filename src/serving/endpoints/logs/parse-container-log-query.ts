@@ -1,7 +1,7 @@
 import type { LogRequest } from '../../../pods/logs/read-log.ts'
 import { parseLogTime, toLogTime } from '../../../pods/logs/log-time.ts'
 import type { LogTime } from '../../../pods/logs/log-time.ts'
-import { HttpError } from '../../http/http-error.ts'
+import { HttpError } from '../../http/error-answer.ts'
 
 /** What the query of a request for a log asks for. */
 export interface ContainerLogQuery extends Omit<LogRequest, 'place'> {

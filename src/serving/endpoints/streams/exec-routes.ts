@@ -5,7 +5,7 @@ import type { CommandStreams } from '../../../protocols/streams/open-remote-comm
 import { REMOTE_COMMAND_PROTOCOL, serveRemoteCommand } from '../../../protocols/streams/serve-remote-command.ts'
 import { listWebSocketProtocols } from '../../../protocols/streams/websocket/websocket-handshake.ts'
 import { findRunningContainer, requirePod } from './find-running-container.ts'
-import { HttpError } from '../../http/http-error.ts'
+import { HttpError } from '../../http/error-answer.ts'
 import type { PodView } from '../pod-view.ts'
 import type { Route, RouteRequest } from '../../http/route.ts'
 import { createStreamRoute, proxyToRuntime } from './stream-route.ts'

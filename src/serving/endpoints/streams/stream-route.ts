@@ -4,10 +4,9 @@ import { answerUpgrade } from '../../../protocols/streams/upgrade/answer-upgrade
 import { proxyUpgrade } from '../../../protocols/streams/upgrade/proxy-upgrade.ts'
 import type { ProxyUpgrade } from '../../../protocols/streams/upgrade/proxy-upgrade.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
-import { HttpError } from '../../http/http-error.ts'
+import { HttpError, sendErrorAnswer, toErrorAnswer } from '../../http/error-answer.ts'
 import type { Route, RouteRequest } from '../../http/route.ts'
 import type { Dial, StreamServer } from '../../http/stream-server.ts'
-import { sendErrorAnswer, toErrorAnswer } from '../../http/error-answer.ts'
 
 /** What every streaming endpoint needs. */
 export interface StreamRouteDeps {
