@@ -11,8 +11,13 @@ const restartsOf = (pod: Pod) => mainOf(pod)?.restartCount ?? 0
 
 describe('a container that ends', { concurrency: true }, () => {
   let node: TestNode
-  before(async () => void (node = await TestNode.start()))
-  after(() => node[Symbol.asyncDispose]())
+  let bounded: TestNode
+  const nodes = new AsyncDisposableStack()
+  before(async () => {
+    node = nodes.use(await TestNode.start())
+    bounded = nodes.use(await TestNode.start({ config: { crashLoopBackOff: { maxContainerRestartPeriod: '2s' } } }))
+  })
+  after(() => nodes.disposeAsync())
 
   test('is restarted at once, then after ten seconds', async () => {
     const script = 'echo started $EPOCHREALTIME; printf "out of cheese" > /dev/termination-log; exit 7'
@@ -79,7 +84,6 @@ describe('a container that ends', { concurrency: true }, () => {
   })
 
   test('maxContainerRestartPeriod bounds the wait between restarts', async () => {
-    await using bounded = await TestNode.start({ config: { crashLoopBackOff: { maxContainerRestartPeriod: '2s' } } })
     await bounded.lab.manifests.write(
       'crash',
       testPod('crash', { containers: [testContainer('main', scripts.exits(5))] }),
