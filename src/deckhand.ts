@@ -42,7 +42,7 @@ process.exitCode = await main()
 async function main(): Promise<ExitCode> {
   const stop = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => leave(stop, name))
-  // Whoever reads us may leave before we are done; that is no reason to leave the node alone.
+  // The reader of our output may leave before we are done; the node goes on without it.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   try {
     return await runCommand(parseArguments(process.argv.slice(2), process.cwd()), stop.signal)

@@ -1,6 +1,6 @@
 import type { Violation } from '../model/schema/validation/problem-list.ts'
 
-/** What one part of a refusal is about. */
+/** What one part of an error is about. */
 export interface StatusCause {
   readonly reason: string
   readonly message: string
@@ -16,7 +16,7 @@ interface StatusDetails {
   readonly retryAfterSeconds?: number
 }
 
-/** A refusal or failure as the API words it. */
+/** An error, or a success, as the API words it. */
 export interface ApiStatus {
   readonly kind: 'Status'
   readonly apiVersion: 'v1'
@@ -28,7 +28,7 @@ export interface ApiStatus {
   readonly code?: number
 }
 
-interface Refusal {
+interface ErrorContent {
   readonly code: number
   readonly reason: string
   readonly message: string
@@ -36,7 +36,7 @@ interface Refusal {
   readonly continueToken?: string
 }
 
-/** Which kind of object a refusal is about. */
+/** Which object an error is about. */
 export interface NamedObject {
   readonly group: string
   /** The plural. */
@@ -49,7 +49,7 @@ export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: ApiStatus & { readonly code: number }
 
-  constructor({ code, reason, message, details, continueToken }: Refusal, options?: ErrorOptions) {
+  constructor({ code, reason, message, details, continueToken }: ErrorContent, options?: ErrorOptions) {
     super(message, options)
     this.status = {
       kind: 'Status',
@@ -160,10 +160,10 @@ const CAUSES: readonly (readonly [begin: string, reason: string])[] = [
   ['Too many', 'FieldValueTooMany'],
 ]
 
-// Who breaks more rules than this learns of the others when these are mended.
+// An object that breaks more rules than this gets the others reported when these are fixed.
 const MAX_CAUSES = 100
 
-/** An object breaks rules; all of them are told. */
+/** An object breaks rules; all of them are reported. */
 export function invalid(
   object: { readonly group: string; readonly kind: string; readonly name: string },
   violations: readonly Violation[],

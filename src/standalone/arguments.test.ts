@@ -64,7 +64,7 @@ describe('parseArguments()', () => {
     ['up --cgroup-root /a/../..', /^Cannot use --cgroup-root/],
     ['up --cgroup-root a', /^Cannot use --cgroup-root/],
   ] as const) {
-    test(`refuses "${line}"`, () => {
+    test(`rejects "${line}"`, () => {
       assert.throws(
         () => parseArguments(line.split(' '), '/home/me'),
         (error: unknown) => {

@@ -22,7 +22,7 @@ export interface DownDeps extends StandaloneDeps {
   openRuntime(endpoint: string): PodStopper & Disposable
 }
 
-// The agent links the logs of running containers here, where log collectors look.
+// The agent links the logs of running containers here, where log collectors find them.
 const CONTAINER_LOG_LINKS = '/var/log/containers'
 const UP_GRACE_MS = 30_000
 const AGENT_GRACE_MS = 15_000
@@ -100,7 +100,7 @@ async function stopAllPods(deps: DownDeps, layout: NodeLayout, record: NodeRecor
   }
 }
 
-/** True when a private containerd was ever started, whatever runtime the last "up" was told to use. */
+/** True when a private containerd was ever started, whatever runtime the last "up" used. */
 async function hasPrivateRuntime(layout: NodeLayout): Promise<boolean> {
   return (await readTextIfPresent(layout.containerd.config)) !== undefined
 }

@@ -32,7 +32,7 @@ Options of up:
   --healthz-port N        its health, on loopback (10248)
 
 Settings of the agent: put KubeletConfiguration files, named *.conf, into <state>/kubelet.conf.d. They
-  are merged in the order of their names when the agent starts; "up" refuses them when they are wrong.
+  are merged in the order of their names when the agent starts; "up" rejects them when they are wrong.
 
 Options of down:
   --purge                 remove the node's folder too: images, logs, manifests, settings, the API's objects

@@ -15,7 +15,7 @@ export interface ShutdownOptions {
   readonly cancel: boolean
 }
 
-// Where a kubelet keeps its things when it is told nothing else.
+// The default root directory of a kubelet.
 const KUBELET_ROOT = '/var/lib/kubelet'
 
 const ENDS: Readonly<Record<string, string>> = {

@@ -27,17 +27,17 @@ export async function runStatus(deps: StandaloneDeps, state: string, signal: Abo
   deps.say(
     isUp
       ? `kubectl    kubectl --kubeconfig ${layout.adminKubeconfig} get pods -A`
-      : 'kubectl    nobody serves the Kubernetes API: "deckhand up" does not run',
+      : 'kubectl    the Kubernetes API is not served: "deckhand up" does not run',
   )
   if (!healthy) return false
   deps.say('')
-  // In this order: a pod that came in between must not look like one that is being ended.
+  // In this order: a pod that came in between must not appear as one that is being ended.
   const explained = await explainPods(record.ports, signal)
   deps.say(formatPods(addExplanations(await listPods(record.ports, signal), explained)))
   return isUp
 }
 
-// A name may have 253 characters, and a table is for looking at.
+// A name may have 253 characters, and a table has to stay readable.
 const LONGEST_NAME = 60
 
 /** Pods as a table. */

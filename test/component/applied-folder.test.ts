@@ -154,7 +154,7 @@ describe('runAppliedFolder()', () => {
     await until(async () => (await node.value('a')) === '1')
   })
 
-  test('makes a pod anew that cannot become what is wanted', async (t) => {
+  test('creates a pod again that cannot become what is wanted', async (t) => {
     const node = await setUp(t)
     node.write('p.yaml', pod('one'))
     const path = '/api/v1/namespaces/default/pods/p'

@@ -31,11 +31,11 @@ const KUBERNETES_DOMAINS = ['kubernetes.io', 'k8s.io']
 /** What a change is judged by. */
 export interface AdmissionView {
   readonly objects: ObjectReader
-  /** Static pods may use objects of the API: whoever writes manifests on the node may see all objects anyway. */
+  /** Static pods may use objects of the API: a user who writes manifests on the node may read all objects anyway. */
   readonly mirrorsMayRefer: boolean
 }
 
-/** Refuses what a node may not write although it may write such objects. Throws an ApiError; others than nodes pass. */
+/** Rejects changes that a node may not make to objects that it may write. Throws an ApiError; users that are no nodes pass. */
 export function admitChange(user: RequestUser, change: Change, view: AdmissionView): void {
   const node = nodeNameOf(user)
   if (node === undefined || user.groups.includes(ADMIN_GROUP)) return

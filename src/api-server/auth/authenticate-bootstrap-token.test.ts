@@ -81,13 +81,13 @@ describe('authenticateBootstrapToken()', () => {
     ],
   ]
   for (const [name, { user, fault }, pattern] of rows) {
-    test(`refuses ${name}`, () => {
+    test(`rejects ${name}`, () => {
       assert.equal(user, undefined)
       assert.match(fault ?? '', pattern)
     })
   }
 
-  test('is told from other tokens by its form', () => {
+  test('is recognized by its form', () => {
     const rows = [TOKEN, 'ABCDEF.0123456789abcdef', `${TOKEN}\n`, 'abcdef.0123456789abcde', 'a.b.c']
     assert.deepEqual(rows.map(isLikelyBootstrapToken), [true, false, false, false, false])
   })

@@ -12,13 +12,13 @@ export function isLikelyBootstrapToken(token: string): boolean {
   return TOKEN.test(token)
 }
 
-/** Who a bootstrap token stands for: a node to be, which may ask for its certificate. */
+/** The user of a bootstrap token: a future node, which may ask for its certificate. */
 export function authenticateBootstrapToken(token: string, objects: ObjectReader, now: number): AuthenticationResult {
   const [, id = '', sent = ''] = TOKEN.exec(token) ?? []
   const name = `bootstrap-token-${id}`
   const secret = objects.get({ resource: 'secrets', namespace: 'kube-system', name })
   const value = (key: string) => Buffer.from(secret?.data?.[key] ?? '', 'base64').toString('utf8')
-  // Compared in any case, so that the time it takes tells nothing of which tokens there are.
+  // Compared in any case, so that the time it takes does not reveal which tokens exist.
   const isRight = isEqual(value('token-secret'), sent)
   if (id === '' || secret === undefined || !isRight) return { fault: 'there is no such bootstrap token' }
   if (secret.type !== SECRET_TYPE)

@@ -17,7 +17,7 @@ async function createAuthority(commonName: string): Promise<Authority> {
 }
 
 const authority = await createAuthority('one')
-// Of the same name, as somebody would call it who wants to be taken for it.
+// Of the same name, as an impostor would call it.
 const impostor = await createAuthority('one')
 
 async function issue(by: Authority, change: Partial<CertificateContent> = {}): Promise<X509Certificate> {
@@ -72,7 +72,7 @@ describe('authenticateClientCertificate()', () => {
     ],
   ]
   for (const [name, make, at, fault] of rows) {
-    test(`refuses one ${name}`, async () => {
+    test(`rejects one ${name}`, async () => {
       assert.deepEqual(authenticateClientCertificate(await make(), authority.certificate, at), { fault })
     })
   }

@@ -12,7 +12,7 @@ const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
 const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
 
 /**
- * Who a client certificate stands for: its common name is the user, its organizations are the groups. That the client has its key
+ * The user of a client certificate: its common name is the user, its organizations are the groups. That the client has its key
  * is what the TLS handshake has proved.
  */
 export function authenticateClientCertificate(

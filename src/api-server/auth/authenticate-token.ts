@@ -4,7 +4,7 @@ import type { ClaimedObject, KubernetesClaims, TokenClaims, TokenSigner } from '
 import type { ObjectReader } from '../kinds/object-reader.ts'
 import { authenticated, SERVICE_ACCOUNT_PREFIX, serviceAccountGroups } from './user-names.ts'
 
-/** Who issues tokens, and the audience that the API itself is. */
+/** The issuer of tokens, and the audience of tokens for the API itself. */
 export const TOKEN_ISSUER = 'https://kubernetes.default.svc.cluster.local'
 
 // The clock may have been set back a little since a token was issued.
@@ -52,7 +52,7 @@ function findObjectFault(claims: KubernetesClaims, deps: TokenAuthentication): s
     check('serviceaccounts', namespace, serviceaccount) ??
     check('pods', namespace, pod) ??
     check('secrets', namespace, secret) ??
-    // A pod's token only tells its node; one that is bound to the node alone ends with it.
+    // A pod's token only names its node; one that is bound to the node alone ends with it.
     (pod === undefined ? check('nodes', '', node) : undefined)
   )
 }

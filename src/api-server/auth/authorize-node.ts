@@ -34,7 +34,7 @@ export const NODES_RULES: readonly ResourceRule[] = [
   },
 ]
 
-/** What a node may do to an object, and whether that is its own or needed by a pod that is bound to it; if not, what is refused. */
+/** What a node may do to an object, whether that is its own or needed by a pod that is bound to it, and the reason for a rejection. */
 type OwnRule = readonly [
   verbs: readonly string[],
   group: string,

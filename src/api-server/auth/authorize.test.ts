@@ -41,7 +41,7 @@ const objects = createFakeObjects({
         resourceClaims: [{ name: 'a', resourceClaimName: 'foreign' }],
       },
     },
-    // Not bound yet: nobody's.
+    // Not bound yet: of no node.
     {
       metadata: { name: 'new', namespace: 'shop' },
       spec: { containers: [], volumes: [{ name: 'a', secret: { secretName: 'new' } }] },
@@ -85,7 +85,7 @@ const objects = createFakeObjects({
 })
 
 const callers = {
-  nobody: { name: 'system:anonymous', groups: ['system:unauthenticated'] },
+  anonymous: { name: 'system:anonymous', groups: ['system:unauthenticated'] },
   admin: { name: 'admin', groups: ['system:masters', 'system:authenticated'] },
   user: { name: 'jane', groups: ['dev', 'system:authenticated'] },
   account: {
@@ -231,7 +231,7 @@ function join(...lists: readonly (readonly string[])[]): readonly string[] {
 type Caller = keyof typeof callers
 // Who, in which namespace, with which name: all that is allowed, and nothing else is.
 const rows: readonly (readonly [caller: Caller, namespace: string, name: string, allowed: readonly string[]])[] = [
-  ['nobody', 'shop', 'own', []],
+  ['anonymous', 'shop', 'own', []],
   ['user', 'shop', 'own', SELF],
   ['user', '', '', SELF],
   ['account', 'shop', 'own', SELF],
@@ -366,7 +366,7 @@ describe('authorize()', () => {
     ['reader', 'get', '/metrics', true],
     ['reader', 'post', '/metrics', false],
     ['user', 'get', '/debug/pprof', false],
-    ['nobody', 'get', '/version', false],
+    ['anonymous', 'get', '/version', false],
     ['admin', 'get', '/metrics', true],
     ['node', 'get', '/logs', false],
   ]
@@ -376,7 +376,7 @@ describe('authorize()', () => {
     })
   }
 
-  test('whatever is asked: nobody but an administrator may write what decides about others', () => {
+  test('whatever is asked: only an administrator may write what decides about others', () => {
     const text = fc.oneof(fc.constantFrom('', 'own', 'node-1', 'system:nodes', '*'), fc.string())
     const users = fc.oneof(
       fc.constantFrom(...Object.values(callers).filter(({ name }) => name !== 'admin')),

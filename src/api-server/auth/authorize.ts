@@ -7,7 +7,7 @@ import { ADMIN_GROUP, AUTHENTICATED_GROUP, BOOTSTRAP_GROUP, nodeNameOf, READER_G
 
 const READ = ['get', 'list', 'watch']
 
-/** Paths that tell what there is and whether it works. A star stands for the rest. */
+/** Paths of discovery and health. A star stands for the rest. */
 export const DISCOVERY_PATHS = [
   '/api',
   '/api/*',
@@ -80,7 +80,7 @@ export function authorize(attributes: RequestAttributes, objects: ObjectReader):
   if (groups.includes(ADMIN_GROUP)) return allow('administrators may do everything')
   if (!groups.includes(AUTHENTICATED_GROUP)) return deny('the user is not known')
   if (!attributes.isResource) return authorizePath(attributes)
-  if (isIn(EVERYBODYS_RULES, attributes)) return allow('everybody may ask about themselves')
+  if (isIn(EVERYBODYS_RULES, attributes)) return allow('every user may ask about itself')
   const node = nodeNameOf(attributes.user)
   const decisions = [
     ...(groups.includes(READER_GROUP) ? [authorizeReader(attributes)] : []),
@@ -96,7 +96,7 @@ function authorizePath({ user, verb, path }: RequestAttributes): Decision {
   )
   if (path === '/metrics' && verb === 'get' && user.groups.includes(READER_GROUP)) return allow('readers may read it')
   return isPublic && (verb === 'get' || verb === 'head')
-    ? allow('everybody may look around')
+    ? allow('every user may read discovery and health')
     : deny('only administrators may use this path')
 }
 

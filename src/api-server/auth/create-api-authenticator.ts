@@ -23,7 +23,7 @@ export interface ClientCredentials {
 }
 
 export interface Authenticator {
-  /** Who it is; ANONYMOUS_USER without good credentials. */
+  /** The user; ANONYMOUS_USER without good credentials. */
   authenticate(credentials: ClientCredentials): RequestUser
   reviewToken(token: string, audiences: readonly string[]): Promise<TokenAnswer>
 }
@@ -67,7 +67,7 @@ export function createApiAuthenticator(deps: ApiAuthenticatorDeps): Authenticato
       const audiences = asked.length === 0 ? [TOKEN_ISSUER] : asked
       const { user, fault } = byToken(token, audiences)
       if (user === undefined) return Promise.resolve({ authenticated: false, error: fault })
-      // Only tokens of service accounts say whom they are meant for; the others are for the API alone.
+      // Only tokens of service accounts have audiences; the others are for the API alone.
       const meant = isLikelyBootstrapToken(token) ? [TOKEN_ISSUER] : (deps.signer.read(token)?.aud ?? [])
       const common = audiences.filter((each) => meant.includes(each))
       if (common.length === 0)

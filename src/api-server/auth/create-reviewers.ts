@@ -8,7 +8,7 @@ import { toAskedAttributes } from './request-attributes.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import { ADMIN_GROUP, BOOTSTRAP_GROUP, nodeNameOf, READER_GROUP } from './user-names.ts'
 
-/** Answers reviews: of tokens, and of what somebody may do. */
+/** Answers reviews: of tokens, and of what a user may do. */
 export function createReviewers(authenticator: Authenticator, objects: ObjectReader): Reviewers {
   return {
     reviewAccess: (question) => Promise.resolve(authorize(toAskedAttributes(question), objects)),

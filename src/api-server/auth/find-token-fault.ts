@@ -30,7 +30,7 @@ function audiencesOf(pod: Pod): readonly string[] {
   )
 }
 
-/** What the drivers of its volumes want tokens for; which driver a claim is for is not looked up, any may be. */
+/** What the drivers of its volumes want tokens for; any driver may be behind a claim, so which one it is does not matter. */
 function driverAudiences(objects: ObjectReader, pod: Pod): readonly string[] {
   const hasClaims = (pod.spec?.volumes ?? []).some((each) => each.persistentVolumeClaim ?? each.ephemeral)
   const names = new Set((pod.spec?.volumes ?? []).flatMap(({ csi }) => (csi ? [csi.driver] : [])))

@@ -12,7 +12,7 @@ describe('impersonate()', () => {
   })
 
   for (const header of ['impersonate-user', 'impersonate-group', 'impersonate-uid', 'impersonate-extra-a']) {
-    test(`nobody but an administrator may send ${header}`, () => {
+    test(`only an administrator may send ${header}`, () => {
       assert.throws(
         () => impersonate(jane, { [header]: 'system:masters' }),
         (error) =>
@@ -44,7 +44,7 @@ describe('impersonate()', () => {
     ])
   })
 
-  test('groups without a user are refused', () => {
+  test('groups without a user are rejected', () => {
     assert.throws(() => impersonate(admin, { 'impersonate-group': 'a' }), /must name a user/)
   })
 })

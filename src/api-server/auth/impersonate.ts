@@ -6,7 +6,7 @@ type Headers = Readonly<Record<string, string | undefined>>
 
 const EXTRA = 'impersonate-extra-'
 
-/** The user that a request is to count as: the sender, or whom an administrator names. Throws an ApiError for others who try. */
+/** The user that a request counts as: the sender, or the one that an administrator names. Throws an ApiError for other impersonators. */
 export function impersonate(user: RequestUser, headers: Headers): RequestUser {
   const names = Object.keys(headers).filter((name) => name.startsWith('impersonate-'))
   if (names.length === 0) return user

@@ -102,7 +102,7 @@ describe('issueToken()', () => {
     assert.deepEqual(signer.read(status.token)?.aud, ['vault'])
   })
 
-  const refused: readonly (readonly [name: string, run: () => unknown, code: number, message: RegExp])[] = [
+  const rejected: readonly (readonly [name: string, run: () => unknown, code: number, message: RegExp])[] = [
     ['an account that is not there', () => issue({}, admin, 'other'), 404, /serviceaccounts "other" not found/],
     ['less than ten minutes', () => issue({ expirationSeconds: 599 }), 422, /less than 10 minutes/],
     ['more than 2^32 seconds', () => issue({ expirationSeconds: 2 ** 32 + 1 }), 422, /larger than/],
@@ -140,8 +140,8 @@ describe('issueToken()', () => {
       /one audience at most/,
     ],
   ]
-  for (const [name, run, code, message] of refused) {
-    test(`refuses ${name}`, () => {
+  for (const [name, run, code, message] of rejected) {
+    test(`rejects ${name}`, () => {
       assert.throws(
         run,
         (error) => error instanceof ApiError && error.status.code === code && message.test(error.message),
@@ -174,14 +174,14 @@ describe('authenticateToken()', () => {
       'the serviceaccount of the token is gone',
     ],
     [
-      'not when its account was made anew',
+      'not when its account was created again',
       bound,
       { objects: { serviceaccounts: [{ metadata: { ...account, uid: 'new' } }] } },
       'the serviceaccount of the token is gone',
     ],
     ['not when its pod is gone', bound, { objects: { pods: [] } }, 'the pod of the token is gone'],
     [
-      'not when its pod was made anew',
+      'not when its pod was created again',
       bound,
       { objects: { pods: [{ ...pod, metadata: { ...pod.metadata, uid: 'new' } }] } },
       'the pod of the token is gone',

@@ -19,7 +19,7 @@ export interface TokenIssuer {
   readonly newUid: () => string
 }
 
-/** A token is asked for: by whom, for which account, and how. */
+/** A request for a token: its user, the service account, and what it asks for. */
 export interface TokenQuestion {
   readonly user: RequestUser
   readonly namespace: string
@@ -88,7 +88,7 @@ function toClaims(issuer: TokenIssuer, { namespace, name, spec }: TokenQuestion,
     case 'v1/Pod': {
       const pod = find(issuer, 'pods', namespace, reference)
       if ((pod.spec?.serviceAccountName || 'default') !== name) {
-        throw refuseReference(name, `pod "${pod.metadata.name}" has another service account`)
+        throw rejectReference(name, `pod "${pod.metadata.name}" has another service account`)
       }
       const node = pod.spec?.nodeName ? nodeClaim(issuer, pod.spec.nodeName) : {}
       return { ...claims, pod: namedOf(pod), ...node }
@@ -98,7 +98,7 @@ function toClaims(issuer: TokenIssuer, { namespace, name, spec }: TokenQuestion,
     case 'v1/Node':
       return { ...claims, node: namedOf(find(issuer, 'nodes', '', reference)) }
     default:
-      throw refuseReference(
+      throw rejectReference(
         name,
         `cannot bind a token to an object of kind "${reference.kind ?? ''}": expected Pod, Secret or Node`,
       )
@@ -133,7 +133,7 @@ function namedOf({ metadata: { name = '', uid = '' } }: ApiObject) {
   return { name, uid }
 }
 
-function refuseReference(name: string, why: string) {
+function rejectReference(name: string, why: string) {
   const problems = new ProblemList()
   problems.forbidden(SPEC.child('boundObjectRef'), why)
   return invalid({ group: 'authentication.k8s.io', kind: 'TokenRequest', name }, problems.violations)

@@ -12,7 +12,7 @@ export const AUTHENTICATED_GROUP = 'system:authenticated'
 const SERVICE_ACCOUNT_GROUP = 'system:serviceaccounts'
 export const SERVICE_ACCOUNT_PREFIX = 'system:serviceaccount:'
 
-/** Who sends no credentials, or none that are good. */
+/** A client without credentials, or without good ones. */
 export const ANONYMOUS_USER: RequestUser = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
 
 /** The name of the node that a user is; undefined for all who are not nodes. */

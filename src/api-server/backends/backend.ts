@@ -12,7 +12,7 @@ export interface Backend {
 
 /** How a kubelet proves itself to the API. */
 export interface KubeletTrust {
-  /** Who signed its certificate, or the certificate itself, in PEM form; the API's own authority when absent. */
+  /** The authority of its certificate, or the certificate itself, in PEM form; the API's own authority when absent. */
   readonly ca?: string
   /** The name that the certificate must have; the address that is called when absent. */
   readonly servername?: string

@@ -14,7 +14,7 @@ export interface BackendDeps {
   readonly objects: ObjectReader
   readonly clock: Clock
   readonly kubeletTls: () => KubeletTls
-  /** Where kubelets listen; at the address that their Node tells when absent. */
+  /** Where kubelets listen; at the address that their Node reports when absent. */
   readonly kubeletAddress?: string | undefined
 }
 
@@ -57,7 +57,7 @@ export function createBackends(deps: BackendDeps): Backends {
       }
       const path = streamPath(info, pod)
       if (node === '') throw badRequest(`pod ${info.name} does not have a host assigned`)
-      refuseUnknownProtocols(deps.objects, node, headers)
+      rejectUnknownProtocols(deps.objects, node, headers)
       return kubelet(node, path)
     },
   }
@@ -101,8 +101,8 @@ function at(path: string, query: URLSearchParams): string {
   return query.size === 0 ? `/${path}` : `/${path}?${query.toString()}`
 }
 
-/** Clients that hear no to the newest protocols take the old ones, which every kubelet speaks. */
-function refuseUnknownProtocols(objects: ObjectReader, node: string, headers: RequestHeaders): void {
+/** Clients whose newest protocols are rejected use the old ones, which every kubelet speaks. */
+function rejectUnknownProtocols(objects: ObjectReader, node: string, headers: RequestHeaders): void {
   const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((each) => each.trim())
   const wanted = NEW_PROTOCOLS.find((protocol) => offered.includes(protocol))
   if (wanted === undefined || findKubeletEndpoint(objects, node).speaksWebSocket) return
@@ -124,7 +124,7 @@ function direct(
   { address, port, isTls }: { readonly address: string; readonly port: number; readonly isTls: boolean },
   path: string,
 ): Backend {
-  // Parity: nobody knows who signs for what runs in pods.
+  // Parity: there is no known authority for what runs in pods.
   const tls = isTls ? { tls: { rejectUnauthorized: false } } : {}
   const host = formatHost(address, port)
   return { host, path, connect: (signal) => dialBackend(clock, { address, port, ...tls }, signal) }

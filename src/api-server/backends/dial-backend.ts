@@ -16,7 +16,7 @@ export interface DialTarget {
   readonly tls?: ConnectionOptions
 }
 
-/** Opens a connection. Throws an ApiError that names the address when there is nobody, or somebody else. */
+/** Opens a connection. Throws an ApiError that names the address when nothing answers there, or not the expected server. */
 export async function dialBackend(clock: Clock, target: DialTarget, signal: AbortSignal): Promise<Socket> {
   const host = formatHost(target.address, target.port)
   try {

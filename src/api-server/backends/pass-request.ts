@@ -14,7 +14,7 @@ export interface PassedRequest {
   readonly body?: AsyncIterable<Uint8Array> | undefined
 }
 
-/** What concerns the connection to us, or proves to us who asks, and nobody behind us. */
+/** Headers that concern only the connection to us, or authenticate the client to us. */
 const OWN_HEADERS = [
   'authorization',
   'connection',

@@ -280,7 +280,7 @@ const reviews: readonly Resource[] = [
   define('subjectaccessreviews.authorization.k8s.io', { kind: 'SubjectAccessReview', verbs: ['create'] }),
 ]
 
-/** Kinds that are measured when somebody asks, never stored. */
+/** Kinds that are measured when a client asks, never stored. */
 const metrics: readonly Resource[] = [
   define('nodes.metrics.k8s.io', { kind: 'NodeMetrics', ...metricsDefinition }),
   define('pods.metrics.k8s.io', { kind: 'PodMetrics', isNamespaced: true, ...metricsDefinition }),

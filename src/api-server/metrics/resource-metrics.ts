@@ -20,13 +20,13 @@ interface Reader {
 
 const PATH = '/metrics/resource'
 const MAX_BYTES = 16 * 1024 * 1024
-// Who asks again within this gets the same answer.
+// A second request within this time gets the same answer.
 const FRESH_MS = 1000
-// A first usage needs two readings, and the kubelet has to look anew for the second.
+// A first usage needs two readings, and the kubelet has to measure again for the second.
 const SECOND_READING_MS = 1000
 const CHECK_AGAIN = { 'cache-control': 'max-age=0' }
 
-/** Reads what pods and nodes use from their kubelets, when someone asks. */
+/** Reads what pods and nodes use from their kubelets, when a client asks. */
 export class ResourceMetrics {
   readonly #deps: ResourceMetricsDeps
   readonly #readers = new Map<string, Reader>()
@@ -35,7 +35,7 @@ export class ResourceMetrics {
     this.#deps = deps
   }
 
-  /** The usage on a node as of now. Throws ServiceUnavailable when its kubelet does not tell. */
+  /** The usage on a node as of now. Throws ServiceUnavailable when its kubelet does not report it. */
   async measure(node: string, signal: AbortSignal): Promise<UsageMeter> {
     const reader = this.#readers.getOrInsertComputed(node, () => ({
       meter: new UsageMeter(),
@@ -75,7 +75,7 @@ export class ResourceMetrics {
       reader.meter.add(parseSamples(text), clock.now())
       reader.readAt = clock.monotonic()
     } catch (error) {
-      const message = `the kubelet of node "${node}" does not tell what is used: ${errorMessage(error)}`
+      const message = `the kubelet of node "${node}" does not report usage: ${errorMessage(error)}`
       throw new ApiError({ code: 503, reason: 'ServiceUnavailable', message }, { cause: error })
     }
   }

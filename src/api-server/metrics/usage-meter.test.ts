@@ -53,7 +53,7 @@ describe('UsageMeter', () => {
     ['the last reading was long ago', 2, 1_000_000],
   ]
   for (const [what, seconds, time] of forgotten) {
-    test(`begins anew when ${what}`, () => {
+    test(`starts again when ${what}`, () => {
       const meter = new UsageMeter()
       meter.add(parseSamples(reading(1, 1000)), 0)
       meter.add(parseSamples(reading(seconds, time)), 0)

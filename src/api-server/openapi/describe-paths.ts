@@ -15,7 +15,7 @@ export interface Operation {
 const OF_ONE = { get: 'get', put: 'update', patch: 'patch', delete: 'delete' }
 const WRITING = ['dryRun', 'fieldManager', 'fieldValidation']
 
-/** The operations that tell clients which verbs and parameters a resource has. */
+/** The operations that show clients which verbs and parameters a resource has. */
 export function listOperations(resource: Resource): readonly Operation[] {
   const { group, isNamespaced, plural, verbs } = resource
   const root = `${group === '' ? '/api' : '/apis'}/${apiVersionOf(resource)}${isNamespaced ? '/namespaces/{namespace}' : ''}/${plural}`

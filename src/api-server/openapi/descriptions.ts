@@ -28,7 +28,7 @@ export const descriptions: Readonly<Record<string, Readonly<Record<string, strin
     '': 'What a pod consists of and how it is to be run.',
     containers: 'What runs in the pod; at least one.',
     initContainers: 'What runs before the containers, one after the other.',
-    ephemeralContainers: 'Containers added to a running pod to look into it.',
+    ephemeralContainers: 'Containers added to a running pod to debug it.',
     volumes: 'Directories and files that containers can mount.',
     restartPolicy: 'When containers are started again: Always, OnFailure or Never.',
     nodeName: 'The node that the pod runs on.',
@@ -92,7 +92,7 @@ export const descriptions: Readonly<Record<string, Readonly<Record<string, strin
     immutable: 'Whether the content is fixed for ever.',
   },
   Secret: {
-    '': 'Settings for pods that not everybody may read; kept encrypted.',
+    '': 'Settings for pods that only some users may read; kept encrypted.',
     data: 'Bytes by name, in base64.',
     stringData: 'Texts by name, for writing; they become part of data.',
     type: 'What the secret is for.',

@@ -56,7 +56,7 @@ describe('ensureKubeconfig()', () => {
     ['an end that is near', [{}], 300],
   ]
   for (const [name, change, days] of stale) {
-    test(`writes it anew for ${name}, without a copy of what was its own`, async (t) => {
+    test(`writes it again for ${name}, without a copy of what was its own`, async (t) => {
       const { ensure, folder, clock } = await place(t)
       const before = await ensure()
       await clock.advance(days * DAY_MS)

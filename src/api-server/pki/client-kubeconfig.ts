@@ -11,7 +11,7 @@ import { issueCertificate } from '../../protocols/x509/issue-certificate.ts'
 import { isIssuedBy } from './is-issued-by.ts'
 import type { Pki } from './open-pki.ts'
 
-/** Who a kubeconfig file is for, and where it lies. */
+/** The user of a kubeconfig file, and its path. */
 export interface ClientIdentity {
   readonly path: string
   readonly user: string

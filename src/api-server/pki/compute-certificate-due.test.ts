@@ -5,7 +5,7 @@ import type { OwnCertificateInfo } from './compute-certificate-due.ts'
 
 const good: OwnCertificateInfo = { notBefore: 0, notAfter: 900, isOfAuthority: true, names: ['a', '::1'] }
 
-// What is special about the certificate, the time, and why it has to be made anew.
+// What is special about the certificate, the time, and why it has to be replaced.
 const rows: readonly (readonly [
   name: string,
   info: Partial<OwnCertificateInfo>,

@@ -9,7 +9,7 @@ export interface OwnCertificateInfo {
 // A client that is off for four months of the year still has a good certificate.
 const LEFT_SHARE = 1 / 3
 
-/** Why a certificate has to be made anew; undefined while it is good. */
+/** Why a certificate has to be replaced; undefined while it is good. */
 export function computeCertificateDue(
   info: OwnCertificateInfo,
   wantedNames: readonly string[],

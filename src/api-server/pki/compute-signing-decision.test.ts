@@ -48,7 +48,7 @@ const decisions: readonly (readonly [name: string, question: SigningQuestion, re
   ['a node gets a serving certificate for its addresses', serving, /^approve Approved: .*serving certificate/],
   ['a node to be gets no serving certificate', { ...serving, ...bootstrap }, /^deny .*not good for serving/],
   ['a serving certificate waits until there is the node', { ...serving, nodeAddresses: undefined }, /^wait/],
-  ['likewise until it has told its addresses', { ...serving, nodeAddresses: [] }, /^wait/],
+  ['likewise until it has reported its addresses', { ...serving, nodeAddresses: [] }, /^wait/],
   [
     'an address of others is denied',
     { ...serving, nodeAddresses: ['node-1'] },
@@ -93,7 +93,7 @@ const faults: readonly (readonly [name: string, question: SigningQuestion, fault
     /organization/,
   ],
   ['no common name, or several', { ...client, requested: { ...requested, commonName: undefined } }, /common name/],
-  ['the name of someone else', { ...client, requested: { ...requested, commonName: 'admin' } }, /common name/],
+  ['the name of another user', { ...client, requested: { ...requested, commonName: 'admin' } }, /common name/],
   ['no name of a node', { ...client, requested: { ...requested, commonName: 'system:node:' } }, /common name/],
   [
     'a name that no node can have',

@@ -1,7 +1,7 @@
 export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client-kubelet'
 export const SERVING_SIGNER = 'kubernetes.io/kubelet-serving'
 
-/** What a certificate request says, as far as the kubelet's signers look at it. */
+/** What a certificate request says, as far as the kubelet's signers read it. */
 export interface RequestedCertificate {
   /** Undefined unless there is exactly one. */
   readonly commonName: string | undefined
@@ -29,7 +29,7 @@ export interface SigningQuestion {
 /** What to do with a request. */
 export type SigningDecision =
   | { readonly kind: 'approve' | 'deny'; readonly reason: string; readonly message: string }
-  /** For somebody, or something, else to come. */
+  /** An administrator decides, or what is missing may still come. */
   | { readonly kind: 'wait' }
 
 const NODE_PREFIX = 'system:node:'
@@ -62,13 +62,13 @@ function computeServingDecision({ requested, userName, nodeAddresses }: SigningQ
   if (nodeAddresses === undefined) return { kind: 'wait' }
   const own = [userName.slice(NODE_PREFIX.length), ...nodeAddresses]
   const foreign = [...requested.dnsNames, ...requested.addresses].find((name) => !own.includes(name))
-  // A node that has not told its addresses yet may still tell this one.
+  // A node that has not reported its addresses yet may still report this one.
   if (foreign !== undefined && nodeAddresses.length === 0) return { kind: 'wait' }
   if (foreign !== undefined) return deny(`"${foreign}" is not an address of the node`)
   return approve('the request is for the serving certificate of the node, with addresses that are its own')
 }
 
-/** Why a request is none that its signer could sign, whoever approved it; undefined when it is. */
+/** Why the signer cannot sign a request, even an approved one; undefined when it can. */
 export function computeRequestFault({
   signerName,
   usages,

@@ -68,7 +68,7 @@ describe('openPki()', () => {
     )
   })
 
-  test('tells of an authority that is damaged, and leaves it as it is', async (t) => {
+  test('reports an authority that is damaged, and leaves it as it is', async (t) => {
     const { folder, ...deps } = place(t)
     await openPki(folder, deps)
     const path = join(folder, 'ca.pem')
@@ -81,7 +81,7 @@ describe('openPki()', () => {
     assert.equal(readFileSync(path, 'utf8'), damaged)
   })
 
-  test('tells of a key that belongs to another certificate', async (t) => {
+  test('reports a key that belongs to another certificate', async (t) => {
     const { folder, ...deps } = place(t)
     const other = place(t)
     await openPki(folder, deps)
@@ -92,7 +92,7 @@ describe('openPki()', () => {
     await assert.rejects(openPki(folder, deps), /its key belongs to another certificate/)
   })
 
-  test('tells of an authority that has expired', async (t) => {
+  test('reports an authority that has expired', async (t) => {
     const { folder, ...deps } = place(t)
     await openPki(folder, deps)
     await deps.clock.advance(10 * YEAR_MS)
@@ -102,7 +102,7 @@ describe('openPki()', () => {
     )
   })
 
-  test('tells of a damaged key for tokens, and what its removal means', async (t) => {
+  test('reports a damaged key for tokens, and what its removal means', async (t) => {
     const { folder, ...deps } = place(t)
     await openPki(folder, deps)
     writeFileSync(join(folder, 'service-account.key'), 'nothing')

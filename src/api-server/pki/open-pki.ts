@@ -20,14 +20,14 @@ export interface Pki {
   readonly tokenKey: KeyObject
 }
 
-/** A file that the API cannot do without, and that it cannot make anew without locking others out. */
+/** A file that the API needs, and cannot replace without locking its clients out. */
 export class PkiError extends Error {
   override readonly name = 'PkiError'
 }
 
 /** Certificate and key in one file, so that there never is one without the other. */
 const AUTHORITY_FILE = 'ca.pem'
-/** The certificate alone, for whoever has to know it. */
+/** The certificate alone, for clients. */
 const CERTIFICATE_FILE = 'ca.crt'
 const TOKEN_KEY_FILE = 'service-account.key'
 
@@ -77,7 +77,7 @@ async function createAuthority(
   files: RecordFolder,
   { clock, log }: { clock: Clock; log: Logger },
 ): Promise<Authority> {
-  // It is written first, so its copy is only there without it when someone took it away.
+  // It is written first, so its copy exists without it only when it was removed.
   if ((await files.read(CERTIFICATE_FILE)) !== undefined) {
     throw new PkiError(
       `Cannot make an authority in "${folder}": "${AUTHORITY_FILE}" is missing although "${CERTIFICATE_FILE}" is there; ${adviceFor(folder)}`,
@@ -114,5 +114,5 @@ async function openTokenKey(folder: string, files: RecordFolder, log: Logger): P
 }
 
 function adviceFor(folder: string): string {
-  return `put the file back from a copy, or remove the folder "${folder}" to begin anew: certificates and kubeconfig files made so far stop working then`
+  return `put the file back from a copy, or remove the folder "${folder}" to start over: certificates and kubeconfig files made so far stop working then`
 }

@@ -28,7 +28,7 @@ describe('parseSigningRequest()', () => {
     assert.equal((await parseSigningRequest(pem)).commonName, undefined)
   })
 
-  test('refuses a request that is not signed with its own key', async () => {
+  test('rejects a request that is not signed with its own key', async () => {
     const { pem } = await createSigningRequest({})
     const lines = pem.split('\n')
     const body = Buffer.from(lines.slice(1, -1).join(''), 'base64')
@@ -39,12 +39,12 @@ describe('parseSigningRequest()', () => {
   })
 
   for (const text of ['', 'nothing', '-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----']) {
-    test(`refuses ${JSON.stringify(text.slice(0, 20))}`, async () => {
+    test(`rejects ${JSON.stringify(text.slice(0, 20))}`, async () => {
       await assert.rejects(parseSigningRequest(text))
     })
   }
 
-  test('refuses several requests in one', async () => {
+  test('rejects several requests in one', async () => {
     const { pem } = await createSigningRequest({})
     await assert.rejects(parseSigningRequest(`${pem}\n${pem}`), /not one certificate request/)
   })

@@ -133,7 +133,7 @@ async function sign(deps: SignerDeps, request: SigningRequest): Promise<void> {
   deps.log.info('signed a certificate', { request: request.metadata.name, for: parsed.commonName, signerName, seconds })
 }
 
-/** The request cannot be signed, whoever approves it; its sender is told. */
+/** The request cannot be signed, even when it is approved; its status says so. */
 async function fail(deps: SignerDeps, request: SigningRequest, message: string): Promise<void> {
   await deps.requests.writeStatus(
     withCondition(request, {

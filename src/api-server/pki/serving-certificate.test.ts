@@ -34,19 +34,19 @@ describe('ensureServingCertificate()', () => {
     assert.equal(certificate.ca, false)
   })
 
-  test('stays while it is good, and is made anew before it ends or for other names', async (t) => {
+  test('stays while it is good, and is replaced before it ends or for other names', async (t) => {
     const { pki, deps, clock } = await createPki(t)
     const serials: string[] = []
-    const look = async (names: readonly string[]) =>
+    const ensure = async (names: readonly string[]) =>
       serials.push((await ensureServingCertificate(pki, names, deps)).certificate.serialNumber)
-    await look(['a'])
-    await look(['a'])
+    await ensure(['a'])
+    await ensure(['a'])
     await clock.advance(240 * DAY_MS)
-    await look(['a'])
+    await ensure(['a'])
     await clock.advance(4 * DAY_MS)
-    await look(['a'])
-    await look(['a', 'b'])
-    await look(['b', 'a'])
+    await ensure(['a'])
+    await ensure(['a', 'b'])
+    await ensure(['b', 'a'])
     const [first, ...others] = serials.map((serial) => serials.indexOf(serial))
     assert.deepEqual([first, ...others], [0, 0, 0, 3, 4, 4])
   })

@@ -28,7 +28,7 @@ export interface ApiDeps {
   /** From 0 up to, but not including, 1. */
   readonly random: () => number
   readonly reviewers: Reviewers
-  /** Those who answer what only a kubelet or a pod can. */
+  /** Kubelets and pods, for requests that only they can answer. */
   readonly backends: Backends
   readonly metrics: ResourceMetrics
   /** Throws an ApiError for a change that the user may not make although the request is allowed. */
@@ -46,7 +46,7 @@ export interface ChangeResult {
   readonly isGone: boolean
 }
 
-/** Undoes a transaction whose result was only asked for. */
+/** Rolls back the transaction of a dry run, and carries its result. */
 class DryRun extends Error {
   readonly result: ChangeResult
 

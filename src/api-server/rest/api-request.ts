@@ -10,7 +10,7 @@ export interface ApiRequest {
   readonly user: RequestUser
   /** Rejects with an ApiError when there are more than these many bytes. */
   readonly readBody: (maxBytes: number) => Promise<Uint8Array>
-  /** The body as it comes, for those who pass it on. */
+  /** The body as a stream, for requests that are passed on. */
   readonly body?: AsyncIterable<Uint8Array>
 }
 

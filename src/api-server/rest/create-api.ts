@@ -40,15 +40,15 @@ export function createApi(deps: ApiDeps): Api {
         parts.counts.count(info, answer.status)
         return answer
       } catch (error) {
-        const refusal = toRefusal(deps, request, error)
-        if (info?.isResource === true) parts.counts.count(info, refusal.status)
-        return refusal
+        const response = toErrorResponse(deps, request, error)
+        if (info?.isResource === true) parts.counts.count(info, response.status)
+        return response
       }
     },
   }
 }
 
-function toRefusal(deps: ApiDeps, request: ApiRequest, error: unknown): ApiResponse {
+function toErrorResponse(deps: ApiDeps, request: ApiRequest, error: unknown): ApiResponse {
   const { status } = toApiError(deps, request, error)
   const answer = jsonResponse(status.code, status)
   const seconds = status.details?.retryAfterSeconds

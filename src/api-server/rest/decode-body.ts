@@ -15,7 +15,7 @@ import type { ObjectNamed } from '../kinds/stored-types.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import type { ApiRequest } from './api-request.ts'
 
-/** Larger requests are refused. Parity: the API server's limit of a request. */
+/** Larger requests are rejected. Parity: the API server's limit of a request. */
 const MAX_BODY_BYTES = 3 * 1024 * 1024
 
 // They travel in headers, whose size clients limit.
@@ -69,7 +69,7 @@ function parseWith(parse: (text: string) => ParsedText, bytes: Uint8Array): Docu
   }
 }
 
-/** Types whose messages we do not know by their envelope are told apart by the caller: it knows what the path is for. */
+/** The type comes from the path: the envelope of a message does not always name one that we know. */
 function parseProtobuf(bytes: Uint8Array, type: ExpectedType): Document {
   try {
     const { apiVersion, kind, raw } = parseEnvelope(bytes)
@@ -117,7 +117,7 @@ export function decodeBody<N extends string>(document: Document, type: ExpectedT
   }
 }
 
-/** What a sender who wants to know of unknown fields hears: nothing, warnings, or a refusal. */
+/** How unknown fields are reported, as the query asks: not at all, as warnings, or as an error. */
 export function applyFieldValidation(query: URLSearchParams, warnings: readonly string[]): readonly string[] {
   const mode = query.get('fieldValidation') || 'Warn'
   if (!['Ignore', 'Warn', 'Strict'].includes(mode)) {

@@ -31,7 +31,7 @@ describe('parseRequestInfo()', () => {
     })
   }
 
-  test('refuses a path that is wrongly encoded', () => {
+  test('rejects a path that is wrongly encoded', () => {
     assert.throws(() => parseRequestInfo('GET', '/api/v1/pods/%zz'), /not correctly encoded/)
   })
 })
@@ -49,7 +49,7 @@ describe('negotiateForm()', () => {
   for (const [header, expected] of rows) test(`${header}`, () => assert.equal(negotiateForm(header), expected))
 
   for (const header of ['image/png', 'application/vnd.kubernetes.protobuf', table.replace('Table', 'Chair')]) {
-    test(`refuses ${header}`, () => assert.throws(() => negotiateForm(header), { name: 'ApiError' }))
+    test(`rejects ${header}`, () => assert.throws(() => negotiateForm(header), { name: 'ApiError' }))
   }
 })
 

@@ -11,7 +11,7 @@ import type { Api } from './create-api.ts'
 export type ServedRequest = IncomingMessage | Http2ServerRequest
 export type ServedResponse = ServerResponse | Http2ServerResponse
 
-/** Who is at the other end of a connection. */
+/** The user at the other end of a connection. */
 export type AuthenticateRequest = (request: ServedRequest) => RequestUser
 
 const SKIPPED_SIZES = 8
@@ -30,7 +30,7 @@ export async function serveRequest(
     const answer = await api.handle(toApiRequest(request, authenticate(request)), gone.signal)
     await writeAnswer(request, response, answer, gone.signal)
   } catch {
-    // The reader has left, or a stream broke: what was said is not to look whole.
+    // The reader has left, or a stream broke: an incomplete answer must not appear complete.
     if (response instanceof Http2ServerResponse) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR)
     else response.destroy()
   }
@@ -55,7 +55,7 @@ export function joinHeaders({ headers }: ServedRequest): ApiRequest['headers'] {
 async function readBody(request: ServedRequest, maxBytes: number): Promise<Uint8Array> {
   const chunks: Buffer[] = []
   let length = 0
-  // A body that is somewhat too large is read to its end and forgotten: most clients look for an answer only then.
+  // A body that is somewhat too large is read to its end and dropped: most clients read the answer only then.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length
     if (length > maxBytes * SKIPPED_SIZES) break
@@ -73,7 +73,7 @@ async function writeAnswer(
 ): Promise<void> {
   const output: Writable = response
   const isHttp2 = response instanceof Http2ServerResponse
-  // The rest of a body that was refused is not read, so nothing can follow it on this connection.
+  // The rest of a rejected body is not read, so nothing can follow it on this connection.
   if (!isHttp2 && !request.complete && request.method !== 'GET') response.setHeader('connection', 'close')
   for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value)
   response.statusCode = answer.status

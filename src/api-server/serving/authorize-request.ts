@@ -10,7 +10,7 @@ import type { ApiRequest } from '../rest/api-request.ts'
 import { parseRequestInfo } from '../rest/request-info.ts'
 import type { RequestInfo } from '../rest/request-info.ts'
 
-/** Whom a request counts as, and what it is about. Throws an ApiError for who is not known or may not do it. */
+/** The user that a request counts as, and what it is about. Throws an ApiError for an unknown user, or one that may not do it. */
 export function authorizeRequest(
   objects: ObjectReader,
   request: Pick<ApiRequest, 'method' | 'target' | 'headers' | 'user'>,
@@ -20,7 +20,7 @@ export function authorizeRequest(
   const info = parseRequestInfo(request.method, request.target)
   const attributes = toAttributes(user, info)
   const decision = authorize(attributes, objects)
-  if (!decision.allowed) throw refusal(attributes, decision.reason)
+  if (!decision.allowed) throw forbiddenError(attributes, decision.reason)
   return { user, info }
 }
 
@@ -28,7 +28,7 @@ function unauthorized(): ApiError {
   return new ApiError({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' })
 }
 
-function refusal(attributes: RequestAttributes, reason: string): ApiError {
+function forbiddenError(attributes: RequestAttributes, reason: string): ApiError {
   const { group, resource, name } = attributes
   const message = `${sentence(attributes)}: ${reason}`
   if (!attributes.isResource) return new ApiError({ code: 403, reason: 'Forbidden', message, details: {} })

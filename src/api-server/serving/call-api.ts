@@ -9,7 +9,7 @@ export interface OwnCall {
   readonly body?: object
 }
 
-/** The API has refused a request of its own server. */
+/** The API has rejected a request of its own server. */
 export class OwnCallError extends Error {
   override readonly name = 'OwnCallError'
   readonly code: number

@@ -53,7 +53,7 @@ export interface ApiParts {
   readonly infoFor: (user: RequestUser) => ChangeInfo
 }
 
-/** Builds the API over a store: who asks, what they may, what comes of it, and who else is asked. */
+/** Builds the API over a store: authentication, authorization, the verbs, and the kubelets behind it. */
 export async function createParts(deps: PartsDeps, pki: Pki, store: ApiStore): Promise<ApiParts> {
   const { clock, log } = deps
   const objects = createObjectReader(store)

@@ -30,19 +30,19 @@ const MAX_STREAMS = 250
 const MAX_HEADERS = 200
 // Also holds what waits to be sent, such as a list of many megabytes.
 const MAX_SESSION_MEGABYTES = 32
-// A client in its right mind sends none, and is refused few: it knows the limit of streams.
+// A sane client sends none, and has few streams rejected: it knows their limit.
 const MAX_INVALID_FRAMES = 50
 const MAX_REJECTED_STREAMS = 100
-// Whoever follows hundreds of objects may leave them all at once, but not again and again.
+// A client that watches hundreds of objects may end all watches at once, but not again and again.
 const RESETS = { streamResetBurst: 1000, streamResetRate: 33 }
 
-/** A TLS server that speaks HTTP/2 with those who can, and HTTP/1.1 with all others and for upgrades. */
+/** A TLS server that speaks HTTP/2 with clients that can, and HTTP/1.1 with others and for upgrades. */
 export function createSecureServer({ secrets, clock }: SecureServerDeps): Http2SecureServer {
   const server = createServer({
     ...secrets,
     minVersion: 'TLSv1.2',
     requestCert: true,
-    // Who has none, or a bad one, may still have a token.
+    // A client without a certificate, or with a bad one, may still have a token.
     rejectUnauthorized: false,
     handshakeTimeout: HANDSHAKE_MS,
     allowHTTP1: true,
@@ -62,7 +62,7 @@ export function createSecureServer({ secrets, clock }: SecureServerDeps): Http2S
   return server
 }
 
-/** What a server of HTTP/1.1 does by itself: ends connections that nobody uses and bodies that do not come. */
+/** What a server of HTTP/1.1 does by itself: ends unused connections and bodies that do not come. */
 function limitSession(session: ServerHttp2Session, clock: Clock): void {
   let streams = 0
   // Everything on it hears of it too.

@@ -19,7 +19,7 @@ export interface GuardDeps {
   readonly newUid: () => string
 }
 
-/** The API for users: who is not known or may not do what is asked gets no further. Watches end when `stop` aborts. */
+/** The API for users: unknown ones, and those that may not do what they ask for, get no further. Watches end when `stop` aborts. */
 export function guardApi(deps: GuardDeps, stop: AbortSignal): Api {
   return {
     async handle(request, signal) {

@@ -59,16 +59,16 @@ describe('HttpsListener', () => {
   test('shows another certificate after a reload, without an end', async (t) => {
     const { listener, pki, port } = await start(t)
     const second = await ensureServingCertificate(pki, ['b'], { clock: systemClock, log: silentLogger })
-    const look = async () => {
+    const serialNumber = async () => {
       const socket = connect({ port, host: '127.0.0.1', ca: pki.authority.pem, servername: 'localhost' })
       await once(socket, 'secureConnect')
       const serial = socket.getPeerX509Certificate()?.serialNumber
       socket.destroy()
       return serial
     }
-    assert.notEqual(await look(), second.certificate.serialNumber)
+    assert.notEqual(await serialNumber(), second.certificate.serialNumber)
     listener.reload(second)
-    assert.equal(await look(), second.certificate.serialNumber)
+    assert.equal(await serialNumber(), second.certificate.serialNumber)
   })
 
   test('says which address is taken', async (t) => {
@@ -121,7 +121,7 @@ describe('HttpsListener', () => {
     assert.equal(clock.sleeping, 0)
   })
 
-  test('a broken answer does not look whole', async (t) => {
+  test('a broken answer does not appear complete', async (t) => {
     async function* body() {
       yield 'some'
       throw new Error('broken')

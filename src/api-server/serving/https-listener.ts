@@ -22,7 +22,7 @@ export interface ListenerDeps {
   readonly authenticate: (credentials: ClientCredentials) => RequestUser
   /** Takes requests that ask for another protocol; never rejects. */
   readonly upgrade: (upgrade: UpgradeRequest) => Promise<void>
-  /** Who signs the certificates of clients, in PEM form. */
+  /** The authority that signs the certificates of clients, in PEM form. */
   readonly authorityPem: string
   readonly certificate: KeyedCertificate
   readonly clock: Clock

@@ -50,7 +50,7 @@ export interface ApiServerDeps {
   readonly random: () => number
   /** How kubelets prove themselves when the API calls them; by certificates of its own authority for their address when absent. */
   readonly kubeletTrust?: () => KubeletTrust
-  /** Where kubelets listen; at the address that their Node tells when absent. */
+  /** Where kubelets listen; at the address that their Node reports when absent. */
   readonly kubeletAddress?: string
   /** Whether static pods may use objects of the API; not when absent. */
   readonly mirrorsMayRefer?: boolean
@@ -72,7 +72,7 @@ export function adminIdentity(path: string): ClientIdentity {
   return { path, user: 'kubernetes-admin', groups: [ADMIN_GROUP] }
 }
 
-/** The kubeconfig file of somebody who may look at everything but secrets. */
+/** The kubeconfig file of a user who may read everything but secrets. */
 export function readerIdentity(path: string): ClientIdentity {
   return { path, user: 'reader', groups: [READER_GROUP] }
 }

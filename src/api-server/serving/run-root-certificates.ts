@@ -21,7 +21,7 @@ const NAME = 'kube-root-ca.crt'
 const KEY = 'ca.crt'
 const RETRY_MS = 10_000
 
-/** Keeps a config map in every namespace that tells pods whom to trust when they talk to the API. */
+/** Keeps a config map in every namespace with the authority that pods trust when they talk to the API. */
 export async function runRootCertificates(deps: RootCertificateDeps, signal: AbortSignal): Promise<void> {
   const wakeup = new Wakeup()
   const stops = ['namespaces', 'configmaps'].map((resource) => deps.store.onChange(resource, () => wakeup.wake()))

@@ -33,12 +33,12 @@ export interface UpgradeRequest {
   readonly user: RequestUser
 }
 
-// Parity: a shell that nobody types into stays this long.
+// Parity: an idle shell stays this long.
 const IDLE_MS = 4 * 3_600_000
 // The log of a pod streams without another protocol.
 const UPGRADED = /\/(?:attach|exec|portforward|proxy(?:\/[^?]*)?)(?:\?|$)/
 
-/** Whether another protocol can be spoken at a path at all; elsewhere the wish for one is passed over. */
+/** Whether another protocol can be spoken at a path at all; elsewhere the header is ignored. */
 export function canUpgrade(target: string): boolean {
   return UPGRADED.test(target)
 }
@@ -54,8 +54,8 @@ export async function serveUpgrade(deps: UpgradeDeps, upgrade: UpgradeRequest, s
     const { clock } = deps
     await proxyUpgrade({ request, socket, head, target: { ...target, headers }, idleMs: IDLE_MS, clock, signal })
   } catch (error) {
-    const refusal = error instanceof UpgradeError ? error.cause : error
-    if (refusal instanceof ApiError) return answer(socket, refusal)
+    const reason = error instanceof UpgradeError ? error.cause : error
+    if (reason instanceof ApiError) return answer(socket, reason)
     deps.log.warn('a stream of the API failed', { target: request.url?.slice(0, 500), error })
     // Anything else may have come after the other protocol began, when there is no way to say it.
     if (error instanceof UpgradeError) answer(socket, internalError(error.message, { cause: error }))

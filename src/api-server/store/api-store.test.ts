@@ -105,7 +105,7 @@ describe('ApiStore', () => {
   })
 
   for (const source of ['from memory', 'from the file']) {
-    test(`tells changes with what was there before, ${source}`, async (t) => {
+    test(`reports changes with what was there before, ${source}`, async (t) => {
       const folder = folderFor(t)
       let store = await open(t, folder)
       await put(store, 'x', '1')
@@ -209,7 +209,7 @@ describe('ApiStore', () => {
     assert.equal((await open(t, folder)).list({ resource: 'secrets' }).length, 1)
   })
 
-  test('goes back to a copy of itself, in which everybody lists anew', async (t) => {
+  test('goes back to a copy of itself, after which every client lists again', async (t) => {
     const folder = folderFor(t)
     const store = await open(t, folder)
     await put(store, 'x', 'kept')
@@ -237,7 +237,7 @@ describe('ApiStore', () => {
     assert.equal((await open(t, folder)).version, before)
   })
 
-  test('tells a second process that the file is in use', async (t) => {
+  test('fails for a second process, since the file is in use', async (t) => {
     const folder = folderFor(t)
     await open(t, folder)
     await assert.rejects(open(t, folder), /another process uses it/)

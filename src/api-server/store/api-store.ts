@@ -144,7 +144,7 @@ export class ApiStore implements Disposable {
     })
   }
 
-  /** Copies everything to where a lost database is looked for; others read and write meanwhile. */
+  /** Copies everything to the place from which a lost database is restored; clients read and write meanwhile. */
   async backUp(): Promise<void> {
     if (this.#isClosed) throw new Error('Cannot back up: the store is closed')
     await backUpDatabase(this.#database, this.#backupPath)

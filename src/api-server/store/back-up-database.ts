@@ -11,7 +11,7 @@ export function backupPathOf(databasePath: string): string {
 const PAGES_AT_ONCE = 200
 
 /**
- * Copies a database that is in use. The copy says of itself that it is one, so that whoever opens it knows that time has gone back;
+ * Copies a database that is in use. The copy is marked as one, so that a server that opens it knows that time has gone back;
  * it takes the place of the last copy when it is complete.
  */
 export async function backUpDatabase(database: DatabaseSync, path: string): Promise<void> {

@@ -26,13 +26,13 @@ const KEY_BYTES = 32
 const FOLDER_MODE = 0o700
 const SEAL_PROBE = 'the key fits'
 const LIMITS: StoreLimits = {
-  // A watch that was away for minutes goes on without listing anew.
+  // A watch that was away for minutes continues without a new list.
   historyVersions: 10_000,
   historyBytes: 32 * 1024 * 1024,
   maxBytes: 1024 * 1024 * 1024,
 }
 
-/** Opens the store of a folder. A broken database is set aside, and it fails until somebody has decided what takes its place. */
+/** Opens the store of a folder. A broken database is set aside, and opening fails until the administrator has decided what takes its place. */
 export async function openApiStore(
   options: OpenStoreOptions,
   deps: { readonly clock: Clock; readonly log: Logger },
@@ -68,7 +68,7 @@ async function openOrSetAside(path: string, deps: { clock: Clock; log: Logger })
     if (!(error instanceof CorruptDatabaseError)) throw error
     const suffix = `.corrupt-${new Date(deps.clock.now()).toISOString().replaceAll(/[:.]/g, '-')}`
     const message = `${error.message}; it is broken and was set aside as "${path}${suffix}". ${await offer(path, lost)}`
-    // First: whoever finds no database and no word would begin with an empty one.
+    // First: a server that finds neither database nor note would begin with an empty one.
     await writeFileDurably(lost, `${message}\n`)
     await setAside([path, `${path}-wal`, `${path}-shm`], suffix)
     deps.log.error('the database of the API is broken and was set aside', { database: path, error })
@@ -94,7 +94,7 @@ async function openKey(database: DatabaseSync, folder: string): Promise<Uint8Arr
   const path = `${folder}/secrets.key`
   if (readSeal(database) !== undefined && !(await isFile(path))) {
     throw new StoreOpenError(
-      `Cannot open "${folder}/objects.db": "${path}", which its secrets were sealed with, is gone; put it back, or remove the database to begin anew`,
+      `Cannot open "${folder}/objects.db": "${path}", which its secrets were sealed with, is gone; put it back, or remove the database to start over`,
     )
   }
   return await readOrCreateKey(path, KEY_BYTES)
@@ -106,7 +106,7 @@ function beginInfo(database: DatabaseSync, now: number): void {
   const first = Math.max(1, Math.floor(now))
   for (const name of ['version', 'compacted']) begin.run(name, first)
   if (database.prepare("SELECT value FROM facts WHERE name = 'restored'").get() === undefined) return
-  // Versions that were given after the copy was made are not given again, and everybody who knows them lists anew.
+  // Versions that were given after the copy was made are not given again, and every client that knows them lists again.
   const restore = database.prepare("UPDATE facts SET value = max(value + 1, ?) WHERE name = 'version'")
   database.exec('BEGIN IMMEDIATE')
   restore.run(first)
@@ -133,7 +133,7 @@ function checkKey(database: DatabaseSync, seal: ValueSeal, folder: string): void
     seal.open(sealed, 'seal')
   } catch (error) {
     throw new StoreOpenError(
-      `Cannot open "${folder}/objects.db": its secrets were sealed with another key than "${folder}/secrets.key"; put the old key back, or remove the database to begin anew`,
+      `Cannot open "${folder}/objects.db": its secrets were sealed with another key than "${folder}/secrets.key"; put the old key back, or remove the database to start over`,
       { cause: error },
     )
   }

@@ -53,7 +53,7 @@ export function openDatabase(path: string): DatabaseSync {
 }
 
 function prepare(database: DatabaseSync, path: string): void {
-  // Exclusive: one process owns the file, and a second one is told so. Full: what was acknowledged is on the disk.
+  // Exclusive: one process owns the file, and a second one fails. Full: what was acknowledged is on the disk.
   database.exec(`
     PRAGMA locking_mode = EXCLUSIVE;
     PRAGMA auto_vacuum = INCREMENTAL;

@@ -1,4 +1,4 @@
-/** The versions asked for are no longer in the history: the reader must list anew. */
+/** The versions asked for are no longer in the history: the reader must list again. */
 export class CompactedError extends Error {
   override readonly name = 'CompactedError'
   readonly version: number
@@ -20,7 +20,7 @@ export class StoreFullError extends Error {
   }
 }
 
-/** The database cannot be opened, for a reason that setting it aside would not mend. */
+/** The database cannot be opened, for a reason that setting it aside would not fix. */
 export class StoreOpenError extends Error {
   override readonly name = 'StoreOpenError'
 }

@@ -27,7 +27,7 @@ export class ValueCodec {
   }
 }
 
-/** An object whose text is parsed only when someone looks inside: lists are mostly sent as they are. */
+/** An object whose text is parsed only when its fields are read: lists are mostly sent as they are. */
 class LazyObject implements StoredObject {
   readonly key: StoreKey
   readonly version: number

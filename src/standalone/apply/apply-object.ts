@@ -17,7 +17,7 @@ export interface ApplyDeps {
 /** What was done for an object. */
 export type Outcome = 'created' | 'configured' | 'replaced' | 'unchanged'
 
-/** Makes an object as it is wanted. A pod that cannot become so is ended and made anew, since most of a pod never changes. */
+/** Makes an object as it is wanted. A pod that cannot become so is deleted and created again, since most of a pod never changes. */
 export async function applyObject(
   deps: ApplyDeps,
   { object, place }: { readonly object: AppliedObject; readonly place: ObjectPlace },

@@ -8,7 +8,7 @@ type JsonObject = { readonly [key: string]: Json }
 
 /**
  * A strategic merge patch: all that is wanted now, and null for what was wanted before and is not any more. Members of lists are merged by
- * the API and never go that way, so when one is gone the whole object has to be made anew.
+ * the API and never go that way, so when one is gone the whole object has to be created again.
  */
 export function computeApplyPatch(before: object, wanted: object): ApplyPatch {
   const removed = removedFields(before as JsonObject, wanted as JsonObject)

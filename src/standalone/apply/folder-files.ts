@@ -33,7 +33,7 @@ export class FolderFiles {
       .flatMap((file) => (this.#files.get(file)?.objects ?? []).map((object) => ({ file, object })))
   }
 
-  /** True for a file that is there and cannot be used: nobody knows what it should say. */
+  /** True for a file that is there and cannot be used: what it should say is unknown. */
   isBad(file: string): boolean {
     return this.#files.get(file)?.isBad === true
   }
@@ -61,7 +61,7 @@ export class FolderFiles {
     const found = await inspectPath(path)
     if (found.kind === 'directory' || found.kind === 'missing') return
     const known = this.#files.get(name)
-    if (found.kind !== 'file') return this.#refuse(path, name, found.reason, found.kind)
+    if (found.kind !== 'file') return this.#reject(path, name, found.reason, found.kind)
     if (known?.stamp === found.stamp) return
     const content = await readManifestFile(path, MAX_FILE_BYTES)
     try {
@@ -69,11 +69,11 @@ export class FolderFiles {
       this.#files.set(name, { stamp: found.stamp, objects: parseObjects(content.bytes), isBad: false })
       this.#reporter.report(path, '')
     } catch (error) {
-      this.#refuse(path, name, errorMessage(error), found.stamp)
+      this.#reject(path, name, errorMessage(error), found.stamp)
     }
   }
 
-  #refuse(path: string, name: string, why: string, stamp: string): void {
+  #reject(path: string, name: string, why: string, stamp: string): void {
     this.#files.set(name, { stamp, objects: this.#files.get(name)?.objects ?? [], isBad: true })
     this.#reporter.report(path, `Cannot apply "${path}": ${why}`)
   }

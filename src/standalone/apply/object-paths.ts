@@ -15,7 +15,7 @@ export interface ObjectPlace {
   readonly name: ObjectName
 }
 
-/** Where objects of each kind are, as the API itself tells. */
+/** Where objects of each kind are, as the API itself reports. */
 export class ObjectPaths {
   readonly #client: KubeClient
   readonly #known = new Map<string, Promise<readonly DiscoveredResource[]>>()

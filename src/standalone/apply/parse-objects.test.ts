@@ -46,7 +46,7 @@ describe('parseObjects()', () => {
     ['a key twice', 'apiVersion: v1\nkind: A\nkind: B\n', /^line 3: the key "kind" is there twice$/],
   ]
   for (const [name, text, message] of bad) {
-    test(`refuses ${name}`, () => {
+    test(`rejects ${name}`, () => {
       assert.throws(
         () => parse(text),
         (error: unknown) => {

@@ -48,7 +48,7 @@ export async function runAppliedFolder(deps: AppliedFolderDeps, signal: AbortSig
   const wakeup = new Wakeup()
   for (;;) {
     using watch = startWatch(deps, wakeup)
-    const isWhole = await folder.look(signal)
+    const isWhole = await folder.apply(signal)
     const ms = isWhole && watch.isWatching ? CHECK_MS : RETRY_MS
     await wakeup.wait({ clock: deps.clock, ms }, signal)
     await deps.clock.sleep(COALESCE_MS, signal)
@@ -80,11 +80,11 @@ class AppliedFolder {
     this.#files = new FolderFiles(deps.folder, this.#reporter)
   }
 
-  /** True when everything is as the files say. Whatever fails is told and tried again: nothing else of the node depends on it. */
-  async look(signal: AbortSignal): Promise<boolean> {
+  /** True when everything is as the files say. What fails is reported and tried again: nothing else of the node depends on it. */
+  async apply(signal: AbortSignal): Promise<boolean> {
     const { folder } = this.#deps
     try {
-      const isWhole = await this.#look(signal)
+      const isWhole = await this.#applyAll(signal)
       this.#reporter.report('', '')
       return isWhole
     } catch (error) {
@@ -94,7 +94,7 @@ class AppliedFolder {
     }
   }
 
-  async #look(signal: AbortSignal): Promise<boolean> {
+  async #applyAll(signal: AbortSignal): Promise<boolean> {
     const isRead = await this.#files.read(signal)
     if (isRead === undefined) return false
     const record = new Map(this.#record ?? parseRecord(await readTextIfPresent(this.#deps.recordFile)))
@@ -107,7 +107,7 @@ class AppliedFolder {
     }
     const objects = this.#files.objects().map(({ object }) => object)
     for (const [key, recorded] of record) {
-      // Not by their places in the API, which the API may not have told just now.
+      // Not by their places in the API, which the API may not have reported just now.
       if (objects.some((object) => isRecordOf(recorded, object)) || this.#files.isBad(recorded.file)) continue
       if (await this.#delete(recorded, signal)) record.delete(key)
       else isWhole = false

@@ -41,7 +41,7 @@ export function createOciArchive(images: readonly ImageSource[], architecture: s
     return {
       ...put(mediaTypes.manifest, toJson(manifest)),
       platform: { os: 'linux', architecture },
-      // containerd takes the first annotation as the image's name, others look only at the second.
+      // containerd takes the first annotation as the image's name, others read only the second.
       annotations: { 'io.containerd.image.name': image.name, 'org.opencontainers.image.ref.name': image.name },
     }
   })

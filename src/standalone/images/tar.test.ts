@@ -34,7 +34,7 @@ describe('createTar()', () => {
     assert.equal(content.stdout.toString(), 'x'.repeat(513))
   })
 
-  test('refuses a name that its format has no room for', () => {
+  test('rejects a name that its format has no room for', () => {
     const path = 'x'.repeat(101)
     assert.throws(() => createTar([{ kind: 'folder', path, mode: 0o755 }]), /Cannot put "x+\/" into a tar archive/)
   })

@@ -33,7 +33,7 @@ export async function checkPrograms(path: string): Promise<void> {
   throw new NodeError(message, exitCodes.unfitMachine)
 }
 
-/** Fails when a port of the node is someone else's. */
+/** Fails when another process uses a port of the node. */
 export async function checkPorts(ports: NodePorts): Promise<void> {
   const flags = {
     kubernetes: '--api-port',
@@ -48,10 +48,10 @@ export async function checkPorts(ports: NodePorts): Promise<void> {
   }
 }
 
-/** Fails when nobody listens on the socket of a runtime that the user named. */
+/** Fails when nothing listens on the socket of a runtime that the user named. */
 export async function checkRuntime(endpoint: string): Promise<void> {
   if (await canConnect(endpoint.replace('unix://', ''))) return
-  const message = `Cannot use the runtime "${endpoint}": nobody listens there; start it, or leave --runtime out for a private one`
+  const message = `Cannot use the runtime "${endpoint}": nothing listens there; start it, or leave --runtime out for a private one`
   throw new NodeError(message, exitCodes.unfitMachine)
 }
 

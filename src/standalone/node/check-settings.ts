@@ -8,7 +8,7 @@ import { exitCodes, NodeError } from './node-error.ts'
 import type { NodeLayout } from './node-layout.ts'
 import type { NodeRecord } from './node-record.ts'
 
-// What this command itself looks at, and the option that sets it; without one it cannot be changed.
+// What this command itself reads, and the option that sets it; without one it cannot be changed.
 const OWN_FIELDS = {
   staticPodPath: '--manifests',
   containerRuntimeEndpoint: '--runtime',
@@ -21,7 +21,7 @@ const OWN_FIELDS = {
   podLogsDir: undefined,
 } as const
 
-/** Reads the user's settings for the agent as the agent will, so that a mistake in them is told here and not in its log; gives what is odd about them. */
+/** Reads the user's settings for the agent as the agent will, so that a mistake in them is reported here and not in its log; returns warnings about them. */
 export async function checkSettings(
   node: { readonly layout: NodeLayout; readonly record: NodeRecord },
   machine: Machine,

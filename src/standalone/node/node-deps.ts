@@ -28,7 +28,7 @@ export interface StandaloneDeps {
   /** Path of our own agent. */
   readonly ownKubelet: string
   readonly pid: number
-  /** PATH: where programs are looked for. */
+  /** PATH: where programs are searched. */
   readonly programPath: string
   readonly userId: number | undefined
 }

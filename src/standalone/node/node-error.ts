@@ -11,7 +11,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** What the user is told, as it is, instead of a stack trace. */
+/** Shown to the user as it is, instead of a stack trace. */
 export class NodeError extends Error {
   override readonly name = 'NodeError'
   readonly exitCode: ExitCode

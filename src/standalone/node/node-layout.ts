@@ -20,7 +20,7 @@ export interface NodeLayout {
   readonly adminKubeconfig: string
   /** What came from the folder of --apply. */
   readonly applied: string
-  /** For those who may only look, secrets excepted. */
+  /** For users who may only read, secrets excepted. */
   readonly readerKubeconfig: string
   /** For the agent. */
   readonly agentKubeconfig: string
@@ -29,7 +29,7 @@ export interface NodeLayout {
   /** Process of the "deckhand up" that runs. */
   readonly upIdentity: string
   readonly agentIdentity: string
-  /** What "up" was told, for "down" and "status". */
+  /** The options of "up", for "down" and "status". */
   readonly record: string
   readonly cgroupRoot: string
   readonly bridge: string

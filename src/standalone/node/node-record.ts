@@ -20,7 +20,7 @@ export async function readNodeRecord(file: string): Promise<NodeRecord | undefin
   try {
     return parseNodeRecord(JSON.parse(text))
   } catch (cause) {
-    const advice = 'remove it, and "deckhand up" with the same options writes it anew'
+    const advice = 'remove it, and "deckhand up" with the same options writes it again'
     const message = `Cannot read "${file}": expected what "deckhand up" wrote there; ${advice}`
     throw new NodeError(message, exitCodes.failed, { cause })
   }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { createErrorReporter } from './start-node-api.ts'
 
-test('createErrorTeller() says what goes on once, and again after ten minutes', async () => {
+test('createErrorReporter() says what goes on once, and again after ten minutes', async () => {
   const clock = new FakeClock()
   const said: string[] = []
   const report = createErrorReporter({ clock, say: (line) => void said.push(line) }, '/api.log')

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { stopPods } from './stop-pods.ts'
 import type { PodStopper } from './stop-pods.ts'
 
-/** A runtime with three pods; keeps what it was told. */
+/** A runtime with three pods; keeps the calls it got. */
 function createRuntime(broken?: string): PodStopper & { readonly calls: string[] } {
   const calls: string[] = []
   const sandbox = (id: string, state = 0) => ({

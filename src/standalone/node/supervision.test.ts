@@ -50,7 +50,7 @@ test('an agent that does not want to run says why, once', async (t) => {
   assert.deepEqual(faults, ['Cannot use the configuration:\n  maxPods: no'])
 })
 
-test('an agent that the disk does not let be noted runs on, is told of once, and noted later', async (t) => {
+test('an agent that the disk does not let be noted runs on, is reported once, and noted later', async (t) => {
   const { layout, kubelet, said, sleeps, stop, deps, node } = await place(t, 'exec tail -f /dev/null')
   // In the way of the file, as a full disk is.
   await mkdir(`${layout.agentIdentity}.new`)

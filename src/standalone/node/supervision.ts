@@ -53,7 +53,7 @@ export async function runSupervision(
   }
 }
 
-/** A node goes on whatever fails (a full disk above all): it is told, once for each reason, and tried at the next look. */
+/** A node goes on whatever fails (a full disk above all): a failure is reported, once for each reason, and retried at the next check. */
 function createRetry(deps: StandaloneDeps, signal: AbortSignal): <T>(work: () => Promise<T>) => Promise<T | undefined> {
   let reported = ''
   return async (work) => {

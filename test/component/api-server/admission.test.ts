@@ -84,7 +84,7 @@ describe('accounts of pods', () => {
     assert.deepEqual(await secrets('puller2', { imagePullSecrets: [{ name: 'own' }] }), [{ name: 'own' }])
   })
 
-  test('an account that is not there is refused', async () => {
+  test('an account that is not there is rejected', async () => {
     const { status, body } = await createPod('nobody', { serviceAccountName: 'ghost' })
     assert.equal(status, 403)
     assert.equal(
@@ -195,7 +195,7 @@ describe('the end of namespaces', () => {
     return `/api/v1/namespaces/${name}`
   }
 
-  test('somebody else may have to do something first', async () => {
+  test('another controller may have to do something first', async () => {
     const path = await create('held')
     await api('PUT', `${path}/finalize`, { metadata: { name: 'held' }, spec: { finalizers: ['kubernetes', 'x.io/y'] } })
     await api('DELETE', path)

@@ -4,7 +4,7 @@ import { admin } from './create-test-api.ts'
 
 export interface Answer {
   readonly status: number
-  // Tests look at what they expect, whatever it is.
+  // Tests check the fields that they expect.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any
   readonly headers: Readonly<Record<string, string | readonly string[]>>

@@ -38,7 +38,7 @@ export interface TestApiOptions {
   readonly limits?: Partial<StoreLimits>
   readonly port?: number
   readonly kubeletTls?: KubeletTls
-  /** Who may write what; everybody everything unless told. */
+  /** Who may write what; every user everything when absent. */
   readonly admit?: ApiDeps['admit']
 }
 
@@ -66,7 +66,7 @@ export async function createTestApi(options: TestApiOptions): Promise<TestApi> {
     backends,
     metrics: new ResourceMetrics({ backends, clock }),
     reviewers: {
-      reviewAccess: () => Promise.resolve({ allowed: true, reason: 'everybody may' }),
+      reviewAccess: () => Promise.resolve({ allowed: true, reason: 'every user may' }),
       reviewRules: () => ({}),
       reviewToken: (token: string) => Promise.resolve({ authenticated: token === 'good', user: admin }),
     },

@@ -88,7 +88,7 @@ describe('devices in the API', () => {
     ['of no pool', { pool: { name: '', generation: 1, resourceSliceCount: 1 } }],
   ]
   for (const [name, change] of faults)
-    test(`a slice ${name} is refused`, async (t) => {
+    test(`a slice ${name} is rejected`, async (t) => {
       const ask = await start(t)
       assert.equal((await ask('POST', SLICES, slice('a', change))).status, 422)
     })

@@ -60,7 +60,7 @@ describe('hostile requests', () => {
       end.abort()
       codes.set(answer.status, (codes.get(answer.status) ?? 0) + 1)
       const shown = `${count}: ${method} ${target.slice(0, 200)} ${type} ${Buffer.from(body).toString('latin1').slice(0, 500)}`
-      // A version that is yet to come is a timeout, and nobody listens where kubelets should.
+      // A version that is yet to come is a timeout, and nothing listens where kubelets should.
       const isOurs = answer.status === 504 || JSON.stringify(answer.body).includes('127.0.0.1:1: connect ECONNREFUSED')
       assert.ok(answer.status < 500 || isOurs, `${answer.status} for ${shown}\n${JSON.stringify(answer.body)}`)
       if (answer.status >= 400) {

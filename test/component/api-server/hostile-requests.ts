@@ -140,7 +140,7 @@ const PLACES: readonly (readonly [path: string, object: object])[] = [
       metadata: META,
       spec: { taints: [{ key: 'a', effect: 'NoSchedule' }] },
       status: {
-        // Nobody listens there.
+        // Nothing listens there.
         addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
         daemonEndpoints: { kubeletEndpoint: { Port: 1 } },
         conditions: [{ type: 'Ready', status: 'True' }],
@@ -367,7 +367,7 @@ const KEYS = [
   '',
 ]
 
-/** One request that nobody would send in good faith; some of them are legal all the same. */
+/** One request that no client would send in good faith; some of them are legal all the same. */
 export function createHostileRequest(chance: () => number): HostileRequest {
   const source = new HostileSource(chance)
   const isNear = chance() < 0.75

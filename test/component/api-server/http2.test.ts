@@ -47,7 +47,7 @@ async function tryAnswerOf(stream: ClientHttp2Stream): Promise<Answer | undefine
 }
 
 describe('the API over HTTP/2', () => {
-  test('knows a client by its certificate, and tells how much it takes at once', async (t) => {
+  test('knows a client by its certificate, and announces how much it takes at once', async (t) => {
     const api = await startSecuredApi(t)
     const session = await open(t, api, api.node)
     const review = session.request({ ':method': 'POST', ':path': '/apis/authentication.k8s.io/v1/selfsubjectreviews' })
@@ -91,7 +91,7 @@ describe('the API over HTTP/2', () => {
     await Promise.allSettled(ends)
   })
 
-  test('refuses a body that is too large, and the connection goes on', async (t) => {
+  test('rejects a body that is too large, and the connection goes on', async (t) => {
     const api = await startSecuredApi(t)
     const session = await open(t, api, api.admin)
     const huge = session.request({ ':method': 'POST', ':path': MAPS })
@@ -102,7 +102,7 @@ describe('the API over HTTP/2', () => {
     assert.equal((await answerOf(session.request({ ':path': MAPS }))).status, 200)
   })
 
-  test('a reader that does not read holds nobody up', async (t) => {
+  test('a reader that does not read holds up no other', async (t) => {
     const api = await startSecuredApi(t)
     const session = await open(t, api, api.admin)
     const slow = session.request({ ':path': `${MAPS}?watch=true` })

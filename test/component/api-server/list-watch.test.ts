@@ -122,7 +122,7 @@ describe('watch', () => {
     assert.deepEqual(frames[0]?.object.data, { mine: 'yes' })
   })
 
-  test('bookmarks tell the newest version each minute, and at the end', async (t) => {
+  test('bookmarks report the newest version each minute, and at the end', async (t) => {
     const world = await start(t)
     const frames = await framesOf(
       world,
@@ -217,7 +217,7 @@ describe('watch', () => {
     )
   })
 
-  const refused: readonly (readonly [string, number, RegExp])[] = [
+  const rejected: readonly (readonly [string, number, RegExp])[] = [
     ['resourceVersion=x', 400, /Invalid value for resourceVersion/],
     ['resourceVersion=99999999999999999', 504, /Too large resource version/],
     ['sendInitialEvents=true', 422, /needs resourceVersionMatch to be NotOlderThan/],
@@ -225,8 +225,8 @@ describe('watch', () => {
     ['timeoutSeconds=-1', 400, /expected a whole number/],
     ['labelSelector=a%20in%20(', 400, /label selector/],
   ]
-  for (const [query, status, message] of refused) {
-    test(`refuses ${query}`, async (t) => {
+  for (const [query, status, message] of rejected) {
+    test(`rejects ${query}`, async (t) => {
       const { server } = await start(t)
       const answer = await call(server.api, 'GET', `${MAPS}?watch=1&${query}`)
       assert.equal(answer.status, status)

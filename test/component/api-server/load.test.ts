@@ -37,7 +37,7 @@ async function inParallel(count: number, work: (index: number) => Promise<void>)
   return performance.now() - started
 }
 
-/** Reads a watch until it has told of so many changes. */
+/** Reads a watch until it has reported so many changes. */
 async function readWatch(url: string, events: number): Promise<void> {
   const request = get(url, { agent: false })
   const [response] = (await once(request, 'response')) as [IncomingMessage]
@@ -64,7 +64,7 @@ describe('load', () => {
       return readWatch(`${url}${PODS_PATH}?watch=1${selector}`, (PODS * 3) / (index % 2 === 0 ? 1 : 10))
     })
     const watching = Promise.all(watchers)
-    // What fails first is what the test tells.
+    // What fails first is what the test reports.
     watching.catch(() => {})
     const status = { status: { phase: 'Running', podIP: '10.0.0.1', conditions: [{ type: 'Ready', status: 'True' }] } }
     const created = await inParallel(PODS, (index) => send(`${url}${PODS_PATH}`, 'POST', pod(index)))

@@ -64,7 +64,7 @@ container_cpu_usage_seconds_total{container="x",namespace="default",pod="unknown
 }
 
 describe('metrics.k8s.io', () => {
-  test('tells what nodes and pods use', async (t) => {
+  test('reports what nodes and pods use', async (t) => {
     const { get } = await setUp(t, (response, now) => response.end(report(now)))
     const nodes = await get('/nodes')
     assert.equal(nodes.status, 200)
@@ -84,13 +84,13 @@ describe('metrics.k8s.io', () => {
     assert.equal(table.body.rows[0].cells[0], 'node-1')
   })
 
-  test('tells it at the first question after a pause, and of pods that have just come', async (t) => {
-    let looked = { at: Number.NEGATIVE_INFINITY, text: '' }
+  test('reports it at the first question after a pause, and of pods that have just come', async (t) => {
+    let measured = { at: Number.NEGATIVE_INFINITY, text: '' }
     const { get, clock, newPod } = await setUp(t, (response, now, request) => {
-      // Looks at most every ten seconds unless it is told otherwise, as ours does.
-      const isOld = now - looked.at > (request.headers['cache-control'] === 'max-age=0' ? 500 : 10_000)
-      if (isOld) looked = { at: now, text: report(now, newPod) }
-      response.end(looked.text)
+      // Measures at most every ten seconds unless asked otherwise, as ours does.
+      const isOld = now - measured.at > (request.headers['cache-control'] === 'max-age=0' ? 500 : 10_000)
+      if (isOld) measured = { at: now, text: report(now, newPod) }
+      response.end(measured.text)
     })
     const stats = async () => [(await get('/nodes')).body.items.length, (await get('/pods')).body.items.length]
     assert.deepEqual(await stats(), [1, 1])
@@ -101,7 +101,7 @@ describe('metrics.k8s.io', () => {
     assert.deepEqual(await stats(), [1, 2])
   })
 
-  test('says so when the kubelet does not tell', async (t) => {
+  test('says so when the kubelet does not report', async (t) => {
     const { get } = await setUp(t, (response) => {
       response.statusCode = 404
       response.end('404 page not found')
@@ -112,7 +112,7 @@ describe('metrics.k8s.io', () => {
       [
         503,
         'ServiceUnavailable',
-        'the kubelet of node "node-1" does not tell what is used: it answered 404 404 page not found',
+        'the kubelet of node "node-1" does not report usage: it answered 404 404 page not found',
       ],
     )
   })

@@ -2,7 +2,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { CoreV1Api, ListWatch, Watch } from '@kubernetes/client-node'
 import type { KubeConfig, V1ConfigMap } from '@kubernetes/client-node'
 
-/** What an informer of the official client knows; it begins anew when it lost its server, as its authors advise. */
+/** What an informer of the official client knows; it starts again when it lost its server, as its authors advise. */
 export function followConfigMaps(config: KubeConfig, namespace: string) {
   const core = config.makeApiClient(CoreV1Api)
   const path = `/api/v1/namespaces/${namespace}/configmaps`

@@ -6,7 +6,7 @@ interface Item {
 }
 
 /**
- * What a client in Go does: list, watch from there, follow bookmarks, list anew when the history is gone. Keeps what it knows in a
+ * What a client in Go does: list, watch from there, follow bookmarks, list again when the history is gone. Keeps what it knows in a
  * cache, and checks on the way that versions only grow.
  */
 export class Reflector {
@@ -85,7 +85,7 @@ export class Reflector {
     this.counts.events++
     const key = keyOf(item)
     if (this.cache.has(key) !== (type !== 'ADDED'))
-      throw new Error(`${type} of ${key}, which contradicts what was told before`)
+      throw new Error(`${type} of ${key}, which contradicts what was reported before`)
     if (type === 'DELETED') this.cache.delete(key)
     else this.cache.set(key, item)
   }

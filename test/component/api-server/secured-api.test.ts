@@ -65,7 +65,7 @@ async function whoami(api: SecuredApi, secrets: ClientSecrets): Promise<unknown>
 }
 
 describe('the API server for each kind of caller', () => {
-  test('certificates: only good ones make somebody of a client', async (t) => {
+  test('certificates: only good ones authenticate a client', async (t) => {
     const api = await startSecuredApi(t)
     const authority = readAuthority(api)
     const masters = { groups: ['system:masters'] }
@@ -95,7 +95,7 @@ describe('the API server for each kind of caller', () => {
     await assert.rejects(once(sent, 'response'), { code: 'SELF_SIGNED_CERT_IN_CHAIN' })
   })
 
-  test('rights: 401 for nobody, 403 with a reason for who may not', async (t) => {
+  test('rights: 401 for an unknown user, 403 with a reason for one who may not', async (t) => {
     const api = await startSecuredApi(t)
     assert.deepEqual((await api.call({}, 'GET', '/version')).body, {
       kind: 'Status',
@@ -190,9 +190,9 @@ describe('the API server for each kind of caller', () => {
         body,
       )
     assert.equal((await patch({ metadata: { labels: { mine: 'x' } } })).status, 200)
-    const refused = await patch({ spec: { taints: [{ key: 'a', effect: 'NoSchedule' }] } })
+    const rejected = await patch({ spec: { taints: [{ key: 'a', effect: 'NoSchedule' }] } })
     assert.deepEqual(
-      [refused.status, refused.body['message']],
+      [rejected.status, rejected.body['message']],
       [403, 'nodes "node-1" is forbidden: node "node-1" may not change its taints'],
     )
     const paths = [
@@ -231,7 +231,7 @@ async function requestCertificate(api: SecuredApi, secrets: ClientSecrets): Prom
 }
 
 describe('the port of the API server', () => {
-  test('refuses headers and bodies that are too large', async (t) => {
+  test('rejects headers and bodies that are too large', async (t) => {
     const api = await startSecuredApi(t)
     const large = await api.call({ ...api.admin, headers: { 'x-large': 'x'.repeat(40_000) } }, 'GET', '/version')
     assert.equal(large.status, 431)
@@ -280,7 +280,7 @@ describe('a second start', () => {
     assert.equal(await whoami(second, first.admin), 'kubernetes-admin')
   })
 
-  test('tells of a damaged authority and of one that is gone', async (t) => {
+  test('reports a damaged authority and of one that is gone', async (t) => {
     const folder = createFolder(t)
     const first = await startSecuredApi(t, folder)
     await first.stop()

@@ -53,7 +53,7 @@ async function setUp(
   return { api, asked }
 }
 
-/** Asks for another protocol: the connection when it is there, or the refusal. */
+/** Asks for another protocol: the connection when it is there, or the error. */
 async function upgrade(api: SecuredApi, method: string, path: string, headers: object, secrets = api.admin) {
   const { cert, key } = secrets
   const sent = request(`${api.server}${path}`, {
@@ -100,7 +100,7 @@ describe('what kubelets answer', () => {
     sent.destroy()
   })
 
-  const refused: readonly (readonly [what: string, path: string, code: number, message: string | RegExp])[] = [
+  const rejected: readonly (readonly [what: string, path: string, code: number, message: string | RegExp])[] = [
     ['a pod that is not there', '/api/v1/namespaces/default/pods/x/log', 404, 'pods "x" not found'],
     ['a container that is not there', `${POD}/log?container=x`, 400, 'container x is not valid for pod web'],
     [
@@ -112,14 +112,14 @@ describe('what kubelets answer', () => {
     ['lines that cannot be counted', `${POD}/log?tailLines=x`, 400, /invalid value for "tailLines"/],
     ['less than no lines', `${POD}/log?tailLines=-1`, 422, /PodLogOptions "web" is invalid: tailLines/],
     ['a shell without another protocol', `${POD}/exec?command=sh`, 400, 'Upgrade request required'],
-    ['what the kubelet refuses', `${POD}/log`, 400, 'container "main" in pod "web" is waiting to start: Pulling'],
+    ['what the kubelet rejects', `${POD}/log`, 400, 'container "main" in pod "web" is waiting to start: Pulling'],
   ]
   test('refusals are in the words of the API', async (t) => {
     const { api } = await setUp(t, (_, response) => {
       response.statusCode = 400
       response.end('container "main" in pod "web" is waiting to start: Pulling')
     })
-    for (const [what, path, code, message] of refused) {
+    for (const [what, path, code, message] of rejected) {
       await t.test(what, async () => {
         const { status, body } = await api.call(api.admin, 'GET', path)
         assert.deepEqual([status, body['kind'], body['code']], [code, 'Status', code])
@@ -187,7 +187,7 @@ describe('what kubelets answer', () => {
     )
   })
 
-  test('the newest protocol is refused for a kubelet that does not say that it speaks it', async (t) => {
+  test('the newest protocol is rejected for a kubelet that does not say that it speaks it', async (t) => {
     const { api } = await setUp(t)
     const { status, message } = await upgrade(api, 'GET', `${POD}/exec?command=sh&stdout=1`, NEWEST)
     assert.deepEqual(
@@ -219,7 +219,7 @@ describe('what kubelets answer', () => {
     assert.equal(asked[0]?.headers['sec-websocket-protocol'], 'v5.channel.k8s.io')
   })
 
-  test('nobody gets a shell without credentials, and nodes get none', async (t) => {
+  test('no client gets a shell without credentials, and nodes get none', async (t) => {
     const { api, asked } = await setUp(t)
     assert.equal((await upgrade(api, 'POST', `${POD}/exec?command=sh&stdout=1`, SHELL, {})).status, 401)
     assert.equal((await upgrade(api, 'POST', `${POD}/exec?command=sh&stdout=1`, SHELL, api.node)).status, 403)
@@ -243,7 +243,7 @@ describe('what kubelets answer', () => {
     assert.deepEqual([status, body], [418, { text: 'a body' }])
   })
 
-  test('a proxy to what only the machine itself may reach is refused', async (t) => {
+  test('a proxy to what only the machine itself may reach is rejected', async (t) => {
     const { api } = await setUp(t)
     const merge = { ...api.admin, headers: { 'content-type': 'application/merge-patch+json' } }
     await api.call(merge, 'PATCH', `${POD}/status`, { status: { podIPs: [{ ip: '127.0.0.1' }] } })

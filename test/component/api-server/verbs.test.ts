@@ -47,7 +47,7 @@ async function start(t: TestContext): Promise<World> {
   }
 }
 
-function refusal({ status, body }: Answer): string {
+function errorText({ status, body }: Answer): string {
   assert.equal(body.kind, 'Status')
   assert.equal(body.code, status)
   return `${status} ${body.reason}: ${body.message}`
@@ -86,7 +86,7 @@ describe('create', () => {
     assert.equal(new Set(names).size, 3)
   })
 
-  const refused: readonly (readonly [string, string, unknown, RegExp])[] = [
+  const rejected: readonly (readonly [string, string, unknown, RegExp])[] = [
     [
       'a name that is taken',
       MAPS,
@@ -174,15 +174,15 @@ describe('create', () => {
       /^422 Invalid: .*belong to the system/,
     ],
   ]
-  for (const [name, path, body, expected] of refused) {
-    test(`refuses ${name}`, async (t) => {
+  for (const [name, path, body, expected] of rejected) {
+    test(`rejects ${name}`, async (t) => {
       const world = await start(t)
       await world.must('POST', MAPS, { metadata: { name: 'taken' } })
-      assert.match(refusal(await world.call('POST', path, body)), expected)
+      assert.match(errorText(await world.call('POST', path, body)), expected)
     })
   }
 
-  test('tells every broken rule with its field', async (t) => {
+  test('reports every broken rule with its field', async (t) => {
     const { call } = await start(t)
     const { body } = await call(
       'POST',
@@ -200,12 +200,12 @@ describe('create', () => {
     )
   })
 
-  test('unknown and doubled fields: a refusal, warnings or silence', async (t) => {
+  test('unknown and doubled fields: an error, warnings or silence', async (t) => {
     const { call } = await start(t)
     const body = '{"metadata":{"name":"a","x":1},"data":{"k":"1","k":"2"},"extra":{}}'
     const strict = await call('POST', `${MAPS}?fieldValidation=Strict`, body)
     assert.equal(
-      refusal(strict),
+      errorText(strict),
       '400 BadRequest: strict decoding error: unknown field "metadata.x", unknown field "extra", duplicate field "data.k"',
     )
     const warned = await call('POST', `${MAPS}?fieldValidation=Warn&dryRun=All`, body)
@@ -257,12 +257,12 @@ describe('update', () => {
     assert.ok(Number(changed.metadata.resourceVersion) > Number(made.metadata.resourceVersion))
     const stale = await call('PUT', `${MAPS}/a`, { ...made, data: { k: '2' } })
     assert.match(
-      refusal(stale),
+      errorText(stale),
       /^409 Conflict: Operation cannot be fulfilled on configmaps "a": the object has been modified/,
     )
     await must('PUT', `${MAPS}/a`, { metadata: { name: 'a' }, data: { k: '3' } })
     const other = await call('PUT', `${MAPS}/a`, { metadata: { name: 'a', uid: 'x' } })
-    assert.match(refusal(other), /^409 Conflict: .*Precondition failed: UID/)
+    assert.match(errorText(other), /^409 Conflict: .*Precondition failed: UID/)
   })
 
   test('writes nothing when nothing is different', async (t) => {
@@ -314,7 +314,7 @@ describe('update', () => {
     }
     assert.equal((await must('PUT', path, lease)).status, 201)
     assert.match(
-      refusal(await call('PUT', path, lease)),
+      errorText(await call('PUT', path, lease)),
       /^422 Invalid: .*metadata\.resourceVersion: Invalid value: 0: must be specified for an update/,
     )
   })
@@ -356,11 +356,11 @@ describe('update', () => {
     ['a method that is not there', PODS, 'PUT', '/binding', {}, /^405 MethodNotAllowed/],
   ]
   for (const [name, path, method, subresource, body, expected] of rows) {
-    test(`refuses ${name}`, async (t) => {
+    test(`rejects ${name}`, async (t) => {
       const world = await start(t)
       await world.must('POST', path, podNamed('a'))
       const options = method === 'PATCH' ? { type: 'application/apply-patch+yaml' } : {}
-      assert.match(refusal(await world.call(method, `${path}/a${subresource}`, body, options)), expected)
+      assert.match(errorText(await world.call(method, `${path}/a${subresource}`, body, options)), expected)
     })
   }
 
@@ -409,7 +409,7 @@ describe('update', () => {
       ],
     ]
     for (const [name, change, expected] of rows) {
-      assert.match(refusal(await call('PATCH:strategic', `${PODS}/a/resize`, change)), expected, name)
+      assert.match(errorText(await call('PATCH:strategic', `${PODS}/a/resize`, change)), expected, name)
     }
     const { body: same } = await must('GET', `${PODS}/a`)
     assert.deepEqual(same.spec, body.spec)
@@ -424,7 +424,7 @@ describe('update', () => {
     })
     assert.deepEqual([body.spec.resources.limits.cpu, body.metadata.generation], ['2', 2])
     assert.match(
-      refusal(await call('PATCH:merge', `${PODS}/a/resize`, { spec: { resources: { limits: { cpu: null } } } })),
+      errorText(await call('PATCH:merge', `${PODS}/a/resize`, { spec: { resources: { limits: { cpu: null } } } })),
       /pod-level resource limits cannot be removed/,
     )
   })
@@ -435,7 +435,7 @@ describe('update', () => {
     const metadata = { name: 'a', annotations: { 'kubernetes.io/config.mirror': 'x' } }
     await must('POST', PODS, { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers } })
     const change = { spec: { containers: [{ name: 'c', resources: { requests: { cpu: '2' } } }] } }
-    assert.match(refusal(await call('PATCH:strategic', `${PODS}/a/resize`, change)), /static pods cannot be resized/)
+    assert.match(errorText(await call('PATCH:strategic', `${PODS}/a/resize`, change)), /static pods cannot be resized/)
   })
 
   test('ephemeral containers can be added, not changed', async (t) => {
@@ -444,7 +444,7 @@ describe('update', () => {
     const patch = (image: string) => ({ spec: { ephemeralContainers: [{ name: 'e', image }] } })
     await must('PATCH:strategic', `${PODS}/a/ephemeralcontainers`, patch('i'))
     assert.match(
-      refusal(await call('PATCH:strategic', `${PODS}/a/ephemeralcontainers`, patch('j'))),
+      errorText(await call('PATCH:strategic', `${PODS}/a/ephemeralcontainers`, patch('j'))),
       /"e" cannot be changed/,
     )
     await must('PATCH:merge', `${PODS}/a`, { metadata: { labels: { x: 'y' } } })
@@ -454,7 +454,7 @@ describe('update', () => {
     const { must, call } = await start(t)
     await must('POST', MAPS, { metadata: { name: 'a' }, data: { k: '1' }, immutable: true })
     assert.match(
-      refusal(await call('PATCH:merge', `${MAPS}/a`, { data: { k: '2' } })),
+      errorText(await call('PATCH:merge', `${MAPS}/a`, { data: { k: '2' } })),
       /data: Forbidden: the object is immutable/,
     )
     await must('PATCH:merge', `${MAPS}/a`, { metadata: { labels: { a: 'b' } } })
@@ -469,14 +469,14 @@ describe('update', () => {
     assert.deepEqual([body.spec.username, body.spec.groups], ['admin', ['system:masters']])
     const approved = { status: { conditions: [{ type: 'Approved', status: 'True', reason: 'x' }] } }
     assert.match(
-      refusal(await call('PATCH:merge', `${path}/a/status`, approved)),
+      errorText(await call('PATCH:merge', `${path}/a/status`, approved)),
       /only the approval subresource may decide/,
     )
     await must('PATCH:merge', `${path}/a/approval`, approved)
     const issued = await must('PATCH:merge', `${path}/a/status`, { status: { certificate: 'eA==' } })
     assert.equal(issued.body.status.certificate, 'eA==')
     assert.match(
-      refusal(await call('PATCH:merge', `${path}/a/status`, { status: { certificate: 'eQ==' } })),
+      errorText(await call('PATCH:merge', `${path}/a/status`, { status: { certificate: 'eQ==' } })),
       /an issued certificate stays/,
     )
   })
@@ -500,7 +500,7 @@ describe('delete', () => {
       5,
     )
     const wrong = await call('DELETE', `${PODS}/a`, { preconditions: { uid: 'x' }, gracePeriodSeconds: 0 })
-    assert.match(refusal(wrong), /^409 Conflict: .*UID in precondition: x/)
+    assert.match(errorText(wrong), /^409 Conflict: .*UID in precondition: x/)
     const gone = await must('DELETE', `${PODS}/a`, { gracePeriodSeconds: 0, preconditions: { uid: made.metadata.uid } })
     assert.deepEqual(gone.body, {
       kind: 'Status',
@@ -509,7 +509,7 @@ describe('delete', () => {
       status: 'Success',
       details: { name: 'a', kind: 'pods', uid: made.metadata.uid },
     })
-    assert.equal(refusal(await call('GET', `${PODS}/a`)), '404 NotFound: pods "a" not found')
+    assert.equal(errorText(await call('GET', `${PODS}/a`)), '404 NotFound: pods "a" not found')
   })
 
   test('a pod that has ended, or has no node, needs no grace', async (t) => {
@@ -528,7 +528,7 @@ describe('delete', () => {
     const more = await call('PATCH:json', `${MAPS}/a`, [
       { op: 'add', path: '/metadata/finalizers/-', value: 'example.com/z' },
     ])
-    assert.match(refusal(more), /being deleted, so none can be added: example\.com\/z/)
+    assert.match(errorText(more), /being deleted, so none can be added: example\.com\/z/)
     await must('PATCH:merge', `${MAPS}/a`, { metadata: { finalizers: ['example.com/y'] } })
     await must('PATCH:merge', `${MAPS}/a`, { metadata: { finalizers: [] } })
     assert.equal((await call('GET', `${MAPS}/a`)).status, 404)
@@ -575,13 +575,13 @@ describe('delete', () => {
     assert.equal((await call('GET', '/api/v1/namespaces/n/configmaps/c')).status, 404)
     const late = await call('POST', '/api/v1/namespaces/n/configmaps', { metadata: { name: 'd' } })
     assert.match(
-      refusal(late),
+      errorText(late),
       /^403 Forbidden: configmaps "d" is forbidden: unable to create new content in namespace n/,
     )
     assert.equal(late.body.details.causes[0].reason, 'NamespaceTerminating')
     await must('DELETE', '/api/v1/namespaces/n/pods/p?gracePeriodSeconds=0')
     assert.equal((await call('GET', '/api/v1/namespaces/n')).status, 404)
-    assert.match(refusal(await call('DELETE', '/api/v1/namespaces/default')), /^403 Forbidden: .*may not be deleted/)
+    assert.match(errorText(await call('DELETE', '/api/v1/namespaces/default')), /^403 Forbidden: .*may not be deleted/)
   })
 
   test('many at once, by label', async (t) => {
@@ -631,7 +631,7 @@ describe('scheduling', () => {
     const { body } = await must('GET', `${PODS}/a`)
     assert.deepEqual([body.spec.nodeName, body.status.conditions[0].type], ['node-7', 'PodScheduled'])
     assert.match(
-      refusal(await call('POST', `${PODS}/a/binding`, binding)),
+      errorText(await call('POST', `${PODS}/a/binding`, binding)),
       /^409 Conflict: .*already assigned to node "node-7"/,
     )
   })
@@ -727,7 +727,7 @@ describe('reviews', () => {
     const access = await must('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
       spec: { resourceAttributes: { verb: 'get' } },
     })
-    assert.deepEqual(access.body.status, { allowed: true, reason: 'everybody may' })
+    assert.deepEqual(access.body.status, { allowed: true, reason: 'every user may' })
     const token = await must('POST', '/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token: 'good' } })
     assert.deepEqual([token.body.status.authenticated, token.body.status.user.username], [true, 'admin'])
     const self = await must('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', {})

@@ -21,7 +21,7 @@ function labelled(namespace: StoredNamespace): StoredNamespace {
   return { ...namespace, metadata: { ...namespace.metadata, labels: { ...labels, [NAMESPACE_LABEL]: name } } }
 }
 
-/** Changes the list of those who must do something before a namespace can be removed. */
+/** Changes the finalizers of a namespace, which must be gone before it is removed. */
 export const finalize: Subresource<StoredNamespace> = {
   name: 'finalize',
   verbs: ['update'],

@@ -9,7 +9,7 @@ export interface ServiceRange {
 
 export const DEFAULT_SERVICE_RANGE = '10.96.0.0/12'
 
-// The addresses before are left to those who choose one by themselves, such as the API and DNS.
+// The addresses before it are left to services that choose one, such as the API and DNS.
 const LARGEST_BAND = 256
 const SMALLEST_BAND = 16
 const NARROWEST_PREFIX = 28
@@ -38,7 +38,7 @@ export function isInRange({ base, size }: ServiceRange, address: string): boolea
   return number > base && number < base + size - 1
 }
 
-/** An address that nobody has; undefined when there is none left. */
+/** A free address; undefined when there is none left. */
 export function findFreeAddress(range: ServiceRange, taken: ReadonlySet<string>): string | undefined {
   const { base, size } = range
   const band = Math.min(Math.max(SMALLEST_BAND, size / 16), LARGEST_BAND)

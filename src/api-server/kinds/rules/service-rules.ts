@@ -14,7 +14,7 @@ const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
 const HEADLESS = 'None'
 const NODE_PORTS = { first: 30_000, last: 32_767 }
 
-/** Services are kept for those who read them: they get an address and ports, and nothing here passes traffic on. */
+/** Services are kept for their readers: they get an address and ports, but nothing here forwards traffic. */
 export const serviceRules: ResourceRules<StoredService> = {
   fillDefaults: (object) => {
     const spec = specOf(object)
@@ -56,7 +56,7 @@ function hasNodePorts(type: string | undefined): boolean {
   return type === 'NodePort' || type === 'LoadBalancer'
 }
 
-/** Who sends a service without what the server gave it does not want to take that away. */
+/** A client that sends a service without its allocated address and ports does not mean to release them. */
 function keepingAllocated(object: StoredService, old: ServiceSpec): StoredService {
   const spec = specOf(object)
   if (spec.type === 'ExternalName') return object
@@ -104,7 +104,7 @@ function addressFor(
     : taken.has(asked)
       ? 'provided IP is already allocated'
       : undefined
-  if (why !== undefined) refuse(object, SPEC.child('clusterIPs'), [asked], `failed to allocate IP ${asked}: ${why}`)
+  if (why !== undefined) reject(object, SPEC.child('clusterIPs'), [asked], `failed to allocate IP ${asked}: ${why}`)
   return asked
 }
 
@@ -120,9 +120,9 @@ function portsFor(
     const nodePort = port.nodePort || findFreePort(taken)
     const path = SPEC.child('ports').index(index).child('nodePort')
     if (nodePort < NODE_PORTS.first || nodePort > NODE_PORTS.last) {
-      refuse(object, path, nodePort, `provided port is not in the valid range. The range of valid ports is 30000-32767`)
+      reject(object, path, nodePort, `provided port is not in the valid range. The range of valid ports is 30000-32767`)
     }
-    if (port.nodePort && taken.has(nodePort)) refuse(object, path, nodePort, 'provided port is already allocated')
+    if (port.nodePort && taken.has(nodePort)) reject(object, path, nodePort, 'provided port is already allocated')
     taken.add(nodePort)
     return { ...port, nodePort }
   })
@@ -133,7 +133,7 @@ function findFreePort(taken: ReadonlySet<number | undefined>): number {
   throw internalError('failed to allocate a nodePort: range is full')
 }
 
-function refuse({ metadata }: StoredService, path: FieldPath, value: unknown, why: string): never {
+function reject({ metadata }: StoredService, path: FieldPath, value: unknown, why: string): never {
   const problems = new ProblemList()
   problems.invalid(path, value, why)
   throw invalid({ group: '', kind: 'Service', name: metadata.name ?? '' }, problems.violations)

@@ -31,7 +31,7 @@ export function parseContinueToken(text: string): ContinueToken {
       return { version: Number(rv) < 0 ? undefined : Number(rv), namespace, name }
     }
   } catch {
-    // It is refused below, whatever is wrong with it.
+    // Rejected below, whatever is wrong with it.
   }
   throw badRequest('continue key is not valid: expected the one of the previous part of the list')
 }

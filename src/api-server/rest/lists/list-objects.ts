@@ -31,7 +31,7 @@ export interface ListResult {
   }
 }
 
-// So many are read at once while looking for those that are selected.
+// How many are read at once while searching for the selected ones.
 const CHUNK = 500
 
 export function parseSelection(resource: Resource, namespace: string, query: URLSearchParams): Selection {
@@ -43,7 +43,7 @@ export function parseSelection(resource: Resource, namespace: string, query: URL
   }
 }
 
-/** Whether a stored object is meant; its namespace is not looked at. */
+/** Whether labels and fields of a stored object are selected; its namespace is not checked. */
 export function isSelected({ labels, fields }: Selection, object: ApiObject): boolean {
   return (labels?.(object.metadata.labels ?? {}) ?? true) && (fields?.matches(object) ?? true)
 }
@@ -121,7 +121,7 @@ function readPage(store: ApiStore, selection: Selection, { limit, token, version
   const single = singleObject(store, selection, version)
   const items: StoredObject[] = [...(single ?? [])]
   let after: { readonly namespace: string; readonly name: string } | undefined = token
-  // One more than asked for tells whether there are more.
+  // One more than asked for, to know whether there are more.
   const wanted = limit === 0 ? Number.POSITIVE_INFINITY : limit + 1
   for (let isMore = single === undefined; isMore;) {
     const chunk = store.list({ resource: resource.storage, namespace, version, after, limit: Math.min(wanted, CHUNK) })
@@ -146,7 +146,7 @@ function readPage(store: ApiStore, selection: Selection, { limit, token, version
   }
 }
 
-/** The one object that a selector names, without looking at the others; undefined when it names none. */
+/** The one object that a selector names, without reading the others; undefined when it names none. */
 function singleObject(store: ApiStore, selection: Selection, version: number): readonly StoredObject[] | undefined {
   const { resource, namespace = '', fields } = selection
   if (fields?.name === undefined || version !== store.version) return undefined

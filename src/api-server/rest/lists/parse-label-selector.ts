@@ -1,7 +1,7 @@
 import { badRequest } from '../../api-error.ts'
 import { labelValue, qualifiedName } from '../../../model/schema/validation/name-rules.ts'
 
-/** Tells whether labels are selected. */
+/** Whether labels are selected. */
 export type LabelSelector = (labels: Readonly<Record<string, string>>) => boolean
 
 type Requirement = (value: string | undefined) => boolean

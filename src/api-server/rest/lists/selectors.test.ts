@@ -35,7 +35,7 @@ describe('parseLabelSelector()', () => {
   }
 
   for (const text of ['app in (', 'a=b=c', '=x', 'a b', ',', 'a in x', 'count>x', 'UPPER/case/x=1', '__proto__']) {
-    test(`refuses "${text}"`, () => assert.throws(() => parseLabelSelector(text), { name: 'ApiError' }))
+    test(`rejects "${text}"`, () => assert.throws(() => parseLabelSelector(text), { name: 'ApiError' }))
   }
 
   test('has nothing to say when it is empty', () => {
@@ -67,7 +67,7 @@ describe('parseFieldSelector()', () => {
       assert.equal(parseFieldSelector(text, pods)?.matches(object), expected))
   }
 
-  test('tells the one name that it can select', () => {
+  test('gives the one name that it can select', () => {
     assert.equal(parseFieldSelector('spec.nodeName=x,metadata.name=a', pods)?.name, 'a')
     assert.equal(parseFieldSelector('metadata.name!=a', pods)?.name, undefined)
   })
@@ -76,6 +76,6 @@ describe('parseFieldSelector()', () => {
     ['spec.containers=1', /field label not supported: spec\.containers/],
     ['metadata.name', /expected field=value/],
   ] as const) {
-    test(`refuses "${text}"`, () => assert.throws(() => parseFieldSelector(text, pods), message))
+    test(`rejects "${text}"`, () => assert.throws(() => parseFieldSelector(text, pods), message))
   }
 })

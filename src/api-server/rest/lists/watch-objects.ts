@@ -28,7 +28,7 @@ interface WatchPlan {
   /** Changes after this version follow; undefined: after what is sent first. */
   readonly from: number | undefined
   readonly hasBookmarks: boolean
-  /** A bookmark tells that what is there has been sent. */
+  /** A bookmark marks the end of the objects that existed at the start. */
   readonly marksPresent: boolean
   readonly timeoutMs: number
 }
@@ -77,7 +77,7 @@ function checkInitialEvents(query: URLSearchParams, initial: string | null): voi
 
 /**
  * The frames of a watch, until its time is over or the signal aborts. Nothing queues up for a slow reader: the next changes are read
- * when it has taken the last ones, and if they are forgotten by then it is told to list anew.
+ * when it has taken the last ones, and if they are forgotten by then the watch ends with 410, so that the client lists again.
  */
 export async function* watchObjects(
   deps: WatchDeps,
@@ -131,7 +131,7 @@ function* presentFrames(store: ApiStore, selection: Selection, frames: Frames, v
   }
 }
 
-/** Turns changes into what one watch hears of them. */
+/** Turns changes into the frames of one watch. */
 class Frames {
   readonly #selection: Selection
   readonly #how: Omit<Presentation, 'now'>

@@ -8,9 +8,9 @@ import type { Clock } from '../../../base/async/clock.ts'
 export class WatchSignal implements AsyncDisposable {
   readonly #scope: AbortScope
   readonly #ticking: Promise<void>
-  #isRung = false
+  #isWoken = false
   #isTick = false
-  #ring: (() => void) | undefined
+  #resume: (() => void) | undefined
 
   constructor(clock: Clock, times: { readonly everyMs: number; readonly endsAt: number }, signal: AbortSignal) {
     this.#scope = new AbortScope(signal)
@@ -19,8 +19,8 @@ export class WatchSignal implements AsyncDisposable {
   }
 
   wake(): void {
-    this.#isRung = true
-    this.#ring?.()
+    this.#isWoken = true
+    this.#resume?.()
   }
 
   /** Whether a regular time has come since this was last asked. */
@@ -30,15 +30,15 @@ export class WatchSignal implements AsyncDisposable {
     return isTick
   }
 
-  /** Returns at the next ring; at once when it rang since the last wait. */
+  /** Returns at the next wake-up; at once when there was one since the last wait. */
   async wait(): Promise<void> {
-    if (!this.#isRung) {
+    if (!this.#isWoken) {
       await new Promise<void>((resolve) => {
-        this.#ring = resolve
+        this.#resume = resolve
       })
     }
-    this.#ring = undefined
-    this.#isRung = false
+    this.#resume = undefined
+    this.#isWoken = false
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

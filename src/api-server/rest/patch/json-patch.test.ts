@@ -55,7 +55,7 @@ describe('applyJsonPatch()', () => {
     test(name, () => assert.deepEqual(applyJsonPatch(target, patch), expected))
   }
 
-  const refused: readonly (readonly [string, DocumentValue, RegExp])[] = [
+  const rejected: readonly (readonly [string, DocumentValue, RegExp])[] = [
     ['no list', {}, /expected a list of operations/],
     ['an operation that is none', [1], /to be an object/],
     ['an unknown operation', [{ op: 'x', path: '/a' }], /unknown operation/],
@@ -79,8 +79,8 @@ describe('applyJsonPatch()', () => {
       /10001 operations/,
     ],
   ]
-  for (const [name, patch, expected] of refused) {
-    test(`refuses ${name}`, () => assert.throws(() => applyJsonPatch(target, patch), expected))
+  for (const [name, patch, expected] of rejected) {
+    test(`rejects ${name}`, () => assert.throws(() => applyJsonPatch(target, patch), expected))
   }
 
   test('leaves the target as it is', () => {

@@ -121,15 +121,15 @@ describe('applyStrategicMergePatch()', () => {
     test(name, () => assert.deepEqual(applyStrategicMergePatch(target, patch, 'Pod'), expected))
   }
 
-  const refused: readonly (readonly [string, DocumentValue, RegExp])[] = [
+  const rejected: readonly (readonly [string, DocumentValue, RegExp])[] = [
     ['an item without its key', pod([{ image: '1' }]), /no "name"/],
     ['an item that is no object', pod(['a']), /to be objects/],
     ['an unknown directive', { spec: { $patch: 'explode' } }, /unknown directive/],
     ['keys to retain that are no list', { spec: { $retainKeys: 1 } }, /to be a list/],
     ['a patch that is no object', [], /expected an object/],
   ]
-  for (const [name, patch, expected] of refused) {
-    test(`refuses ${name}`, () => assert.throws(() => applyStrategicMergePatch(pod(two), patch, 'Pod'), expected))
+  for (const [name, patch, expected] of rejected) {
+    test(`rejects ${name}`, () => assert.throws(() => applyStrategicMergePatch(pod(two), patch, 'Pod'), expected))
   }
 })
 

@@ -5,10 +5,10 @@ import type { ApiResponse } from '../api-request.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 
 const UPGRADED = ['attach', 'exec', 'portforward']
-// Of an error's text; the rest helps nobody.
+// Enough of an error's text to understand it.
 const MAX_ERROR_CHARACTERS = 50_000
 
-/** Passes a request on to whoever can answer it. */
+/** Passes a request on to the kubelet or pod that answers it. */
 export async function passVerb(backends: Backends, asked: ResourceRequest, signal: AbortSignal): Promise<ApiResponse> {
   const { request, info } = asked
   if (!['nodes', 'pods'].includes(info.resource)) throw methodNotAllowed()
@@ -57,7 +57,7 @@ function toApiError(code: number, text: string, name: string): ApiError {
       return new ApiError({ code, reason: 'NotFound', message: text || `pods "${name}" not found`, details })
     case 401:
     case 403: {
-      // It is the API that the kubelet turns away, which is nothing the client could mend.
+      // The kubelet rejects the API server, not the client, so the client cannot fix it.
       const message = `the kubelet of the pod does not take the certificate of the API: ${text}`
       return new ApiError({ code: 403, reason: 'Forbidden', message, details })
     }

@@ -10,7 +10,7 @@ import type { ApiObject } from '../../store/api-object.ts'
 import { decodeBody } from '../decode-body.ts'
 import type { Document } from '../decode-body.ts'
 
-/** May someone do something? Either attributes of a resource or a path. */
+/** May a user do something? Either attributes of a resource or a path. */
 export interface ReviewedAccess {
   readonly user: RequestUser
   readonly resourceAttributes?: ResourceAttributes | undefined
@@ -30,11 +30,11 @@ export interface TokenAnswer {
   readonly error?: string
 }
 
-/** Those who know users and what they may do. */
+/** The part of the server that knows users and what they may do. */
 export interface Reviewers {
   readonly reviewAccess: (question: ReviewedAccess) => Promise<AccessAnswer>
   readonly reviewToken: (token: string, audiences: readonly string[]) => Promise<TokenAnswer>
-  /** All that someone may do, as the status of a SelfSubjectRulesReview. */
+  /** Everything that a user may do, as the status of a SelfSubjectRulesReview. */
   readonly reviewRules: (user: RequestUser) => object
 }
 

@@ -30,7 +30,7 @@ export function createAgentConfig(layout: NodeLayout, record: NodeRecord): strin
     },
     failCgroupV1: false,
     failSwapOn: false,
-    // Nobody else on such a node would look for them.
+    // No other program on such a node reads them.
     makeIPTablesUtilChains: false,
     // Shares of a disk that others fill too would keep pods from a machine that has plenty of room for them.
     evictionHard: {

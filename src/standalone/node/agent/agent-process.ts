@@ -37,7 +37,7 @@ export async function startAgent(
   try {
     await rememberProcess(layout.agentIdentity, started.pid, layout.agentLog)
   } catch (error) {
-    // On a full disk an agent must run all the more: it is what frees space. The supervision tells, and notes it later.
+    // On a full disk an agent must run all the more: it is what frees space. The supervision reports it, and notes the agent later.
     if (!(error instanceof UnnotedError))
       throw new NodeError(`Cannot start the agent: ${errorMessage(error)}`, exitCodes.failed, { cause: error })
   }

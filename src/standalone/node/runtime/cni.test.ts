@@ -28,7 +28,7 @@ describe('createConflist()', () => {
     })
   })
 
-  test('refuses a bridge name that the kernel has no room for', () => {
+  test('rejects a bridge name that the kernel has no room for', () => {
     assert.throws(() => createConflist({ ...network, bridge: 'x'.repeat(16) }), /expected at most 15 characters/)
   })
 })

@@ -24,7 +24,7 @@ describe('createContainerdConfig()', () => {
     }
   })
 
-  test('refuses a folder too deep for a unix socket', () => {
+  test('rejects a folder too deep for a unix socket', () => {
     assert.throws(
       () => containerdPaths(`/${'x'.repeat(90)}`),
       /Cannot use "\/x+" for containerd: the path of its socket/,

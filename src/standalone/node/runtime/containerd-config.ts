@@ -44,7 +44,7 @@ export function containerdPaths(folder: string): ContainerdPaths {
   }
 }
 
-// Snapshotters that probe for kernel features nobody here has, a folder in /opt, and telemetry.
+// Snapshotters that probe for kernel features that are not needed here, a folder in /opt, and telemetry.
 const unneededPlugins = [
   'io.containerd.snapshotter.v1.aufs',
   'io.containerd.snapshotter.v1.btrfs',
@@ -69,7 +69,7 @@ export function createContainerdConfig(
       cri,
       {
         sandbox_image: options.sandboxImage,
-        // Without CAP_SYS_RESOURCE a lower oom_score_adj than our own is refused, and with it the whole container.
+        // Without CAP_SYS_RESOURCE a lower oom_score_adj than our own is rejected, and with it the whole container.
         restrict_oom_score_adj: true,
         netns_mounts_under_state_dir: true,
         disable_tcp_service: true,

@@ -60,7 +60,7 @@ export async function startContainerd(
 ): Promise<StartedProcess> {
   // One that runs and does not answer would hold the locks of the next.
   await stopContainerd(clock, paths, signal)
-  // What a killed one left behind would answer a connect with "refused" all the same, but it must not look alive.
+  // What a killed one left behind would answer a connect with "refused" all the same, but it must not appear alive.
   await removeTree(paths.socket)
   const argv = [...enter, ...containerdCommand(paths)]
   const started = await startProcess({ argv, logFile: paths.log })
@@ -125,7 +125,7 @@ export async function stopContainerd(clock: Clock, paths: ContainerdPaths, signa
   return await stopProcess(clock, { ...knownContainerd(paths), graceMs: STOP_GRACE_MS }, signal)
 }
 
-/** True when someone listens on the unix socket. */
+/** True when a process listens on the unix socket. */
 export function canConnect(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)

@@ -36,7 +36,7 @@ function withToken(spec: PodSpec, { nameSuffix }: RequestContext): PodSpec {
   const { initContainers, containers, volumes = [] } = spec
   const lacks = ({ volumeMounts = [] }: Container) => !volumeMounts.some(({ mountPath }) => mountPath === TOKEN_PATH)
   if (![...(initContainers ?? []), ...containers].some(lacks)) return spec
-  // Who sends back what was made here has the volume already.
+  // A client that sends back a pod it has read has the volume already.
   const present = volumes.find(({ name }) => name.startsWith(VOLUME_PREFIX))?.name
   const name = present ?? `${VOLUME_PREFIX}${nameSuffix()}`
   const mount = { name, readOnly: true, mountPath: TOKEN_PATH }
@@ -50,7 +50,7 @@ function withToken(spec: PodSpec, { nameSuffix }: RequestContext): PodSpec {
   }
 }
 
-/** Everything that a client in a pod needs: the token, whom to trust, and in which namespace it is. */
+/** Everything that a client in a pod needs: the token, the authority of the API, and its namespace. */
 function tokenVolume(name: string): Volume {
   const namespace = { path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }
   return {

@@ -52,7 +52,7 @@ function validatePodAsWhole(object: StoredPod, before: StoredPod, problems: Prob
   if (wanted !== computeQosClass({ spec: specOf(before), status: before.status })) {
     problems.invalid(SPEC, wanted, 'Pod QOS Class may not change as a result of resizing')
   }
-  // Older nodes tell nothing of resources, and would not change them.
+  // Older nodes do not report resources, and would not change them.
   const running = before.status?.containerStatuses?.find(({ state }) => state?.running)
   if (running !== undefined && running.resources === undefined) {
     problems.forbidden(SPEC, 'Pod running on node without support for resize')
@@ -111,7 +111,7 @@ function startsAgain(container: Container, known: Container): boolean {
   return (container.resizePolicy ?? []).some(({ restartPolicy }) => restartPolicy === 'RestartContainer')
 }
 
-/** Where containers were added, removed or moved there is nothing to merge; that is refused after. */
+/** Where containers were added, removed or moved there is nothing to merge; validation rejects that afterwards. */
 function withResources(before: readonly Container[], after: readonly Container[]): readonly Container[] {
   if (before.length !== after.length || before.some(({ name }, index) => after[index]?.name !== name)) return after
   return before.map((old, index) => {

@@ -44,5 +44,5 @@ export const EVICTION: ExpectedType<'Eviction'> = {
 /** A scheduler's decision on where a pod runs. */
 export const binding: SubresourcePath = { name: 'binding', verbs: ['create'], kind: BINDING }
 
-/** A polite way to delete a pod, which a disruption budget could refuse; there are none here. */
+/** A deletion of a pod that a disruption budget could reject; there are no budgets here. */
 export const eviction: SubresourcePath = { name: 'eviction', verbs: ['create'], kind: EVICTION }
