@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto'
 import { basename, dirname } from 'node:path'
 import type { Clock } from '../../base/async/clock.ts'
 import { createRecordFolder } from '../../system/files/record-folder.ts'
-import { setAside } from '../../system/files/set-aside.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import { createKeys, parseKeyedCertificate, toKeyPem } from '../../protocols/x509/certificate-files.ts'
@@ -10,6 +9,7 @@ import { computeCertificateDue } from './compute-certificate-due.ts'
 import { issueCertificate } from '../../protocols/x509/issue-certificate.ts'
 import { isIssuedBy } from './is-issued-by.ts'
 import type { Pki } from './open-pki.ts'
+import { setAside } from '../../system/files/durable-file.ts'
 
 /** The user of a kubeconfig file, and its path. */
 export interface ClientIdentity {

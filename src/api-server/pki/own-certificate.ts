@@ -1,6 +1,5 @@
 import type { X509Certificate } from 'node:crypto'
 import type { Clock } from '../../base/async/clock.ts'
-import { setAside } from '../../system/files/set-aside.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { createKeys, parseKeyedCertificate, toKeyPem } from '../../protocols/x509/certificate-files.ts'
 import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
@@ -10,6 +9,7 @@ import type { CertificateContent } from '../../protocols/x509/issue-certificate.
 import { normalizeName } from '../../protocols/x509/normalize-name.ts'
 import { isIssuedBy } from './is-issued-by.ts'
 import type { Pki } from './open-pki.ts'
+import { setAside } from '../../system/files/durable-file.ts'
 
 /** A certificate that the API keeps for itself. */
 export interface OwnCertificate extends Pick<CertificateContent, 'commonName' | 'organizations' | 'names' | 'usages'> {

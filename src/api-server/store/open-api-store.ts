@@ -1,6 +1,5 @@
 import { basename, dirname } from 'node:path'
 import { readOrCreateKey } from '../../system/files/key-file.ts'
-import { setAside } from '../../system/files/set-aside.ts'
 import { listFolder, readTextIfPresent, removeTree } from '../../system/files/state-folder.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
@@ -13,7 +12,7 @@ import { createValueSeal } from './seal-values.ts'
 import type { ValueSeal } from './seal-values.ts'
 import { StoreOpenError } from './store-errors.ts'
 import { ValueCodec } from './value-codec.ts'
-import { makeFolder, writeFileDurably } from '../../system/files/durable-file.ts'
+import { makeFolder, writeFileDurably, setAside } from '../../system/files/durable-file.ts'
 
 export interface OpenStoreOptions {
   /** The folder of the database and of the key that seals secrets. */

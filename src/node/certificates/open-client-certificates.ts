@@ -6,7 +6,6 @@ import { bootstrapClientCertificate } from './bootstrap-client-certificate.ts'
 import type { CertificateMetrics, CertificateProvider } from './certificate-provider.ts'
 import { CertificateStore } from './certificate-store.ts'
 import { CurrentCertificate, hasEnded } from './current-certificate.ts'
-import { findKubeconfigFault } from './find-kubeconfig-fault.ts'
 import type { CertificateSource, KubeconfigInfo } from './kubeconfig-info.ts'
 import { readCertificateSource } from './read-certificate.ts'
 import type { CertificateFiles } from './read-certificate.ts'
@@ -14,6 +13,8 @@ import { runCertificateRotation } from './run-certificate-rotation.ts'
 import { runExpiryWatch } from './run-expiry-watch.ts'
 import { CLIENT_SIGNER, wantedForNode } from './wanted-certificate.ts'
 import { writeKubeconfig } from './write-kubeconfig.ts'
+import { parseCertificates } from '../../protocols/x509/certificate-files.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 export interface ClientCertificatesDeps {
   readonly nodeName: string
@@ -182,5 +183,18 @@ function createClientCertificates(
       )
       await group.join()
     },
+  }
+}
+
+/** Why the client certificate of a kubeconfig file cannot be used; undefined when it can. */
+async function findKubeconfigFault({ user }: Pick<KubeconfigInfo, 'user'>, now: number): Promise<string | undefined> {
+  if (user.certificate === undefined) return 'it has no client certificate'
+  try {
+    const pair = await readCertificateSource(user.certificate)
+    if (pair === undefined) return 'its client certificate is not there'
+    const ended = parseCertificates(pair.certificatePem).find(({ validToDate }) => now > validToDate.getTime())
+    return ended === undefined ? undefined : `its client certificate has ended at ${ended.validToDate.toISOString()}`
+  } catch (error) {
+    return `its client certificate is broken: ${errorMessage(error)}`
   }
 }

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import type { Clock } from '../../base/async/clock.ts'
-import { setAside } from '../../system/files/set-aside.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { hasEnded } from './current-certificate.ts'
 import { readCertificateFiles } from './read-certificate.ts'
@@ -9,7 +8,7 @@ import { toCertificateInfo } from './to-certificate-info.ts'
 import { createKeys, parseKeyedCertificate, toKeyPem } from '../../protocols/x509/certificate-files.ts'
 import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
 import { issueAuthority, issueCertificate } from '../../protocols/x509/issue-certificate.ts'
-import { writeFileDurably } from '../../system/files/durable-file.ts'
+import { writeFileDurably, setAside } from '../../system/files/durable-file.ts'
 
 export interface SelfSignedDeps {
   /** --cert-dir */

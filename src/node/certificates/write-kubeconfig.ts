@@ -1,9 +1,9 @@
 import { basename, dirname } from 'node:path'
 import type { Clock } from '../../base/async/clock.ts'
 import { createRecordFolder } from '../../system/files/record-folder.ts'
-import { setAside } from '../../system/files/set-aside.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { KubeconfigInfo } from './kubeconfig-info.ts'
+import { setAside } from '../../system/files/durable-file.ts'
 
 export interface WriteKubeconfigDeps {
   readonly path: string

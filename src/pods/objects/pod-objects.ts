@@ -11,7 +11,6 @@ import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { createCachingStore } from './caching-store.ts'
 import { limitObjectApi } from './limit-object-api.ts'
-import { noObjectApi } from './no-object-api.ts'
 import type { ClaimPatch, ObjectApi, ObjectKey, ObjectKinds, Token, TokenSpec } from './object-api.ts'
 import { isNotFound, notFound } from './object-store.ts'
 import type { ObjectStore, StoredKind } from './object-store.ts'
@@ -19,6 +18,7 @@ import { podReferences } from './pod-references.ts'
 import { ServiceAccounts } from './service-accounts.ts'
 import { TokenCache } from './token-cache.ts'
 import { createWatchingStore } from './watching-store.ts'
+import { noObjectApi } from './object-api.ts'
 
 /** What volumes and environments of pods read from the API. Everything fails with an ObjectError. */
 export interface PodObjects {

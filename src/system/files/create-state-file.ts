@@ -1,6 +1,5 @@
 import type { Clock } from '../../base/async/clock.ts'
-import { writeFileDurably } from './durable-file.ts'
-import { setAside } from './set-aside.ts'
+import { writeFileDurably, setAside } from './durable-file.ts'
 import { readTextIfPresent } from './state-folder.ts'
 
 const FILE_MODE = 0o600

@@ -1,6 +1,6 @@
 import * as nodeFiles from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { hasCode } from './error-codes.ts'
+import { hasCode, unlessAbsent } from './error-codes.ts'
 
 /** The calls of the file system that make something last, to be replaced in tests by some that fail. */
 export type DurableFileCalls = Pick<typeof nodeFiles, 'mkdir' | 'open' | 'rename' | 'stat' | 'unlink'>
@@ -47,6 +47,11 @@ export async function renameDurably(from: string, to: string): Promise<void> {
   await nodeFiles.rename(from, to)
   await syncFolder(dirname(to))
   if (dirname(from) !== dirname(to)) await syncFolder(dirname(from))
+}
+
+/** Gives files another ending, so that they are out of the way and people can still read them. Files that do not exist are skipped. */
+export async function setAside(paths: readonly string[], suffix: string): Promise<void> {
+  for (const path of paths) await unlessAbsent(renameDurably(path, `${path}${suffix}`), undefined)
 }
 
 /** Removes a file, and what a killed agent left of its next version; it stays removed after a power cut. */

@@ -6,12 +6,11 @@ import { DEFAULT_EVICTION_HARD } from '../rules/eviction-rules.ts'
 import type { ConfigFiles } from './config-files.ts'
 import { decodeConfiguration, findUnknownFields, matchCase, repairCase } from './decode-configuration.ts'
 import type { DecodedConfiguration } from './decode-configuration.ts'
-import type { JsonObject } from './json-value.ts'
 import { listDropIns } from './list-drop-ins.ts'
 import { locateField, type ConfigSource } from './locate-field.ts'
-import { mergePatch } from './merge-patch.ts'
 import { nearestLine, type ParsedDocument } from './parse-document.ts'
 import { readConfigFile } from './read-config-file.ts'
+import { isJsonObject, type Json, type JsonObject } from './json-value.ts'
 
 /** A configuration, with lines about what was odd on the way to it. */
 export interface LoadedConfiguration extends DecodedConfiguration {
@@ -114,4 +113,14 @@ export async function loadConfigFiles(
     warnings: [...base.warnings, ...merged.warnings],
     sources: merged.sources,
   }
+}
+
+/** JSON merge patch (RFC 7386): objects merge key by key, null removes, anything else replaces. */
+function mergePatch(target: Json | undefined, patch: JsonObject): JsonObject {
+  const result = new Map(isJsonObject(target) ? target : [])
+  for (const [key, value] of patch) {
+    if (value === null) result.delete(key)
+    else result.set(key, isJsonObject(value) ? mergePatch(result.get(key), value) : value)
+  }
+  return result
 }

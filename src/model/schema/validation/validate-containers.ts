@@ -8,7 +8,6 @@ import { validateHostPorts, validatePorts } from './validate-ports.ts'
 import { forbidProbes, validateProbes } from './validate-probes.ts'
 import type { ProbeContext } from './validate-probes.ts'
 import { validateContainerResources } from './validate-resources.ts'
-import { validateRestartRules } from './validate-restart-rules.ts'
 import { validateSecurityContext } from './validate-security-context.ts'
 
 /** What the rules of a container need to know of its pod. */
@@ -142,5 +141,29 @@ function validateResizePolicy(
       const rule = 'must be NotRequired in a pod that never restarts'
       problems.invalid(at.child('restartPolicy'), policy.restartPolicy, rule)
     }
+  }
+}
+
+const MAX_RULES = 20
+const MAX_EXIT_CODES = 255
+
+/** A container's own restart policy and its rules by exit code. */
+function validateRestartRules(container: Container, path: FieldPath, problems: ProblemList): void {
+  const rules = container.restartPolicyRules ?? []
+  const at = path.child('restartPolicyRules')
+  if (container.restartPolicy !== undefined) {
+    problems.oneOf(path.child('restartPolicy'), container.restartPolicy, ['Always', 'Never', 'OnFailure'])
+  } else if (rules.length > 0) problems.required(path.child('restartPolicy'), 'restart rules need it')
+  if (rules.length > MAX_RULES) problems.tooMany(at, rules.length, MAX_RULES)
+  for (const [index, rule] of rules.entries()) {
+    problems.oneOf(at.index(index).child('action'), rule.action, ['Restart', 'RestartAllContainers'])
+    const codes = at.index(index).child('exitCodes')
+    if (rule.exitCodes === undefined) {
+      problems.required(codes, 'a rule needs them')
+      continue
+    }
+    problems.oneOf(codes.child('operator'), rule.exitCodes.operator, ['In', 'NotIn'])
+    const count = rule.exitCodes.values?.length ?? 0
+    if (count > MAX_EXIT_CODES) problems.tooMany(codes.child('values'), count, MAX_EXIT_CODES)
   }
 }

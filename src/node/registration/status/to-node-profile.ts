@@ -1,7 +1,6 @@
 import type { Settings } from '../../../model/config/load-configuration.ts'
 import { toCanonicalIp } from '../../../system/machine/read-node-address.ts'
 import type { NodeProfile } from './node-profile.ts'
-import { toGoArchitecture } from './to-go-architecture.ts'
 
 /** What the node says that it can do; only what really works. The API takes it in alphabetical order alone. */
 const DECLARED_FEATURES = [
@@ -37,4 +36,12 @@ export function toNodeProfile(settings: Settings, architecture: string): NodePro
       localStorage: config.localStorageCapacityIsolation,
     },
   }
+}
+
+// Node names little-endian PowerPC without saying so; Kubernetes knows no other.
+const NAMES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' }
+
+/** The architecture as Go names it, and with it all of Kubernetes. */
+function toGoArchitecture(architecture: string): string {
+  return NAMES[architecture] ?? architecture
 }

@@ -5,7 +5,8 @@ import { ObjectError } from '../../objects/object-api.ts'
 import type { ObjectKey } from '../../objects/object-api.ts'
 import type { PodObjects } from '../../objects/pod-objects.ts'
 import type { VolumeSource } from '../desired-volume.ts'
-import { findVolumeProblem } from './find-volume-problem.ts'
+import { matchesNodeSelector } from '../../../model/pod/matches-node-selector.ts'
+import { mountOptionsOf } from './mount-options.ts'
 
 export interface FindSourceDeps {
   readonly objects: Pick<PodObjects, 'claim' | 'persistentVolume'>
@@ -121,4 +122,17 @@ function checkMode({ volume: { name }, asFiles, asDevice }: UsedVolume, mode: st
     throw new ClaimError(`volume ${name} has volumeMode Block, but is specified in volumeMounts`)
   if (mode !== 'Block' && asDevice)
     throw new ClaimError(`volume ${name} has volumeMode ${mode}, but is specified in volumeDevices`)
+}
+
+/** Why a persistent volume cannot be used on this node; undefined when it can. */
+function findVolumeProblem(volume: PersistentVolume, node: SelectableNode): string | undefined {
+  const { nodeAffinity, hostPath, volumeMode } = volume.spec ?? {}
+  const name = volume.metadata?.name ?? ''
+  if (nodeAffinity?.required !== undefined && !matchesNodeSelector(nodeAffinity.required, node))
+    return `MountVolume.NodeAffinity check failed for volume "${name}" : no matching NodeSelectorTerms`
+  // Nothing is mounted for a path of the node, or for a bare device.
+  const takesOptions = hostPath === undefined || volumeMode === 'Block'
+  if (!takesOptions && mountOptionsOf(volume).length > 0)
+    return `volume "${name}": mount options are not supported for this volume type`
+  return undefined
 }
