@@ -13,7 +13,7 @@ const OTHER_WRITERS: Readonly<Record<string, string>> = {
   'directories/pod-files.ts': 'hosts files, which containers have mounted: written in place',
   'directories/truncate-log.ts': 'logs of deckhand',
   'files/durable-file.ts': 'the writer itself',
-  'files/held-directory.ts': 'contents of volumes, by the atomic writer',
+  'files/payload/held-directory.ts': 'contents of volumes, by the atomic writer',
   'files/serving-socket.ts': 'a socket gets its name',
   'machine/kernel-settings.ts': 'files of the kernel',
   'mounts/project-quotas.ts': 'an argument of a command, in a file',

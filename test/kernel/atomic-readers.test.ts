@@ -8,7 +8,7 @@ import process from 'node:process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { systemClock } from '../../src/base/async/clock.ts'
-import { createAtomicWriter } from '../../src/system/files/atomic-writer.ts'
+import { createAtomicWriter } from '../../src/system/files/payload/atomic-writer.ts'
 
 const UPDATES = 1000
 

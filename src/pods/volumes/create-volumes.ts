@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
-import { createAtomicWriter } from '../../system/files/atomic-writer.ts'
+import { createAtomicWriter } from '../../system/files/payload/atomic-writer.ts'
 import { createBlockDevices } from '../../system/mounts/block-devices.ts'
 import { describePath } from '../../system/files/describe-path.ts'
 import { deviceFiles } from '../../system/directories/device-files.ts'

@@ -1,4 +1,4 @@
-import { HeldDirectory } from '../files/held-directory.ts'
+import { HeldDirectory } from '../files/payload/held-directory.ts'
 
 const MODE = 0o755
 

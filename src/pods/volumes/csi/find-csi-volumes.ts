@@ -2,7 +2,7 @@ import type { PodUid } from '../../../model/pod/pod.ts'
 import type { VolumePlace } from '../desired-volume.ts'
 import type { CsiDeps } from './csi-deps.ts'
 import { deviceStaging, filesStaging } from './csi-paths.ts'
-import type { NodeVolume } from './staged-volumes.ts'
+import type { NodeVolume } from './stage/staged-volumes.ts'
 import { parseVolumeData } from './volume-data.ts'
 import type { VolumeData } from './volume-data.ts'
 

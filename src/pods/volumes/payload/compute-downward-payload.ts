@@ -1,6 +1,6 @@
 import { computeFieldValue } from '../../containers/environment/compute-field-value.ts'
 import { computeResourceValue } from '../../containers/environment/compute-resource-value.ts'
-import type { Payload, PayloadFile } from '../../../system/files/payload.ts'
+import type { Payload, PayloadFile } from '../../../system/files/payload/payload.ts'
 import type { ResourceAmounts } from '../../../model/resources/compute-pod-requests.ts'
 import type {
   DownwardAPIVolumeFile,

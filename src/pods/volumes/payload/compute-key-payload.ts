@@ -1,4 +1,4 @@
-import type { Payload, PayloadFile } from '../../../system/files/payload.ts'
+import type { Payload, PayloadFile } from '../../../system/files/payload/payload.ts'
 import type { KeyToPath } from '../../../model/generated/core-v1.ts'
 
 /** Which keys of an object are shown, and how. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createDesiredVolume } from '../../../../test/builders/create-desired-volume.ts'
 import { FakeVolumeHost } from '../../../../test/fakes/fake-volume-host.ts'
-import type { Payload } from '../../../system/files/payload.ts'
+import type { Payload } from '../../../system/files/payload/payload.ts'
 import { createContentKind } from './content-volume.ts'
 import { createEmptyDirectories } from '../usage/empty-directories.ts'
 

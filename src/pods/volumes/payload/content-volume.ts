@@ -1,6 +1,6 @@
-import type { AtomicWriter } from '../../../system/files/atomic-writer.ts'
+import type { AtomicWriter } from '../../../system/files/payload/atomic-writer.ts'
 import type { makeMountPoints } from '../../../system/mounts/make-mount-points.ts'
-import type { Payload } from '../../../system/files/payload.ts'
+import type { Payload } from '../../../system/files/payload/payload.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { EmptyDirectories, EmptyDirectory } from '../usage/empty-directories.ts'
 import type { VolumeKind } from '../volume-kind.ts'

@@ -1,4 +1,4 @@
-import type { Payload } from '../../../system/files/payload.ts'
+import type { Payload } from '../../../system/files/payload/payload.ts'
 import type { KeyToPath } from '../../../model/generated/core-v1.ts'
 import { ObjectError } from '../../objects/object-api.ts'
 import type { VolumeContent } from './volume-content.ts'

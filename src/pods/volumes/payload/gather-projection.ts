@@ -1,4 +1,4 @@
-import type { Payload, PayloadFile } from '../../../system/files/payload.ts'
+import type { Payload, PayloadFile } from '../../../system/files/payload/payload.ts'
 import type { ResourceAmounts } from '../../../model/resources/compute-pod-requests.ts'
 import type {
   ClusterTrustBundleProjection,

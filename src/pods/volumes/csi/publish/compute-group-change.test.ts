@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toCsiVolume } from './to-csi-volume.ts'
+import { toCsiVolume } from '../to-csi-volume.ts'
 import { computeGroupChange } from './compute-group-change.ts'
-import { createDesiredVolume } from '../../../../test/builders/create-desired-volume.ts'
+import { createDesiredVolume } from '../../../../../test/builders/create-desired-volume.ts'
 
 const inline = toCsiVolume(createDesiredVolume({ csi: { driver: 'd', fsType: 'ext4' } }))
 const persistent = { ...inline, lifecycle: 'Persistent', accessModes: ['ReadWriteOnce'] } as const

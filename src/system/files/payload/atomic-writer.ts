@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/async/clock.ts'
+import type { Clock } from '../../../base/async/clock.ts'
 import { HeldDirectory } from './held-directory.ts'
 import type { FileCalls } from './held-directory.ts'
 import { isPayloadTree } from './payload.ts'

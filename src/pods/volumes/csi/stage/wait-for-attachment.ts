@@ -1,10 +1,10 @@
-import type { CsiDriverTraits } from '../../../protocols/csi/csi-driver-objects.ts'
-import type { SetUpRequest } from '../volume-kind.ts'
-import { VolumeStepError } from '../volume-step-error.ts'
-import type { CsiDeps } from './csi-deps.ts'
-import { csiAttachmentName, csiVolumeName } from './csi-names.ts'
-import type { CsiVolume } from './csi-volume.ts'
-import { errorText } from '../../../base/telemetry/error-text.ts'
+import type { CsiDriverTraits } from '../../../../protocols/csi/csi-driver-objects.ts'
+import type { SetUpRequest } from '../../volume-kind.ts'
+import { VolumeStepError } from '../../volume-step-error.ts'
+import type { CsiDeps } from '../csi-deps.ts'
+import { csiAttachmentName, csiVolumeName } from '../csi-names.ts'
+import type { CsiVolume } from '../csi-volume.ts'
+import { errorText } from '../../../../base/telemetry/error-text.ts'
 
 /** How a volume can be used here now. */
 export interface Attached {

@@ -1,6 +1,6 @@
-import type { CsiDeps } from './csi-deps.ts'
-import { deviceStaging } from './csi-paths.ts'
-import { mountAt } from './mount-at.ts'
+import type { CsiDeps } from '../csi-deps.ts'
+import { deviceStaging } from '../csi-paths.ts'
+import { mountAt } from '../publish/mount-at.ts'
 import type { NodeVolume } from './staged-volumes.ts'
 
 /** Removes the agent's own around a volume that is not staged any more. What is still mounted or holds something fails. */

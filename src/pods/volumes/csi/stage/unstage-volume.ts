@@ -1,10 +1,10 @@
-import { findPodUses } from '../local/find-pod-uses.ts'
-import { requireDriver } from './call-driver.ts'
+import { findPodUses } from '../../local/find-pod-uses.ts'
+import { requireDriver } from '../call-driver.ts'
 import { clearStaging } from './clear-staging.ts'
-import type { CsiDeps } from './csi-deps.ts'
-import { mountAt } from './mount-at.ts'
+import type { CsiDeps } from '../csi-deps.ts'
+import { mountAt } from '../publish/mount-at.ts'
 import type { NodeVolume } from './staged-volumes.ts'
-import { parseVolumeData } from './volume-data.ts'
+import { parseVolumeData } from '../volume-data.ts'
 
 /** Has the driver take a volume from the node after its last pod, by the note that lies beside it alone. */
 export async function unstageVolume(deps: CsiDeps, volume: NodeVolume, signal: AbortSignal): Promise<void> {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createPod } from '../../../../test/builders/create-pod.ts'
-import { createDesiredVolume } from '../../../../test/builders/create-desired-volume.ts'
+import { createPod } from '../../../../../test/builders/create-pod.ts'
+import { createDesiredVolume } from '../../../../../test/builders/create-desired-volume.ts'
 import { computePublishContext } from './compute-publish-context.ts'
-import { toCsiVolume } from './to-csi-volume.ts'
+import { toCsiVolume } from '../to-csi-volume.ts'
 
 const volume = toCsiVolume(createDesiredVolume({ csi: { driver: 'd', volumeAttributes: { size: '1' } } }))
 const input = {

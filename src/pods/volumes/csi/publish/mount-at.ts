@@ -1,5 +1,5 @@
-import { mountsOnTheWay } from '../../../system/mounts/mount-table.ts'
-import type { MountEntry } from '../../../system/mounts/mount-table.ts'
+import { mountsOnTheWay } from '../../../../system/mounts/mount-table.ts'
+import type { MountEntry } from '../../../../system/mounts/mount-table.ts'
 
 /**
  * What is mounted on a path below the root directory, the one that is seen last. The path itself is never looked at: a driver's file system may

@@ -1,4 +1,4 @@
-import type { CsiVolume } from './csi-volume.ts'
+import type { CsiVolume } from '../csi-volume.ts'
 
 /** Whether the agent gives a published volume to the fsGroup of its pod. Parity: pkg/volume/csi csiMountMgr.supportsFSGroup(). */
 export function computeGroupChange(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Node } from '../../../model/generated/core-v1.ts'
-import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
+import type { Node } from '../../../../model/generated/core-v1.ts'
+import { FakeClock } from '../../../../../test/fakes/fake-clock.ts'
 import { WatchedAttachments } from './watched-attachments.ts'
 
 test('WatchedAttachments says what the cluster has of this node, and wakes all who wait for a change', async () => {

@@ -1,5 +1,5 @@
-import type { Pod } from '../../../model/pod/pod.ts'
-import type { CsiVolume } from './csi-volume.ts'
+import type { Pod } from '../../../../model/pod/pod.ts'
+import type { CsiVolume } from '../csi-volume.ts'
 
 type Strings = Readonly<Record<string, string>>
 

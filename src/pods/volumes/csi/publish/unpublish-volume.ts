@@ -1,11 +1,11 @@
-import type { TearDownRequest } from '../volume-kind.ts'
-import { csiErrorText, requireDriver } from './call-driver.ts'
-import type { CsiDeps } from './csi-deps.ts'
-import { mountPath } from './csi-paths.ts'
+import type { TearDownRequest } from '../../volume-kind.ts'
+import { csiErrorText, requireDriver } from '../call-driver.ts'
+import type { CsiDeps } from '../csi-deps.ts'
+import { mountPath } from '../csi-paths.ts'
 import { mountAt } from './mount-at.ts'
 import { clearPublished } from './publish-volume.ts'
-import { parseVolumeData } from './volume-data.ts'
-import type { VolumeData } from './volume-data.ts'
+import { parseVolumeData } from '../volume-data.ts'
+import type { VolumeData } from '../volume-data.ts'
 
 /** Has the driver take a volume from a pod, by the note in the volume's directory alone; returns what that said. */
 export async function unpublishVolume(
