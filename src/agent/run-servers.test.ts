@@ -144,7 +144,7 @@ describe('runServers()', () => {
       [await statusFor(readOnlyPort, 'evil.example'), await statusFor(readOnlyPort, 'node-1')],
       [421, 200],
     )
-    problem = 'no look at the runtime was tried'
+    problem = 'no relist of the runtime was tried'
     assert.equal((await get(healthzPort, '/healthz'))[0], 500)
     servers.leave()
     await servers.running

@@ -37,7 +37,7 @@ export const kept: PodActions = {
   resize: undefined,
   start: [],
   backingOff: [],
-  over: false,
+  ended: false,
 }
 export const renewed: PodActions = { ...kept, killPod: true, createSandbox: true, attempt: 1 }
 export const deadSandbox = [createObservedSandbox({ ready: false, ips: [] })]

@@ -383,7 +383,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     deliver: (update) => workers.handle(update),
   })
   const onRelist = ({ error }: { readonly error?: unknown }) => {
-    if (error !== undefined) log.warn('cannot look at the runtime, will try again', { error })
+    if (error !== undefined) log.warn('cannot relist the runtime, will try again', { error })
   }
   group.run('observer', (signal) => runObserver({ observer, client: calls, clock, log, onRelist }, signal))
   group.run('runtime health', (signal) => health.run(signal))

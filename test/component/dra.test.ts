@@ -46,7 +46,7 @@ describe('a pod with a claim', () => {
     await agent.settle()
     assert.match(
       agent.registry.explain().find((each) => each.uid === uid)?.why ?? '',
-      /Waits for its devices: DRA driver gpu.example is not registered; next look in/,
+      /Waits for its devices: DRA driver gpu.example is not registered; next check in/,
     )
     assert.deepEqual(changes(world), [])
     await register(dra, endpoint)

@@ -21,7 +21,7 @@ describe('a sandbox cannot be made', () => {
     )
     assert.deepEqual(
       agent.lines.filter(({ level }) => level === 'warn' || level === 'error').map(({ message }) => message),
-      ['cannot bring pod to its spec, will try again'],
+      ['cannot sync pod, will try again'],
     )
     await agent.pass(1000)
     assert.equal(agent.statusOf('u-1')?.phase, 'Running')

@@ -117,7 +117,7 @@ describe('a readiness probe', () => {
       )
     assert.match(
       agent.registry.explain()[0]?.why ?? '',
-      /^Running, not ready: readiness probe of container "main" fails: no; next look in /,
+      /^Running, not ready: readiness probe of container "main" fails: no; next check in /,
     )
     assert.deepEqual(probeSteps(), ['readiness probe of container "main": no'])
     world.answers.delete('ready')

@@ -89,7 +89,7 @@ describe('computeAdmission()', () => {
       'PodFeatureUnsupported: Pod requires node features that are not available: RestartAllContainersOnContainerExits',
     ],
     [
-      'a node that shuts down: nobody leaves for a critical pod',
+      'a node that shuts down: no pod is preempted for a critical one',
       { spec: { containers: asking('500m'), priority: 2_000_000_000 } },
       { ...full, isShuttingDown: true },
       'NodeShutdown: Pod was rejected as the node is shutting down.',
@@ -101,13 +101,13 @@ describe('computeAdmission()', () => {
       `UnexpectedAdmissionError: ${noVictims}`,
     ],
     [
-      'a critical pod in the wrong place: nobody leaves for it',
+      'a critical pod in the wrong place: no pod is preempted for it',
       { spec: { containers: asking('500m'), priority: 2_000_000_000, nodeSelector: { a: 'b' } } },
       full,
       `NodeAffinity: ${selector}`,
     ],
     [
-      'a critical pod that is refused for something else: nobody leaves for it',
+      'a critical pod that is rejected for something else: no pod is preempted for it',
       { spec: { containers: asking('500m'), priority: 2_000_000_000, securityContext: { appArmorProfile } } },
       full,
       'AppArmor: Cannot enforce AppArmor: AppArmor is not enabled on the host',

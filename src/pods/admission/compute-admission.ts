@@ -46,7 +46,7 @@ const OS_LABEL = 'kubernetes.io/os'
 /** Against labels, and against taints. */
 const MARKS: ReadonlySet<string> = new Set(['NodeAffinity', 'TaintToleration'])
 
-/** May this pod run here? The first reason against it, in the order of the Go kubelet; nobody is driven away for a pod that is refused. */
+/** May this pod run here? The first reason against it, in the order of the Go kubelet; no pod is preempted for one that is rejected. */
 export function computeAdmission(pod: Pod, info: AdmissionInfo): AdmissionDecision {
   const shortages = computeShortages(pod, info)
   const rejection =
@@ -72,7 +72,7 @@ export function computeFirstRejection(pod: Pod, info: AdmissionInfo): Rejection 
   return computePressureRejection(pod, info) ?? computeSysctlRejection(pod, info.allowedSysctls)
 }
 
-/** True when what others write on the node is all that is against the pod: then it may be outdated, and is worth a second look. */
+/** True when labels or taints of the Node are all that is against the pod: they may be outdated, and are worth a second check. */
 export function isOnlyAgainstMarks(pod: Pod, info: AdmissionInfo): boolean {
   if (info.node === undefined || computeShortages(pod, info).length > 0) return false
   const mismatches = computeMismatches(pod, { ...info, node: info.node })
@@ -94,7 +94,7 @@ function computeHopelessRejection(pod: Pod, info: AdmissionInfo): Rejection | un
   return computeGroupsPolicyRejection(pod, info)
 }
 
-/** A critical pod is not refused for resources: others leave for it. */
+/** A critical pod is not rejected for resources: others leave for it. */
 function computePlaceRejection(pod: Pod, info: AdmissionInfo, shortages: readonly Shortage[]): Rejection | undefined {
   const [shortage] = isCriticalPod(pod) ? [] : shortages
   if (shortage !== undefined) return toRejection(shortage)

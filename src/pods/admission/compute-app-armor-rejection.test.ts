@@ -35,7 +35,7 @@ describe('computeAppArmorRejection()', () => {
     })
   }
 
-  test('no pod is refused on a node that has it', () => {
+  test('no pod is rejected on a node that has it', () => {
     const pod = createPod({ spec: { securityContext: confined } })
     assert.equal(computeAppArmorRejection(pod, { appArmor: true }), undefined)
   })

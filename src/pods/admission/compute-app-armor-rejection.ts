@@ -4,7 +4,7 @@ import type { Rejection } from './rejection.ts'
 
 const ANNOTATION_PREFIX = 'container.apparmor.security.beta.kubernetes.io/'
 
-/** Refuses a new pod that is to be confined by AppArmor on a node whose kernel has none: it would run unconfined. */
+/** Rejects a new pod that is to be confined by AppArmor on a node whose kernel has none: it would run unconfined. */
 export function computeAppArmorRejection(pod: Pod, node: { readonly appArmor: boolean }): Rejection | undefined {
   const isNew = pod.status?.phase === undefined || pod.status.phase === 'Pending'
   if (node.appArmor || !isNew || !asksForAppArmor(pod)) return undefined

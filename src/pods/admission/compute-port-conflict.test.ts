@@ -29,7 +29,7 @@ describe('computePortConflict()', () => {
     })
   }
 
-  test('looks at sidecars, not at init containers that end', () => {
+  test('counts sidecars, not init containers that end', () => {
     const ports = [{ containerPort: 80, hostPort: 80 }]
     const initiating = (parts: object) =>
       createPod({ spec: { initContainers: [createContainer({ name: 'first', ports, ...parts })] } })

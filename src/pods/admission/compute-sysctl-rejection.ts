@@ -2,7 +2,7 @@ import type { Pod } from '../../model/pod/pod.ts'
 import { normalSysctlName } from '../../model/pod/sysctl-name.ts'
 import type { Rejection } from './rejection.ts'
 
-/** Refuses a pod that sets a sysctl which is not on the list, or one of a namespace that it shares with the node. */
+/** Rejects a pod that sets a sysctl which is not on the list, or one of a namespace that it shares with the node. */
 export function computeSysctlRejection({ spec }: Pod, allowed: readonly string[]): Rejection | undefined {
   const allows = (name: string) => allowed.some((pattern) => matches(normalSysctlName(pattern), name))
   for (const sysctl of spec.securityContext?.sysctls ?? []) {

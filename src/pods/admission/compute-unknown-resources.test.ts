@@ -4,7 +4,7 @@ import { parseAmounts } from '../../model/resources/compute-pod-requests.ts'
 import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
 import { computeUnknownResources } from './compute-unknown-resources.ts'
 
-test('computeUnknownResources() names what nobody on the node offers, and nothing else', () => {
+test('computeUnknownResources() names what nothing on the node offers, and nothing else', () => {
   const limits = { cpu: '1', 'x.example/b': '1', 'x.example/a': '2', 'x.example/zero': '0', 'x.example/known': '1' }
   const pod = createPod({ spec: { containers: [createContainer({ resources: { requests: limits, limits } })] } })
   const allocatable = parseAmounts({ cpu: '2', 'x.example/known': '0' })

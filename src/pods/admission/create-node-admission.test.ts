@@ -79,7 +79,7 @@ describe('createNodeAdmission()', () => {
     ])
   })
 
-  test('says what nobody on the node offers', async () => {
+  test('says what nothing on the node offers', async () => {
     const { admission, reported } = await setUp()
     const requests = { 'b.example/fpga': '1', 'a.example/gpu': '1' }
     const odd = createPod({
@@ -144,7 +144,7 @@ describe('createNodeAdmission()', () => {
     assert.deepEqual(given, [])
   })
 
-  test('wants a fresh look at a node whose labels do not fit', async () => {
+  test('wants a fresh read of a node whose labels do not fit', async () => {
     const { admission, setNode } = await setUp()
     const choosy = createPod({ spec: { nodeSelector: { zone: 'a' } } })
     assert.deepEqual([admission.wantsFreshNode(choosy), admission.admit(choosy)?.reason], [true, 'NodeAffinity'])
@@ -152,7 +152,7 @@ describe('createNodeAdmission()', () => {
     assert.deepEqual([admission.wantsFreshNode(choosy), admission.admit(choosy)], [false, undefined])
   })
 
-  test('gives pods what they have for themselves before it looks at the rest, and takes it back from those that are refused', async () => {
+  test('gives pods what they have for themselves before it checks the rest, and takes it back from those that are rejected', async () => {
     const { admission, given, setActive } = await setUp()
     assert.equal(admission.admit(pod('good', '1')), undefined)
     assert.equal(admission.admit(pod('greedy', '2'))?.reason, 'UnexpectedAdmissionError')
@@ -161,7 +161,7 @@ describe('createNodeAdmission()', () => {
     assert.deepEqual(given, ['give good', 'give greedy', 'release greedy', 'give late', 'release late'])
   })
 
-  test('brings nothing that the runtime does not', async () => {
+  test('supports nothing that the runtime does not', async () => {
     const { admission } = await setUp()
     assert.deepEqual([...admission.capabilities()], [])
   })

@@ -90,7 +90,7 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
       declaredFeatures: deps.declaredFeatures,
     }
   }
-  // In a cluster the scheduler keeps such pods away; on a node of its own nobody does.
+  // In a cluster the scheduler keeps such pods away; a standalone node has none.
   const reportUnknown = (pod: Pod) => {
     for (const resource of computeUnknownResources(own(pod), parseAmounts(deps.allocatable()))) {
       const message = `This node has no "${resource}": containers that ask for it run without`
@@ -99,8 +99,8 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
   }
   const admit = (pod: Pod, providers: readonly ResourceProvider[]): Rejection | undefined => {
     const info = readInfo(pod)
-    const refusal = computeFirstRejection(pod, info) ?? provide(providers, pod)
-    if (refusal !== undefined) return refusal
+    const rejection = computeFirstRejection(pod, info) ?? provide(providers, pod)
+    if (rejection !== undefined) return rejection
     const allocatable = computeRaisedAmounts(info.allocatable, deps.granted())
     const decision = computeAdmission(own(pod), { ...info, allocatable })
     if (decision.kind === 'reject') {
@@ -129,7 +129,7 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
     /** The same for one that runs and wants to be of another size; what it has for itself alone, it keeps either way. */
     admitResize: (pod: Pod): Rejection | undefined => admit(pod, []),
 
-    /** True for a pod that only labels or taints of the node are against: ask the API for the Node before such a pod is refused for good. */
+    /** True for a pod that only labels or taints of the node are against: ask the API for the Node before such a pod is rejected for good. */
     wantsFreshNode: (pod: Pod): boolean => isOnlyAgainstMarks(pod, readInfo(pod)),
   }
 }

@@ -34,13 +34,13 @@ describe('AllocationFile', () => {
     assert.deepEqual((await AllocationFile.load(file, silentLogger)).uids(), [uid])
   })
 
-  test('that cannot be read is set aside, and begins anew', async () => {
+  test('that cannot be read is set aside, and starts empty', async () => {
     const file = new FakeStateFile('state', '{"data":')
     const state = await AllocationFile.load(file, silentLogger)
     assert.deepEqual([state.uids(), file.aside, file.text], [[], ['{"data":'], undefined])
   })
 
-  test('that cannot be written holds nobody up, and is tried with the next who asks', async () => {
+  test('that cannot be written holds no pod up, and is tried with the next request', async () => {
     const file = new FakeStateFile('state')
     const state = await AllocationFile.load(file, silentLogger)
     file.failure = new Error('no space left on device')

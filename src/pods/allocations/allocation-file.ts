@@ -40,7 +40,7 @@ export class AllocationFile {
     this.#save()
   }
 
-  /** Costs no write of its own: what is too much in the file harms nobody, and goes with the next one. */
+  /** Costs no write of its own: what is too much in the file does no harm, and goes with the next write. */
   forget(uid: PodUid): void {
     this.#entries.delete(uid)
   }
@@ -49,7 +49,7 @@ export class AllocationFile {
     return [...this.#entries.keys()]
   }
 
-  /** Resolves when all that was set is on the disk, or could not be brought there, which is told. */
+  /** Resolves when all that was set is on the disk, or could not be written, which is logged. */
   async saved(): Promise<void> {
     if (this.#isChanged) this.#save()
     await this.#saving

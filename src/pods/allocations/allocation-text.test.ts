@@ -53,12 +53,12 @@ describe('the text of allocated_pods_state and actuated_pods_state', () => {
     assert.match(formatAllocations(new Map()), /^\{"data":"\{\}",/)
   })
 
-  test('is taken without a look when its checksum is 0', () => {
+  test('is taken without a check when its checksum is 0', () => {
     assert.equal(parseAllocations(PLAIN.text.replace('2354566887', '0')).size, 1)
   })
 
   for (const [name, text] of Object.entries(rows)) {
-    test(`that ${name} is refused`, () => {
+    test(`that ${name} is rejected`, () => {
       assert.throws(() => parseAllocations(text), AllocationTextError)
     })
   }

@@ -40,14 +40,14 @@ interface Row {
 }
 
 const rows: Readonly<Record<string, Row>> = {
-  'nobody knows': { expected: [large, large] },
-  'the API was told': { status: reportedOf('main-0', small), expected: [small, small] },
-  'the API was told of an instance that is gone': { status: reportedOf('main-9', small), expected: [large, large] },
+  unknown: { expected: [large, large] },
+  'the API has it': { status: reportedOf('main-0', small), expected: [small, small] },
+  'the API knows of an instance that is gone': { status: reportedOf('main-9', small), expected: [large, large] },
   'only the runtime knows': {
     applied: appliedSmall,
     expected: [large, { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '200m', memory: '64Mi' } }],
   },
-  'the API was told what was granted, and the runtime has not got there': {
+  'the API has what was granted, and the runtime has not got there': {
     status: reportedOf('main-0', large),
     applied: appliedSmall,
     expected: [large, { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '200m', memory: '64Mi' } }],

@@ -13,7 +13,7 @@ export interface Rebuilt {
 
 /**
  * What a pod that runs was granted and has, when nothing is remembered of it: by the status that the API has of the same instances and by
- * what the runtime tells, and where nobody knows by the spec. So what was asked for since is still to be granted, and nothing is undone.
+ * what the runtime reports, and where that is unknown by the spec. So what was asked for since is still to be granted, and nothing is undone.
  */
 export function computeRebuiltAllocation(
   pod: Pod,
@@ -37,7 +37,7 @@ export function computeRebuiltAllocation(
   return { allocated: { containers: allocated, pod: asked.pod }, actuated: { containers: actuated, pod: asked.pod } }
 }
 
-/** What the API was told of the very instance that is there. */
+/** What was reported to the API of the very instance that is there. */
 function reportedOf(
   { status }: Pod,
   name: Container['name'],

@@ -29,7 +29,7 @@ export class PodAllocations {
   readonly #scope: ResizeScope
   readonly #allocated: AllocationFile
   readonly #actuated: AllocationFile
-  /** The same pod gives the same object each time, so that whoever compares sees that nothing changed. */
+  /** The same pod gives the same object each time, so that a comparison shows that nothing changed. */
   readonly #pods = new WeakMap<Pod, Cached>()
   readonly #reserved = new WeakMap<Pod, Cached>()
 
@@ -118,7 +118,7 @@ export class PodAllocations {
     this.#actuated.forget(uid)
   }
 
-  /** Drops what is remembered of pods that nobody has. */
+  /** Drops what is remembered of pods that no source has. */
   forgetUnknown(knows: (uid: PodUid) => boolean): void {
     for (const uid of new Set([...this.#allocated.uids(), ...this.#actuated.uids()])) if (!knows(uid)) this.forget(uid)
   }

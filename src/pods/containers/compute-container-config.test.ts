@@ -196,7 +196,7 @@ describe('computeContainerConfig()', () => {
     })
   }
 
-  test('what cannot be met is told with the reason of the waiting state', () => {
+  test('what cannot be met is reported with the reason of the waiting state', () => {
     const env = [{ name: 'X', valueFrom: { configMapKeyRef: { name: 'gone', key: 'k' } } }]
     assert.throws(
       () => compute({ env }),

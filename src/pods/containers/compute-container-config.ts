@@ -47,7 +47,7 @@ export interface ContainerInstance {
   /** What others add, before what the spec has of the same kind. */
   readonly injections: ContainerInjections
   readonly paths: PodPaths
-  /** Drawn for this instance: names the file of its last words. */
+  /** Random for this instance: names the file of its termination message. */
   readonly random32: number
   readonly volumeGroups: readonly number[]
   readonly userNamespace: UserNamespaceMapping | undefined

@@ -15,7 +15,7 @@ import { computeMemoryQos } from './compute-memory-qos.ts'
 import type { MemoryQosSettings } from './compute-memory-qos.ts'
 import { computeOomScoreAdj } from './compute-oom-score-adj.ts'
 
-/** What the node is and how it is told to share itself. */
+/** What the node has and how it is configured to share it. */
 export interface ContainerResourceSettings extends CpuQuotaSettings {
   readonly cgroupVersion: 1 | 2
   /** The page sizes of this kernel, as its cgroup files spell them: "2MB", "1GB". */
@@ -39,7 +39,7 @@ export interface SwapSettings {
 export interface CpusetAssignment {
   readonly cpus: string
   readonly mems: string
-  /** Nobody else runs on these CPUs, so a quota would only slow the container down. */
+  /** No other container runs on these CPUs, so a quota would only slow this one down. */
   readonly exclusive: boolean
 }
 

@@ -37,7 +37,7 @@ describe('computeMemoryQos()', () => {
     { name: 'not at all when that is less than asked for', request: '4097', limit: '4100', expected: unprotected },
     { name: 'not at all when nothing lies between', request: '100Mi', limit: '100Mi', expected: unprotected },
     {
-      name: 'not at all when nobody knows what pods may have',
+      name: 'not at all when it is unknown what pods may have',
       request: '100Mi',
       settings: { allocatableBytes: undefined },
       expected: unprotected,

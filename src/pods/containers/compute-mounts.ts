@@ -22,7 +22,7 @@ export interface MountsInput {
   /** Of what others add first, then of volumes in the order of the spec. */
   readonly mounts: readonly ContainerMount[]
   readonly etcHostsPath: string
-  /** Where the container's last words go, on the node and in the container; undefined when it has no such path. */
+  /** Where the container's termination message goes, on the node and in the container; undefined when it has no such path. */
   readonly terminationLog: { readonly hostPath: string; readonly containerPath: string } | undefined
   readonly selinuxEnabled: boolean
   readonly userNamespace: UserNamespaceMapping | undefined

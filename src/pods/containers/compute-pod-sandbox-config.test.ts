@@ -149,7 +149,7 @@ describe('computePodSandboxConfig()', () => {
     test(name, () => assert.deepEqual(linuxOf(spec, changes)?.securityContext, { ...securityContext, ...expected }))
   }
 
-  test('resources are those of the whole pod, overhead is told apart', () => {
+  test('resources are those of the whole pod, overhead is apart', () => {
     const resources = { requests: { cpu: '500m', memory: '1Mi' }, limits: { cpu: '1', memory: '2Mi' } }
     const containers = [createContainer({ resources }), createContainer({ resources })]
     const described = linuxOf({ containers, overhead: { cpu: '250m', memory: '10' } })

@@ -85,7 +85,7 @@ function computeSecurityContext(pod: Pod, instance: SandboxInstance): LinuxSandb
   ]
   return {
     privileged: allContainers(pod).some(({ container }) => container.securityContext?.privileged === true),
-    // The sandbox's own process never needs more, whatever the containers ask for.
+    // The sandbox's own process never needs more than this.
     seccomp: { profileType: ProfileType.RuntimeDefault, localhostRef: '' },
     seccompProfilePath: '',
     apparmor: undefined,

@@ -3,7 +3,7 @@ import type { ObservedContainer } from '../../model/pod/observed-pod.ts'
 const LOG_FILE = /^(\d+)\.log(?:\.|$)/
 
 /**
- * The number of the next instance. When the runtime has forgotten all earlier ones, the log files left behind tell how
+ * The number of the next instance. When the runtime has forgotten all earlier ones, the log files left behind show how
  * many there were: a new instance must never write into an old one's log.
  */
 export function computeRestartCount(

@@ -19,7 +19,7 @@ describe('computeSubPath()', () => {
   }
 
   for (const name of ['EMPTY', 'NOBODY']) {
-    test(`refuses $(${name})`, () => {
+    test(`rejects $(${name})`, () => {
       assert.throws(
         () => computeSubPath(mount({ subPathExpr: `$(${name})` }), environment),
         new ContainerConfigError(`missing value for "${name}"`),
@@ -28,7 +28,7 @@ describe('computeSubPath()', () => {
   }
 
   for (const parts of [{ subPath: '/etc' }, { subPath: 'a/../b' }, { subPathExpr: '$(POD)/..' }]) {
-    test(`refuses ${JSON.stringify(parts)}`, () => {
+    test(`rejects ${JSON.stringify(parts)}`, () => {
       assert.throws(() => computeSubPath(mount(parts), environment), /of volume "v": expected a relative path without/)
     })
   }

@@ -14,7 +14,7 @@ export function computePodPaths(rootDirectory: string, uid: PodUid): PodPaths {
   return { directory, etcHosts: `${directory}/etc-hosts`, containers: `${directory}/containers` }
 }
 
-/** The file that takes an instance's last words; the number is drawn anew for each instance, so none reads another's. */
+/** The file that takes an instance's termination message; the number is random for each instance, so none reads another's. */
 export function terminationLogPath(paths: PodPaths, containerName: string, random32: number): string {
   return `${paths.containers}/${containerName}/${(random32 >>> 0).toString(16).padStart(8, '0')}`
 }

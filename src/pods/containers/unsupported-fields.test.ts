@@ -17,7 +17,7 @@ const rows: readonly Row[] = [
   {
     capability: 'imageVolumes',
     spec: { volumes: [{ name: 'a', image: { reference: 'data:1' } }] },
-    expected: ['refuse spec.volumes[0].image'],
+    expected: ['reject spec.volumes[0].image'],
   },
   {
     capability: 'imageVolumes',
@@ -25,7 +25,7 @@ const rows: readonly Row[] = [
       volumes: [{ name: 'a', image: { reference: 'data:1' } }],
       containers: [createContainer({ volumeMounts: [{ name: 'a', mountPath: '/a' }] })],
     },
-    expected: ['refuse spec.volumes[0].image'],
+    expected: ['reject spec.volumes[0].image'],
   },
   {
     capability: 'resourceClaims',
@@ -33,9 +33,9 @@ const rows: readonly Row[] = [
       resourceClaims: [{ name: 'gpu' }],
       containers: [createContainer({ resources: { claims: [{ name: 'gpu' }] } })],
     },
-    expected: ['refuse spec.resourceClaims', 'refuse spec.containers[0].resources.claims'],
+    expected: ['reject spec.resourceClaims', 'reject spec.containers[0].resources.claims'],
   },
-  { capability: 'userNamespaces', spec: { hostUsers: false }, expected: ['refuse spec.hostUsers'] },
+  { capability: 'userNamespaces', spec: { hostUsers: false }, expected: ['reject spec.hostUsers'] },
   { capability: 'userNamespaces', spec: { hostUsers: false, runtimeClassName: 'kata' }, expected: [] },
   {
     capability: 'stopSignals',
@@ -80,7 +80,7 @@ describe('unsupportedFields()', () => {
 
   test('says why', () => {
     assert.deepEqual(unsupportedFields(createPod({ spec: { hostUsers: false } }), new Set()), [
-      { path: 'spec.hostUsers', reason: 'the container runtime does not support user namespaces', effect: 'refuse' },
+      { path: 'spec.hostUsers', reason: 'the container runtime does not support user namespaces', effect: 'reject' },
     ])
   })
 })

@@ -4,7 +4,7 @@ import type { Pod } from '../../model/pod/pod.ts'
 /** Things that a pod can ask for and that not every agent, node or runtime can do. */
 export type PodCapability = 'imageSubPaths' | 'imageVolumes' | 'resourceClaims' | 'stopSignals' | 'userNamespaces'
 
-/** Those that the runtime has to bring. What runs has them, whatever the runtime says today. */
+/** Those that the runtime has to support. What runs has them, even if the runtime no longer reports them. */
 export const RUNTIME_CAPABILITIES: readonly PodCapability[] = ['imageSubPaths', 'imageVolumes', 'userNamespaces']
 
 /** A field of a pod that would not be honoured. */
@@ -12,8 +12,8 @@ export interface UnsupportedField {
   /** As in an event: spec.containers[0].volumeMounts. */
   readonly path: string
   readonly reason: string
-  /** Refuse: the pod must not run like this. Warn: it runs, and its users have to know. */
-  readonly effect: 'refuse' | 'warn'
+  /** Reject: the pod must not run like this. Warn: it runs, and its users have to know. */
+  readonly effect: 'reject' | 'warn'
 }
 
 interface Row {
@@ -27,14 +27,14 @@ interface Row {
 const ROWS: readonly Row[] = [
   {
     capability: 'imageVolumes',
-    effect: 'refuse',
+    effect: 'reject',
     reason: 'the container runtime cannot mount images; containerd can from 2.1 on, CRI-O from 1.31 on',
     find: ({ spec }) =>
       (spec.volumes ?? []).flatMap(({ image }, index) => (image === undefined ? [] : [`spec.volumes[${index}].image`])),
   },
   {
     capability: 'imageSubPaths',
-    effect: 'refuse',
+    effect: 'reject',
     reason:
       'the container runtime can mount images only whole; containerd mounts parts from 2.2 on, CRI-O from 1.33 on',
     find: (pod) =>
@@ -46,7 +46,7 @@ const ROWS: readonly Row[] = [
   },
   {
     capability: 'resourceClaims',
-    effect: 'refuse',
+    effect: 'reject',
     reason: 'this node has no API server from which resource claims could be read',
     find: (pod) => [
       ...pathIf(pod, 'spec.resourceClaims', ({ spec }) => (spec.resourceClaims ?? []).length > 0),
@@ -55,7 +55,7 @@ const ROWS: readonly Row[] = [
   },
   {
     capability: 'userNamespaces',
-    effect: 'refuse',
+    effect: 'reject',
     reason: 'the container runtime does not support user namespaces',
     // Other handlers than the usual one are asked when the runtime class of the pod is known: before its sandbox is made.
     find: (pod) =>

@@ -1,6 +1,6 @@
 const THRESHOLD_MS = 180_000
 
-/** Why a node that has not looked at its runtime for long is not ready, in the words of the Go kubelet; empty while it is. */
+/** Why a node that has not relisted its runtime for long is not ready, in the words of the Go kubelet; empty while it is. */
 export function computeRelistProblem(ageMs: number): readonly string[] {
   if (ageMs < THRESHOLD_MS) return []
   const seconds = Math.floor(ageMs / 1000)

@@ -51,7 +51,7 @@ describe('Observer, when the runtime fails,', () => {
     assert.equal(observer.lastRelistAt, relistAt + 5)
   })
 
-  test('lastRelistAt is when the look began', async () => {
+  test('lastRelistAt is when the relist began', async () => {
     const { wrap, answered, release } = slowRelists()
     await using world = await observing(wrap)
     const { observer, clock } = world

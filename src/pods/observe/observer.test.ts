@@ -102,7 +102,7 @@ describe('Observer', () => {
     assert.deepEqual(changes, [ONE])
   })
 
-  test('reads all of a pod again of which it is told that details changed', async () => {
+  test('reads all of a pod again after its details changed', async () => {
     await using world = await observing()
     const { fake, observer, changes, calls } = world
     const main = addRunning(fake, addSandbox(fake, ONE), 'main')
@@ -137,7 +137,7 @@ describe('Observer', () => {
     assert.deepEqual([world.observer.uids(), world.changes], [[], []])
   })
 
-  test('looks at one pod alone', async () => {
+  test('refreshes one pod alone', async () => {
     await using world = await observing()
     const { fake, observer } = world
     const sandbox = addSandbox(fake, ONE)
@@ -188,7 +188,7 @@ describe('Observer', () => {
     assert.deepEqual(changes, [ONE, ONE])
   })
 
-  test('never lets an older read bring back a pod that is gone', async () => {
+  test('never lets an older read restore a pod that is gone', async () => {
     const { wrap, answered, release } = slowRelists()
     await using world = await observing(wrap)
     const { fake, observer, changes } = world
@@ -204,7 +204,7 @@ describe('Observer', () => {
     assert.deepEqual(changes, [ONE, ONE])
   })
 
-  test('never lets details that come late bring back a pod that is gone', async () => {
+  test('never lets details that come late restore a pod that is gone', async () => {
     const release = Promise.withResolvers<void>()
     const answered = Promise.withResolvers<void>()
     await using world = await observing((runtime) => ({

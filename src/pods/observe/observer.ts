@@ -14,12 +14,12 @@ export interface ObserverDeps {
   readonly clock: Clock
   /** What the runtime has of this pod is not what it was. */
   readonly onChange: (uid: PodUid) => void
-  /** Told after each look at a single pod how long it took. */
+  /** Called after each refresh of a single pod with how long it took. */
   readonly onRefresh?: (ms: number) => void
 }
 
 interface Entry {
-  /** Undefined for a pod that is gone: kept only as long as an older read could bring it back. */
+  /** Undefined for a pod that is gone: kept only as long as an older read could make it appear again. */
   readonly pod: ObservedPod | undefined
   /** Number of the read that gave it; an older read never replaces a newer one. */
   readonly read: number
@@ -61,22 +61,22 @@ export class Observer {
     return this.#owners.get(id)
   }
 
-  /** When the last full look that succeeded began. */
+  /** When the last relist that succeeded began. */
   get lastRelistAt(): number | undefined {
     return this.#lastRelistAt
   }
 
-  /** Looks at one pod now. What is returned was read after the call. */
+  /** Asks the runtime about one pod, now. What is returned was read after the call. */
   refresh(uid: PodUid): Promise<ObservedPod | undefined> {
     return this.#reads.read(uid)
   }
 
-  /** Details of this pod changed although no state did: the next look reads all of it. */
+  /** Details of this pod changed although no state did: the next refresh reads all of it. */
   outdate(uid: PodUid): void {
     this.#outdated.add(uid)
   }
 
-  /** Looks at everything. A pod that cannot be read keeps nobody else from being seen; it is told at the end. */
+  /** Relists everything. A pod that cannot be read keeps no other from being seen; it is reported at the end. */
   relist(): Promise<void> {
     return this.#numbered(async (read) => {
       const startedAt = this.#deps.clock.now()
@@ -116,9 +116,9 @@ export class Observer {
     })
   }
 
-  /** A pod about which the runtime does not answer must not keep the next full look waiting. */
+  /** A pod about which the runtime does not answer must not keep the next relist waiting. */
   async #completeInTime(listed: ListedPod, read: number): Promise<void> {
-    const options = { clock: this.#deps.clock, ms: SLOW_POD_MS, what: `the look at pod "${listed.uid}"` }
+    const options = { clock: this.#deps.clock, ms: SLOW_POD_MS, what: `the refresh of pod "${listed.uid}"` }
     await withDeadline(options, (signal) => this.#complete(listed, read, signal), this.#signal)
   }
 
@@ -182,7 +182,7 @@ function* partIds(pod: ObservedPod | undefined): Generator<string> {
   for (const { id } of pod?.containers ?? []) yield id
 }
 
-/** Parts are read anew only when their state changed, so identity tells. */
+/** Parts are read again only when their state changed, so comparing identities is enough. */
 function sameParts(a: ObservedPod, b: ObservedPod): boolean {
   const same = <T>(left: readonly T[], right: readonly T[]) =>
     left.length === right.length && left.every((part, index) => part === right[index])

@@ -23,7 +23,7 @@ export interface ListedPod {
 }
 
 /**
- * Completes what the lists say of a pod. Only parts whose state changed since the last look are asked for: the rest of what a status
+ * Completes what the lists say of a pod. Only parts whose state changed since the last read are asked for: the rest of what a status
  * holds does not change while the state stays.
  */
 export async function readPod(

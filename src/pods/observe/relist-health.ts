@@ -12,7 +12,7 @@ interface RelistHealthDeps {
   readonly log: Logger
 }
 
-/** How long ago the runtime was looked at. Counted by a clock that nobody sets: the node must not falter because its time was put right. */
+/** How long ago the runtime was relisted. Counted by the monotonic clock: the node must stay ready when its time of day is set. */
 export class RelistHealth {
   readonly #deps: RelistHealthDeps
   #lastAt: number
@@ -23,12 +23,12 @@ export class RelistHealth {
     this.#lastAt = deps.clock.monotonic()
   }
 
-  /** The runtime was looked at, or it was tried. */
+  /** A relist was done, or tried. */
   note({ ms, error }: { readonly ms: number; readonly error?: unknown }): void {
     const { metrics, clock, log } = this.#deps
     this.#lastAt = clock.monotonic()
     if (error === undefined) metrics.relist(ms / 1000, clock.now())
-    else if (!this.#isBlind) log.warn('cannot look at the runtime, will try again', { error })
+    else if (!this.#isBlind) log.warn('cannot relist the runtime, will try again', { error })
     this.#isBlind = error !== undefined
   }
 
@@ -42,7 +42,7 @@ export class RelistHealth {
     const { syncFrequencyMs, clock } = this.#deps
     const stuckMs = Math.max(STUCK_MS, 2 * syncFrequencyMs)
     return clock.monotonic() - this.#lastAt > stuckMs
-      ? `no look at the runtime was tried for ${stuckMs / 1000} s`
+      ? `no relist of the runtime was tried for ${stuckMs / 1000} s`
       : undefined
   }
 }

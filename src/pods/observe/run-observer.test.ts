@@ -51,14 +51,14 @@ async function running(events: 'containerd' | 'none', prepare: (fake: FakeCri) =
     warnings,
     /** The state of a container as it is known. */
     stateOf: (id: string) => observer.get(ONE)?.containers.find((container) => container.id === id)?.state,
-    /** How often single pods were looked at. */
-    looks: () => fake.requests('listContainers').filter(({ filter }) => filter !== undefined).length,
-    /** Waits until so many full looks are over and so many parts sleep. */
+    /** How often single pods were refreshed. */
+    refreshes: () => fake.requests('listContainers').filter(({ filter }) => filter !== undefined).length,
+    /** Waits until so many relists have ended and so many parts sleep. */
     async reach(count: number, sleepers: number) {
       await until(() => relists.length === count && clock.sleeping === sleepers)
     },
     async [Symbol.asyncDispose]() {
-      controller.abort(new Error('test is over'))
+      controller.abort(new Error('the test has ended'))
       await ended
       assert.equal(clock.sleeping + callClock.sleeping, 0)
       client.close()
@@ -88,12 +88,12 @@ async function streaming() {
   return { ...world, main, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() }
 }
 
-/** The container ends and nobody is told. */
+/** The container ends without an event. */
 function endSilently(fake: FakeCri, id: string): void {
   Object.assign(fake.runtime.get(id), { state: ContainerState.CONTAINER_EXITED, exitCode: 3, finishedAt: 1n })
 }
 
-describe('runObserver() looks at everything', () => {
+describe('runObserver() relists', () => {
   test('at once, and every second when there are no events', async () => {
     await using world = await withoutEvents((fake) => void addSandbox(fake, ONE))
     assert.deepEqual(world.observer.uids(), [ONE])
@@ -112,7 +112,7 @@ describe('runObserver() looks at everything', () => {
     await world.reach(2, 1)
     await world.clock.advance(1)
     await world.reach(3, 1)
-    assert.equal(world.looks(), 0)
+    assert.equal(world.refreshes(), 0)
   })
 
   test('when events stop, and then every second', async () => {
@@ -143,12 +143,12 @@ describe('runObserver() looks at everything', () => {
     lost.reject(new CriCallError('events', 'Unimplemented', 'gone'))
     await clock.advance(2500)
     assert.deepEqual(times, [0, SETTLE_MS, 10_000, 11_000, 12_000])
-    controller.abort(new Error('test is over'))
+    controller.abort(new Error('the test has ended'))
     await ended
     assert.equal(clock.sleeping, 0)
   })
 
-  test('again after a failure, which is told', async () => {
+  test('again after a failure, which is reported', async () => {
     await using world = await withoutEvents((fake) => fake.script.fail('listContainers', 'INTERNAL', 'broken', 1))
     assert.match(String(world.relists[0]?.error), /broken/)
     assert.equal(world.observer.lastRelistAt, undefined)
@@ -158,7 +158,7 @@ describe('runObserver() looks at everything', () => {
     assert.equal(world.observer.lastRelistAt, 1000)
   })
 
-  test('and tells how long it took', async () => {
+  test('and reports how long it took', async () => {
     await using world = await withoutEvents()
     const release = world.fake.script.hold('listPodSandbox')
     await world.clock.advance(1000)
@@ -171,7 +171,7 @@ describe('runObserver() looks at everything', () => {
 })
 
 describe('runObserver() follows a hint', () => {
-  test('of an exit with one look when the runtime shows it', async () => {
+  test('of an exit with one refresh when the runtime shows it', async () => {
     await using world = await streaming()
     world.fake.exitContainer(world.main, 3)
     await until(() => world.stateOf(world.main) === 'exited')
@@ -182,7 +182,7 @@ describe('runObserver() follows a hint', () => {
   test('of an exit until the runtime shows it', async () => {
     await using world = await streaming()
     world.fake.events.emit(world.main, 'stopped')
-    // Both the exit and the deletion of the task are told, so two follow.
+    // Both the exit and the deletion of the task are reported, so two follow.
     await until(() => world.clock.sleeping === 3)
     await world.clock.advance(2)
     await until(() => world.clock.sleeping === 3)
@@ -221,7 +221,7 @@ describe('runObserver() follows a hint', () => {
     const second = addRunning(world.fake, sandbox, 'second')
     world.fake.events.emit(second, 'stopped')
     await until(() => world.clock.sleeping === 3)
-    assert.equal(world.looks(), 0)
+    assert.equal(world.refreshes(), 0)
     await world.observer.refresh(ONE)
     assert.equal(world.stateOf(second), 'running')
     endSilently(world.fake, second)
@@ -229,7 +229,7 @@ describe('runObserver() follows a hint', () => {
     await until(() => world.stateOf(second) === 'exited')
   })
 
-  test('again when the look fails', async () => {
+  test('again when the refresh fails', async () => {
     await using world = await streaming()
     world.fake.script.fail('listContainers', 'INTERNAL', 'broken')
     world.fake.exitContainer(world.main, 3)
@@ -240,14 +240,14 @@ describe('runObserver() follows a hint', () => {
     await until(() => world.stateOf(world.main) === 'exited')
   })
 
-  test('of memory run out with one look, and of a start with none', async () => {
+  test('of memory run out with one refresh, and of a start with none', async () => {
     await using world = await streaming()
     world.fake.events.emit(world.main, 'started')
     world.fake.events.emit(world.main, 'oom')
-    await until(() => world.looks() === 1)
+    await until(() => world.refreshes() === 1)
     // What comes after the hints was seen shows that nothing else was asked in between.
     await world.observer.refresh(ONE)
-    assert.deepEqual([world.looks(), world.clock.sleeping], [2, 1])
+    assert.deepEqual([world.refreshes(), world.clock.sleeping], [2, 1])
   })
 })
 

@@ -14,17 +14,17 @@ export interface RunObserverDeps extends Pick<RuntimeEventsDeps, 'onStream' | 'o
   readonly client: Pick<CriClient, 'getContainerEvents' | 'containerdEvents'>
   readonly clock: Clock
   readonly log: Logger
-  /** Told after each full look: how long it took, or what went wrong. */
+  /** Called after each relist with how long it took, or what went wrong. */
   readonly onRelist: (result: { readonly ms: number; readonly error?: unknown }) => void
 }
 
-// With events the full look only catches what was lost; without them it is all there is.
+// With events the relist only catches what was lost; without them it is all there is.
 const RELIST_WITH_EVENTS_MS = 30_000
 const RELIST_WITHOUT_EVENTS_MS = 1000
-// containerd shows a container as running for a while after it told of the exit: look again soon, and not forever.
+// containerd shows a container as running for a while after it reported the exit: refresh again soon, and not forever.
 const CHECK_AGAIN_MS = [0, 2, 5, 10, 20, 40, 80, 160, 320, 640]
 
-/** Keeps the observer true until the signal aborts: hints from the runtime at once, a full look now and then. */
+/** Keeps the observer up to date until the signal aborts: hints from the runtime at once, a relist now and then. */
 export async function runObserver(deps: RunObserverDeps, signal: AbortSignal): Promise<void> {
   const { observer, clock, log } = deps
   const wakeup = new Wakeup()
@@ -39,7 +39,7 @@ export async function runObserver(deps: RunObserverDeps, signal: AbortSignal): P
         onHint: (hint) => group.run('hint', (hintSignal) => followHint(deps, hint, hintSignal)),
         onState: (state) => {
           streaming = state === 'streaming'
-          // Whatever happened while no events came is found by looking at everything once.
+          // What happened while no events came is found by one relist.
           wakeup.wake()
         },
       },
@@ -61,17 +61,17 @@ export async function runObserver(deps: RunObserverDeps, signal: AbortSignal): P
   await group.join()
 }
 
-/** Looks at the pod of which the hint tells until it shows what the hint told, or until the next full look is soon enough. */
+/** Refreshes the pod of a hint until it shows what the hint reported, or until the next relist is soon enough. */
 async function followHint(
   { observer, clock, log }: RunObserverDeps,
   { containerId, kind }: RuntimeHint,
   signal: AbortSignal,
 ): Promise<void> {
-  // The workers look for themselves after all they start.
+  // The workers refresh their pod after all they start.
   if (kind === 'started' || kind === 'created') return
   for (const pause of CHECK_AGAIN_MS) {
     if (pause > 0) await clock.sleep(pause, signal)
-    // A container may end before the look of the worker that started it: it is not known yet, and soon will be.
+    // A container may end before the worker that started it has refreshed its pod: it is not known yet, and soon will be.
     const uid = observer.ownerOf(containerId)
     if (uid === undefined) continue
     try {
@@ -79,7 +79,7 @@ async function followHint(
       if (kind === 'oom' || !stillRuns(pod, containerId)) return
     } catch (error) {
       signal.throwIfAborted()
-      log.debug('cannot look at a pod after a runtime event', { uid, error })
+      log.debug('cannot refresh a pod after a runtime event', { uid, error })
     }
   }
 }

@@ -123,7 +123,7 @@ describe('RuntimeHealth', () => {
     assert.match(health.runtimeProblem ?? '', /^container runtime is down: .*no connection/)
   })
 
-  test('tells each change once', async () => {
+  test('reports each change once', async () => {
     const { health, set, changes, lines } = setUp()
     await health.check(never)
     await health.check(never)
@@ -184,7 +184,7 @@ describe('RuntimeHealth', () => {
     assert.equal(clock.sleeping, 0)
   })
 
-  test('a runtime that is silent makes the node not ready only after a while, and that is told', async () => {
+  test('a runtime that is silent makes the node not ready only after a while, and that is reported', async () => {
     const { health, clock, set, changes } = setUp()
     assert.deepEqual(health.nodeProblems, [
       'container runtime status check may not have completed yet',
@@ -209,7 +209,7 @@ describe('RuntimeHealth', () => {
     ])
   })
 
-  test('passes on that it was told to leave', async () => {
+  test('passes on that the agent leaves', async () => {
     const { health, set, changes } = setUp()
     set('away')
     await assert.rejects(health.check(AbortSignal.abort(new Error('leave'))))

@@ -58,7 +58,7 @@ describe('toObservedContainer()', () => {
     })
   })
 
-  test('takes what newer runtimes tell of resources, signal and mounts', () => {
+  test('takes what newer runtimes report of resources, signal and mounts', () => {
     const { applied, stopSignal, recursiveReadOnly } = observe(ContainerState.CONTAINER_RUNNING, {
       resources: { linux: { cpuShares: 102n, cpuQuota: 20_000n, cpuPeriod: 100_000n, memoryLimitInBytes: 64n } },
       stopSignal: Signal.SIGUSR1,
@@ -85,7 +85,7 @@ describe('toObservedContainer()', () => {
     assert.equal(observe(ContainerState.CONTAINER_RUNNING, { annotations: odd }).restartCount, 0)
   })
 
-  test('finds the file of the last words by its mount', () => {
+  test('finds the file of the termination message by its mount', () => {
     const annotations = { 'io.kubernetes.container.terminationMessagePath': '/last' }
     const mounts = [
       { containerPath: '/x', hostPath: '/host/x' },
@@ -146,7 +146,7 @@ test('toObservedSandbox() reads namespaces, handler and all addresses', () => {
 
 const broken = { startedAt: 0n, exitCode: 128, reason: 'StartError', message: 'failed to start: context canceled' }
 
-test('toObservedContainer() tells a start that was broken off from one that failed', () => {
+test('toObservedContainer() distinguishes a start that was broken off from one that failed', () => {
   const rows = [
     [{}, 'created'],
     [{ message: 'start failed: : signal: killed: unknown' }, 'created'],

@@ -85,7 +85,7 @@ export function toObservedContainer(listed: Container, status: ContainerStatus):
   }
 }
 
-/** What only newer runtimes tell, or only some containers have. */
+/** What only newer runtimes report, or only some containers have. */
 function reported({
   resources,
   stopSignal,

@@ -17,7 +17,7 @@ const rows: readonly Row[] = [
   { name: 'one success is enough', answers: '+', verdicts: '+' },
   { name: 'three failures are needed', answers: '---', verdicts: '..-' },
   { name: 'further failures say it again', answers: '----', verdicts: '..--' },
-  { name: 'a success begins the count anew', answers: '--+---', verdicts: '..+..-' },
+  { name: 'a success starts the count again', answers: '--+---', verdicts: '..+..-' },
   { name: 'two successes are needed', answers: '+-++', successThreshold: 2, verdicts: '...+' },
   { name: 'one failure is enough', answers: '-+-', failureThreshold: 1, verdicts: '-+-' },
 ]

@@ -61,7 +61,7 @@ describe('computeProbeSchedule()', () => {
       { held: true, notBefore: undefined },
     ],
     [
-      'asks a new instance anew',
+      'asks a new instance again',
       { ...running, held: true, notBefore: undefined },
       { ...view, containerId: 'c-2' },
       liveness,
@@ -75,14 +75,14 @@ describe('computeProbeSchedule()', () => {
       { containerId: 'c-1', notBefore: 9000 },
     ],
     [
-      'waits no more when the delay is over',
+      'waits no more when the delay has passed',
       fresh,
       { ...view, ranMs: 7000 },
       { ...liveness, initialDelayMs: 6000 },
       { containerId: 'c-1', notBefore: 5000 },
     ],
     [
-      'keeps the wish for a run until the delay is over',
+      'keeps the request for a run until the delay has passed',
       { ...fresh, soon: true },
       view,
       { ...liveness, type: 'readiness', initialDelayMs: 6000 },

@@ -42,7 +42,7 @@ export function createProbeSchedule(input: {
   return { containerId: undefined, ticksFrom, notBefore: undefined, lastRunAt, held: false, soon: false }
 }
 
-/** The schedule after a look at the container. A new instance begins anew. */
+/** The schedule after an observation of the container. A new instance starts from the beginning. */
 export function computeProbeSchedule(
   schedule: ProbeSchedule,
   view: ProbeView,
@@ -55,7 +55,7 @@ export function computeProbeSchedule(
   if (!isAsked) return { ...current, notBefore: undefined, soon: false }
   if (current.notBefore !== undefined) return current
   const notBefore = probe.now + Math.max(0, probe.initialDelayMs - view.ranMs)
-  // Others wait for the start, so nobody waits for the tick of its probe.
+  // The other probes wait for the start, so its probe does not wait for a tick.
   return { ...current, notBefore, soon: current.soon || (isNew && probe.type === 'startup') }
 }
 

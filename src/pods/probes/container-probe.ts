@@ -21,7 +21,7 @@ export interface ProbeSubject {
   readonly probe: Probe
 }
 
-/** What a probe sees of its pod, and whom it tells; asked anew for each run. */
+/** What a probe sees of its pod, and where it reports; read again for each run. */
 export interface ProbeSurroundings {
   observed(): ObservedPod | undefined
   podIp(): string
@@ -40,7 +40,7 @@ const TYPE_WORDS: Readonly<Record<ProbeType, string>> = {
 }
 const RESULT_WORDS = { success: 'successful', warning: 'successful', failure: 'failed', error: 'unknown' } as const
 
-/** Asks one container one question, again and again, over all its instances. It never acts: it only tells. */
+/** Asks one container one question, again and again, over all its instances. It never acts: it only reports. */
 export class ContainerProbe {
   readonly subject: ProbeSubject
   readonly #deps: ProbeDeps
@@ -68,7 +68,7 @@ export class ContainerProbe {
     this.#wakeup.wake()
   }
 
-  /** Somebody waits for the answer. */
+  /** The answer is needed now. */
   retryNow(): void {
     this.#schedule = { ...this.#schedule, soon: true }
     this.#wakeup.wake()
@@ -129,7 +129,7 @@ export class ContainerProbe {
     const ticksFrom = soon && type === 'readiness' ? startedAt : this.#schedule.ticksFrom
     this.#schedule = { ...this.#schedule, ticksFrom, lastRunAt: startedAt, notBefore: endedAt }
     const failed = outcome.result === 'failure' || outcome.result === 'error'
-    // A first look before the first tick can only bring good news; and what has ended says nothing any more.
+    // A run before the first tick can only succeed; and what has ended says nothing any more.
     if (failed && ((soon && type === 'startup') || !this.#stillRuns(instance.id))) return
     this.#reportUsers(outcome)
     const ms = endedAt - startedAt

@@ -124,7 +124,7 @@ describe('PodProbes', () => {
     await world.sync()
     await world.clock.advance(20_000)
     assert.deepEqual(world.asked.slice(3), ['65 main-1', '75 main-1'])
-    assert.equal(world.probes.verdicts.liveness.size, 0, 'the count begins anew, and the dead are forgotten')
+    assert.equal(world.probes.verdicts.liveness.size, 0, 'the count starts again, and the dead are forgotten')
     await end(world)
   })
 
@@ -153,7 +153,7 @@ describe('PodProbes', () => {
     await end(world)
   })
 
-  test('counts a warning as success, and tells it', async () => {
+  test('counts a warning as success, and reports it', async () => {
     const world = setUp({ readinessProbe: probe })
     world.answer = { result: 'warning', output: 'moved' }
     await world.sync()
@@ -181,7 +181,7 @@ describe('PodProbes', () => {
     await end(world)
   })
 
-  test('takes a first look at the start before the first tick, which can only bring good news', async () => {
+  test('asks about the start before the first tick, which can only succeed', async () => {
     const slow = setUp({ startupProbe: { ...probe, failureThreshold: 2 }, readinessProbe: probe })
     slow.answer = bad
     await slow.sync()
@@ -205,10 +205,10 @@ describe('PodProbes', () => {
     await world.sync()
     await world.clock.advance(4000)
     const { containers } = world.observed
-    let looks = 0
+    let asks = 0
     Object.defineProperty(world, 'observed', {
       get: () =>
-        (looks += 1) === 1
+        (asks += 1) === 1
           ? createObservedPod({ containers })
           : createObservedPod({ containers: [createInstance({ state: 'exited' })] }),
     })
@@ -241,7 +241,7 @@ describe('PodProbes', () => {
     await end(second)
   })
 
-  test('believes what the API was told about the same instance', async () => {
+  test('believes what was reported to the API about the same instance', async () => {
     const status = {
       containerStatuses: [
         {
@@ -264,7 +264,7 @@ describe('PodProbes', () => {
     await end(world)
   })
 
-  test('a note that nobody can read is set aside, one that cannot be written is done without', async () => {
+  test('a note that cannot be read is set aside, one that cannot be written is done without', async () => {
     const world = setUp({ readinessProbe: probe }, { note: '{' })
     world.noteError = new Error('disk full')
     await world.sync()
@@ -274,7 +274,7 @@ describe('PodProbes', () => {
     await end(world)
   })
 
-  test('tells each answer that counts', async () => {
+  test('reports each answer that counts', async () => {
     const world = setUp({ livenessProbe: probe })
     await world.sync()
     await world.clock.advance(5000)

@@ -13,12 +13,12 @@ import { formatProbeNote, parseProbeNote } from './probe-note.ts'
 import type { ProbeNote } from './probe-note.ts'
 import type { ProbeAnswer, ProbeType } from './probe-outcome.ts'
 
-/** What the probes of a pod see of it, and whom they wake. */
+/** What the probes of a pod see of it, and where they report. */
 export interface PodProbesSubject {
   readonly observed: () => ObservedPod | undefined
   readonly podIp: () => string
   readonly onAnswer: (answer: ProbeAnswer) => void
-  /** Something that is told about the pod, or has to be done about it, changed. */
+  /** Something that is reported about the pod, or has to be done about it, changed. */
   readonly onChange: () => Promise<void>
 }
 
@@ -57,7 +57,7 @@ export class PodProbes implements AsyncDisposable {
     return this.#results
   }
 
-  /** Before each pass over the pod: begins what has to run, forgets instances that are gone, asks again where somebody waits. */
+  /** Before each pass over the pod: starts what has to run, forgets instances that are gone, asks again where an answer is needed. */
   async sync(pod: Pod, observed: ObservedPod | undefined, signal: AbortSignal): Promise<void> {
     if (this.#running === undefined) await this.#begin(pod, signal)
     const known = new Set(observed?.containers.map(({ id }) => id))
@@ -113,7 +113,7 @@ export class PodProbes implements AsyncDisposable {
     }
   }
 
-  /** The pod is being stopped: nobody restarts its containers any more. Whether they are ready, and sidecars, matter to the end. */
+  /** The pod is being stopped: its containers are not restarted any more. Readiness, and sidecars, matter to the end. */
   endRegular(): void {
     for (const { probe, scope } of this.#running ?? []) {
       const { kind, type } = probe.subject
@@ -149,7 +149,7 @@ export class PodProbes implements AsyncDisposable {
     })
   }
 
-  /** Runs one probe. Whatever breaks in it is the matter of its pod alone: told, and begun again after a period. */
+  /** Runs one probe. What breaks in it concerns its pod alone: it is logged, and started again after a period. */
   async #run(probe: ContainerProbe, scope: AbortScope): Promise<void> {
     const { clock, log } = this.#deps
     const { pod, container, type } = probe.subject
@@ -186,7 +186,7 @@ export class PodProbes implements AsyncDisposable {
     return startupProbe === undefined || this.#results.startup.get(id) === true
   }
 
-  /** What an agent before this one knew; else what it told the API. */
+  /** What an earlier agent noted; else what it reported to the API. */
   async #recall(pod: Pod): Promise<void> {
     const note = new Map([...reportedNote(pod), ...(await this.#readNote(pod))])
     for (const [id, { started, ready }] of note) {

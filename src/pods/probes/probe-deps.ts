@@ -10,7 +10,7 @@ export interface ProbeNotes {
   /** Undefined when there is none. */
   read(uid: PodUid): Promise<string | undefined>
   write(uid: PodUid, text: string): Promise<void>
-  /** Takes a text that nobody can read out of the way. */
+  /** Moves a text that cannot be read out of the way. */
   setAside(uid: PodUid): Promise<void>
 }
 
@@ -38,6 +38,6 @@ export interface ProbeDeps {
   /** On the monotonic clock. */
   readonly agentStartedAt: number
   readonly onRun: (measure: ProbeMeasure) => void
-  /** Nobody asks any more. */
+  /** The probe has ended. */
   readonly onEnded: (probe: ProbeIdentity) => void
 }

@@ -12,7 +12,7 @@ export function formatProbeNote(note: ProbeNote): string {
   return `${JSON.stringify({ version: 1, containers })}\n`
 }
 
-/** Reads a note; throws on whatever is not one. */
+/** Reads a note; throws when the text is none. */
 export function parseProbeNote(text: string): ProbeNote {
   const value: unknown = JSON.parse(text)
   const { version, containers } = (value ?? {}) as { readonly version?: unknown; readonly containers?: unknown }

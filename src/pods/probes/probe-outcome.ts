@@ -2,7 +2,7 @@
 export type ProbeType = 'startup' | 'readiness' | 'liveness'
 
 /**
- * How one question ended. A warning counts as success. An error says nothing about the container: nobody could be asked, so it is
+ * How one question ended. A warning counts as success. An error says nothing about the container: it could not be asked, so it is
  * neither a success nor a failure; its state is the word that users see for it.
  */
 export type ProbeOutcome =
@@ -11,7 +11,7 @@ export type ProbeOutcome =
   | { readonly result: 'failure'; readonly output: string }
   | { readonly result: 'error'; readonly output: string; readonly state: 'unknown' | 'failure' }
 
-/** What a probe was last told, and by which instance of its container. */
+/** The last answer to a probe, and the instance of its container that gave it. */
 export interface ProbeAnswer {
   readonly type: ProbeType
   readonly container: string

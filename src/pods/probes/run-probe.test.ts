@@ -51,7 +51,7 @@ describe('runProbe()', () => {
   ])[] = [
     ['asks once when it gets an answer', [0], 'success', 1],
     ['asks once also when the answer is no', [1], 'failure', 1],
-    ['asks again when nobody could be asked', ['broken', 0], 'success', 2],
+    ['asks again when it could not ask', ['broken', 0], 'success', 2],
     ['gives up after three attempts', ['broken', 'broken', 'broken', 0], 'error', 3],
   ]
   for (const [name, exits, result, count] of rows) {

@@ -25,7 +25,7 @@ export interface ProbeRequest {
   readonly podIp: string
 }
 
-// Whatever keeps us from asking is often over at once.
+// What keeps us from asking has often passed at once.
 const ATTEMPTS = 3
 const NO_ADDRESS: ProbeOutcome = { result: 'failure', output: 'Cannot connect: the pod has no address' }
 

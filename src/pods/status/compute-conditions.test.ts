@@ -75,7 +75,7 @@ const rows: Readonly<Record<string, Row>> = {
     input: { init: [done, { ...ready('s'), ready: false }], regular: [unready('a')] },
     expected: is('Initialized', 'True'),
   },
-  'not initialized, one is not told of': {
+  'not initialized, one is not reported': {
     input: { init: [unready('s')], regular: [unready('a')] },
     expected: is(
       'Initialized',
@@ -84,7 +84,7 @@ const rows: Readonly<Record<string, Row>> = {
       'containers with unknown status: [i], containers with incomplete status: [s]',
     ),
   },
-  'not initialized, none is told of': {
+  'not initialized, none is reported': {
     input: { init: [], regular: [unready('a')] },
     expected: is('Initialized', 'False', 'UnknownContainerStatuses'),
   },
@@ -104,13 +104,13 @@ const rows: Readonly<Record<string, Row>> = {
     },
     expected: is('Initialized', 'True'),
   },
-  'initialized and over': { input: { phase: 'Succeeded' }, expected: is('Initialized', 'True', 'PodCompleted') },
+  'initialized and ended': { input: { phase: 'Succeeded' }, expected: is('Initialized', 'True', 'PodCompleted') },
   'containers ready': { input: {}, expected: is('ContainersReady', 'True') },
   'containers not ready, in the order of the spec': {
     input: { init: [done, unready('s')], regular: [unready('a'), unready('b')] },
     expected: is('ContainersReady', 'False', 'ContainersNotReady', 'containers with unready status: [s b a]'),
   },
-  'containers not told of come first': {
+  'containers not reported come first': {
     input: { regular: [unready('b')] },
     expected: is(
       'ContainersReady',
@@ -123,7 +123,7 @@ const rows: Readonly<Record<string, Row>> = {
     input: { init: [unready('i'), ready('s')] },
     expected: is('ContainersReady', 'True'),
   },
-  'no containers told of': {
+  'no containers reported': {
     input: { init: [], regular: [] },
     expected: is('ContainersReady', 'False', 'UnknownContainerStatuses'),
   },
@@ -176,7 +176,7 @@ describe('computeConditions()', () => {
     assert.deepEqual(conditions['example.com/x'], foreign)
   })
 
-  test('tells whether all containers restart only of a pod that can come to it', () => {
+  test('reports whether all containers restart only of a pod that can come to it', () => {
     const all = { action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [1] } }
     const pod = createPod({
       spec: { ...spec, containers: [createContainer({ restartPolicy: 'Never', restartPolicyRules: [all] })] },
@@ -209,7 +209,7 @@ describe('computeConditions()', () => {
     )
   })
 
-  test('tells the generation with each condition of its own', () => {
+  test('reports the generation with each condition of its own', () => {
     const conditions = compute({ observedGeneration: 7, previous: [{ type: 'x', status: 'True' }] })
     assert.deepEqual(
       Object.values(conditions).map(({ observedGeneration }) => observedGeneration),

@@ -28,9 +28,9 @@ interface Verdict {
   readonly message?: string
 }
 
-/** The conditions that the node agent owns; whatever else was set on the pod is kept before them. */
+/** The conditions that the node agent owns; those that others set on the pod are kept before them. */
 const OWNED = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'] as const
-/** Owned too, and told only of pods that can come to it. */
+/** Owned too, and reported only of pods that can come to it. */
 const ALL_RESTARTING = 'AllContainersRestarting'
 const SOMETIMES: readonly string[] = [ALL_RESTARTING, 'PodResizePending', 'PodResizeInProgress']
 
@@ -59,7 +59,7 @@ export function computeConditions(input: ConditionsInput): PodCondition[] {
   return [...foreign, ...input.resize, ...OWNED.map((type) => toCondition(input, type, verdicts[type])), ...restarting]
 }
 
-/** True when all containers of a pod were being removed to start anew, as it was last told. */
+/** True when all containers of a pod were being removed to restart, as it was last reported. */
 export function wasRestartingAll(conditions: readonly PodCondition[] | undefined): boolean {
   return conditions?.some(({ type, status }) => type === ALL_RESTARTING && status === 'True') === true
 }

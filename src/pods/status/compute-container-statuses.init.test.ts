@@ -50,7 +50,7 @@ const rows: Readonly<Record<string, Row>> = {
     has: [instance({ state: 'exited' })],
     expected: [completed, true, false],
   },
-  'a regular container of an older sandbox tells nothing': {
+  'a regular container of an older sandbox says nothing': {
     has: [instance({ state: 'exited', sandboxId: 'old' })],
     expected: [initializing, false, false],
   },

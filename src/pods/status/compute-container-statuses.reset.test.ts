@@ -53,14 +53,14 @@ const rows: Readonly<Record<string, Row>> = {
     old: ended('i', 0),
     expected: reset('i'),
   },
-  'an init container was gone before anybody saw it': {
+  'an init container was gone before it was observed': {
     kind: 'init',
     has: [trigger],
     old: reported({ name: 'i', state: { terminated: { exitCode: 0, reason: 'Completed' } } }),
     expected: reported({ name: 'i', state: { terminated: { exitCode: 0, reason: 'Completed' } } }),
   },
   'it was told before, and is not counted twice': { restarting: true, old: reset('peer'), expected: reset('peer') },
-  'it waits for its turn when the rest is over': { old: reset('peer', 3), expected: reset('peer', 3) },
+  'it waits for its turn when the rest has ended': { old: reset('peer', 3), expected: reset('peer', 3) },
   'nothing restarts': { old: ended('peer', 0), expected: ended('peer', 0) },
 }
 

@@ -93,24 +93,24 @@ const absentRows: Readonly<Record<string, Row>> = {
       ],
     },
   },
-  'told as ended before': {
+  'reported as ended before': {
     old: reported({ state: exit(3), restartCount: 2 }),
     expected: reported({ state: exit(3), restartCount: 2 }),
   },
-  'told as waiting before': {
+  'reported as waiting before': {
     old: reported({ state: { waiting: {} }, restartCount: 2, lastState: exit(3) }),
     expected: { ...created, restartCount: 2, lastState: exit(3) },
   },
-  'told as running before': {
+  'reported as running before': {
     old: reported({ state: wasRunning, restartCount: 2 }),
     expected: { ...created, restartCount: 3, lastState: lost(LOST_DELETED) },
   },
-  'told as running before, the pod is deleted': {
+  'reported as running before, the pod is deleted': {
     old: reported({ state: wasRunning, restartCount: 2 }),
     deleted: true,
     expected: { ...created, restartCount: 2, lastState: lost(LOST_DELETED) },
   },
-  'told as running before, with an end before that': {
+  'reported as running before, with an end before that': {
     old: reported({ state: wasRunning, restartCount: 2, lastState: exit(3) }),
     expected: { ...created, restartCount: 2, lastState: exit(3) },
   },
@@ -140,7 +140,7 @@ const presentRows: Readonly<Record<string, Row>> = {
   },
   'exited well': { has: [exited(0)], expected: { ...present, state: exit(0) } },
   'exited badly': { has: [exited(1)], expected: { ...present, state: exit(1) } },
-  'exited with a reason and last words': {
+  'exited with a reason and a message': {
     has: [exited(1, { reason: 'OOMKilled', message: 'from the runtime' })],
     input: { terminationMessages: new Map([['main-0', 'from the container']]) },
     expected: {
@@ -157,7 +157,7 @@ const presentRows: Readonly<Record<string, Row>> = {
       state: { terminated: { ...exit(128).terminated, startedAt: '1970-01-01T00:00:00Z' } },
     },
   },
-  'unknown and told as running before': {
+  'unknown and reported as running before': {
     has: [instance({ state: 'unknown', restartCount: 1 })],
     old: reported({ state: wasRunning, restartCount: 1, containerID: 'containerd://main-1' }),
     expected: {
@@ -167,7 +167,7 @@ const presentRows: Readonly<Record<string, Row>> = {
       restartCount: 2,
     },
   },
-  'unknown and told as lost before': {
+  'unknown and reported as lost before': {
     has: [instance({ state: 'unknown', restartCount: 1 })],
     old: reported({ state: lost(LOST_TERMINATED), restartCount: 2, containerID: 'containerd://main-1' }),
     expected: { ...present, containerID: 'containerd://main-1', state: lost(LOST_TERMINATED), restartCount: 2 },
@@ -186,12 +186,12 @@ const presentRows: Readonly<Record<string, Row>> = {
     old: reported({ state: wasRunning, lastState: exit(3), restartCount: 2, containerID: 'containerd://main-2' }),
     expected: { ...runs, containerID: 'containerd://main-2', restartCount: 2, lastState: exit(3) },
   },
-  'the end that was told last becomes the last state': {
+  'the end that was reported last becomes the last state': {
     has: [instance({ ...AT, restartCount: 1 })],
     old: reported({ state: exit(3), containerID: 'containerd://main-0' }),
     expected: { ...runs, containerID: 'containerd://main-1', restartCount: 1, lastState: exit(3) },
   },
-  'a number once told is never taken back': {
+  'a number once reported is never taken back': {
     has: [instance(AT)],
     old: reported({ state: { waiting: {} }, restartCount: 4 }),
     expected: { ...runs, restartCount: 4 },
@@ -293,7 +293,7 @@ describe('computeContainerStatuses() of a container', () => {
   })
 })
 
-test('the health of devices is told, and stays as it was where nothing new is known', () => {
+test('the health of devices is reported, and stays as it was where nothing new is known', () => {
   const gpu = (health: string) => ({ name: 'example.com/gpu', resources: [{ resourceID: 'a', health }] })
   const nic = { name: 'example.com/nic', resources: [] }
   const compute = (kind: ContainerKind, old: ContainerStatus | undefined, health: readonly object[]) => {

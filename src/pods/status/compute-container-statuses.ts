@@ -52,7 +52,7 @@ function computeOne(input: StatusInput, kind: ContainerKind, container: AnyConta
   return withWaitingReason(input, { kind, container, status: known, newest })
 }
 
-/** Devices that a container gave back, and those whose plugin is not there yet, are as they were when they were last told of. */
+/** Devices that a container gave back, and those whose plugin is not there yet, are as they were last reported. */
 function withDeviceHealth(
   { deviceHealth }: StatusInput,
   { kind, status, old }: Pick<Absent, 'kind' | 'old'> & { readonly status: ContainerStatus },
@@ -105,7 +105,7 @@ function firstWait({ spec }: Pod): ContainerStateWaiting {
   return { reason: (spec.initContainers ?? []).length > 0 ? 'PodInitializing' : 'ContainerCreating' }
 }
 
-/** Was the container removed now, to start anew with all others of the pod? One that was never seen was not. */
+/** Was the container removed now, to restart with all others of the pod? One that was never seen was not. */
 function isReset({ pod, observed, previous }: StatusInput, kind: ContainerKind, old: ContainerStatus): boolean {
   if (kind === 'ephemeral' || old.containerID === undefined) return false
   if (old.state?.running === undefined && old.state?.terminated === undefined) return false
@@ -143,7 +143,7 @@ function presentStatus(input: StatusInput, present: Present): ContainerStatus {
     ? newest.state === 'exited' && initExitCode(newest) === 0
     : started && (input.ready.get(newest.id) ?? true)
   const lost = newest.state === 'unknown' ? countLost(old, containerID) : undefined
-  // A number once told is never taken back, even when the runtime lost the instances that it came from.
+  // A number once reported is never taken back, even when the runtime lost the instances that it came from.
   const restartCount = Math.max(old?.restartCount ?? 0, lost ?? newest.restartCount)
   return {
     name: container.name,
@@ -179,7 +179,7 @@ function countLost(old: ContainerStatus | undefined, containerID: string): numbe
   return reportedBefore ? old.restartCount : undefined
 }
 
-/** How the instance before this one ended: as the runtime has it, else as it was told when the runtime still had it. */
+/** How the instance before this one ended: as the runtime has it, else as it was reported when the runtime still had it. */
 function toLastState(
   input: StatusInput,
   { ended, old }: Present,

@@ -17,9 +17,9 @@ const running = status({ running: {} })
 const waiting = status({ waiting: { reason: 'ContainerCreating' } })
 
 describe('computeLegalStatuses()', () => {
-  const rows: readonly (readonly [string, string, ContainerStatus, ContainerStatus, 'told' | 'said'])[] = [
-    ['of a pod that never restarts stays ended', 'Never', ended(1), running, 'told'],
-    ['that succeeded stays ended', 'OnFailure', ended(0), waiting, 'told'],
+  const rows: readonly (readonly [string, string, ContainerStatus, ContainerStatus, 'reported' | 'said'])[] = [
+    ['of a pod that never restarts stays ended', 'Never', ended(1), running, 'reported'],
+    ['that succeeded stays ended', 'OnFailure', ended(0), waiting, 'reported'],
     ['that failed may come back', 'OnFailure', ended(1), running, 'said'],
     ['of a pod that always restarts may come back', 'Always', ended(0), running, 'said'],
     ['may end another way', 'Never', ended(1), ended(2), 'said'],
@@ -28,11 +28,11 @@ describe('computeLegalStatuses()', () => {
   for (const [name, restartPolicy, reported, said, expected] of rows) {
     test(`a container ${name}`, () => {
       const pod = createPod({ spec: { restartPolicy, containers: [createContainer()] } })
-      assert.deepEqual(computeLegalStatuses(pod, [reported], [said]), [expected === 'told' ? reported : said])
+      assert.deepEqual(computeLegalStatuses(pod, [reported], [said]), [expected === 'reported' ? reported : said])
     })
   }
 
-  test('a container that came back before its pod was deleted is told', () => {
+  test('a container that came back before its pod was deleted is reported', () => {
     const pod = createPod({
       metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' },
       spec: { restartPolicy: 'Always' },
@@ -40,7 +40,7 @@ describe('computeLegalStatuses()', () => {
     assert.deepEqual(computeLegalStatuses(pod, [ended(1)], [running]), [running])
   })
 
-  test('keeps what was told where nothing is said, and the other way round', () => {
+  test('keeps what was reported where nothing is said, and the other way round', () => {
     assert.deepEqual(computeLegalStatuses(createPod(), [running], undefined), [running])
     assert.deepEqual(computeLegalStatuses(createPod(), undefined, [running]), [running])
   })

@@ -3,8 +3,8 @@ import type { Pod } from '../../model/pod/pod.ts'
 import { hasRestartAllRule, mayRestart } from '../../model/pod/restart-policy.ts'
 
 /**
- * The statuses of regular containers as they may follow on what was told: one that ended for good stays ended, whatever seems to run of it.
- * Whoever counts on the end of a run-once pod has acted on it.
+ * The statuses of regular containers as they may follow on what was reported: one that ended for good stays ended, also when something of it seems to run.
+ * Those who wait for the end of a run-once pod have acted on it.
  */
 export function computeLegalStatuses(
   pod: Pod,

@@ -19,16 +19,16 @@ describe('computeMergedStatus()', () => {
   const failed = { phase: 'Failed', reason: 'Evicted', message: 'low on memory' }
   const verdicts: readonly (readonly [string, PodStatus, PodReport, PodStatus])[] = [
     ['says what is true', { phase: 'Pending' }, report({ phase: 'Running' }), { phase: 'Running' }],
-    ['says that it is over when nothing runs', { phase: 'Running' }, report(failed), failed],
+    ['reports it as terminal when nothing runs', { phase: 'Running' }, report(failed), failed],
     [
-      'keeps to itself that it is over while something may run',
+      'does not report it as terminal while something may run',
       { phase: 'Running' },
       report(failed, { mayRun: true }),
       { phase: 'Running' },
     ],
-    ['never takes back that it is over', failed, report({ phase: 'Running' }, { mayRun: true }), failed],
+    ['never takes a terminal phase back', failed, report({ phase: 'Running' }, { mayRun: true }), failed],
     [
-      'takes back that a static pod is over when it runs again',
+      'takes the terminal phase of a static pod back when it runs again',
       failed,
       report(
         { phase: 'Running' },
@@ -51,7 +51,7 @@ describe('computeMergedStatus()', () => {
     })
   }
 
-  test('keeps what was told and nothing is known of here, and what never changes', () => {
+  test('keeps what was reported and nothing is known of here, and what never changes', () => {
     const containerStatuses = [{ name: 'main', ready: true, restartCount: 3, image: 'a', imageID: 'b' }]
     const reported = {
       containerStatuses,
@@ -73,7 +73,7 @@ describe('computeMergedStatus()', () => {
     assert.deepEqual(computeMergedStatus(reported, report(said)).conditions, [condition('Ready', 'True')])
   })
 
-  test('ends readiness with the pod, whoever ended it', () => {
+  test('ends readiness with the pod, whichever component ended it', () => {
     const reported = { phase: 'Failed', conditions: [condition('ContainersReady', 'True')] }
     assert.deepEqual(computeMergedStatus(reported, report({ conditions: [condition('Ready', 'True')] })).conditions, [
       condition('Ready', 'False', { reason: 'PodFailed' }),
@@ -81,7 +81,7 @@ describe('computeMergedStatus()', () => {
     ])
   })
 
-  test('tells of a disruption only with the end that it brought', () => {
+  test('reports a disruption only with the end that it caused', () => {
     const disruption = condition('DisruptionTarget', 'True', { reason: 'TerminationByKubelet' })
     const status = { ...failed, conditions: [disruption] }
     const conditions = (phase: string, mayRun: boolean) =>

@@ -8,8 +8,8 @@ import type { PodReport } from './pod-report.ts'
 const READY_TYPES = ['Ready', 'ContainersReady']
 
 /**
- * What the API should hold of a pod's status as far as the node has a say in it: our own conditions, and of the rest what was told before
- * where nothing is known here. A pod of the API that is over stays over, and one of which something may still run is never told to be over.
+ * What the API should hold of a pod's status as far as the node has a say in it: our own conditions, and of the rest what was reported before
+ * where nothing is known here. A pod of the API that is terminal stays so, and one of which something may still run is never reported as terminal.
  */
 export function computeMergedStatus(reported: PodStatus, report: PodReport): PodStatus {
   const { status } = report
@@ -39,7 +39,7 @@ export function computeMergedStatus(reported: PodStatus, report: PodReport): Pod
 type Verdict = Pick<PodStatus, 'phase' | 'reason' | 'message'>
 
 function verdictOf(reported: PodStatus, { pod, status, mayRun }: PodReport): Verdict {
-  // A static pod begins anew under the same mirror, after a shutdown of the node for one.
+  // A static pod starts again under the same mirror, for example after a shutdown of the node.
   if (isTerminal(reported.phase) && !isStaticPod(pod)) return reported.phase === status.phase ? status : reported
   return isTerminal(status.phase) && mayRun ? reported : status
 }
@@ -56,12 +56,12 @@ function mergeConditions(reported: PodStatus, report: PodReport, phase: string |
   return [...kept, ...missing].map((condition) => endReadiness(condition, phase))
 }
 
-/** With the very word that it is over, and at no other time, the node says why it took a pod away. */
+/** The node says why it took a pod away when it reports the pod as terminal, and at no other time. */
 function isJustTerminal(reported: PodStatus, phase: string | undefined): boolean {
   return !isTerminal(reported.phase) && isTerminal(phase)
 }
 
-/** An agent that starts anew knows nothing of what was told of a static pod: only its mirror does. */
+/** An agent that has restarted knows nothing of what was reported of a static pod: only its mirror does. */
 function keepTime(condition: PodCondition, reported: PodStatus): PodCondition {
   const old = reported.conditions?.find(({ type }) => type === condition.type)
   return old?.status === condition.status && old.lastTransitionTime !== undefined
@@ -69,7 +69,7 @@ function keepTime(condition: PodCondition, reported: PodStatus): PodCondition {
     : condition
 }
 
-/** Nobody sends anything to a pod that is over, whoever said that it is. */
+/** A terminal pod gets no requests, whichever component ended it. */
 function endReadiness(condition: PodCondition, phase: string | undefined): PodCondition {
   if (!READY_TYPES.includes(condition.type) || condition.status === 'False') return condition
   return { ...condition, status: 'False', reason: phase === 'Succeeded' ? 'PodCompleted' : 'PodFailed' }

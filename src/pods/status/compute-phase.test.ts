@@ -6,7 +6,7 @@ import type { Container, ContainerStatus } from '../../model/generated/core-v1.t
 import { computePhase } from './compute-phase.ts'
 import type { PodPhase } from './compute-phase.ts'
 
-/** What is told of a container: how it is, or undefined when nothing is. */
+/** What is reported of a container: its state, or undefined when nothing is. */
 type Reported = Partial<ContainerStatus> | undefined
 
 const runs: Reported = { state: { running: {} }, started: true }
@@ -31,7 +31,7 @@ interface Row {
   readonly regular: readonly Reported[]
   readonly own?: Partial<Container>
   readonly inSandbox?: false
-  readonly over?: true
+  readonly ended?: true
   readonly isStatic?: true
   readonly expected: PodPhase
 }
@@ -56,7 +56,7 @@ const initRows: Readonly<Record<string, Row>> = {
     regular: [waits],
     expected: 'Failed',
   },
-  'an init container was removed to start all anew': {
+  'an init container was removed to restart all': {
     policy: 'Never',
     init: [reset],
     regular: [reset],
@@ -66,7 +66,7 @@ const initRows: Readonly<Record<string, Row>> = {
   'an init container runs': { init: [runs], regular: [waits], expected: 'Pending' },
   'an init container runs beside a running one': { init: [runs], regular: [runs], expected: 'Pending' },
   'an init container waits': { init: [waits], regular: [runs], expected: 'Pending' },
-  'nothing is told of an init container': { init: [undefined], regular: [runs], expected: 'Pending' },
+  'nothing is reported of an init container': { init: [undefined], regular: [runs], expected: 'Pending' },
   'an init container backs off, the rest runs': { init: [waitsAfter(1)], regular: [runs], expected: 'Running' },
   'all init containers ended well': { init: [ended(0), ended(0)], regular: [runs], expected: 'Running' },
 }
@@ -89,7 +89,7 @@ const sidecarRows: Readonly<Record<string, Row>> = {
   'a sidecar waits': { init: [waits], sidecars: [0], regular: [runs], expected: 'Pending' },
   'a sidecar backs off': { init: [waitsAfter(1)], sidecars: [0], regular: [runs], expected: 'Running' },
   'a sidecar ended': { policy: 'Never', init: [ended(1)], sidecars: [0], regular: [runs], expected: 'Running' },
-  'nothing is told of a sidecar': { init: [undefined], sidecars: [0], regular: [runs], expected: 'Pending' },
+  'nothing is reported of a sidecar': { init: [undefined], sidecars: [0], regular: [runs], expected: 'Pending' },
   'all ended but a sidecar': {
     policy: 'Never',
     init: [runs],
@@ -107,10 +107,10 @@ const sidecarRows: Readonly<Record<string, Row>> = {
 }
 
 const regularRows: Readonly<Record<string, Row>> = {
-  'nothing is told': { regular: [undefined], expected: 'Pending' },
+  'nothing is reported': { regular: [undefined], expected: 'Pending' },
   'one waits': { regular: [waits, runs], expected: 'Pending' },
   'all run': { regular: [runs, runs], expected: 'Running' },
-  'one runs and nothing is told of another': { regular: [runs, undefined], expected: 'Pending' },
+  'one runs and nothing is reported of another': { regular: [runs, undefined], expected: 'Pending' },
   'one runs, one backs off': { regular: [runs, waitsAfter(1)], expected: 'Running' },
   'one runs, one ended': { policy: 'Never', regular: [runs, ended(1)], expected: 'Running' },
   'it will start again': { regular: [ended(1)], expected: 'Running' },
@@ -134,11 +134,11 @@ const regularRows: Readonly<Record<string, Row>> = {
     expected: 'Running',
   },
   'always, but never by its own policy': { own: { restartPolicy: 'Never' }, regular: [ended(1)], expected: 'Failed' },
-  'over, all ended well': { over: true, regular: [ended(0)], expected: 'Succeeded' },
-  'over, one ended badly': { over: true, regular: [ended(0), ended(137)], expected: 'Failed' },
-  'over, one backed off after it ended well': { over: true, regular: [waitsAfter(0)], expected: 'Failed' },
-  'over, but static': { over: true, isStatic: true, regular: [ended(0)], expected: 'Running' },
-  'over before it began': { over: true, regular: [waits], expected: 'Pending' },
+  'ended, all ended well': { ended: true, regular: [ended(0)], expected: 'Succeeded' },
+  'ended, one ended badly': { ended: true, regular: [ended(0), ended(137)], expected: 'Failed' },
+  'ended, one backed off after it ended well': { ended: true, regular: [waitsAfter(0)], expected: 'Failed' },
+  'ended, but static': { ended: true, isStatic: true, regular: [ended(0)], expected: 'Running' },
+  'ended before it began': { ended: true, regular: [waits], expected: 'Pending' },
 }
 
 describe('computePhase()', () => {
@@ -160,7 +160,7 @@ describe('computePhase()', () => {
         init: toStatuses('i', init),
         regular: toStatuses('r', regular),
         regularInSandbox: row.inSandbox ?? true,
-        ended: row.over ?? false,
+        ended: row.ended ?? false,
       })
       assert.equal(phase, row.expected)
     })

@@ -46,7 +46,7 @@ function endOf({ state, lastState }: ContainerStatus): ContainerStateTerminated 
   return state?.waiting === undefined ? state?.terminated : lastState?.terminated
 }
 
-/** It was removed to start anew with all others: how it ended says nothing about what comes. */
+/** It was removed to restart with all others: how it ended says nothing about what comes. */
 function isReset({ state, lastState }: ContainerStatus): boolean {
   return state?.waiting !== undefined && lastState?.terminated?.reason === RESTARTING_ALL
 }

@@ -26,8 +26,8 @@ const allOf = (status: PodStatus): readonly ContainerStatus[] => [
   ...(status.containerStatuses ?? []),
 ]
 
-/** Tells the story and looks at each status together with the one before. */
-function follow(look: (status: PodStatus, before: PodStatus | undefined, observed: ObservedPod) => void): void {
+/** Plays the story and checks each status together with the one before. */
+function follow(check: (status: PodStatus, before: PodStatus | undefined, observed: ObservedPod) => void): void {
   fc.assert(
     fc.property(anyPod, anyStory, (pod, story) => {
       let previous: PodStatus | undefined
@@ -35,7 +35,7 @@ function follow(look: (status: PodStatus, before: PodStatus | undefined, observe
         const now = STATUS_NOW + index * 1000
         const ended = index === story.length - 1
         const status = computePodStatus(createStatusInput({ ...seen, pod, previous, now, ended }))
-        look(status, previous, seen.observed)
+        check(status, previous, seen.observed)
         previous = status
       }
     }),
@@ -44,7 +44,7 @@ function follow(look: (status: PodStatus, before: PodStatus | undefined, observe
 }
 
 describe('computePodStatus() for any pod and any story', () => {
-  test('tells one state of each container, one phase and all conditions', () => {
+  test('reports one state of each container, one phase and all conditions', () => {
     follow((status) => {
       for (const { state } of allOf(status)) assert.equal(Object.keys(state ?? {}).length, 1)
       assert.match(status.phase ?? '', /^(?:Pending|Running|Succeeded|Failed)$/)
@@ -89,7 +89,7 @@ describe('computePodStatus() for any pod and any story', () => {
     })
   })
 
-  test('says the same when it looks again at the same', () => {
+  test('says the same when it is computed again from the same', () => {
     fc.assert(
       fc.property(anyPod, anyObserved, (pod, observed) => {
         const first = computePodStatus(createStatusInput({ pod, observed }))

@@ -24,7 +24,7 @@ const exited = (exitCode: number) => createObservedPod({ containers: [instance({
 const never = createPod({ spec: { restartPolicy: 'Never' } })
 
 describe('computePodStatus()', () => {
-  test('tells all of a running pod', () => {
+  test('reports all of a running pod', () => {
     const condition = (type: string) => ({
       type,
       status: 'True',
@@ -75,7 +75,7 @@ describe('computePodStatus()', () => {
     )
   })
 
-  test('goes on from what the API holds when nothing was told here yet', () => {
+  test('goes on from what the API holds when nothing was reported here yet', () => {
     const before = computePodStatus(createStatusInput({ observed: running }))
     const pod = createPod({ status: { ...before, startTime: '2025-01-01T00:00:00Z' } })
     const after = computePodStatus(createStatusInput({ pod, observed: createObservedPod(), now: LATER }))
@@ -90,7 +90,7 @@ describe('computePodStatus()', () => {
     assert.equal(status.startTime, '1970-01-01T00:00:05Z')
   })
 
-  test('tells the start once', () => {
+  test('reports the start once', () => {
     const first = computePodStatus(
       createStatusInput({ observed: createObservedPod({ sandboxes: [], containers: [] }) }),
     )
@@ -124,7 +124,7 @@ describe('computePodStatus()', () => {
     assert.deepEqual({ resourceClaimStatuses, nominatedNodeName }, claims)
   })
 
-  test('takes the conditions of others from the API, and its own from what it told', () => {
+  test('takes the conditions of others from the API, and its own from what it reported', () => {
     const gate = (status: string): PodCondition => ({ type: 'gate', status })
     const spec = { readinessGates: [{ conditionType: 'gate' }] }
     const first = computePodStatus(

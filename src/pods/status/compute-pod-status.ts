@@ -83,7 +83,7 @@ function knownConditions(pod: Pod, previous: PodStatus | undefined): readonly Po
   return [...ours, ...reported]
 }
 
-/** Others may say it too; whoever says it first stays the one who did. */
+/** Others may set it too; the first who did stays in it. */
 function withDisruption(
   { override, previous, now }: StatusInput,
   conditions: readonly PodCondition[],
@@ -140,7 +140,7 @@ function hasRegularInSandbox(pod: Pod, { sandboxes, containers }: ObservedPod): 
   )
 }
 
-/** A pod that this agent did not start began with its first sandbox: a deadline must not begin anew with each agent. */
+/** A pod that this agent did not start began with its first sandbox: a deadline must not start again with each agent. */
 function startOf({ observed, now }: StatusInput): number {
   return Math.min(now, ...observed.sandboxes.map(({ createdAt }) => createdAt))
 }
@@ -167,7 +167,7 @@ function computeVerdict(input: StatusInput, computed: PodPhase): PhaseVerdict {
   }
 }
 
-/** A pod that is over has succeeded or failed; a static one may come back, and is not judged. */
+/** A pod that has ended has succeeded or failed; a static one may come back, and is not judged. */
 function finalPhase({ pod, ended }: StatusInput, computed: PodPhase): PodPhase {
   if (!ended || computed === 'Succeeded' || isStaticPod(pod)) return computed
   return 'Failed'

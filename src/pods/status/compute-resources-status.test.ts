@@ -27,8 +27,8 @@ const rows: Readonly<Record<string, Row>> = {
     applied: applied({ cpuShares: 2n }),
     expected: { resources: {} },
   },
-  'the runtime tells nothing': { allocated: given, expected: reported },
-  'the runtime tells nothing, and something else was last set': {
+  'the runtime reports nothing': { allocated: given, expected: reported },
+  'the runtime reports nothing, and something else was last set': {
     allocated: { ...given, limits: { ...given.limits, 'example.com/chip': '1' } },
     actuated: { requests: { cpu: '50m', memory: '32Mi' }, limits: { memory: '32Mi' } },
     expected: {
@@ -57,7 +57,7 @@ const rows: Readonly<Record<string, Row>> = {
       resources: { requests: { cpu: '500m', memory: '64Mi' }, limits: { cpu: '1500m', memory: '256Mi' } },
     },
   },
-  'the runtime has set limits that nobody asked of this container': {
+  'the runtime has set limits that the spec of this container does not have': {
     allocated: { requests: { 'example.com/chip': '1' } },
     applied: applied({ cpuShares: 2n, cpuQuota: 100_000n, memoryLimitBytes: 1024n }),
     expected: {

@@ -9,9 +9,9 @@ type Amounts = Readonly<Record<string, string>>
 export interface ContainerResourcesInput {
   /** What the container was granted. */
   readonly allocated?: ResourceRequirements | undefined
-  /** What was last set for it, where it runs; undefined when nobody knows. */
+  /** What was last set for it, where it runs; undefined when that is unknown. */
   readonly actuated?: ResourceRequirements | undefined
-  /** What the runtime says that it has set, where it runs and tells. */
+  /** What the runtime reports as set, where the container runs and the runtime reports it. */
   readonly applied?: AppliedResources | undefined
 }
 
@@ -19,7 +19,7 @@ export interface ContainerResourcesInput {
 export function computeResourcesStatus({ allocated, actuated, applied }: ContainerResourcesInput): ResourcesStatus {
   const known = actuated === undefined ? (allocated ?? {}) : withActuated(allocated ?? {}, actuated)
   const seen = applied === undefined ? known : withApplied(known, applied)
-  // A side that nobody asked for shows nothing, whatever the runtime had to set there.
+  // A side that the spec does not have shows nothing, even where the runtime had to set something.
   const [requests, limits] = (['requests', 'limits'] as const).map((side) =>
     isEmpty(allocated?.[side]) ? {} : seen[side],
   )

@@ -75,6 +75,6 @@ describe('computeStatusPatch()', () => {
     ],
   ]
   for (const [name, before, after, expected] of rows) {
-    test(`tells ${name}`, () => assert.deepEqual(computeStatusPatch(before, after), expected))
+    test(`reports ${name}`, () => assert.deepEqual(computeStatusPatch(before, after), expected))
   }
 })

@@ -22,11 +22,11 @@ const PLAIN = [
   'resources',
   'startTime',
 ] as const satisfies readonly (keyof PodStatus)[]
-// Told only while there is something to tell; the others are never taken back.
+// Reported only while there is something to report; the others are never taken back.
 const PASSING = ['PodResizePending', 'PodResizeInProgress', 'AllContainersRestarting']
 
 /**
- * The strategic merge patch that brings what the API holds of a status to what it should hold; undefined when that is the same. It touches
+ * The strategic merge patch that turns what the API holds of a status into what it should hold; undefined when that is the same. It touches
  * nothing that the node has no say in.
  */
 export function computeStatusPatch(before: PodStatus, after: PodStatus): StatusPatch | undefined {
@@ -64,7 +64,7 @@ function diffConditions(before: readonly PodCondition[], after: readonly PodCond
   return [...changed, ...gone.map(({ type }) => ({ $patch: 'delete', type }))]
 }
 
-/** Lists that are merged by address: the first one counts most, so their order is told too. */
+/** Lists that are merged by address: the first one counts most, so their order is reported too. */
 function diffAddresses(key: string, before: readonly Address[] = [], after: readonly Address[] = []): Json {
   if (isSame(before, after)) return {}
   const gone = before.filter(({ ip }) => !after.some((address) => address.ip === ip))
@@ -85,7 +85,7 @@ function isSame(before: unknown, after: unknown): boolean {
   return [...keys].every((key) => isSame(before[key], after[key]) || saysNothing(key, before[key], after[key]))
 }
 
-/** The Go server writes an empty state where it was told none. */
+/** The Go server writes an empty state where it got none. */
 function saysNothing(key: string, before: unknown, after: unknown): boolean {
   return key === 'lastState' && after === undefined && isRecord(before) && Object.keys(before).length === 0
 }

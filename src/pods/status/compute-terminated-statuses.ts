@@ -8,7 +8,7 @@ interface PodContainers {
   readonly initialized: boolean
 }
 
-/** The last statuses of a pod that is over: what should have ended and left no trace counts as failed. */
+/** The last statuses of a pod that has ended: what should have ended and left no trace counts as failed. */
 export function computeTerminatedStatuses({
   init,
   regular,

@@ -16,12 +16,12 @@ export interface ReportDeps {
   readonly decode: (object: unknown) => Pod
 }
 
-// While the API is in trouble one request at a time finds out whether it still is: whoever waits for that one waits for all.
+// While the API is in trouble one request at a time finds out whether it still is, and all others wait for it.
 const REQUEST_MS = 15_000
 
-/** What was told of one pod so far. */
+/** What was reported of one pod so far. */
 export interface ReportMemory {
-  /** Of the object that was told: a static pod may have one mirror after another. */
+  /** Of the object that was reported to: a static pod may have one mirror after another. */
   uid: PodUid | undefined
   /** The status that the API last took, as text. */
   reported: string | undefined
@@ -36,13 +36,13 @@ export function createReportMemory(): ReportMemory {
 }
 
 /**
- * What came of it. Repair: the API holds something else than it was told, and nothing was sent. Stale: the object is another than was known,
- * and is known now. Missing: the API does not have it, whatever its watch says.
+ * What came of it. Repair: the API holds something else than was reported, and nothing was sent. Stale: the object is another than was known,
+ * and is known now. Missing: the API does not have it, although its watch says so.
  */
-export type ReportResult = 'nothing' | 'told' | 'repair' | 'stale' | 'missing'
+export type ReportResult = 'nothing' | 'reported' | 'repair' | 'stale' | 'missing'
 
 /**
- * Tells the API what is new of a pod, and asks for the end of its object once all is over and told. The object that is meant is named by
+ * Reports what is new of a pod to the API, and asks for the end of its object once the pod has ended and that is reported. The object that is meant is named by
  * its UID: one that took over the name is never touched. Fails as the client does.
  */
 export async function reportPodStatus(
@@ -63,7 +63,7 @@ export async function reportPodStatus(
   try {
     if (patch === undefined || isUnkept(memory, patch, object)) {
       memory.reported = text
-      return (await endObject(deps, { object, report, memory }, signal)) ? 'told' : 'nothing'
+      return (await endObject(deps, { object, report, memory }, signal)) ? 'reported' : 'nothing'
     }
     if (text === memory.reported && !mayRepair) return 'repair'
     const answer = deps.decode(await deps.client.send(patchRequest(object, patch), signal))
@@ -71,7 +71,7 @@ export async function reportPodStatus(
     memory.reported = text
     noteUnkept(memory, answer, report)
     await endObject(deps, { object: answer, report, memory }, signal)
-    return 'told'
+    return 'reported'
   } catch (error) {
     if (error instanceof KubeApiError && error.code === 404) return 'missing'
     if (error instanceof KubeApiError && error.code === 409) return await refresh(deps, object, signal)
@@ -81,7 +81,7 @@ export async function reportPodStatus(
 
 function patchRequest({ metadata }: Pod, status: StatusPatch) {
   const { uid, resourceVersion } = metadata
-  // A phase is only changed of the very object that was looked at: somebody else may have ended the pod.
+  // A phase is only changed of the very object that was read: another client may have ended the pod.
   const guard = status['phase'] === undefined ? { uid } : { uid, resourceVersion }
   return {
     method: 'PATCH',
@@ -115,7 +115,7 @@ async function endObject(
       },
       signal,
     )
-    // Somebody in between may answer what he likes; who believes him never asks again.
+    // A proxy in between may answer anything; to believe it would mean never to ask again.
     if (answer?.kind !== 'Pod' && answer?.kind !== 'Status')
       throw new KubeUnreachableError(`Cannot DELETE "${podPath(object.metadata)}": the answer is no answer of an API`)
   } catch (error) {
@@ -126,7 +126,7 @@ async function endObject(
   return true
 }
 
-/** What the API still says otherwise after it was told is its way to write it; saying it again would not help. */
+/** What the API still holds otherwise after a report is its way to write it; to report it again would not help. */
 function noteUnkept(memory: ReportMemory, answer: Pod, report: PodReport): void {
   const left = computeStatusPatch(answer.status ?? {}, computeMergedStatus(answer.status ?? {}, report))
   memory.unkept =

@@ -3,7 +3,7 @@ import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { PodAllocation } from '../../model/resources/pod-allocation.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 
-/** What is told of a container that was removed to start anew with all others of its pod. */
+/** The state of a container that was removed to restart with all others of its pod. */
 export const RESTARTING_ALL = 'RestartingAllContainers'
 
 /** Why a container does not run although it should, in the words that users see. */
@@ -17,7 +17,7 @@ export interface PhaseOverride {
   readonly phase: string
   readonly reason: string
   readonly message: string
-  /** The node takes the pod away for the sake of others, which whoever made the pod may want to know. */
+  /** The node takes the pod away for the sake of others; the owner of the pod may want to know. */
   readonly isDisruption?: boolean
 }
 
@@ -33,15 +33,15 @@ export interface StatusInput {
   /** By container id: what the probes say; a missing id means that nothing has to be asked. */
   readonly started: ReadonlyMap<string, boolean>
   readonly ready: ReadonlyMap<string, boolean>
-  /** By container id: what the container wrote as its last words. */
+  /** By container id: the termination message that the container wrote. */
   readonly terminationMessages: ReadonlyMap<string, string>
-  /** What was last set for the pod and its containers; undefined when nobody knows. */
+  /** What was last set for the pod and its containers; undefined when that is unknown. */
   readonly actuated: PodAllocation | undefined
   /** By container name: how the devices are that the container has. */
   readonly deviceHealth: ReadonlyMap<string, readonly ResourceStatus[]>
   /** What there is to say of resources that are asked for or on their way. */
   readonly resize: readonly PodCondition[]
-  /** The pod is over: its containers were stopped for good. */
+  /** The pod has ended: its containers were stopped for good. */
   readonly ended: boolean
   /** The prefix of container ids: the runtime's name. */
   readonly runtimeName: string

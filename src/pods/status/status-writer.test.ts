@@ -160,7 +160,7 @@ describe('StatusWriter', () => {
     await end()
   })
 
-  test('tells of many pods at a time, but not of all', async () => {
+  test('reports many pods at a time, but not all', async () => {
     const uids = Array.from({ length: 40 }, (_, index) => `u-${index}`)
     const { api, clock, say, end } = setUp(uids)
     api.before = () => clock.sleep(100, new AbortController().signal)
@@ -170,7 +170,7 @@ describe('StatusWriter', () => {
     await end()
   })
 
-  test('asks ever more seldom while the API is away, for one pod only, and then tells the newest of each', async () => {
+  test('asks ever more seldom while the API is away, for one pod only, and then reports the newest of each', async () => {
     const uids = Array.from({ length: 20 }, (_, index) => `u-${index}`)
     const { api, clock, say, reported, writer, end } = setUp(uids)
     api.before = away
@@ -201,7 +201,7 @@ describe('StatusWriter', () => {
     await end()
   })
 
-  test('holds nobody up because of one pod whose status is refused', async () => {
+  test('holds no other pod up because of one whose status is rejected', async () => {
     const { api, clock, say, end } = setUp(['bad', 'good'])
     api.before = async ({ path }) => {
       if (path.includes('bad')) throw new KubeApiError('invalid', { code: 422, reason: 'Invalid' })
@@ -216,7 +216,7 @@ describe('StatusWriter', () => {
     await end()
   })
 
-  test('looks again before it changes the phase of an object that another has changed', async () => {
+  test('reads again before it changes the phase of an object that another has changed', async () => {
     const { api, clock, say, end } = setUp()
     api.put('u-1', { phase: 'Failed', reason: 'NodeLost' })
     say('u-1', { phase: 'Running' })
@@ -245,7 +245,7 @@ describe('StatusWriter', () => {
     await end()
   })
 
-  test('asks for the end of an object when all is over and told, once', async () => {
+  test('asks for the end of an object when its pod has ended and that is reported, once', async () => {
     const { api, clock, say, see, writer, end } = setUp([])
     const pod = api.put('u-1', { phase: 'Running' })
     api.pods.set('u-1', { ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } })

@@ -27,27 +27,27 @@ export interface StatusWriterDeps {
 }
 
 interface Entry extends ReportMemory {
-  /** On the monotonic clock: when there first was something new to tell; undefined when all is told. */
+  /** On the monotonic clock: when there first was something new to report; undefined when all is reported. */
   newSince: number | undefined
   /** On the monotonic clock: not before then. */
   notBefore: number
   reportedAt: number
-  refusals: number
+  rejections: number
   problem: string | undefined
 }
 
 // The client's rate limit is what bounds requests; this bounds what waits for answers.
 const PARALLEL_WRITES = 8
-// Whoever else writes into a status of ours is overruled, but not in a duel.
+// Another writer of our status is overruled, but not in an endless duel.
 const REPAIR_PAUSE_MS = 10_000
 const RETRIES = { firstMs: 1000, longestMs: 10_000, jitter: { least: 1, extra: 0.5 } }
 const FIRST_REFUSAL_PAUSE_MS = 10_000
-const LONGEST_REFUSAL_PAUSE_MS = 300_000
+const LONGEST_REJECTION_PAUSE_MS = 300_000
 const LONGEST_RETRY_AFTER_MS = 300_000
 
 /**
- * Tells the API what is true of each pod, as soon as it is and the last word about it was taken: one request at a time for each pod, several
- * pods at once. What waits is only which pods to look at, and the newest is read when it is sent: however long the API is away, nothing is
+ * Reports the status of each pod to the API, as soon as it changes and the last report was taken: one request at a time for each pod, several
+ * pods at once. What waits is only which pods to report, and the newest status is read when it is sent: however long the API is away, nothing is
  * lost and nothing piles up.
  */
 export class StatusWriter {
@@ -151,21 +151,21 @@ export class StatusWriter {
     const now = clock.monotonic()
     if (result === 'repair' || result === 'stale' || result === 'missing') {
       if (result === 'repair') entry.notBefore = entry.reportedAt + REPAIR_PAUSE_MS
-      // Most often the watch is about to tell that it is gone.
+      // Most often the watch is about to report that it is gone.
       else if (result === 'missing') this.#holdBack(entry, FIRST_REFUSAL_PAUSE_MS)
       // One that is stale again and again has a rival who never rests.
-      else this.#holdBack(entry, entry.refusals === 0 ? 0 : RETRIES.firstMs)
+      else this.#holdBack(entry, entry.rejections === 0 ? 0 : RETRIES.firstMs)
       this.#waiting.add(uid)
       return
     }
-    if (result === 'told') {
+    if (result === 'reported') {
       if (this.#failures > 0) log.info('statuses of pods reach the API again', { pods: this.pending })
       this.#failures = 0
       entry.reportedAt = now
       onReported?.((now - (entry.newSince ?? now)) / 1000)
     }
     entry.newSince = undefined
-    entry.refusals = 0
+    entry.rejections = 0
     entry.problem = undefined
   }
 
@@ -173,7 +173,7 @@ export class StatusWriter {
     const { clock, random, log } = this.#deps
     this.#waiting.add(uid)
     if (isTroubleOfAll(error)) {
-      if (this.#failures === 0) log.warn('cannot tell the API about pods, will try again', { error })
+      if (this.#failures === 0) log.warn('cannot report the status of pods to the API, will try again', { error })
       this.#failures += 1
       const ms = computeBackOff(RETRIES, this.#failures, random())
       this.#pausedUntil = clock.monotonic() + Math.max(ms, retryAfterMs(error))
@@ -183,12 +183,12 @@ export class StatusWriter {
     const problem = errorMessage(error)
     if (problem === entry.problem) return
     entry.problem = problem
-    log.warn('the API refuses the status of a pod, will try again', { pod: podLogName(report.pod), uid, error })
+    log.warn('the API rejects the status of a pod, will try again', { pod: podLogName(report.pod), uid, error })
   }
 
   #holdBack(entry: Entry, firstMs: number): void {
-    entry.refusals += 1
-    const ms = computeBackOff({ firstMs, longestMs: LONGEST_REFUSAL_PAUSE_MS }, entry.refusals)
+    entry.rejections += 1
+    const ms = computeBackOff({ firstMs, longestMs: LONGEST_REJECTION_PAUSE_MS }, entry.rejections)
     entry.notBefore = this.#deps.clock.monotonic() + ms
   }
 }
@@ -199,12 +199,12 @@ function createEntry(): Entry {
     newSince: undefined,
     notBefore: 0,
     reportedAt: -REPAIR_PAUSE_MS,
-    refusals: 0,
+    rejections: 0,
     problem: undefined,
   }
 }
 
-/** Neither this pod nor any other could be told about now. */
+/** Neither this pod nor any other could be reported now. */
 function isTroubleOfAll(error: unknown): boolean {
   if (error instanceof KubeUnreachableError) return true
   return error instanceof KubeApiError && (error.code === 401 || error.code === 429 || error.code >= 500)

@@ -33,7 +33,7 @@ const nothing: PodActions = {
   resize: undefined,
   start: [],
   backingOff: [],
-  over: false,
+  ended: false,
 }
 const starts = (...names: string[]): PodActions['start'] =>
   names.map((name) => ({ kind: name.length > 1 ? 'init' : 'regular', name, previousFinishedAt: undefined }))
@@ -143,7 +143,7 @@ describe('applyPodActions()', () => {
     )
   })
 
-  test('tells of a back-off once for each of its lengths', async () => {
+  test('reports a back-off once for each of its lengths', async () => {
     const backingOff = [{ kind: 'regular' as const, name: 'a', untilMs: 1, delayMs: 80_000 }]
     const { run, history, events } = await apply({ backingOff })
     await run()

@@ -20,19 +20,19 @@ export interface PodHistory {
   readonly terminationMessages: Map<string, string>
   /** Of all that is being stopped now. */
   readonly graces: Set<Grace>
-  /** What users were told about the sandbox. */
+  /** The warnings about the sandbox that events reported. */
   readonly reportedWarnings: Set<string>
   /** Its cgroup was there in an earlier pass: were it gone while something runs, that would run without limits. */
   hasCgroup: boolean
   /** On the monotonic clock. */
   lastSandboxAt: number | undefined
-  /** The runtime was changed and could not be looked at since: what is known of the pod is older than what was done. */
+  /** The runtime was changed and could not be observed since: what is known of the pod is older than what was done. */
   unsure: boolean
-  /** The pass under way waits for volumes or devices and for nothing else: whatever is news ends that wait. */
+  /** The pass under way waits for volumes or devices and for nothing else: any news ends that wait. */
   wait: AbortScope | undefined
-  /** What users were last told about the network; undefined while it is fine. */
+  /** The problem of the network that an event last reported; undefined while it is fine. */
   networkProblem: string | undefined
-  /** Why the last pass could not bring the pod to its spec, in words; undefined once one could. */
+  /** Why the last pass failed, in words; undefined once one succeeded. */
   problem: string | undefined
   /** It was seen to run, or was here before this agent. */
   hasRun: boolean

@@ -54,7 +54,7 @@ describe('PodStartup', () => {
     })
   })
 
-  test('tells only the whole time of a pod with volumes from elsewhere', () => {
+  test('reports only the whole time of a pod with volumes from elsewhere', () => {
     const volumes = [
       { name: 'a', emptyDir: {} },
       { name: 'b', hostPath: { path: '/b' } },
@@ -69,7 +69,7 @@ describe('PodStartup', () => {
 
   for (const [about, first, then] of [
     ['was there before', podWith({ startTime: time(1) }), running],
-    ['is over', podWith(), { ...running, phase: 'Failed' }],
+    ['has ended', podWith(), { ...running, phase: 'Failed' }],
     ['had no room at first', podWith(), { conditions: [{ type: 'PodScheduled', status: 'False' }] }],
     ['is of the node itself', createPod({ metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } }), {}],
   ] as const) {

@@ -31,7 +31,7 @@ export class PodStartup {
     }
   }
 
-  /** The newest word of the API; returns how long the start took when this is the first that tells of it. */
+  /** The newest status in the API; returns how long the start took when this is the first that shows it. */
   noteApi(pod: Pod, now: number): KnownStart | undefined {
     if (!this.#isCounted) return undefined
     const { status = {} } = pod

@@ -49,30 +49,30 @@ async function setUp(
     onEnded: () => void (reported.ended += 1),
   }
   const worker = new PodWorker(deps, subject, state)
-  let over: 'yes' | 'no' | Error = 'no'
+  let result: 'yes' | 'no' | Error = 'no'
   const begin = () => {
     worker.run(stop.signal).then(
-      () => (over = 'yes'),
-      (error: Error) => (over = error),
+      () => (result = 'yes'),
+      (error: Error) => (result = error),
     )
   }
-  return { ...made, worker, stop, reported, begin, isTerminal: () => over }
+  return { ...made, worker, stop, reported, begin, outcome: () => result }
 }
 
 describe('PodWorker', () => {
   test('ends a pod of which the runtime has nothing without being woken', async () => {
-    const { worker, begin, clock, isTerminal, reported, journal, stop } = await setUp({ kind: 'syncing' })
+    const { worker, begin, clock, outcome, reported, journal, stop } = await setUp({ kind: 'syncing' })
     worker.remove()
     begin()
     await clock.advance(5000)
-    assert.equal(isTerminal(), 'yes')
+    assert.equal(outcome(), 'yes')
     assert.deepEqual([worker.state, reported.ended], [{ kind: 'gone' }, 1])
     assert.deepEqual(journal, ['refresh', 'refresh', 'removeCgroup u-1'])
     assert.equal(clock.sleeping, 0)
     assert.deepEqual(getEventListeners(stop.signal, 'abort'), [])
   })
 
-  test('tells why a pod was rejected before the agent started anew', async () => {
+  test('says why a pod was rejected before the agent restarted', async () => {
     const status = { phase: 'Failed', reason: 'OutOfcpu', message: 'Pod was rejected: too few CPUs' }
     const subject = { kind: 'pod', pod: { ...pod, status } } as const
     const { worker } = await setUp(terminatedAt(0, 'keep'), { subject })
@@ -80,13 +80,13 @@ describe('PodWorker', () => {
   })
 
   test('waits for its name, and is gone at once when it is removed meanwhile', async () => {
-    const { worker, begin, clock, isTerminal, journal, reported } = await setUp({ kind: 'waiting' })
+    const { worker, begin, clock, outcome, journal, reported } = await setUp({ kind: 'waiting' })
     begin()
     await clock.advance(1000)
-    assert.deepEqual([journal, isTerminal()], [[], 'no'])
+    assert.deepEqual([journal, outcome()], [[], 'no'])
     worker.remove()
     await clock.advance(0)
-    assert.deepEqual([worker.state, reported.ended, isTerminal()], [{ kind: 'gone' }, 0, 'yes'])
+    assert.deepEqual([worker.state, reported.ended, outcome()], [{ kind: 'gone' }, 0, 'yes'])
   })
 
   test('takes up its pod when it is released', async () => {
@@ -99,7 +99,7 @@ describe('PodWorker', () => {
     stop.abort()
   })
 
-  test('does not look again because of what it did itself, and does because of anything else', async () => {
+  test('does not sync again because of what it did itself, and does because of anything else', async () => {
     const { worker, deps, observe, begin, clock, journal, stop } = await setUp(
       { kind: 'syncing' },
       { answers: { createContainer: failing('Unknown') } },
@@ -121,7 +121,7 @@ describe('PodWorker', () => {
     stop.abort()
   })
 
-  test('tells a failure that is none of the runtime, and tries again after a while', async () => {
+  test('logs a failure that is none of the runtime, and tries again after a while', async () => {
     const { begin, clock, files, lines, observe, stop, worker } = await setUp({ kind: 'syncing' })
     const words = { state: 'exited', terminationLog: '/x', hash: containerHash(container) } as const
     observe(createObservedPod({ sandboxes: [createObservedSandbox()], containers: [createObservedContainer(words)] }))
@@ -135,11 +135,11 @@ describe('PodWorker', () => {
     stop.abort()
   })
 
-  test('stops what came to be after it had been told to end the pod', async () => {
+  test('stops what was started after the pod was removed', async () => {
     const { worker, begin, clock, observe, journal, deps, lines } = await setUp({ kind: 'syncing' })
-    const looks = [running, stopped]
+    const answers = [running, stopped]
     deps.observer.refresh = async () => {
-      const next = looks.shift()
+      const next = answers.shift()
       observe(next)
       return next
     }
@@ -147,7 +147,7 @@ describe('PodWorker', () => {
     begin()
     await clock.advance(0)
     assert.deepEqual(journal, ['stopContainer c-1 30', 'stopPodSandbox s-1'])
-    assert.deepEqual(lines, ['info pod ended'], 'nobody is alarmed')
+    assert.deepEqual(lines, ['info pod ended'], 'nothing else is logged')
   })
 
   test('says so and tries again when a pod does not stop', async () => {
@@ -173,20 +173,20 @@ describe('PodWorker', () => {
   })
 
   test('keeps the pod until the runtime really has nothing of it', async () => {
-    const { worker, begin, clock, observe, journal, lines, isTerminal } = await setUp(terminatedAt(0, 'keep'))
+    const { worker, begin, clock, observe, journal, lines, outcome } = await setUp(terminatedAt(0, 'keep'))
     observe(stopped)
     begin()
     await clock.advance(0)
     worker.remove()
     await clock.advance(900)
-    assert.deepEqual([isTerminal(), lines], ['no', ['warn runtime still has parts of a removed pod, will try again']])
+    assert.deepEqual([outcome(), lines], ['no', ['warn runtime still has parts of a removed pod, will try again']])
     observe(undefined)
     await clock.advance(100)
-    assert.equal(isTerminal(), 'yes')
+    assert.equal(outcome(), 'yes')
     assert.equal(journal.at(-1), 'removeCgroup u-1')
   })
 
-  test('gives what nobody knows the shortest grace and tells no one', async () => {
+  test('gives an orphan the shortest grace and records no event', async () => {
     const { begin, clock, observe, journal, events, stop } = await setUp(
       { kind: 'terminating', cause: 'orphaned', graceSeconds: undefined, after: 'remove' },
       { subject: { kind: 'orphan', observed: running } },
@@ -243,7 +243,7 @@ describe('PodWorker', () => {
     }
 
     test('keeps a pod that has ended until its volumes are gone, and says what hangs', async () => {
-      const { worker, begin, clock, isTerminal, volumeNode, journal, lines, references, deps } = await setUp(
+      const { worker, begin, clock, outcome, volumeNode, journal, lines, references, deps } = await setUp(
         { kind: 'syncing' },
         { subject: { kind: 'pod', pod: withVolume } },
       )
@@ -253,7 +253,7 @@ describe('PodWorker', () => {
       worker.remove()
       begin()
       await clock.advance(20_000)
-      assert.deepEqual([worker.state.kind, isTerminal()], ['terminated', 'no'])
+      assert.deepEqual([worker.state.kind, outcome()], ['terminated', 'no'])
       assert.ok(!journal.includes('removeCgroup u-1'))
       assert.deepEqual([...references], ['u-1'])
       await clock.advance(123_000)
@@ -261,7 +261,7 @@ describe('PodWorker', () => {
       volumeNode.behaviours.set('data', 'good')
       volumeNode.letGo('data')
       await clock.advance(10_000)
-      assert.deepEqual([isTerminal(), volumeNode.mounts.size, references.size], ['yes', 0, 0])
+      assert.deepEqual([outcome(), volumeNode.mounts.size, references.size], ['yes', 0, 0])
       assert.equal(clock.sleeping, 0)
     })
   })

@@ -149,7 +149,7 @@ describe('PodWorkers', () => {
     assert.deepEqual(
       events.map((event) => event.split(':')[0]),
       [
-        'Warning UnsupportedField Refused spec.hostUsers',
+        'Warning UnsupportedField Rejected spec.hostUsers',
         'Warning UnsupportedField Ignored spec.containers[0].lifecycle.stopSignal',
       ],
     )

@@ -34,7 +34,7 @@ describe('ProbeAnswers', () => {
     assert.deepEqual(steps, ['well', '1', 'well', 'well'])
   })
 
-  test('says what fails, with the last words', () => {
+  test('says what fails, with the last output', () => {
     const { answers } = setUp(answer(bad('1')), answer(bad('HTTP probe failed with statuscode: 503\n')))
     assert.deepEqual(answers.failures(observed), [
       'readiness probe of container "main" fails: HTTP probe failed with statuscode: 503',

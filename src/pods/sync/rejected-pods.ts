@@ -82,11 +82,11 @@ export class RejectedPods {
     const capabilities = new Set([...this.#deps.capabilities(), ...(runs ? RUNTIME_CAPABILITIES : [])])
     const fields = unsupportedFields(pod, capabilities)
     for (const { path, reason, effect } of fields) {
-      const verb = effect === 'refuse' ? 'Refused' : 'Ignored'
+      const verb = effect === 'reject' ? 'Rejected' : 'Ignored'
       const message = `${verb} ${path}: ${reason}`
       this.#deps.podDeps.events.record(pod, { type: 'Warning', reason: 'UnsupportedField', message })
     }
-    const rejections = fields.filter(({ effect }) => effect === 'refuse')
+    const rejections = fields.filter(({ effect }) => effect === 'reject')
     if (rejections.length === 0) return undefined
     return {
       reason: 'UnsupportedField',

@@ -80,7 +80,7 @@ describe('syncPod()', () => {
     assert.equal(history.problem, 'Waits for its cgroup: Cannot make the cgroup of the pod: ENOSPC')
   })
 
-  test('brings a pod up and looks at once whether that is all', async () => {
+  test('starts a pod and checks at once whether that is all', async () => {
     const { sync, observe, history, journal } = await setUp({}, { startContainer: async () => (observe(seen({})), {}) })
     assert.deepEqual(await sync(), { kind: 'again' })
     assert.equal(history.status?.phase, 'Running')
@@ -127,7 +127,7 @@ describe('syncPod()', () => {
     assert.equal(history.status?.phase, 'Succeeded')
   })
 
-  test('tells of a missing network once, and again when it is missing anew', async () => {
+  test('reports a missing network once, and again when it is missing again', async () => {
     const { sync, setNetwork, events, observe } = await setUp()
     setNetwork('no plugin')
     assert.deepEqual(await sync(), { kind: 'wait', ms: 1000, seen: undefined })
@@ -141,7 +141,7 @@ describe('syncPod()', () => {
     assert.deepEqual(events, [reported, reported])
   })
 
-  test('asks the runtime before it does anything after an action that it could not look at', async () => {
+  test('asks the runtime before it does anything after an action whose result it could not observe', async () => {
     const { sync, observer, journal, history } = await setUp()
     const refresh = observer.refresh.bind(observer)
     const fails = failing('DeadlineExceeded')
@@ -155,7 +155,7 @@ describe('syncPod()', () => {
     assert.deepEqual(journal, ['refresh'], 'nothing is made a second time')
   })
 
-  test('tells the users of a pod about which the runtime says nothing, but not that the runtime is away', async () => {
+  test('reports a pod about which the runtime says nothing, but not that the runtime is away', async () => {
     for (const [code, reported] of [
       ['Unknown', /^Warning FailedSync error determining status: Cannot call /],
       ['Unavailable', /^undefined$/],
@@ -182,7 +182,7 @@ describe('syncPod()', () => {
     ] as const) {
       const { sync, lines } = await setUp({}, { runPodSandbox: failing(code) })
       assert.deepEqual(await sync(), { kind: 'wait', ms, seen: undefined })
-      assert.deepEqual(lines, ['warn cannot bring pod to its spec, will try again'])
+      assert.deepEqual(lines, ['warn cannot sync pod, will try again'])
     }
   })
 
@@ -259,7 +259,7 @@ describe('syncPod()', () => {
     assert.deepEqual(lines, ['warn cannot remove what is left over of a pod, will try again'])
   })
 
-  test('gives up with the reason of the signal, and blames nobody', async () => {
+  test('gives up with the reason of the signal, and reports no failure', async () => {
     const stop = new AbortController()
     const reason = new Error('leave')
     const { sync, lines } = await setUp(
@@ -281,7 +281,7 @@ describe('syncPod()', () => {
       containers: [createContainer({ volumeMounts: [{ name: 'data', mountPath: '/data' }] })],
     }
 
-    test('brings them before anything else is done', async () => {
+    test('mounts them before anything else is done', async () => {
       const { sync, volumeNode, journal, clock, references } = await setUp(withVolume)
       volumeNode.behaviours.set('data', 'hangs')
       const syncing = sync()
@@ -299,12 +299,12 @@ describe('syncPod()', () => {
       const syncing = sync()
       await clock.advance(123_000)
       assert.deepEqual(await syncing, { kind: 'wait', ms: 10_000, seen: undefined })
-      assert.deepEqual([journal, lines], [['refresh'], ['warn cannot bring the volumes of a pod, will try again']])
+      assert.deepEqual([journal, lines], [['refresh'], ['warn cannot mount the volumes of a pod, will try again']])
       assert.equal(history.wait, undefined)
       assert.match(history.problem ?? '', /^Waits for its volumes: unmounted volumes=\[data\]/v)
     })
 
-    test('looks again when something about the pod changes meanwhile, and gives up when the pod is to end', async () => {
+    test('starts over when something about the pod changes meanwhile, and gives up when the pod is to end', async () => {
       const { sync, volumeNode, clock, history } = await setUp(withVolume)
       volumeNode.behaviours.set('data', 'hangs')
       const first = sync()

@@ -63,10 +63,10 @@ export interface SyncContext {
   readonly onStatus: () => void
 }
 
-/** What comes after a pass: look again at once, after a while, or never because the pod is over. */
+/** What comes after a pass: the next one at once, after a while, or never because the pod is terminal. */
 export type SyncResult =
   | { readonly kind: 'again' }
-  /** Seen: what the runtime had when it was decided to wait. Whatever came later is a reason not to. */
+  /** Seen: what the runtime had when it was decided to wait. Anything newer is a reason not to. */
   | { readonly kind: 'wait'; readonly ms: number; readonly seen: ObservedPod | undefined }
   | { readonly kind: 'finished' }
 
@@ -83,7 +83,7 @@ const LOST = {
 }
 const DEADLINE = { phase: 'Failed', reason: 'DeadlineExceeded', message: DEADLINE_MESSAGE }
 
-/** One pass over a living pod with the resources it was granted: look, say, decide, do. What fails is told and tried again. */
+/** One pass over a living pod with the resources it was granted: observe, report, decide, apply. What fails is logged and tried again. */
 export async function syncPod(context: SyncContext, pod: Pod, signals: PassSignals): Promise<SyncResult> {
   const before = context.deps.observer.get(pod.metadata.uid)
   try {
@@ -93,8 +93,8 @@ export async function syncPod(context: SyncContext, pod: Pod, signals: PassSigna
     if (!(error instanceof SandboxError) && !(error instanceof CriCallError)) throw error
     context.history.problem = `Waits: ${error.message}`
     const { uid } = pod.metadata
-    context.deps.log.warn('cannot bring pod to its spec, will try again', { pod: podLogName(pod), uid, error })
-    // Whatever the failed call did or did not do is seen before the next try.
+    context.deps.log.warn('cannot sync pod, will try again', { pod: podLogName(pod), uid, error })
+    // What the failed call did or did not do is observed before the next try.
     const fresh = await refreshPod(context, pod).catch(() => before)
     await trim(context, { pod, observed: fresh }, signals.shutdown)
     if (hasNewRunningParts(before, fresh)) return { kind: 'again' }
@@ -127,7 +127,7 @@ async function pass(context: SyncContext, pod: Pod, signals: PassSignals): Promi
     actuated,
     now,
   })
-  if (actions.over && pod.metadata.deletionTimestamp === undefined) {
+  if (actions.ended && pod.metadata.deletionTimestamp === undefined) {
     await report(context, { pod, observed, override: LOST })
     return { kind: 'finished' }
   }
@@ -136,7 +136,7 @@ async function pass(context: SyncContext, pod: Pod, signals: PassSignals): Promi
       ? history.lastSandboxAt + SANDBOX_PAUSE_MS - deps.clock.monotonic()
       : 0
   if (pause > 0) return wait(context, pod, { ms: pause, seen })
-  // Volumes and images may take long, and somebody wants to know that the node has the pod.
+  // Volumes and images may take long, and the API should know before that the node has the pod.
   if (actions.createSandbox || actions.start.length > 0) context.onStatus()
   const cgroup = await ensureCgroup(context, { pod, observed, actions }, signals)
   if (cgroup === 'changed') return { kind: 'again' }
@@ -193,13 +193,13 @@ async function act(
   const complete = await applyPodActions(deps, input, signals)
   history.problem = undefined
   const fresh = does ? await refreshPod(context, pod) : seen
-  // A container that has to wait for its next start is shown as waiting at once, not when the wait is over.
+  // A container that has to wait for its next start is shown as waiting at once, not when the wait has ended.
   if (does || actions.backingOff.length > 0)
     await report(context, { pod, observed: fresh ?? emptyObservedPod(pod.metadata) })
   await trim(context, { pod, observed: fresh }, signals.shutdown)
   if (!complete) return wait(context, pod, { ms: jitter(deps, RETRY_MS), seen: fresh })
   // Doing what changes nothing once more would change nothing again, and without end.
-  // Not so with a resize: what was set is known, also where the runtime does not tell.
+  // Not so with a resize: what was set is known, also where the runtime does not report it.
   if (does && (fresh !== seen || actions.resize !== undefined)) return { kind: 'again' }
   return wait(context, pod, { ms: nextCheck(context, actions), seen: fresh })
 }
@@ -211,7 +211,7 @@ async function report(
   await updatePodStatus({ deps, history, probes, runtimeName: settings.runtimeName }, { ...update, ended: false })
 }
 
-/** Tells the users of the pod once for each problem, however often it is looked at. */
+/** Reports each problem once in an event, however often it is checked. */
 function hasNetworkProblem({ deps, settings, history }: SyncContext, pod: Pod): boolean {
   const problem = pod.spec.hostNetwork === true ? undefined : settings.networkProblem()
   if (problem !== undefined && problem !== history.networkProblem) {
@@ -222,7 +222,7 @@ function hasNetworkProblem({ deps, settings, history }: SyncContext, pod: Pod): 
   return problem !== undefined
 }
 
-/** What is left over harms nobody, so a failure to remove it is no reason to hold up the pod. */
+/** What is left over does no harm, so a failure to remove it is no reason to hold up the pod. */
 async function trim(
   { deps, history }: SyncContext,
   { pod, observed }: { readonly pod: Pod; readonly observed: ObservedPod | undefined },

@@ -54,7 +54,7 @@ export interface StatusContext {
   readonly probes: Pick<PodProbes, 'status'>
 }
 
-/** Computes the status of a pod anew and keeps it. */
+/** Computes the status of a pod again and keeps it. */
 export async function updatePodStatus(context: StatusContext, update: StatusUpdate): Promise<void> {
   const { deps, runtimeName, history, probes } = context
   const { pod, observed, ended, override } = update
@@ -100,7 +100,7 @@ function listStatuses({
   return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
 }
 
-/** A pod that runs when it is first looked at was started by somebody else, at some other time. */
+/** A pod that runs when it is first observed was started by an earlier agent, at some other time. */
 function noteStart(
   { clock, metrics }: ReportDeps,
   { pod, isFirst }: { readonly pod: Pod; readonly isFirst: boolean },

@@ -52,7 +52,7 @@ test('pods live through a kill of containerd, and are looked after again when it
     return (await node.agent.log()).slice(logged).some((line) => line.includes('runtime events are streaming'))
   })
   // One line tells of the trouble, however long it lasts.
-  const reported = (await node.agent.log()).filter((line) => line.includes('"cannot look at the runtime'))
+  const reported = (await node.agent.log()).filter((line) => line.includes('"cannot relist the runtime'))
   assert.equal(reported.length, 1)
   const [one] = await node.running('one')
   await node.killProcess(one?.id ?? '')

@@ -18,7 +18,7 @@ test('a field that is not honoured is told, and refuses the pod where ignoring i
     refused.status?.message ?? '',
     /^Pod was rejected: spec\.hostUsers: the container runtime does not support user namespaces/,
   )
-  await node.logged('"event"', 'default/mapped-lab', 'reason="UnsupportedField"', 'Refused spec.hostUsers')
+  await node.logged('"event"', 'default/mapped-lab', 'reason="UnsupportedField"', 'Rejected spec.hostUsers')
   await node.ready('signalled')
   await node.logged('default/signalled-lab', 'reason="UnsupportedField"', 'Ignored spec.containers[0].lifecycle')
   const choosy = await node.podIs('choosy', 'Failed', ({ status }) => status?.phase === 'Failed')

@@ -138,7 +138,7 @@ describe('computeEnvironment()', () => {
     assert.equal(names.length, 9)
   })
 
-  const refused: readonly (readonly [Partial<Container>, message: string])[] = [
+  const rejected: readonly (readonly [Partial<Container>, message: string])[] = [
     [from({ configMapKeyRef: { name: 'gone', key: 'k' } }), 'configmap "gone" not found'],
     [from({ configMapKeyRef: { name: 'cfg', key: 'k' } }), "couldn't find key k in ConfigMap shop/cfg"],
     [from({ secretKeyRef: { name: 'gone', key: 'k' } }), 'secret "gone" not found'],
@@ -156,8 +156,8 @@ describe('computeEnvironment()', () => {
     [from(file('BROKEN', true)), `couldn't parse env file "dir/env" of volume "vol": line 1 has no quote`],
     [from({ fieldRef: { fieldPath: 'spec.priority' } }), 'field label not supported: spec.priority'],
   ]
-  for (const [container, message] of refused) {
-    test(`refuses: ${message}`, () => {
+  for (const [container, message] of rejected) {
+    test(`rejects: ${message}`, () => {
       assert.throws(() => compute(container), new ContainerConfigError(message))
     })
   }

@@ -34,13 +34,13 @@ describe('computeFieldValue()', () => {
     test(fieldPath, () => assert.equal(computeFieldValue({ fieldPath }, info), expected))
   }
 
-  test('refuses other fields, other versions and an unknown node address', () => {
-    const refuse = (selector: { fieldPath: string; apiVersion?: string }, message: string, given = info) =>
+  test('rejects other fields, other versions and an unknown node address', () => {
+    const rejects = (selector: { fieldPath: string; apiVersion?: string }, message: string, given = info) =>
       assert.throws(() => computeFieldValue(selector, given), new ContainerConfigError(message))
-    refuse({ fieldPath: 'spec.priority' }, 'field label not supported: spec.priority')
-    refuse({ fieldPath: 'metadata.labels' }, 'field label not supported: metadata.labels')
-    refuse({ fieldPath: 'metadata.name', apiVersion: 'v2' }, 'unsupported pod version: v2')
+    rejects({ fieldPath: 'spec.priority' }, 'field label not supported: spec.priority')
+    rejects({ fieldPath: 'metadata.labels' }, 'field label not supported: metadata.labels')
+    rejects({ fieldPath: 'metadata.name', apiVersion: 'v2' }, 'unsupported pod version: v2')
     const message = 'Cannot tell the address of the node: it has none yet'
-    refuse({ fieldPath: 'status.hostIP' }, message, { ...info, nodeIps: [] })
+    rejects({ fieldPath: 'status.hostIP' }, message, { ...info, nodeIps: [] })
   })
 })

@@ -49,10 +49,10 @@ describe('computeResourceValue()', () => {
     })
   }
 
-  test('refuses other resources and unknown containers', () => {
-    const refuse = (selector: ResourceFieldSelector, message: string) =>
+  test('rejects other resources and unknown containers', () => {
+    const rejects = (selector: ResourceFieldSelector, message: string) =>
       assert.throws(() => value(selector), new ContainerConfigError(message))
-    refuse({ resource: 'limits.gpu' }, 'unsupported container resource: limits.gpu')
-    refuse({ resource: 'limits.cpu', containerName: 'gone' }, 'container gone not found')
+    rejects({ resource: 'limits.gpu' }, 'unsupported container resource: limits.gpu')
+    rejects({ resource: 'limits.cpu', containerName: 'gone' }, 'container gone not found')
   })
 })

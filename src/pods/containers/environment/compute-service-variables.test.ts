@@ -17,7 +17,7 @@ const variables = (services: readonly Service[], enableServiceLinks = true) =>
   Object.fromEntries(computeServiceVariables(createPod({ spec: { enableServiceLinks } }), services))
 
 describe('computeServiceVariables()', () => {
-  test('tells where the API server is', () => {
+  test('says where the API server is', () => {
     assert.deepEqual(variables([kubernetes, webApp], false), {
       KUBERNETES_SERVICE_HOST: '10.96.0.1',
       KUBERNETES_SERVICE_PORT: '443',
@@ -30,7 +30,7 @@ describe('computeServiceVariables()', () => {
     })
   })
 
-  test('tells where the services of the namespace are', () => {
+  test('says where the services of the namespace are', () => {
     assert.deepEqual(variables([webApp]), {
       WEB_APP_SERVICE_HOST: 'fd00::7',
       WEB_APP_SERVICE_PORT: '80',

@@ -3,7 +3,7 @@ import type { Pod } from '../../../model/pod/pod.ts'
 
 const ALWAYS_KNOWN = { namespace: 'default', name: 'kubernetes' }
 
-/** The variables that tell a container where the services of its namespace are, and the API server always. */
+/** The variables that say where the services of a container's namespace are, and the API server always. */
 export function computeServiceVariables(pod: Pod, services: readonly Service[]): ReadonlyMap<string, string> {
   const visible = new Map<string, Service>()
   const reachable = services.filter(({ spec }) => !['', 'None', undefined].includes(spec?.clusterIP))

@@ -45,7 +45,7 @@ describe('parseEnvFile()', () => {
   for (const [name, file, value] of rows) test(`finds ${name}`, () => assert.equal(parseEnvFile(file, 'K'), value))
 
   for (const [name, file, message] of failures)
-    test(`refuses ${name}`, () => assert.throws(() => parseEnvFile(file, 'K'), { message }))
+    test(`rejects ${name}`, () => assert.throws(() => parseEnvFile(file, 'K'), { message }))
 
   test('gives every value back that has no single quote, wherever it stands', () => {
     const value = fc.string({ unit: 'binary', minLength: 1 }).map((text) => text.replaceAll(/['\r]/g, '-'))

@@ -101,7 +101,7 @@ const rows: readonly Row[] = [
     reasons: ['DNSConfigForming'],
   },
   {
-    name: 'both kinds of cuts are told',
+    name: 'both kinds of cuts are reported',
     spec: {
       dnsPolicy: 'None',
       dnsConfig: { nameservers: ['1', '2', '3', '4'], searches: ['a'.repeat(254), 'b'.repeat(253)] },

@@ -38,11 +38,11 @@ const LONGEST_SEARCH = 253
 // The search domains of a cluster: of the namespace, of all services, of the cluster.
 const CLUSTER_SEARCHES = 3
 
-/** The resolver configuration of a pod, within the resolver's limits; what had to be left out is told as warnings. */
+/** The resolver configuration of a pod, within the resolver's limits; what had to be left out is reported as warnings. */
 export function computeDnsConfig(pod: Pod, settings: DnsSettings): PodDns {
   const base = computeBase(pod, settings)
   const warnings: DnsWarning[] = []
-  // Without a domain of the cluster nobody meant it to have a DNS: then the node says so, once for all pods.
+  // Without a cluster domain there is no cluster DNS: then the node says so, once for all pods.
   if (base === 'missing-cluster-dns' && settings.clusterDomain !== '') {
     const message = `The pod's dnsPolicy is "${dnsPolicy(pod)}", but no clusterDNS is configured: it gets the resolver of the node, as with "Default"`
     warnings.push({ reason: 'MissingClusterDNS', message })

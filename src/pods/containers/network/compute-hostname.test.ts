@@ -60,12 +60,12 @@ describe('computePodHostname() and computeSandboxHostname()', () => {
     { hostnameOverride: 'a..b' },
     { hostnameOverride: 'a_b' },
   ]) {
-    test(`refuses ${JSON.stringify(spec)}`, () => {
+    test(`rejects ${JSON.stringify(spec)}`, () => {
       assert.throws(() => computePodHostname(createPod({ spec }), 'c.test'), SandboxConfigError)
     })
   }
 
-  test('refuses a full name of more than 64 characters', () => {
+  test('rejects a full name of more than 64 characters', () => {
     const domain = '.sub.shop.svc.c.test'
     const podNamed = (length: number) =>
       createPod({ spec: { hostname: 'h'.repeat(length), subdomain: 'sub', setHostnameAsFQDN: true } })

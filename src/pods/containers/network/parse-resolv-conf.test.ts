@@ -30,7 +30,7 @@ describe('parseResolvConf()', () => {
     test(name, () => assert.deepEqual(parseResolvConf(text), expected))
   }
 
-  test('refuses a nameserver without an address', () => {
+  test('rejects a nameserver without an address', () => {
     assert.throws(
       () => parseResolvConf('search a.test\nnameserver \n'),
       new Error('Cannot read resolv.conf: line 2 has "nameserver" without an address'),

@@ -158,7 +158,7 @@ describe('computeContainerSecurityContext()', () => {
     assert.deepEqual(compute({}, {}, { kinded }).namespaceOptions, namespaceOptions)
   })
 
-  test('refuses a target that was never made', () => {
+  test('rejects a target that was never made', () => {
     assert.throws(
       () => compute({}, {}, { kinded: ephemeral }),
       new ContainerConfigError('Cannot look into container "main": it has no instance in this pod'),

@@ -17,7 +17,7 @@ import { ContainerConfigError } from '../config-error.ts'
 import { extraVolumeGroups, supplementalGroupsPolicy, toSelinuxOption } from './pod-security.ts'
 
 export interface ContainerSecuritySettings extends SeccompSettings {
-  /** The thermal_throttle directories that exist on this node; they would tell containers about each other. */
+  /** The thermal_throttle directories that exist on this node; they would let containers learn about each other. */
   readonly thermalThrottlePaths: readonly string[]
 }
 
@@ -26,7 +26,7 @@ export interface ContainerSecurityInput {
   readonly kinded: KindedContainer
   readonly image: ImageUser
   readonly userNamespace: UserNamespaceMapping | undefined
-  /** The instance whose processes an ephemeral container looks at. */
+  /** The instance whose processes an ephemeral container sees. */
   readonly targetContainerId: string | undefined
   /** Groups that the pod's volumes belong to. */
   readonly volumeGroups: readonly number[]
@@ -85,7 +85,7 @@ function supplementalGroups(pod: Pod, volumeGroups: readonly number[]): bigint[]
   return [...own, ...listed, ...extraVolumeGroups(pod, volumeGroups)].map(BigInt)
 }
 
-/** As the sandbox has them; an ephemeral container joins the processes of the one it is there to look at. */
+/** As the sandbox has them; an ephemeral container joins the processes of the one it is there to debug. */
 function namespaceOptions(input: ContainerSecurityInput): NamespaceOption {
   const options = computeNamespaceOptions(input.pod, input.userNamespace)
   const target = targetName(input.kinded)

@@ -35,7 +35,7 @@ describe('computeNamespaceOptions()', () => {
     })
   }
 
-  test('refuses a user namespace for which no users are set aside', () => {
+  test('rejects a user namespace for which no users are set aside', () => {
     assert.throws(
       () => computeNamespaceOptions(createPod({ spec: { hostUsers: false } }), undefined),
       new SandboxConfigError('Cannot give pod "web" a user namespace: no range of users is set aside for it'),

@@ -71,7 +71,7 @@ describe('computeRunAs()', () => {
 
   const where = '(pod: "web_shop(u-1)", container: main)'
   const willBeRoot = 'container has runAsNonRoot and image will run as root'
-  const refused: readonly (readonly [Case, message: string])[] = [
+  const rejected: readonly (readonly [Case, message: string])[] = [
     [{ pod: { runAsNonRoot: true, runAsUser: 0 }, image: numbered }, "container's runAsUser breaks non-root policy"],
     [{ pod: { runAsNonRoot: true }, image: root }, willBeRoot],
     [{ own: { runAsNonRoot: true }, image: anonymous }, willBeRoot],
@@ -80,8 +80,8 @@ describe('computeRunAs()', () => {
       'container has runAsNonRoot and image has non-numeric user (app), cannot verify user is non-root',
     ],
   ]
-  for (const [given, message] of refused) {
-    test(`refuses: ${message}, ${JSON.stringify(given.own ?? given.pod)}`, () => {
+  for (const [given, message] of rejected) {
+    test(`rejects: ${message}, ${JSON.stringify(given.own ?? given.pod)}`, () => {
       assert.throws(() => compute(given), new ContainerConfigError(`${message} ${where}`))
     })
   }

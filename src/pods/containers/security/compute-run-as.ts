@@ -21,7 +21,7 @@ interface NamedContainer {
   readonly securityContext?: SecurityContext | undefined
 }
 
-/** The user and group a container runs as: its own, else the pod's, else the image's; refuses root where it is forbidden. */
+/** The user and group a container runs as: its own, else the pod's, else the image's; fails for root where it is forbidden. */
 export function computeRunAs(pod: Pod, container: NamedContainer, image: ImageUser): RunAs {
   const own = container.securityContext
   const user = own?.runAsUser ?? pod.spec.securityContext?.runAsUser

@@ -37,7 +37,7 @@ describe('computeSeccompProfile()', () => {
     test(JSON.stringify(given), () => assert.deepEqual(seccomp(given), expected))
   }
 
-  test('refuses a local profile without a name, and other types', () => {
+  test('rejects a local profile without a name, and other types', () => {
     for (const own of [{ type: 'Localhost' }, { type: 'Localhost', localhostProfile: '' }, { type: 'Other' }]) {
       assert.throws(() => seccomp({ own }), ContainerConfigError)
     }
@@ -78,7 +78,7 @@ describe('computeAppArmorProfile()', () => {
     test(JSON.stringify(given), () => assert.deepEqual(apparmor(given), expected))
   }
 
-  test('refuses what it cannot read', () => {
+  test('rejects what it cannot read', () => {
     assert.throws(() => apparmor({ own: { type: 'Localhost' } }), ContainerConfigError)
     const message =
       'Cannot use "mine" as AppArmor profile of container "main": expected "runtime/default", "unconfined" or "localhost/<profile>"'

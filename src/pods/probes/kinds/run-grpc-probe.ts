@@ -14,7 +14,7 @@ export interface GrpcProbeTarget {
   readonly timeoutSeconds: number
 }
 
-/** Asks gRPC's health service; whatever is not "serving" is a failure. */
+/** Asks gRPC's health service; anything but "serving" is a failure. */
 export async function runGrpcProbe(
   { checkGrpcHealth }: GrpcProbeDeps,
   { host, port, service, timeoutSeconds }: GrpcProbeTarget,

@@ -113,7 +113,7 @@ describe('runHttpProbe()', () => {
     })
   })
 
-  test('nobody there is a failure', async () => {
+  test('no listener is a failure', async () => {
     const target = { scheme: 'http', host: '127.0.0.1', port: 9, path: 'x', headers: [], maxBodyBytes: 10_240 } as const
     assert.deepEqual(await probe(target), {
       result: 'failure',

@@ -40,7 +40,7 @@ describe('runTcpProbe()', () => {
   })
 
   test('what takes too long is a failure', async () => {
-    // Time is over before the connection can come.
+    // The timeout passes before the connection can come.
     const clock = { ...systemClock, sleep: async () => {} }
     assert.deepEqual(await runTcpProbe({ clock }, { host: '127.0.0.1', port: 9, timeoutSeconds: 2 }, never), {
       result: 'failure',

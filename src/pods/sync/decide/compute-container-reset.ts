@@ -4,8 +4,8 @@ import type { Pod } from '../../../model/pod/pod.ts'
 import type { ContainerReset, ContainerStart } from './pod-actions.ts'
 
 /**
- * What has to go so that all containers of a pod start anew: the others first and the newest instances of those that asked for it last.
- * So whatever breaks this off in between, what is left still asks for it. Containers for debugging stay.
+ * What has to go so that all containers of a pod restart: the others first and the newest instances of those that asked for it last.
+ * When this is broken off in between, what is left still asks for it. Containers for debugging stay.
  */
 export function computeContainerReset(
   { spec }: Pod,

@@ -59,7 +59,7 @@ describe('the crash back-off', () => {
     assert.deepEqual(rows, [45 * S, 46 * S, undefined, undefined])
   })
 
-  test('begins anew after forgiveness', () => {
+  test('starts from the beginning after forgiveness', () => {
     const entry = { delayMs: 300 * S, lastStartAt: 0 }
     const limits = crashBackOffLimits(300 * S)
     assert.deepEqual(computeNextBackOff(entry, 601 * S, { limits, now: 602 * S }), {

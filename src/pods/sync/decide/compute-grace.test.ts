@@ -26,7 +26,7 @@ describe('computePodGrace()', () => {
     ['the agent is shorter than the API', { spec: 30, deletion: 10, override: 5 }, 5],
     ['the agent is longer than the API', { spec: 30, deletion: 10, override: 20 }, 10],
     ['a zero of the API', { spec: 30, deletion: 0 }, 1],
-    ['a zero of the API, and the agent has a wish', { spec: 30, deletion: 0, override: 20 }, 20],
+    ['a zero of the API, and the agent asks for a grace', { spec: 30, deletion: 0, override: 20 }, 20],
     ['a zero of the agent', { spec: 30, override: 0 }, 1],
     ['recorded before: nothing new', { spec: 30, recorded: 10 }, 10],
     ['recorded before: the API is shorter', { spec: 30, recorded: 10, deletion: 5 }, 5],

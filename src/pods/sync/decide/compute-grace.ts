@@ -7,8 +7,8 @@ const DEFAULT_GRACE_SECONDS = 2
 const LEAST_POD_GRACE_SECONDS = 1
 
 /**
- * How long a pod has to end when somebody asks for its end: the API, and the agent itself when it is in a hurry, each only ever
- * shorten it. Zero counts as nothing said, so that a wish of the agent still wins over a zero of the API.
+ * How long a pod has to end when its end is asked for: the API, and the agent itself when it cannot wait, each only ever
+ * shorten it. Zero counts as nothing said, so that a grace of the agent still wins over a zero of the API.
  */
 export function computePodGrace(
   pod: Pod,
@@ -24,7 +24,7 @@ export function computePodGrace(
   )
 }
 
-/** How long a container has to end when nobody asked for the end of its pod: a probe may have a time of its own. */
+/** How long a container has to end when its pod goes on: a probe may have a time of its own. */
 export function computeContainerGrace(
   pod: Pod,
   kill?: { readonly container: Container | EphemeralContainer | undefined; readonly cause: KillCause },

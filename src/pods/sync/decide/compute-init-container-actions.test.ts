@@ -106,8 +106,8 @@ const rows: Readonly<Record<string, Row>> = {
     policy: 'Never',
     expected: failed,
   },
-  'none is looked at once a regular one runs': { init: two, has: [instance(), exited('a', 1)], expected: done },
-  'none is looked at once a regular one was made': { init: two, has: [instance({ state: 'created' })], expected: done },
+  'none counts once a regular one runs': { init: two, has: [instance(), exited('a', 1)], expected: done },
+  'none counts once a regular one was made': { init: two, has: [instance({ state: 'created' })], expected: done },
   'a regular one that exited does not count': { init: two, has: [exited('main', 0)], expected: starts('a') },
   'a regular one of an older sandbox does not count': {
     init: two,

@@ -27,7 +27,7 @@ interface Verdict {
 }
 
 /**
- * What the init containers need now. Walked from the last to the first: the last one that the runtime knows tells how far the pod has
+ * What the init containers need now. Walked from the last to the first: the last one that the runtime knows shows how far the pod has
  * come, and of the ones before it only sidecars still matter.
  */
 export function computeInitContainerActions(

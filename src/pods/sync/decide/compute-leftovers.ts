@@ -10,7 +10,7 @@ export interface Leftovers {
 export interface LeftoverRule {
   /** Dead instances of each container; at least one. */
   readonly kept: number
-  /** Milliseconds since the epoch: younger ones stay, whatever else holds. */
+  /** Milliseconds since the epoch: younger ones stay in any case. */
   readonly createdBefore?: number
   /** The ids of those that are too many on the node. */
   readonly surplus?: ReadonlySet<string>
@@ -19,7 +19,7 @@ export interface LeftoverRule {
 const NONE: ReadonlySet<string> = new Set()
 
 /**
- * What of a living pod nobody needs any more: dead instances beyond the newest few of each container, instances that were overtaken
+ * What a living pod no longer needs: dead instances beyond the newest few of each container, instances that were overtaken
  * before they ran, and dead sandboxes that are neither the newest nor hold a container. The newest dead instance of each container
  * always stays: it is where its exit code is. Only what is too many on the whole node goes without that.
  */

@@ -31,7 +31,7 @@ const backOffRows: Readonly<Record<string, PodActionsRow>> = {
       backingOff: [{ kind: 'regular', name: 'main', untilMs: 45_000, delayMs: 40_000 }],
     },
   },
-  'the back-off is over': {
+  'the back-off has ended': {
     has: [exited('main', 1)],
     backOff: { main: wait(10_000) },
     expected: { ...kept, start: [start('main', 'regular', 5000)] },

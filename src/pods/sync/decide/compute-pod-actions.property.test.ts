@@ -19,16 +19,16 @@ const anyEndings: fc.Arbitrary<Endings> = fc.dictionary(
   fc.constantFrom('i0', 'i1', 'i2', 'r0', 'r1'),
   fc.array(fc.constantFrom(0, 1, 42), { maxLength: 3 }),
 )
-// Five containers with at most three scripted ends each, each of which may start all anew, a few kills and a few sandboxes.
+// Five containers with at most three scripted ends each, each of which may restart all, a few kills and a few sandboxes.
 const MOST_PASSES = 200
 
-/** Lets decision and runtime take turns until nothing is left to do; looks at each decision before it is carried out. */
-function settle(simulated: SimulatedPod, pod: Pod, look: (actions: PodActions, observed: ObservedPod) => void): void {
+/** Lets decision and runtime take turns until nothing is left to do; checks each decision before it is carried out. */
+function settle(simulated: SimulatedPod, pod: Pod, check: (actions: PodActions, observed: ObservedPod) => void): void {
   for (let pass = 0; pass < MOST_PASSES; pass += 1) {
     const { observed, backOff, now } = simulated
     const probes = { liveness: new Map(), startup: new Map() }
     const actions = computePodActions({ pod, observed, probes, backOff, actuated: undefined, now })
-    look(actions, observed)
+    check(actions, observed)
     const does = actions.killPod || actions.createSandbox || actions.reset !== undefined
     if (does || actions.kill.length + actions.start.length > 0) {
       simulated.apply(actions)

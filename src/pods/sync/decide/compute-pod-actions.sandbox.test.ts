@@ -16,7 +16,7 @@ import type { PodActionsRow } from '../../../../test/builders/pod-actions-row.ts
 import type { PodActions } from './pod-actions.ts'
 
 const first: PodActions = { ...kept, createSandbox: true, sandboxId: '' }
-const over: PodActions = { ...kept, attempt: 1, over: true }
+const ended: PodActions = { ...kept, attempt: 1, ended: true }
 const sandboxRows: Readonly<Record<string, PodActionsRow>> = {
   'a new pod': { sandboxes: [], expected: { ...first, start: [start('main')] } },
   'a new pod with init containers starts the first of them': {
@@ -29,7 +29,7 @@ const sandboxRows: Readonly<Record<string, PodActionsRow>> = {
     spec: { containers: [container('z'), container('a')] },
     expected: { ...first, start: [start('z'), start('a')] },
   },
-  'a new pod that is deleted': { sandboxes: [], deleted: true, expected: { ...kept, sandboxId: '', over: true } },
+  'a new pod that is deleted': { sandboxes: [], deleted: true, expected: { ...kept, sandboxId: '', ended: true } },
   'the sandbox died before anything started': {
     sandboxes: deadSandbox,
     spec: { restartPolicy: 'Never' },
@@ -55,25 +55,25 @@ const sandboxRows: Readonly<Record<string, PodActionsRow>> = {
     sandboxes: deadSandbox,
     spec: { restartPolicy: 'Never' },
     has: [exited('main', 137)],
-    expected: over,
+    expected: ended,
   },
   'the sandbox died, the pod never restarts and something runs': {
     sandboxes: deadSandbox,
     spec: { restartPolicy: 'Never' },
     has: [instance()],
-    expected: { ...over, killPod: true, over: false },
+    expected: { ...ended, killPod: true, ended: false },
   },
   'the sandbox died, the pod never restarts and something is unknown': {
     sandboxes: deadSandbox,
     spec: { restartPolicy: 'Never' },
     has: [instance({ state: 'unknown' })],
-    expected: { ...over, killPod: true, over: false },
+    expected: { ...ended, killPod: true, ended: false },
   },
   'the sandbox died, the pod never restarts, a container was never made': {
     sandboxes: deadSandbox,
     spec: { restartPolicy: 'Never', containers: [container('main'), container('b')] },
     has: [exited('main')],
-    expected: over,
+    expected: ended,
   },
   'the sandbox died, the pod never restarts, a container restarts by its own policy': {
     sandboxes: deadSandbox,
@@ -91,7 +91,7 @@ const sandboxRows: Readonly<Record<string, PodActionsRow>> = {
     sandboxes: deadSandbox,
     spec: { restartPolicy: 'Never', containers: [container('main', { restartPolicy: 'OnFailure' }), container('b')] },
     has: [exited('main')],
-    expected: over,
+    expected: ended,
   },
   'the sandbox died, what ended well does not start again on failure': {
     sandboxes: deadSandbox,
@@ -103,7 +103,7 @@ const sandboxRows: Readonly<Record<string, PodActionsRow>> = {
     sandboxes: deadSandbox,
     spec: { restartPolicy: 'OnFailure' },
     has: [exited('main')],
-    expected: over,
+    expected: ended,
   },
   'the sandbox died, a container of its own policy does not start again': {
     sandboxes: deadSandbox,
@@ -121,13 +121,13 @@ const sandboxRows: Readonly<Record<string, PodActionsRow>> = {
     sandboxes: deadSandbox,
     spec: { initContainers: [container('a', { restartPolicy: 'Never' })] },
     has: [exited('a', 1)],
-    expected: over,
+    expected: ended,
   },
   'the sandbox died, the pod is deleted': {
     sandboxes: deadSandbox,
     deleted: true,
     has: [exited('main', 137)],
-    expected: over,
+    expected: ended,
   },
   'two sandboxes are ready': {
     sandboxes: [sandbox({ id: 's1', attempt: 1 }), sandbox()],

@@ -33,13 +33,13 @@ const containerRows: Readonly<Record<string, PodActionsRow>> = {
     has: [instance({ state: 'created' }), exited('s', 1)],
     expected: { ...kept, start: [start('s', 'init', 5000), start('main')] },
   },
-  'everything is over': { spec: { restartPolicy: 'Never' }, has: [exited('main', 1)], expected: ended },
-  'everything is over, a sidecar that exited does not start again': {
+  'everything has ended': { spec: { restartPolicy: 'Never' }, has: [exited('main', 1)], expected: ended },
+  'everything has ended, a sidecar that exited does not start again': {
     spec: { restartPolicy: 'Never', initContainers: [sidecar('s')] },
     has: [exited('main'), instance({ name: 's' })],
     expected: ended,
   },
-  'one container is over, another runs': {
+  'one container has ended, another runs': {
     spec: { restartPolicy: 'Never', containers: [container('main'), container('b')] },
     has: [exited('main', 1), instance({ name: 'b' })],
     expected: kept,

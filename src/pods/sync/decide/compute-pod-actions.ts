@@ -20,7 +20,7 @@ import { computeResizeActions, computeResizeRestarts } from '../resize/compute-r
 /** Everything the decision depends on; there is no other input. */
 export interface PodActionsInput extends StartsInput {
   readonly probes: ProbeVerdicts
-  /** What was last set for the pod and its containers; undefined when nobody knows. */
+  /** What was last set for the pod and its containers; undefined when that is unknown. */
   readonly actuated: PodAllocation | undefined
 }
 
@@ -34,7 +34,7 @@ const NOTHING: PodActions = {
   resize: undefined,
   start: [],
   backingOff: [],
-  over: false,
+  ended: false,
 }
 
 /** What one pass over a pod has to do so that the runtime comes closer to the spec; nothing when it is there. */
@@ -73,7 +73,7 @@ function computeLifeActions(input: PodActionsInput): PodActions {
   }
 }
 
-/** The old sandbox is gone or unusable: stop what is left of it, then begin anew as far as the restart policy allows. */
+/** The old sandbox is gone or unusable: stop what is left of it, then start again as far as the restart policy allows. */
 function withNewSandbox(input: PodActionsInput, sandbox: SandboxChange): PodActions {
   const { pod, observed } = input
   const { sandboxId, attempt } = sandbox
@@ -82,7 +82,7 @@ function withNewSandbox(input: PodActionsInput, sandbox: SandboxChange): PodActi
   if (isTerminal(pod, observed, sandbox) || wanted.length === 0) {
     // Only what still runs is stopped: a pod of which nothing is left to stop needs no further pass.
     const killPod = hasRunningParts(observed) || observed.containers.some(({ state }) => state === 'unknown')
-    return { ...base, killPod, over: !killPod }
+    return { ...base, killPod, ended: !killPod }
   }
   const [firstInit] = pod.spec.initContainers ?? []
   const starts: NamedStart[] =

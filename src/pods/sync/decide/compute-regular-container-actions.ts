@@ -41,7 +41,7 @@ export function computeRegularContainerActions(
     if (verdict === 'keep') kept += 1
     else if (verdict === 'start') start.push(name)
     else if (verdict !== 'leave') {
-      // Whoever asks for another size knows what it takes.
+      // A resize says itself that it needs a restart.
       const suffix = verdict.restart && verdict.kill !== 'resize' ? ', will be restarted' : ''
       const message = `Container ${name} ${KILL_TEXTS[verdict.kill]}${suffix}`
       kill.push({ id: instance?.id ?? '', name, cause: verdict.kill, message })

@@ -54,7 +54,7 @@ function computeStart(
   return { kind, name, untilMs, delayMs: entry?.delayMs ?? 0 }
 }
 
-/** Starts that were broken off count too: whatever breaks them off again and again must not become a busy loop. */
+/** Starts that were broken off count too: what breaks them off again and again must not become a busy loop. */
 function hasEnded({ state, finishedAt }: ObservedContainer): boolean {
   return state === 'exited' || finishedAt > 0
 }

@@ -1,6 +1,6 @@
 import type { ObservedPod } from '../../../model/pod/observed-pod.ts'
 
-/** Runs something now that did not run when the runtime was looked at before? A call that seemed to fail may have done its work. */
+/** Does something run now that did not run when the runtime was observed before? A call that seemed to fail may have done its work. */
 export function hasNewRunningParts(before: ObservedPod | undefined, after: ObservedPod | undefined): boolean {
   const known = new Set(runningIds(before))
   return runningIds(after).some((id) => !known.has(id))

@@ -30,7 +30,7 @@ export interface ContainerBackOff {
   readonly delayMs: number
 }
 
-/** All containers of the pod are to start anew in their sandbox, so that every instance goes first. */
+/** All containers of the pod are to restart in their sandbox, so that every instance goes first. */
 export interface ContainerReset {
   /** Those whose end asked for it: for them it is a start after a crash. */
   readonly triggers: readonly ContainerStart[]
@@ -65,6 +65,6 @@ export interface PodActions {
   /** In the order of starting: ephemeral, init, regular. */
   readonly start: readonly ContainerStart[]
   readonly backingOff: readonly ContainerBackOff[]
-  /** Nothing will ever bring the pod any further: it has ended, although not every container has. */
-  readonly over: boolean
+  /** Nothing more can run in the pod: it has ended, although not every container has. */
+  readonly ended: boolean
 }

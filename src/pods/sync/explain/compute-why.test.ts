@@ -61,7 +61,7 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
   ['Is gone', { state: { kind: 'gone' } }],
   ['Waits for the network: no plugin', { networkProblem: 'no plugin' }],
   [
-    'Waits: container "a" CrashLoopBackOff: back-off 10s; next look in 4.0 s',
+    'Waits: container "a" CrashLoopBackOff: back-off 10s; next check in 4.0 s',
     { status: { phase: 'Running', containerStatuses: [{ ...status, state: { waiting } }] }, nextCheckAt: now + 4000 },
   ],
   [
@@ -78,7 +78,7 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
     },
   ],
   [
-    'Running, not ready: readiness probe of container "a" fails: no; next look in 4.0 s',
+    'Running, not ready: readiness probe of container "a" fails: no; next check in 4.0 s',
     {
       status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'False', message: 'unready' }] },
       failingProbes: ['readiness probe of container "a" fails: no'],
@@ -104,7 +104,7 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
     },
   ],
   [
-    'Waits for its volumes: no gitRepo; next look in 4.0 s',
+    'Waits for its volumes: no gitRepo; next check in 4.0 s',
     {
       status: { phase: 'Pending', containerStatuses: [{ ...status, state: { waiting } }] },
       problem: 'Waits for its volumes: no gitRepo',

@@ -9,9 +9,9 @@ export interface WhyInput {
   /** In words. */
   readonly failingProbes: readonly string[]
   readonly networkProblem: string | undefined
-  /** Why the last pass could not bring the pod to its spec. */
+  /** Why the last pass failed. */
   readonly problem: string | undefined
-  /** When the worker looks again by itself; undefined: only when something happens. */
+  /** When the worker checks again by itself; undefined: only when something happens. */
   readonly nextCheckAt: number | undefined
   readonly now: number
 }
@@ -46,7 +46,7 @@ function openStep({ steps, now }: WhyInput): string | undefined {
 function describeEnd(status: PodStatus | undefined): string {
   if (status?.message?.startsWith(REJECTED) === true) return `${status.message} (${status.reason})`
   const reason = status?.reason === undefined ? '' : ` (${[status.reason, status.message ?? []].flat().join(': ')})`
-  // One that was taken away while it ran has no result, and nobody asks for one any more.
+  // One that was removed while it ran has no result, and none is needed any more.
   const isTerminal = status?.phase === 'Succeeded' || status?.phase === 'Failed'
   const end = isTerminal ? `Has ended: ${status.phase}${reason}` : 'Has ended; what is left of it goes in a moment'
   return [end, ...containersOf(status).flatMap(describeExit)].join('; ')
@@ -82,7 +82,7 @@ function containersOf(status: PodStatus | undefined): readonly ContainerStatus[]
 /** Nothing is being done: either all is well, or it waits for something. */
 function describeRest({ status, failingProbes, networkProblem, problem, nextCheckAt, now }: WhyInput): string {
   if (networkProblem !== undefined) return `Waits for the network: ${networkProblem}`
-  const next = nextCheckAt === undefined ? '' : `; next look in ${seconds(nextCheckAt - now)}`
+  const next = nextCheckAt === undefined ? '' : `; next check in ${seconds(nextCheckAt - now)}`
   if (problem !== undefined) return `${problem}${next}`
   const waiting = containersOf(status).flatMap(({ name, state }) => {
     const { reason, message } = state?.waiting ?? {}

@@ -15,7 +15,7 @@ export function noteSteps(deps: PodDeps, timeline: Timeline): PodDeps {
         timeline.around(`image of container "${request.kinded.container.name}"`, () => images.ensure(request, signal)),
       ensureVolume: (request, signal) => {
         const ensure = () => images.ensureVolume(request, signal)
-        // What is looked at in every pass would push out all that matters.
+        // What is done in every pass would push out all that matters.
         return request.quiet ? ensure() : timeline.around(`image of volume "${request.volume.name}"`, ensure)
       },
     },

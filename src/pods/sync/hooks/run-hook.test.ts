@@ -47,15 +47,15 @@ describe('runHook()', () => {
 
   test('sleeps', async () => {
     const { deps, clock } = await createPodDeps()
-    let over = false
-    const hook = runHook(deps, requestWith({ sleep: { seconds: 5 } }), never).then(() => (over = true))
+    let ended = false
+    const hook = runHook(deps, requestWith({ sleep: { seconds: 5 } }), never).then(() => (ended = true))
     await clock.advance(4999)
-    assert.equal(over, false)
+    assert.equal(ended, false)
     await clock.advance(1)
     await hook
   })
 
-  test('refuses what is no hook', async () => {
+  test('fails for what is no hook', async () => {
     const { deps } = await createPodDeps()
     const hook = runHook(deps, requestWith({ tcpSocket: { port: 80 } }), never)
     await assert.rejects(hook, { name: 'HookError', message: 'Cannot run the hook: expected exec, httpGet or sleep' })

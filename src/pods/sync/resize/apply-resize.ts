@@ -59,7 +59,7 @@ export class PodResizeError extends Error {
   override name = 'PodResizeError'
 }
 
-/** Brings what runs of a pod to the size that it was granted. Fails with a PodResizeError; what was done until then stands. */
+/** Resizes what runs of a pod to what it was granted. Fails with a PodResizeError; what was done until then stands. */
 export async function applyResize(deps: ApplyResizeDeps, request: ResizeRequest, signal: AbortSignal): Promise<void> {
   const { pod, actions } = request
   const { allocations, cgroups, clock, metrics } = deps
@@ -73,7 +73,7 @@ export async function applyResize(deps: ApplyResizeDeps, request: ResizeRequest,
     const actuated = allocations.actuated(pod.metadata.uid) ?? { containers: new Map(), pod: undefined }
     const usage = await readUsage(deps, request, state?.memoryUsageBytes)
     const plan = computeResizePlan({ pod, actions, actuated, current: state, wanted, usage })
-    if (plan.kind === 'refused') throw new PodResizeError(plan.message)
+    if (plan.kind === 'infeasible') throw new PodResizeError(plan.message)
     counts = plan.steps.some(({ kind }) => kind !== 'done')
     const sizes = { now: state ?? wanted }
     for (const step of plan.steps) await applyStep(deps, { ...request, sizes, step }, signal)
@@ -101,7 +101,7 @@ function toWanted({ node, placement }: ApplyResizeDeps, pod: Pod): PodSize {
   })
 }
 
-/** Only of what gets less memory: nobody else has to be asked. */
+/** Only of what gets less memory: nothing else can fail for its usage. */
 async function readUsage(
   { cgroups }: ApplyResizeDeps,
   { pod, actions }: ResizeRequest,
@@ -153,7 +153,7 @@ async function resizeContainer(
   deps.allocations.noteContainer(pod, name, resources)
 }
 
-/** The runtime hears of it first and may refuse; when the kernel refuses, the runtime hears of that too. */
+/** The runtime is asked first and may fail; when the kernel fails, the runtime gets the old size back. */
 async function resizePod(
   deps: ApplyResizeDeps,
   { pod, sandboxId, sizes, step }: StepRequest & { readonly step: ResizeStep & { readonly kind: 'pod' } },
@@ -168,7 +168,7 @@ async function resizePod(
   } catch (error) {
     await report(before).catch((failure: unknown) => {
       const { uid } = pod.metadata
-      deps.log.warn('cannot tell the runtime the old size of a pod', { pod: podLogName(pod), uid, error: failure })
+      deps.log.warn('cannot report the old size of a pod to the runtime', { pod: podLogName(pod), uid, error: failure })
     })
     throw error
   }

@@ -25,7 +25,7 @@ export function effectiveResources(own: Resources, ofPod: Resources): ResourceRe
   return { ...own, limits: { ...own?.limits, ...Object.fromEntries(inherited) } }
 }
 
-/** Undefined for a container that has what it was granted, or of which nobody knows what it has. */
+/** Undefined for a container that has what it was granted, or of which it is unknown what it has. */
 export function computeContainerResize(
   container: Container,
   podResources: Resources,
@@ -50,7 +50,7 @@ export function isPodResized(podResources: Resources, actuated: PodAllocation | 
   return (['cpu', 'memory'] as const).some((name) => direction(name, actuated.pod, podResources) !== undefined)
 }
 
-/** A limit tells more than a request, which is looked at when the limit stays. */
+/** A limit says more than a request, which counts when the limit stays. */
 function direction(name: ResizedResource, before: Resources, after: Resources): ResizeDirection | undefined {
   const [oldLimit, newLimit] = [amount(name, before?.limits), amount(name, after?.limits)]
   if (oldLimit !== newLimit) return newLimit === 0n || (oldLimit !== 0n && newLimit > oldLimit) ? 'grows' : 'shrinks'

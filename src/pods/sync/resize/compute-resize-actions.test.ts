@@ -36,7 +36,7 @@ const running = ['proxy', 'a', 'b'].map((name) => createInstance({ name }))
 const update = (name: string) => ({ id: `${name}-0`, name, cpu: 'grows', memory: undefined })
 
 describe('a pod of which all that runs was granted more', () => {
-  test('changes what runs, and starts what has to start anew', () => {
+  test('changes what runs, and restarts what has to restart', () => {
     const input = createInput(running)
     assert.deepEqual(computeResizeRestarts(input), new Set(['b']))
     assert.deepEqual(computeResizeActions(input, nothing), { updates: [update('proxy'), update('a')] })
@@ -65,7 +65,7 @@ describe('a pod of which all that runs was granted more', () => {
   })
 })
 
-test('a pod of which nobody knows what it has stays as it is', () => {
+test('a pod of which it is unknown what it has stays as it is', () => {
   const input = { ...createInput(running), actuated: undefined }
   assert.equal(computeResizeActions(input, nothing), undefined)
   assert.equal(isResizing(input), false)

@@ -8,11 +8,11 @@ export interface PendingResize {
   readonly pod: Pod
   /** As it was granted. */
   readonly allocated: Pod
-  /** Since when it waits, as the API writes times; undefined when it was never looked at. */
+  /** Since when it waits, as the API writes times; undefined when it was never checked. */
   readonly since: string | undefined
 }
 
-/** Who is looked at first: who asks for no more than it has, then by priority, then Guaranteed pods, then who has waited longest. */
+/** Which pods are checked first: those that ask for no more than they have, then by priority, then Guaranteed pods, then those that have waited longest. */
 export function computeResizeOrder(pending: readonly PendingResize[]): readonly PendingResize[] {
   const ranked = pending.map((each) => ({
     each,

@@ -63,7 +63,7 @@ function describeStep(step: ResizeStep): string {
 
 function stepsOf(input: ResizePlanInput): readonly string[] {
   const plan = computeResizePlan(input)
-  return plan.kind === 'refused' ? [plan.message] : plan.steps.map(describeStep)
+  return plan.kind === 'infeasible' ? [plan.message] : plan.steps.map(describeStep)
 }
 
 const MI = 1024n ** 2n
@@ -145,7 +145,7 @@ describe('computeResizePlan()', () => {
     )
   })
 
-  test('refuses to take memory that is in use', () => {
+  test('does not take memory that is in use', () => {
     const usage = { pod: 100n * MI, containers: new Map([['a', 64n * MI]]) }
     assert.deepEqual(stepsOf(createInput({ a: sized(1000, 128) }, { a: sized(2000, 64) }, { usage })), [
       'cannot decrease memory limits: [attempting to set pod memory limit (67108864) below current usage (104857600), ' +
@@ -153,14 +153,14 @@ describe('computeResizePlan()', () => {
     ])
   })
 
-  test('refuses to take memory of which nobody knows whether it is in use', () => {
+  test('does not take memory of which it is unknown whether it is in use', () => {
     const usage = { pod: 0n, containers: new Map() }
     assert.deepEqual(stepsOf(createInput({ a: sized(1000, 128) }, { a: sized(1000, 64) }, { usage })), [
       'cannot decrease memory limits: missing container "a" memory usage',
     ])
   })
 
-  test('asks nobody about memory when only a request shrinks', () => {
+  test('reads no memory usage when only a request shrinks', () => {
     const before = { a: { requests: { memory: '64Mi' }, limits: { memory: '64Mi' } } }
     const after = { a: { requests: { memory: '32Mi' }, limits: { memory: '64Mi' } } }
     const usage = { pod: undefined, containers: new Map() }

@@ -50,7 +50,7 @@ export type ResizeStep =
 export type ResizePlan =
   | { readonly kind: 'steps'; readonly steps: readonly ResizeStep[] }
   /** Nothing must be changed now. */
-  | { readonly kind: 'refused'; readonly message: string }
+  | { readonly kind: 'infeasible'; readonly message: string }
 
 const RESIZED: readonly ResizedResource[] = ['memory', 'cpu']
 
@@ -59,7 +59,7 @@ export function computeResizePlan(input: ResizePlanInput): ResizePlan {
   const problems = findMemoryProblems(input)
   if (problems.length > 0) {
     const list = problems.length === 1 ? problems[0] : `[${problems.join(', ')}]`
-    return { kind: 'refused', message: `cannot decrease memory limits: ${list}` }
+    return { kind: 'infeasible', message: `cannot decrease memory limits: ${list}` }
   }
   return { kind: 'steps', steps: RESIZED.flatMap((resource) => stepsFor(input, resource)) }
 }

@@ -14,7 +14,7 @@ const create = (main: ResourceRequirements, prepare: ResourceRequirements = {}, 
     },
   })
 
-test('computeResizeRequests() tells what is to happen to each amount', () => {
+test('computeResizeRequests() says what is to happen to each amount', () => {
   const before = create({ requests: { cpu: '1', memory: '1Mi' }, limits: { cpu: '2' } }, { limits: { cpu: '1' } })
   const after = create({ requests: { cpu: '500m' }, limits: { cpu: '3', memory: '1Mi' } }, { limits: { cpu: '2' } })
   assert.deepEqual(computeResizeRequests(before, after, scope), {

@@ -8,14 +8,14 @@ import type { PodAllocations } from '../../allocations/pod-allocations.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { PodEvents } from '../../../model/events/pod-events.ts'
 import { computeResizeOrder } from './compute-resize-order.ts'
-import { computeResizeRejection } from './compute-resize-refusal.ts'
-import type { ResizeRejection, ResizeRules } from './compute-resize-refusal.ts'
+import { computeResizeRejection } from './compute-resize-rejection.ts'
+import type { ResizeRejection, ResizeRules } from './compute-resize-rejection.ts'
 import { computeResizeRequests } from './compute-resize-requests.ts'
 import type { ResizeRequest } from './compute-resize-requests.ts'
 import { resizeMessage } from './resize-message.ts'
 import { toApiTime } from '../../../model/text/api-time.ts'
 
-/** Why those that wait are looked at again. */
+/** Why the pods that wait are checked again. */
 type ResizeTrigger = 'pods_added' | 'pod_updated' | 'pods_removed' | 'pod_terminated' | 'pod_resized' | 'periodic_retry'
 
 /** What is counted of resizes. */
@@ -31,7 +31,7 @@ export interface PodResizesDeps {
   readonly rules: ResizeRules
   /** As in the node's status; undefined where the node declares nothing. */
   readonly declaredFeatures: readonly string[] | undefined
-  /** The newest wish for a pod that lives; undefined for one that is not here or ends. */
+  /** The newest desired pod, of one that lives; undefined for one that is not here or ends. */
   readonly find: (uid: PodUid) => Pod | undefined
   /** Why the pod, as it wants to be, has no place beside all others; undefined when it has. */
   readonly admit: (pod: Pod) => Rejection | undefined
@@ -54,7 +54,7 @@ const RETRY_MS = 180_000
 
 /**
  * The pods that ask for other resources than they were granted: who waits, who is next, and what is said of it. It only grants; the worker
- * of the pod brings about what was granted.
+ * of the pod does what was granted.
  */
 export class PodResizes {
   readonly #deps: PodResizesDeps
@@ -81,7 +81,7 @@ export class PodResizes {
     return { pending, inProgress: all.filter(({ inProgress }) => inProgress !== undefined).length }
   }
 
-  /** Pods have come, or come back with a new agent, which knows of their resizes what the API was told. */
+  /** Pods were added, or are here again under a new agent, which knows of their resizes what the API has. */
   added(pods: readonly Pod[]): void {
     const waiting = pods.filter((pod) => !this.#deps.allocations.isGranted(pod))
     for (const pod of pods) this.#restore(pod)
@@ -127,7 +127,7 @@ export class PodResizes {
     this.#conditions.delete(uid)
   }
 
-  /** Looks at all that wait: there may be room now. */
+  /** Checks all that wait: there may be room now. */
   retry(trigger: ResizeTrigger): void {
     if (!this.#isReady || this.#waiting.size === 0) return
     const { find, allocations } = this.#deps
@@ -152,7 +152,7 @@ export class PodResizes {
     this.retry('pod_resized')
   }
 
-  /** What was granted could not be brought about; it is tried again. */
+  /** What was granted could not be done; it is tried again. */
   failed(pod: Pod, message: string): void {
     const { uid } = pod.metadata
     const before = this.#conditions.get(uid)?.inProgress
@@ -165,7 +165,7 @@ export class PodResizes {
     this.#deps.events.record(pod, { type: 'Warning', reason: 'ResizeError', message: text })
   }
 
-  /** Looks again now and then, for whatever nobody tells. */
+  /** Checks now and then, for changes of which there is no notice. */
   async run(signal: AbortSignal): Promise<void> {
     for (;;) {
       await this.#deps.clock.sleep(RETRY_MS, signal)
@@ -181,11 +181,11 @@ export class PodResizes {
       this.#set(uid, { pending: undefined })
       return
     }
-    const refusal = computeResizeRejection({ pod, allocated: allocations.allocated(pod) }, rules)
-    if (refusal !== undefined) {
+    const infeasible = computeResizeRejection({ pod, allocated: allocations.allocated(pod) }, rules)
+    if (infeasible !== undefined) {
       this.#waiting.delete(uid)
-      metrics.resizeInfeasible(refusal.detail)
-      return this.#reportPending(pod, { reason: 'Infeasible', message: refusal.message })
+      metrics.resizeInfeasible(infeasible.detail)
+      return this.#reportPending(pod, { reason: 'Infeasible', message: infeasible.message })
     }
     const rejection = admit(pod)
     if (rejection !== undefined) return this.#reportPending(pod, rejection)
@@ -208,7 +208,7 @@ export class PodResizes {
     wake(uid)
   }
 
-  /** Whatever is not impossible is only put off. Told once for each wish, however often it is looked at. */
+  /** What is not impossible is only deferred. Reported once for each desired size, however often it is checked. */
   #reportPending(pod: Pod, { reason: cause, message }: Rejection): void {
     const { uid, generation } = pod.metadata
     const reason = cause === 'Infeasible' ? 'Infeasible' : 'Deferred'
@@ -220,7 +220,7 @@ export class PodResizes {
   }
 
   #restore({ metadata: { uid }, status }: Pod): void {
-    // One that is refused or only ends is of no concern here.
+    // One that is rejected or only ends is of no concern here.
     if (this.#conditions.has(uid) || this.#deps.find(uid) === undefined) return
     const reported = (type: string) => status?.conditions?.find((condition) => condition.type === type)
     const [pending, inProgress] = [reported(PENDING), reported(IN_PROGRESS)]
@@ -254,7 +254,7 @@ export class PodResizes {
     }
   }
 
-  /** The worker of the pod has to tell what changes. */
+  /** The worker of the pod has to report what changes. */
   #set(uid: PodUid, conditions: Conditions): void {
     const before = this.#conditions.get(uid) ?? {}
     this.#note(uid, conditions)
@@ -263,7 +263,7 @@ export class PodResizes {
     if (isOther) this.#deps.wake(uid)
   }
 
-  /** The same for what the worker itself says, and tells next. */
+  /** The same for what the worker itself says, and reports next. */
   #note(uid: PodUid, conditions: Conditions): void {
     const after: Conditions = { ...this.#conditions.get(uid), ...conditions }
     if (after.pending === undefined && after.inProgress === undefined) this.#conditions.delete(uid)

@@ -2,7 +2,7 @@ import type { Settings } from '../../../model/config/load-configuration.ts'
 import type { ResizeScope } from '../../../model/resources/pod-allocation.ts'
 import { usesSwap } from '../../containers/compute-container-resources.ts'
 import type { ContainerResourceSettings } from '../../containers/compute-container-resources.ts'
-import type { ResizeRules } from './compute-resize-refusal.ts'
+import type { ResizeRules } from './compute-resize-rejection.ts'
 
 /** What of a pod's resources may change while it runs. */
 export function toResizeScope({ gates }: Pick<Settings, 'gates'>): ResizeScope {

@@ -39,7 +39,7 @@ describe('createSandbox()', () => {
 
   const cases: readonly Case[] = [
     {
-      name: 'the runtime refuses',
+      name: 'the runtime fails',
       method: 'runPodSandbox',
       code: 'Unknown',
       detail: 'no addresses left',

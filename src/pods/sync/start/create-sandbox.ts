@@ -42,13 +42,13 @@ export interface PodSandboxInUse extends SandboxDescription {
 
 export interface SandboxRequest {
   readonly attempt: number
-  /** What users were told already. */
+  /** The warnings that events have reported already. */
   readonly reported: Set<string>
   /** The sandbox that is in use, when none is to be made. */
   readonly existing: ObservedSandbox | undefined
 }
 
-/** A sandbox that could not be made; the pod has to be looked at again later. */
+/** A sandbox that could not be made; the pod is synced again later. */
 export class SandboxError extends Error {
   override readonly name = 'SandboxError'
 }
@@ -152,7 +152,7 @@ async function readSandboxIps(
 }
 
 function sandboxFailure(deps: SandboxDeps, pod: Pod, message: string, cause: Error): SandboxError {
-  // "Name is reserved": an earlier try is still under way in the runtime. Looking again is all that is needed.
+  // "Name is reserved": an earlier try is still under way in the runtime, and the next observation shows it.
   const underWay = message.includes('is reserved for')
   if (!underWay) deps.events.record(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message })
   return new SandboxError(message, { cause })

@@ -75,7 +75,7 @@ export interface StartRequest {
   readonly image: LocalImage
   readonly sandbox: PodSandboxInUse
   readonly observed: ObservedPod
-  /** By name; of the volumes that the container mounts those whose content the runtime brings. */
+  /** By name; of the volumes that the container mounts those whose content the runtime mounts. */
   readonly imageVolumes: ReadonlyMap<string, ImageSpec>
 }
 

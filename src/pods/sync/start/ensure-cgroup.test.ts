@@ -26,7 +26,7 @@ const nothing: PodActions = {
   resize: undefined,
   start: [],
   backingOff: [],
-  over: false,
+  ended: false,
 }
 const starting: PodActions = { ...nothing, createSandbox: true }
 const absent = createObservedPod()
@@ -42,7 +42,7 @@ async function setUp(ensure: () => Promise<boolean>) {
   return { run, history, journal, events, asked: () => asked }
 }
 
-describe('bringCgroup()', () => {
+describe('ensureCgroup()', () => {
   test('makes the cgroup of what starts', async () => {
     const { run, journal, asked } = await setUp(async () => true)
     assert.equal(await run(absent, starting), 'there')
@@ -77,7 +77,7 @@ describe('bringCgroup()', () => {
     assert.equal(history.unsure, true)
   })
 
-  test('tells when it cannot be made, and waits', async () => {
+  test('reports when it cannot be made, and waits', async () => {
     const { run, history, events } = await setUp(async () => {
       throw new CgroupError('Cannot make the cgroup of the pod: ENOSPC')
     })

@@ -18,10 +18,10 @@ export type EnsureCgroupDeps = StopPodDeps & {
   }
 }
 
-/** Changed: what ran without its cgroup was stopped, and the pod has to be looked at again. Missing: it could not be made. */
+/** Changed: what ran without its cgroup was stopped, and the pod has to be observed again. Missing: it could not be made. */
 type EnsuredCgroup = 'there' | 'changed' | 'missing'
 
-/** Whatever starts or runs has a cgroup that limits all of the pod together; it comes before volumes, which may be memory. */
+/** What starts or runs has a cgroup that limits all of the pod together; it comes before volumes, which may be memory. */
 export async function ensureCgroup(
   { deps, history }: { readonly deps: EnsureCgroupDeps; readonly history: PodHistory },
   { pod, observed, actions }: { readonly pod: Pod; readonly observed: ObservedPod; readonly actions: PodActions },

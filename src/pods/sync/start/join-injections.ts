@@ -2,7 +2,7 @@ import { mergeInjections } from '../../containers/container-injections.ts'
 import type { ResourceStatus } from '../../../model/generated/core-v1.ts'
 import type { PodInjections } from './pod-injections.ts'
 
-/** Several who add something to containers, as one; asked in their order. */
+/** Several providers as one; asked in their order. */
 export function joinInjections(all: readonly PodInjections[]): PodInjections {
   return {
     async ensure(request, signal) {

@@ -23,10 +23,10 @@ export interface MountVolumesDeps {
   readonly log: Logger
 }
 
-/** Changed: something about the pod is news, and it has to be looked at again. Missing: tried for long enough, or in vain. */
+/** Changed: something about the pod is news, and it has to be observed again. Missing: mounting failed or took too long. */
 export type EnsuredVolumes = 'there' | 'changed' | 'missing'
 
-/** Whatever starts needs its volumes, and waits for them. What runs has them: they are only looked after. */
+/** What starts needs its volumes, and waits for them. What runs has them: they are only refreshed. */
 export async function mountVolumes(
   { deps, history }: { readonly deps: MountVolumesDeps; readonly history: PodHistory },
   { pod, actions }: { readonly pod: Pod; readonly actions: PodActions },
@@ -48,7 +48,7 @@ export async function mountVolumes(
     if (scope.signal.aborted) return 'changed'
     if (!(error instanceof VolumesError)) throw error
     history.problem = `Waits for its volumes: ${error.message}`
-    log.warn('cannot bring the volumes of a pod, will try again', {
+    log.warn('cannot mount the volumes of a pod, will try again', {
       pod: podLogName(pod),
       uid: pod.metadata.uid,
       error,

@@ -3,10 +3,10 @@ import type { Container, EphemeralContainer, ResourceStatus } from '../../../mod
 import type { Pod, PodUid } from '../../../model/pod/pod.ts'
 import type { NoteStep } from '../../../base/telemetry/note-step.ts'
 
-/** One who adds something to containers that their spec only counts or names, such as devices. */
+/** A provider of what the spec of a container only counts or names, such as devices. */
 export interface PodInjections {
   /**
-   * Before anything of the pod starts; anew: nothing of it runs. Fails with an ExtrasError, whose end is the end of the pod. What is under way goes on when the
+   * Before anything of the pod starts; startsAgain: nothing of it runs. Fails with an InjectionsError, whose end is the end of the pod. What is under way goes on when the
    * signal aborts, and the next call waits for the same.
    */
   ensure(
@@ -18,8 +18,8 @@ export interface PodInjections {
     request: { readonly pod: Pod; readonly container: Container | EphemeralContainer; readonly noteStep: NoteStep },
     signal: AbortSignal,
   ): Promise<ContainerInjections>
-  /** How that which the containers of a pod have is, by container; empty where that is not told. */
+  /** The health of the devices that the containers of a pod have, by container; empty where it is not reported. */
   health(pod: Pod): ReadonlyMap<string, readonly ResourceStatus[]>
-  /** Once nothing of the pod runs any more; also for pods that have nothing. The pod stays until this resolves; fails with an ExtrasError. */
+  /** Once nothing of the pod runs any more; also for pods that have nothing. The pod stays until this resolves; fails with an InjectionsError. */
   release(request: { readonly uid: PodUid; readonly noteStep: NoteStep }, signal: AbortSignal): Promise<void>
 }

@@ -23,7 +23,7 @@ async function setUp(injections: Partial<PodInjections>) {
   return { deps, history, lines, run }
 }
 
-describe('bringExtras()', () => {
+describe('prepareInjections()', () => {
   test('whatever starts waits for what its pod was promised; what runs does not', async () => {
     let asked = 0
     const { run, history } = await setUp({ ensure: async () => void (asked += 1) })
@@ -31,14 +31,14 @@ describe('bringExtras()', () => {
     assert.deepEqual([await run(STARTS), asked, history.wait], ['there', 1, undefined])
   })
 
-  test('what fails is tried again and told', async () => {
+  test('what fails is tried again and logged', async () => {
     const ensure = async () => {
       throw new InjectionsError('not yet')
     }
     const { run, history, lines } = await setUp({ ensure })
     assert.equal(await run(STARTS), 'missing')
     assert.equal(history.problem, 'Waits for its devices: not yet')
-    assert.deepEqual(lines, ['warn cannot bring the devices of a pod, will try again'])
+    assert.deepEqual(lines, ['warn cannot prepare the devices of a pod, will try again'])
   })
 
   test('what can never come is the end of the pod', async () => {

@@ -16,10 +16,10 @@ export interface PrepareInjectionsDeps {
   readonly log: Logger
 }
 
-/** Changed: something about the pod is news, and it has to be looked at again. Missing: it is tried again. An end is the pod's. */
+/** Changed: something about the pod is news, and it has to be observed again. Missing: it is tried again. An end is the pod's. */
 type PreparedInjections = 'there' | 'changed' | 'missing' | PodEnd
 
-/** Whatever starts needs what its pod was promised, such as devices, and waits for it. */
+/** What starts needs what its pod was promised, such as devices, and waits for it. */
 export async function prepareInjections(
   { deps, history }: { readonly deps: PrepareInjectionsDeps; readonly history: PodHistory },
   { pod, actions }: { readonly pod: Pod; readonly actions: PodActions },
@@ -41,7 +41,7 @@ export async function prepareInjections(
       return error.end
     }
     history.problem = `Waits for its devices: ${error.message}`
-    deps.log.warn('cannot bring the devices of a pod, will try again', fields)
+    deps.log.warn('cannot prepare the devices of a pod, will try again', fields)
     return 'missing'
   } finally {
     history.wait = undefined

@@ -60,7 +60,7 @@ async function removeInstance(
   history.waiting.delete(name)
 }
 
-/** The newest log tells the next instance its number, and readers the last words; without an end to the older ones they fill the disk. */
+/** The newest log gives the next instance its number, and readers the last lines; older ones would fill the disk. */
 async function removeOlderLogs(
   { files }: ResetContainersDeps,
   { logPath, restartCount }: ObservedContainer,

@@ -50,7 +50,7 @@ async function setUp(
 }
 
 describe('startContainer()', () => {
-  test('makes the files, then the container, starts it, links its log and tells', async () => {
+  test('makes the files, then the container, starts it, links its log and records events', async () => {
     const { start, journal, events, files } = await setUp()
     await start()
     assert.deepEqual(journal, ['createContainer s-1', 'startContainer c-new'])
@@ -133,26 +133,26 @@ describe('startContainer()', () => {
     assert.deepEqual(events, ['Warning Failed Error: configmap "x" not found'])
   })
 
-  test('blames nobody when it is to give up while it asks for the environment', async () => {
-    const over = new AbortController()
+  test('reports no failure when it is to give up while it asks for the environment', async () => {
+    const stop = new AbortController()
     const readEnvironment = async (_: unknown, signal: AbortSignal) => {
-      over.abort(new Error('shutdown'))
+      stop.abort(new Error('shutdown'))
       throw signal.reason
     }
     const { start, events } = await setUp([], {}, { readEnvironment })
-    await assert.rejects(start(over.signal), { name: 'Error', message: 'shutdown' })
+    await assert.rejects(start(stop.signal), { name: 'Error', message: 'shutdown' })
     assert.deepEqual(events, [])
   })
 
-  test('keeps nobody else out while what it needs hangs, and is not waited for when the pod goes', async () => {
+  test('keeps no other pod waiting while what it needs hangs, and is not waited for when the pod goes', async () => {
     const readEnvironment = (_: unknown, signal: AbortSignal) =>
       new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
     const starts = new Turnstile({ places: 1, patienceMs: 1000, clock: new FakeClock() })
     const { start } = await setUp([], {}, { readEnvironment, starts })
-    const over = new AbortController()
-    const stuck = assert.rejects(start(over.signal), { message: 'removed' })
+    const stop = new AbortController()
+    const stuck = assert.rejects(start(stop.signal), { message: 'removed' })
     assert.equal(await starts.pass(0, async () => 'another', never), 'another')
-    over.abort(new Error('removed'))
+    stop.abort(new Error('removed'))
     await stuck
   })
 

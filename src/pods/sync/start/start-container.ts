@@ -95,7 +95,7 @@ async function removeNeverStarted(
   await inStep('CreateContainerError', () => removeContainer(deps, { uid, id: newest.id }, signal))
 }
 
-/** Whatever keeps the container from being described, such as a full disk, is for its users to see. */
+/** What keeps the container from being described, such as a full disk, is shown to its users. */
 async function prepareContainer(
   deps: StartContainerDeps,
   request: StartRequest,

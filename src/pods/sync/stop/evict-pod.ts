@@ -15,9 +15,9 @@ export interface Eviction {
   readonly message: string
   /** Undefined: as long as the pod asks for. */
   readonly graceSeconds: number | undefined
-  /** False for a pod that broke a rule of its own: nobody else gains by its end. True when nothing is said. */
+  /** False for a pod that broke a rule of its own: no other pod gains by its end. True by default. */
   readonly isDisruption?: boolean
-  /** True: a pod of a manifest, which nobody makes anew, runs again when the agent next starts. */
+  /** True: a static pod, which no controller replaces, runs again when the agent next starts. */
   readonly isForNow?: boolean
 }
 

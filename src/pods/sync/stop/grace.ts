@@ -2,8 +2,8 @@ import { AbortScope } from '../../../base/async/abort-scope.ts'
 import type { Clock } from '../../../base/async/clock.ts'
 
 /**
- * The time within which something of a pod has to stop. It runs from the start, and its end can only move closer: whoever waits for it,
- * or gave it to the runtime, learns of that at once.
+ * The time within which something of a pod has to stop. It runs from the start, and its end can only move closer: those who wait for it,
+ * or gave it to the runtime, learn of that at once.
  */
 export class Grace implements Disposable {
   readonly #clock: Clock
@@ -41,10 +41,10 @@ export class Grace implements Disposable {
   /** Waits for something, but no longer than until the end: true when it came in time. */
   async waitFor(something: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
     using wait = new AbortScope(signal)
-    return await Promise.race([something.then(() => true), this.#over(wait.signal).then(() => false)])
+    return await Promise.race([something.then(() => true), this.#end(wait.signal).then(() => false)])
   }
 
-  async #over(signal: AbortSignal): Promise<void> {
+  async #end(signal: AbortSignal): Promise<void> {
     for (;;) {
       const left = this.#endsAt - this.#clock.monotonic()
       if (left <= 0) return

@@ -16,8 +16,8 @@ describe('removeContainer()', () => {
 
   test('ends what the runtime has left running of a start that it broke off, and tries once more', async () => {
     let tries = 0
-    const refuse = failing('FailedPrecondition', 'cannot delete running task')
-    const removal = () => ((tries += 1) === 1 ? refuse() : Promise.resolve({}))
+    const fail = failing('FailedPrecondition', 'cannot delete running task')
+    const removal = () => ((tries += 1) === 1 ? fail() : Promise.resolve({}))
     const { deps, journal, clock } = await createPodDeps({}, { removeContainer: removal })
     const removed = removeContainer(deps, container, never)
     await clock.advance(1000)

@@ -16,7 +16,7 @@ export type StopAndRefreshDeps = StopPodDeps & {
 
 /** A pod that is to end, with what is known and remembered of it. */
 export interface EndingPod {
-  /** Undefined for what is left of a pod that nobody knows any more. */
+  /** Undefined for an orphan: what is left of a pod that no source has. */
   readonly pod: Pod | undefined
   /** What is known of it when asked; it may be older than what was done. */
   readonly observed: () => ObservedPod
@@ -33,14 +33,14 @@ export interface StopResult {
 export const ORPHAN_GRACE_SECONDS = 1
 const RETRY_MS = 1000
 
-/** Stops all there is of a pod and looks at what came of it. */
+/** Stops all that runs of a pod and observes the result. */
 export async function stopAndRefresh(
   deps: StopAndRefreshDeps,
   { pod, observed, history, graceSeconds }: EndingPod & { readonly graceSeconds: number },
   shutdown: AbortSignal,
 ): Promise<StopResult> {
   const { uid, namespace, name } = observed()
-  // A sandbox that is stopped takes its containers with it: one that a pass started, and nobody has seen yet, must get its grace too.
+  // A sandbox that is stopped takes its containers with it: one that a pass started, and that was not observed yet, must get its grace too.
   if (history.unsure) await deps.observer.refresh(uid)
   history.unsure = false
   const known = observed()

@@ -14,7 +14,7 @@ const podWith = (preStop: LifecycleHandler) =>
 const command = { exec: { command: ['bye'] } }
 const sleep = (seconds: number) => ({ sleep: { seconds } })
 
-/** Stops "main" and tells how it goes. */
+/** Stops "main" and shows how it goes. */
 async function setUp(
   preStop: LifecycleHandler,
   options: { readonly seconds?: number; readonly answers?: Partial<Calls>; readonly after?: Promise<unknown>[] } = {},
@@ -31,13 +31,13 @@ async function setUp(
     message: 'Stopping container main',
     after,
   }
-  let over: 'no' | 'yes' | Error = 'no'
+  let result: 'no' | 'yes' | Error = 'no'
   stopContainer(made.deps, stop, leave.signal).then(
-    () => (over = 'yes'),
-    (error: Error) => (over = error),
+    () => (result = 'yes'),
+    (error: Error) => (result = error),
   )
   await made.clock.advance(0)
-  return { ...made, grace, leave, isTerminal: () => over }
+  return { ...made, grace, leave, outcome: () => result }
 }
 
 const hanging = (_request: unknown, signal: AbortSignal): Promise<never> =>
@@ -45,10 +45,10 @@ const hanging = (_request: unknown, signal: AbortSignal): Promise<never> =>
 
 describe('stopContainer()', () => {
   test('runs the hook, then stops with the whole grace when the hook took no second', async () => {
-    const { journal, events, isTerminal, clock, leave } = await setUp(command)
+    const { journal, events, outcome, clock, leave } = await setUp(command)
     assert.deepEqual(journal, ['execSync c-1 0', 'stopContainer c-1 10'])
     assert.deepEqual(events, ['Normal Killing Stopping container main'])
-    assert.equal(isTerminal(), 'yes')
+    assert.equal(outcome(), 'yes')
     assert.deepEqual([clock.sleeping, getEventListeners(leave.signal, 'abort').length], [0, 0])
   })
 
@@ -73,13 +73,13 @@ describe('stopContainer()', () => {
     let end = () => {}
     const stopped = new Promise<never>((resolve) => (end = () => resolve({} as never)))
     const answers = { execSync, stopContainer: () => stopped }
-    const { journal, clock, lines, events, isTerminal } = await setUp(command, { answers, seconds: 5 })
+    const { journal, clock, lines, events, outcome } = await setUp(command, { answers, seconds: 5 })
     await clock.advance(5000)
     assert.deepEqual(journal.slice(1), ['stopContainer c-1 2'])
     assert.equal(given?.aborted, false)
     end()
     await clock.advance(0)
-    assert.deepEqual([given?.aborted, isTerminal(), clock.sleeping], [true, 'yes', 0])
+    assert.deepEqual([given?.aborted, outcome(), clock.sleeping], [true, 'yes', 0])
     assert.deepEqual(lines, ['warn preStop hook took longer than the grace period'])
     assert.deepEqual(events, ['Normal Killing Stopping container main'])
   })
@@ -93,7 +93,7 @@ describe('stopContainer()', () => {
     ['that fails', failing('Unknown', 'no such program')],
     ['that ends badly', async () => ({ exitCode: 3, stdout: Buffer.from('secret') }) as never],
   ] as const) {
-    test(`a hook ${name} is told, and the container is stopped`, async () => {
+    test(`a hook ${name} is reported, and the container is stopped`, async () => {
       const { journal, events } = await setUp(command, { answers: { execSync: answer } })
       assert.equal(journal.at(-1), 'stopContainer c-1 10')
       assert.deepEqual(events.slice(1), ['Warning FailedPreStopHook PreStopHook failed'])
@@ -111,7 +111,7 @@ describe('stopContainer()', () => {
     assert.equal(clock.sleeping, 0)
   })
 
-  test('when the grace is over nobody is waited for', async () => {
+  test('after the grace no other container is waited for', async () => {
     const { journal, clock } = await setUp(sleep(4), { seconds: 5, after: [new Promise(() => {})] })
     await clock.advance(4999)
     assert.deepEqual(journal, [])
@@ -129,11 +129,11 @@ describe('stopContainer()', () => {
     assert.deepEqual(journal, ['stopContainer c-1 2'])
   })
 
-  test('a grace that becomes shorter is given to the runtime anew, without a second hook', async () => {
+  test('a grace that becomes shorter is given to the runtime again, without a second hook', async () => {
     let calls = 0
     const stopContainer = async (request: unknown, signal: AbortSignal) =>
       (calls += 1) === 1 ? await hanging(request, signal) : ({} as never)
-    const { journal, clock, grace, isTerminal, leave } = await setUp(command, {
+    const { journal, clock, grace, outcome, leave } = await setUp(command, {
       seconds: 90,
       answers: { stopContainer },
     })
@@ -144,21 +144,21 @@ describe('stopContainer()', () => {
     grace.shorten(5)
     await clock.advance(0)
     assert.deepEqual(journal.slice(2), ['stopContainer c-1 5'])
-    assert.equal(isTerminal(), 'yes')
+    assert.equal(outcome(), 'yes')
     assert.deepEqual(getEventListeners(leave.signal, 'abort'), [])
   })
 
   test('a container that the runtime no longer has is stopped', async () => {
-    const { isTerminal } = await setUp(command, { answers: { stopContainer: failing('NotFound') } })
-    assert.equal(isTerminal(), 'yes')
+    const { outcome } = await setUp(command, { answers: { stopContainer: failing('NotFound') } })
+    assert.equal(outcome(), 'yes')
   })
 
   test('an agent that leaves stops nothing', async () => {
-    const { journal, leave, isTerminal, clock, events } = await setUp(sleep(5))
+    const { journal, leave, outcome, clock, events } = await setUp(sleep(5))
     const reason = new Error('leave')
     leave.abort(reason)
     await clock.advance(10_000)
-    assert.deepEqual([journal, isTerminal(), clock.sleeping], [[], reason, 0])
+    assert.deepEqual([journal, outcome(), clock.sleeping], [[], reason, 0])
     assert.equal(events.length, 1, 'a hook that was given up did not fail')
   })
 })

@@ -22,7 +22,7 @@ export type StopContainerDeps = HookDeps & {
 const SHORTEST_STOP_SECONDS = 2
 
 export interface ContainerStop {
-  /** Undefined for what is left of a pod that nobody knows any more. */
+  /** Undefined for an orphan: what is left of a pod that no source has. */
   readonly pod: Pod | undefined
   readonly container: Pick<ObservedContainer, 'id' | 'name'>
   readonly podIp: string | undefined
@@ -33,7 +33,7 @@ export interface ContainerStop {
   readonly after: readonly Promise<unknown>[]
 }
 
-/** Stops one container: tells its users, runs its hook, waits for whom it has to wait for, and gives it what is left of the grace. */
+/** Stops one container: records the event, runs its hook, waits for the containers that end before it, and gives it what is left of the grace. */
 export async function stopContainer(deps: StopContainerDeps, stop: ContainerStop, signal: AbortSignal): Promise<void> {
   // A hook that takes too long is left alone until its container has ended.
   using hook = new AbortScope(signal)
@@ -90,7 +90,7 @@ function report(
   deps.events.record(pod, { type, reason, message, fieldPath })
 }
 
-/** A grace that becomes shorter meanwhile is given to the runtime anew; the signal is not sent twice by runtimes that we know. */
+/** A grace that becomes shorter meanwhile is given to the runtime again; runtimes that we know do not send the signal twice. */
 async function callStop(
   deps: StopContainerDeps,
   { container, grace }: Pick<ContainerStop, 'container' | 'grace'>,

@@ -13,7 +13,7 @@ export interface Leftover {
 }
 
 /**
- * Stops a container in an unknown state that nobody needs: it may still run, and then gets the hook and the grace that it was made with,
+ * Stops a container in an unknown state that no pod needs: it may still run, and then gets the hook and the grace that it was made with,
  * which the runtime has kept.
  */
 export async function stopLeftover(deps: StopContainerDeps, leftover: Leftover, signal: AbortSignal): Promise<void> {

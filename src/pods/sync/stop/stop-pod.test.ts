@@ -55,7 +55,7 @@ describe('stopPod()', () => {
     assert.deepEqual(events, [])
   })
 
-  test('leaves alone what does not run, and stops what nobody knows the state of', async () => {
+  test('leaves alone what does not run, and stops what is in an unknown state', async () => {
     const { deps, journal } = await createPodDeps()
     const containers = (['created', 'running', 'exited', 'unknown'] as const).map((state) =>
       createObservedContainer({ id: state, name: 'a', state }),
@@ -85,7 +85,7 @@ describe('stopPod()', () => {
     await clock.advance(0)
     assert.deepEqual(journal.slice(1), ['stopContainer second 3'])
     await clock.advance(2500)
-    assert.deepEqual(journal.slice(2), ['stopContainer first 2'], 'when the grace is over nobody waits any more')
+    assert.deepEqual(journal.slice(2), ['stopContainer first 2'], 'after the grace nothing waits any more')
     assert.equal(left, 3)
     for (const end of ends) end()
     await stopping

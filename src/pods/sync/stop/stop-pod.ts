@@ -14,7 +14,7 @@ export type StopPodDeps = StopContainerDeps & {
 }
 
 export interface PodStop {
-  /** Undefined for what is left of a pod that nobody knows any more. */
+  /** Undefined for an orphan: what is left of a pod that no source has. */
   readonly pod: Pod | undefined
   readonly observed: ObservedPod
   readonly grace: Grace
@@ -51,7 +51,7 @@ export function findPodIp(
   return ips?.[0]
 }
 
-/** Waits for all, also after one has failed: nothing goes on behind the back of whoever called. */
+/** Waits for all, also after one has failed: nothing goes on after the call has returned. */
 async function allOf(ends: readonly Promise<unknown>[]): Promise<void> {
   await Promise.allSettled(ends)
   await Promise.all(ends)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createContainer, createPod } from '../../../../test/builders/create-pod.ts'
 import type { Container, ResourceRequirements } from '../../../model/generated/core-v1.ts'
-import { computeResizeRejection } from './compute-resize-refusal.ts'
-import type { ResizeRejection, ResizeRules } from './compute-resize-refusal.ts'
+import { computeResizeRejection } from './compute-resize-rejection.ts'
+import type { ResizeRejection, ResizeRules } from './compute-resize-rejection.ts'
 
 const sized = (cpu: string, memory: string): ResourceRequirements => ({
   requests: { cpu, memory },
@@ -53,7 +53,7 @@ const rows: Readonly<Record<string, Row>> = {
     rules: { usesSwap: () => true },
     expected: 'swap_limitation',
   },
-  'memory of a container with swap that starts anew for it': {
+  'memory of a container with swap that restarts for it': {
     after: sized('1', '2Mi'),
     container: { resizePolicy: [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }] },
     rules: { usesSwap: () => true },
@@ -68,7 +68,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
 }
 
-describe('computeResizeRefusal() of', () => {
+describe('computeResizeRejection() of', () => {
   for (const [name, { before = sized('1', '1Mi'), after, container = {}, wholePod, rules, expected }] of Object.entries(
     rows,
   )) {
