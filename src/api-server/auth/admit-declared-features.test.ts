@@ -15,7 +15,7 @@ const objects = createFakeObjects({
 
 function podOn(nodeName: string | undefined, cpu: string): ApiObject {
   const spec = { ...(nodeName && { nodeName }), containers: [], resources: { requests: { cpu } } }
-  return { metadata: { name: 'p', namespace: 'n', uid: 'u' }, spec } as unknown as ApiObject
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'n', uid: 'u' }, spec }
 }
 
 function judge(before: ApiObject | undefined, after: ApiObject | undefined): string | undefined {
