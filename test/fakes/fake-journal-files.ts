@@ -1,4 +1,4 @@
-import type { JournalFiles } from '../../src/pods/sync/exit-journal.ts'
+import type { JournalFiles } from '../../src/pods/sync/report/exit-journal.ts'
 
 /** The journal of finished pods in memory: name to text. */
 export class FakeJournalFiles implements JournalFiles {

@@ -8,7 +8,7 @@ import type { CrashBackOff } from './decide/compute-crash-back-off.ts'
 import type { ContainerStart } from './decide/pod-actions.ts'
 import type { Grace } from './stop/grace.ts'
 import type { PodPass } from './pod-pass.ts'
-import { PodStartup } from './pod-startup.ts'
+import { PodStartup } from './report/pod-startup.ts'
 
 /** What a worker remembers of its pod between passes. It ends with the worker. */
 export interface PodHistory {

@@ -21,7 +21,7 @@ import type { ObservePodDeps } from './observe-pod.ts'
 import type { PodHistory } from './pod-history.ts'
 import { removeLeftovers, toLeftoverRule } from './stop/remove-leftovers.ts'
 import { isResizing } from './resize/compute-resize-actions.ts'
-import { updatePodStatus } from './update-pod-status.ts'
+import { updatePodStatus } from './report/update-pod-status.ts'
 import type { BackOffLimits } from '../../base/async/back-off.ts'
 import type { PodLifeMetrics } from '../../metrics/pod-life-metrics.ts'
 import type { ApplyPodActionsDeps } from './apply-pod-actions.ts'
@@ -29,7 +29,7 @@ import type { NodeSettings } from './node-settings.ts'
 import type { EnsureCgroupDeps } from './start/ensure-cgroup.ts'
 import type { MountVolumesDeps } from './start/mount-volumes.ts'
 import type { PrepareInjectionsDeps } from './start/prepare-injections.ts'
-import type { ReportDeps } from './update-pod-status.ts'
+import type { ReportDeps } from './report/update-pod-status.ts'
 
 export type SyncPodDeps = EnsureCgroupDeps &
   MountVolumesDeps &

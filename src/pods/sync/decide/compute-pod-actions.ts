@@ -14,7 +14,7 @@ import { computeDueStarts, computeStarts } from './compute-starts.ts'
 import type { NamedStart, StartsInput } from './compute-starts.ts'
 import { KILL_TEXTS } from '../stop/kill-texts.ts'
 import type { ContainerKill, PodActions } from './pod-actions.ts'
-import type { ProbeVerdicts } from '../probe-verdicts.ts'
+import type { ProbeVerdicts } from '../probing/probe-verdicts.ts'
 import { computeResizeActions, computeResizeRestarts } from '../resize/compute-resize-actions.ts'
 
 /** Everything the decision depends on; there is no other input. */

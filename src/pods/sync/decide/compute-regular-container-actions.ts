@@ -6,7 +6,7 @@ import type { Pod } from '../../../model/pod/pod.ts'
 import { effectiveRestartPolicy, mayRestart } from '../../../model/pod/restart-policy.ts'
 import { KILL_TEXTS } from '../stop/kill-texts.ts'
 import type { ContainerKill, KillCause } from './pod-actions.ts'
-import type { ProbeVerdicts } from '../probe-verdicts.ts'
+import type { ProbeVerdicts } from '../probing/probe-verdicts.ts'
 
 export interface RegularContainerActions {
   /** How many run and stay. */

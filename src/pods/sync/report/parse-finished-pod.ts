@@ -1,6 +1,6 @@
-import type { ContainerStatus, PodStatus } from '../../model/generated/core-v1.ts'
-import type { PodUid } from '../../model/pod/pod.ts'
-import { isRecord } from '../../base/document/is-record.ts'
+import type { ContainerStatus, PodStatus } from '../../../model/generated/core-v1.ts'
+import type { PodUid } from '../../../model/pod/pod.ts'
+import { isRecord } from '../../../base/document/is-record.ts'
 
 const VERSION = 1
 const PHASES = ['Succeeded', 'Failed']

@@ -1,7 +1,7 @@
-import type { PodStatus } from '../../model/generated/core-v1.ts'
-import { isPodUid } from '../../model/pod/pod.ts'
-import type { PodUid } from '../../model/pod/pod.ts'
-import type { Logger } from '../../base/telemetry/logger.ts'
+import type { PodStatus } from '../../../model/generated/core-v1.ts'
+import { isPodUid } from '../../../model/pod/pod.ts'
+import type { PodUid } from '../../../model/pod/pod.ts'
+import type { Logger } from '../../../base/telemetry/logger.ts'
 import { formatFinishedPod, parseFinishedPod } from './parse-finished-pod.ts'
 
 /** The files of the journal, by name. What is written is on the disk when the promise resolves, whole or not at all. */

@@ -1,8 +1,8 @@
-import type { Clock } from '../../base/async/clock.ts'
-import { newestInstance } from '../../model/pod/observed-pod.ts'
-import type { ObservedPod } from '../../model/pod/observed-pod.ts'
-import type { ProbeAnswer } from '../probes/probe-outcome.ts'
-import type { Timeline } from './explain/timeline.ts'
+import type { Clock } from '../../../base/async/clock.ts'
+import { newestInstance } from '../../../model/pod/observed-pod.ts'
+import type { ObservedPod } from '../../../model/pod/observed-pod.ts'
+import type { ProbeAnswer } from '../../probes/probe-outcome.ts'
+import type { Timeline } from '../explain/timeline.ts'
 
 // What containers print may be long; the event has all of it.
 const MOST_CHARACTERS = 300

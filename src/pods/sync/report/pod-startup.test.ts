@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createPod } from '../../../test/builders/create-pod.ts'
-import type { PodStatus } from '../../model/generated/core-v1.ts'
+import { createPod } from '../../../../test/builders/create-pod.ts'
+import type { PodStatus } from '../../../model/generated/core-v1.ts'
 import { PodStartup } from './pod-startup.ts'
 
 const madeAt = Date.parse('2026-01-01T00:00:00Z')

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createInstance, createObservedPod } from '../../../test/builders/create-observed-pod.ts'
-import { FakeClock } from '../../../test/fakes/fake-clock.ts'
-import type { ProbeAnswer, ProbeOutcome } from '../probes/probe-outcome.ts'
+import { createInstance, createObservedPod } from '../../../../test/builders/create-observed-pod.ts'
+import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
+import type { ProbeAnswer, ProbeOutcome } from '../../probes/probe-outcome.ts'
 import { ProbeAnswers } from './probe-answers.ts'
-import { Timeline } from './explain/timeline.ts'
+import { Timeline } from '../explain/timeline.ts'
 
 const good: ProbeOutcome = { result: 'success', output: '' }
 const bad = (output: string): ProbeOutcome => ({ result: 'failure', output })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createPod } from '../../../test/builders/create-pod.ts'
-import { FakeClock } from '../../../test/fakes/fake-clock.ts'
-import { uncountedPods } from '../../../test/fakes/uncounted-pods.ts'
+import { createPod } from '../../../../test/builders/create-pod.ts'
+import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
+import { uncountedPods } from '../../../../test/fakes/uncounted-pods.ts'
 import { PassCounter } from './pass-counter.ts'
-import type { PodState } from './pod-state.ts'
+import type { PodState } from '../pod-state.ts'
 
 function createWorld() {
   const clock = new FakeClock()

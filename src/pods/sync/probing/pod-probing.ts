@@ -1,12 +1,12 @@
-import type { ObservedPod } from '../../model/pod/observed-pod.ts'
-import type { Pod, PodUid } from '../../model/pod/pod.ts'
-import type { ProbeDeps } from '../probes/probe-deps.ts'
-import { PodProbes } from '../probes/pod-probes.ts'
-import type { PodHistory } from './pod-history.ts'
+import type { ObservedPod } from '../../../model/pod/observed-pod.ts'
+import type { Pod, PodUid } from '../../../model/pod/pod.ts'
+import type { ProbeDeps } from '../../probes/probe-deps.ts'
+import { PodProbes } from '../../probes/pod-probes.ts'
+import type { PodHistory } from '../pod-history.ts'
 import { ProbeAnswers } from './probe-answers.ts'
-import type { Timeline } from './explain/timeline.ts'
-import type { ReportDeps } from './update-pod-status.ts'
-import { updatePodStatus } from './update-pod-status.ts'
+import type { Timeline } from '../explain/timeline.ts'
+import type { ReportDeps } from '../report/update-pod-status.ts'
+import { updatePodStatus } from '../report/update-pod-status.ts'
 
 export type PodProbingDeps = ReportDeps & {
   readonly probes: ProbeDeps

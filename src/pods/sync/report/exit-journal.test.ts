@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { FakeJournalFiles } from '../../../test/fakes/fake-journal-files.ts'
-import { silentLogger } from '../../base/telemetry/silent-logger.ts'
-import type { PodStatus } from '../../model/generated/core-v1.ts'
-import { parsePodUid } from '../../model/pod/pod.ts'
+import { FakeJournalFiles } from '../../../../test/fakes/fake-journal-files.ts'
+import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
+import type { PodStatus } from '../../../model/generated/core-v1.ts'
+import { parsePodUid } from '../../../model/pod/pod.ts'
 import { ExitJournal } from './exit-journal.ts'
 import { formatFinishedPod } from './parse-finished-pod.ts'
 
