@@ -7,7 +7,7 @@ import { build } from 'esbuild'
 const programs = {
   main: 'src/main.ts',
   deckhand: 'src/deckhand.ts',
-  // Where create-guarded-files.ts looks for it: beside itself.
+  // create-guarded-files.ts expects it beside itself.
   'child/main': 'src/system/guarded/child/main.ts',
 }
 
@@ -33,7 +33,7 @@ for (const [name, source] of Object.entries(programs)) {
     logLevel: 'warning',
   })
 }
-// Whoever starts between these two finds nothing built, and takes the sources.
+// A command that starts between these two finds nothing built, and takes the sources.
 if (existsSync(dist)) renameSync(dist, join(work, 'old'))
 renameSync(fresh, dist)
 rmSync(work, { recursive: true })

@@ -1,5 +1,5 @@
 /**
- * Writes the folders "generated" of those who speak gRPC: the codecs of what is in "proto" beside them, with ts-proto
+ * Writes the folders "generated" of the parts that speak gRPC: the codecs of what is in "proto" beside them, with ts-proto
  * (docs/decisions/0002-protobuf-codec.md says why).
  * Usage: bin/node tools/generate-grpc.ts
  */

@@ -1,6 +1,6 @@
 /**
  * Writes src/model/schema/generated/api-wire-format.ts: the field numbers of API types in Protocol Buffers, and which fields are absent when
- * they are zero. The OpenAPI schemas do not have these facts; the tags of the published Go types do.
+ * they are zero. The OpenAPI schemas do not have this information; the tags of the published Go types do.
  * Usage: bin/node tools/generate-wire-format.ts FOLDER, with a file GROUP/types.go for each group, "core" and "meta" among them
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -66,7 +66,7 @@ describe('layers', () => {
     )
   })
 
-  test("lists those who use CRI's messages only among those who may import CRI", () => {
+  test("lists as users of CRI's messages only folders that may import CRI", () => {
     assert.deepEqual(
       Object.keys(criMessages).filter((folder) => !layers[folder]?.includes('protocols/cri')),
       [],
@@ -281,7 +281,7 @@ describe('the checkers', () => {
     ])
   })
 
-  test('look at every file of src', () => {
+  test('check every file of src', () => {
     assert.ok(checkLayers(root).files > 0)
     const count = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter(
       (name) => name.endsWith('.ts') && !name.includes('/generated/'),

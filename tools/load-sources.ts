@@ -11,7 +11,7 @@ import { StrippedSources } from './stripped-sources.ts'
 const root = join(import.meta.dirname, '..')
 const folder = join(root, 'src')
 const folderUrl = `${pathToFileURL(folder).href}/`
-// So long after the last file: then the start is over, and a program that is killed later has written what it stripped.
+// So long after the last file: then the start has ended, and a program that is killed later has written what it stripped.
 const WRITE_AFTER_MS = 1000
 
 const sources = new StrippedSources({

@@ -1,4 +1,4 @@
-/** Runs groups of test files with node:test, several processes at once, and closes with one count over all of them. */
+/** Runs groups of test files with node:test, several processes at once, and ends with one count for all of them. */
 import { globSync } from 'node:fs'
 import process from 'node:process'
 import { runTestFiles } from './run-test-files.ts'

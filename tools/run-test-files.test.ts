@@ -16,7 +16,7 @@ const files: readonly (readonly [name: string, text: string, trouble: RegExp | u
   ['leaves in the middle', `test('leaves', () => process.exit(0))`, /^the process left before its last test$/],
   ['waits for ever', `test('waits', () => new Promise(() => {}))`, /^a test failed/],
   [
-    'fails when its tests are over',
+    'fails when its tests have ended',
     `test('late', () => { setTimeout(() => void Promise.reject(new Error('planted')), 50) })`,
     /^the process ended with 1, and no test that failed$/,
   ],
@@ -65,14 +65,14 @@ describe('test files', { concurrency: 2 }, () => {
     })
   }
 
-  test('tell what went wrong in a hook', async () => {
+  test('report what went wrong in a hook', async () => {
     const { report, passed, trouble = '' } = await run([BAD_HOOK])
     assert.equal(passed, 0)
     assert.match(trouble, /^a test failed/)
     assert.match(report, /^not ok .*: suite\nError: planted in a hook$/m)
   })
 
-  test('tell what failed, and how many tests of each passed', async () => {
+  test('report what failed, and how many tests of each passed', async () => {
     const { report, passed, failed } = await run([GOOD, `${GOOD}\ntest('bad', () => { throw new Error('planted') })`])
     assert.deepEqual([passed, failed], [2, 1])
     assert.match(report, /^not ok {2}.*1\.test\.ts: bad\nError: planted\n/)

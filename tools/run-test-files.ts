@@ -74,7 +74,7 @@ async function runProcess(files: readonly string[], { timeoutMs, deadlineMs = DE
       `--test-reporter-destination=${scratch}/results`,
       ...files,
     ],
-    // Whoever runs this in a test of its own must not be told of these tests.
+    // A test that runs this must not get the reports of these tests.
     {
       env: { ...process.env, NODE_TEST_CONTEXT: undefined },
       stdio: ['ignore', output.fd, output.fd],

@@ -1,4 +1,4 @@
-// Brings what a command needs: npm packages by "npm ci", Debian packages by apt-get, built programs. Plain JavaScript, because it runs on the
+// Installs what a command needs: npm packages by "npm ci", Debian packages by apt-get, built programs. Plain JavaScript, because it runs on the
 // machine's own Node, before ours is there. Usage: node tools/setup.mjs runtime|check|test
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'

@@ -18,7 +18,7 @@ interface Machine {
   readonly userId: number
   /** What npm installed before; undefined: nothing. */
   readonly installed?: object
-  /** Is what was built newer than the sources? It is unless told. */
+  /** Is what was built newer than the sources? It is by default. */
   readonly isBuilt?: boolean
   /** Exit code of the checkout's own programs. */
   readonly nodeStatus?: number

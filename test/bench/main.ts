@@ -84,7 +84,7 @@ async function runScenarios(
   return ok
 }
 
-/** One failure must not cost the other figures: it is said, and the rows stay empty. */
+/** One failure must not cost the other measurements: it is reported, and its rows stay empty. */
 async function runScenario(
   scenario: Scenario,
   kubelet: Kubelet,

@@ -35,9 +35,9 @@ export const churnScenario: Scenario = {
     await using node = await startNode(lab, signal)
     const { api } = node
     await churn(api, 0, WARM_UP_PODS, signal)
-    const before = await look(lab, signal)
+    const before = await measureIdle(lab, signal)
     await churn(api, WARM_UP_PODS, PODS, signal)
-    const after = await look(lab, signal)
+    const after = await measureIdle(lab, signal)
     return {
       'churn-heap': [after.heap - before.heap],
       'churn-memory': [after.resident - before.resident],
@@ -144,15 +144,15 @@ async function waitForPods(
   await waitFor(`pods ${what}`, ask, { pollMs: 200, deadlineMs: DEADLINE_MS, signal })
 }
 
-interface Looked {
+interface IdleUsage {
   readonly heap: number
   readonly resident: number
   /** To the API, ever; watches count when they begin. */
   readonly requests: number
 }
 
-/** What the agent holds when it has nothing to do, in megabytes. Nobody looks before, as that would be something to do. */
-async function look(lab: Lab, signal: AbortSignal): Promise<Looked> {
+/** What the agent holds when it has nothing to do, in megabytes. It is not asked before, as that would be something to do. */
+async function measureIdle(lab: Lab, signal: AbortSignal): Promise<IdleUsage> {
   await sleep(SETTLE_MS, undefined, { signal })
   const metrics = await readMetrics(lab)
   return {

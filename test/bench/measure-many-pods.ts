@@ -17,7 +17,7 @@ const burstRows = ['half-started', 'all-ready', 'burst-cpu']
 const steadyRows = ['steady-cpu', 'asked-cpu', 'memory', 'anonymous', 'scrape', 'event-loop', 'heap']
 const recoveryRows = ['recovery', 'recovery-restarts']
 
-// As on a node: everything is watched over, with thresholds that are not reached.
+// As on a real node: all eviction thresholds are watched, and none is reached.
 const guarded = {
   evictionHard: {
     'memory.available': '1Mi',
@@ -124,7 +124,7 @@ async function runningTasks(lab: Lab): Promise<readonly string[]> {
   return tasks.filter(({ status }) => status === 'RUNNING').map(({ id, pid }) => `${id} ${pid}`)
 }
 
-/** What only our agent tells about itself; nothing for another. */
+/** Metrics that only our agent has; nothing for another. */
 async function readMetrics(lab: Lab, agent: LabAgent): Promise<Samples> {
   const from = performance.now()
   const url = `http://127.0.0.1:${String(agent.config['readOnlyPort'])}/metrics`

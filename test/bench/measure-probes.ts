@@ -15,7 +15,7 @@ const PERIOD_MS = 1000
 const WINDOW_MS = 60_000
 const SETTLE_MS = 10_000
 const DEADLINE_MS = 300_000
-// A process in a container is dear and most pods do without: one in twenty has such a probe.
+// A process in a container is expensive and most pods do without it: one in twenty has such a probe.
 const PODS_PER_EXEC = 20
 
 /** Many pods with startup, liveness and readiness probes each second: what they cost, and whether one is left out. */
@@ -74,7 +74,7 @@ async function readRequests(
   )
 }
 
-/** How many probes of all kinds the agent has run; 0 when it does not tell. */
+/** How many probes of all kinds the agent has run; 0 when it does not report it. */
 async function countRuns(lab: Lab, agent: LabAgent): Promise<{ total: number; eventLoop: number | undefined }> {
   const port = String(agent.config['readOnlyPort'])
   let total = 0
@@ -90,7 +90,7 @@ async function countRuns(lab: Lab, agent: LabAgent): Promise<{ total: number; ev
   return { total, eventLoop }
 }
 
-/** Serves HTTP and says in its log when it was asked; readiness over HTTP, the others over TCP or, where told, exec. */
+/** Serves HTTP and says in its log when it was asked; readiness over HTTP, the others over TCP or, on request, exec. */
 function createProbedPod(name: string, withExec: boolean): object {
   const quick = { periodSeconds: PERIOD_MS / 1000, failureThreshold: 30 }
   const tcp = { tcpSocket: { port: 8080 }, ...quick }

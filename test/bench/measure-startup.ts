@@ -37,7 +37,7 @@ async function start({ lab, binary }: Bench, environment: Readonly<Record<string
   return agent
 }
 
-/** The first start fills the caches, some of them when it is over. */
+/** The first start fills the caches, some of them after it has ended. */
 async function warmUp(bench: Bench, environment: Readonly<Record<string, string>>): Promise<void> {
   const agent = await start(bench, environment)
   await sleep(CACHES_WRITTEN_MS, undefined, { signal: bench.signal })

@@ -56,7 +56,7 @@ export const rows: readonly Row[] = [
   ),
   // The API of the standalone node, 1,000 pods and 50 watchers over TLS, each pod made, changed once and deleted.
   row('api-writes', '/s', undefined, 'API, 1,000 pods and 50 watchers: writes'),
-  row('api-watch', 's', undefined, 'API, 1,000 pods and 50 watchers: write sent → told to the watchers, p99'),
+  row('api-watch', 's', undefined, 'API, 1,000 pods and 50 watchers: write sent → delivered to the watchers, p99'),
   row('api-memory', 'MB', undefined, 'API, 1,000 pods and 50 watchers: memory (PSS)'),
   // The standalone node: pods of its API with a ConfigMap each, 10 at a time; the first 60 warm up.
   row('churn-heap', 'MB', undefined, '720 pods of the API came and went: heap more than after 60'),

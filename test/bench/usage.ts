@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { readProcessStat } from '../../src/system/processes/process-identity.ts'
 
-// What user space is told on every Linux, whatever the kernel's own tick is.
+// What user space sees on every Linux, whatever the kernel's own tick is.
 const TICKS_PER_SECOND = 100
 
 /** CPU time of a process, of all that it started and still runs, and of those of them that ended. */

@@ -8,7 +8,7 @@ const script = [
   'while :; do sleep 1000 & wait $!; done',
 ].join('\n')
 
-/** A pod that says when it started and when it was told to stop. */
+/** A pod that logs when it started and when it was asked to stop. */
 export function createWorkload(name: string): object {
   return {
     apiVersion: 'v1',

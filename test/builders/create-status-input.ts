@@ -38,7 +38,7 @@ export function createSpecInput(
   return createStatusInput({ pod: createPod({ spec }), previous: previously, ...rest })
 }
 
-/** The status of a container as it was told before. */
+/** The status of a container as it was reported before. */
 export function createContainerStatus(parts: Partial<ContainerStatus> = {}): ContainerStatus {
   return { name: 'main', ready: false, restartCount: 0, image: 'registry.test/app:1', imageID: '', ...parts }
 }

@@ -15,7 +15,7 @@ export interface TestCertificate {
 
 export interface TestCertificateContent {
   readonly subject?: x509.JsonName
-  /** Signs itself when there is nobody else. */
+  /** Without one, the certificate signs itself. */
   readonly issuer?: TestCertificate | undefined
   readonly isAuthority?: boolean
   /** OIDs; undefined leaves the extension out. */
@@ -31,7 +31,7 @@ export interface TestCertificateContent {
 export const CLIENT_AUTH: string = x509.ExtendedKeyUsage.clientAuth
 export const SERVER_AUTH: string = x509.ExtendedKeyUsage.serverAuth
 
-/** Makes a certificate that is valid now unless told otherwise. */
+/** Makes a certificate that is valid now by default. */
 export async function createTestCertificate(content: TestCertificateContent): Promise<TestCertificate> {
   const { subject = [{ CN: ['test'] }], issuer, isAuthority = false, usages, from, until, hash = 'SHA-256' } = content
   const { criticalExtension } = content

@@ -31,7 +31,7 @@ function createLife() {
   return { clock: new FakeClock(), shutdown, group: new TaskGroup(shutdown.signal) }
 }
 
-/** Volumes of a fake node, with all that they tell. */
+/** Volumes of a fake node, with everything that they report. */
 export function createVolumes(
   parts: Partial<VolumesDeps> = {},
   node = new FakeVolumeNode(),

@@ -9,11 +9,11 @@ import type { ContainerStart, PodActions } from '../../src/pods/sync/decide/pod-
 import { createInstance, createObservedPod, createObservedSandbox } from './create-observed-pod.ts'
 import { createContainer, createPod } from './create-pod.ts'
 
-/** One case of a decision about a pod: the pod of createPod() but for what is told. */
+/** One case of a decision about a pod: the pod of createPod() with these changes. */
 export interface PodActionsRow {
   readonly spec?: Partial<PodSpec>
   readonly deleted?: boolean
-  /** One that is ready when not told. */
+  /** A ready one by default. */
   readonly sandboxes?: readonly ObservedSandbox[]
   readonly has?: readonly ObservedContainer[]
   /** Ids of instances whose liveness probe failed. */

@@ -134,7 +134,7 @@ const finishedCases: readonly FinishedCase[] = [
 
 describe('a pod that', () => {
   for (const { name, restartPolicy, exitCode, phase } of finishedCases) {
-    test(`${name} stays ${phase} over restarts of the agent, and never runs again`, async () => {
+    test(`${name} stays ${phase} across restarts of the agent, and never runs again`, async () => {
       await using world = await createWorld({ programOf: () => ({ exitsAfterMs: 1000, exitCode }) })
       const pod = createWantedPod('u-1', { restartPolicy })
       for (let round = 0; round < 3; round += 1) {

@@ -30,7 +30,7 @@ test('pods that end, start and are deleted while the API is away: it has one fin
   const before = cluster.client.sent.length
   cluster.client.comeBack()
   await agent.pass(40_000, 5000)
-  await until(() => agent.writer.pending === 0, 'all is told')
+  await until(() => agent.writer.pending === 0, 'all is reported')
   const phases = await Promise.all(names.map(async (name) => (await cluster.get(name))?.status.phase))
   assert.deepEqual(phases, [
     ...Array.from({ length: 5 }, () => 'Failed'),
@@ -49,7 +49,7 @@ test('pods that end, start and are deleted while the API is away: it has one fin
   )
 })
 
-test('twenty agents one after another over ten pods: nothing starts, stops, restarts or is told anew', async (t) => {
+test('twenty agents one after another over ten pods: nothing starts, stops, restarts or is reported again', async (t) => {
   await using world = await createWorld()
   const cluster = await createCluster(t, world)
   const names = Array.from({ length: 10 }, (_, index) => `web-${index}`)

@@ -15,7 +15,7 @@ function writes({ client }: Cluster): readonly string[] {
 }
 
 describe('a pod of the API', () => {
-  test('runs, and the API is told so at once', async (t) => {
+  test('runs, and that is reported to the API at once', async (t) => {
     await using world = await createWorld()
     const cluster = await createCluster(t, world)
     await using agent = await joinCluster(world, cluster)
@@ -80,7 +80,7 @@ describe('a pod of the API', () => {
     assert.equal(await cluster.get('web'), undefined)
   })
 
-  test('that is deleted by force is ended with its own grace, and nothing more is told of it', async (t) => {
+  test('that is deleted by force is ended with its own grace period, and nothing more is reported about it', async (t) => {
     await using world = await createWorld({ programOf: () => ({ onTerm: 'ignore' }) })
     const cluster = await createCluster(t, world)
     await using agent = await joinCluster(world, cluster)
@@ -103,7 +103,7 @@ describe('a pod of the API', () => {
     assert.equal(agent.workers.size, 1)
   })
 
-  test('that was deleted while no agent was there is ended, told and removed', async (t) => {
+  test('that was deleted while no agent was there is ended, reported and removed', async (t) => {
     await using world = await createWorld()
     const cluster = await createCluster(t, world)
     await using first = await joinCluster(world, cluster)
@@ -131,14 +131,14 @@ describe('a pod of the API', () => {
     const { status } = (await cluster.get('web')) ?? {}
     assert.equal(status?.phase, 'Succeeded')
     assert.equal(status.containerStatuses?.[0]?.state?.terminated?.exitCode, 0)
-    assert.equal(world.cri.runtime.containers.size, 1, 'kept for those who want its log')
+    assert.equal(world.cri.runtime.containers.size, 1, 'kept for readers of its log')
     await cluster.delete('web')
     await agent.pass(LINGER_MS + 1000)
     assert.equal(await cluster.get('web'), undefined)
     assert.equal(world.cri.runtime.containers.size, 0)
   })
 
-  test('is not said to be over while something of it runs', async (t) => {
+  test('is not reported as terminal while something of it runs', async (t) => {
     await using world = await createWorld({
       programOf: ({ metadata }) => (metadata?.name === 'deaf' ? { onTerm: 'ignore' } : {}),
     })
@@ -170,7 +170,7 @@ describe('a pod of the API', () => {
     assert.equal(status?.conditions?.find(({ type }) => type === 'Ready')?.status, 'False')
   })
 
-  test('that the node takes away is told to be disrupted, once it is over', async (t) => {
+  test('that the node evicts is reported as disrupted, once it is terminal', async (t) => {
     await using world = await createWorld({ programOf: () => ({ onTerm: 'ignore' }) })
     const cluster = await createCluster(t, world)
     await using agent = await joinCluster(world, cluster)
@@ -219,7 +219,7 @@ describe('a pod that the node rejects', () => {
     assert.equal(agent.workers.size, 0)
   })
 
-  test('goes from the API when it was deleted before it was told', async (t) => {
+  test('goes from the API when it was deleted before it was reported', async (t) => {
     await using world = await createWorld()
     const cluster = await createCluster(t, world)
     await using agent = await joinCluster(world, cluster, { admit })
@@ -305,7 +305,7 @@ test('a pod that cannot be read harms no other, and stays what it was', async (t
   assert.equal(agent.lines.filter(({ level }) => level === 'error').length, 1)
   await cluster.delete('web', { gracePeriodSeconds: 0 })
   await agent.pass(LINGER_MS + 1000)
-  assert.deepEqual(running(world), ['main'], 'what nobody wants is ended')
+  assert.deepEqual(running(world), ['main'], 'what is no longer desired is ended')
 })
 
 test('an API that answers badly for a while loses no status and stops nothing', async (t) => {
@@ -329,5 +329,5 @@ test('an API that answers badly for a while loses no status and stops nothing', 
   cluster.client.failure = undefined
   await agent.pass(60_000, 10_000)
   assert.equal((await cluster.get('web'))?.status.phase, 'Running')
-  await until(() => agent.writer.pending === 0, 'all is told')
+  await until(() => agent.writer.pending === 0, 'all is reported')
 })

@@ -80,7 +80,7 @@ describe('a container that crashes', () => {
 })
 
 describe('an image that cannot be pulled', () => {
-  test('is shown, then waited for, and pulled again when the wait is over', async () => {
+  test('is shown, then waited for, and pulled again after the wait', async () => {
     await using world = await createWorld({ images: [] })
     world.cri.script.fail('pullImage', 'UNKNOWN', 'registry is down')
     await using agent = await startAgent(world)

@@ -55,7 +55,7 @@ describe('CPUs of containers', () => {
     assert.doesNotMatch(disk.file ?? '', /entries/)
   })
 
-  test('are free again when their pod is over, although it is still there', async () => {
+  test('are free again when their pod is terminal, although it is still there', async () => {
     await using world = await createWorld({ programOf: () => ({ exitsAfterMs: 5000 }) })
     const disk = new FakeCpuNode()
     await using agent = await startAgent(world, { createCpus: staticCpus(world, disk) })

@@ -65,7 +65,7 @@ function startAgent(
   return {
     starting,
     end,
-    /** What a watch would bring. */
+    /** What a watch would deliver. */
     see(next: Node) {
       node = next
       for (const listener of listeners) listener()
@@ -96,7 +96,7 @@ async function setUp(t: TestContext) {
       t.after(() => driver[Symbol.dispose]())
       return driver
     },
-    /** Lets time pass too, for those who wait before they try again. */
+    /** Lets time pass too, for callers that wait before they try again. */
     becomes: async <T>(look: () => Promise<T>, wanted: T, ms = 0) => {
       for (;;) {
         const found = await look()
@@ -109,7 +109,7 @@ async function setUp(t: TestContext) {
 }
 
 describe('CSI drivers in their cluster', () => {
-  test('a driver is told of when its socket comes, and no more when it goes', async (t) => {
+  test('a driver is reported when its socket appears, and no longer when it goes', async (t) => {
     const { cluster, csiNode, drivers, ids, read, becomes, ...world } = await setUp(t)
     const agent = await world.startAgent().starting
     await becomes(async () => agent.csi.problems(), [])
@@ -139,7 +139,7 @@ describe('CSI drivers in their cluster', () => {
     assert.equal(agent.csi.drivers.find('disk.example.com'), undefined)
   })
 
-  test('a driver that says the node is elsewhere is told why it is not taken', async (t) => {
+  test('a driver that says the node is elsewhere gets the reason why it is not taken', async (t) => {
     const { drivers, becomes, ...world } = await setUp(t)
     await world.startAgent().starting
     const first = await world.startDriver('first', { segments: { zone: 'x' } })
@@ -170,7 +170,7 @@ describe('CSI drivers in their cluster', () => {
     )
   })
 
-  test('drivers that come and go while the API is away are used, and told of when it is back', async (t) => {
+  test('drivers that come and go while the API is away are used, and reported when it is back', async (t) => {
     const { cluster, drivers, ids, becomes, ...world } = await setUp(t)
     const agent = await world.startAgent().starting
     const old = await world.startDriver('old')
@@ -202,7 +202,7 @@ describe('CSI drivers in their cluster', () => {
     assert.deepEqual(agent.csi.problems(), [])
   })
 
-  test('a Node that was made anew is told all again', async (t) => {
+  test('a Node that is created again gets everything reported again', async (t) => {
     const { cluster, csiNode, drivers, ids, read, becomes, ...world } = await setUp(t)
     const agent = world.startAgent()
     await agent.starting

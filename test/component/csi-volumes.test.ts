@@ -136,7 +136,7 @@ async function setUp(t: TestContext) {
   }
 }
 
-/** As the worker of a pod does: it is told from time to time, and begun anew. */
+/** As the worker of a pod does: it reports the error and begins again. */
 async function again(work: () => Promise<unknown>): Promise<void> {
   try {
     await work()

@@ -4,7 +4,7 @@ import { startAgent } from './create-agent.ts'
 import { createWantedPod, createWorld } from './create-world.ts'
 
 describe('dead containers', () => {
-  test('of ended pods go when there are too many, the oldest first; what is told of the pods stays', async () => {
+  test('of ended pods go when there are too many, the oldest first; what is reported of the pods stays', async () => {
     await using world = await createWorld({ programOf: () => ({ exitsAfterMs: 1000, exitCode: 3 }) })
     await using agent = await startAgent(world)
     const pods = ['u-1', 'u-2', 'u-3'].map((uid) => createWantedPod(uid, { restartPolicy: 'Never' }))
@@ -42,7 +42,7 @@ describe('dead containers', () => {
     assert.equal(agent.workers.size, 0)
   })
 
-  test('hold up nobody who comes back', async () => {
+  test('do not hold up a pod that comes back', async () => {
     await using world = await createWorld()
     await using agent = await startAgent(world, { flags: ['--minimum-container-ttl-duration=10m'] })
     const pods = [createWantedPod()]

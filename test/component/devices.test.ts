@@ -44,7 +44,7 @@ async function runBefore(world: World, folder: string, work: (agent: Agent) => P
   } finally {
     await agent.die()
   }
-  // The next one makes its own; until then nobody finds one.
+  // The next one makes its own; until then there is none.
   rmSync(join(folder, 'kubelet.sock'), { force: true })
 }
 
@@ -207,7 +207,7 @@ describe('devices of containers', () => {
     assert.deepEqual(configOf(world).variables, ['DEVICES=a'])
     await agent.pass(301_000, 50_000)
     assert.deepEqual(counts(), [0, 0])
-    await until(() => healthOf(agent)?.join() === 'a Unknown', 'nobody knows how the device is')
+    await until(() => healthOf(agent)?.join() === 'a Unknown', 'the health of the device is unknown')
     assert.ok(isRunning(agent, 'u-1'))
 
     const again = await startPlugin()
@@ -243,7 +243,7 @@ describe('devices of containers', () => {
     assert.equal(world.cri.requests('createContainer').length, made)
   })
 
-  test('are waited for when the machine was started anew, and the pod has the same again', async (t) => {
+  test('are waited for when the machine was rebooted, and the pod has the same again', async (t) => {
     const { folder, startPlugin } = createFolder(t)
     await using before = await createWorld()
     await runBefore(before, folder, async (agent) => {
@@ -383,7 +383,7 @@ describe('devices of containers', () => {
     assert.deepEqual(new Set(plugin.asked), new Set(['options', 'list', 'allocate a b', 'preStart a b']))
   })
 
-  test('are those that the plugin prefers; whoever had them in mind gets others', async (t) => {
+  test('are those that the plugin prefers; a pod that was about to get them gets others', async (t) => {
     await using world = await createWorld()
     const { folder, startPlugin } = createFolder(t)
     await using agent = await startWithDevices(world, folder)

@@ -42,7 +42,7 @@ describe('a pod with a claim', () => {
     await allocate('gpu', uid)
     const { agent, dra } = await start()
     await using _ = agent
-    await until(() => agent.reasons(uid).includes('FailedPrepareDynamicResources'), 'the pod is told')
+    await until(() => agent.reasons(uid).includes('FailedPrepareDynamicResources'), 'the pod has the event')
     await agent.settle()
     assert.match(
       agent.registry.explain().find((each) => each.uid === uid)?.why ?? '',
@@ -68,7 +68,7 @@ describe('a pod with a claim', () => {
       agent.registry.explain().find((each) => each.uid === uid)?.why ?? '',
       /Is being ended \(deleted\): Waits until its devices are given back: .*in use/,
     )
-    assert.equal((await cluster.get('web'))?.status.phase, 'Running', 'it is not told to be over')
+    assert.equal((await cluster.get('web'))?.status.phase, 'Running', 'it is not reported as terminal')
     driver.errors.clear()
     await agent.pass(11_000, 5500)
     await until(() => counted.at(-1) === 'UnprepareResources ok', 'the claim is given back')
@@ -86,7 +86,7 @@ describe('a pod with a claim', () => {
     await using _ = agent
     await register(dra, endpoint)
     const uid = await cluster.create('web', specWith({ resourceClaimTemplateName: 'template' }))
-    await until(() => agent.reasons(uid).includes('FailedPrepareDynamicResources'), 'the pod is told')
+    await until(() => agent.reasons(uid).includes('FailedPrepareDynamicResources'), 'the pod has the event')
     const owner = { apiVersion: 'v1', kind: 'Pod', name: 'web', uid, controller: true }
     await claim('web-gpu', { ownerReferences: [owner] })
     await allocate('web-gpu', uid)
@@ -99,7 +99,7 @@ describe('a pod with a claim', () => {
     assert.deepEqual([driver.asked, devicesOf(world)], [['prepare web-gpu'], ['vendor.example/device=web-gpu']])
   })
 
-  test('keeps its devices over agents that are killed, also when a container starts anew without API and driver', async (t) => {
+  test('keeps its devices across agents that are killed, also when a container starts again without API and driver', async (t) => {
     await using world = await createWorld()
     const { cluster, join: start, endpoint, driver: serve, claim, allocate } = await createClaimCluster(t, world)
     const driver = await serve()
@@ -134,7 +134,7 @@ describe('a pod with a claim', () => {
       await first.agent.die()
       await cluster.delete('web', { gracePeriodSeconds: isDeleted ? 1 : 0 })
       if (!isDeleted) {
-        // The machine was started anew: the runtime knows nothing of it either.
+        // The machine was rebooted: the runtime does not know the pod either.
         world.cri.runtime.containers.clear()
         world.cri.runtime.sandboxes.clear()
       }
@@ -166,7 +166,7 @@ describe('a pod with a claim', () => {
     await until(() => driver.asked.at(-1) === 'unprepare gpu', 'it is given back')
   })
 
-  test('says how its devices are', async (t) => {
+  test('reports the health of its devices', async (t) => {
     await using world = await createWorld()
     const { cluster, join: start, endpoint, driver: serve, claim, allocate } = await createClaimCluster(t, world)
     const driver = await serve({ hasHealth: true })
@@ -201,7 +201,7 @@ function createHealthPod({ registry }: Awaited<ReturnType<typeof startAgent>>) {
 }
 
 describe('claims', () => {
-  test('are found again when their record is broken, and that is told', async (t) => {
+  test('are found again when their record is broken, and that is reported', async (t) => {
     await using world = await createWorld()
     const {
       cluster,
@@ -226,7 +226,7 @@ describe('claims', () => {
     await using _ = agent
     await register(dra, endpoint)
     await agent.pass(61_000, 30_500)
-    await until(() => driver.asked.length === 2, 'the claim is prepared anew')
+    await until(() => driver.asked.length === 2, 'the claim is prepared again')
     assert.deepEqual([counted.includes('lost'), nodeEvents, files.state.aside.length], [true, ['ClaimStateLost'], 1])
     assert.deepEqual([driver.asked.at(-1), running(world)], ['prepare gpu', ['main']])
   })
@@ -261,7 +261,7 @@ describe('claims', () => {
     const info = { type: 'DRAPlugin', name: DRIVER, endpoint, supportedVersions: ['v1.DRAPlugin'] }
     {
       using plugin = await FakePlugin.start(join(directory, 'driver-reg.sock'), info)
-      await until(() => plugin.reported.length === 1, 'the driver is told')
+      await until(() => plugin.reported.length === 1, 'the driver is notified')
       assert.deepEqual(plugin.reported, [{ pluginRegistered: true, error: '' }])
       await until(() => dra.drivers.find(DRIVER)?.connected === true, 'the driver is connected')
       await agent.pass(60_000, 30_000)

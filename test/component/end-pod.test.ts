@@ -87,7 +87,7 @@ describe('a pod ends', () => {
     assert.deepEqual(running(world), ['main'])
   })
 
-  test('also when the runtime fails to stop it at first, and its users are told', async () => {
+  test('also when the runtime fails to stop it at first, and that is reported to its users', async () => {
     await using world = await createWorld()
     await using agent = await startAgent(world, { sources: ['api'] })
     const pod = createWantedPod()

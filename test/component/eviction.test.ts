@@ -22,7 +22,7 @@ function wanted(uid: string, container: string, volumes: Pod['spec']['volumes'] 
   return fromApi(createWantedPod(uid, { containers, volumes }))
 }
 
-/** Protects the agent's pods by figures that the test makes up. */
+/** Protects the agent's pods by stats that the test makes up. */
 function protect(agent: Agent, use: () => NodeUse): { readonly counted: string[]; readonly pressure: NodePressure } {
   const counted: string[] = []
   const pressure = new NodePressure(() => {})

@@ -31,7 +31,7 @@ describe('a sandbox cannot be made', () => {
     )
   })
 
-  test('because its name is reserved: what is there is taken, and nobody is alarmed', async () => {
+  test('because its name is reserved: what is there is taken, without an alarm', async () => {
     await using world = await createWorld()
     await using agent = await startAgent(world)
     // The runtime makes it, and the answer is lost.
@@ -47,7 +47,7 @@ describe('a sandbox cannot be made', () => {
     assert.deepEqual(agent.reasons(), ['Pulled', 'Pulled', 'Created', 'Started'])
   })
 
-  test('because the disk is full: its users are told', async () => {
+  test('because the disk is full: that is reported to its users', async () => {
     await using world = await createWorld()
     world.files.failures.set('makeDirectories', new Error('ENOSPC: no space left on device'))
     await using agent = await startAgent(world)
@@ -240,7 +240,7 @@ function whenCalled({ cri }: World, method: CriMethod, act: () => void): void {
   until(() => cri.requests(method).length > before, `${method} is called`).then(act, act)
 }
 
-test('a pod whose parts cannot be brought any further does not keep the runtime busy', async () => {
+test('a pod whose parts cannot make progress does not keep the runtime busy', async () => {
   await using world = await createWorld({ programOf: () => ({ exitsAfterMs: 1000 }) })
   await using agent = await startAgent(world)
   const containers = ['a', 'b'].map((name) => createWantedContainer({ name }))

@@ -107,7 +107,7 @@ describe('preStop', () => {
     assert.deepEqual(running(world), [])
   })
 
-  test('does not run for what nobody knows', async () => {
+  test('does not run for a pod that is not known', async () => {
     await using world = await createWorld()
     {
       await using first = await startAgent(world)

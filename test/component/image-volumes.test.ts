@@ -81,10 +81,10 @@ describe('a volume that is an image', () => {
       const [before, events] = [pulls(), agent.events.length]
       await agent.pass(120_000, 10_000)
       assert.equal(pulls() > before, expected, pullPolicy)
-      if (!expected) assert.equal(agent.events.length, events, 'nothing is told again and again')
+      if (!expected) assert.equal(agent.events.length, events, 'nothing is reported again and again')
       world.cri.images.remove(DATA)
       await agent.pass(120_000, 10_000)
-      assert.ok(world.cri.images.find(DATA) !== undefined, 'it is brought again')
+      assert.ok(world.cri.images.find(DATA) !== undefined, 'it is pulled again')
     }
   })
 

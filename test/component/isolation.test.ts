@@ -41,7 +41,7 @@ describe('a pod with a user namespace', () => {
     )
   })
 
-  test('keeps them over a restart of the agent, also when the record is lost, and gives them back at its end', async () => {
+  test('keeps them across a restart of the agent, also when the record is lost, and gives them back at its end', async () => {
     await using world = await createWorld({ handlers: { '': ABLE } })
     {
       await using first = await startAgent(world)
@@ -124,7 +124,7 @@ describe('a pod with a runtime class', () => {
     find: (name) => (name === 'sandboxed' ? { kind: 'found', value: { handler: 'kata' } } : { kind: 'missing' }),
   }
 
-  test('runs with the handler of its class, and its overhead is told', async () => {
+  test('runs with the handler of its class, and its overhead is reported', async () => {
     await using world = await createWorld({ handlers: { kata: {} } })
     await using agent = await startAgent(world, { runtimeClasses: classes })
     agent.setPods([classed({ overhead: { cpu: '250m', memory: '64Mi' } })])
@@ -151,7 +151,7 @@ describe('a pod with a runtime class', () => {
 
   const waiting: readonly (readonly [string, RuntimeClasses['find'] | undefined, string])[] = [
     ['is not there', () => ({ kind: 'missing' }), 'runtimeclass.node.k8s.io "sandboxed" not found'],
-    ['nobody can look up', undefined, 'Cannot look up runtime class "sandboxed": this node has no API server'],
+    ['cannot be looked up', undefined, 'Cannot look up runtime class "sandboxed": this node has no API server'],
     [
       'names a handler that the runtime does not have',
       () => ({ kind: 'found', value: { handler: 'vm' } }),

@@ -78,7 +78,7 @@ describe('a static pod', () => {
     assert.equal(agent.workers.size, 0)
   })
 
-  test('keeps its mirror, and that its times, over restarts of the agent', async (t) => {
+  test('keeps its mirror pod, with its times, across restarts of the agent', async (t) => {
     await using world = await createWorld()
     const cluster = await createCluster(t, world)
     await using first = await joinCluster(world, cluster)

@@ -73,7 +73,7 @@ async function serve(
 }
 
 describe("the node's own sockets", () => {
-  test('tell of pods from their coming to their going', async () => {
+  test('report pods from their start to their end', async () => {
     const changes = new PodChanges()
     await using world = await createWorld()
     await using agent = await startAgent(world, { onStatus: (uid) => changes.changed(uid) })
@@ -100,7 +100,7 @@ describe("the node's own sockets", () => {
     await watching
   })
 
-  test('tell of the resources of containers, and not of pods where the gate is off', async () => {
+  test('report the resources of containers, and not of pods where the gate is off', async () => {
     await using world = await createWorld()
     await using agent = await startAgent(world)
     await using api = await serve(agent, new PodChanges(), [])
@@ -113,7 +113,7 @@ describe("the node's own sockets", () => {
     await assert.rejects(channel.unary(toMethod(PodsDefinition, 'listPods'), {}, {}, signal), { code: 'Unimplemented' })
   })
 
-  test('tell of the claims that a container uses', async () => {
+  test('report the claims that a container uses', async () => {
     await using world = await createWorld()
     await using agent = await startAgent(world)
     const device = {
@@ -142,7 +142,7 @@ describe("the node's own sockets", () => {
     ])
   })
 
-  test('tell of CPUs and memory that a container has for itself, and of those that could be given away', async () => {
+  test('report CPUs and memory that a container has for itself, and those that could be given away', async () => {
     await using world = await createWorld()
     await using agent = await startAgent(world, {
       createCpus: staticCpus(world, new FakeCpuNode()),

@@ -60,7 +60,7 @@ describe('a pod on a node that shuts down', () => {
     ['api', false],
     ['file', true],
   ] as const) {
-    test(`of the source "${source}" ${isRunAgain ? 'runs again' : 'is over'} when the machine stays after all`, async () => {
+    test(`of the source "${source}" ${isRunAgain ? 'runs again' : 'is terminal'} when the machine stays after all`, async () => {
       await using world = await createWorld()
       let isShuttingDown = false
       const admit = () => (isShuttingDown ? NODE_SHUTDOWN : undefined)

@@ -77,7 +77,7 @@ async function startNode(t: TestContext, api: SecuredApi, rootDir: string) {
       devices = { capacity: counts(capacity), allocatable: counts(allocatable), areRecorded: true }
       node.wake()
     },
-    /** What a watch would bring. */
+    /** What a watch would deliver. */
     see: (next: Node | undefined) => {
       cached = next
       node.wake()

@@ -11,7 +11,7 @@ function probe(command: string, parts: Partial<Probe> = {}): Probe {
   return { exec: { command: [command] }, ...timing, ...parts }
 }
 
-/** A machine whose containers answer each command as the test says at that moment; well unless told. */
+/** A machine whose containers answer each command as the test says at that moment; with success by default. */
 async function createProbedWorld(): Promise<
   Awaited<ReturnType<typeof createWorld>> & { readonly answers: Map<string, FakeExec> }
 > {
@@ -141,7 +141,7 @@ describe('a readiness probe', () => {
     assert.equal(conditionOf(agent, 'Ready'), 'True')
   })
 
-  test('goes on while its pod is stopped, and is told at once; the others do not', async () => {
+  test('goes on while its pod is stopped, and is reported at once; the others do not', async () => {
     await using world = await createWorld({
       programOf: () => ({ onTerm: 'ignore' }),
       onExec: (_, [command]) => (command === 'ready' && isDown ? bad : {}),
@@ -198,7 +198,7 @@ describe('a startup probe', () => {
     world.cri.exitContainer(instanceOf(world), 1)
     world.answers.set('start', bad)
     await agent.pass(1000)
-    assert.deepEqual([mainOf(agent)?.started, mainOf(agent)?.restartCount], [false, 1], 'begins anew')
+    assert.deepEqual([mainOf(agent)?.started, mainOf(agent)?.restartCount], [false, 1], 'begins again')
   })
 
   test('that never succeeds restarts its container with its own grace', async () => {
@@ -294,7 +294,7 @@ describe('a restart of the agent', () => {
     assert.deepEqual([mainOf(agent)?.started, mainOf(agent)?.ready], [true, false])
   })
 
-  test('survives a note that nobody can read', async () => {
+  test('survives a note that cannot be read', async () => {
     await using world = await createProbedWorld()
     {
       await using first = await startAgent(world)

@@ -115,7 +115,7 @@ describe('a pod that asks for other resources while it runs', () => {
     )
   })
 
-  test('starts anew where its policy says so', async () => {
+  test('restarts where its policy says so', async () => {
     const container = { resizePolicy: [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }] }
     await using world = await createWorld()
     await using agent = await startSmall(world, {}, createSized(small, { container }))
@@ -149,7 +149,7 @@ describe('a pod that asks for other resources while it runs', () => {
         `"requests":{"cpu":"200m","memory":"128Mi"}}}],"generation":2,"error":"${why}"}`,
     )
     await agent.pass(400_000, 20_000)
-    assert.deepEqual(resized(agent), ['ResizeDeferred'], 'told once')
+    assert.deepEqual(resized(agent), ['ResizeDeferred'], 'reported once')
     agent.setPods([createSized(large, { generation: 2 })], 'api')
     await agent.pass(31_000, 1000)
     assert.deepEqual(reported(agent), reportedOf('128Mi'))
@@ -168,7 +168,7 @@ describe('a pod that asks for other resources while it runs', () => {
     assert.deepEqual([reported(agent), reported(agent, 'u-2')], [reportedOf('128Mi'), reportedOf('64Mi')])
   })
 
-  test('is told at once what can never be', async () => {
+  test('is reported at once as infeasible when it can never be', async () => {
     await using world = await createWorld()
     await using agent = await startSmall(world, { staticCpus: true })
     agent.setPods([createSized(large, { generation: 2 })], 'api')
@@ -177,7 +177,7 @@ describe('a pod that asks for other resources while it runs', () => {
     assert.deepEqual(resized(agent), ['ResizeInfeasible'])
     agent.setPods([createSized(small, { generation: 3 })], 'api')
     await agent.settle()
-    assert.deepEqual(reported(agent), reportedOf('64Mi'), 'nothing is left of a wish that was taken back')
+    assert.deepEqual(reported(agent), reportedOf('64Mi'), 'nothing is left of a resize that was taken back')
   })
 
   test('keeps its memory while it uses it, and is resized when it does not', async () => {
@@ -281,7 +281,7 @@ describe('a pod that asks for other resources while it runs', () => {
   })
 })
 
-/** Gives an agent a wish and kills it at its n-th call from now on; true when it was done by then. */
+/** Gives an agent a desired pod and kills it at its n-th call from now on; true when it was done by then. */
 async function dieAtCall(
   world: World,
   agent: Agent,
@@ -333,7 +333,7 @@ describe('an agent that comes after another', () => {
     }
   })
 
-  test('keeps to what was granted, and knows what was told of what is asked for', async () => {
+  test('keeps to what was granted, and knows what was reported about what is asked for', async () => {
     const allocatable = { pods: '10', cpu: '1', memory: '100Mi', 'ephemeral-storage': '1Gi' }
     await using world = await createWorld()
     const first = await startSmall(world, { allocatable })
@@ -345,7 +345,7 @@ describe('an agent that comes after another', () => {
     agent.setPods([createSized(large, { generation: 2, conditions })], 'api')
     await agent.settle()
     assert.deepEqual(reported(agent), { ...reportedOf('64Mi'), conditions: ['PodResizePending Deferred 2'] })
-    assert.deepEqual(resized(agent), [], 'what was told is not told again')
+    assert.deepEqual(resized(agent), [], 'what was reported is not reported again')
     assert.deepEqual(conditionsOf(agent), conditions)
   })
 

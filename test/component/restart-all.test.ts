@@ -35,7 +35,7 @@ async function isUp(world: World, agent: Agent): Promise<void> {
 }
 
 describe('a container whose end restarts all', () => {
-  test('makes all of them start anew in the same sandbox, from the first init container on, without hooks', async () => {
+  test('makes all of them start again in the same sandbox, from the first init container on, without hooks', async () => {
     await using world = await createGangWorld()
     await using agent = await startAgent(world)
     agent.setPods([createGang()])
@@ -81,7 +81,7 @@ describe('a container whose end restarts all', () => {
     assert.equal(world.files.files.get('/var/log/pods/shop_pod-u-1_u-1/peer/0.log'), 'said', 'logs stay')
   })
 
-  test('is told while it is done, and goes on although a call fails in between', async () => {
+  test('is reported while it is done, and goes on although a call fails in between', async () => {
     await using world = await createGangWorld()
     await using agent = await startAgent(world)
     agent.setPods([createGang()])

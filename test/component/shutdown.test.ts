@@ -20,7 +20,7 @@ async function leaveAtOnce({ clock, cri }: World, agent: Agent): Promise<void> {
   }
   await Promise.race([agent.leave(), patience()])
   assert.equal(clock.now(), at)
-  // The runtime hears a moment later that nobody waits for its answers any more.
+  // The runtime notices a moment later that its calls were cancelled.
   await until(() => clock.sleeping === 0, 'no timer is left')
   assert.equal(stops(), before, 'no pod is stopped because the agent leaves')
 }

@@ -45,9 +45,9 @@ const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 const byType = (conditions: readonly PodCondition[] = []) =>
   conditions.toSorted((a, b) => (a.type < b.type ? -1 : 1)).map((condition) => plain(condition))
 
-test('a patch brings what the API holds to what it should hold, and leaves what others said', () => {
+test('a patch changes what the API holds to what it should hold, and leaves what others wrote', () => {
   const before = arbitraryStatus(arbitraryConditions([...OWN, ...PASSING, ...FOREIGN], 0))
-  // What is always told is never left out.
+  // What is always reported is never left out.
   const after = arbitraryStatus(
     fc
       .tuple(arbitraryConditions(OWN, OWN.length), arbitraryConditions(PASSING, 0))
@@ -60,7 +60,7 @@ test('a patch brings what the API holds to what it should hold, and leaves what 
       const foreign = held.conditions?.filter(({ type }) => FOREIGN.includes(type)) ?? []
       const expected = { ...plain(wanted), conditions: byType([...(wanted.conditions ?? []), ...foreign]) }
       assert.deepEqual({ podIPs: [], ...merged, conditions: byType(merged.conditions) }, expected)
-      assert.equal(computeStatusPatch(merged, plain(wanted)), undefined, 'and then there is nothing to tell')
+      assert.equal(computeStatusPatch(merged, plain(wanted)), undefined, 'and then there is nothing to report')
     }),
   )
 })

@@ -15,7 +15,7 @@ import { createWantedPod, createWorld } from './create-world.ts'
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
-/** Tracing to a collector; `flush` brings all that ended to it. */
+/** Tracing to a collector; `flush` sends it all spans that ended. */
 function trace(endpoint: string, samplingRatePerMillion = 1_000_000) {
   const clock = new FakeClock()
   const counts = { exported: 0, dropped: 0 }
@@ -103,7 +103,7 @@ describe('tracing', () => {
     assert.equal(remove && parentName(spans, remove), 'syncTerminatedPod')
   })
 
-  test('sends nothing that is not sampled, and tells the runtime so', async () => {
+  test('sends nothing that is not sampled, and passes that on to the runtime', async () => {
     using collector = await FakeCollector.start()
     const { tracer, flush } = trace(collector.endpoint, 0)
     await using world = await createWorld()

@@ -30,7 +30,7 @@ export const containerCases: Readonly<Record<string, ContractCase>> = {
     await assert.rejects(pod.containerStatus(containerId), { code: 'NotFound' })
   },
 
-  'tells how a container ended by itself': async (subject, signal) => {
+  'reports how a container ended by itself': async (subject, signal) => {
     await using pod = await ContractPod.run(subject, 'container-ends', signal)
     const failed = await pod.reach(await pod.start('fails', 'fails'), CONTAINER_EXITED)
     assert.deepEqual([failed.exitCode, failed.reason], [7, 'Error'])
@@ -49,13 +49,13 @@ export const containerCases: Readonly<Record<string, ContractCase>> = {
     subject,
     signal,
   ) => {
-    await using pod = await ContractPod.run(subject, 'container-hurry', signal)
+    await using pod = await ContractPod.run(subject, 'container-impatient', signal)
     const containerId = await pod.start('main', 'ignoresTerm')
     const patience = new AbortController()
     const slow = subject.client.stopContainer({ containerId, timeout: 600n }, patience.signal)
     // Long enough for the runtime to have begun; the outcome is the same if it had not.
-    setTimeout(() => patience.abort(new Error('in a hurry')), 100)
-    await assert.rejects(slow, /in a hurry/)
+    setTimeout(() => patience.abort(new Error('impatient')), 100)
+    await assert.rejects(slow, /impatient/)
     assert.equal((await pod.containerStatus(containerId)).state, CONTAINER_RUNNING)
     await subject.client.stopContainer({ containerId, timeout: 1n }, signal)
     assert.equal((await pod.containerStatus(containerId)).exitCode, 137)

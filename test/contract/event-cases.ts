@@ -7,7 +7,7 @@ import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 import { ContractPod } from './contract-pod.ts'
 import type { ContractCase } from './cri-contract.ts'
 
-/** What the runtime tells without being asked. */
+/** What the runtime reports without being asked. */
 export const eventCases: Readonly<Record<string, ContractCase>> = {
   'hints at starts and ends, not at commands': async (subject, signal) => {
     using scope = new AbortScope(signal)

@@ -56,7 +56,7 @@ const key = { namespace: 'shop', name: 'web' }
 const configMap = (value: string) => ({ metadata: key, data: { value } })
 const never = new AbortController().signal
 
-/** Collects what a watch tells; next() waits for one more. */
+/** Collects the events of a watch; next() waits for one more. */
 function follow(api: ObjectApi, signal: AbortSignal) {
   const reported: (string | undefined)[] = []
   let ring = Promise.withResolvers<void>()
@@ -108,10 +108,10 @@ for (const [name, create] of [
       await assert.rejects(api.get('ConfigMap', { ...key, namespace: 'x' }, { cached: false }, never), notFound)
     })
 
-    test('a watch tells what is there first, then each change, then the end', async (t) => {
+    test('a watch reports what is there first, then each change, then the end', async (t) => {
       const { api, put, remove } = await create(t)
-      const over = new AbortController()
-      const watch = follow(api, over.signal)
+      const abort = new AbortController()
+      const watch = follow(api, abort.signal)
       assert.deepEqual(await watch.next(1), [undefined])
       await put('ConfigMap', configMap('1'))
       assert.deepEqual(await watch.next(2), [undefined, '1'])
@@ -119,7 +119,7 @@ for (const [name, create] of [
       await watch.next(3)
       await remove('ConfigMap', key)
       assert.deepEqual(await watch.next(4), [undefined, '1', '2', undefined])
-      over.abort(new Error('enough'))
+      abort.abort(new Error('enough'))
       await assert.rejects(watch.end, /enough/)
     })
 

@@ -38,7 +38,7 @@ export const processCases: Readonly<Record<string, ContractCase>> = {
     await assert.rejects(exec('none'), { code: 'NotFound' })
   },
 
-  'makes the log file anew when asked': async (subject, signal) => {
+  'creates the log file again when asked': async (subject, signal) => {
     await using pod = await ContractPod.run(subject, 'log-reopen', signal)
     const containerId = await pod.create('main', 'waitsForTerm')
     const reopen = () => subject.client.reopenContainerLog({ containerId }, signal)

@@ -15,7 +15,7 @@ export const sandboxCases: Readonly<Record<string, ContractCase>> = {
     assert.deepEqual([runtimeReady?.status, networkReady?.status], [true, true])
   },
 
-  'tells a present image from an absent one': async ({ client, image }, signal) => {
+  'distinguishes a present image from an absent one': async ({ client, image }, signal) => {
     const present = await client.imageStatus({ image: { image } }, signal)
     assert.deepEqual(present.image?.repoTags, [image])
     const byId = await client.imageStatus({ image: { image: present.image.id } }, signal)

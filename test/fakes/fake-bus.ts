@@ -7,7 +7,7 @@ import { join } from 'node:path'
 /** A real dbus-daemon of our own, on which everybody may do everything. */
 export interface FakeBus {
   readonly address: string
-  /** Every connection is lost, and nobody listens any more. */
+  /** Every connection is lost, and it no longer listens. */
   stop(): Promise<void>
 }
 

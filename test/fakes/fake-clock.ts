@@ -24,7 +24,7 @@ export class FakeClock implements Clock {
     return this.#now
   }
 
-  /** Sets the time of day, as an administrator does: nobody who sleeps is woken. */
+  /** Sets the time of day, as an administrator does: sleepers are not woken. */
   step(ms: number): void {
     this.#offset += ms
   }

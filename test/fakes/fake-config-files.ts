@@ -16,7 +16,7 @@ export class FakeConfigFiles {
 
   async entryKind(path: string): Promise<'file' | 'directory' | 'symlink'> {
     const entry = this.#entries.get(path.endsWith('/') ? this.#follow(path.slice(0, -1)) : path)
-    if (entry === undefined) throw new Error(`Cannot look at "${path}": no such file`)
+    if (entry === undefined) throw new Error(`Cannot stat "${path}": no such file`)
     if (typeof entry === 'string') return 'file'
     return entry === null ? 'directory' : 'symlink'
   }

@@ -69,14 +69,14 @@ export class FakeCpuNode {
     },
   }
 
-  /** What whoever gives CPUs acts through. */
+  /** The node as the CPU manager uses it. */
   get parts() {
     return {
       observed: this.observed,
       activePods: () => [...this.pods.values()],
       readCpus: async ({ id }: { readonly id: string }) => {
         this.reads += 1
-        if (this.mute.has(id)) throw new Error(`Cannot look at ${id}`)
+        if (this.mute.has(id)) throw new Error(`Cannot read ${id}`)
         const cpus = this.running.get(id)?.cpus
         return cpus === undefined ? undefined : new Set(parseCpuSet(cpus))
       },

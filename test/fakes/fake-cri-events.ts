@@ -37,7 +37,7 @@ export class FakeCriEvents {
     }
   }
 
-  /** The end of an exec: containerd tells it on the container's topic, CRI does not. */
+  /** The end of an exec: containerd reports it on the container's topic, CRI does not. */
   emitExecExit(containerId: string): void {
     const exit = TaskExit.fromPartial({ containerId, id: `exec-of-${containerId}` })
     for (const listener of this.#containerd) listener(envelope('/tasks/exit', TaskExit.encode(exit).finish()))

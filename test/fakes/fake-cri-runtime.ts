@@ -233,7 +233,7 @@ export class FakeCriRuntime {
     return createHash('sha256').update(String(this.#made)).digest('hex')
   }
 
-  // Never the same twice: the newest of two things is told by their times.
+  // Never the same twice: the times decide which of two things is the newest.
   #nowNs(): bigint {
     const now = BigInt(Math.floor(this.#deps.clock.now())) * 1_000_000n
     this.#lastTime = now > this.#lastTime ? now : this.#lastTime + 1n

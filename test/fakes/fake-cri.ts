@@ -27,16 +27,16 @@ export interface FakeCriOptions {
   readonly clock?: Clock
   /** Images that are there from the start. */
   readonly images?: readonly string[]
-  /** Which event stream the runtime has; that of containerd when not told. */
+  /** Which event stream the runtime has; that of containerd by default. */
   readonly events?: 'cri' | 'containerd' | 'none'
-  /** What the process of a container does; runs until it is stopped when not told. */
+  /** What the process of a container does; by default it runs until it is stopped. */
   readonly programOf?: (config: ContainerConfig) => FakeProgram
   readonly onExec?: (container: FakeContainer, cmd: readonly string[]) => FakeExec
   /** Log files are made and can be written with log(). */
   readonly writeLogs?: boolean
   /** Has the calls that containerd 1.6 lacks. */
   readonly newer?: boolean
-  /** Who it says that it is; a runtime that nobody knows when not told. */
+  /** The name and version that it reports; an unknown runtime by default. */
   readonly version?: FakeCriState['version']
   /** Ways of running pods besides the usual one, or with it (named ''), and what it says of them; containerd 1.6 says nothing. */
   readonly handlers?: FakeCriState['handlers']
@@ -135,7 +135,7 @@ export class FakeCri implements AsyncDisposable {
     appendLog(this.runtime.get(containerId).logPath, stream, this.#state.clock.now(), text)
   }
 
-  /** The runtime's process goes away and its containers stay; listen() brings it back. */
+  /** The runtime's process goes away and its containers stay; listen() starts it again. */
   stopListening(): void {
     this.#server?.close()
     for (const socket of this.#sockets) socket.destroy()

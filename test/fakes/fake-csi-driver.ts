@@ -35,7 +35,7 @@ export interface FakeCsiDriverOptions extends Partial<PluginInfo> {
 /** A CSI driver behind real gRPC: its registration and its node service on one socket. */
 export class FakeCsiDriver implements Disposable {
   readonly path: string
-  /** What it was told of its registration. */
+  /** How the agent answered its registration. */
   readonly reported: RegistrationStatus[] = []
   readonly calls: FakeCsiCall[] = []
   /** The next calls of a method fail with these, one after the other. */

@@ -78,7 +78,7 @@ export class FakeDevicePlugin implements Disposable {
     )
   }
 
-  /** It serves from now on, and has told nobody. */
+  /** It serves from now on, but does not register yet. */
   static async start(options: FakeDevicePluginOptions): Promise<FakeDevicePlugin> {
     const plugin = new FakeDevicePlugin(options)
     await new Promise<void>((resolve, reject) => {

@@ -18,7 +18,7 @@ export interface FakeDraDriverOptions {
   /** v1 when not said. */
   readonly version?: 'v1' | 'v1beta1'
   readonly devices?: (claim: Claim) => readonly Partial<Device>[]
-  /** Does it tell how its devices are? */
+  /** Does it report the health of its devices? */
   readonly hasHealth?: boolean
 }
 
@@ -31,7 +31,7 @@ export class FakeDraDriver implements Disposable {
   readonly asked: string[] = []
   /** By name of a claim: why it cannot be prepared, or not be given back. */
   readonly errors = new Map<string, string>()
-  /** Claims that it prepared and nobody gave back, by UID. */
+  /** Claims that it prepared and that were not unprepared since, by UID. */
   readonly prepared = new Set<string>()
   /** While true, calls fail as a whole. */
   isBroken = false
@@ -70,17 +70,17 @@ export class FakeDraDriver implements Disposable {
     return driver
   }
 
-  /** How many follow its health. */
+  /** How many clients watch its health. */
   get followers(): number {
     return this.#streams.size
   }
 
-  /** Tells all that follow how its devices are. */
+  /** Reports the health of its devices to all watchers. */
   reportHealth(devices: NodeWatchResourcesResponse['devices']): void {
     for (const stream of this.#streams) stream.write({ devices })
   }
 
-  /** Ends all who follow its health, as an error does. */
+  /** Ends all watches of its health, as an error does. */
   breakStreams(): void {
     for (const stream of this.#streams) stream.emit('error', { code: status.INTERNAL, details: 'broken' })
   }

@@ -55,7 +55,7 @@ export class FakeMemoryNode {
       observed: this.observed,
       readNodes: async ({ id }) => {
         const nodes = this.running.get(id)
-        if (nodes === undefined) throw new Error(`Cannot look at ${id}`)
+        if (nodes === undefined) throw new Error(`Cannot read ${id}`)
         return new Set(parseCpuSet(nodes))
       },
       periodMs: 10_000,

@@ -7,7 +7,7 @@ import type { PluginInfo, RegistrationStatus } from '../../src/node/plugins/gene
 
 const { fullName, methods } = RegistrationDefinition
 
-/** A plugin behind real gRPC: it tells what it is, and keeps what it is told. */
+/** A plugin behind real gRPC: it reports its info, and keeps what the agent notifies it of. */
 export class FakePlugin implements Disposable {
   readonly path: string
   readonly reported: RegistrationStatus[] = []

@@ -23,7 +23,7 @@ export class FakeVolumeNode {
   readonly mounts = new Set<string>()
   /** Mount points of parts, and whatever else is mounted. */
   readonly others = new Set<string>()
-  /** Directories of volumes that hold what belongs to nobody. */
+  /** Directories of volumes that hold files that belong to no volume. */
   readonly data = new Set<string>()
   /** Pods with empty directories around volumes that are gone. */
   readonly emptyFolders = new Set<PodUid>()

@@ -1,7 +1,7 @@
 import { NO_INJECTIONS } from '../../src/pods/containers/container-injections.ts'
 import type { PodInjections } from '../../src/pods/sync/start/pod-injections.ts'
 
-/** Nobody adds anything to containers. */
+/** Nothing is added to containers. */
 export const noInjections: PodInjections = {
   ensure: async () => {},
   containerInjections: async () => NO_INJECTIONS,

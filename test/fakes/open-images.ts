@@ -1,4 +1,4 @@
-/** For an ImagePuller in a world without credentials: every image is open to every pod, and nobody tells of progress. */
+/** For an ImagePuller in a world without credentials: every image is open to every pod, and no progress is reported. */
 export const openImages = {
   credentials: { find: async () => ({ candidates: [], missingSecrets: [] }) },
   access: {

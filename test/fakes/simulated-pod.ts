@@ -14,7 +14,7 @@ import { createInstance, createObservedSandbox } from '../builders/create-observ
 /** How the coming instances of a container end, one after the other; those after the last one run on, or end well if they are init. */
 export type Endings = Readonly<Record<string, readonly number[]>>
 
-/** One pod on a runtime that does at once and without fail what it is told. */
+/** One pod on a runtime that does what it is asked, at once and without fail. */
 export class SimulatedPod {
   readonly backOffLimits = crashBackOffLimits(300_000)
   readonly backOff = new Map<string, CrashBackOff>()

@@ -12,7 +12,7 @@ import { createAtomicWriter } from '../../src/system/files/payload/atomic-writer
 
 const UPDATES = 1000
 
-test(`a reader sees the old or the new version, never a mixture, over ${UPDATES} updates`, async (t) => {
+test(`a reader sees the old or the new version, never a mixture, during ${UPDATES} updates`, async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'deckhand-readers-'))
   t.after(() => rm(directory, { recursive: true }))
   const writer = createAtomicWriter({ clock: systemClock, random: Math.random })

@@ -6,13 +6,13 @@ import { test } from 'node:test'
 const INSIDE = 'DECKHAND_TEST_MOUNT_NAMESPACE'
 
 /**
- * Runs the tests of a file in a mount namespace of their own: what they mount nobody else sees, and it goes with them. The file is run once
- * more by a process inside; outside it is a single test that shows what failed there. Needs root.
+ * Runs the tests of a file in a mount namespace of their own: no other process sees their mounts, and the mounts go with the tests. A process
+ * inside runs the file once more; outside it is a single test that shows what failed there. Needs root.
  */
 export function inMountNamespace(file: string, tests: () => void): void {
   if (process.env[INSIDE] === '1') return tests()
   test('in a mount namespace of its own', async (t) => {
-    // What a test runner tells its files would make the inner one report to the outer.
+    // What a test runner passes to its files would make the inner one report to the outer.
     const { NODE_TEST_CONTEXT: _, ...environment } = process.env
     const namespace = ['--pdeathsig', 'KILL', 'unshare', '--mount', '--propagation', 'private']
     const argv = [...namespace, process.execPath, '--test', '--test-timeout=60000', file]

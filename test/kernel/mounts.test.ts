@@ -37,7 +37,7 @@ inMountNamespace(import.meta.filename, () => {
   }
 
   describe('the mounter on a real kernel', () => {
-    test('mounts tmpfs with its options, as the table tells', async (t) => {
+    test('mounts tmpfs with its options, as the mount table shows', async (t) => {
       const folder = await makeFolder(t)
       const target = await makeTmpfs(folder, 'a b', ['size=1048576', 'noexec'])
       const [entry, ...others] = await mountsAt(mounter, target)
@@ -46,7 +46,7 @@ inMountNamespace(import.meta.filename, () => {
       assert.ok(entry?.superOptions.includes('size=1024k'))
     })
 
-    test('tells what the kernel does not know', async (t) => {
+    test('names what the kernel does not know', async (t) => {
       const folder = await makeFolder(t)
       const request = { fileSystem: 'nosuchfs', source: 'none', target: folder, options: [], deadlineMs: 5000 }
       await assert.rejects(

@@ -53,7 +53,7 @@ describe('setOwnership()', () => {
     assert.deepEqual([root, join(root, 'f')].map(describeFile), [`0:${GROUP} 2750`, `0:${GROUP} 640`])
   })
 
-  test('looks at the root only when that is enough', async (t) => {
+  test('checks the root only when that is enough', async (t) => {
     const { folder, files, signal } = await createGuardedWorld(t)
     const root = join(folder, 'volume')
     mkdirSync(root)
@@ -87,7 +87,7 @@ describe('mounts in a tree', () => {
   test('are neither changed nor counted, and keep the tree from being removed', async (t) => {
     const { folder, files, namespace, signal } = await createGuardedWorld(t)
     const root = join(folder, 'volume')
-    // One on another device, one that only another mount tells from the rest.
+    // One on another device, one that differs from the rest only by its mount.
     mkdirSync(join(root, 'memory'), { recursive: true })
     mkdirSync(join(root, 'bound'))
     mkdirSync(join(folder, 'precious'))
@@ -141,7 +141,7 @@ test('a large tree is walked without holding up the agent', async (t) => {
   assert.ok(stallMs < 100 + 2 * idleMs, `the event loop was late by ${stallMs} ms, an idle one by ${idleMs} ms`)
 })
 
-/** Another loop beside this one: tells at its end how late it was at most, in milliseconds, beyond what its timer may be. */
+/** Another event loop beside this one. At its end it reports how late it was at most, in milliseconds, beyond what its timer may be. */
 function startIdleLoop(): { stop(): Promise<number> } {
   const late = new Float64Array(new SharedArrayBuffer(8))
   const code = `

@@ -91,8 +91,8 @@ inMountNamespace(import.meta.filename, () => {
     return { root, kinds, desired, objects }
   }
 
-  /** Mode, owner and group, as ls would tell. */
-  async function look(path: string): Promise<string> {
+  /** Mode, owner and group, as ls shows them. */
+  async function statOf(path: string): Promise<string> {
     const { mode, uid, gid } = await stat(path)
     return `${(mode & 0o7777).toString(8)} ${uid}:${gid}`
   }
@@ -105,28 +105,28 @@ inMountNamespace(import.meta.filename, () => {
       const { root, kinds, desired } = await createNode(t)
       const volume = desired(kinds.emptyDir, { emptyDir: {} })
       await kinds.emptyDir.setUp(volume, signal)
-      assert.equal(await look(volume.path), '777 0:0')
-      assert.equal(await look(join(root, 'pods/u-1')), '750 0:0')
+      assert.equal(await statOf(volume.path), '777 0:0')
+      assert.equal(await statOf(join(root, 'pods/u-1')), '750 0:0')
       await mkdir(join(volume.path, 'deep/er'), { recursive: true })
       await writeFile(join(volume.path, 'deep/er/file'), 'kept', { mode: 0o600 })
       await kinds.emptyDir.setUp({ ...volume, fsGroup: 2000 }, signal)
       assert.equal(await readFile(join(volume.path, 'deep/er/file'), 'utf8'), 'kept')
-      assert.equal(await look(join(volume.path, 'deep/er/file')), '600 0:0')
+      assert.equal(await statOf(join(volume.path, 'deep/er/file')), '600 0:0')
       await kinds.emptyDir.tearDown(volume, signal)
       await kinds.emptyDir.tearDown(volume, signal)
       assert.equal(await isGone(volume.path), true)
       await kinds.emptyDir.setUp({ ...volume, fsGroup: 2000 }, signal)
-      assert.equal(await look(volume.path), '2777 0:2000')
+      assert.equal(await statOf(volume.path), '2777 0:2000')
     })
 
-    test('a directory whose marker is lost gets its group anew, with what is in it', async (t) => {
+    test('a directory whose marker is lost gets its group again, with what is in it', async (t) => {
       const { root, kinds, desired } = await createNode(t)
       const volume = desired(kinds.emptyDir, { emptyDir: {} }, { fsGroup: 2000 })
       await kinds.emptyDir.setUp(volume, signal)
       await writeFile(join(volume.path, 'file'), '', { mode: 0o600 })
       await rm(join(root, 'pods/u-1/plugins'), { recursive: true })
       await kinds.emptyDir.setUp(volume, signal)
-      assert.equal(await look(join(volume.path, 'file')), '660 0:2000')
+      assert.equal(await statOf(join(volume.path, 'file')), '660 0:2000')
     })
 
     test('in memory: a tmpfs of the right size that never swaps', async (t) => {
@@ -142,7 +142,7 @@ inMountNamespace(import.meta.filename, () => {
         ['size=1024k', 'noswap'].filter((option) => entry?.superOptions.includes(option)),
         ['size=1024k', 'noswap'],
       )
-      assert.equal(await look(volume.path), '3777 0:2000')
+      assert.equal(await statOf(volume.path), '3777 0:2000')
       await assert.rejects(writeFile(join(volume.path, 'big'), Buffer.alloc(2 ** 21)), { code: 'ENOSPC' })
       await kinds.emptyDir.tearDown(volume, signal)
       assert.deepEqual(await mountsAt(mounter, volume.path), [])
@@ -211,8 +211,8 @@ inMountNamespace(import.meta.filename, () => {
       await kinds.configMap.setUp(volume, signal)
       assert.deepEqual(await mountsAt(mounter, volume.path), [])
       assert.equal(await readFile(join(volume.path, 'key'), 'utf8'), 'old')
-      assert.equal(await look(join(volume.path, 'key')), '440 0:2000')
-      assert.equal(await look(`${volume.path}/..data/.`), '2755 0:2000')
+      assert.equal(await statOf(join(volume.path, 'key')), '440 0:2000')
+      assert.equal(await statOf(`${volume.path}/..data/.`), '2755 0:2000')
       assert.deepEqual(await readdir(join(root, 'pods/u-1/plugins/kubernetes.io~empty-dir')), ['wrapped_data'])
       assert.ok((await lstat(join(volume.path, 'nested/x'))).isDirectory())
       const before = await readlink(join(volume.path, '..data'))
@@ -222,7 +222,7 @@ inMountNamespace(import.meta.filename, () => {
       await kinds.configMap.setUp(volume, signal)
       assert.notEqual(await readlink(join(volume.path, '..data')), before)
       assert.equal(await readFile(join(volume.path, 'key'), 'utf8'), 'new')
-      assert.equal(await look(join(volume.path, 'more')), '440 0:2000')
+      assert.equal(await statOf(join(volume.path, 'more')), '440 0:2000')
       await kinds.configMap.tearDown(volume, signal)
       assert.equal(await isGone(volume.path), true)
     })
@@ -233,7 +233,7 @@ inMountNamespace(import.meta.filename, () => {
       await kinds.secret.setUp(volume, signal)
       assert.equal((await mountsAt(mounter, volume.path))[0]?.fileSystem, 'tmpfs')
       assert.deepEqual(await readFile(join(volume.path, 'password')), Buffer.of(0, 0xff, 0x80))
-      assert.equal(await look(join(volume.path, 'password')), '400 0:0')
+      assert.equal(await statOf(join(volume.path, 'password')), '400 0:0')
       await kinds.secret.tearDown(volume, signal)
       assert.equal(await isGone(volume.path), true)
     })
@@ -250,10 +250,10 @@ inMountNamespace(import.meta.filename, () => {
         const sources = [{ serviceAccountToken: { path: 'dir/token' } }, { configMap: { name: 'cfg' } }]
         const volume = desired(kinds.projected, { projected: { defaultMode: 0o644, sources } }, ids)
         await kinds.projected.setUp(volume, signal)
-        assert.equal(await look(join(volume.path, 'dir/token')), expected)
+        assert.equal(await statOf(join(volume.path, 'dir/token')), expected)
         assert.equal(await readFile(join(volume.path, 'dir/token'), 'utf8'), 'token')
         const group = ids.fsGroup ?? 0
-        assert.equal(await look(join(volume.path, 'key')), `644 0:${group}`)
+        assert.equal(await statOf(join(volume.path, 'key')), `644 0:${group}`)
       })
 
     test('a pod reads about itself', async (t) => {
@@ -275,14 +275,14 @@ inMountNamespace(import.meta.filename, () => {
     })
   })
 
-  test('hostPath looks, makes what it may, and never removes', async (t) => {
+  test('hostPath checks the path, creates what it may, and never removes', async (t) => {
     const { root, kinds, desired } = await createNode(t)
     const path = join(root, 'host/dir')
     const volume = desired(kinds.hostPath, { hostPath: { path, type: 'DirectoryOrCreate' } })
     await kinds.hostPath.setUp(volume, signal)
-    assert.equal(await look(path), '755 0:0')
+    assert.equal(await statOf(path), '755 0:0')
     await kinds.hostPath.tearDown(volume, signal)
-    assert.equal(await look(path), '755 0:0')
+    assert.equal(await statOf(path), '755 0:0')
     const wrong = desired(kinds.hostPath, { hostPath: { path, type: 'File' } })
     await assert.rejects(kinds.hostPath.setUp(wrong, signal), /hostPath type check failed: .*host\/dir is not a file/)
   })

@@ -63,7 +63,7 @@ describe('a connection to a real bus', () => {
     })
   })
 
-  test('signals reach their listener, from their sender only, also after it came anew', async (t) => {
+  test('signals reach their listener, from their sender only, also after it came back', async (t) => {
     const bus = await startFakeBus(t)
     const first = await FakeBusService.start({ address: bus.address, name }, () => undefined)
     using liar = await FakeBusService.start({ address: bus.address }, () => undefined)

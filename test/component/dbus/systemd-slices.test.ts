@@ -108,7 +108,7 @@ describe('slices of systemd', () => {
     )
   })
 
-  test('are asked for again when systemd starts itself anew', async (t) => {
+  test('are asked for again when systemd restarts', async (t) => {
     const away = ['NoReply', 'ServiceUnknown', 'NameHasNoOwner'].map((name) => `org.freedesktop.DBus.Error.${name}`)
     const { bus, units, calls } = await startSystemd(t, [], away)
     using slices = await openSystemdSlices({ address: bus.address, clock }, never)
@@ -127,7 +127,7 @@ describe('slices of systemd', () => {
     assert.deepEqual(calls(), [['SetUnitProperties', ['a.slice', true, []]]])
   })
 
-  test('are asked for over a new connection when the old one is lost', async (t) => {
+  test('are requested over a new connection when the old one is lost', async (t) => {
     const { bus, units } = await startSystemd(t)
     using slices = await openSystemdSlices({ address: bus.address, clock }, never)
     await slices.start('a.slice', [], never)

@@ -59,7 +59,7 @@ export function createTestClient(
   return { client, transport, attempts, sizes, tasks }
 }
 
-/** Waits for what happens over real sockets; only the limit of the test itself ends it otherwise. */
+/** Waits for something that happens on real sockets, at most as long as the test may take. */
 export async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await setImmediate()
 }

@@ -213,7 +213,7 @@ describe('connections', () => {
     assert.equal(server.connections, 2)
   })
 
-  test('that nobody uses are closed after some time', async (t) => {
+  test('that are idle are closed after some time', async (t) => {
     const { server, clock, client } = await setUp(t)
     await client.send(get, never)
     for (let round = 1; round <= 5; round += 1) {
@@ -226,7 +226,7 @@ describe('connections', () => {
     assert.deepEqual(await client.send(get, never), {})
   })
 
-  test('all end when they are told to, and with the client', async (t) => {
+  test('all end on request, and with the client', async (t) => {
     const { server, client, attempts, transport, tasks } = await setUp(t)
     server.answers.push(
       beginWatch(() => {}),
@@ -243,7 +243,7 @@ describe('connections', () => {
     await until(() => server.sessions.size === 0)
   })
 
-  test('to nobody, to strangers and to the mute fail with the reason', async (t) => {
+  test('to a closed port, to an untrusted server and to a silent one fail with the reason', async (t) => {
     const server = new ScriptedServer({})
     await server.listen(t)
     const clock = new FakeClock()
@@ -339,7 +339,7 @@ describe('a watch', () => {
     await assert.rejects(end, { ...unreachable, message: /no answer after 30000 ms/ })
   })
 
-  test('that nobody hears any more is closed', async (t) => {
+  test('that has no reader any more is closed', async (t) => {
     const { server, client } = await setUp(t)
     const opened = Promise.withResolvers<ServerHttp2Stream>()
     server.answers.push(beginWatch(opened.resolve))
@@ -448,7 +448,7 @@ describe('credentials', () => {
   })
 })
 
-test('a server that is away is told once, and that it is back, however many ask', async (t) => {
+test('a server that is away is reported once, and so is its return, however many clients ask', async (t) => {
   const server = new ScriptedServer({})
   await server.listen(t)
   const wire = new Wire(() => server.port)

@@ -68,7 +68,7 @@ describe('a server that speaks HTTP/1.1', () => {
     })
   }
 
-  test('has a connection for each watch; all end when they are told to', async (t) => {
+  test('has a connection for each watch; all end on request', async (t) => {
     const { client, transport, attempts, connections } = await setUp(t, (request, response) => {
       if (request.url?.includes('watch=true') !== true) return void response.end('{}')
       response.write('{"type":"ADDED","object":{}}\n')

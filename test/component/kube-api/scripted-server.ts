@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { selfSigned } from '../../fixtures/self-signed.ts'
 
-/** What a request brought. */
+/** A request as the server received it. */
 export interface SeenRequest {
   readonly method: string
   readonly target: string
@@ -144,7 +144,7 @@ export class Wire {
     this.#isDead = true
   }
 
-  /** Nobody is at the other end for who comes now. */
+  /** New connections are refused. */
   refuse(): void {
     this.#isRefusing = true
   }

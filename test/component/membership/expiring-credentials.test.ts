@@ -89,7 +89,7 @@ async function whoami(client: KubeClient): Promise<string | number> {
   }
 }
 
-/** Lets in whoever has this token. */
+/** Lets in clients with this token. */
 async function admit(api: SecuredApi, id: string): Promise<string> {
   const secret = '0123456789abcdef'
   const stringData = { 'token-id': id, 'token-secret': secret, 'usage-bootstrap-authentication': 'true' }
@@ -114,11 +114,11 @@ describe('credentials that end while the agent runs, over real connections', () 
     assert.equal(await whoami(client), 'system:node:node-1')
   })
 
-  test('a certificate that the agent renews itself goes over without a gap, and whoever watches misses nothing', async (t) => {
+  test('a certificate that the agent renews itself is replaced without a gap, and a watcher misses nothing', async (t) => {
     const api = await startSecuredApi(t)
     assert.equal((await api.call(api.node, 'POST', '/api/v1/nodes', { metadata: { name: 'node-1' } })).status, 201)
     const file = join(createFolder(t), 'first.pem')
-    // Of its life of six minutes, five are over.
+    // Five minutes of its life of six have passed.
     writeFileSync(file, await issue(api, 60_000))
     const user = { 'client-certificate': file, 'client-key': file }
     const { client, certificates, node, root } = await joinAs(t, api, { user, rotates: true })

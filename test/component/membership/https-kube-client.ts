@@ -34,7 +34,7 @@ export function createHttpsKubeClient(
     send: async <T>(request: KubeRequest, signal: AbortSignal) => (await readJson(await open(request, signal))) as T,
     async *watch({ path, query }, signal): AsyncGenerator<WatchEvent> {
       const response = await open({ method: 'GET', path, query: { ...query, watch: 'true' } }, signal)
-      // Whoever stops listening does not want to hear how it ends.
+      // A caller that stops listening does not need to know how it ends.
       response.on('error', () => {})
       try {
         for await (const line of createInterface({ input: response })) yield JSON.parse(line) as WatchEvent

@@ -89,7 +89,7 @@ describe('hostile traffic', () => {
     ['noise', '\0\x01\x02\xff\r\n\r\n'],
     ['a tunnel', 'CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: n\r\n\r\n'],
   ]
-  test('what two readers could take for different requests is refused, also of those who may', async (t) => {
+  test('what two readers could take for different requests is refused, also from authorized clients', async (t) => {
     const server = await startKubeletServer(t, { routes })
     const credentials = await createCredentials(server)
     for (const [name, text] of attempts) {
@@ -104,7 +104,7 @@ describe('hostile traffic', () => {
     assert.equal((await server.ask('/pods', credentials)).status, 200)
   })
 
-  test('those who only sit there keep nobody out', async (t) => {
+  test('idle connections do not keep clients out', async (t) => {
     const server = await startKubeletServer(t, { routes, limits: { all: 400, strangers: 50 } })
     const credentials = await createCredentials(server)
     const sitting = Array.from({ length: 150 }, () => createConnection({ host: '127.0.0.1', port: server.port }))
@@ -112,7 +112,7 @@ describe('hostile traffic', () => {
     for (const socket of sitting) socket.on('error', () => {})
     await Promise.all(sitting.map((socket) => once(socket, 'connect').catch(() => {})))
     assert.equal((await server.ask('/pods', credentials)).status, 200)
-    // The oldest had to leave; whoever came later may still sit.
+    // The oldest connections are closed; later ones may still be open.
     while (sitting.filter(({ destroyed, readableEnded }) => destroyed || readableEnded).length < 100) {
       for (const socket of sitting) socket.resume()
       await new Promise((resolve) => setImmediate(resolve))

@@ -88,7 +88,7 @@ const GET_POST = [200, 200, 405, 405, 405, 405, 405]
 const POST_ONLY = [405, 200, 405, 405, 405, 405, 405]
 const NOTHING = [404, 404, 404, 404, 404, 404, 404]
 
-/** Of each endpoint: what whoever may gets by method, and the part of the node that it needs the right to. */
+/** For each endpoint: the status codes of an authorized client by method, and the part of the node that it needs the right to. */
 const ENDPOINTS: readonly (readonly [path: string, codes: readonly number[], subresource: string])[] = [
   ['/healthz', ANY, 'healthz'],
   ['/healthz/ping', ANY, 'healthz'],
@@ -138,7 +138,7 @@ const ENDPOINTS: readonly (readonly [path: string, codes: readonly number[], sub
   ['/statusz', ANY, 'statusz'],
 ]
 
-/** Where nothing ever was; that too is told only to those who may ask. */
+/** Paths that do not exist; that too is reported only to authorized clients. */
 const UNREGISTERED = ['/', '/other', '/healthzz', '/readyz', '/spec', '/cri', '//pods']
 
 async function createClient(by: TestCertificate, change: TestCertificateContent = {}): Promise<TestCertificate> {
@@ -184,17 +184,17 @@ async function start(t: TestContext, isAllowed?: (caller: Caller, question: { su
 }
 
 describe('every endpoint with every method', () => {
-  test('refuses whoever shows nothing, before it says what is there', async (t) => {
+  test('refuses a client without credentials, before it says what is there', async (t) => {
     assert.deepEqual(await sweep(await start(t), () => 401), [])
   })
 
-  test('answers whoever may', async (t) => {
+  test('answers an authorized client', async (t) => {
     const server = await start(t)
     const client = await createClient(server.authority)
     assert.deepEqual(await sweep(server, (method, [, codes]) => codes[method] ?? 0, show(client)), [])
   })
 
-  test('refuses whoever has other rights, before it says what is there', async (t) => {
+  test('refuses a client with other rights, before it says what is there', async (t) => {
     const server = await start(t, () => false)
     const client = await createClient(server.authority)
     assert.deepEqual(await sweep(server, () => 403, show(client)), [])
@@ -270,7 +270,7 @@ describe('a client certificate', () => {
   }
 
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-    test(`of another authority of the same name is told so each time, also over ${version}`, async (t) => {
+    test(`of another authority of the same name is rejected with the reason each time, also over ${version}`, async (t) => {
       const server = await start(t)
       const same = await createTestCertificate({ subject: [{ CN: ['ca'] }], isAuthority: true })
       const [bad, good] = [show(await createClient(same)), show(await createClient(server.authority))]

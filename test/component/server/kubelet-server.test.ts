@@ -23,7 +23,7 @@ async function start(t: TestContext, options: Partial<ServerOptions> = {}) {
   return { server, credentials: { cert: client.certificatePem, key: client.keyPem } }
 }
 
-/** Sends bytes as they are over TLS; gives all that comes back until the end. */
+/** Sends raw bytes over TLS and returns everything that comes back until the end. */
 async function send(server: ServerUnderTest, text: string, options: ConnectionOptions = {}): Promise<string> {
   const socket = connect({
     host: '127.0.0.1',
@@ -107,7 +107,7 @@ describe('TLS', () => {
     )
   })
 
-  test('resumes no session: each connection shows its certificate anew', async (t) => {
+  test('resumes no session: each connection shows its certificate again', async (t) => {
     const { server, credentials } = await start(t)
     for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
       const options = {
@@ -227,7 +227,7 @@ describe('bodies', () => {
 })
 
 describe('requests', () => {
-  test('that a client gives up are told so, and counted as ended', async (t) => {
+  test('that a client gives up are notified of it, and counted as ended', async (t) => {
     const started = Promise.withResolvers<void>()
     const left = Promise.withResolvers<void>()
     const wait: Route = {

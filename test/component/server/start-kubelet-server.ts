@@ -54,7 +54,7 @@ export async function startKubeletServer(t: TestContext, options: ServerOptions)
   let trusted = authority.certificatePem
   const listeners = new Set<() => void>()
   const wakeups = new Set<() => void>()
-  // Looks at the file of the authorities again when the test says so.
+  // Reads the file of the authorities again when the test asks for it.
   const clock = {
     ...systemClock,
     sleep: (ms: number, signal: AbortSignal) =>

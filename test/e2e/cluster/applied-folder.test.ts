@@ -56,7 +56,7 @@ describe('deckhand up --apply', () => {
     assert.match(await node.output(), /ConfigMap default\/shared created\nPod default\/web created/)
   })
 
-  test('applies what changes, and makes a pod anew that cannot change', async () => {
+  test('applies what changes, and creates a pod again that cannot change', async () => {
     const before = await node.ready('web')
     const { metadata } = (await readMap('shared'))!
     await write('all.yaml', `${pod('web', 'second')}---\n${configMap('shared', 'two')}`)

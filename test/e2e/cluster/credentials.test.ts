@@ -31,7 +31,7 @@ describe('a node that joins by a bootstrap token', () => {
   const current = async (kind: 'client' | 'server') =>
     await readlink(`${folder}/pki/kubelet-${kind}-current.pem`).catch(() => undefined)
 
-  /** Sets the agent's clock; nobody else's. */
+  /** Sets the clock of the agent only. */
   const setClock = async (aheadMs: number) => {
     await writeFile(`${folder}/ahead.new`, String(aheadMs))
     await rename(`${folder}/ahead.new`, `${folder}/ahead`)

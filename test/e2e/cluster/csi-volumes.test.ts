@@ -81,7 +81,7 @@ describe('volumes of a CSI driver', () => {
       containers: [testContainer('main', 'sleep 1000', { volumeMounts: [{ name: 'data', mountPath: '/data' }] })],
     })
 
-  test('two pods share one; agent and driver may end and begin anew; what is left goes without the objects, all of it but the data', async () => {
+  test('two pods share one; agent and driver may end and start again; what is left goes without the objects, all of it but the data', async () => {
     await startDriver()
     await node.apply(...objects, podWith('one'), podWith('two'))
     const [one, two] = [await node.ready('one'), await node.ready('two')]

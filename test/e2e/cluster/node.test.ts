@@ -24,7 +24,7 @@ describe('the node of a machine that is on no network', () => {
   const readLease = async () =>
     await node.get<Lease>(`/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${name}`)
 
-  test('is ready, and tells what it has', async () => {
+  test('is ready, and reports what it has', async () => {
     const { metadata, status } = await node.waitFor('the node to be ready', async () => {
       const found = await node.node()
       return found.status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') && found
@@ -43,14 +43,14 @@ describe('the node of a machine that is on no network', () => {
     assert.deepEqual(pressures, ['False', 'False', 'False'])
   })
 
-  test('tells its events', async () => {
+  test('reports its events', async () => {
     await node.waitFor('the events of the node', async () => {
       const text = await node.kubectl('get', 'events', '--field-selector', `involvedObject.kind=Node`)
       return ['Starting', 'NodeHasSufficientMemory'].every((reason) => text.includes(reason))
     })
   })
 
-  test('serves its API with a certificate of the cluster, to those who may', async () => {
+  test('serves its API with a certificate of the cluster, to authorized clients', async () => {
     const ca = await readFile(`${node.state}/api/pki/ca.crt`, 'utf8')
     const { answer, certificate } = await node.waitFor('a serving certificate', () => ask(node, { ca, name }))
     assert.match(answer, /^HTTP\/1\.1 401 /)

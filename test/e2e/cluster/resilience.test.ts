@@ -41,7 +41,7 @@ describe('a node', () => {
   test(`whose agent is killed ${KILLS} times restarts nothing, and no pod flaps`, async () => {
     const names = Array.from({ length: PODS }, (_, index) => `steady-${index}`)
     await node.apply(...names.map((name) => testPod(name)))
-    const look = async () => ({
+    const observe = async () => ({
       pods: (await node.pods()).map(({ metadata: { uid, name }, status }) => ({
         uid,
         name,
@@ -61,7 +61,7 @@ describe('a node', () => {
       sandboxes: (await node.lab.containerd.containers({ 'io.cri-containerd.kind': 'sandbox' })).toSorted(),
     })
     await node.waitFor('the pods to be ready', async () => (await node.pods()).filter(isReady).length === PODS)
-    const expected = await look()
+    const expected = await observe()
     assert.equal(expected.running.length, PODS)
     for (let kill = 0; kill < KILLS; kill += 1) {
       await sleep((kill / KILLS) * LATEST_KILL_MS)
@@ -76,12 +76,12 @@ describe('a node', () => {
     const { metadata } = await node.ready('next')
     await node.kubectl('delete', 'pod', 'next')
     const sandboxes = await node.lab.containerd.containers({ 'io.kubernetes.pod.uid': metadata.uid })
-    const found = await look()
+    const found = await observe()
     assert.deepEqual({ ...found, sandboxes: found.sandboxes.filter((id) => !sandboxes.includes(id)) }, expected)
     await node.kubectl('delete', 'pod', ...names, '--grace-period=1')
   })
 
-  test('goes on without its API, and tells it afterwards', async () => {
+  test('goes on without its API, and reports to it afterwards', async () => {
     await node.apply(endingPod('ends-alone', 7), testPod('stays'))
     await node.writeManifest('leaves', testPod('leaves'))
     const ending = await node.podIs('ends-alone', 'running', isReady)

@@ -12,7 +12,7 @@ import { StandaloneNode } from '../support/standalone-node.ts'
 import { scripts, testContainer, testPod } from '../support/test-pod.ts'
 
 const MIB = 1024n ** 2n
-// kubectl knows the subresource from here on; older ones still send what they are told.
+// kubectl knows the subresource from here on; older ones still send what they are given.
 const MINOR_WITH_RESIZE = 32
 
 const sized = (milli: number, mebi: number): ResourceRequirements => ({
@@ -25,7 +25,7 @@ const pod = (name: string, resources: ResourceRequirements, parts: Partial<Conta
 const main = ({ status }: Pod) => status?.containerStatuses?.[0]
 const resizeConditions = ({ status }: Pod) =>
   (status?.conditions ?? []).filter(({ type }) => type.startsWith('PodResize')).map(({ reason = '-' }) => reason)
-/** The API was told that the container has this memory, and that nothing is left to do. */
+/** The API shows that the container has this memory, and that nothing is left to do. */
 const hasMemory =
   (mebi: number) =>
   (each: Pod): boolean =>
@@ -96,7 +96,7 @@ describe('pods that ask for other resources while they run', { concurrency: 4 },
     await node.kubectl('delete', 'pod', 'web', '--wait=false')
   })
 
-  test('start anew where their policy says so', async () => {
+  test('restart where their policy says so', async () => {
     const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }]
     await node.apply(pod('choosy', sized(30, 64), { resizePolicy }))
     const first = await node.ready('choosy')
@@ -145,7 +145,7 @@ describe('pods that ask for other resources while they run', { concurrency: 4 },
     assert.equal(main(stuck)?.resources?.limits?.['memory'], '96Mi')
     assert.deepEqual((await inForce(stuck)).slice(1), [96n * MIB, 6000n, 96n * MIB])
     await node.runIn(stuck, 'rm', '/dev/shm/used')
-    await node.kubectl('annotate', 'pod', 'full', 'look=again')
+    await node.kubectl('annotate', 'pod', 'full', 'check=again')
     const done = await node.podIs('full', 'smaller', hasMemory(32))
     assert.equal(main(done)?.restartCount, 0)
     await node.kubectl('delete', 'pod', 'full', '--wait=false')

@@ -93,7 +93,7 @@ describe('the agent as a process', () => {
     await afterwards(agent)
   })
 
-  test('serves healthz, and nothing on the read-only port unless told', async () => {
+  test('serves healthz, and nothing on the read-only port by default', async () => {
     const closed = await startAgent({ config: { readOnlyPort: undefined } })
     await closed.healthy()
     assert.deepEqual(await lab.network.get('http://127.0.0.1:10248/healthz'), { status: 200, body: 'ok' })
@@ -111,7 +111,7 @@ describe('the agent as a process', () => {
     await afterwards(open)
   })
 
-  test('hands over by a lock', async () => {
+  test('leaves when another agent takes its lock', async () => {
     const lock = `--lock-file=${lab.folder}/lock`
     const first = await startAgent({ flags: [lock, '--exit-on-lock-contention'] })
     await first.healthy()
@@ -152,7 +152,7 @@ describe('the agent as a process', () => {
   })
 })
 
-test('an agent that is told to leave does so at once, and the pods stay', async () => {
+test('an agent that gets SIGTERM or SIGINT ends at once, and the pods stay', async () => {
   await using node = await TestNode.start()
   await node.lab.manifests.write('app', testPod('app'))
   const app = await node.ready('app')

@@ -45,7 +45,7 @@ async function putOddities(lab: Lab): Promise<readonly string[]> {
   return ['fifo.yaml', 'folder.yaml', 'loop.yaml', 'dangling.yaml', 'closed.yaml']
 }
 
-test('manifests that are none harm nobody, and each is named once', async () => {
+test('invalid manifests harm no pod, and each is named once', async () => {
   await using node = await TestNode.start({
     config: { fileCheckFrequency: '1s' },
   })

@@ -66,7 +66,7 @@ describe('cgroups', () => {
     assert.deepEqual(inForce(`${kubepods}/besteffort`), { ...unlimited, cpuShares: 2n })
   })
 
-  test('that nobody knows are cleaned, with what runs in them', async () => {
+  test('that belong to no pod are removed, with what runs in them', async () => {
     await orphan.exited
     await node.waitFor('the orphan to go', async () => !files.exists(orphanCgroup))
   })
@@ -110,7 +110,7 @@ describe('cgroups', () => {
     await node.waitFor('the weight without Burstable pods', async () => shared() === 2n)
   })
 
-  test('of a pod end its fork bomb, and nobody else notices', async () => {
+  test('of a pod end its fork bomb, and other pods do not notice', async () => {
     await node.lab.manifests.write('bomb', testPod('bomb', { containers: [testContainer('main', BOMB)] }))
     const bomb = await node.podIs('bomb', 'seen', () => true)
     const said = await node.waitFor('the end of the bomb', async () => {

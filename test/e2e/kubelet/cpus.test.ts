@@ -31,7 +31,7 @@ function sleeper(resources: object): Partial<PodSpec> {
   }
 }
 
-/** A whole CPU of two, so that nobody else can have one. */
+/** A whole CPU of two, so that no other pod can have one. */
 const alone = sleeper({ requests: ALL, limits: ALL })
 
 describe('containers with CPUs and memory for themselves', () => {
@@ -63,7 +63,7 @@ describe('containers with CPUs and memory for themselves', () => {
     return folders.map((folder) => (/^(-1|max)/.test(reader.read('cpu', folder, file) ?? '') ? 'none' : 'some'))
   }
 
-  /** The memory nodes that the runtime was told for the container of a pod. */
+  /** The memory nodes that the runtime was given for the container of a pod. */
   async function memsOf(pod: string): Promise<string | undefined> {
     const [container] = await node.running(pod)
     const request = { containerId: container?.id ?? '', verbose: true }

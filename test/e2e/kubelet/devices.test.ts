@@ -77,7 +77,7 @@ describe('devices of a plugin', () => {
 
     const before = await node.processes()
     await node.agent.kill('SIGKILL')
-    // So that the next plugin does not find this one, at which nobody listens.
+    // So that the next plugin does not find this socket, which has no server any more.
     rmSync(`${node.agent.rootDir}/device-plugins/kubelet.sock`)
     await node.startAgent()
     await node.agent.healthy()

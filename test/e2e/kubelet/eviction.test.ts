@@ -83,7 +83,7 @@ describe('a node that runs short', () => {
     return found && [found.status, found.reason]
   }
 
-  test('of disk evicts who takes too much, nobody else, and says so while it is', async () => {
+  test('of disk evicts the pod that takes too much, no other pod, and reports the pressure while it lasts', async () => {
     await node.create({ eater: EATER, innocent: writer(4, { sizeLimit: '8Mi' }) })
     // A pod of which nothing runs yet could be anything, and would go first.
     for (const name of ['eater', 'innocent']) await node.podIs(name, 'started', hasStarted)
@@ -99,7 +99,7 @@ describe('a node that runs short', () => {
     )
     assert.deepEqual(disruptionOf(filler), ['True', 'TerminationByKubelet'])
 
-    // It was told when it began, so this is its end.
+    // Its start was reported before, so this is its end.
     await node.waitFor('disk pressure', async () => (await node.reasons(NODE_NAME)).includes('NodeHasDiskPressure'))
     await node.conditionIs('DiskPressure', 'False')
     assert.equal((await statusOf('innocent'))?.phase, 'Running')
@@ -112,7 +112,7 @@ describe('a node that runs short', () => {
     await node.running('late')
   })
 
-  test('of inodes evicts who has the most files, nobody else', async () => {
+  test('of inodes evicts the pod with the most files, no other pod', async () => {
     await node.create({ small: fileMaker(20) })
     await node.running('small')
     await node.create({ hoarder: fileMaker(INODES - INODES_LEFT) })
@@ -133,7 +133,7 @@ describe('a node that runs short', () => {
     for (const name of ['innocent', 'late', 'small']) assert.equal((await statusOf(name))?.phase, 'Running', name)
   })
 
-  test('tells whose process the kernel killed for want of memory', async () => {
+  test('reports whose process the kernel killed for want of memory', async () => {
     const { status } = await node.failed('eater')
     assert.equal(status?.containerStatuses?.[0]?.state?.terminated?.reason, 'OOMKilled')
     const reported = await node.waitFor('an event about it', async () =>

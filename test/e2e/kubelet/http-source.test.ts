@@ -29,7 +29,7 @@ test('pods come from a URL: one, a list, what was while it fails, none', async (
   })
   const podNames = async () => (await node.agent.pods()).map(({ metadata }: Pod) => metadata.name).toSorted()
 
-  // Nobody listens yet.
+  // No server listens yet.
   await node.logged('cannot take pods from the URL')
   await answer(200, testPod('one'))
   await node.lab.startInside([process.execPath, server, '8099', answerFile], log)

@@ -12,8 +12,8 @@ import { testPod } from '../support/test-pod.ts'
 
 const never = new AbortController().signal
 
-// The agent looks every five minutes, which is too long for a test: the same collector is asked here, about the same runtime.
-test('a full disk takes images that nobody uses, and leaves those of containers and sandboxes', async () => {
+// The agent checks every five minutes, which is too long for a test: the test calls the same collector for the same runtime.
+test('a full disk removes unused images, and leaves those of containers and sandboxes', async () => {
   await using node = await TestNode.start()
   const { lab, runtime } = node
   const old = 'deckhand.local/old:1'

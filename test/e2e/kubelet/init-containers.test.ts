@@ -28,20 +28,20 @@ describe('init containers', { concurrency: true }, () => {
   test('that fail keep the pod from starting, and end it under restart policy Never', async () => {
     const initContainers = [testContainer('one', scripts.exits(9))]
     await node.lab.manifests.write('stuck', testPod('stuck', { initContainers }))
-    await node.lab.manifests.write('over', testPod('over', { initContainers, restartPolicy: 'Never' }))
-    const over = await node.podIs('over', 'Failed', ({ status }) => status?.phase === 'Failed')
-    assert.equal(over.status?.initContainerStatuses?.[0]?.state?.terminated?.exitCode, 9)
+    await node.lab.manifests.write('failed', testPod('failed', { initContainers, restartPolicy: 'Never' }))
+    const failed = await node.podIs('failed', 'Failed', ({ status }) => status?.phase === 'Failed')
+    assert.equal(failed.status?.initContainerStatuses?.[0]?.state?.terminated?.exitCode, 9)
     const stuck = await node.podIs('stuck', 'waiting', ({ status }) => {
       return status?.initContainerStatuses?.[0]?.state?.waiting?.reason === 'CrashLoopBackOff'
     })
     assert.equal(stuck.status?.phase, 'Pending')
     assert.equal(stuck.status?.containerStatuses?.[0]?.state?.waiting?.reason, 'PodInitializing')
-    assert.deepEqual([await node.starts('stuck'), await node.starts('over')], [0, 0])
+    assert.deepEqual([await node.starts('stuck'), await node.starts('failed')], [0, 0])
   })
 
   test('that are sidecars run beside the others and stop last', async () => {
     const sidecar = (name: string) => testContainer(name, scripts.obedient, { restartPolicy: 'Always' })
-    // It needs a moment to end, so that a sidecar which did not wait would be told too early.
+    // It needs a moment to end, so that a sidecar which did not wait would be stopped too early.
     const slow = scripts.obedient.replace('exit 0', 'sleep 0.5; exit 0')
     const spec = { initContainers: [sidecar('outer'), sidecar('inner')], containers: [testContainer('main', slow)] }
     await node.lab.manifests.write('cars', testPod('cars', spec))
@@ -56,7 +56,7 @@ describe('init containers', { concurrency: true }, () => {
       started,
     )
     await node.lab.manifests.remove('cars')
-    const reported = await node.waitFor('all to be told', async () => {
+    const reported = await node.waitFor('all to be reported', async () => {
       const times = await Promise.all(names.map((name) => timeOf(name, 'term')))
       return times.every((time) => time !== undefined) ? times : undefined
     })

@@ -24,7 +24,7 @@ async function findContainer(mortal: MortalNode, pod: Pod, manifest: string, nam
   const { namespace, name: podName, uid } = pod.metadata
   const folder = `${mortal.node.podLogs}/${namespace}_${podName}_${uid}/${name}`
   const files = (await readdir(folder).catch(() => [])).toSorted((a, b) => parseInt(a) - parseInt(b))
-  // A log may be removed between both looks: a container that fails again and again has its last ones only.
+  // A log may be removed between both readings: a container that fails again and again has its last ones only.
   const lines = await Promise.all(files.map((file) => mortal.node.logLines(pod, name, parseInt(file)).catch(() => [])))
   const starts = (await mortal.calls(`${manifest}-${NODE_NAME}`)).filter(({ step }) =>
     step.startsWith(`StartContainer ${name}#`),
@@ -75,7 +75,7 @@ async function checkNothingLeft({ node }: MortalNode, pod: Pod, name: string): P
   )
 }
 
-/** Leads a pod from its manifest to where nothing of it is left, and looks at it on the way. */
+/** Takes a pod from its manifest to the point where nothing of it is left, and checks it on the way. */
 async function live(mortal: MortalNode, life: PodLife, name: string): Promise<void> {
   const { manifests } = mortal.node.lab
   await manifests.write(name, life.manifest(name))

@@ -51,7 +51,7 @@ test('pods live through a kill of containerd, and are looked after again when it
   await node.waitFor('the events to stream again', async () => {
     return (await node.agent.log()).slice(logged).some((line) => line.includes('runtime events are streaming'))
   })
-  // One line tells of the trouble, however long it lasts.
+  // One line reports the trouble, however long it lasts.
   const reported = (await node.agent.log()).filter((line) => line.includes('"cannot relist the runtime'))
   assert.equal(reported.length, 1)
   const [one] = await node.running('one')

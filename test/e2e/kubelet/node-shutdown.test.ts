@@ -88,11 +88,11 @@ describe('the machine is going to shut down', () => {
     await Promise.all(['stubborn', 'middle', 'critical', 'late'].map((name) => node.ready(name)))
   })
 
-  test('a shutdown by nobody cannot be cancelled, and an agent that is not there cannot be asked', async () => {
+  test('a shutdown that was not requested cannot be cancelled, and an agent that is not there cannot be asked', async () => {
     const { exitCode, stdout } = await shutDown('--cancel')
     assert.deepEqual([exitCode, stdout], [0, 'There was no shutdown to cancel.\n'])
-    const nobody = await node.lab.runInside([deckhand, 'shutdown', '--root-dir', `${node.lab.folder}/nobody`])
-    assert.equal(nobody.exitCode, 3)
-    assert.match(nobody.stderr, /Cannot reach the agent at ".*\/nobody\/deckhand\/shutdown.sock"/)
+    const absent = await node.lab.runInside([deckhand, 'shutdown', '--root-dir', `${node.lab.folder}/absent`])
+    assert.equal(absent.exitCode, 3)
+    assert.match(absent.stderr, /Cannot reach the agent at ".*\/absent\/deckhand\/shutdown.sock"/)
   })
 })

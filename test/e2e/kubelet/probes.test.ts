@@ -145,7 +145,7 @@ test('what was ready stays ready when the agent is killed', async () => {
   const script = `echo > /once; ${scripts.obedient}`
   await node.lab.manifests.write('web', testPod('web', { containers: [testContainer('main', script, probes)] }))
   await node.ready('web')
-  // Whoever asked now would hear no: only a memory says yes.
+  // A new probe would fail: only a remembered result is a success.
   const [container] = await node.running('web')
   await node.runtime.execSync({ containerId: container?.id ?? '', cmd: ['rm', '/once'], timeout: 10n }, never)
   await node.agent.kill('SIGKILL')
@@ -160,7 +160,7 @@ test('what was ready stays ready when the agent is killed', async () => {
 
 test('a pod in the network of the node is asked at the address of the node', async () => {
   await using node = await TestNode.start()
-  // The node has an address since its first pod, whose network is a bridge; the agent looks for it when it starts.
+  // The node has an address since its first pod, whose network is a bridge; the agent reads it when it starts.
   await node.lab.manifests.write('first', testPod('first'))
   await node.ready('first')
   await node.agent.kill()

@@ -29,7 +29,7 @@ const hog = (mebibytes: number, spec: Partial<PodSpec> = {}) =>
 const sure = { memory: '16Mi', cpu: '50m' }
 const guaranteed = single(scripts.obedient, { resources: { requests: sure, limits: sure } })
 
-/** Starts processes without end; the first ones that it cannot start it tells. It would take all of the CPUs too. */
+/** Starts processes without end and logs the first ones that it cannot start. It would take all of the CPUs too. */
 const bomb = single('(while :; do sleep 1000 & done); while :; do (while :; do sleep 1000 & done) 2> /dev/null; done', {
   resources: { limits: { cpu: '200m', memory: '64Mi' } },
 })
@@ -49,7 +49,7 @@ describe('a node that protects itself', () => {
         podPidsLimit: PIDS,
         serverTLSBootstrap: true,
         evictionHard: { 'memory.available': '100Mi' },
-        // It warns only: nobody goes for its sake while the test runs.
+        // It only warns: no pod is evicted for it while the test runs.
         evictionSoft: { 'allocatableMemory.available': '200Mi' },
         evictionSoftGracePeriod: { 'allocatableMemory.available': '1h' },
         evictionPressureTransitionPeriod: '1s',
@@ -59,7 +59,7 @@ describe('a node that protects itself', () => {
   })
   after(() => node[Symbol.asyncDispose]())
 
-  test('from want of memory says so, and takes nobody in whom it promised nothing', async () => {
+  test('from want of memory reports it, and admits no pod without requests', async () => {
     await node.create({ sure: guaranteed, modest: single(scripts.obedient, asking('16Mi')) })
     await Promise.all(['sure', 'modest'].map((name) => node.running(name)))
     await node.kubectl(['create', 'priorityclass', 'important', '--value=1000'])
@@ -74,7 +74,7 @@ describe('a node that protects itself', () => {
     await node.running('asked')
   })
 
-  test('from want of memory evicts the least important of those that take too much, nobody else', async () => {
+  test('from want of memory evicts the least important of the pods that take too much, no other pod', async () => {
     await node.create({ hog: hog(90) })
     const { status } = await node.failed('hog')
     assert.equal(status?.reason, 'Evicted')

@@ -9,7 +9,7 @@ import { isReady, TestNode } from '../support/test-node.ts'
 import { scripts, testContainer, testPod } from '../support/test-pod.ts'
 import { LOGIN, REGISTRY, TestRegistry } from '../support/test-registry.ts'
 
-// The second failure brings a back-off that is longer than the time to the next try.
+// The second failure causes a back-off that is longer than the time to the next try.
 const SLOW_MS = 60_000
 
 /** A pod of an image of the registry, which the node does not have yet. */

@@ -16,7 +16,7 @@ describe('a container whose end restarts all containers of its pod', () => {
   before(async () => void (node = await TestNode.start()))
   after(() => node[Symbol.asyncDispose]())
 
-  test('makes all of them run anew in the same sandbox', async () => {
+  test('makes all of them run again in the same sandbox', async () => {
     // Shared memory belongs to the sandbox: that the second instance finds it shows that the sandbox stayed.
     const leader = `test -e /dev/shm/again && { ${scripts.obedient}; }; touch /dev/shm/again; sleep 1; exit 42`
     const pod = testPod('gang', {

@@ -20,7 +20,7 @@ describe('a runtime class', () => {
   })
   after(() => node[Symbol.asyncDispose]())
 
-  /** The part of the agent that makes sandboxes, on the runtime of the lab, with classes of which an API server would tell. */
+  /** The part of the agent that makes sandboxes, on the runtime of the lab, with classes that an API server would report. */
   async function makeSandbox(runtimeClasses: RuntimeClasses) {
     const { deps, events } = await createPodDeps({ calls: node.runtime, runtimeClasses })
     const cgroups = { driver: 'cgroupfs', root: node.lab.cgroupRoot, perQos: true } as const

@@ -52,15 +52,15 @@ async function createWorld(t: TestContext): Promise<World> {
   }
 }
 
-test('streams reach containers through every protocol, and logs are followed over rotations', async (t) => {
+test('streams reach containers through every protocol, and logs are followed across rotations', async (t) => {
   const world = await createWorld(t)
   await t.test('exec over WebSockets, with megabytes both ways', () => execOverWebSocket(t, world))
-  await t.test('exec over WebSockets tells the exit code', () => exitCode(t, world))
+  await t.test('exec over WebSockets returns the exit code', () => exitCode(t, world))
   await t.test('exec over SPDY', () => execOverSpdy(world))
   await t.test('attach', () => attach(t, world))
   await t.test('port-forward in SPDY in a WebSocket', () => portForward(t, world))
   await t.test('run', () => run(world))
-  await t.test('logs are followed over rotations', () => followLogs(world))
+  await t.test('logs are followed across rotations', () => followLogs(world))
 })
 
 async function execOverWebSocket(t: TestContext, { port, path }: World): Promise<void> {
@@ -107,13 +107,13 @@ async function execOverSpdy({ port, path }: World): Promise<void> {
   const { stdin = 0, stdout = 0, error } = streams
   let output = ''
   let status = ''
-  const over = new Set<number>()
+  const ended = new Set<number>()
   for await (const event of spdy.events()) {
     if (event.kind === 'accepted' && event.stream === stdin) void sendAll(spdy, stdin)
     if (event.kind === 'data' && event.stream === stdout) output += event.bytes.toString()
     if (event.kind === 'data' && event.stream === error) status += event.bytes.toString()
-    if (event.kind === 'over') over.add(event.stream)
-    if (over.has(stdout) && over.has(error)) break
+    if (event.kind === 'over') ended.add(event.stream)
+    if (ended.has(stdout) && ended.has(error)) break
   }
   connection.destroy()
   assert.equal(output.split(' ')[0], PAYLOAD_HASH)

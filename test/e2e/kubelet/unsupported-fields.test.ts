@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { scripts, testContainer, testPod } from '../support/test-pod.ts'
 import { TestNode } from '../support/test-node.ts'
 
-test('a field that is not honoured is told, and refuses the pod where ignoring it would harm', async () => {
+test('a field that is not honoured is reported, and the pod is rejected where ignoring it would harm', async () => {
   await using node = await TestNode.start({ config: { featureGates: { ContainerStopSignals: false } } })
   const { manifests } = node.lab
   await manifests.write('mapped', testPod('mapped', { hostUsers: false }))

@@ -72,7 +72,7 @@ describe('a changed manifest', { concurrency: true }, () => {
     const [container] = await node.running('moved')
     const [home, away] = [`${node.lab.manifests.folder}/moved.json`, `${node.lab.folder}/moved.json`]
     await rename(home, away)
-    await node.waitFor('the workload to be told', async () => {
+    await node.waitFor('the workload to be signalled', async () => {
       return (await node.logLines(before)).some(({ text }) => text.startsWith('term '))
     })
     await rename(away, home)

@@ -13,7 +13,7 @@ import { TestObjects } from '../support/test-objects.ts'
 
 const USER = 1000
 const UPDATES = 1000
-// A pod with a UID of its own keeps it over changes of its manifest.
+// A pod with a UID of its own keeps it when its manifest changes.
 const UID = '7a0f0f9e-64c1-4c5b-9f0e-0d6a2a6e0001'
 
 const CONTENTS: Partial<PodSpec> = {
@@ -69,11 +69,11 @@ echo "COLOR=$COLOR"; echo "USER_NAME=$USER_NAME"; echo "ALL_color=$ALL_color"; e
 
 /** Counts versions of two files that always say the same, through a directory that is held, until SIGTERM and once more. */
 const READER = `
-reads=0 versions=0 mixed=0 last= told=0 ends=0
-trap 'told=1' TERM
+reads=0 versions=0 mixed=0 last= stopped=0 ends=0
+trap 'stopped=1' TERM
 echo started
 while [ $ends = 0 ]; do
-  ends=$told
+  ends=$stopped
   { cd /v/..data && read -r a < a && read -r b < d/b; } 2> /dev/null || { ends=0; continue; }
   reads=$((reads + 1))
   [ "$a" = "$b" ] || mixed=$((mixed + 1))
@@ -165,14 +165,14 @@ describe('contents of volumes', () => {
     await node.waitFor('the new label', async () => (await cat('self/labels')) === 'app="bar"', 2000)
     watcher.close()
     assert.equal(swaps.filter((file) => file === '..data').length, 1)
-    assert.equal(await cat('copy'), 'red', 'a part of a volume is not brought up to date')
+    assert.equal(await cat('copy'), 'red', 'a subPath of a volume is not updated')
     assert.deepEqual(
       (await node.running('contents')).map(({ id }) => id),
       [container?.id],
     )
   }
 
-  test('what is missing is told within a second and let go as soon as it is there, in volumes and in variables', async () => {
+  test('what is missing is reported within a second, and the pod starts as soon as it is there, in volumes and in variables', async () => {
     const main = testContainer('main', `echo "value=$VALUE"; ${scripts.obedient}`, {
       volumeMounts: [{ name: 'late', mountPath: '/late' }],
       env: [{ name: 'VALUE', valueFrom: { configMapKeyRef: { name: 'late', key: 'value' } } }],
@@ -181,7 +181,7 @@ describe('contents of volumes', () => {
     const writtenAt = await node.lab.manifests.write('waits', testPod('waits', spec))
     await node.logged('default/waits-lab', 'FailedMount', 'configmap \\"late\\" not found')
     const ms = performance.timeOrigin + performance.now() - writtenAt
-    assert.ok(ms < 1000, `it took ${ms} ms to tell`)
+    assert.ok(ms < 1000, `it took ${ms} ms to report`)
     await objects.write('ConfigMap', 'late', { data: { other: 'x' } })
     const stuck = await node.podIs('waits', 'without its variable', ({ status }) => {
       return status?.containerStatuses?.[0]?.state?.waiting?.reason === 'CreateContainerConfigError'
@@ -197,7 +197,7 @@ describe('contents of volumes', () => {
     await leave('waits', pod)
   })
 
-  test(`a reader sees the old or the new, never a mix, over ${UPDATES} updates`, async (t) => {
+  test(`a reader sees the old or the new, never a mix, during ${UPDATES} updates`, async (t) => {
     const write = (n: number) => objects.write('ConfigMap', 'fast', { data: { a: `${n}\n`, b: `${n}\n` } })
     const items = [
       { key: 'a', path: 'a' },

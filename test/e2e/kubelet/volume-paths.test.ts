@@ -39,7 +39,7 @@ describe('volumes of the node, of disks and of servers', () => {
     cleanup.defer(() => rm(folder, { recursive: true }))
     for (const name of ['directory', 'shared', 'export', 'single']) await mkdir(join(folder, name))
     await writeFile(join(folder, 'file'), 'text')
-    await writeFile(join(folder, 'export', 'served'), 'by nobody')
+    await writeFile(join(folder, 'export', 'served'), 'by a stand-in')
     const server = createServer().listen(join(folder, 'socket'))
     cleanup.defer(() => void server.close())
     await once(server, 'listening')
@@ -156,7 +156,7 @@ describe('volumes of the node, of disks and of servers', () => {
     assert.match(seen['character'] ?? '', /^character special file /)
     assert.match(seen['block'] ?? '', /^block special file /)
     assert.deepEqual(await node.report(pod, 'reader'), { raw: 'refused', read: 'read' })
-    assert.equal(await node.runIn('paths', ['cat', '/v/inline/served'], 'main'), 'by nobody')
+    assert.equal(await node.runIn('paths', ['cat', '/v/inline/served'], 'main'), 'by a stand-in')
     const at = `${node.agent.rootDir}/pods/${pod.metadata.uid}/volumes/kubernetes.io~nfs`
     assert.deepEqual((await nfs.calls()).toSorted(), [
       `[::1]:/a ${at}/inline -o rw`,
@@ -165,10 +165,10 @@ describe('volumes of the node, of disks and of servers', () => {
     assert.ok((await readdir(join(folder, 'made'))).includes('deep'))
     await leave('paths')
     await node.gone(pod)
-    assert.equal(await readFile(join(folder, 'export', 'served'), 'utf8'), 'by nobody')
+    assert.equal(await readFile(join(folder, 'export', 'served'), 'utf8'), 'by a stand-in')
   })
 
-  test('a path of another type, a claim that is not there or not bound, and kinds that we do not have are told', async () => {
+  test('a path of another type, a claim that is not there or not bound, and kinds that are not supported are reported', async () => {
     await objects.write('PersistentVolumeClaim', 'unbound', { spec: {}, status: { phase: 'Pending' } })
     const wrong: readonly (readonly [type: string, path: string, kind: string])[] = [
       ['Directory', 'file', 'directory'],

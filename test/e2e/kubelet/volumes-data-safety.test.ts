@@ -8,7 +8,7 @@ import { TestNode } from '../support/test-node.ts'
 import { mountsOfPod, VolumePods } from '../support/volume-pods.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-const PRECIOUS = 'nobody but its owner removes this\n'
+const PRECIOUS = 'only its owner removes this\n'
 const EMPTY_DIR = 'volumes/kubernetes.io~empty-dir'
 const LOCAL = 'volumes/kubernetes.io~local-volume'
 
@@ -91,11 +91,11 @@ describe('data of the node', () => {
       await using _ = await sitIn(`${podDirectory(uid)}/${LOCAL}/pv-${uid}`)
       await node.lab.manifests.remove(uid)
       await node.logged('target is busy', uid)
-      // Each agent tells it once.
+      // Each agent reports it once.
       const complaints = async () => (await node.agent.log()).filter((line) => line.includes('target is busy')).length
       let before = 0
       await restart(async () => void (before = await complaints()))
-      await node.waitFor('the next agent to tell it too', async () => (await complaints()) > before)
+      await node.waitFor('the next agent to report it too', async () => (await complaints()) > before)
       await node.waitFor('only the busy volume to be left', async () => {
         return (await mountsOfPod(node.agent, uid)).join() === `${LOCAL}/pv-${uid}`
       })
@@ -152,7 +152,7 @@ describe('data of the node', () => {
     for (const directory of all) await assertPrecious(directory)
   })
 
-  test('files in the directory of a volume whose mount is gone stay, and it is told where', async () => {
+  test('files in the directory of a volume whose mount is gone stay, and their place is reported', async () => {
     const places = { 'orphan-local': `${LOCAL}/pv`, 'orphan-nfs': 'volumes/kubernetes.io~nfs/share' }
     const foreign = { 'orphan-csi': 'volumes/kubernetes.io~csi/pv', 'orphan-flex': 'volumes/example.org~flex/disk' }
     const paths = Object.entries({ ...places, ...foreign }).map(([uid, place]) => join(podDirectory(uid), place))

@@ -22,13 +22,13 @@ interface Found {
 
 async function start(mortal: MortalNode, pods: VolumePods, uid: string): Promise<Found> {
   await mortal.node.lab.manifests.write(uid, await pods.prepare(uid))
-  return await look(mortal, pods, await mortal.podIs(uid, 'ready', isReady))
+  return await observe(mortal, pods, await mortal.podIs(uid, 'ready', isReady))
 }
 
-/** Agents come and go, so a look may fail. */
-async function look({ node }: MortalNode, pods: VolumePods, pod: Pod): Promise<Found> {
+/** Agents come and go, so an observation may fail. */
+async function observe({ node }: MortalNode, pods: VolumePods, pod: Pod): Promise<Found> {
   const { uid } = pod.metadata
-  return await waitFor('a look at the volumes', async () => ({
+  return await waitFor('an observation of the volumes', async () => ({
     mounts: await mountsOfPod(node.agent, uid),
     written: await pods.written(uid, node.agent),
   }))
@@ -104,7 +104,7 @@ test(
       'only the bystander runs on',
     )
     const bystanding = await mortal.podIs(bystander, 'ready', isReady)
-    assert.deepEqual((await look(mortal, pods, bystanding)).written, marks(bystander))
+    assert.deepEqual((await observe(mortal, pods, bystanding)).written, marks(bystander))
     const missed: string[] = []
     for (const { uid, steps: cut } of lives) {
       const struck = await stepsOf(mortal, uid, 'killed')

@@ -7,7 +7,7 @@ import type { NotedCall } from '../support/kill-plan.ts'
 import { TestNode } from '../support/test-node.ts'
 import { mountsOfPod, VolumePods } from '../support/volume-pods.ts'
 
-// It notes what an agent does, and kills nobody without a plan.
+// It records what an agent does, and kills no agent without a plan.
 const noteSteps = new URL('../support/volume-kill-switch.ts', import.meta.url).href
 const UID = 'volumed-alone'
 const RELEASE = /^(umount |guarded (removeTree|releaseSubPaths) )/

@@ -182,7 +182,7 @@ describe('volumes of a pod', () => {
       async () => (await node.runIn('all', ['cat', '/settings/color'])) === 'blue',
       10_000,
     )
-    assert.equal(await node.runIn('all', ['cat', '/one']), 'red', 'a part of a volume is not brought up to date')
+    assert.equal(await node.runIn('all', ['cat', '/one']), 'red', 'a subPath of a volume is not updated')
     await objects.write('ConfigMap', 'settings', { data: { color: 'red', size: '1' } })
 
     assert.ok((await node.mountsOf(pod)).length > 0)
@@ -192,7 +192,7 @@ describe('volumes of a pod', () => {
     assert.deepEqual(await readdir(join(folder, 'host')), ['seen'])
   })
 
-  test('what is missing holds the pod up, is told, and lets it go as soon as it is there', async () => {
+  test('what is missing holds the pod up and is reported, and the pod starts as soon as it is there', async () => {
     const spec: Partial<PodSpec> = {
       volumes: [{ name: 'late', configMap: { name: 'late' } }],
       containers: [testContainer('main', scripts.obedient, { volumeMounts: [{ name: 'late', mountPath: '/late' }] })],

@@ -12,7 +12,7 @@ import type { LabNetwork } from './lab-network.ts'
 const ownKubelet = fileURLToPath(new URL('../../../bin/kubelet', import.meta.url))
 
 export interface AgentOptions {
-  /** Path of the kubelet; our own unless told. */
+  /** Path of the kubelet; our own by default. */
   readonly binary?: string
   /** A program that starts it, with its arguments; it must end in exec, as setpriv does. */
   readonly through?: readonly string[]

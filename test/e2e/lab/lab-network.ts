@@ -26,7 +26,7 @@ export class LabNetwork implements Disposable {
     return socket
   }
 
-  /** GET over plain HTTP on a kept connection; rejects when nobody listens. */
+  /** GET over plain HTTP on a kept connection; rejects when no server listens. */
   get(url: string, signal?: AbortSignal): Promise<LabResponse> {
     return new Promise((resolve, reject) => {
       const call = request(url, { agent: this.#agent, ...(signal === undefined ? {} : { signal }) }, (response) => {

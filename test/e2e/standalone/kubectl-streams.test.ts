@@ -82,8 +82,8 @@ describe('kubectl reaches into containers', { concurrency: 3, timeout: 180_000 }
 
   const raw = (path: string) => node.kubectl('get', '--raw', `/api/v1/nodes/${nodeName}/proxy${path}`)
 
-  // It takes two looks at the pods, so it begins first.
-  test('top tells what the node and its pods use', async () => {
+  // It takes two samples of the pods, so it begins first.
+  test('top reports what the node and its pods use', async () => {
     await node.ready('web')
     const lines = await node.waitFor('the usage of pods', async () => {
       const { exitCode, stdout } = await node.tryKubectl(['top', 'pod', '--containers'])
@@ -170,7 +170,7 @@ describe('kubectl reaches into containers', { concurrency: 3, timeout: 180_000 }
     assert.equal(code, 5)
   })
 
-  test('cp brings files and folders in, and out again', async () => {
+  test('cp copies files and folders in, and out again', async () => {
     await node.ready('web')
     const folder = `${node.lab.folder}/copied`
     await mkdir(`${folder}/in/deep`, { recursive: true })
@@ -236,7 +236,7 @@ describe('kubectl reaches into containers', { concurrency: 3, timeout: 180_000 }
     assert.ok(items.some(({ metadata }) => metadata.name === 'web'))
     const { kubeletconfig } = JSON.parse(await raw('/configz')) as { kubeletconfig: { kind: string; port: number } }
     assert.equal(kubeletconfig.port, 10_250)
-    const stats = await node.waitFor('the figures of the pod', async () => {
+    const stats = await node.waitFor('the stats of the pod', async () => {
       const summary = JSON.parse(await raw('/stats/summary')) as {
         node: { nodeName: string }
         pods: { podRef: { uid: string }; containers: { name: string; memory: { workingSetBytes: number } }[] }[]
@@ -250,7 +250,7 @@ describe('kubectl reaches into containers', { concurrency: 3, timeout: 180_000 }
       assert.ok(parsePrometheus(await raw(path)).length > 0, path)
   })
 
-  test('what metrics-server needs: every container has its figures, with their times', async () => {
+  test('what metrics-server needs: every container has its stats, with their times', async () => {
     const pod = await node.ready('web')
     const families = parseExposition(await raw('/metrics/resource'))
     for (const name of ['container_cpu_usage_seconds_total', 'container_memory_working_set_bytes']) {

@@ -151,7 +151,7 @@ describe('kubectl', () => {
     assert.equal(await run('get pod web -o jsonpath={.metadata.labels.tier}'), '')
   })
 
-  test('is told what is wrong with an object', async () => {
+  test('gets an error that says what is wrong with an object', async () => {
     const misspelt = POD.replace('image:', 'imgae:')
     assert.match((await refuse('apply -f -', misspelt)).stderr, /unknown field "(?:spec\.containers\[0\]\.)?imgae"/)
     const { code, stderr } = await refuse('create -f -', POD.replaceAll(/web\b/g, 'Web'))
@@ -377,13 +377,13 @@ describe('kubectl', () => {
     assert.match(await top('pods'), /^web +(?:9\d|10\d)m +5Mi/)
   })
 
-  test('is told what this API does not do', async () => {
+  test('gets an error for what this API does not do', async () => {
     assert.match((await refuse('apply --server-side -f -', POD)).stderr, /erver-side apply/)
     assert.match((await refuse('get deployments')).stderr, /the server doesn't have a resource type "deployments"/)
   })
 })
 
-/** What a kubelet tells: half a core of the node, a tenth of one for the pod. */
+/** What a kubelet reports: half a core of the node, a tenth of one for the pod. */
 function usageAt(now: number): string {
   const of = '{container="main",namespace="default",pod="web"}'
   return `node_cpu_usage_seconds_total ${now / 2000} ${now}

@@ -15,7 +15,7 @@ export interface Leftovers {
   readonly descriptors: Readonly<Record<string, number>>
 }
 
-/** Looks at an agent from outside. */
+/** Observes an agent from outside. */
 export async function countLeftovers({ pid, rootDir }: LabAgent): Promise<Leftovers> {
   const table = (await readFile(`/proc/${pid}/mountinfo`, 'utf8')).trimEnd().split('\n')
   const points = table.map((line) => line.split(' ')[4] ?? '')
@@ -37,7 +37,7 @@ async function countDescriptors(pid: number): Promise<Readonly<Record<string, nu
   const counts: Record<string, number> = {}
   for (const fd of await readdir(`/proc/${pid}/fd`)) {
     const target = await readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')
-    // The number in socket:[123] or pipe:[123] tells nothing.
+    // The number in socket:[123] or pipe:[123] has no meaning.
     const kind = target.replace(/:\[\d+\]$/, '')
     if (kind !== '') counts[kind] = (counts[kind] ?? 0) + 1
   }

@@ -19,7 +19,7 @@ export interface VolumeCycles {
 const PATIENCE_MS = 120_000
 
 /**
- * Brings pods with a volume of every kind and takes them away, round by round, and fails when the agent holds or leaves more afterwards than
+ * Creates pods with a volume of every kind and removes them, round by round, and fails when the agent holds or leaves more afterwards than
  * after one pod before. The next round begins while what is left of the last one is still removed.
  */
 export async function cycleVolumePods(cycles: VolumeCycles): Promise<void> {
@@ -53,15 +53,15 @@ async function runRound({ agent, manifests, pods }: VolumeCycles, uids: readonly
 }
 
 /**
- * Waits until nothing is left of these pods and the agent holds no more than it did before. Idle children and connections of those who asked
- * it stay for a while.
+ * Waits until nothing is left of these pods and the agent holds no more than it did before. Idle children and connections of its clients
+ * stay for a while.
  */
 async function leavesNothing(
   { agent, pods }: VolumeCycles,
   uids: readonly string[],
   before?: Leftovers,
 ): Promise<Leftovers> {
-  const look = async () => {
+  const observe = async () => {
     const found = await countLeftovers(agent)
     const descriptors = Object.entries(before?.descriptors ?? found.descriptors)
     const more = Object.entries(found.descriptors).filter(
@@ -73,10 +73,10 @@ async function leavesNothing(
   const found = await waitFor(
     'nothing of the pods to be left',
     async () => {
-      const now = await look()
+      const now = await observe()
       return now.trouble.length === 0 && now.found
     },
-    { ms: PATIENCE_MS, pollMs: 200, context: async () => JSON.stringify(await look(), undefined, 2) },
+    { ms: PATIENCE_MS, pollMs: 200, context: async () => JSON.stringify(await observe(), undefined, 2) },
   )
   for (const uid of uids) await pods.forget(uid)
   return found

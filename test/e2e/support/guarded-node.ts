@@ -21,7 +21,7 @@ export interface GuardedNodeOptions {
   readonly prepare?: (lab: Lab) => Promise<void>
 }
 
-/** A node with a configuration of its own and an API that tells what becomes of its pods. */
+/** A node with a configuration of its own and an API that shows the statuses of its pods. */
 export class GuardedNode implements AsyncDisposable {
   readonly lab: Lab
   readonly agent: LabAgent

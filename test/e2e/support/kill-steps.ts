@@ -18,7 +18,7 @@ type Call = Omit<NotedCall, 'at' | 'event'>
 
 // Long enough for a request to be on its way, shorter than it takes to be answered.
 const ON_ITS_WAY_MS = 3
-// As long as nobody else arrives for so long, nobody will soon.
+// When no other call arrives for so long, none will arrive soon.
 const QUIET_MS = Number(process.env['KILL_QUIET_MS'] ?? 200)
 
 // What the agent starts must not be loaded with this too.
@@ -38,7 +38,7 @@ for (const { pod, step, event } of earlier) {
 const plan = JSON.parse(readFileSync(`${folder}/plan.json`, 'utf8')) as KillPlan
 
 const waiting: { readonly call: Call; readonly when: KillMoment; readonly last: () => void }[] = []
-/** Whoever waits for what never comes must not be swept up before the end. */
+/** Calls that wait without end must not be garbage collected before the end. */
 const kept: unknown[] = []
 const children = new Set<{ readonly pid?: number | undefined }>()
 let underWay = 0

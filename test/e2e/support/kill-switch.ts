@@ -25,7 +25,7 @@ interface Subject {
   readonly container: string
   readonly attempt: number
 }
-/** The fields of all requests and replies that tell which pod a call is about. */
+/** The fields of all requests and replies that say which pod a call is about. */
 interface Message {
   readonly config?: { readonly metadata?: Named }
   readonly sandboxConfig?: { readonly metadata?: Named }

@@ -1,5 +1,5 @@
 /**
- * Runs inside a lab: answers every request with what a file says, "<status> <body>", read anew each time.
+ * Runs inside a lab: answers every request with what a file says, "<status> <body>", read again each time.
  * Usage: manifest-server.ts PORT FILE
  */
 import { readFileSync } from 'node:fs'

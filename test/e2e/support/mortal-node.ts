@@ -17,7 +17,7 @@ const CPUS = '0-15'
 /** A node whose agent dies as planned and is started again each time. */
 export class MortalNode implements AsyncDisposable {
   readonly node: TestNode
-  /** How agents ended that nobody killed. */
+  /** How agents ended that were not killed. */
   readonly crashes: string[] = []
   readonly #folder: string
   #pods: readonly Pod[] = []

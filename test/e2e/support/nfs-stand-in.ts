@@ -20,7 +20,7 @@ export async function standInForNfs(lab: Lab, exported: string): Promise<NfsStan
   )
   await chmod(`${programs}/mount.nfs`, 0o755)
   await writeFile(log, '')
-  // mount looks for helpers in /sbin only; this one is seen in the lab alone.
+  // mount searches helpers in /sbin only; this one is seen in the lab alone.
   const layers = `lowerdir=${programs}:/usr/sbin`
   const { exitCode, stderr } = await lab.runInside(['mount', '-t', 'overlay', '-o', layers, 'helpers', '/usr/sbin'])
   if (exitCode !== 0) throw new Error(`Cannot put a helper into /sbin of the lab: ${stderr}`)

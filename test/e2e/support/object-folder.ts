@@ -62,9 +62,9 @@ async function watchObject<K extends ObjectKind>(
   const abort = () => end.reject(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
   let reported: { readonly object: ObjectKinds[K] | undefined } | undefined
-  let looks: Promise<void> = Promise.resolve()
-  const look = () => {
-    looks = looks
+  let checks: Promise<void> = Promise.resolve()
+  const check = () => {
+    checks = checks
       .then(async () => {
         const object = await find(folder, kind, key)
         if (signal.aborted || (reported !== undefined && isDeepStrictEqual(reported.object, object))) return
@@ -73,9 +73,9 @@ async function watchObject<K extends ObjectKind>(
       })
       .catch(end.reject)
   }
-  const watcher = watchFiles(folder, look)
+  const watcher = watchFiles(folder, check)
   watcher.on('error', end.reject)
-  look()
+  check()
   try {
     return await end.promise
   } finally {

@@ -48,7 +48,7 @@ function timesOf({ lines }: FoundContainer, word: string): readonly number[] {
   return lines.flatMap(({ at, text }) => (text.startsWith(word) ? [at] : []))
 }
 
-/** It ran once; only a start whose answer nobody heard may have been followed by another. */
+/** It ran once; only a start whose answer was lost may have been followed by another. */
 function checkRanOnce(name: string, found: FoundContainer): void {
   const starts = timesOf(found, 'started').length
   assert.ok(
@@ -154,7 +154,7 @@ const slowToStop: PodLife = {
     const [bye = Infinity] = timesOf(main, 'bye')
     const [term = Infinity] = timesOf(main, 'term')
     assert.ok(started === Infinity || (started <= bye && bye <= term), `started ${started}, bye ${bye}, term ${term}`)
-    if (main.doubts === 0) assert.ok(started < Infinity && term < Infinity, 'it was told nothing')
+    if (main.doubts === 0) assert.ok(started < Infinity && term < Infinity, 'it was not stopped properly')
   },
 }
 

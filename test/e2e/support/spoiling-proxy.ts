@@ -26,7 +26,7 @@ const faults: readonly Fault[] = [
   status(429, 'TooManyRequests', { 'retry-after': '1' }),
   status(500, 'InternalError'),
   text('<html>a page of somebody else</html>'),
-  // Taken, but nobody hears of it.
+  // The server handles it, but its answer is lost.
   (incoming, response) => forward(incoming, () => response.destroy()),
   status(503, 'ServiceUnavailable'),
   text('{"type":"MODIFIED","object":'),

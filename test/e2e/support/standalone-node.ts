@@ -71,7 +71,7 @@ export class StandaloneNode implements AsyncDisposable {
       ms: PATIENCE_MS,
       context: () => this.output(),
     })
-    if (ended) throw new Error(`Cannot bring the node up: ${await this.output()}`)
+    if (ended) throw new Error(`Cannot start the node: ${await this.output()}`)
   }
 
   /** What this "deckhand up" has said so far. */

@@ -29,7 +29,7 @@ while :; do
 done 2> /dev/null`
 
 // Inside there is nothing but "tmp"; a root or a /tmp of a node has entries, and another place in its file system.
-const LOOK = `echo "saw=$(awk '$5 == "/seen" { print $4 }' /proc/self/mountinfo) $(ls -A /seen | grep -vcx tmp)"`
+const SHOW_MOUNT = `echo "saw=$(awk '$5 == "/seen" { print $4 }' /proc/self/mountinfo) $(ls -A /seen | grep -vcx tmp)"`
 
 /**
  * A container exchanges a directory with a link to the root of the node as fast as it can, while others are started that mount this path or
@@ -56,7 +56,7 @@ export async function raceSubPaths(
   for (let number = 0; starts < wanted && !isTerminal(); number += 1) {
     const name = `racer-${number}`
     const containers = Array.from({ length: PER_POD }, (_, index) =>
-      testContainer(`c${index}`, LOOK, {
+      testContainer(`c${index}`, SHOW_MOUNT, {
         volumeMounts: [{ name: 'v', mountPath: '/seen', subPath: index % 2 === 0 ? 'p' : 'p/tmp' }],
       }),
     )

@@ -126,7 +126,7 @@ export class TestNode implements AsyncDisposable {
     return text.split('\n').flatMap((line) => (line === '' ? [] : [parseLogLine(line)]))
   }
 
-  /** How often the workloads of a pod were started, by their own word, over all instances and UIDs whose logs are there. */
+  /** How often the workloads of a pod were started, by their own logs, in all instances and UIDs whose logs are there. */
   async starts(name: string, container = 'main'): Promise<number> {
     let starts = 0
     for (const folder of await readdir(this.podLogs)) {

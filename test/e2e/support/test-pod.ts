@@ -16,7 +16,7 @@ export function testContainer(name: string, script: string, fields: Partial<Cont
   return { name, image: BUSYBOX_IMAGE, imagePullPolicy: 'Never', command: ['sh', '-c', script], ...fields }
 }
 
-/** A manifest; one obedient container "main" unless told. */
+/** A manifest; one obedient container "main" by default. */
 export function testPod(name: string, spec: Partial<PodSpec> = {}, metadata: Readonly<Record<string, unknown>> = {}) {
   return {
     apiVersion: 'v1',

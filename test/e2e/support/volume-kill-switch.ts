@@ -20,14 +20,14 @@ import './kill-switch.ts'
 /** All UIDs of pods whose volumes are watched are of this form. */
 const OWN = /\/(volumed-[a-z0-9-]+)(?:$|\/([^"]*))/
 const VOLUMES = /^(volumes|volume-subpaths|plugins|host|disk)(\/|$)/
-/** What only looks, and what is not about volumes. */
-const LOOKS = /^(realpath|stat|guarded (measure|read|kind)\w*)$/
+/** Calls that only read. */
+const READS = /^(realpath|stat|guarded (measure|read|kind)\w*)$/
 const VERSION = /\.\.\d{4}(_\d\d){5}\.\d+/g
 
 /** Undefined for what is not about the volumes of a watched pod. */
 function toStep(what: string, path: string): Step | undefined {
   const [, pod, inside = ''] = OWN.exec(path) ?? []
-  if (pod === undefined || LOOKS.test(what) || (inside !== '' && !VOLUMES.test(inside))) return undefined
+  if (pod === undefined || READS.test(what) || (inside !== '' && !VOLUMES.test(inside))) return undefined
   return {
     pod,
     kind: `${what} ${inside.replaceAll(VERSION, '..version').replaceAll(pod, 'uid')}`.trimEnd(),

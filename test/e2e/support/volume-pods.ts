@@ -9,7 +9,7 @@ import { TestObjects } from './test-objects.ts'
 import { scripts, testContainer, testPod } from './test-pod.ts'
 
 const GROUP = 2000
-const PRECIOUS = 'nobody but its owner removes this\n'
+const PRECIOUS = 'only its owner removes this\n'
 
 const VOLUMES: readonly Volume[] = [
   { name: 'scratch', emptyDir: {} },

@@ -10,7 +10,7 @@ export interface WaitOptions {
 }
 
 const SHORTEST_POLL_MS = 10
-// Whoever waited long already can wait a little longer: asking costs the machine what the answer needs.
+// A caller that has waited long can wait a little longer: each check takes CPU time from the work it waits for.
 const SHARE_OF_WAIT = 0.1
 
 /** Asks again and again until there is an answer; an error counts as none. Fails with the last error and the context. */
