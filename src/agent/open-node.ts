@@ -67,7 +67,7 @@ export async function openNode(base: Base, runtime: Runtime, devices: Devices, h
     {
       name: 'own node',
       async run(s) {
-        await csi.looked(s)
+        await csi.firstCheck(s)
         await own.run(s)
       },
     },

@@ -146,7 +146,8 @@ describe('CSI drivers in their cluster', () => {
     await until(() => first.reported.length === 1)
     const second = await world.startDriver('second', { segments: { zone: 'y' } })
     await until(() => second.reported.length === 1)
-    const error = 'Cannot tell where the node is: the driver says "zone" is "y", and the label of the node says "x"'
+    const error =
+      'Cannot report the topology of the node: the driver says "zone" is "y", and the label of the node says "x"'
     assert.deepEqual(second.reported, [{ pluginRegistered: false, error }])
     await becomes(drivers, ['first'])
   })

@@ -111,7 +111,7 @@ export class FakeCpuNode {
       metrics: {
         cpusGiven: ({ wholeCores, oneCache }) =>
           void this.counted.push(`given${wholeCores ? ' whole' : ''}${oneCache ? ' near' : ''}`),
-        cpusRejected: () => void this.counted.push('refused'),
+        cpusRejected: () => void this.counted.push('rejected'),
       },
     })
     await cpus.find(
@@ -121,7 +121,7 @@ export class FakeCpuNode {
     return cpus
   }
 
-  /** Admits a pod and starts all its containers; false when it is refused. */
+  /** Admits a pod and starts all its containers; false when it is rejected. */
   async add(cpus: CpuAssignments, pod: Pod): Promise<boolean> {
     if (placePod(cpus, pod) !== undefined) return false
     const { uid } = pod.metadata

@@ -61,7 +61,7 @@ export class FakeMemoryNode {
       periodMs: 10_000,
       metrics: {
         memoryGiven: (kinds) => void this.counted.push(`given ${kinds}`),
-        memoryRejected: () => void this.counted.push('refused'),
+        memoryRejected: () => void this.counted.push('rejected'),
       },
       clock: this.clock,
       log: this.log,
@@ -74,7 +74,7 @@ export class FakeMemoryNode {
     return memory
   }
 
-  /** Admits a pod and starts its containers; false when it is refused. */
+  /** Admits a pod and starts its containers; false when it is rejected. */
   async add(memory: MemoryAssignments, pod: Pod): Promise<boolean> {
     if (placePod(memory, pod) !== undefined) return false
     const { uid } = pod.metadata

@@ -132,7 +132,7 @@ describe('CertificateStore', () => {
     })
   }
 
-  test('gives a certificate that has ended too: whoever reads it decides', async (t) => {
+  test('returns an expired certificate too: the caller decides', async (t) => {
     const { open, create, clock } = place(t)
     await open().write(await create(1000))
     await clock.advance(HOUR_MS)

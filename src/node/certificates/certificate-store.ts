@@ -27,7 +27,7 @@ export interface CertificateStoreDeps {
  *   kubelet-client-2026-01-01-00-00-00.pem
  *   kubelet-client-current.pem -> /var/lib/kubelet/pki/kubelet-client-2026-01-01-00-00-00.pem
  *
- * Names and order are those of the Go kubelet, which can so take over, and be taken over from.
+ * File names and order are the same as in the Go kubelet, so either agent can continue where the other stopped.
  */
 export class CertificateStore {
   readonly #deps: CertificateStoreDeps

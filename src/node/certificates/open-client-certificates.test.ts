@@ -184,7 +184,7 @@ describe('openClientCertificates() with rotation', () => {
   })
 
   for (const state of ['ended', 'broken'] as const) {
-    test(`a kubeconfig file whose certificate is ${state} is written anew`, async (t) => {
+    test(`a kubeconfig file whose certificate is ${state} is written again`, async (t) => {
       const { open, kubeconfigs, kubeconfigPath, current, create, clock, folder } = await place(t)
       const client = await create(1000)
       await clock.advance(2000)
@@ -209,7 +209,7 @@ describe('openClientCertificates() with rotation', () => {
     run(certificates)
     await until(() => certificates?.current() !== undefined)
     signer.policy = new KubeUnreachableError('away')
-    // Until it is asked for anew, and nobody answers.
+    // Until it is requested again, and no server answers.
     await clock.advance(HOUR_MS)
     await until(() => seen.errors > 0)
     await clock.advance(2 * HOUR_MS)
@@ -260,7 +260,7 @@ describe('openClientCertificates() without rotation', () => {
     assert.equal(signer.requests[0]?.metadata.name, 'node-csr-cicbwIf7wTcHIK15GtRn4rzgsxY8yERvDh8fCt4a2xg')
   })
 
-  test('tells of a denial', async (t) => {
+  test('reports a denial', async (t) => {
     const { open, signer } = await place(t)
     signer.policy = 'deny'
     await assert.rejects(

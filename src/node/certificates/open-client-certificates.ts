@@ -47,7 +47,7 @@ export interface ClientCertificates extends CertificateProvider {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** How often it is looked whether the certificate is due. */
+/** How often the certificate is checked for being due. */
 const CHECK_EVERY_MS = 10_000
 
 /**
@@ -60,7 +60,7 @@ export async function openClientCertificates(
 ): Promise<ClientCertificates | undefined> {
   const { folder, clock, log, bootstrapPath } = deps
   const storeDeps = { folder, prefix: 'kubelet-client', clock, log } as const
-  // Before the kubeconfig file is looked at, which may lead here: a broken certificate is replaced by an older one, if that is good.
+  // Before the kubeconfig file is read, which may point here: a broken certificate is replaced by an older one, if that is good.
   const ownStore = new CertificateStore(storeDeps)
   if (bootstrapPath !== '' || deps.rotates) await ownStore.read()
   const usable = await readUsable(deps)
@@ -105,14 +105,14 @@ function toFiles(source: CertificateSource | undefined): CertificateFiles | unde
 }
 
 async function bootstrapAndWait(deps: ClientCertificatesDeps, store: CertificateStore, signal: AbortSignal) {
-  // First: a mistake in it is told before anything is asked for.
+  // First, so that a mistake in it is reported before any request.
   const bootstrap = await deps.readKubeconfig(deps.bootstrapPath)
   const client = await deps.connect(deps.bootstrapPath, undefined)
   try {
     await bootstrapClientCertificate({ ...deps, client, store }, signal)
   } catch (error) {
     if (signal.aborted || bootstrap.user.certificate === undefined) throw error
-    // Whoever shows a certificate that has ended is told no more than "Unauthorized".
+    // The server answers an expired certificate with no more than "Unauthorized".
     const fault = await findKubeconfigFault(bootstrap, deps.clock.now())
     if (fault === undefined) throw error
     throw new Error(`Cannot bootstrap with "${deps.bootstrapPath}": ${fault}`, { cause: error })
@@ -178,7 +178,7 @@ function createClientCertificates(
         },
       }
       group.run('rotation of the client certificate', (signal) => runCertificateRotation(rotation, signal))
-      group.run('watch over the client certificate', (signal) =>
+      group.run('client certificate expiry watch', (signal) =>
         runExpiryWatch({ ...deps, certificates: current, isServerThere: () => isServerThere }, signal),
       )
       await group.join()

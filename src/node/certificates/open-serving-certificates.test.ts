@@ -70,20 +70,20 @@ describe('openServingCertificates() with files', () => {
     run(certificates)
     await clock.advance(0)
     write(second)
-    // The kernel tells of it; the clock stands still.
+    // The kernel reports it; the clock stands still.
     await changed.promise
     assert.equal(certificates.current()?.keyPem, second.keyPem)
     assert.equal(certificates.current()?.certificatePem, second.certificatePem)
   })
 
-  test('sees within a minute what the kernel does not tell', async (t) => {
+  test('sees within a minute what the kernel does not report', async (t) => {
     const { open, run, files, write, create, clock, folder } = place(t)
     const [first, second] = [await create(), await create()]
     write(first)
     const certificates = await open(files)
     run(certificates)
     await clock.advance(0)
-    // The folder is another one now, which nobody watches.
+    // The folder is another one now, and it has no watch.
     renameSync(folder, `${folder}-old`)
     t.after(() => rmSync(`${folder}-old`, { recursive: true }))
     const other = mkdtempSync(join(tmpdir(), 'deckhand-serving-'))

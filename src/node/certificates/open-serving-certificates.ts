@@ -45,10 +45,10 @@ export interface ServingCertificates extends CertificateProvider {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** How often the addresses of the node are looked at. */
+/** How often the addresses of the node are checked. */
 const CHECK_EVERY_MS = 1000
 
-/** A certificate that was given in files, that the cluster signs, or that nobody vouches for: whatever the configuration says. */
+/** The serving certificate that the configuration asks for: from files, signed by the cluster, or self-signed. */
 export async function openServingCertificates(deps: ServingCertificatesDeps): Promise<ServingCertificates> {
   if (deps.serverTLSBootstrap) return await openRequested(deps)
   if (deps.tlsCertFile !== '' || deps.tlsPrivateKeyFile !== '') return await openFiles(deps)
@@ -81,7 +81,7 @@ async function openReloaded(
   const current = new CurrentCertificate(deps.clock)
   current.replace(await load())
   return {
-    // Also one that has ended: many callers do not look at that.
+    // An expired one too: many clients do not check that.
     current: () => current.held,
     onChange: (listener) => current.onChange(listener),
     ttlSeconds: () => current.ttlSeconds(),

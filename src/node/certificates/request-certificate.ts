@@ -7,7 +7,7 @@ import { parseSigningRequestObject } from './signing-request-object.ts'
 import type { SigningRequestObject } from './signing-request-object.ts'
 import type { Signer } from './wanted-certificate.ts'
 
-/** A request for a certificate that came to nothing: it was refused, or is gone. */
+/** A certificate request without a result: it was denied, it failed, or it was deleted. */
 class SigningError extends Error {
   override readonly name = 'SigningError'
 }
@@ -22,7 +22,7 @@ export interface SigningRequest {
 
 const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 const RETRIES = { firstMs: 1000, longestMs: 30_000 }
-/** A watch that silently died is begun anew after this. */
+/** A watch that silently died is started again after this. */
 const WATCH_SECONDS = 300
 
 /** Asks for a certificate. */
@@ -113,7 +113,7 @@ async function readRequest(client: KubeClient, name: string, signal: AbortSignal
 
 function toCertificate({ name, uid, outcome }: SigningRequestObject, expectedUid: string): string | undefined {
   if (uid !== expectedUid) throw gone(name)
-  if (outcome.kind === 'refused') {
+  if (outcome.kind === 'rejected') {
     throw new SigningError(`Cannot get a certificate: the request "${name}" ${outcome.how}: ${outcome.message}`)
   }
   return outcome.kind === 'issued' ? outcome.certificatePem : undefined

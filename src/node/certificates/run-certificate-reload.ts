@@ -17,10 +17,10 @@ export interface ReloadDeps {
   readonly log: Logger
 }
 
-/** What the kernel does not tell of, such as changes behind a link, is seen after this at the latest. */
+/** Changes that the kernel does not report, such as those behind a link, are seen after this at the latest. */
 const CHECK_EVERY_MS = 60_000
 
-/** Takes over what is written to the files of a certificate; the one in use stays as long as they make no sense. */
+/** Loads a certificate again when its files change; the one in use stays while the files are not valid. */
 export async function runCertificateReload(deps: ReloadDeps, signal: AbortSignal): Promise<never> {
   const { current, clock, log, files } = deps
   const wakeup = new Wakeup()
@@ -38,18 +38,18 @@ export async function runCertificateReload(deps: ReloadDeps, signal: AbortSignal
       const { held } = current
       if (held?.certificatePem === loaded.certificatePem && held.keyPem === loaded.keyPem) continue
       current.replace(loaded)
-      log.info('the serving certificate was loaded anew', { ...files, until: loaded.certificate.validToDate })
+      log.info('the serving certificate was reloaded', { ...files, until: loaded.certificate.validToDate })
     } catch (error) {
       const text = errorMessage(error)
       // While certificate and key are written one after the other they do not fit: only what lasts, or is new, is worth a line.
       if (text === fault) continue
       fault = text
-      log.warn('cannot load the serving certificate anew, the one of before stays', { ...files, error })
+      log.warn('cannot reload the serving certificate, keeping the current one', { ...files, error })
     }
   }
 }
 
-/** Without a watch there is still the look once a minute. */
+/** Without a watch the check once a minute remains. */
 function watch(stack: DisposableStack, folder: string, deps: { readonly wakeup: Wakeup; readonly log: Logger }): void {
   const onFailure = (error: unknown) => deps.log.warn('cannot watch the folder of a certificate', { folder, error })
   try {

@@ -111,7 +111,7 @@ describe('runCertificateRotation()', () => {
     assert.equal(signer.requests.length, 1)
   })
 
-  test('waits for approval; a watch that tells of it is enough', async (t) => {
+  test('waits for approval; a watch that reports it is enough', async (t) => {
     const { clock, signer, seen } = await start(t, 'wait')
     await until(() => signer.requests.length === 1)
     await clock.advance(10_000)
@@ -122,10 +122,10 @@ describe('runCertificateRotation()', () => {
     assert.equal(signer.requests.length, 1)
   })
 
-  test('asks anew when nobody has decided for 15 minutes', async (t) => {
+  test('asks again after 15 minutes without a decision', async (t) => {
     const { clock, signer, seen } = await start(t, 'wait')
     await until(() => signer.requests.length === 1)
-    // The deadline, and the look at what is wanted.
+    // The deadline, and the check of what is wanted.
     await until(() => clock.sleeping === 2)
     await clock.advance(15 * 60_000)
     await until(() => seen.errors === 1)
@@ -205,7 +205,7 @@ describe('runCertificateRotation()', () => {
     assert.equal(current.held, undefined)
   })
 
-  test('a clock that is moved over the end of the certificate is noticed', async (t) => {
+  test('a clock that is moved past the end of the certificate is noticed', async (t) => {
     const { clock, current, seen } = await start(t)
     await until(() => seen.changes === 1 && clock.sleeping === 1)
     clock.step(200 * DAY_MS)

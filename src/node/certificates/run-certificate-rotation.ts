@@ -20,7 +20,7 @@ export interface RotationDeps {
   readonly signer: Signer
   readonly store: CertificateStore
   readonly current: CurrentCertificate
-  /** Undefined while it cannot be told. */
+  /** Undefined while it is not known. */
   readonly wanted: () => WantedCertificate | undefined
   /** How often that may change. */
   readonly checkEveryMs: number
@@ -28,7 +28,7 @@ export interface RotationDeps {
   readonly connect: () => Promise<KubeClient>
   /** True for a first certificate that is only good until there is a better one. */
   readonly isTemporary: boolean
-  /** Told after each request: whether there is a server that answers as one does. */
+  /** Called after each request with whether a working server answered. */
   readonly onAnswer: (isServerThere: boolean) => void
   readonly metrics: CertificateMetrics
   readonly clock: Clock

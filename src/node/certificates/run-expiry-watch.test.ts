@@ -25,7 +25,7 @@ async function start(isServerThere: boolean) {
     controller.signal,
   )
   const stop = async () => {
-    controller.abort(new Error('over'))
+    controller.abort(new Error('test ended'))
     await running.catch(() => {})
     assert.equal(clock.sleeping, 0)
   }

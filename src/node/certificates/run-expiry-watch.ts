@@ -6,13 +6,13 @@ export interface ExpiryWatchDeps {
   readonly certificates: Pick<CertificateProvider, 'current'>
   /** Whether the server that signs was there when it was asked last. */
   readonly isServerThere: () => boolean
-  /** Ends the agent: started anew, it finds other credentials or begins with those of the bootstrap. */
+  /** Ends the agent: after a restart it finds other credentials, or begins with those of the bootstrap. */
   readonly giveUp: (error: Error) => void
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** The agent is nobody to a server that is there. */
+/** The certificate has expired, so a server that is there rejects every request of the agent. */
 class NoCertificateError extends Error {
   override readonly name = 'NoCertificateError'
 }

@@ -23,7 +23,7 @@ const YEAR_MS = 365 * 24 * 3_600_000
 const CERTIFICATE_MODE = 0o644
 const KEY_MODE = 0o600
 
-/** Where the certificate is that nobody vouches for. */
+/** Where the self-signed certificate is kept. */
 export function selfSignedFiles(folder: string): CertificateFiles {
   return { certificateFile: join(folder, 'kubelet.crt'), keyFile: join(folder, 'kubelet.key') }
 }
@@ -44,7 +44,7 @@ export async function ensureSelfSigned(deps: SelfSignedDeps): Promise<KeyedCerti
   // The key first: the certificate alone is of no use.
   await writeFileDurably(files.keyFile, made.keyPem, { mode: KEY_MODE })
   await writeFileDurably(files.certificateFile, made.certificatePem, { mode: CERTIFICATE_MODE })
-  log.info('made a serving certificate that nobody vouches for', { ...files })
+  log.info('made a self-signed serving certificate', { ...files })
   return made
 }
 

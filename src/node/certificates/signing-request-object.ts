@@ -11,7 +11,7 @@ export interface SigningRequestObject {
 type SigningOutcome =
   | { readonly kind: 'pending' }
   | { readonly kind: 'issued'; readonly certificatePem: string }
-  | { readonly kind: 'refused'; readonly how: 'was denied' | 'failed'; readonly message: string }
+  | { readonly kind: 'rejected'; readonly how: 'was denied' | 'failed'; readonly message: string }
 
 interface Raw {
   readonly metadata?: { readonly name?: unknown; readonly uid?: unknown; readonly resourceVersion?: unknown }
@@ -22,7 +22,7 @@ interface Raw {
   }
 }
 
-/** Reads what the API server tells of a request; what is missing is empty. */
+/** Parses a signing request from the API server; missing fields become empty. */
 export function parseSigningRequestObject(value: unknown): SigningRequestObject {
   const { metadata = {}, spec = {}, status = {} } = (value ?? {}) as Raw
   const text = (field: unknown) => (typeof field === 'string' ? field : '')
@@ -37,10 +37,10 @@ export function parseSigningRequestObject(value: unknown): SigningRequestObject 
 
   function toOutcome({ conditions = [] }: NonNullable<Raw['status']>, certificatePem: string): SigningOutcome {
     const find = (type: string) => conditions.find((condition) => condition.type === type)
-    const refusal = find('Denied') ?? find('Failed')
-    if (refusal !== undefined) {
-      const how = refusal.type === 'Denied' ? 'was denied' : 'failed'
-      return { kind: 'refused', how, message: `${text(refusal.reason)}: ${text(refusal.message)}` }
+    const rejection = find('Denied') ?? find('Failed')
+    if (rejection !== undefined) {
+      const how = rejection.type === 'Denied' ? 'was denied' : 'failed'
+      return { kind: 'rejected', how, message: `${text(rejection.reason)}: ${text(rejection.message)}` }
     }
     if (find('Approved') === undefined || certificatePem === '') return { kind: 'pending' }
     return { kind: 'issued', certificatePem }

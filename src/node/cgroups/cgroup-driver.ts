@@ -15,7 +15,7 @@ export interface CgroupDriver {
   remove(cgroup: string, signal: AbortSignal): Promise<void>
 }
 
-/** Makes cgroups as folders, with nobody between us and the kernel. */
+/** Makes cgroups as folders, directly in the kernel's file system. */
 export function createCgroupfsDriver(files: CgroupFiles, clock: Clock): CgroupDriver {
   return {
     exists: (cgroup) => files.exists(cgroup),

@@ -67,7 +67,7 @@ describe('computeReservationProblems()', () => {
         'memory: systemReserved 8Gi + evictionHard 100Mi, expected at most 8Gi in all',
       ],
     ],
-    ['what the node does not have at all is nobody’s concern', { system: { 'hugepages-1Gi': '1Gi' } }, []],
+    ['what the node does not have at all is left out', { system: { 'hugepages-1Gi': '1Gi' } }, []],
   ]
   for (const [name, parts, expected] of rows) {
     test(name, () => {

@@ -15,7 +15,7 @@ const MICROSECONDS = 1_000_000n
 const QUOTA_STEP = 10_000n
 const DEFAULT_PERIOD = 100_000n
 
-/** The values as systemd knows them, so that it does not undo them when it looks after its slices. What it has no name for is left out. */
+/** The values by systemd's names, so that it does not undo them when it updates its slices. Values without such a name are left out. */
 export function computeSliceProperties(version: 1 | 2, values: CgroupValues): readonly SliceProperty[] {
   const { cpuShares, cpuQuota, memoryLimitBytes, pidsLimit, cpus, memoryMinBytes, memoryLowBytes } = values
   const isV2 = version === 2

@@ -4,7 +4,7 @@ import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import type { CgroupDriver } from './cgroup-driver.ts'
 import { measureDriver } from './measure-driver.ts'
 
-test('measureDriver() tells what was done and how long it took, also when it failed', async () => {
+test('measureDriver() reports what was done and how long it took, also when it failed', async () => {
   const clock = new FakeClock()
   const reported: string[] = []
   const slow = async () => await clock.sleep(1500, new AbortController().signal)

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { CgroupDriver } from './cgroup-driver.ts'
 
-/** Told of each thing that was done with a cgroup, and how long it took; also when it failed. */
+/** Called after each operation on a cgroup with how long it took; also when it failed. */
 export type OnCgroupWork = (operation: 'create' | 'update' | 'destroy', seconds: number) => void
 
 /** The same driver, with a watch on what it does. */

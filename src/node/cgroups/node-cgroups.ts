@@ -17,7 +17,7 @@ export interface NodeCgroupsDeps {
   readonly enforced: readonly string[]
   /** The cgroups of the configuration for what is reserved; '' when there is none. */
   readonly reservedCgroups: { readonly system: string; readonly kube: string }
-  /** The CPUs of all pods together; undefined when somebody else looks after them. */
+  /** The CPUs of all pods together; undefined when another part sets them. */
   readonly cpus: string | undefined
   /** Reserved memory is also protected from being taken back. */
   readonly protectsReserved: boolean

@@ -62,7 +62,7 @@ export function createPodCgroups(deps: PodCgroupsDeps, signal: AbortSignal) {
       deps.onChange()
     },
 
-    /** What runs in it although nobody knows the pod any more gets the least of the CPUs. */
+    /** What still runs in the cgroup of an unknown pod gets the smallest CPU share. */
     async quiesce(uid: PodUid): Promise<void> {
       if (!layout.perQos) return
       const paths = podCgroupPaths(uid, layout).filter((path) => driver.exists(path))
@@ -84,7 +84,7 @@ export function createPodCgroups(deps: PodCgroupsDeps, signal: AbortSignal) {
       }
     },
 
-    /** The memory that one container of a pod uses; undefined when nobody knows. */
+    /** The memory that one container of a pod uses; undefined when it is not known. */
     async containerMemory(uid: PodUid, containerId: string): Promise<bigint | undefined> {
       if (!layout.perQos || containerId === '') return undefined
       for (const path of podCgroupPaths(uid, layout)) {

@@ -69,7 +69,7 @@ describe('runOwnCgroups()', () => {
     await end()
   })
 
-  test('tells once what cannot be moved, and goes on with the others', async () => {
+  test('reports once what cannot be moved, and goes on with the others', async () => {
     const moved: number[] = []
     const { warnings, clock, end } = setUp({
       systemCgroup: '/system',

@@ -20,7 +20,7 @@ export interface OwnCgroupsDeps {
 
 const PERIOD_MS = 60_000
 const SPARE_PERIOD_MS = 300_000
-// A program that starts another one while we look leaves the new one behind.
+// A program that starts another one during a pass leaves the new one behind.
 const ROUNDS = 10
 
 /** Moves this process, and the programs of the system, to the cgroups that the configuration names, and keeps them there. */
@@ -32,7 +32,7 @@ export async function runOwnCgroups(deps: OwnCgroupsDeps, signal: AbortSignal): 
     if (systemCgroup !== '') tryTo(deps, reported, 'cannot move the programs of the system', () => moveSystem(deps))
     if (kubeletCgroup !== '') tryTo(deps, reported, 'cannot move the own process', () => moveOwn(deps))
     await clock.sleep(moves ? PERIOD_MS : SPARE_PERIOD_MS, signal)
-    // Told at the start when it is refused.
+    // A failure of this was already reported at the start.
     deps.spareOwnProcess()
   }
 }
@@ -61,7 +61,7 @@ function moveSystem({ systemCgroup, kubeletCgroup, pid, ...deps }: OwnCgroupsDep
   if (failure !== undefined) throw failure
 }
 
-/** What fails is told once, and tried again. */
+/** A failure is reported once, and tried again. */
 function tryTo({ log }: OwnCgroupsDeps, reported: Set<string>, what: string, work: () => void): void {
   try {
     work()

@@ -20,11 +20,11 @@ interface Loaded {
   readonly wereLost: boolean
 }
 
-/** The claims that pods of this node use: in memory, and on the disk when whoever changed them says so. */
+/** The claims that pods of this node use: in memory, and on the disk when the caller saves them. */
 export class ClaimRecords {
   readonly #file: StateFile
   readonly #records: Map<string, ClaimRecord>
-  /** What an earlier agent knew is gone: a pod that runs may have claims that nobody recorded. */
+  /** The record of an earlier agent is gone: a running pod may have claims that are not recorded. */
   readonly wereLost: boolean
   #text: string | undefined
   #writing: Promise<void> = Promise.resolve()
@@ -61,11 +61,11 @@ export class ClaimRecords {
     this.#records.delete(key)
   }
 
-  /** Resolves when all that is known now is on the disk; fails when it cannot be brought there. */
+  /** Resolves when all that is known now is on the disk; fails when it cannot be written. */
   async save(): Promise<void> {
     const writing = this.#writing.catch(() => {}).then(() => this.#write())
     this.#writing = writing
-    // Whoever comes next looks after a failure that nobody waits for.
+    // The next save handles a failure that no caller waits for.
     writing.catch(() => {})
     await writing
   }
@@ -84,12 +84,12 @@ async function load({ file, onLost, log }: ClaimRecordsDeps): Promise<Loaded> {
     const text = await file.read()
     return { records: text === undefined ? [] : parseDraState(text), text, wereLost: false }
   } catch (error) {
-    log.error('the record of claims cannot be read, claims of pods that run are prepared anew', {
+    log.error('the record of claims cannot be read, claims of pods that run are prepared again', {
       ...(await setAsideBroken(file)),
       error,
     })
     const reason = errorMessage(error)
-    onLost(`${reason}; the file ${file.path} was set aside, claims of pods that run are prepared anew`)
+    onLost(`${reason}; the file ${file.path} was set aside, claims of pods that run are prepared again`)
     return { records: [], text: undefined, wereLost: true }
   }
 }

@@ -26,7 +26,7 @@ describe('computeClaimFault()', () => {
   const notMade = 'ResourceClaim shop/gpu was not created for Pod shop/web'
   const rows: Readonly<Record<string, Row>> = {
     'a claim that is ready': { claim: { status: { allocation, ...forPod } }, fault: undefined },
-    'one that is reserved for nobody': { claim: { status: { allocation } }, fault: notAllowed },
+    'one that is reserved for no pod': { claim: { status: { allocation } }, fault: notAllowed },
     'one that is reserved for an older pod of the same name': {
       claim: { status: { allocation, reservedFor: [{ resource: 'pods', name: 'web', uid: 'u-0' }] } },
       fault: notAllowed,

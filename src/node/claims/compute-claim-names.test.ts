@@ -24,7 +24,7 @@ describe('computeClaimNames()', () => {
       [{ kind: 'claim', podClaim: 'a', name: 'pod-a-x7', isOwned: true }],
     ],
     [
-      'a claim from a template that nobody needs',
+      'a claim from a template that no container needs',
       { resourceClaims: claims },
       { resourceClaimStatuses: [{ name: 'a' }] },
       [{ kind: 'none', podClaim: 'a' }],

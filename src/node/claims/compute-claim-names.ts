@@ -29,7 +29,7 @@ export function computeClaimNames(pod: Pod, { extendedResources }: ClaimRules): 
   return [...named, { kind: 'claim', podClaim: undefined, name: extended, isOwned: false }]
 }
 
-/** Whoever makes claims from templates says in the status of the pod which one it made. */
+/** The controller that makes claims from templates says in the pod's status which one it made. */
 function nameFromTemplate(pod: Pod, podClaim: string): ClaimName {
   const made = pod.status?.resourceClaimStatuses?.find(({ name }) => name === podClaim)
   if (made === undefined)

@@ -35,7 +35,7 @@ describe('computeContainerClaims()', () => {
     ])
   })
 
-  test('one that names none, or one that nobody needs, uses none', () => {
+  test('one that names none, or one that no container needs, uses none', () => {
     assert.deepEqual(computeContainerClaims(pod, createContainer(), rules), [])
     const container = createContainer({ resources: { claims: [{ name: 'unneeded' }] } })
     assert.deepEqual(computeContainerClaims(pod, container, rules), [])

@@ -17,7 +17,7 @@ export interface DriverDevice extends ClaimDevice {
   readonly driver: string
 }
 
-// Extended resources that nobody gave a name of their own are called after their class.
+// Extended resources without a name of their own are called after their class.
 const DEVICE_CLASS_PREFIX = 'deviceclass.resource.kubernetes.io/'
 
 /** The claims of a pod that one of its containers uses, in the order of the pod. */

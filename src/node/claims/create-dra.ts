@@ -134,7 +134,7 @@ export async function createDra(deps: CreateDraDeps, group: TaskGroup): Promise<
   }
 }
 
-/** Another plugin of the same driver may be telling how its devices are. */
+/** Another plugin of the same driver may be reporting the health of its devices. */
 function isNewest(drivers: DraDrivers, plugin: DraPlugin): boolean {
   const found = drivers.find(plugin.driver)
   return found === undefined || found === plugin

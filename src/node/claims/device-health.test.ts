@@ -44,7 +44,7 @@ describe('DeviceHealth', () => {
     assert.deepEqual(health.get(gpu), UNKNOWN)
   })
 
-  test('tells only of devices that are not as they were', async () => {
+  test('reports only devices whose health changed', async () => {
     const { health, clock } = await load()
     health.update('a.example', [well])
     await clock.advance(10_000)
@@ -106,7 +106,7 @@ describe('DeviceHealth', () => {
       assert.deepEqual([health.get(gpu), file.aside], [UNKNOWN, [text]])
     })
 
-  test('a disk that is full harms nobody', async () => {
+  test('a full disk makes no caller fail', async () => {
     const { health, file } = await load()
     file.failure = new Error('disk is full')
     health.update('a.example', [well])
@@ -148,12 +148,12 @@ describe('watchDeviceHealth()', () => {
     await until(() => clock.sleeping === 1)
     await clock.advance(5000)
     await until(() => driver.followers === 1)
-    stop.abort(new Error('over'))
-    await assert.rejects(running, /over/)
+    stop.abort(new Error('test ended'))
+    await assert.rejects(running, /test ended/)
     assert.equal(clock.sleeping, 0)
   })
 
-  test('a driver that does not tell is left alone', async (t) => {
+  test('a driver that does not report is left alone', async (t) => {
     const path = join(makeTemporaryFolder(t), 'a.sock')
     using _ = await FakeDraDriver.start(path)
     const { health, clock } = await load()
@@ -179,7 +179,7 @@ describe('watchDeviceHealth()', () => {
     running.catch(() => {})
     await until(() => waits > 0)
     assert.equal(clock.sleeping, 0)
-    stop.abort(new Error('over'))
-    await assert.rejects(running, /over/)
+    stop.abort(new Error('test ended'))
+    await assert.rejects(running, /test ended/)
   })
 })

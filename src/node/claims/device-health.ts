@@ -31,7 +31,7 @@ interface Known extends DeviceHealthRecord {
 
 const USUAL_TIMEOUT_MS = 30_000
 
-/** How the devices of drivers are: believed for a while, and kept over restarts of the agent. */
+/** The health of the devices of drivers: believed for a while, and kept across restarts of the agent. */
 export class DeviceHealth {
   readonly #deps: DeviceHealthDeps
   readonly #known = new Map<string, Known>()
@@ -74,7 +74,7 @@ export class DeviceHealth {
     return changed
   }
 
-  /** Nobody tells any more how the devices of a driver are; gives those of which something was known. */
+  /** No plugin reports the health of a driver's devices any more; returns those of which something was known. */
   clear(driver: string): readonly DeviceName[] {
     const gone = [...this.#known.values()].filter((known) => known.driver === driver)
     for (const known of gone) this.#known.delete(keyOf(known))
@@ -82,7 +82,7 @@ export class DeviceHealth {
     return gone
   }
 
-  /** Resolves when what is known is on the disk, or could not be brought there. */
+  /** Resolves when what is known is on the disk, or could not be written. */
   async saved(): Promise<void> {
     await this.#writing
   }
@@ -99,7 +99,7 @@ export class DeviceHealth {
     return old
   }
 
-  /** What is lost of it is told again by the driver, so nobody waits for it and nothing fails by it. */
+  /** The driver reports again what is lost, so no caller waits for it and nothing fails because of it. */
   #save(): void {
     this.#writing = this.#writing.then(async () => {
       try {
@@ -124,7 +124,10 @@ async function load({ file, log }: DeviceHealthDeps): Promise<readonly DeviceHea
     const text = await file.read()
     return text === undefined ? [] : parseDeviceHealth(text)
   } catch (error) {
-    log.error('how devices are cannot be read, drivers tell it anew', { ...(await setAsideBroken(file)), error })
+    log.error('the health of devices cannot be read, drivers report it again', {
+      ...(await setAsideBroken(file)),
+      error,
+    })
     return []
   }
 }

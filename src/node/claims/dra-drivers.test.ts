@@ -110,7 +110,7 @@ describe('DraDrivers', () => {
     assert.match(calls[0]?.method ?? '', /v1beta1/)
   })
 
-  test('refuses plugins of no version that we know, and a second one at the same place', async (t) => {
+  test('rejects plugins of no version that we know, and a second one at the same place', async (t) => {
     const { drivers, offer } = start(t)
     await assert.rejects(drivers.register(offer('a.sock', ['v1alpha3.DRAPlugin'])), {
       message:

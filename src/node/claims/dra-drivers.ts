@@ -22,7 +22,7 @@ export interface DraDriversDeps {
   /** A driver can be asked now, or no longer. */
   readonly onUsable: (driver: string) => void
   readonly onUnusable: (driver: string) => void
-  /** Reads how the devices of a plugin are, until the signal aborts; undefined: nobody wants to know. */
+  /** Reads the health of a plugin's devices until the signal aborts; undefined when health is not wanted. */
   readonly watchHealth: ((plugin: DraPlugin, signal: AbortSignal) => Promise<void>) | undefined
 }
 

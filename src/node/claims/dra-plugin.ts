@@ -34,7 +34,7 @@ export type DraVersion = keyof typeof PACKAGES
 
 export const DRA_VERSIONS = Object.keys(PACKAGES) as readonly DraVersion[]
 
-// Half of what a pod's next try would wait for, so that a hung call is over by then.
+// Half of what a pod's next try would wait for, so that a hung call has ended by then.
 const CALL_TIMEOUT_MS = 45_000
 const watchResources = toGrpcMethod(
   DRAResourceHealthDefinition.fullName,

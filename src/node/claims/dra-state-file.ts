@@ -31,7 +31,7 @@ export function parseDraState(text: string): ClaimRecord[] {
   return listOf(inner, 'ClaimInfoStateList').map(parseEntry)
 }
 
-/** Go writes a list without elements that nobody made as null. */
+/** Go writes a list that was never made as null. */
 function toEntry({ uid, name, namespace, podUids, drivers }: ClaimRecord) {
   return {
     ClaimUID: uid,

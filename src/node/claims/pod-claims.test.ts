@@ -63,7 +63,7 @@ describe('PodClaims', () => {
     ])
   })
 
-  test('a pod without claims asks nobody', async (t) => {
+  test('a pod without claims asks no driver', async (t) => {
     const world = createClaimWorld(t)
     const agent = await startPodClaims(t, world)
     await agent.ensure(createPod())
@@ -85,7 +85,7 @@ describe('PodClaims', () => {
     assert.deepEqual(driver.asked, ['prepare gpu', 'unprepare gpu'])
   })
 
-  test('a pod that comes while another gives a claim back gets it prepared anew', async (t) => {
+  test('a pod that comes while another gives a claim back gets it prepared again', async (t) => {
     const world = createClaimWorld(t)
     const driver = await world.driver()
     const [one, two] = [podWith('u-1', 'gpu'), podWith('u-2', 'gpu')]
@@ -97,7 +97,7 @@ describe('PodClaims', () => {
     assert.deepEqual(recorded(world.file.text), ['gpu: u-2; a.example 1'])
   })
 
-  test('what cannot be prepared is told, and nothing is recorded that no driver was asked for', async (t) => {
+  test('what cannot be prepared is reported, and nothing is recorded that no driver was asked for', async (t) => {
     const world = createClaimWorld(t)
     const driver = await world.driver()
     const pod = podWith('u-1', 'gpu')
@@ -118,7 +118,7 @@ describe('PodClaims', () => {
     assert.deepEqual(agent.claims.failedPods(), [])
   })
 
-  test('a driver that refuses, breaks or says nothing is asked again, and what it prepared is given back', async (t) => {
+  test('a driver that fails, breaks or says nothing is asked again, and what it prepared is given back', async (t) => {
     const world = createClaimWorld(t)
     const driver = await world.driver()
     const pod = podWith('u-1', 'gpu')
@@ -129,7 +129,7 @@ describe('PodClaims', () => {
       agent.ensure(pod),
       new InjectionsError('NodePrepareResources of driver a.example failed for ResourceClaim gpu: too hot'),
     )
-    assert.equal(agent.claims.holds(pod.metadata.uid), true, 'nobody knows what it did')
+    assert.equal(agent.claims.holds(pod.metadata.uid), true, 'it is not known what it did')
     await assert.rejects(
       agent.release(pod),
       new InjectionsError('NodeUnprepareResources of driver a.example failed for ResourceClaim gpu: too hot'),
@@ -190,7 +190,7 @@ describe('PodClaims', () => {
     await agent.ensure(young)
   })
 
-  test('whoever stops waiting does not stop the driver; the end of the pod does', async (t) => {
+  test('a caller that stops waiting does not stop the driver; the end of the pod does', async (t) => {
     const world = createClaimWorld(t)
     const driver = await world.driver()
     const pod = podWith('u-1', 'gpu')
@@ -207,7 +207,7 @@ describe('PodClaims', () => {
     const [outcome] = await Promise.allSettled([second, agent.release(pod)])
     assert.equal(outcome?.status, 'rejected')
     assert.deepEqual(driver.asked, ['prepare gpu', 'unprepare gpu'])
-    assert.deepEqual(agent.events, [], 'a pod that ends is not told that its claims are not prepared')
+    assert.deepEqual(agent.events, [], 'a pod that ends gets no event about claims that are not prepared')
   })
 
   test('an agent that comes after goes by the record, and prepares again only for a new sandbox', async (t) => {
@@ -243,7 +243,7 @@ describe('PodClaims', () => {
     const second = await startPodClaims(t, world)
     second.living.set(here.metadata.uid, here)
     await world.clock.advance(60_000)
-    assert.equal(driver.asked.length, 2, 'nobody knows yet who is gone')
+    assert.equal(driver.asked.length, 2, 'it is not known yet which pods are gone')
     driver.isBroken = true
     second.claims.sourcesReady()
     await until(() => driver.asked.length === 3)
@@ -255,7 +255,7 @@ describe('PodClaims', () => {
     assert.deepEqual(recorded(world.file.text), ['nic: u-2; a.example 1'])
   })
 
-  test('a record that is lost is told and set aside; the claims of what runs are found again', async (t) => {
+  test('a lost record is reported and set aside; the claims of what runs are found again', async (t) => {
     const world = createClaimWorld(t)
     const driver = await world.driver()
     const [runs, ends] = [podWith('u-1', 'gpu'), podWith('u-2', 'nic')]

@@ -79,7 +79,7 @@ export class PodClaims {
     this.#preparations = new Preparations(deps.tasks)
   }
 
-  /** Before anything of the pod starts. Fails with an ExtrasError, and tells the users of the pod. */
+  /** Before anything of the pod starts. Fails with an InjectionsError, and records an event on the pod. */
   async ensure(request: PodRequest, signal: AbortSignal): Promise<void> {
     const { pod, startsAgain } = request
     if (computeClaimNames(pod, this.#deps.rules).length === 0 || this.#isReady(pod, startsAgain)) return
@@ -99,7 +99,7 @@ export class PodClaims {
     }
   }
 
-  /** Once nothing of the pod runs any more. Fails with an ExtrasError. */
+  /** Once nothing of the pod runs any more. Fails with an InjectionsError. */
   async release(
     { uid, noteStep }: { readonly uid: PodUid; readonly noteStep: NoteStep },
     signal: AbortSignal,
@@ -161,13 +161,13 @@ export class PodClaims {
     return [...this.#failed]
   }
 
-  /** All sources have told what they want: a pod that nobody knows now will not come back. */
+  /** All sources have reported their pods: a pod that is not known now does not come back. */
   sourcesReady(): void {
     this.#allSeen = true
     this.#wakeup.wake()
   }
 
-  /** Looks from time to time whether something is prepared for pods that are no more. */
+  /** Checks from time to time whether claims of pods that are gone are still prepared. */
   async run(signal: AbortSignal): Promise<void> {
     for (;;) {
       await this.#wakeup.wait({ clock: this.#deps.clock, ms: RECONCILE_MS }, signal)
@@ -183,7 +183,7 @@ export class PodClaims {
     const found = lost.map((pod) => this.ensure({ pod, startsAgain: true, noteStep: quietly }, signal))
     for (const outcome of await Promise.allSettled([...gone, ...found])) {
       if (outcome.status === 'fulfilled' || signal.aborted) continue
-      log.warn('cannot bring the claims of a pod in order, will try again', { error: outcome.reason })
+      log.warn('cannot clean up the claims of a pod, will try again', { error: outcome.reason })
     }
     signal.throwIfAborted()
   }

@@ -8,7 +8,7 @@ interface Preparation {
   readonly giveUp: AbortController
 }
 
-/** What is being prepared for pods, once for each: whoever stops waiting does not stop it, and whoever comes back waits for the same. */
+/** Preparations under way, one for each pod: a caller that stops waiting does not stop it, and one that comes back waits for the same. */
 export class Preparations {
   readonly #tasks: Pick<TaskGroup, 'run'>
   readonly #underWay = new Map<PodUid, Preparation>()
@@ -32,7 +32,7 @@ export class Preparations {
   #begin(uid: PodUid, work: (signal: AbortSignal) => Promise<void>): Preparation {
     const { promise: done, resolve, reject } = Promise.withResolvers<void>()
     const preparation: Preparation = { done, giveUp: new AbortController() }
-    // Nobody may be waiting when it fails.
+    // It may fail while no caller waits for it.
     done.catch(() => {})
     this.#underWay.set(uid, preparation)
     const { signal } = preparation.giveUp

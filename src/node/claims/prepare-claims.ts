@@ -12,7 +12,7 @@ import { DraCallError } from './dra-plugin.ts'
 
 /**
  * Prepares the claims of a pod: they are checked first, then recorded, and only then drivers are asked, so that whatever happens to the
- * agent what was prepared can be given back. Fails with an ExtrasError.
+ * agent what was prepared can be given back. Fails with an InjectionsError.
  */
 export async function prepareClaims(
   deps: ClaimDeps,
@@ -82,7 +82,7 @@ async function askDriver(
       throw new InjectionsError(
         `NodePrepareResources of driver ${driver} failed for ResourceClaim ${record.name}: ${answer.error}`,
       )
-    // Another driver may have told of its devices meanwhile.
+    // Another driver may have reported its devices meanwhile.
     const newest = records.get(claimKey(record)) ?? record
     records.set({ ...newest, drivers: new Map([...newest.drivers, [driver, answer.devices.map(toDevice)]]) })
   }
@@ -92,7 +92,7 @@ function toDevice({ poolName, deviceName, shareId, requestNames, cdiDeviceIds }:
   return { poolName, deviceName, shareId, requestNames, cdiDeviceIds }
 }
 
-/** As drivers are told of a claim. */
+/** A claim as drivers receive it. */
 export function toClaim({ namespace, uid, name }: ClaimRecord) {
   return { namespace, uid, name }
 }

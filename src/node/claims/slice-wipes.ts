@@ -13,12 +13,12 @@ export interface SliceWipesDeps {
   readonly log: Logger
 }
 
-// Long enough for a driver to be replaced, short enough that few pods are sent here for devices that nobody can prepare.
+// Long enough for a driver to be replaced, short enough that few pods are scheduled here for devices that no driver can prepare.
 const GRACE_MS = 30_000
 const RETRIES = { firstMs: 1000, longestMs: 300_000, jitter: { least: 1, extra: 0.2 } }
 const REPORTED_TRY = 4
 
-/** Takes devices out of the cluster's sight that nobody here could prepare: those of drivers that are away for a while. */
+/** Deletes the resource slices of drivers that are away for a while: no driver here could prepare their devices. */
 export class SliceWipes {
   readonly #deps: SliceWipesDeps
   readonly #pending = new Map<string, AbortController>()
@@ -27,7 +27,7 @@ export class SliceWipes {
     this.#deps = deps
   }
 
-  /** At the start no driver is here, and some may never come back: those that do publish their devices anew. */
+  /** At the start no driver is here, and some may never come back: those that do publish their devices again. */
   begin(): void {
     this.#deps.tasks.run('resource slices of the node', (signal) => this.#wipe(undefined, signal))
   }
@@ -65,7 +65,7 @@ export class SliceWipes {
     for (let tries = 1; ; tries += 1) {
       try {
         await deleteSlices(driver, signal)
-        log.debug('resource slices of the node are deleted until their driver publishes them anew', { driver })
+        log.debug('resource slices of the node are deleted until their driver publishes them again', { driver })
         return
       } catch (error) {
         signal.throwIfAborted()

@@ -9,7 +9,7 @@ import { inCall, requireDraDriver, save, toClaim } from './prepare-claims.ts'
 
 /**
  * Gives back the claims of a pod of which nothing runs any more; those that other pods of this node use are only left. Goes by what is
- * recorded, so it needs neither the pod nor the API. Fails with an ExtrasError; what could be given back is.
+ * recorded, so it needs neither the pod nor the API. Fails with an InjectionsError; what could be given back is.
  */
 export async function unprepareClaims(
   deps: ClaimDeps,

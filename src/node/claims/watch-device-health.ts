@@ -9,7 +9,7 @@ import type { DeviceHealth as HealthMessage } from './generated/dra-health-v1alp
 
 export interface WatchDeviceHealthDeps {
   readonly health: DeviceHealth
-  /** Is somebody else of the same driver telling? */
+  /** Does another plugin of the same driver report health already? */
   readonly isLastOf: (plugin: DraPlugin) => boolean
   readonly onChange: (devices: readonly DeviceName[]) => void
   readonly clock: Clock
@@ -21,7 +21,7 @@ const RETRY_MS = 5000
 const LONGEST_MESSAGE = 1024
 const ELLIPSIS = '...'
 
-/** Follows how the devices of a plugin are, until the signal aborts. A driver that does not tell is asked again when it was away. */
+/** Follows the health of a plugin's devices until the signal aborts. A driver without this call is asked again after it was away. */
 export async function watchDeviceHealth(
   deps: WatchDeviceHealthDeps,
   plugin: DraPlugin,
@@ -39,7 +39,10 @@ export async function watchDeviceHealth(
         while (plugin.connected) await plugin.nextChange(signal)
         continue
       }
-      log.debug('a driver stopped telling how its devices are, will ask again', { driver: plugin.driver, error })
+      log.debug('a driver stopped reporting the health of its devices, will ask again', {
+        driver: plugin.driver,
+        error,
+      })
     }
     if (isLastOf(plugin)) onChange(health.clear(plugin.driver))
     await clock.sleep(RETRY_MS, signal)

@@ -20,14 +20,14 @@ export interface CpuRejection {
 export interface CpuSituation {
   readonly policy: CpuPolicy
   readonly state: CpuState
-  /** CPUs that must not be given away although nobody has been given them. */
+  /** CPUs that must not be given away although no container owns them. */
   readonly held: CpuSet
 }
 
 /** CPUs for one container, and how many it is to have. */
 export interface UsableCpus {
   readonly count: number
-  /** That nobody has. */
+  /** CPUs that no container owns. */
   readonly free: CpuSet
   /** That other containers of the pod have which never run at the same time. */
   readonly reusable: CpuSet

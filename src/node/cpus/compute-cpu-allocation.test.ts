@@ -39,7 +39,7 @@ const rows: readonly Row[] = [
   { name: 'what others have left', containers: 'main:6', table: { q: { x: '1-2' } }, expected: shortage(6, 5) },
   { name: 'what is held for others', containers: 'main:6', held: '1-2', expected: shortage(6, 5) },
   {
-    name: 'the second container gets none: nobody gets any',
+    name: 'the second container gets none: no container gets any',
     containers: 'a:5 b:3',
     expected: shortage(3, 2),
   },
@@ -57,7 +57,7 @@ const rows: readonly Row[] = [
   },
   { name: 'never what a sidecar has', containers: 'side:6 main:2', expected: shortage(2, 1) },
   {
-    name: 'a sidecar may have what an init container had before it, and then nobody else',
+    name: 'a sidecar may have what an init container had before it, and then no other container',
     containers: 'init:2 side:2 main:2',
     expected: '0,3-4,7 p.init=1,5 p.side=1,5 p.main=2,6',
   },
@@ -93,7 +93,7 @@ const rows: readonly Row[] = [
     expected: '0,4 p.init=1-3,5-7 p.main=1-3,5-7',
   },
   {
-    name: "reserved CPUs are nobody's",
+    name: 'reserved CPUs are given to no container',
     containers: 'main:2',
     options: { strictReservation: true },
     expected: '2-4,6-7 p.main=1,5',

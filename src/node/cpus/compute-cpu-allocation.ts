@@ -8,7 +8,7 @@ import type { CpuState } from './cpu-state.ts'
 /** What a pod gets: all its containers theirs, or the first that does not. */
 export type CpuAllocation =
   | { readonly kind: 'given'; readonly state: CpuState; readonly given: readonly CpuSet[] }
-  | { readonly kind: 'refused'; readonly rejection: CpuRejection; readonly given: readonly CpuSet[] }
+  | { readonly kind: 'rejected'; readonly rejection: CpuRejection; readonly given: readonly CpuSet[] }
 
 /** Gives each container of a pod the CPUs that it is to have for itself, wherever they are; those that have theirs keep them. */
 export function computeCpuAllocation(pod: Pod, situation: CpuSituation): CpuAllocation {
@@ -20,7 +20,7 @@ export function computeCpuAllocation(pod: Pod, situation: CpuSituation): CpuAllo
     const usable = computeUsableCpus(pod, container, { ...situation, state: { ...state, assignments } })
     if (usable.count === 0 || assignments.get(uid)?.has(container.name) === true) continue
     const choice = computeContainerCpus(policy, usable, undefined)
-    if ('rejection' in choice) return { kind: 'refused', rejection: choice.rejection, given }
+    if ('rejection' in choice) return { kind: 'rejected', rejection: choice.rejection, given }
     given.push(choice.cpus)
     assignments = withAssignment(assignments, { uid, container: container.name, cpus: choice.cpus })
   }

@@ -32,7 +32,7 @@ const rows: readonly Row[] = [
   { name: 'what fits on none', policy: TWO, pod: 'main:7', container: 'main', expected: '0,1!' },
   { name: 'what does not fit at all', policy: TWO, pod: 'main:12', container: 'main', expected: '' },
   {
-    name: 'what one node could give if nobody had it',
+    name: 'what one node could give if all of it were free',
     policy: TWO,
     pod: 'main:4',
     container: 'main',
@@ -116,7 +116,7 @@ describe('hints for CPUs', () => {
     })
   }
 
-  test('a container that shares its CPUs has no wish', () => {
+  test('a container that shares its CPUs has no hints', () => {
     const situation = { policy: TWO, state: toCpuState(TWO, new Map()), held: new Set<number>() }
     const pod = createPinnedPod('pod', 'main:1500m')
     const [container] = pod.spec.containers
@@ -138,7 +138,7 @@ describe('CPUs from certain nodes', () => {
 
   test('come from there', () => assert.equal(choose(TWO, 2, '1'), '1,7'))
   test('come from elsewhere too when there are too few', () => assert.equal(choose(TWO, 6, '0'), '1-2,4,6,8,10'))
-  test('are refused when there are too few at all', () =>
+  test('are rejected when there are too few at all', () =>
     assert.equal(choose(TWO, 12, '0'), 'UnexpectedAdmissionError'))
   test('come from the socket, where that is as good', () => {
     // Of node 1 there is one core left.

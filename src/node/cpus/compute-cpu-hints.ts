@@ -9,7 +9,7 @@ import { computePodExclusiveCount } from './compute-exclusive-count.ts'
 import type { CpuPolicy } from './cpu-policy.ts'
 import { allCpus, groupCpus, wholeCores } from './cpu-topology.ts'
 
-/** Where a container can get its CPUs; whoever has them can have them nowhere else. */
+/** Where a container can get its CPUs; a container that has CPUs gets a hint for just those. */
 export function computeContainerCpuHints(pod: Pod, container: Container, situation: CpuSituation): PlacementHints {
   const usable = computeUsableCpus(pod, container, situation)
   const own = situation.state.assignments.get(pod.metadata.uid)?.get(container.name)
@@ -34,8 +34,8 @@ function hintsOfOwn(policy: CpuPolicy, count: number, own: CpuSet): readonly Pla
 }
 
 /**
- * The NUMA nodes that have so many CPUs for a container. What it can take over from other containers of its pod it takes over, so nodes
- * without that are no place for it. Preferred are as few nodes as would do on an empty machine, or all that lie in as few sockets.
+ * The NUMA nodes with enough CPUs for a container. It reuses CPUs of other containers of its pod where it can, so nodes without those
+ * are no place for it. Preferred are as few nodes as would do on an empty machine, or all that lie in as few sockets.
  */
 function computeCpuHints(policy: CpuPolicy, { count, free, reusable }: UsableCpus): readonly PlacementHint[] {
   const nodes = groupCpus(policy.topology, 'numaNode')

@@ -11,7 +11,7 @@ export interface CpusetUpdate {
   readonly name: string
   readonly id: string
   readonly cpus: string
-  /** Nobody else runs on them. */
+  /** No other container runs on them. */
   readonly exclusive: boolean
 }
 

@@ -15,7 +15,7 @@ const rows: readonly { name: string; resources: ResourceRequirements; spec?: Par
   { name: 'a part of a CPU', resources: same('1500m'), count: 0 },
   { name: 'less than a CPU', resources: same('500m'), count: 0 },
   { name: 'a pod that is not Guaranteed', resources: { requests: { cpu: '2', memory: '1Gi' } }, count: 0 },
-  { name: 'a pod without wishes', resources: {}, count: 0 },
+  { name: 'a pod without requests', resources: {}, count: 0 },
   { name: 'a pod with resources of its own', resources: same('2'), spec: { resources: same('4') }, count: 0 },
 ]
 

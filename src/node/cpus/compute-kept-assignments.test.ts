@@ -20,7 +20,7 @@ const rows: readonly Row[] = [
   { name: 'a file that was never written to', shared: '', kept: '0-7' },
   { name: 'a file that fits', shared: '0,3-7', table: { a: { x: '1-2', y: '1' } }, kept: '0,3-7 a.x=1-2 a.y=1' },
   {
-    name: 'reserved CPUs that nobody shares, where they are strictly reserved',
+    name: 'reserved CPUs that no container shares, where they are strictly reserved',
     shared: '2-7',
     table: { a: { x: '1' } },
     strict: true,
@@ -43,7 +43,7 @@ const rows: readonly Row[] = [
   },
   { name: 'a machine that has grown', shared: '0-3', kept: '0-7', problem: /have to be "0-7"$/ },
   {
-    name: "CPUs that are not there, reserved, or nobody's",
+    name: 'CPUs that are not there, reserved, or without an owner',
     shared: '1,3-6',
     table: { a: { x: '7-8' }, b: { x: '0,2' }, c: { x: '' }, d: { x: '2' } },
     kept: '0-1,3-7 d.x=2',

@@ -14,7 +14,7 @@ export interface KeptAssignments {
   readonly dropped: readonly { readonly uid: PodUid; readonly container: string; readonly cpus: string }[]
 }
 
-/** Keeps of a record what nobody else can have: CPUs that are online, not reserved, and not those of another pod. */
+/** Keeps the assignments of a record that are still exclusive: CPUs that are online, not reserved, and not those of another pod. */
 export function computeKeptAssignments(recorded: CpuState, policy: CpuPolicy): KeptAssignments {
   const allowed = allCpus(policy.topology).difference(policy.reserved)
   const dropped: KeptAssignments['dropped'][number][] = []

@@ -52,7 +52,7 @@ describe('CpuAssignments', () => {
     for (const pod of node.pods.values()) again.adopt(pod)
     node.reads = 0
     await runFor(again, node, 60_000)
-    assert.deepEqual([node.updates.length, node.reads], [1, 2], 'after a restart each is looked at once')
+    assert.deepEqual([node.updates.length, node.reads], [1, 2], 'after a restart each is read once')
   })
 
   test('tries again what failed, and the others do not wait for it', async () => {
@@ -82,12 +82,12 @@ describe('CpuAssignments', () => {
     assert.match(node.file ?? '', /"a":{"main":"1,5"}/)
   })
 
-  test('refuses what it does not have, and counts', async () => {
+  test('rejects what it does not have, and counts', async () => {
     const node = new FakeCpuNode()
     const cpus = await node.start(POLICY)
     await node.add(cpus, pinned('a', '6'))
     assert.equal(placePod(cpus, pinned('b'))?.reason, 'UnexpectedAdmissionError')
-    assert.deepEqual(node.counted, ['given near', 'refused'])
+    assert.deepEqual(node.counted, ['given near', 'rejected'])
   })
 
   test('keeps what a pod has that was admitted before the agent started, and has not run yet', async () => {
@@ -115,7 +115,7 @@ describe('CpuAssignments', () => {
     assert.equal(again.stats().exclusive, 0)
   })
 
-  test('keeps the CPUs of a pod that is over until nothing of it runs', async () => {
+  test('keeps the CPUs of a terminal pod until nothing of it runs', async () => {
     const node = new FakeCpuNode()
     const cpus = await node.start(POLICY)
     cpus.sourcesReady()
@@ -132,7 +132,7 @@ describe('CpuAssignments', () => {
     ['no file', () => undefined],
     ['the file of another policy', () => '{"policyName":"none","defaultCpuSet":"","checksum":1353318690}'],
   ] as const) {
-    test(`finds what runs, with ${what}: nothing moves, and nobody else gets it`, async () => {
+    test(`finds what runs, with ${what}: nothing moves, and no other pod gets it`, async () => {
       const node = new FakeCpuNode()
       const cpus = await node.start(POLICY)
       await node.add(cpus, shared('s'))
@@ -265,7 +265,7 @@ function checkAlone(node: FakeCpuNode): void {
   assert.equal(new Set(all).size, all.length, node.shown)
 }
 
-/** And once everything is in its place, nobody else either. */
+/** And once everything is in its place, no other container either. */
 function checkShared(node: FakeCpuNode): void {
   checkAlone(node)
   const own = new Set<number>()

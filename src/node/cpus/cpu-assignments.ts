@@ -49,7 +49,7 @@ export class CpuAssignments implements PodCpus {
   readonly #record: StateRecord
   readonly #keeper: CpusetKeeper
   #state: CpuState
-  /** CPUs on which containers run that nobody knows yet: nobody else gets them before that is clear. */
+  /** CPUs of running containers that are not known yet: no other container gets them before that is clear. */
   #held: CpuAssignmentTable = new Map()
   /** Pods that run and could not keep their CPUs; they get others when there are some. */
   readonly #lacking = new Map<PodUid, { readonly isReported: boolean }>()
@@ -95,7 +95,7 @@ export class CpuAssignments implements PodCpus {
     if (usable.count === 0 || this.#ownOf(uid, container.name) !== undefined) return undefined
     const choice = computeContainerCpus(this.#deps.policy, usable, nodes)
     if ('rejection' in choice) {
-      this.#countRefused()
+      this.#countRejected()
       return choice.rejection
     }
     this.#countGiven(choice.cpus)
@@ -118,7 +118,7 @@ export class CpuAssignments implements PodCpus {
         assignments = withAssignment(assignments, { uid, container: container.name, cpus })
     }
     this.#set(toCpuState(policy, assignments))
-    if (this.#give(pod).kind === 'refused') this.#lacking.set(uid, { isReported: false })
+    if (this.#give(pod).kind === 'rejected') this.#lacking.set(uid, { isReported: false })
   }
 
   sourcesReady(): void {
@@ -187,7 +187,7 @@ export class CpuAssignments implements PodCpus {
     for (const [uid, { isReported }] of this.#lacking) {
       const pod = pods.get(uid)
       const allocation = pod && computeCpuAllocation(pod, this.#situation(pod))
-      if (pod !== undefined && allocation?.kind === 'refused') {
+      if (pod !== undefined && allocation?.kind === 'rejected') {
         this.#lacking.set(uid, { isReported: true })
         if (!isReported)
           this.#deps.log.error(
@@ -214,7 +214,7 @@ export class CpuAssignments implements PodCpus {
   #give(pod: Pod): CpuAllocation {
     const allocation = computeCpuAllocation(pod, this.#situation(pod))
     for (const cpus of allocation.given) this.#countGiven(cpus)
-    if (allocation.kind === 'refused') this.#countRefused()
+    if (allocation.kind === 'rejected') this.#countRejected()
     else this.#set(allocation.state)
     return allocation
   }
@@ -226,7 +226,7 @@ export class CpuAssignments implements PodCpus {
     metrics.cpusGiven({ wholeCores: policy.options.fullCoresOnly, oneCache })
   }
 
-  #countRefused(): void {
+  #countRejected(): void {
     const { policy, metrics } = this.#deps
     metrics.cpusRejected({ wholeCores: policy.options.fullCoresOnly })
   }
@@ -258,7 +258,7 @@ export class CpuAssignments implements PodCpus {
     return this.#state.assignments.get(uid)?.get(container)
   }
 
-  /** Where all others run. When nothing is left of it the reserved CPUs are the only ones that nobody has alone. */
+  /** Where all other containers run. When nothing is left, only the reserved CPUs belong to no container alone. */
   #pool(): CpuSet {
     const pool = this.#state.shared.difference(this.#heldCpus())
     return pool.size > 0 ? pool : this.#deps.policy.reserved

@@ -82,6 +82,6 @@ describe('the file of CPU assignments', () => {
     ['CPUs that are none', '{"policyName":"static","defaultCpuSet":"x","checksum":0}'],
     ['a UID that is none', '{"policyName":"static","defaultCpuSet":"0","entries":{"../x":{}},"checksum":0}'],
   ] as const) {
-    test(`is refused with ${what}`, () => assert.throws(() => parseCpuStateFile(text)))
+    test(`is rejected with ${what}`, () => assert.throws(() => parseCpuStateFile(text)))
   }
 })

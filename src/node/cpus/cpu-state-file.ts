@@ -62,7 +62,7 @@ function parseFields(text: string): Fields {
   return { policyName, defaultCpuSet, entries: entries as Entries | undefined, checksum }
 }
 
-/** Over the way in which Go prints the fields, as they stand in the file. */
+/** Computed from the text that Go prints for the fields, in the order of the file. */
 function toChecksum({ policyName, defaultCpuSet, entries = {} }: Omit<Fields, 'checksum'>): number {
   const table = sorted(Object.entries(entries)).map(
     ([uid, containers]) =>

@@ -12,7 +12,7 @@ export interface CpuState {
   readonly assignments: CpuAssignmentTable
 }
 
-/** The state with these assignments: what nobody has alone is shared. */
+/** The state with these assignments: CPUs without an owner are shared. */
 export function toCpuState(policy: CpuPolicy, assignments: CpuAssignmentTable): CpuState {
   const { topology, reserved, options } = policy
   const pool = options.strictReservation ? allCpus(topology).difference(reserved) : allCpus(topology)

@@ -10,7 +10,7 @@ import type { CpusetUpdate, WantedCpus } from './compute-cpuset-updates.ts'
 
 export interface CpusetKeeperDeps {
   readonly observed: { uids(): readonly PodUid[]; get(uid: PodUid): ObservedPod | undefined }
-  /** The CPUs on which the kernel lets a container run; undefined when nobody tells. */
+  /** The CPUs on which the kernel lets a container run; undefined when they cannot be read. */
   readonly readCpus: (
     container: { readonly uid: PodUid; readonly id: string },
     signal: AbortSignal,

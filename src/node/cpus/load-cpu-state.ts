@@ -20,7 +20,7 @@ export async function loadCpuRecord({ store, log }: LoadDeps): Promise<CpuStateR
   try {
     return parseCpuStateFile(text)
   } catch (error) {
-    log.error('cannot read which CPUs containers have, setting the file aside and looking at what runs', {
+    log.error('cannot read which CPUs containers have, setting the file aside and reading what runs', {
       ...(await setAsideBroken(store)),
       error,
     })
@@ -28,7 +28,7 @@ export async function loadCpuRecord({ store, log }: LoadDeps): Promise<CpuStateR
   }
 }
 
-/** What of it holds on this machine, with this configuration. What does not is told, and given anew to pods that are here. */
+/** The assignments that are valid on this machine with this configuration. Others are reported, and their pods get new CPUs. */
 export async function loadCpuState({ store, log }: LoadDeps, policy: CpuPolicy): Promise<CpuState> {
   const record = await loadCpuRecord({ store, log })
   if (record === undefined) return toCpuState(policy, new Map())

@@ -10,7 +10,7 @@ import { SHARED_STATE, SharedCpus } from './shared-cpus.ts'
 const ALL = new Set([0, 1, 2, 3, 4, 5, 6, 7])
 
 describe('SharedCpus', () => {
-  test('has no wishes', async () => {
+  test('has no hints', async () => {
     const cpus = new SharedCpus({ ...new FakeCpuNode().parts, giveBack: undefined })
     assert.deepEqual(
       [cpus.allocate(), cpus.cpusOf(), await cpus.prepare(), cpus.hasExclusive()],

@@ -20,7 +20,7 @@ type Row = readonly [
 ]
 const rows: readonly Row[] = [
   ['says nothing without drivers', {}, {}, undefined],
-  ['tells the first id', {}, { a: info('n') }, { annotations: { [KEY]: '{"a":"n"}' } }],
+  ['reports the first id', {}, { a: info('n') }, { annotations: { [KEY]: '{"a":"n"}' } }],
   [
     'keeps the ids of others, sorted as ever',
     { ids: '{"z":"1","b":"2"}' },
@@ -28,7 +28,7 @@ const rows: readonly Row[] = [
     { annotations: { [KEY]: '{"b":"2","m":"n","z":"1"}' } },
   ],
   ['leaves an annotation alone that says it', { ids: '{ "a": "n" }' }, { a: info('n') }, undefined],
-  ['tells of an id that is another', { ids: '{"a":"old"}' }, { a: info('n') }, { annotations: { [KEY]: '{"a":"n"}' } }],
+  ['reports an id that changed', { ids: '{"a":"old"}' }, { a: info('n') }, { annotations: { [KEY]: '{"a":"n"}' } }],
   [
     'takes out the id of a driver that is gone',
     { ids: '{"a":"1","b":"2"}' },
@@ -43,15 +43,15 @@ const rows: readonly Row[] = [
   ],
   ['has nothing to do for one that was not there', { ids: '{"b":"2"}' }, { a: 'gone' }, undefined],
   ['leaves what it cannot read for another', { ids: 'what' }, { a: 'gone' }, undefined],
-  ['writes anew what it cannot read', { ids: '[' }, { a: info('n') }, { annotations: { [KEY]: '{"a":"n"}' } }],
+  ['overwrites what it cannot read', { ids: '[' }, { a: info('n') }, { annotations: { [KEY]: '{"a":"n"}' } }],
   [
-    'tells where the node is',
+    'reports the topology of the node',
     { ids: '{"a":"n"}', labels: { 'example.com/zone': 'x', constructor: 'c' } },
     { a: info('n', { 'example.com/zone': 'x', 'example.com/rack': '7', constructor: 'c' }) },
     { labels: { 'example.com/rack': '7' } },
   ],
   [
-    'does not move the node for a driver, and tells none of its labels',
+    'does not move the node for a driver, and reports none of its labels',
     { ids: '{"a":"n"}', labels: { zone: 'x' } },
     { a: info('n', { zone: 'y', rack: '7' }) },
     undefined,

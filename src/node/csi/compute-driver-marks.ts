@@ -5,7 +5,7 @@ import type { KnownDrivers } from './csi-node-object.ts'
 export interface DriverMarks {
   /** A merge patch; undefined when the object is as it should be. */
   readonly patch: { readonly metadata: Readonly<Record<string, Readonly<Record<string, string | null>>>> } | undefined
-  /** By driver: why its topology cannot be told. */
+  /** By driver: why its topology cannot be reported. */
   readonly collisions: ReadonlyMap<string, string>
 }
 
@@ -55,7 +55,7 @@ function nextNodeIds(text: string | undefined, known: KnownDrivers): string | un
   return JSON.stringify(Object.fromEntries(sorted))
 }
 
-/** An annotation that nobody can read is written anew. */
+/** An annotation that cannot be parsed is overwritten. */
 function parseNodeIds(text = ''): ReadonlyMap<string, string> {
   try {
     const value: unknown = JSON.parse(text)

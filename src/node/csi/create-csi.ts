@@ -24,7 +24,7 @@ interface CsiCluster extends Pick<CsiDriverFollowerDeps, 'follow'> {
 }
 
 export interface CsiDeps {
-  /** Undefined on a node without an API: drivers are used all the same, and nobody is told of them. */
+  /** Undefined on a node without an API: drivers are used all the same, and reported nowhere. */
   readonly cluster: CsiCluster | undefined
   readonly nodeName: string
   /** What stands against the node being ready has changed. */
@@ -45,9 +45,9 @@ export interface Csi {
   readonly attachments: NodeAttachments
   /** Why the node is not ready. */
   problems(): readonly string[]
-  /** Resolves when it is known whether the node has told of its drivers before. */
-  looked(signal: AbortSignal): Promise<void>
-  /** A driver could attach no more to this node: it is asked anew how many volumes that can have. */
+  /** Resolves when it is known whether the node has reported its drivers before. */
+  firstCheck(signal: AbortSignal): Promise<void>
+  /** A driver could attach no more volumes to this node: its volume limit is read again. */
   refreshAllocatable(driver: string, signal: AbortSignal): Promise<void>
   /** Who takes plugins of the type CSIPlugin into use. */
   readonly handler: PluginHandler
@@ -70,7 +70,7 @@ export async function createCsi(deps: CsiDeps): Promise<Csi> {
     drivers,
     objects: reported?.follower ?? noCsiDriverObjects,
     problems: () => reported?.node.problems() ?? [],
-    looked: async (signal) => await reported?.node.looked(signal),
+    firstCheck: async (signal) => await reported?.node.firstCheck(signal),
     refreshAllocatable: async (driver, signal) => await reported?.allocatable.refresh(driver, signal),
     handler: createHandler({ ...deps, registry: drivers, objects: reported?.node }),
     loops: reported?.loops ?? [],

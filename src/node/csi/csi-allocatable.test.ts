@@ -56,7 +56,7 @@ function setUp(t: TestContext) {
 }
 
 describe('CsiAllocatable', () => {
-  test('asks a driver as often as its object says, and tells of another count only', async (t) => {
+  test('asks a driver as often as its object says, and reports only another count', async (t) => {
     const { allocatable, clock, periods, counts, asked, reported, add } = setUp(t)
     add('disk', 5n)
     add('tape', 5n)

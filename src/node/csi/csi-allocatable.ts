@@ -12,7 +12,7 @@ export interface CsiAllocatableDeps {
   /** How a driver is to be used; undefined while that is not known. */
   readonly traits: (driver: string) => CsiDriverTraits | undefined
   readonly objects: {
-    /** What the driver said last; undefined when it is not told of. */
+    /** The last answer of the driver; undefined when it is not reported. */
     current(driver: string): DriverInfo | undefined
     install(driver: string, info: DriverInfo, signal: AbortSignal): Promise<void>
   }
@@ -69,7 +69,7 @@ export class CsiAllocatable {
     for (const [name, { seconds, end }] of this.#running) {
       if (wanted.get(name) === seconds) continue
       this.#running.delete(name)
-      end.abort(new Error(`CSI driver "${name}" is asked no more how many volumes it can bring`))
+      end.abort(new Error(`CSI driver "${name}" is no longer asked for its volume limit`))
     }
     for (const [name, seconds] of wanted) {
       if (this.#running.has(name)) continue

@@ -128,7 +128,7 @@ describe('CsiDriverFollower', () => {
     assert.deepEqual(new Set(asked), new Set([`GET /apis/storage.k8s.io/v1/volumeattachments/${name}`]))
   })
 
-  test('tells an attachment that is not there from one that may not be seen', async (t) => {
+  test('distinguishes a missing attachment from one that may not be read', async (t) => {
     const refusals = [
       new KubeApiError('none', { code: 404, reason: 'NotFound' }),
       new KubeApiError('no', { code: 403, reason: 'Forbidden' }),

@@ -18,7 +18,7 @@ export interface CsiNodeApi {
 const CSI_NODES = '/apis/storage.k8s.io/v1/csinodes'
 const REQUEST_MS = 10_000
 
-/** The API as a node uses it to tell of its drivers. */
+/** The API calls with which a node reports its drivers. */
 export function createCsiNodeApi(client: Pick<KubeClient, 'send'>, nodeName: string): CsiNodeApi {
   const send = <T>(request: KubeRequest, signal: AbortSignal) =>
     client.send<T>({ ...request, timeoutMs: REQUEST_MS }, signal)

@@ -1,6 +1,6 @@
 import type { ObjectMeta } from '../../model/generated/core-v1.ts'
 
-/** What a node needs of a CSINode: which drivers it has, and how many volumes each of them can bring there. */
+/** What a node needs of a CSINode: which drivers it has, and how many volumes each of them can mount there. */
 export interface CsiNode {
   readonly apiVersion?: string | undefined
   readonly kind?: string | undefined

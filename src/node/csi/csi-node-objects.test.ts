@@ -11,7 +11,7 @@ import { CsiNodeObjects } from './csi-node-objects.ts'
 
 const never = new AbortController().signal
 const away = () => new KubeUnreachableError('away')
-const refused = () => new KubeApiError('no such right', { code: 403, reason: 'Forbidden' })
+const forbidden = () => new KubeApiError('no such right', { code: 403, reason: 'Forbidden' })
 const KEY = 'csi.volume.kubernetes.io/nodeid'
 const info = (change: Partial<DriverInfo> = {}): DriverInfo => ({
   nodeId: 'n',
@@ -20,7 +20,7 @@ const info = (change: Partial<DriverInfo> = {}): DriverInfo => ({
   ...change,
 })
 
-/** One node and its CSINode, which can be away or refuse. */
+/** One node and its CSINode, which can be unreachable or reject requests. */
 class FakeCsiNodeApi {
   readonly calls: string[] = []
   node: Node | undefined = { metadata: { name: 'node-1', uid: 'u-1' } }
@@ -90,10 +90,10 @@ function setUp(t: TestContext, change: (api: FakeCsiNodeApi) => void = () => {})
 }
 
 describe('CsiNodeObjects', () => {
-  test('the node is not ready before its CSINode is made, and is told of when it is', async (t) => {
+  test('the node is not ready before its CSINode is made, and is reported when it is', async (t) => {
     const { api, clock, objects, changes } = setUp(t)
     assert.deepEqual(objects.problems(), ['CSINode is not yet initialized'])
-    await objects.looked(never)
+    await objects.firstCheck(never)
     await clock.advance(0)
     assert.deepEqual([objects.problems(), changes(), api.written], [[], 1, ['create']])
     assert.deepEqual(api.csiNode?.metadata.ownerReferences, [
@@ -109,7 +109,7 @@ describe('CsiNodeObjects', () => {
     assert.deepEqual([objects.problems(), api.written], [[], []])
   })
 
-  test('makes it anew when it belongs to an earlier node of this name', async (t) => {
+  test('makes it again when it belongs to an earlier node of this name', async (t) => {
     const { api, clock } = setUp(t, (next) => {
       next.csiNode = { metadata: { name: 'node-1' }, spec: { drivers: [{ name: 'old', nodeID: 'o' }] } }
     })
@@ -119,7 +119,7 @@ describe('CsiNodeObjects', () => {
 
   test('waits for an API that is away, for as long as that takes', async (t) => {
     const { api, clock, objects, ends } = setUp(t, (next) => (next.failure = away))
-    await objects.looked(never)
+    await objects.firstCheck(never)
     await clock.advance(600_000)
     assert.deepEqual([objects.problems(), ends], [['CSINode is not yet initialized'], []])
     api.failure = undefined
@@ -137,33 +137,33 @@ describe('CsiNodeObjects', () => {
     assert.deepEqual([objects.problems(), api.written], [[], ['create']])
   })
 
-  test('says why it cannot be made, and ends the agent after the sixth refusal', async (t) => {
+  test('says why it cannot be made, and ends the agent after the sixth rejection', async (t) => {
     const { api, clock, objects, ends } = setUp(t, (next) => {
-      next.failure = (call) => (call === 'create' ? refused() : undefined)
+      next.failure = (call) => (call === 'create' ? forbidden() : undefined)
     })
     await clock.advance(500)
     assert.deepEqual(objects.problems(), ['failed to initialize CSINode: no such right'])
     await clock.advance(140_000)
     assert.deepEqual(ends, [])
     await clock.advance(5000)
-    assert.deepEqual(ends, ['Cannot initialize the CSINode: refused 6 times'])
+    assert.deepEqual(ends, ['Cannot initialize the CSINode: rejected 6 times'])
     assert.equal(api.written.length, 24)
   })
 
-  test('nobody waits long for the first look', async (t) => {
+  test('no caller waits long for the first check', async (t) => {
     const answer = Promise.withResolvers<undefined>()
     const { clock, objects } = setUp(t, (next) => (next.getNode = () => answer.promise))
-    let isTerminal = false
-    const looked = objects.looked(never).then(() => (isTerminal = true))
+    let isDone = false
+    const checked = objects.firstCheck(never).then(() => (isDone = true))
     await clock.advance(999)
-    assert.equal(isTerminal, false)
+    assert.equal(isDone, false)
     await clock.advance(1)
-    await looked
+    await checked
     answer.resolve(undefined)
     await clock.advance(0)
   })
 
-  test('tells of a driver, first on the Node, and of its end there last', async (t) => {
+  test('reports a driver, first on the Node, and removes it there last', async (t) => {
     const { api, clock, objects } = setUp(t)
     await clock.advance(0)
     await objects.install('a', info({ topology: { zone: 'x' } }), never)
@@ -202,10 +202,10 @@ describe('CsiNodeObjects', () => {
     assert.deepEqual(api.drivers, ['a'])
   })
 
-  test('fails when the API refuses a driver, and leaves nothing of it', async (t) => {
+  test('fails when the API rejects a driver, and leaves nothing of it', async (t) => {
     const { api, clock, objects } = setUp(t)
     await clock.advance(0)
-    api.failure = (call) => (call === 'replace' ? refused() : undefined)
+    api.failure = (call) => (call === 'replace' ? forbidden() : undefined)
     const installing = assert.rejects(objects.install('a', info(), never), { message: 'no such right' })
     await clock.advance(310)
     await installing
@@ -218,13 +218,14 @@ describe('CsiNodeObjects', () => {
     })
     await clock.advance(0)
     await assert.rejects(objects.install('a', info({ topology: { zone: 'y' } }), never), {
-      message: 'Cannot tell where the node is: the driver says "zone" is "y", and the label of the node says "x"',
+      message:
+        'Cannot report the topology of the node: the driver says "zone" is "y", and the label of the node says "x"',
     })
     await clock.advance(0)
     assert.deepEqual([api.drivers, api.ids], [[], undefined])
   })
 
-  test('a driver that comes or goes while the API is away is told of when that is back', async (t) => {
+  test('a driver that comes or goes while the API is away is reported when that is back', async (t) => {
     const { api, clock, objects } = setUp(t)
     await clock.advance(0)
     await objects.install('a', info(), never)
@@ -238,7 +239,7 @@ describe('CsiNodeObjects', () => {
     assert.deepEqual([api.drivers, api.ids], [['b'], '{"b":"m"}'])
   })
 
-  test('tells all anew of a Node that was made anew', async (t) => {
+  test('reports all drivers again for a Node that was made again', async (t) => {
     const { api, clock, objects } = setUp(t)
     await clock.advance(0)
     await objects.install('a', info(), never)

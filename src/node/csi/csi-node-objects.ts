@@ -22,21 +22,21 @@ export interface CsiNodeObjectsDeps {
   readonly log: Logger
 }
 
-// The API refused: perhaps somebody else wrote at the same moment.
+// The API rejected it: perhaps another client wrote at the same moment.
 const TRIES = { count: 4, firstMs: 10, longestMs: Infinity, factor: 5, jitter: { least: 1, extra: 0.1 } }
-// It goes on refusing: about 140 s in all, as long as the Go kubelet takes before it ends.
+// It goes on rejecting: about 140 s in all, as long as the Go kubelet takes before it ends.
 const STARTS = { count: 6, firstMs: 30, longestMs: Infinity, factor: 8, jitter: { least: 1, extra: 0.1 } }
 const AWAY = { firstMs: 1000, longestMs: 30_000 }
-// Its watch tells when the Node is there; this is for one that cannot.
+// The watch reports when the Node is there; this is for a watch that fails.
 const MISSING_MS = 10_000
 const CHECK_PATIENCE_MS = 1000
 
-/** The drivers of this node as the cluster sees them: kept in the Node and CSINode objects, also over times without an API. */
+/** The drivers of this node as the cluster sees them: kept in the Node and CSINode objects, also while the API is away. */
 export class CsiNodeObjects {
   readonly #deps: CsiNodeObjectsDeps
   readonly #writer: CsiNodeWriter
   readonly #wakeup = new Wakeup()
-  readonly #looked = Promise.withResolvers<void>()
+  readonly #firstCheck = Promise.withResolvers<void>()
   #problem: string | undefined = 'CSINode is not yet initialized'
 
   constructor(deps: CsiNodeObjectsDeps) {
@@ -49,12 +49,12 @@ export class CsiNodeObjects {
     return this.#problem === undefined ? [] : [this.#problem]
   }
 
-  /** Resolves when the objects were looked at once, whatever came of it: a node that was ready does not seem to falter at each start. */
-  async looked(signal: AbortSignal): Promise<void> {
+  /** Resolves after the first read of the objects, whatever its result, so that a ready node does not turn unready at each start. */
+  async firstCheck(signal: AbortSignal): Promise<void> {
     using scope = new AbortScope(signal)
     const patience = this.#deps.clock.sleep(CHECK_PATIENCE_MS, scope.signal)
     patience.catch(() => {})
-    await Promise.race([this.#looked.promise, patience])
+    await Promise.race([this.#firstCheck.promise, patience])
   }
 
   /** The Node was read: another one than before needs a CSINode of its own. */
@@ -63,22 +63,22 @@ export class CsiNodeObjects {
     if (uid !== undefined && uid !== this.#writer.nodeUid) this.#wakeup.wake()
   }
 
-  /** What is told of a driver; undefined when nothing is. */
+  /** What is reported for a driver; undefined when nothing is. */
   current(driver: string): DriverInfo | undefined {
     const info = this.#writer.get(driver)
     return info === 'gone' ? undefined : info
   }
 
-  /** Tells of a driver. Fails when the API refuses; when it is away, the driver is told of as soon as it is back. */
+  /** Reports a driver. Fails when the API rejects it; while the API is away, the driver is reported as soon as it is back. */
   async install(driver: string, info: DriverInfo, signal: AbortSignal): Promise<void> {
     const before = this.#writer.get(driver)
     this.#writer.set(driver, info)
     try {
       const collision = (await this.#tryToWrite(signal)).get(driver)
-      if (collision !== undefined) throw new Error(`Cannot tell where the node is: ${collision}`)
+      if (collision !== undefined) throw new Error(`Cannot report the topology of the node: ${collision}`)
     } catch (error) {
       if (!signal.aborted && isApiAway(error)) {
-        this.#deps.log.warn('cannot tell the API of a CSI driver, will try again', { driver, error })
+        this.#deps.log.warn('cannot report a CSI driver to the API, will try again', { driver, error })
       } else {
         this.#writer.set(driver, before ?? 'gone')
         this.#wakeup.wake()
@@ -105,22 +105,22 @@ export class CsiNodeObjects {
 
   async #initialize(signal: AbortSignal): Promise<void> {
     const { clock, giveUp, log } = this.#deps
-    for (let refusals = 0; ;) {
+    for (let rejections = 0; ;) {
       const error = await this.#tryToWrite(signal).then(() => undefined, toError)
       signal.throwIfAborted()
-      this.#looked.resolve()
+      this.#firstCheck.resolve()
       if (error === undefined) return
       if (isApiAway(error) || error instanceof NodeMissingError) {
         await this.#wakeup.wait({ clock, ms: isApiAway(error) ? AWAY.firstMs : MISSING_MS }, signal)
         continue
       }
-      refusals += 1
-      log.warn('cannot initialize the CSINode', { tries: refusals, error })
+      rejections += 1
+      log.warn('cannot initialize the CSINode', { tries: rejections, error })
       this.#setProblem(`failed to initialize CSINode: ${error.message}`)
-      if (refusals >= STARTS.count) {
-        return giveUp(new Error(`Cannot initialize the CSINode: refused ${refusals} times`, { cause: error }))
+      if (rejections >= STARTS.count) {
+        return giveUp(new Error(`Cannot initialize the CSINode: rejected ${rejections} times`, { cause: error }))
       }
-      await clock.sleep(computeBackOff(STARTS, refusals, this.#deps.random()), signal)
+      await clock.sleep(computeBackOff(STARTS, rejections, this.#deps.random()), signal)
     }
   }
 
@@ -135,7 +135,7 @@ export class CsiNodeObjects {
       } catch (error) {
         signal.throwIfAborted()
         const text = errorText(error)
-        if (text !== reported) log.warn('cannot tell the API of CSI drivers, will try again', { error })
+        if (text !== reported) log.warn('cannot report CSI drivers to the API, will try again', { error })
         reported = text
       }
       await this.#wakeup.wait({ clock, ms: backOff.next() }, signal)

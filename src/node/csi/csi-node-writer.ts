@@ -13,7 +13,7 @@ export class NodeMissingError extends Error {
 // Deleted, made, taken out and put in again: more steps have no end.
 const MOST_STEPS = 4
 
-/** Brings the Node and the CSINode to say what is known of the drivers. */
+/** Writes what is known of the drivers to the Node and the CSINode. */
 export class CsiNodeWriter {
   readonly #api: CsiNodeApi
   readonly #nodeName: string
@@ -26,7 +26,7 @@ export class CsiNodeWriter {
     this.#nodeName = nodeName
   }
 
-  /** Of the Node that was last looked at. */
+  /** Of the Node that was last read. */
   get nodeUid(): string | undefined {
     return this.#nodeUid
   }
@@ -41,7 +41,7 @@ export class CsiNodeWriter {
     else this.#known.set(driver, info)
   }
 
-  /** Writes what has to be, and gives the topologies that could not be told. One at a time, so that each sees what the last has written. */
+  /** Writes what has changed, and returns the topologies that could not be reported. One at a time, so that each sees the last write. */
   async write(signal: AbortSignal): Promise<DriverMarks['collisions']> {
     return await this.#lock.hold('write', () => this.#write(signal), signal)
   }
@@ -51,7 +51,7 @@ export class CsiNodeWriter {
     const [node, csiNode] = await Promise.all([this.#api.getNode(signal), this.#api.getCsiNode(signal)])
     const uid = node?.metadata?.uid
     if (node === undefined || uid === undefined) {
-      throw new NodeMissingError(`Cannot tell of CSI drivers: there is no Node "${this.#nodeName}"`)
+      throw new NodeMissingError(`Cannot report CSI drivers: there is no Node "${this.#nodeName}"`)
     }
     this.#nodeUid = uid
     // A driver that the CSINode lists has its id on the Node before, and until after.

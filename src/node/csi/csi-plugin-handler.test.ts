@@ -19,14 +19,14 @@ function setUp(t: TestContext, { hasApi = true } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'csi-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const journal: unknown[] = []
-  const refusal: { error?: Error } = {}
+  const rejection: { error?: Error } = {}
   const registry = new CsiDriverRegistry()
   registry.onChange(() => void journal.push('changed'))
   const clock = new FakeClock()
   const objects = {
     async install(driver: string, info: DriverInfo) {
       journal.push(['install', driver, info])
-      if (refusal.error !== undefined) throw refusal.error
+      if (rejection.error !== undefined) throw rejection.error
     },
     uninstall: (driver: string) => void journal.push(['uninstall', driver]),
   }
@@ -35,7 +35,7 @@ function setUp(t: TestContext, { hasApi = true } = {}) {
     handler,
     registry,
     journal,
-    refusal,
+    rejection,
     clock,
     start: async (name: string, options: FakeCsiDriverOptions = {}) => {
       const fake = await FakeCsiDriver.start(join(folder, name), options)
@@ -49,7 +49,7 @@ function setUp(t: TestContext, { hasApi = true } = {}) {
 const plugin = (endpoint: string, version = '1.0.0') => ({ name: 'disk', endpoint, versions: [version] })
 
 describe('CsiPluginHandler', () => {
-  test('takes a driver into use when it is told of, and lets it go', async (t) => {
+  test('uses a driver once it is reported, and lets it go', async (t) => {
     const { handler, registry, journal, start } = setUp(t)
     const fake = await start('a', { nodeId: 'n-7', maxVolumes: 4n, segments: { zone: 'x' } })
     await handler.register(plugin(fake.path), never)
@@ -73,11 +73,11 @@ describe('CsiPluginHandler', () => {
     assert.equal(registry.find('disk'), undefined)
   })
 
-  test('does not use a driver that the API refuses', async (t) => {
-    const { handler, registry, refusal, start } = setUp(t)
+  test('does not use a driver that the API rejects', async (t) => {
+    const { handler, registry, rejection, start } = setUp(t)
     const fake = await start('a')
-    refusal.error = new Error('elsewhere')
-    await assert.rejects(handler.register(plugin(fake.path), never), refusal.error)
+    rejection.error = new Error('elsewhere')
+    await assert.rejects(handler.register(plugin(fake.path), never), rejection.error)
     assert.equal(registry.find('disk'), undefined)
   })
 
@@ -115,7 +115,7 @@ describe('CsiPluginHandler', () => {
     assert.equal(registry.find('disk')?.name, 'disk')
   })
 
-  test('does not ask again what the driver refused', async (t) => {
+  test('does not ask again what the driver rejected', async (t) => {
     const { handler, start } = setUp(t)
     const fake = await start('a')
     fake.failures.set('nodeGetInfo', [{ code: status.INTERNAL, details: 'broken' }])

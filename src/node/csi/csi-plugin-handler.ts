@@ -11,7 +11,7 @@ import type { CsiVersion } from '../../protocols/csi/parse-csi-version.ts'
 
 export interface CsiPluginHandlerDeps {
   readonly registry: CsiDriverRegistry
-  /** Where drivers of this node are told of; undefined on a node without an API. */
+  /** Where drivers of this node are reported; undefined on a node without an API. */
   readonly objects:
     | {
         install(driver: string, info: DriverInfo, signal: AbortSignal): Promise<void>

@@ -12,7 +12,7 @@ export interface PreferenceDeps {
   readonly log: Logger
 }
 
-/** Lets the plugin choose which devices a container has. Only a wish: without an answer it has those that were chosen for it. */
+/** Lets the plugin prefer other devices for a container. Without an answer the container keeps those that were chosen for it. */
 export async function applyPreference(
   deps: PreferenceDeps,
   { place, plugin }: { readonly place: DevicePlace; readonly plugin: DevicePluginCalls },

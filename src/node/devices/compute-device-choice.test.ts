@@ -21,7 +21,7 @@ const chosen = (ids: readonly string[], fixed: readonly string[], nodes?: Readon
   ids,
   open: { fixed, nodes },
 })
-const refused = (why: string): DeviceChoice => ({ kind: 'refused', why })
+const rejected = (why: string): DeviceChoice => ({ kind: 'rejected', why })
 
 describe('computeDeviceChoice()', () => {
   const rows: readonly (readonly [string, DeviceList, readonly string[], Partial<DeviceRequest>, DeviceChoice])[] = [
@@ -32,14 +32,14 @@ describe('computeDeviceChoice()', () => {
       list('a!'),
       [],
       { count: 1 },
-      refused('no healthy devices present; cannot allocate unhealthy devices example.com/gpu'),
+      rejected('no healthy devices present; cannot allocate unhealthy devices example.com/gpu'),
     ],
     [
       'none where too few are left',
       list('a', 'b'),
       ['a'],
       { count: 2 },
-      refused('requested number of devices unavailable for example.com/gpu. Requested: 2, Available: 1'),
+      rejected('requested number of devices unavailable for example.com/gpu. Requested: 2, Available: 1'),
     ],
     [
       'those that the pod has first',
@@ -88,8 +88,8 @@ describe('computeDeviceChoice()', () => {
         const desired = { resource: 'r', count, reusable: [], affinity: new Set(nodes) }
         const choice = computeDeviceChoice(desired, { devices, taken })
         const free = [...devices.values()].filter(({ id, isHealthy }) => isHealthy && !taken.has(id))
-        assert.equal(choice.kind, free.length >= count ? 'chosen' : 'refused')
-        if (choice.kind === 'refused') return
+        assert.equal(choice.kind, free.length >= count ? 'chosen' : 'rejected')
+        if (choice.kind === 'rejected') return
         assert.equal(new Set(choice.ids).size, count)
         assert.ok(choice.ids.every((id) => free.some((each) => each.id === id)))
         assert.ok(choice.open.fixed.every((id) => choice.ids.includes(id)))

@@ -18,20 +18,20 @@ export interface DeviceStock {
 /** Which devices a container gets, or why it gets none. */
 export type DeviceChoice =
   | { readonly kind: 'chosen'; readonly ids: readonly string[]; readonly open: OpenChoice }
-  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'rejected'; readonly why: string }
 
 /** Chooses devices: those that the pod has anyway, then those near to the container, then any. */
 export function computeDeviceChoice(desired: DeviceRequest, { devices, taken }: DeviceStock): DeviceChoice {
   const { resource, count, affinity } = desired
   const healthy = sortedIds([...devices.values()].filter(({ isHealthy }) => isHealthy))
-  if (healthy.length === 0) return refuse(`no healthy devices present; cannot allocate unhealthy devices ${resource}`)
+  if (healthy.length === 0) return reject(`no healthy devices present; cannot allocate unhealthy devices ${resource}`)
   const reused = desired.reusable.filter((id) => healthy.includes(id)).slice(0, count)
   const needed = count - reused.length
   if (needed === 0) return { kind: 'chosen', ids: reused, open: { fixed: reused, nodes: undefined } }
   const available = healthy.filter((id) => !taken.has(id))
   if (available.length < needed) {
     const numbers = `Requested: ${needed}, Available: ${available.length}`
-    return refuse(`requested number of devices unavailable for ${resource}. ${numbers}`)
+    return reject(`requested number of devices unavailable for ${resource}. ${numbers}`)
   }
   const { aligned, others } = splitByAffinity(available, devices, affinity)
   if (needed < aligned.length)
@@ -63,8 +63,8 @@ function splitByAffinity(
   return { aligned, others: [...rest.filter(isPlaced), ...rest.filter((id) => !isPlaced(id))] }
 }
 
-function refuse(why: string): DeviceChoice {
-  return { kind: 'refused', why }
+function reject(why: string): DeviceChoice {
+  return { kind: 'rejected', why }
 }
 
 function sortedIds(devices: readonly PluginDevice[]): readonly string[] {

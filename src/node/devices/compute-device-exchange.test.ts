@@ -40,7 +40,7 @@ describe('computeDeviceExchange()', () => {
     ['takes nothing that is ill, taken or unknown', 'eax', input(reserved('b'), {}, 'a'), 'b', {}],
     ['exchanges with another', 'b', input(reserved('a'), { x: reserved('bc') }), 'b', { x: 'ac' }],
     ['leaves another what it cannot replace', 'c', input(reserved('a'), { x: reserved('c', '', [1]) }), 'a', {}],
-    ['does not hear the same wish twice', 'cc', input(reserved('ab')), 'cb', {}],
+    ['does not apply the same preference twice', 'cc', input(reserved('ab')), 'cb', {}],
   ]
   for (const [name, preferred, given, own, others] of rows) {
     test(name, () => {
@@ -55,7 +55,7 @@ describe('computeDeviceExchange()', () => {
     })
   }
 
-  test('everybody has as many as before, and nobody what another has', () => {
+  test('each container has as many as before, and none has what another has', () => {
     const holders = fc.shuffledSubarray(IDS.slice(0, 4), { minLength: 2 })
     fc.assert(
       fc.property(holders, fc.nat({ max: 3 }), fc.array(fc.constantFrom(...IDS)), (ids, cut, preferred) => {

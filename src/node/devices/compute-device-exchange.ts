@@ -3,7 +3,7 @@ import type { DeviceList, ReservedDevices } from './device.ts'
 /** Who takes part when the plugin is asked which devices a container should have. */
 export interface DeviceExchangeInput {
   readonly own: ReservedDevices
-  /** Devices of other containers that their plugin has not been told of either, by any key. */
+  /** Devices of other containers that their plugin has not allocated either, by any key. */
   readonly others: ReadonlyMap<string, ReservedDevices>
   readonly devices: DeviceList
   /** All that containers have. */
@@ -28,7 +28,7 @@ export function computeCandidates({ own, others, devices, taken }: DeviceExchang
     .sort()
 }
 
-/** What the plugin prefers, as far as it can still be had: whoever gives a device up gets another that suits as well. */
+/** What the plugin prefers, as far as it is still available: a container that gives up a device gets another that suits as well. */
 export function computeDeviceExchange(preferred: readonly string[], input: DeviceExchangeInput): DeviceExchange {
   const { own, others, devices } = input
   const { fixed } = own.open

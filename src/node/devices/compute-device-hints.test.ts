@@ -36,6 +36,6 @@ describe('computeDeviceHints()', () => {
   }
 })
 
-test('hasPlaces() knows whether a plugin tells where devices are', () => {
+test('hasPlaces() knows whether a plugin reports where devices are', () => {
   assert.deepEqual([hasPlaces(four), hasPlaces(list({ a: [] })), hasPlaces(new Map())], [true, false, false])
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
 import { computeReusableDevices } from './compute-reusable-devices.ts'
 
-test('computeReusableDevices() has those of init containers that have ended, and that nobody has again', () => {
+test('computeReusableDevices() has those of init containers that have ended, and that no other container has', () => {
   const named = (name: string, parts: object = {}) => createContainer({ name, ...parts })
   const pod = createPod({
     spec: {

@@ -60,7 +60,7 @@ describe('DeviceAssignments', () => {
     assert.deepEqual([held(), changes()], [[`main ${GPU} c`, `main ${NIC} n`], 2])
     assert.deepEqual(shown(assignments.hints(pod, container)), [`${GPU}: 1* 01`, `${NIC}: any`])
     assert.deepEqual(shown(assignments.podHints(pod)), [`${GPU}: 1* 01`, `${NIC}: any`])
-    // Whoever has it is not given more.
+    // A container that has its devices is given no more.
     assert.equal(assignments.allocate(pod, container, ANYWHERE), undefined)
     assert.equal(held().length, 2)
     assignments.release(uid)
@@ -96,7 +96,7 @@ describe('DeviceAssignments', () => {
     assert.deepEqual(shown(assignments.podHints(pod)), [`${GPU}: `])
   })
 
-  test('leaves alone what a claim brings', () => {
+  test('leaves alone what a claim provides', () => {
     const { assignments } = setUp()
     const mapping = { containerName: 'main', requestName: 'r', resourceName: GPU }
     const { pod, container } = create(

@@ -37,7 +37,7 @@ export interface DevicePlace {
 
 type ByResource = Map<string, ContainerDevices>
 
-/** Which container has which devices. All of it is decided at once: plugins are asked later, by whoever looks after the pod. */
+/** Which container has which devices. All of it is decided at once: the pod's worker asks the plugins later. */
 export class DeviceAssignments implements HintProvider {
   readonly #deps: DeviceAssignmentsDeps
   readonly #pods = new Map<PodUid, Map<string, ByResource>>()
@@ -124,7 +124,7 @@ export class DeviceAssignments implements HintProvider {
       const desired = { resource, count, reusable: this.#reusable(pod, container.name, resource), affinity: nodes }
       const stock = { devices: inventory.devices(resource), taken: this.taken(resource) }
       const choice = computeDeviceChoice(desired, stock)
-      if (choice.kind === 'refused') return reject(choice.why)
+      if (choice.kind === 'rejected') return reject(choice.why)
       this.set(place, { kind: 'reserved', ids: choice.ids, open: choice.open })
     }
     return undefined

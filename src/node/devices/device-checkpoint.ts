@@ -81,7 +81,7 @@ function toEntry({ PodUID, ContainerName, ResourceName, DeviceIDs, AllocResp }: 
   }
 }
 
-/** Over the way in which Go prints the fields. */
+/** Computed from the text that Go prints for the fields. */
 function toChecksum({ PodDeviceEntries, RegisteredDevices }: Fields): number {
   const entries = PodDeviceEntries === null ? '<nil>' : `[${PodDeviceEntries.map(printEntry).join(' ')}]`
   const registered =

@@ -8,9 +8,9 @@ const GPU = 'example.com/gpu'
 const device = (id: string, isHealthy = true) => ({ id, isHealthy, nodes: [] })
 
 function createPlugin(preStartRequired = false): DevicePluginCalls {
-  const refuse = () => Promise.reject(new Error('nobody asks'))
+  const fail = () => Promise.reject(new Error('not expected'))
   const options = { preStartRequired, getPreferredAllocationAvailable: false }
-  return { options, allocate: refuse, preStart: refuse, prefer: refuse }
+  return { options, allocate: fail, preStart: fail, prefer: fail }
 }
 
 function setUp(recorded: readonly string[] = []) {
@@ -25,7 +25,7 @@ function setUp(recorded: readonly string[] = []) {
 }
 
 describe('DeviceInventory', () => {
-  test('has what plugins tell, and nothing to give while they are away', async () => {
+  test('has what plugins report, and nothing to give while they are away', async () => {
     const { clock, inventory, counts, changes } = setUp()
     const plugin = createPlugin()
     inventory.connected(GPU, plugin)
@@ -49,7 +49,7 @@ describe('DeviceInventory', () => {
     assert.deepEqual(inventory.dropAway(), [GPU])
   })
 
-  test('tells which devices are ill or well now, and what was last said of them', () => {
+  test('says which devices are unhealthy or healthy now, and what was last reported', () => {
     const { clock, inventory } = setUp()
     const health = () => ['a', 'b', 'x'].map((id) => inventory.health(GPU, id))
     assert.deepEqual(health(), [undefined, undefined, undefined])
@@ -85,15 +85,15 @@ describe('DeviceInventory', () => {
     assert.equal(inventory.needsPreStart(GPU), true)
   })
 
-  test('wakes whoever waits for a change, once', async () => {
+  test('wakes a caller that waits for a change, once', async () => {
     const { inventory } = setUp()
     const end = new AbortController()
     const waits = [inventory.nextChange(end.signal), inventory.nextChange(end.signal)]
     inventory.connected(GPU, createPlugin())
     await Promise.all(waits)
     const late = inventory.nextChange(end.signal)
-    end.abort(new Error('over'))
-    await assert.rejects(late, /over/v)
-    await assert.rejects(inventory.nextChange(end.signal), /over/v)
+    end.abort(new Error('test ended'))
+    await assert.rejects(late, /test ended/v)
+    await assert.rejects(inventory.nextChange(end.signal), /test ended/v)
   })
 })

@@ -9,11 +9,11 @@ export interface DeviceCounts {
 }
 
 interface DeviceResource {
-  /** As the plugin last told them. */
+  /** As the plugin last reported them. */
   readonly devices: DeviceList
   /** Undefined while it is away. */
   readonly plugin: DevicePluginCalls | undefined
-  /** The plugin has told since it came. */
+  /** The plugin has reported its devices since it came. */
   readonly isListed: boolean
   /** The plugin wants to hear of each container before it starts; undefined while it never came. */
   readonly needsPreStart?: boolean | undefined
@@ -32,7 +32,7 @@ export interface DeviceInventoryDeps {
 /** A plugin that is away for longer is not expected back. */
 export const AWAY_MS = 300_000
 
-/** The devices of this node, as their plugins tell of them. */
+/** The devices of this node, as their plugins report them. */
 export class DeviceInventory {
   readonly #deps: DeviceInventoryDeps
   readonly #resources = new Map<string, DeviceResource>()
@@ -55,7 +55,7 @@ export class DeviceInventory {
     return this.#resources.has(resource)
   }
 
-  /** As they were last told; a plugin that is away has no healthy ones. */
+  /** As they were last reported; a plugin that is away has no healthy ones. */
   devices(resource: string): DeviceList {
     const known = this.#resources.get(resource)
     if (known === undefined) return new Map()
@@ -79,7 +79,7 @@ export class DeviceInventory {
     return this.#resources.get(resource)?.needsPreStart === true
   }
 
-  /** A plugin is there and has told of its devices. */
+  /** A plugin is there and has reported its devices. */
   isReady(resource: string): boolean {
     const known = this.#resources.get(resource)
     return known?.plugin !== undefined && known.isListed
@@ -115,7 +115,7 @@ export class DeviceInventory {
     if (known?.plugin !== plugin) return []
     const news = list.filter(({ id, isHealthy }) => known.devices.get(id)?.isHealthy !== isHealthy)
     const devices = new Map(list.map((device) => [device.id, device]))
-    // Some plugins tell the same again and again.
+    // Some plugins report the same again and again.
     if (!known.isListed || !sameDevices(known.devices, devices))
       this.#set(resource, { ...known, devices, isListed: true })
     return news.map(({ id }) => id)

@@ -11,7 +11,7 @@ export interface DevicePluginsDeps {
   /** The health of these devices is news. */
   readonly onHealth: (resource: string, ids: readonly string[]) => void
   readonly metrics: { devicePluginRegistered(resource: string): void }
-  /** Runs what each plugin tells for as long as it does. */
+  /** Runs the device list of each plugin for as long as its stream is open. */
   readonly tasks: TaskGroup
   readonly clock: Clock
   readonly log: Logger
@@ -34,7 +34,7 @@ export class DevicePlugins {
     this.#deps = deps
   }
 
-  /** Takes a plugin into use; fails with what the plugin is told. One that had the same resource makes way. */
+  /** Takes a plugin into use; the plugin receives the error when it fails. An earlier plugin for the same resource is replaced. */
   async register(notice: DevicePluginNotice, signal: AbortSignal): Promise<void> {
     const { metrics, clock, log, tasks } = this.#deps
     const { resource, socketPath } = notice
@@ -82,7 +82,7 @@ export class DevicePlugins {
       for await (const devices of client.devices(signal)) {
         const news = inventory.listed(resource, client, devices)
         const counts = { devices: devices.length, healthy: devices.filter(({ isHealthy }) => isHealthy).length }
-        if (JSON.stringify(counts) !== reported) log.info('device plugin told of its devices', { resource, ...counts })
+        if (JSON.stringify(counts) !== reported) log.info('device plugin reported its devices', { resource, ...counts })
         reported = JSON.stringify(counts)
         if (news.length > 0) onHealth(resource, news)
       }

@@ -25,7 +25,7 @@ export interface OpenChoice {
   readonly nodes: ReadonlySet<number> | undefined
 }
 
-/** Devices that belong to a container and that its plugin has not been told of yet. */
+/** Devices that belong to a container and that its plugin has not allocated yet. */
 export interface ReservedDevices {
   readonly kind: 'reserved'
   readonly ids: readonly string[]
@@ -38,7 +38,7 @@ interface GivenDevices {
   readonly ids: readonly string[]
   readonly byNode: DevicesByNode
   readonly response: ContainerAllocateResponse
-  /** False for what an earlier agent recorded and nobody has seen in use since. */
+  /** False for what an earlier agent recorded and that has not been seen in use since. */
   readonly isConfirmed: boolean
 }
 

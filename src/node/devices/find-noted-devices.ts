@@ -15,7 +15,7 @@ export function findNotedDevices(
         const place = { uid, container: name, resource }
         const isNews = ids.length > 0 && assignments.get(place) === undefined
         if (!isNews || ids.some((id) => assignments.taken(resource).has(id))) continue
-        // Whoever needs them for a new start of the container asks the plugin for the same ones.
+        // A restart of the container asks the plugin for the same ones.
         assignments.set(place, { kind: 'reserved', ids, open: { fixed: ids, nodes: undefined } })
         found.push(place)
       }

@@ -20,7 +20,7 @@ describe('findRegistrationFault()', () => {
     `example.com/${'x'.repeat(64)}`,
     `${'x'.repeat(245)}/y`,
   ]) {
-    test(`refuses "${resource.slice(0, 40)}"`, () => {
+    test(`rejects "${resource.slice(0, 40)}"`, () => {
       assert.equal(
         findRegistrationFault({ resource, versions: ['v1beta1'] }),
         `Cannot register device plugin "${resource}": expected a resource name such as example.com/device`,
@@ -28,7 +28,7 @@ describe('findRegistrationFault()', () => {
     })
   }
 
-  test('refuses other versions', () => {
+  test('rejects other versions', () => {
     assert.equal(
       findRegistrationFault({ resource: 'example.com/gpu', versions: ['v1', 'v2'] }),
       'Cannot register device plugin "example.com/gpu": its API version is v1, v2, expected v1beta1',

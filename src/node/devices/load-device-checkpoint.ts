@@ -26,7 +26,7 @@ export async function loadDeviceCheckpoint({ file, onBroken, log }: LoadDeviceCh
     return { ...parseDeviceCheckpoint(text), isKnown: true }
   } catch (error) {
     const places = await setAsideBroken(file)
-    log.error('cannot read which devices containers have, setting the record aside and looking at what runs', {
+    log.error('cannot read which devices containers have, setting the record aside and reading what runs', {
       ...places,
       error,
     })

@@ -29,7 +29,7 @@ export interface PodDevicesDeps {
   readonly assignments: DeviceAssignments
   /** Resolves when what was given is on the disk. */
   readonly record: () => Promise<void>
-  /** Is the health of devices told in the status of pods? */
+  /** Is the health of devices reported in the status of pods? */
   readonly reportsHealth: boolean
   readonly metrics: Pick<DeviceMetrics, 'devicesAllocated'>
   readonly tasks: TaskGroup
@@ -51,27 +51,27 @@ interface ContainerRequest {
 }
 
 /**
- * Brings the devices of pods that were let in: their plugins are asked by the worker of each pod, so that one that does not answer holds
- * up one pod.
+ * Allocates the devices of admitted pods. The worker of each pod asks the plugins, so that a plugin that does not answer delays
+ * only one pod.
  */
 export class PodDevices {
   readonly #deps: PodDevicesDeps
-  /** Work under way, by pod: it goes on when the one who waits for it looks at something else meanwhile. */
-  readonly #bringing = new Map<PodUid, { readonly done: Promise<void>; readonly scope: AbortScope }>()
+  /** Allocations under way, by pod: they go on when the caller stops waiting. */
+  readonly #allocating = new Map<PodUid, { readonly done: Promise<void>; readonly scope: AbortScope }>()
 
   constructor(deps: PodDevicesDeps) {
     this.#deps = deps
   }
 
-  /** All devices of the pod; fails with an ExtrasError. */
+  /** All devices of the pod; fails with an InjectionsError. */
   async ensure(request: EnsureRequest, signal: AbortSignal): Promise<void> {
     const { uid } = request.pod.metadata
     const places = this.#places(request.pod)
     if (places.length === 0) return
     const isComplete = places.every((place) => this.#isThere(place, request.startsAgain))
     // What could not be recorded when it was given still has to be.
-    if (isComplete && !this.#bringing.has(uid)) return await this.#record()
-    const { done } = this.#bringing.getOrInsertComputed(uid, () => this.#begin(request))
+    if (isComplete && !this.#allocating.has(uid)) return await this.#record()
+    const { done } = this.#allocating.getOrInsertComputed(uid, () => this.#begin(request))
     await waitForShared(done, signal)
   }
 
@@ -82,9 +82,9 @@ export class PodDevices {
   ): Promise<ContainerInjections> {
     const { assignments } = this.#deps
     const { uid } = pod.metadata
-    // Usually it has all: only of a container whose devices are not known any more, they are chosen anew.
-    const refusal = assignments.allocate(pod, container, { nodes: undefined, preferred: true })
-    if (refusal !== undefined) throw new Error(refusal.message)
+    // Usually it has all. Only a container whose devices are no longer known gets new ones.
+    const rejection = assignments.allocate(pod, container, { nodes: undefined, preferred: true })
+    if (rejection !== undefined) throw new Error(rejection.message)
     await this.ensure({ pod, startsAgain: false, noteStep }, signal)
     const added: ContainerInjections[] = []
     const given = [...assignments.ofContainer(uid, container.name)].sort(([a], [b]) => (a < b ? -1 : 1))
@@ -111,8 +111,8 @@ export class PodDevices {
 
   /** The same, at once. */
   free(uid: PodUid): void {
-    this.#bringing.get(uid)?.scope.abort(new Error('Pod does not need its devices any more'))
-    this.#bringing.delete(uid)
+    this.#allocating.get(uid)?.scope.abort(new Error('Pod does not need its devices any more'))
+    this.#allocating.delete(uid)
     this.#deps.assignments.release(uid)
   }
 
@@ -135,7 +135,7 @@ export class PodDevices {
             return health === undefined ? [] : [{ resourceID: id, health }]
           }),
         }))
-        // What no plugin has told of yet is as it was told before.
+        // What no plugin has reported yet stays as it was last reported.
         .filter(({ resources }) => resources.length > 0)
     )
   }
@@ -157,7 +157,7 @@ export class PodDevices {
     const { uid } = request.pod.metadata
     const scope = new AbortScope(tasks.signal)
     const { promise: done, resolve, reject } = Promise.withResolvers<void>()
-    // Whoever waits hears of a failure; nobody may.
+    // Callers that wait see a failure; there may be none.
     done.catch(() => {})
     tasks.run(`devices of pod ${uid}`, async (shutdown) => {
       using _ = scope
@@ -170,7 +170,7 @@ export class PodDevices {
         reject(error)
         shutdown.throwIfAborted()
       } finally {
-        if (this.#bringing.get(uid)?.done === done) this.#bringing.delete(uid)
+        if (this.#allocating.get(uid)?.done === done) this.#allocating.delete(uid)
       }
     })
     return { done, scope }

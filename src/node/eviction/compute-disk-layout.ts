@@ -33,7 +33,7 @@ export function computeDiskLayout({
 export function computeDiskParts(signal: Signal, layout: DiskLayout): readonly DiskPart[] {
   const isImages = signal.startsWith('imagefs.')
   if (layout === 'separate') return isImages ? ['rootfs'] : ['logs', 'volumes']
-  // Images are nobody's own.
+  // Images belong to no pod.
   if (layout === 'split' && isImages) return []
   return ['rootfs', 'logs', 'volumes']
 }

@@ -32,7 +32,7 @@ describe('computeEvictionMessage()', () => {
     })
   })
 
-  test('blames nobody who keeps to what was asked for', () => {
+  test('blames no container that keeps to its request', () => {
     const stats = createPodUsage({ uid: 'u-1', memory: 1024 })
     const { message, annotations } = computeEvictionMessage(
       asking,

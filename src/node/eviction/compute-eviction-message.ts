@@ -16,7 +16,7 @@ export interface EvictionReason {
   readonly observations: Observations
 }
 
-/** What is told of an eviction; programs read the notes. */
+/** What an eviction reports; programs read the annotations. */
 export interface EvictionMessage {
   readonly message: string
   readonly annotations: Readonly<Record<string, string>>

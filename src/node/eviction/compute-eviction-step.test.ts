@@ -21,13 +21,13 @@ function threshold(signal: Signal, text: string, fields: Partial<Threshold> = {}
   return { signal, value: amount(text), minReclaim: undefined, graceMs: 0, ...fields }
 }
 
-/** Looks one after the other, as "<seconds> <pressures> | <what is due>". */
-function follow(thresholds: readonly Threshold[], looks: readonly (readonly [number, NodeUse])[]): readonly string[] {
+/** Checks one after the other, as "<seconds> <pressures> | <what is due>". */
+function follow(thresholds: readonly Threshold[], checks: readonly (readonly [number, NodeUse])[]): readonly string[] {
   let state: EvictionState = QUIET
-  return looks.map(([seconds, use]) => {
+  return checks.map(([seconds, use]) => {
     const observations = computeObservations(createStatsSnapshot(use).node)
-    const look = { thresholds, observations, transitionMs: TRANSITION_MS, now: seconds * 1000 }
-    const step = computeEvictionStep(state, look)
+    const observation = { thresholds, observations, transitionMs: TRANSITION_MS, now: seconds * 1000 }
+    const step = computeEvictionStep(state, observation)
     state = step.state
     const { memory, disk, pid } = step.pressures
     const pressures = [memory ? 'memory' : '', disk ? 'disk' : '', pid ? 'pid' : ''].filter((name) => name !== '')
@@ -111,8 +111,8 @@ describe('computeEvictionStep()', () => {
       fc.property(fc.array(anyThreshold), fc.nat(999), fc.nat(999), (wanted, memoryLeft, diskLeft) => {
         const thresholds = wanted.map(({ signal, mib }) => threshold(signal, `${mib}Mi`))
         const observations = computeObservations(createStatsSnapshot({ memoryLeft, diskLeft }).node)
-        const look = { thresholds, observations, transitionMs: 0, now: 0 }
-        const { state, pressures } = computeEvictionStep(QUIET, look)
+        const observation = { thresholds, observations, transitionMs: 0, now: 0 }
+        const { state, pressures } = computeEvictionStep(QUIET, observation)
         const met = computeMet(thresholds, observations, { withReclaim: false })
         assert.deepEqual(new Set(state.due), new Set(met))
         for (const kind of ['memory', 'disk', 'pid'] as const)

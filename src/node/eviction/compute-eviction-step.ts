@@ -7,10 +7,10 @@ import { SIGNALS } from './signal.ts'
 import type { PressureKind } from './signal.ts'
 import type { Threshold, ThresholdValue } from './threshold.ts'
 
-/** What is remembered from one look to the next. Times are those of a clock that only grows. */
+/** What is remembered from one check to the next. Times are those of a clock that only grows. */
 export interface EvictionState {
   readonly metSince: ReadonlyMap<Threshold, number>
-  /** Those that called for an eviction: they are over only when enough was won back. */
+  /** Those that called for an eviction: they end only when enough was reclaimed. */
   readonly due: readonly Threshold[]
   readonly lastSeen: ReadonlyMap<PressureKind, number>
 }
@@ -25,7 +25,7 @@ export interface EvictionObservation {
   readonly now: number
 }
 
-/** What a look changes: what the node is short of, and what pods have to be evicted for, the most important first. */
+/** What a check changes: what the node is short of, and what pods have to be evicted for, the most important first. */
 export function computeEvictionStep(
   before: EvictionState,
   { thresholds, observations, transitionMs, now }: EvictionObservation,

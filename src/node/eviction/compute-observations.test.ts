@@ -16,7 +16,7 @@ function show(use: NodeUse): Readonly<Record<string, string>> {
 }
 
 describe('computeObservations()', () => {
-  test('tells what is left of everything', () => {
+  test('says what is left of everything', () => {
     assert.deepEqual(show({ memoryLeft: 90, podsMemory: { used: 100, limit: 700 }, images: { left: 7 } }), {
       'memory.available': '90Mi of 1000Mi',
       'allocatableMemory.available': '600Mi of 700Mi',
@@ -32,7 +32,7 @@ describe('computeObservations()', () => {
     assert.equal(show({ podsMemory: { used: 100 } })['allocatableMemory.available'], '900Mi of 1000Mi')
   })
 
-  test('leaves out what nobody counts', () => {
+  test('leaves out what is not counted', () => {
     const names = Object.keys(show({ images: undefined, processes: { limit: Infinity, count: 5 } }))
     assert.deepEqual(names, ['memory.available', 'nodefs.available', 'nodefs.inodesFree'])
     const { node } = createStatsSnapshot()

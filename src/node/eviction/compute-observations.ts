@@ -19,7 +19,7 @@ export function toQuantity(count: number, format: Quantity['format']): Quantity 
   return { nanos: BigInt(Math.trunc(count)) * NANOS_PER_UNIT, format }
 }
 
-/** What a look says of each signal. What cannot be known, or is not counted at all, is left out: nothing follows from it. */
+/** What a snapshot says of each signal. Signals that are not known or not counted are left out: nothing follows from them. */
 export function computeObservations(
   node: Pick<NodeUsage, 'memoryCapacityBytes' | 'root' | 'system' | 'fs' | 'imageFs' | 'processes'>,
 ): Observations {
@@ -36,7 +36,7 @@ export function computeObservations(
   ])
 }
 
-/** The part that can be looked at often. */
+/** The part that is cheap enough to read often. */
 export function computeMemoryObservations(
   capacityBytes: number,
   root: Pick<MemorySample, 'limitBytes' | 'workingSetBytes'> | undefined,

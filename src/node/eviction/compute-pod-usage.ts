@@ -3,7 +3,7 @@ import type { ContainerUsage, PodUsage } from '../stats/stats-snapshot.ts'
 import type { DiskPart } from './compute-disk-layout.ts'
 import type { StarvedResource } from './signal.ts'
 
-/** What a pod uses of a resource; undefined when nobody can say. */
+/** What a pod uses of a resource; undefined when it is not known. */
 export function computePodUsage(
   stats: PodUsage | undefined,
   { resource, parts }: { readonly resource: StarvedResource; readonly parts: readonly DiskPart[] },
@@ -21,7 +21,7 @@ export function computePodUsage(
   }
 }
 
-/** What a container holds of a resource; undefined where no container is to blame, or nobody can say. */
+/** What a container holds of a resource; undefined where no container is to blame, or it is not known. */
 export function computeContainerUsage(
   { cgroup, rootfs, logs }: Pick<ContainerUsage, 'cgroup' | 'rootfs' | 'logs'>,
   resource: StarvedResource,
@@ -31,7 +31,7 @@ export function computeContainerUsage(
   return rootfs.bytes + logs.bytes
 }
 
-/** All that a pod takes of the node's disk and gives back when it goes; undefined when the disk was not looked at. */
+/** All that a pod takes of the node's disk and gives back when it goes; undefined when the disk was not measured. */
 export function computeEphemeralBytes(stats: PodUsage): number | undefined {
   if (stats.ownFiles === undefined) return undefined
   return stats.ownFiles.bytes + sum(listTrees(stats, ['rootfs', 'logs', 'volumes']).map(({ bytes }) => bytes))

@@ -29,7 +29,7 @@ describe('computeStorageExcess()', () => {
       'emptydirfs.limit Usage of EmptyDir volume "data" exceeds the limit "10Mi". ',
     ],
     ['a volume without a size', podWith(undefined, '0'), { volumes: { data: 900 } }, 'shared', undefined],
-    ['a volume that nobody measured yet', podWith(undefined, '10Mi'), {}, 'shared', undefined],
+    ['a volume that is not measured yet', podWith(undefined, '10Mi'), {}, 'shared', undefined],
     [
       'all that a pod takes together',
       podWith(STORAGE),
@@ -55,7 +55,7 @@ describe('computeStorageExcess()', () => {
     assert.equal(computeStorageExcess(pod, stats, 'separate'), undefined)
   })
 
-  test('tells whether there is anything to measure', () => {
+  test('says whether there is anything to measure', () => {
     assert.equal(hasStorageLimits(podWith({ memory: '1Gi' })), false)
     assert.equal(hasStorageLimits(podWith(STORAGE)), true)
     assert.equal(hasStorageLimits(podWith(undefined, '1Mi')), true)

@@ -110,7 +110,7 @@ function pod(uid: string, spec: Partial<PodSpec> = {}, source?: string): Pod {
 }
 
 describe('EvictionRounds', () => {
-  test('does nothing while there is enough, and looks at no pod', async () => {
+  test('does nothing while there is enough, and reads no pod', async () => {
     const world = new EvictionWorld()
     world.pods = [pod('a')]
     assert.equal(await world.rounds({ 'memory.available': '100Mi' }).round(signal), false)
@@ -152,7 +152,7 @@ describe('EvictionRounds', () => {
     assert.deepEqual(world.take(), ['ask fileSystems', 'pressure changed'])
   })
 
-  test('gives up what nobody needs first, and no pod when that is enough', async () => {
+  test('removes what no pod needs first, and evicts no pod when that is enough', async () => {
     const world = new EvictionWorld()
     world.pods = [pod('a')]
     world.use = { diskLeft: 50, pods: [{ uid: 'a', rootfs: 400 }] }
@@ -203,7 +203,7 @@ describe('EvictionRounds', () => {
     assert.ok(world.take().includes('evict a Evicted 1 s disrupted'))
   })
 
-  test('takes nobody else while the room of the one who went is still to come', async () => {
+  test('evicts no other pod while the space of the evicted one is not free yet', async () => {
     const world = new EvictionWorld()
     world.pods = [pod('a'), pod('filler')]
     const pods = [
@@ -222,7 +222,7 @@ describe('EvictionRounds', () => {
     )
   })
 
-  test('waits for newer figures where nobody is seen to have filled the disk', async () => {
+  test('waits for newer stats where no pod is seen to have filled the disk', async () => {
     const world = new EvictionWorld()
     world.pods = [pod('a'), pod('filler')]
     const use = (filled: number) => ({
@@ -238,7 +238,7 @@ describe('EvictionRounds', () => {
     assert.ok(world.take().includes('evict filler Evicted 1 s disrupted'))
   })
 
-  test('looks again before it evicts: what helped itself is left alone', async () => {
+  test('checks again before it evicts: a shortage that has ended is left alone', async () => {
     const world = new EvictionWorld()
     world.pods = [pod('a')]
     world.use = { memoryLeft: 50 }
@@ -293,7 +293,7 @@ describe('EvictionRounds', () => {
     }
   })
 
-  test('holds pods to their own limits of the disk, without a disruption, and nobody else', async () => {
+  test('holds pods to their own limits of the disk, without a disruption, and no other pod', async () => {
     const world = new EvictionWorld()
     world.pods = [pod('a', LIMITED), pod('b'), pod('c', LIMITED), pod('d', LIMITED)]
     const full = { volumes: { data: 11 } }
@@ -315,7 +315,7 @@ describe('EvictionRounds', () => {
     assert.deepEqual(world.take(), [])
   })
 
-  test('does nothing about the disk while nobody knows where images are', async () => {
+  test('does nothing about the disk while it is not known where images are', async () => {
     const world = new EvictionWorld()
     world.pods = [pod('a', LIMITED)]
     world.use = { diskLeft: 1, images: undefined, pods: [{ uid: 'a', volumes: { data: 99 } }] }

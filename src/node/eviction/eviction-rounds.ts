@@ -55,7 +55,7 @@ export interface EvictionRoundsDeps {
   readonly log: Logger
 }
 
-/** Who goes, and by which figures; nobody when there is no pod that may. */
+/** The pod to evict, with the usage that explains it; no victim when no pod may be evicted. */
 interface Found {
   readonly victim: Pod | undefined
   readonly usages: ReadonlyMap<PodUid, PodUsage>
@@ -66,7 +66,7 @@ interface Found {
 const INTERVAL_MS = 10_000
 const LEAST_REST_MS = 1000
 const AT_ONCE_SECONDS = 1
-// Others ask for figures too: what was read a moment ago need not be read again.
+// Other callers ask for stats too: what was read a moment ago need not be read again.
 const FRESH_MS = 1000
 const CLEAN_UP_MS = 30_000
 const MEASURE_MS = 10_000
@@ -82,23 +82,23 @@ const WITHOUT_PODS = ['usage', 'fileSystems'] as const
 // What pods take of the disk is much work to find out, and seldom wanted.
 const WITH_PODS = ['usage', 'disk'] as const
 
-/** Protects the node: first it gives up what nobody needs, then one pod after the other. */
+/** Protects the node: first it removes what no pod needs, then it evicts one pod after the other. */
 export class EvictionRounds {
   readonly #deps: EvictionRoundsDeps
   #state = QUIET
   #maxAgeMs = FRESH_MS
   #isStuck = false
-  /** Of the last time that the runtime told; it does not change while the node runs. */
+  /** From the last time that the runtime reported it; it does not change while the node runs. */
   #layout: DiskLayout | undefined
 
   constructor(deps: EvictionRoundsDeps) {
     this.#deps = deps
   }
 
-  /** One look and what follows from it; true when a pod was evicted. */
+  /** One check and what follows from it; true when a pod was evicted. */
   async round(signal: AbortSignal): Promise<boolean> {
     if (this.#deps.thresholds.length === 0 && !this.#hasLimits()) return false
-    const snapshot = await this.#look(signal)
+    const snapshot = await this.#observe(signal)
     const hasEvicted = (await this.#enforceLimits(snapshot, signal)) || (await this.#reclaim(signal))
     // What was read before a pod went says nothing any more.
     this.#maxAgeMs = hasEvicted ? 0 : FRESH_MS
@@ -112,7 +112,7 @@ export class EvictionRounds {
     return Math.max(LEAST_REST_MS, Math.min(INTERVAL_MS, ...ends.filter((ms) => ms > 0)))
   }
 
-  async #look(signal: AbortSignal): Promise<StatsSnapshot> {
+  async #observe(signal: AbortSignal): Promise<StatsSnapshot> {
     const { thresholds, transitionMs, stats, pressure, clock, log } = this.#deps
     const snapshot = await stats.ask(this.#hasLimits() ? WITH_PODS : WITHOUT_PODS, signal, this.#maxAgeMs)
     this.#layout = computeDiskLayout(snapshot.node) ?? this.#layout
@@ -221,7 +221,7 @@ export class EvictionRounds {
     return true
   }
 
-  /** Undefined when nothing is short any more. Where nobody's figures explain what is gone from the disk, newer ones are waited for. */
+  /** Undefined when nothing is short any more. Where no pod's usage explains what is gone from the disk, it waits for newer stats. */
   async #findVictim(threshold: Threshold, layout: DiskLayout, signal: AbortSignal): Promise<Found | undefined> {
     const { stats, pods, clock } = this.#deps
     const { resource, pressure } = SIGNALS[threshold.signal]
@@ -243,7 +243,7 @@ export class EvictionRounds {
     }
   }
 
-  /** Whoever filled the disk did so since the volumes were last measured: by the old figures an innocent pod would go. */
+  /** The pod that filled the disk did so since the volumes were last measured: by the old stats an innocent pod would be evicted. */
   async #measureVolumes(signal: AbortSignal): Promise<void> {
     const { volumes, clock, log } = this.#deps
     try {
@@ -255,7 +255,7 @@ export class EvictionRounds {
     }
   }
 
-  /** Whoever does not end in time is evicted all the same; the next look shows whether that helped. */
+  /** A pod that does not end in time counts as evicted all the same; the next check shows whether that helped. */
   async #evict(
     pod: Pod,
     eviction: Omit<PodEviction, 'reason'> & { readonly annotations: Readonly<Record<string, string>> },

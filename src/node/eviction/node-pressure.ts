@@ -1,6 +1,6 @@
 import type { Pressures } from '../../pods/admission/compute-pressure-rejection.ts'
 
-/** What the node is short of, for all who want to know; whoever has to tell others hears of changes. */
+/** What the node is short of, for all parts that ask; a listener hears of changes. */
 export class NodePressure {
   readonly #onChange: () => void
   #current: Pressures = { memory: false, disk: false, pid: false }

@@ -10,7 +10,7 @@ import { NodePressure } from './node-pressure.ts'
 import { parseThresholds } from './parse-thresholds.ts'
 import { runEviction } from './run-eviction.ts'
 
-/** Runs with so much memory left at each second, and tells in which seconds what was done. */
+/** Runs with so much memory left at each second, and lists what was done in which second. */
 async function run(
   leftAt: (second: number) => number,
   options: {
@@ -26,7 +26,7 @@ async function run(
   const second = () => (clock.now() - start) / 1000
   const journal: string[] = []
   let pods: readonly Pod[] = ['a', 'b'].map((uid) => createPod({ metadata: { uid } }))
-  const look = () => createStatsSnapshot({ memoryLeft: leftAt(second()), time: clock.now() })
+  const observe = () => createStatsSnapshot({ memoryLeft: leftAt(second()), time: clock.now() })
   const { thresholds } = parseThresholds({
     evictionHard: hard,
     evictionSoft: soft,
@@ -43,9 +43,9 @@ async function run(
       localStorage: false,
       stats: {
         async ask(parts) {
-          if (parts.at(-1) === 'fileSystems') journal.push(`${second()} look`)
+          if (parts.at(-1) === 'fileSystems') journal.push(`${second()} check`)
           if (fails) throw new Error('no')
-          return look()
+          return observe()
         },
       },
       pods: {
@@ -62,7 +62,7 @@ async function run(
       events: { record: () => {} },
       nodeEvents: { record: () => {} },
       metrics: { eviction: () => {}, evictionStatsAge: () => {} },
-      readMemory: quick ? () => computeObservations(look().node) : undefined,
+      readMemory: quick ? () => computeObservations(observe().node) : undefined,
       clock,
       log: { ...silentLogger, warn: (message) => void (fails && journal.push(message)) },
     },
@@ -76,33 +76,33 @@ async function run(
 }
 
 describe('runEviction()', () => {
-  test('looks every ten seconds', async () => {
-    assert.deepEqual(await run(() => 500), ['0 look', '10 look', '20 look'])
+  test('checks every ten seconds', async () => {
+    assert.deepEqual(await run(() => 500), ['0 check', '10 check', '20 check'])
   })
 
-  test('goes on at once after an eviction, until there is enough or nobody left', async () => {
-    const expected = ['0 look', '10 look', '10 evict a', '10 look', '10 evict b', '10 look', '20 look']
+  test('goes on at once after an eviction, until there is enough or no pod left', async () => {
+    const expected = ['0 check', '10 check', '10 evict a', '10 check', '10 evict b', '10 check', '20 check']
     assert.deepEqual(await run((second) => (second < 5 ? 500 : 50)), expected)
   })
 
-  test('with quick looks it notices within a second, and once', async () => {
-    const expected = ['0 look', '6 look', '6 evict a', '6 look', '6 evict b', '6 look', '16 look']
+  test('with quick checks it notices within a second, and once', async () => {
+    const expected = ['0 check', '6 check', '6 evict a', '6 check', '6 evict b', '6 check', '16 check']
     assert.deepEqual(await run((second) => (second < 5.5 ? 500 : 50), { quick: true }), expected)
-    assert.deepEqual(await run(() => 500, { quick: true }), ['0 look', '10 look', '20 look'])
+    assert.deepEqual(await run(() => 500, { quick: true }), ['0 check', '10 check', '20 check'])
   })
 
-  test('with quick looks it notices what must not wait, although a warning was given already', async () => {
+  test('with quick checks it notices what must not wait, although a warning was given already', async () => {
     const left = (second: number) => (second < 3.5 ? 500 : second < 16.5 ? 200 : 50)
     const seen = await run(left, { quick: true, soft: { 'memory.available': '300Mi' } })
-    assert.deepEqual(seen.slice(0, 4), ['0 look', '4 look', '14 look', '17 look'])
+    assert.deepEqual(seen.slice(0, 4), ['0 check', '4 check', '14 check', '17 check'])
   })
 
   test('does nothing without a threshold', async () => {
     assert.deepEqual(await run(() => 1, { hard: { 'memory.available': '0%' } }), [])
   })
 
-  test('tells a failure once and tries again', async () => {
-    const line = 'cannot look after what the node is short of, will try again'
-    assert.deepEqual(await run(() => 1, { fails: true }), ['0 look', line, '10 look', '20 look'])
+  test('reports a failure once and tries again', async () => {
+    const line = 'cannot check for node pressure, will try again'
+    assert.deepEqual(await run(() => 1, { fails: true }), ['0 check', line, '10 check', '20 check'])
   })
 })

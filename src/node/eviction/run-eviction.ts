@@ -7,7 +7,7 @@ import type { EvictionRoundsDeps } from './eviction-rounds.ts'
 import type { Threshold } from './threshold.ts'
 
 export interface EvictionDeps extends EvictionRoundsDeps {
-  /** A quick look at memory alone, to notice between two rounds when it runs short; undefined: that is not wanted. */
+  /** Reads memory alone, to notice between two rounds when it runs short; undefined when that is not wanted. */
   readonly readMemory: (() => Observations) | undefined
   readonly clock: Clock
   readonly log: Logger
@@ -15,7 +15,7 @@ export interface EvictionDeps extends EvictionRoundsDeps {
 
 const QUICK_CHECK_MS = 1000
 
-/** Looks after the node until the signal aborts: every ten seconds, and at once after each eviction, since one may not be enough. */
+/** Protects the node until the signal aborts: every ten seconds, and at once after each eviction, since one may not be enough. */
 export async function runEviction(deps: EvictionDeps, signal: AbortSignal): Promise<void> {
   const { thresholds, localStorage, clock, log } = deps
   if (thresholds.length === 0 && !localStorage) return
@@ -28,7 +28,7 @@ export async function runEviction(deps: EvictionDeps, signal: AbortSignal): Prom
       await rest(deps, rounds.restMs, signal)
     } catch (error) {
       signal.throwIfAborted()
-      if (!isFailing) log.warn('cannot look after what the node is short of, will try again', { error })
+      if (!isFailing) log.warn('cannot check for node pressure, will try again', { error })
       isFailing = true
       await clock.sleep(rounds.restMs, signal)
     }

@@ -44,7 +44,7 @@ export interface ProtectionDeps {
 
 const FIRST_CHECK_MS = 1000
 
-/** Protects the node when something runs short, and tells what the kernel did when it was too late. */
+/** Protects the node when something runs short, and reports what the kernel killed when it was too late. */
 export async function runProtection(deps: ProtectionDeps, signal: AbortSignal): Promise<void> {
   const { membership, clock } = deps
   const { nodeEvents } = membership
@@ -79,7 +79,7 @@ function toEvictionDeps(deps: ProtectionDeps): EvictionDeps {
   }
 }
 
-/** Node cannot wait for what the kernel would tell, so it is looked for (docs/decisions/0014-eviction-notification.md). */
+/** Node.js cannot wait for the kernel's notification, so memory is polled (docs/decisions/0014-eviction-notification.md). */
 function createMemoryReader({ machine, runtime }: ProtectionDeps): () => Observations {
   const reader = createCgroupReader(machine.cgroupVersion)
   const read = reader.version === 2 ? readCgroupV2 : readCgroupV1

@@ -1,20 +1,20 @@
 /** Which rules: those for IPv4 or for IPv6. */
 export type IptablesFamily = 'ipv4' | 'ipv6'
 
-/** Shows that nobody has flushed the tables: looked for from time to time. */
+/** Checked from time to time: while it is there, the tables have not been flushed. */
 export const CANARY_CHAIN = 'KUBE-KUBELET-CANARY'
 // Others find out by it which of the two iptables of the machine is in use.
 const HINT_CHAIN = 'KUBE-IPTABLES-HINT'
 const FIREWALL_CHAIN = 'KUBE-FIREWALL'
 const COMMENT = '"block incoming localnet connections"'
-// Services on loopback addresses may be made reachable from outside by route_localnet, which kube-proxy sets: nobody else's packets get there.
+// kube-proxy may set route_localnet, which makes services on loopback addresses reachable from outside: all other packets are blocked.
 const BLOCK_LOOPBACK =
   `-A ${FIREWALL_CHAIN} -m comment --comment ${COMMENT} -d 127.0.0.0/8 ! -s 127.0.0.0/8 ` +
   '-m conntrack ! --ctstate RELATED,ESTABLISHED,DNAT -j DROP'
 
 /**
- * What iptables-restore has to be told, without flushing, so that all chains and rules are there; given what the filter table has, as
- * iptables-save writes it. The chains that are ours and empty are just made anew; what others put into the firewall chain stays.
+ * The input for iptables-restore, without flushing, so that all chains and rules are there; given the filter table as iptables-save
+ * writes it. Our own empty chains are declared again; what others put into the firewall chain stays.
  */
 export function computeIptablesInput(family: IptablesFamily, filterTable: string): string {
   const firewall = family === 'ipv4' ? computeFirewall(filterTable.split('\n').map((line) => line.trim())) : []

@@ -8,7 +8,7 @@ import { runIptablesChains } from './run-iptables-chains.ts'
 
 type Exit = ProcessResult['exitCode'] | 'missing'
 
-/** Runs the chains with programs that end as told; notes what was run, by family. */
+/** Runs the chains with programs that end with the given exit codes; notes what was run, by family. */
 function start(t: TestContext, exitOf: (program: string) => Exit) {
   const clock = new FakeClock()
   const stop = new AbortController()
@@ -41,19 +41,19 @@ function start(t: TestContext, exitOf: (program: string) => Exit) {
 }
 
 const SET_UP = ['ip6tables-restore --noflush -w 5', 'iptables-restore --noflush -w 5', 'iptables-save -t filter']
-const LOOK = ['ip6tables -w 5 -t mangle -S KUBE-KUBELET-CANARY', 'iptables -w 5 -t mangle -S KUBE-KUBELET-CANARY']
+const CHECK = ['ip6tables -w 5 -t mangle -S KUBE-KUBELET-CANARY', 'iptables -w 5 -t mangle -S KUBE-KUBELET-CANARY']
 
 describe('runIptablesChains()', () => {
-  test('sets up once, then one look a minute for each family', async (t) => {
+  test('sets up once, then one check a minute for each family', async (t) => {
     const { clock, ran } = start(t, () => 0)
     await clock.advance(0)
     assert.deepEqual(ran(), SET_UP)
     await clock.advance(59_999)
     assert.deepEqual(ran(), [])
     await clock.advance(1)
-    assert.deepEqual(ran(), LOOK)
+    assert.deepEqual(ran(), CHECK)
     await clock.advance(60_000)
-    assert.deepEqual(ran(), LOOK)
+    assert.deepEqual(ran(), CHECK)
   })
 
   test('what was flushed is set up again', async (t) => {
@@ -63,16 +63,16 @@ describe('runIptablesChains()', () => {
     ran()
     exitCode = 1
     await clock.advance(60_000)
-    assert.deepEqual(ran(), [...LOOK, 'iptables-restore --noflush -w 5', 'iptables-save -t filter'])
+    assert.deepEqual(ran(), [...CHECK, 'iptables-restore --noflush -w 5', 'iptables-save -t filter'])
   })
 
   test('a table that somebody else holds is left alone', async (t) => {
     const { clock, ran } = start(t, (program) => (program === 'iptables' ? 4 : 0))
     await clock.advance(60_000)
-    assert.deepEqual(ran(), [...SET_UP, ...LOOK].sort())
+    assert.deepEqual(ran(), [...SET_UP, ...CHECK].sort())
   })
 
-  test('a family that the machine has no programs for is told of, and left at that', async (t) => {
+  test('a family that the machine has no programs for is reported once, and left out', async (t) => {
     const { clock, ran, reported } = start(t, (program) => (program.startsWith('ip6') ? 'missing' : 0))
     await clock.advance(60_000)
     assert.deepEqual(reported(), [
@@ -92,6 +92,6 @@ describe('runIptablesChains()', () => {
     ran()
     isBroken = false
     await clock.advance(60_000)
-    assert.deepEqual(ran(), LOOK)
+    assert.deepEqual(ran(), CHECK)
   })
 })

@@ -16,7 +16,7 @@ const CHECK_MS = 60_000
 const DEADLINE_MS = 30_000
 // How long they wait for each other.
 const WAIT = ['-w', '5'] as const
-// By what iptables says that it could not look, instead of that there is nothing.
+// The exit code of iptables when it could not read the table, which does not mean that the chain is missing.
 const IS_BUSY = 4
 // A node with tens of thousands of services; more is not worth reading.
 const LARGEST_TABLE_BYTES = 256 * 1024 * 1024
@@ -59,7 +59,7 @@ async function setUp(deps: IptablesDeps, family: IptablesFamily, signal: AbortSi
   await run(deps, { argv: [`${program}-restore`, '--noflush', ...WAIT], stdin }, signal)
 }
 
-/** One table tells for all: who flushes one flushes the others too. */
+/** One table stands for all: a flush of one flushes the others too. */
 async function isCanaryThere(deps: IptablesDeps, family: IptablesFamily, signal: AbortSignal): Promise<boolean> {
   const argv = [PROGRAMS[family], ...WAIT, '-t', 'mangle', '-S', CANARY_CHAIN]
   const { exitCode } = await deps.runProcess({ argv, deadlineMs: DEADLINE_MS }, signal)

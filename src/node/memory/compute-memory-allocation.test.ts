@@ -110,7 +110,7 @@ describe('hints for memory', () => {
     })
   }
 
-  test('a pod that is not Guaranteed has no wish', () => {
+  test('a pod that is not Guaranteed has no hints', () => {
     const pod = createMemoryPod('pod', 'main:1')
     const [container] = pod.spec.containers
     assert.ok(container)
@@ -132,7 +132,7 @@ function give(policy: MemoryPolicy, text: string, taken = '', affinity = ANYWHER
   for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
     const machine = toMachineMemory(policy, assignments)
     const allocation = computeMemoryAllocation(pod, container, { machine, assignments, affinity })
-    if (allocation.kind === 'refused') return allocation.rejection.message
+    if (allocation.kind === 'rejected') return allocation.rejection.message
     if (allocation.kind === 'given') ({ assignments } = allocation)
   }
   return showMemoryTable(assignments)
@@ -171,7 +171,7 @@ describe('computeMemoryAllocation()', () => {
       'Allocate failed due to no NUMA nodes with enough memory together with 1: requested memory=4294967296, which is unexpected',
     ],
     [
-      'not what nobody has',
+      'not what no node has',
       give(TWO, 'main:8', 'a: x=0:4 b: x=1:4'),
       'Allocate failed due to no NUMA nodes with enough memory: requested memory=8589934592, which is unexpected',
     ],
@@ -191,7 +191,7 @@ describe('computeMemoryAllocation()', () => {
     )
   })
 
-  test('never gives more than there is, nor a node in two companies, whoever comes and goes', () => {
+  test('never gives more than there is, nor a node in two companies, whatever pods come and go', () => {
     const step = fc.record({
       uid: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
       pod: fc.constantFrom('main:3', 'main:12', 'init:9 main:2', 'side:2 main:5', 'a:4 b:4', 'main:25'),
@@ -231,7 +231,7 @@ function giveAll(pod: ReturnType<typeof createMemoryPod>, before: MemoryAssignme
   for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
     const situation = { machine: toMachineMemory(FOUR, assignments), assignments, affinity }
     const allocation = computeMemoryAllocation(pod, container, situation)
-    if (allocation.kind === 'refused') return before
+    if (allocation.kind === 'rejected') return before
     if (allocation.kind === 'given') ({ assignments } = allocation)
   }
   return assignments

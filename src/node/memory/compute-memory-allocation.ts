@@ -18,7 +18,7 @@ export interface MemorySituation {
 export type MemoryAllocation =
   | { readonly kind: 'none' }
   | { readonly kind: 'given'; readonly assignments: MemoryAssignmentTable; readonly kinds: number }
-  | { readonly kind: 'refused'; readonly rejection: PlacementRejection }
+  | { readonly kind: 'rejected'; readonly rejection: PlacementRejection }
 
 /** What earlier init containers of the pod have: they have ended when this container runs. */
 export function listReusable(
@@ -52,7 +52,7 @@ export function computeMemoryAllocation(
   const hints = computeMemoryHints(machine, needs, listReusable(pod, container, assignments))
   const chosen = findBest(hints.filter(({ nodes }) => affinity.nodes?.isSubsetOf(nodes) ?? true))
   if (chosen === undefined || (affinity.preferred && !chosen.preferred))
-    return { kind: 'refused', rejection: reject(needs, affinity) }
+    return { kind: 'rejected', rejection: reject(needs, affinity) }
   const blocks = [...needs]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([type, size]) => ({ nodes: chosen.nodes, type, size }))
@@ -66,7 +66,7 @@ function findBest(hints: readonly PlacementHint[]): PlacementHint | undefined {
   return hints.toSorted((a, b) => rank(a) - rank(b))[0]
 }
 
-/** The earlier init containers without what this one takes over, so that nothing is counted twice. */
+/** The earlier init containers without the memory that this one reuses, so that nothing is counted twice. */
 function takeOver(
   pod: Pod,
   container: Container,

@@ -2,7 +2,7 @@ import { fnv1a32 } from '../../model/text/fnv1a32.ts'
 import { sortEntries } from './memory-state.ts'
 import type { BlockFields, MemoryFields, NodeFields } from './parse-memory-fields.ts'
 
-/** Over the way in which Go prints the fields, as they stand in the file. */
+/** Computed from the text that Go prints for the fields, in the order of the file. */
 export function computeMemoryChecksum({ policyName, machineState, entries }: Omit<MemoryFields, 'checksum'>): number {
   const nodes = [...machineState]
     .sort(([a], [b]) => Number(a) - Number(b))

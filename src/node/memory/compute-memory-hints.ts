@@ -38,7 +38,7 @@ export function computeMemoryHints(
     .map((nodes) => ({ nodes, preferred: nodes.size === least }))
 }
 
-/** What could be taken over by a container on just these nodes. */
+/** The memory that a container can reuse on just these nodes. */
 function sumReusable(blocks: readonly MemoryBlock[], nodes: NumaSet, type: string): bigint {
   return blocks
     .filter((block) => block.type === type && equalNodes(block.nodes, nodes))

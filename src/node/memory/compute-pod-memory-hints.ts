@@ -8,7 +8,7 @@ import { computeMemoryNeeds, computePodMemoryNeeds } from './compute-memory-need
 import type { MemoryNeeds } from './compute-memory-needs.ts'
 import type { MemoryBlock } from './memory-state.ts'
 
-/** Where a container can get its memory; whoever has it can have it nowhere else. */
+/** Where a container can get its memory; a container that has memory gets a hint for just that. */
 export function computeContainerMemoryHints(
   pod: Pod,
   container: Container,

@@ -40,7 +40,7 @@ describe('createMemoryPolicy()', () => {
     ],
     ['less', () => create([{ memory: '100Mi' }], 150n), /reservedMemory has 100Mi of memory, expected 150Mi/],
     [
-      'huge pages that nobody keeps',
+      'huge pages that are not reserved',
       () => create([{ memory: '100Mi', 'hugepages-2Mi': '4Mi' }], 100n),
       /reservedMemory has 4Mi of hugepages-2Mi, expected 0/,
     ],

@@ -35,7 +35,7 @@ export async function loadMemoryState({ file, log }: LoadDeps, policy: MemoryPol
     )
     return assignments
   } catch (error) {
-    log.error('cannot read which memory containers have, setting the file aside and looking at what runs', {
+    log.error('cannot read which memory containers have, setting the file aside and reading what runs', {
       ...(await setAsideBroken(file)),
       error,
     })

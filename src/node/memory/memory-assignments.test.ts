@@ -28,7 +28,7 @@ describe('MemoryAssignments', () => {
       [true, true, false],
     )
     assert.equal(node.shown, 'a/main=0 b/main=1')
-    assert.deepEqual(node.counted, ['given 1', 'given 1', 'refused'])
+    assert.deepEqual(node.counted, ['given 1', 'given 1', 'rejected'])
   })
 
   test('gives memory of several nodes where one is too small', async () => {
@@ -52,24 +52,24 @@ describe('MemoryAssignments', () => {
     assert.ok(parseMemoryStateFile(node.file.text ?? '').assignments.has(a))
   })
 
-  test('has a place in which all of a pod fits, or refuses it', async () => {
+  test('has a place in which all of a pod fits, or rejects it', async () => {
     const memory = await new FakeMemoryNode().start(POLICY)
     const policy = createPlacementPolicy('single-numa-node', 2, { scope: 'pod' })
     assert.equal(placePod(memory, pod('c', 'main:6 other:6'), policy)?.reason, 'TopologyAffinityError')
     assert.equal(placePod(memory, pod('a', 'main:4 other:4'), policy), undefined)
     assert.equal(placePod(memory, pod('b', 'main:4 other:4'), policy), undefined)
     assert.deepEqual([nodesOf(memory, a), nodesOf(memory, b)], ['0', '1'])
-    // Nobody says that it is impossible: giving it does.
+    // The hints do not say that it is impossible: the allocation does.
     assert.equal(placePod(memory, pod('c', 'main:3'), policy)?.reason, 'UnexpectedAdmissionError')
   })
 
-  test('has nothing of a pod that is refused', async () => {
+  test('has nothing of a pod that is rejected', async () => {
     const memory = await new FakeMemoryNode().start(POLICY)
     assert.equal(placePod(memory, pod('a', 'main:6 other:6 third:6'))?.reason, 'UnexpectedAdmissionError')
     assert.equal(placePod(memory, pod('b', 'main:20')), undefined)
   })
 
-  test('keeps what a pod has over a start of the agent', async () => {
+  test('keeps what a pod has across a restart of the agent', async () => {
     const node = new FakeMemoryNode()
     const memory = await node.start(POLICY)
     await node.add(memory, pod('b'))
@@ -103,7 +103,7 @@ describe('MemoryAssignments', () => {
     assert.equal(parseMemoryStateFile(node.file.text ?? '').assignments.size, 0)
   })
 
-  test('keeps the memory of a pod that is over until nothing of it runs', async () => {
+  test('keeps the memory of a terminal pod until nothing of it runs', async () => {
     const node = new FakeMemoryNode()
     const memory = await node.start(POLICY)
     memory.sourcesReady()
@@ -149,7 +149,7 @@ describe('MemoryAssignments', () => {
     assert.match(node.lines.join('\n'), /^error the record of which memory containers have does not fit/)
   })
 
-  test('a pod that runs and has no memory left is told of, goes on, and is counted when there is some', async () => {
+  test('a pod that runs and has no memory left is reported, goes on, and is counted when there is some', async () => {
     const node = new FakeMemoryNode()
     const memory = await node.start(POLICY)
     await node.add(memory, pod('a'))
@@ -168,11 +168,11 @@ describe('MemoryAssignments', () => {
     const node = new FakeMemoryNode()
     await node.add(await node.start(POLICY), pod('a'))
     node.file.text = undefined
-    const look = node.observed.get(a)
-    assert.ok(look)
+    const running = node.observed.get(a)
+    assert.ok(running)
     node.running.clear()
     const memory = await node.start(POLICY)
-    await memory.find([look], new AbortController().signal)
+    await memory.find([running], new AbortController().signal)
     assert.deepEqual(node.lines, ['warn cannot see of which NUMA nodes a container has memory'])
     memory.adopt(pod('a'))
     assert.equal(nodesOf(memory, a), '0')
@@ -191,7 +191,7 @@ describe('MemoryAssignments', () => {
     assert.equal(node.clock.sleeping, 0)
   })
 
-  test('tells what could be given away', async () => {
+  test('says what could be given away', async () => {
     const memory = await new FakeMemoryNode().start(createTestMemory([10, 10], [1]))
     const shown = memory
       .allocatable()

@@ -27,7 +27,7 @@ export interface MemoryAssignmentsDeps {
   /** The pods that were admitted and have not ended. */
   readonly activePods: () => readonly Pod[]
   readonly observed: { get(uid: PodUid): ObservedPod | undefined }
-  /** The nodes whose memory the kernel lets a container use; undefined when nobody tells. */
+  /** The nodes whose memory the kernel lets a container use; undefined when they cannot be read. */
   readonly readNodes: (
     container: { readonly uid: PodUid; readonly id: string },
     signal: AbortSignal,
@@ -48,7 +48,7 @@ export class MemoryAssignments implements PodMemory {
   readonly #record: StateRecord
   #assignments: MemoryAssignmentTable
   #machine: MachineMemory
-  /** Where containers run of which no record tells. */
+  /** Where containers run that are in no record. */
   readonly #found = new Map<PodUid, Map<string, NumaSet>>()
   /** Pods that run and for which there was no memory left; they are counted when there is some. */
   readonly #lacking = new Map<PodUid, Pod>()
@@ -117,7 +117,7 @@ export class MemoryAssignments implements PodMemory {
     switch (allocation.kind) {
       case 'none':
         return undefined
-      case 'refused':
+      case 'rejected':
         metrics.memoryRejected()
         return allocation.rejection
       case 'given':

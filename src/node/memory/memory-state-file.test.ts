@@ -91,6 +91,6 @@ describe('the file of memory assignments', () => {
       /expected the UID of a pod instead of "..\/x"/,
     ],
   ] as const) {
-    test(`is refused with ${name}`, () => assert.throws(() => parseMemoryStateFile(text), expected))
+    test(`is rejected with ${name}`, () => assert.throws(() => parseMemoryStateFile(text), expected))
   }
 })

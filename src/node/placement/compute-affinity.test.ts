@@ -13,7 +13,7 @@ interface Row {
   /** By provider and resource; null when it does not matter. */
   readonly hints: readonly Readonly<Record<string, string | null>>[]
   readonly bestEffort: string
-  /** Undefined when the pod is refused. */
+  /** Undefined when the pod is rejected. */
   readonly single?: string
   readonly closest?: string
 }
@@ -25,26 +25,35 @@ const provide = (hints: Row['hints']): readonly PlacementHints[] =>
 
 const rows: readonly Row[] = [
   { name: 'no provider', hints: [], bestEffort: '0,1!', single: 'anywhere!' },
-  { name: 'no wishes', hints: [{}, {}], bestEffort: '0,1!', single: 'anywhere!' },
+  { name: 'no hints', hints: [{}, {}], bestEffort: '0,1!', single: 'anywhere!' },
   { name: 'a resource that does not care', hints: [{ gpu: null }], bestEffort: '0,1!', single: 'anywhere!' },
-  { name: 'a resource that nobody has', hints: [{ gpu: '' }], bestEffort: '0,1' },
-  { name: 'a resource that nobody has beside one that somebody has', hints: [{ gpu: '', cpu: '1!' }], bestEffort: '1' },
-  { name: 'one wish', hints: [{ cpu: '1! 0,1' }], bestEffort: '1!', single: '1!' },
+  { name: 'a resource that no node has', hints: [{ gpu: '' }], bestEffort: '0,1' },
+  {
+    name: 'a resource that no node has beside one that some node has',
+    hints: [{ gpu: '', cpu: '1!' }],
+    bestEffort: '1',
+  },
+  { name: 'one hint list', hints: [{ cpu: '1! 0,1' }], bestEffort: '1!', single: '1!' },
   { name: 'the lower of two that are as good', hints: [{ cpu: '1! 0! 0,1' }], bestEffort: '0!', single: '0!' },
-  { name: 'two wishes for the same', hints: [{ cpu: '0! 1! 0,1' }, { gpu: '1! 0,1' }], bestEffort: '1!', single: '1!' },
+  {
+    name: 'two hint lists for the same',
+    hints: [{ cpu: '0! 1! 0,1' }, { gpu: '1! 0,1' }],
+    bestEffort: '1!',
+    single: '1!',
+  },
   {
     name: 'two resources of one provider',
     hints: [{ nic: '0! 1! 0,1', gpu: '1! 0,1' }],
     bestEffort: '1!',
     single: '1!',
   },
-  { name: 'wishes that exclude each other', hints: [{ cpu: '0!' }, { gpu: '1!' }], bestEffort: '0,1' },
-  { name: 'wishes that overlap', hints: [{ cpu: '0! 0,1' }, { gpu: '1! 0,1' }], bestEffort: '0' },
-  { name: 'a wish for both nodes', hints: [{ cpu: '0,1!' }], bestEffort: '0,1!' },
-  { name: 'a wish for both beside one for either', hints: [{ cpu: '0,1!' }, { gpu: '0! 1! 0,1' }], bestEffort: '0,1' },
-  { name: 'nobody prefers what is left', hints: [{ cpu: '0,1' }], bestEffort: '0,1' },
+  { name: 'hints that exclude each other', hints: [{ cpu: '0!' }, { gpu: '1!' }], bestEffort: '0,1' },
+  { name: 'hints that overlap', hints: [{ cpu: '0! 0,1' }, { gpu: '1! 0,1' }], bestEffort: '0' },
+  { name: 'a hint for both nodes', hints: [{ cpu: '0,1!' }], bestEffort: '0,1!' },
+  { name: 'a hint for both beside one for either', hints: [{ cpu: '0,1!' }, { gpu: '0! 1! 0,1' }], bestEffort: '0,1' },
+  { name: 'no hint prefers what is left', hints: [{ cpu: '0,1' }], bestEffort: '0,1' },
   {
-    name: 'as many nodes as the largest wish needs',
+    name: 'as many nodes as the largest hint list needs',
     nodes: 4,
     hints: [{ cpu: '0 1 0,1 2,3 0,1,2,3' }, { gpu: '2,3 1,2,3' }],
     bestEffort: '2,3',

@@ -7,8 +7,9 @@ type Mask = number
 type Compare = (a: Mask, b: Mask) => number
 
 /**
- * One affinity out of what all who give something say. Preferred are nodes that every wish names and prefers; without such nodes it is
- * those that one hint of each wish has in common, about as many as the largest wish needs. No order of the wishes or of their hints changes it.
+ * Merges the hints of all providers into one affinity. Preferred are nodes that every list of hints names and prefers. Without such
+ * nodes it is those that one hint of each list has in common, about as many as the largest list needs. The order of the hints and of
+ * their lists does not matter.
  */
 export function computeAffinity(policy: PlacementPolicy, provided: readonly PlacementHints[]): PlacementAffinity {
   const { nodes, kind } = policy
@@ -39,7 +40,7 @@ function isSingle({ nodes, preferred }: PlacementHint): boolean {
   return preferred && nodes.size === 1
 }
 
-/** The nodes that all wishes prefer; all nodes where nobody has a wish. */
+/** The nodes that all lists of hints prefer; all nodes where there are no hints. */
 function findPreferred(
   requested: readonly (readonly PlacementHint[])[],
   nodes: readonly NumaPlace[],

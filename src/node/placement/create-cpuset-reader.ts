@@ -15,7 +15,7 @@ export interface CpusetRuntime {
   readonly cgroups: CgroupLayout
 }
 
-/** Tells to which CPUs or NUMA nodes a container is bound: what the kernel says, else what the runtime says; undefined when neither does. */
+/** Reads to which CPUs or NUMA nodes a container is bound: from the kernel, else from the runtime; undefined when neither says. */
 export function createCpusetReader(
   file: keyof typeof FIELDS,
   { machine, runtime }: { readonly machine: MachineInfo; readonly runtime: CpusetRuntime },

@@ -71,7 +71,7 @@ describe('createPlacement()', () => {
     assert.deepEqual(counted, ['placed 0'])
   })
 
-  test('without a policy refuses what one does not have, and all take back what they gave; the metric counts policies only', () => {
+  test('without a policy rejects what one provider does not have, and all take back what they gave; the metric counts policies only', () => {
     const { rejection, asked, counted } = place(undefined, (asked) => [
       createProvider('gpu', asked, {}),
       createProvider('cpu', asked, {}, 'init'),

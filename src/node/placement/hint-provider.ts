@@ -30,7 +30,7 @@ export interface PlacementRejection {
 
 /**
  * Gives containers something that has a place in the machine. Nothing here waits: all hints of a container are asked for, one
- * affinity is made of them, and each provider is told to give by it.
+ * affinity is made of them, and each provider allocates by it.
  */
 export interface HintProvider {
   /** Where a container could get what it needs now; what it has already is the only place it can have it. */

@@ -1,14 +1,14 @@
 /** A NUMA node, and how far the memory of others is from its CPUs. */
 export interface NumaPlace {
   readonly id: number
-  /** By node, as the firmware tells it: 10 for its own. Empty where it does not. */
+  /** By node, as the firmware reports it: 10 for its own. Empty where it does not. */
   readonly distances: ReadonlyMap<number, number>
 }
 
 /** How strictly what a container gets has to be near each other, on this machine. */
 export interface PlacementPolicy {
   readonly kind: 'best-effort' | 'restricted' | 'single-numa-node'
-  /** What is looked at together: each container, or all of a pod. */
+  /** What gets one affinity: each container, or the whole pod. */
   readonly scope: 'container' | 'pod'
   /** Of as many nodes, those that are nearest to each other, not those with the lowest numbers. */
   readonly preferClosest: boolean

@@ -38,7 +38,7 @@ export class DirectoryWatches implements Disposable {
       })
       this.#watches.set(path, { identity, [Symbol.dispose]: () => watcher[Symbol.dispose]() })
     } catch (error) {
-      log.warn('cannot watch a directory, looks there from time to time', { path, error })
+      log.warn('cannot watch a directory, reading it from time to time', { path, error })
     }
   }
 

@@ -10,7 +10,7 @@ export interface Plugin {
 
 /** Who makes use of the plugins of one type. */
 export interface PluginHandler {
-  /** Takes a plugin into use; what it fails with is told to the plugin, and it is tried again. */
+  /** Takes a plugin into use; the plugin receives the error when it fails, and it is tried again. */
   register(plugin: Plugin, signal: AbortSignal): Promise<void>
   /** The plugin went away. */
   deregister(plugin: Plugin): Promise<void>

@@ -78,7 +78,7 @@ describe('PluginRegistrations', () => {
     assert.deepEqual(registrations.plugins(), [])
   })
 
-  test('registers a plugin anew whose socket was made anew, after the old one was let go', async (t) => {
+  test('registers a plugin again whose socket was made again, after the old one was let go', async (t) => {
     const { journal, pathOf } = start(t)
     const first = await FakePlugin.start(pathOf('a.sock'))
     await until(() => first.reported.length === 1)
@@ -89,7 +89,7 @@ describe('PluginRegistrations', () => {
     assert.deepEqual(journal, ['register disk.example.com', 'deregister disk.example.com', 'register second'])
   })
 
-  test('tells a plugin of an unknown type that nobody can use it, and again after a while', async (t) => {
+  test('notifies a plugin of an unknown type that no handler can use it, and again after a while', async (t) => {
     const { registrations, clock, slept, journal, pathOf } = start(t)
     using plugin = await FakePlugin.start(pathOf('a.sock'), { type: 'DRAPlugin', name: 'gpu' })
     await until(() => plugin.reported.length === 1)
@@ -106,7 +106,7 @@ describe('PluginRegistrations', () => {
     assert.deepEqual(journal, [])
   })
 
-  test('tells a plugin that its handler refused it', async (t) => {
+  test('notifies a plugin that its handler rejected it', async (t) => {
     const { pathOf } = start(t, {
       async register() {
         throw new Error('version 9 is not known')

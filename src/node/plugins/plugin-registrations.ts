@@ -28,7 +28,7 @@ interface Known {
   isRegistered: boolean
 }
 
-// Watches tell of every change; this is for those that the kernel could not give us.
+// Watches report every change; this is for directories that cannot be watched.
 const CHECK_MS = 60_000
 const RETRY_MS = 10_000
 
@@ -55,24 +55,24 @@ export class PluginRegistrations {
     await using group = new TaskGroup(signal)
     using watches = new DirectoryWatches({ onChange: () => this.#wakeup.wake(), log })
     for (;;) {
-      const ms = await this.#look(watches, group)
+      const ms = await this.#scan(watches, group)
       if (ms > 0) await this.#wakeup.wait({ clock, ms }, group.signal)
       group.signal.throwIfAborted()
     }
   }
 
-  /** Gives after how long to look again. */
-  async #look(watches: DirectoryWatches, group: TaskGroup): Promise<number> {
+  /** Returns the time until the next scan. */
+  async #scan(watches: DirectoryWatches, group: TaskGroup): Promise<number> {
     const { directory, log } = this.#deps
     try {
       const found = await findSockets(directory)
       if (found.isCut && !this.#wasCut) log.warn('there is too much in the directory of plugins', { path: directory })
       this.#wasCut = found.isCut
       this.#follow(found.sockets, group)
-      // What came before its directory was watched is found by another look.
+      // Sockets that came before their directory was watched are found by another scan.
       return watches.follow(found.directories) ? 0 : CHECK_MS
     } catch (error) {
-      log.error('cannot look for plugins, will try again', { path: directory, error })
+      log.error('cannot scan for plugins, will try again', { path: directory, error })
       return RETRY_MS
     }
   }

@@ -53,7 +53,7 @@ describe('computeNodeReconciliation()', () => {
       { status: { capacity: { 'hugepages-2Mi': '16Mi', 'hugepages-1Gi': null } } },
     ],
     [
-      'devices are nobody’s',
+      'devices are not available',
       changed({}, { capacity: { cpu: '2', 'hugepages-2Mi': '16Mi', 'example.com/gpu': '4' } }),
       { status: { capacity: { 'example.com/gpu': '0' } } },
     ],
@@ -69,7 +69,7 @@ describe('computeNodeReconciliation()', () => {
     })
   }
 
-  test('devices that were recorded are told of by those who bring them', () => {
+  test('devices that were recorded are reported by their plugins', () => {
     const existing = changed({}, { capacity: { cpu: '2', 'hugepages-2Mi': '16Mi', 'example.com/gpu': '4' } })
     const after = computeNodeReconciliation(initial, existing, { keepsDevices: true })
     assert.equal(computeNodePatch(existing, after), undefined)

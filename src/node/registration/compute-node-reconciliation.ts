@@ -21,8 +21,8 @@ const RECONCILED_LABELS = [
 ]
 
 /**
- * The Node object that was there before this agent, with what has to be as the agent would have made it. Other labels, taints and the
- * provider's id belong to whoever changed them since.
+ * The Node object from before this agent, with the fields that this agent owns set as it would create them. Other labels, taints
+ * and the provider's id stay as they are.
  */
 export function computeNodeReconciliation(
   initial: Node,
@@ -48,7 +48,7 @@ export function computeNodeReconciliation(
   }
 }
 
-/** Huge pages are as they are now; devices of which there is no record are nobody's until somebody brings them again. */
+/** Huge pages are as they are now; devices without a record are not available until a plugin registers them again. */
 function reconcileResources(own: Texts = {}, theirs: Texts | undefined, keepsDevices: boolean): Texts {
   if (theirs === undefined) return own
   const isLost = (name: string) => !keepsDevices && isExtendedResource(name)

@@ -57,7 +57,7 @@ export interface NodeDeps {
   readonly problems: () => readonly string[]
   /** The names of attached volumes that pods use; undefined while they are not known. */
   readonly volumesInUse: () => readonly string[] | undefined
-  /** What plugins bring. */
+  /** Devices that plugins provide. */
   readonly devices: () => DeviceInfo
   readonly events: NodeEvents
   readonly startup?: NodeStartup
@@ -67,7 +67,7 @@ export interface NodeDeps {
 }
 
 const START_PATIENCE_MS = 500
-// Longer than names are usually looked up: a node that is told without its address gets pods that do not know it for good.
+// Longer than a name lookup usually takes: pods on a node that is reported without its address never learn it.
 const ADDRESS_PATIENCE_MS = 12_000
 
 export type OwnNode = Awaited<ReturnType<typeof createNode>>
@@ -84,7 +84,7 @@ export async function createNode(deps: NodeDeps, signal: AbortSignal) {
   const info = createInfo(deps, surroundings)
   const ownNode = new KnownNode(cluster?.cachedNode ?? (() => undefined))
   const own: OwnParts = { profile, info, ownNode, podCidr: new PodCidr(deps), wakeup: new Wakeup() }
-  // A name that nobody resolves must not hold up the start: what comes late is told when it is there.
+  // A name that cannot be resolved must not delay the start: a late answer is reported when it arrives.
   const known = surroundings.refresh(signal).then(
     () => own.wakeup.wake(),
     () => {}, // The agent leaves.
@@ -109,7 +109,7 @@ export async function createNode(deps: NodeDeps, signal: AbortSignal) {
       return typeof found === 'string' ? [] : listInternalIps(found.addresses)
     },
 
-    /** Something about the node has changed: its status is looked at now. */
+    /** Something about the node has changed: its status is computed now. */
     wake: () => own.wakeup.wake(),
 
     /** Asks the API for the Node object, past its watch. */

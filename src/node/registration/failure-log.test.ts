@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { FailureLog } from './failure-log.ts'
 
-test('FailureLog tells each kind of failure once, and that it is over', () => {
+test('FailureLog reports each kind of failure once, and its end', () => {
   const lines: string[] = []
   const say = (level: string) => (message: string) => void lines.push(`${level} ${message}`)
   const log: Logger = {

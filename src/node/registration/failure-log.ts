@@ -1,7 +1,7 @@
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 
-/** Tells of something that is tried again and again: when it begins to fail, when it fails otherwise, and when it works again. */
+/** Logs a repeated attempt: when it begins to fail, when it fails in another way, and when it works again. */
 export class FailureLog {
   readonly #log: Logger
   readonly #what: string

@@ -5,7 +5,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import { computeLease } from './compute-lease.ts'
 import { FailureLog } from './failure-log.ts'
 import type { Lease } from './lease.ts'
-import { isRefusal, isSilence } from './node-api.ts'
+import { isRejection, isSilence } from './node-api.ts'
 import type { NodeApi } from './node-api.ts'
 import { toApiMicroTime } from '../../model/text/api-time.ts'
 
@@ -32,7 +32,7 @@ const RETRIES = { firstMs: 100, longestMs: 7000 }
 export class LeaseHolder {
   readonly #deps: LeaseHolderDeps
   readonly #failures: FailureLog
-  /** What the API answered last: nobody else writes it. */
+  /** The last answer of the API: no other client writes the lease. */
   #known: Lease | undefined
 
   constructor(deps: LeaseHolderDeps) {
@@ -60,8 +60,8 @@ export class LeaseHolder {
       } catch (error) {
         signal.throwIfAborted()
         this.#failures.failed(error)
-        if (isRefusal(error, 'NotFound')) return false
-        if (isRefusal(error, 'Conflict')) base = (await this.#find(signal)).lease
+        if (isRejection(error, 'NotFound')) return false
+        if (isRejection(error, 'Conflict')) base = (await this.#find(signal)).lease
         else if (tries > 1 && isSilence(error)) dropConnections()
       }
     }
@@ -87,7 +87,7 @@ export class LeaseHolder {
     try {
       return { lease: await api.getLease(signal), isNew: false }
     } catch (error) {
-      if (!isRefusal(error, 'NotFound')) throw error
+      if (!isRejection(error, 'NotFound')) throw error
     }
     const node = await this.#findOwner(signal)
     if (node === undefined) return { lease: undefined, isNew: false }

@@ -56,8 +56,8 @@ export function createNodeApi({ client, nodeName, timeoutMs, clock }: NodeApiDep
   }
 }
 
-/** True when the server refused for this reason. */
-export function isRefusal(error: unknown, reason: 'NotFound' | 'AlreadyExists' | 'Forbidden' | 'Conflict'): boolean {
+/** True when the API server rejected the request for this reason. */
+export function isRejection(error: unknown, reason: 'NotFound' | 'AlreadyExists' | 'Forbidden' | 'Conflict'): boolean {
   return error instanceof KubeApiError && error.reason === reason
 }
 

@@ -37,7 +37,7 @@ describe('NodeStartup', () => {
     ])
   })
 
-  test('tells nothing of a node that was there before, and less where the start of the machine is not known', () => {
+  test('reports nothing for a node that was there before, and less where the start of the machine is not known', () => {
     const old = createWorld(60_000)
     old.startup.tries()
     old.startup.ready()

@@ -37,7 +37,7 @@ export class NodeStartup {
     this.#report('registration', this.#triedAt, this.#madeAt)
   }
 
-  /** The API was told that the node is ready. */
+  /** The Node was reported to the API as ready. */
   ready(): void {
     if (this.#madeAt === undefined || this.#isReady) return
     this.#isReady = true

@@ -1,6 +1,6 @@
 import type { Node } from '../../model/generated/core-v1.ts'
 
-/** The newest that is known of the own Node object: what a watch has brought, or a later answer of the API. */
+/** The newest known version of the own Node object: from a watch, or from a later answer of the API. */
 export class OwnNode {
   readonly #watched: () => Node | undefined
   #answer: { readonly node: Node; readonly watchedThen: string | undefined } | undefined

@@ -7,7 +7,7 @@ import { computeNodePatch } from './status/compute-node-patch.ts'
 import { computeNodeReconciliation } from './compute-node-reconciliation.ts'
 import { computeNodeStatus } from './status/compute-node-status.ts'
 import { FailureLog } from './failure-log.ts'
-import { isRefusal } from './node-api.ts'
+import { isRejection } from './node-api.ts'
 import type { NodeApi } from './node-api.ts'
 import type { NodeInfo } from './status/node-info.ts'
 import type { NodeProfile } from './status/node-profile.ts'
@@ -60,7 +60,7 @@ async function tryToRegister(deps: RegistrationDeps, signal: AbortSignal): Promi
     return 'made'
   } catch (error) {
     // Who may not make nodes may still have one that somebody else made.
-    if (!isRefusal(error, 'AlreadyExists') && !isRefusal(error, 'Forbidden')) throw error
+    if (!isRejection(error, 'AlreadyExists') && !isRejection(error, 'Forbidden')) throw error
   }
   const existing = await api.getNode(signal)
   const keepsDevices = info.size.devices?.areRecorded === true

@@ -59,7 +59,7 @@ describe('runLease()', () => {
     await stop()
   })
 
-  test('goes on in step when the clock is set, and tells the time that it is then', async () => {
+  test('goes on in step when the clock is set, and writes the time that it is then', async () => {
     const { api, clock, calls, stop } = await setUp()
     calls()
     for (const [hours, time] of [
@@ -73,7 +73,7 @@ describe('runLease()', () => {
     await stop()
   })
 
-  test('takes over the lease that is there, and gives it an owner when it has none', async () => {
+  test('adopts the lease that is there, and gives it an owner when it has none', async () => {
     const { api, calls, stop } = await setUp((api) => {
       api.lease = { metadata: { name: 'node-1', labels: { a: 'b' } }, spec: { holderIdentity: 'x' } }
     })
@@ -95,7 +95,7 @@ describe('runLease()', () => {
     await stop()
   })
 
-  test('reads the lease anew after somebody else has written it', async () => {
+  test('reads the lease again after somebody else has written it', async () => {
     const { api, clock, calls, stop } = await setUp()
     calls()
     api.lease = { ...api.lease, metadata: { ...api.lease?.metadata, resourceVersion: 'other' } }

@@ -8,7 +8,7 @@ export interface LeaseDeps extends LeaseHolderDeps {
 const RENEWALS_PER_DURATION = 4
 const JITTER = 0.04
 
-/** Renews the lease of the node four times in its duration, until the signal aborts. Nobody takes it away at the end. */
+/** Renews the lease of the node four times in its duration, until the signal aborts. The lease stays at the end. */
 export async function runLease(deps: LeaseDeps, signal: AbortSignal): Promise<void> {
   const holder = new LeaseHolder(deps)
   const periodMs = (deps.durationSeconds * 1000) / RENEWALS_PER_DURATION

@@ -24,7 +24,7 @@ function show(groups: ReturnType<typeof computeShutdownGroups>): readonly string
 
 describe('computeShutdownGroups()', () => {
   for (const [name, periods, pods, expected] of [
-    ['nobody is here', PERIODS, [], []],
+    ['no pod is here', PERIODS, [], []],
     [
       'below, at, between and above the priorities',
       PERIODS,

@@ -30,7 +30,7 @@ const DELAY_FILE = '/etc/systemd/logind.conf.d/99-kubelet.conf'
 
 export type NodeShutdown = ReturnType<typeof createNodeShutdown>
 
-/** The graceful shutdown of this node: what it is told by, and what it does to pods. */
+/** The graceful shutdown of this node: what announces it, and what it does to pods. */
 export function createNodeShutdown(deps: CreateNodeShutdownDeps, tasks: TaskGroup) {
   const { settings, registry, workers, rootDirectory, stateFile, environment, clock, log } = deps
   const periods = computeShutdownPeriods(settings.config)

@@ -12,7 +12,7 @@ export interface ShutdownPods {
   activePods(): readonly Pod[]
   /** Ends a pod; resolves when nothing of it runs and none of its volumes is mounted any more. */
   shutDown(uid: PodUid, graceSeconds: number | undefined, signal: AbortSignal): Promise<void>
-  /** The node stays: pods that nobody else makes anew run again. */
+  /** The node stays: pods that no controller replaces run again. */
   runAgain(): void
   /** All that are wanted are known. */
   areKnown(): boolean
@@ -22,7 +22,7 @@ export interface EndGroupsDeps {
   readonly pods: Pick<ShutdownPods, 'shutDown'>
   readonly clock: Clock
   readonly log: Logger
-  /** Told what is being done. */
+  /** Called with each step. */
   readonly say: (line: string) => void
 }
 
@@ -57,7 +57,7 @@ async function endGroup(deps: EndGroupsDeps, group: ShutdownGroup, signal: Abort
   }
 }
 
-/** One that fails to end keeps nobody else from ending. */
+/** A pod that fails to end does not keep others from ending. */
 async function endPod(
   { pods, log }: EndGroupsDeps,
   { pod, graceSeconds }: ShutdownGroup['pods'][number],

@@ -38,7 +38,7 @@ export class LogindWatch {
   }
 
   /**
-   * Runs until the signal aborts. When it does not work at the start that is told and left at that, since the machine may have no logind.
+   * Runs until the signal aborts. A failure at the start is reported and not retried, since the machine may have no logind.
    * A connection that is lost later is made again.
    */
   async run(signal: AbortSignal): Promise<void> {
@@ -51,7 +51,8 @@ export class LogindWatch {
           log.error('cannot hear of shutdowns from logind, only of those by command', { error: problem })
           return
         }
-        if (!this.#isReported) log.warn('lost logind, which tells of shutdowns, trying again', { error: problem })
+        if (!this.#isReported)
+          log.warn('lost the connection to logind, which announces shutdowns, trying again', { error: problem })
         this.#isReported = true
         await clock.sleep(RECONNECT_MS, signal)
       }

@@ -48,11 +48,11 @@ export class Logind {
       if (delayUs >= wantedUs) return
     }
     throw new Error(
-      `Cannot delay shutdowns for ${seconds} s: logind was told to reload, and still allows ${Number(delayUs) / 1e6} s`,
+      `Cannot delay shutdowns for ${seconds} s: logind reloaded its configuration, and still allows ${Number(delayUs) / 1e6} s`,
     )
   }
 
-  /** Tells when a shutdown begins (true) or is cancelled (false), until the connection ends. */
+  /** Reports when a shutdown begins (true) or is cancelled (false), until the connection ends. */
   async onShutdown(listener: (begins: boolean) => void, signal: AbortSignal): Promise<void> {
     const { bus } = this.#deps
     const match = { sender: LOGIND.destination, path: LOGIND.path, interface: MANAGER, member: 'PrepareForShutdown' }
@@ -62,7 +62,7 @@ export class Logind {
     await bus.onSignal(match, reported, signal)
   }
 
-  /** For what happened while nobody listened. */
+  /** For what happened before the subscription. */
   async isShuttingDown(signal: AbortSignal): Promise<boolean> {
     return (await this.#read('PreparingForShutdown', signal)) === true
   }

@@ -125,7 +125,7 @@ describe('NodeShutdown', () => {
     assert.equal(clock.sleeping, 0)
   })
 
-  test('a group that gets no time holds up nobody', async () => {
+  test('a group that gets no time delays no other group', async () => {
     const periods = [
       { priority: 0, seconds: 0 },
       { priority: 2_000_000_000, seconds: 30 },

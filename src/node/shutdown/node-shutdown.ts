@@ -16,13 +16,13 @@ export interface NodeShutdownDeps {
   readonly periods: readonly ShutdownPeriod[]
   /** What remembers when the last shutdown was; undefined when there was none. */
   readonly file: { read(): Promise<string | undefined>; write(text: string): Promise<void> }
-  /** When the machine was started; undefined when nobody knows. */
+  /** When the machine was started; undefined when that is not known. */
   readonly bootedAt: number | undefined
   readonly events: NodeEvents
   readonly metrics: ShutdownMetrics
   /** The node is ready or not ready now: its status has to say so at once. */
   readonly onChange: () => void
-  /** Where the work goes on, whoever asked for it has left or not. */
+  /** Where the work runs, so that it goes on when the caller leaves. */
   readonly tasks: Pick<TaskGroup, 'run'>
   readonly clock: Clock
   readonly log: Logger
@@ -79,7 +79,7 @@ export class NodeShutdown {
       if (times.endedAt !== undefined) metrics.shutdownEnded(toSeconds(times.endedAt))
       if (!isInterrupted(times, this.#deps.bootedAt)) return
       log.warn('the agent ended in the middle of a shutdown of the node, going on with it')
-      // The work is a task of its own; nobody waits for its end yet.
+      // The work is a task of its own; no caller waits for its end yet.
       void this.#start({ ...times, isResumed: true }, () => {})
     } catch (error) {
       log.error('cannot read when the last graceful shutdown was', { error })
@@ -87,8 +87,8 @@ export class NodeShutdown {
   }
 
   /**
-   * Ends all pods, in order, and resolves when they have had their time; to false when that was cancelled. Whoever asks again waits for
-   * the same end, also when it is over.
+   * Ends all pods, in order, and resolves when they have had their time; to false when that was cancelled. A second caller waits for
+   * the same end, also after it.
    */
   async begin(who: 'logind' | 'command', say: (line: string) => void = () => {}): Promise<boolean> {
     const isByCommand = who === 'command'

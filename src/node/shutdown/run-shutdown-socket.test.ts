@@ -43,7 +43,7 @@ async function serve(t: TestContext) {
 }
 
 describe('runShutdownSocket()', () => {
-  test('tells what is done, and answers when it is over', async (t) => {
+  test('reports what is done, and answers at its end', async (t) => {
     const { ask, pods, begun } = await serve(t)
     const { answer } = ask('begin')
     await begun
@@ -60,7 +60,7 @@ describe('runShutdownSocket()', () => {
     assert.equal(await ask('frob').answer, '{"end":"unknown"}\n')
   })
 
-  test('whoever leaves does not stop what was begun, nor those who stay', async (t) => {
+  test('a client that leaves does not stop the shutdown, nor the clients that stay', async (t) => {
     const { ask, pods, begun } = await serve(t)
     const { socket, answer } = ask('begin')
     answer.catch(() => {})

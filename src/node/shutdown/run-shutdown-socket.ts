@@ -13,7 +13,7 @@ export interface ShutdownSocketDeps {
   readonly onListening?: () => void
 }
 
-// Nobody needs more at a time, and each may stay as long as pods take to end.
+// No client needs more at a time, and each may stay as long as pods take to end.
 const MOST_CALLERS = 16
 
 /**
@@ -28,7 +28,7 @@ export async function runShutdownSocket(deps: ShutdownSocketDeps, signal: AbortS
   server.on('connection', (socket) => {
     callers.add(socket)
     socket.on('close', () => callers.delete(socket))
-    socket.on('error', () => {}) // Whoever leaves does not stop what was begun.
+    socket.on('error', () => {}) // A client that leaves does not stop the shutdown.
     serve(deps, socket)
   })
   try {

@@ -3,7 +3,7 @@ export interface ShutdownTimes {
   readonly startedAt: number
   /** Undefined: it has not ended. */
   readonly endedAt: number | undefined
-  /** Nobody but this file knows of it: logind tells of its own again. */
+  /** Only this file knows of it: logind announces its own shutdowns again. */
   readonly isByCommand: boolean
 }
 

@@ -6,7 +6,7 @@ import type { PodUid } from '../../model/pod/pod.ts'
 import type { StatsDeps } from './stats-deps.ts'
 import type { RuntimeFileSystem, VolumeUsage } from './stats-snapshot.ts'
 
-/** Undefined where the runtime does not tell. */
+/** Undefined where the runtime does not report it. */
 export interface RuntimeFileSystems {
   readonly imageFs: RuntimeFileSystem | undefined
   readonly containerFs: RuntimeFileSystem | undefined
@@ -43,7 +43,7 @@ export async function collectDisk(
   return { rootfs: rootfs ?? new Map(), pods: byPod }
 }
 
-/** The file systems that the runtime uses, as far as it tells. */
+/** The file systems that the runtime uses, as far as it reports them. */
 export async function collectFileSystems(
   deps: Pick<DiskDeps, 'calls' | 'files' | 'log'>,
   signal: AbortSignal,

@@ -8,7 +8,7 @@ import type { NodeUsage, StatsPart } from './stats-snapshot.ts'
 
 type NodeDeps = Pick<StatsDeps, 'files' | 'layout' | 'systemCgroups' | 'machine' | 'rootDirectory' | 'pressure'>
 
-/** What a look at the node goes by. */
+/** What is needed to measure the node. */
 export interface NodeObservation {
   readonly deps: NodeDeps
   readonly sampler: CgroupSampler

@@ -12,7 +12,7 @@ import type { RuntimePids } from './sampling/runtime-pids.ts'
 import type { StatsDeps } from './stats-deps.ts'
 import type { CgroupUsage, ContainerUsage, PodUsage, StatsPart } from './stats-snapshot.ts'
 
-/** What a look at pods goes by. */
+/** What is needed to measure pods. */
 export interface PodObservation {
   readonly deps: Pick<StatsDeps, 'cgroups' | 'files' | 'pressure' | 'log'>
   readonly finder: CgroupFinder
@@ -24,13 +24,13 @@ export interface PodObservation {
 
 /** Reads the cgroups and interfaces of all pods that run, one pod at a time: others have their turn in between. */
 export async function collectPods(
-  look: PodObservation,
+  observation: PodObservation,
   pods: readonly ObservedPod[],
   signal: AbortSignal,
 ): Promise<readonly PodUsage[]> {
   const stats: PodUsage[] = []
   for (const pod of pods) {
-    const found = await collectPod(look, pod, signal)
+    const found = await collectPod(observation, pod, signal)
     if (found !== undefined) stats.push(found)
     await nextTurn()
     signal.throwIfAborted()
@@ -38,37 +38,44 @@ export async function collectPods(
   return stats
 }
 
-/** The containers of a pod that have figures: what has nothing that runs is on its way in or out. */
+/** The containers of a pod that have stats: a pod in which nothing runs is starting or ending. */
 export function listMeasured(pod: ObservedPod): readonly ObservedContainer[] {
   return pod.sandboxes.some(({ ready }) => ready) ? newestRunning(pod.containers) : []
 }
 
-async function collectPod(look: PodObservation, pod: ObservedPod, signal: AbortSignal): Promise<PodUsage | undefined> {
+async function collectPod(
+  observation: PodObservation,
+  pod: ObservedPod,
+  signal: AbortSignal,
+): Promise<PodUsage | undefined> {
   const running = listMeasured(pod)
   const sandbox = pod.sandboxes.find(({ ready }) => ready)
   if (sandbox === undefined || running.length === 0) return undefined
-  const path = look.finder.ofPod(pod.uid)
-  const sandboxPath = await partCgroup(look, { podCgroup: path, id: sandbox.id, isSandbox: true }, signal)
+  const path = observation.finder.ofPod(pod.uid)
+  const sandboxPath = await partCgroup(observation, { podCgroup: path, id: sandbox.id, isSandbox: true }, signal)
   const containers: ContainerUsage[] = []
   for (const container of running) {
     const part = { podCgroup: path, id: container.id, isSandbox: false }
-    containers.push(toContainer(look, pod, container, await partCgroup(look, part, signal)))
+    containers.push(toContainer(observation, pod, container, await partCgroup(observation, part, signal)))
   }
-  const disk = look.disk?.pods.get(pod.uid)
+  const disk = observation.disk?.pods.get(pod.uid)
   const paths = [sandboxPath, ...containers.map(({ cgroup }) => cgroup?.path)]
   return {
     uid: pod.uid,
     name: pod.name,
     namespace: pod.namespace,
     createdAt: sandbox.createdAt,
-    cgroup: path === undefined ? undefined : sample(look, path),
+    cgroup: path === undefined ? undefined : sample(observation, path),
     // Only scrapers of details want to know; its pod counts it too.
     sandbox: {
       id: sandbox.id,
-      cgroup: sandboxPath === undefined || !look.parts.has('details') ? undefined : sample(look, sandboxPath),
+      cgroup:
+        sandboxPath === undefined || !observation.parts.has('details') ? undefined : sample(observation, sandboxPath),
     },
     containers,
-    interfaces: look.parts.has('network') ? await readInterfaces(look, sandbox, paths, signal) : undefined,
+    interfaces: observation.parts.has('network')
+      ? await readInterfaces(observation, sandbox, paths, signal)
+      : undefined,
     processes: sum(containers.map(({ processes }) => processes)),
     ownFiles: disk?.own,
     volumes: disk?.volumes ?? [],
@@ -76,40 +83,43 @@ async function collectPod(look: PodObservation, pod: ObservedPod, signal: AbortS
 }
 
 function toContainer(
-  look: PodObservation,
+  observation: PodObservation,
   pod: ObservedPod,
   { id, name, image, createdAt, startedAt }: ObservedContainer,
   path: string | undefined,
 ): ContainerUsage {
-  const wantsProcesses = look.parts.has('details') || look.parts.has('disk')
+  const wantsProcesses = observation.parts.has('details') || observation.parts.has('disk')
   return {
     id,
     name,
     image,
     createdAt,
     startedAt,
-    cgroup: path === undefined ? undefined : sample(look, path),
-    processes: wantsProcesses && path !== undefined ? listProcesses(look.deps.cgroups, path).length : undefined,
-    rootfs: look.disk?.rootfs.get(id),
-    logs: look.disk?.pods.get(pod.uid)?.logs.get(name) ?? (look.disk === undefined ? undefined : NOTHING),
+    cgroup: path === undefined ? undefined : sample(observation, path),
+    processes: wantsProcesses && path !== undefined ? listProcesses(observation.deps.cgroups, path).length : undefined,
+    rootfs: observation.disk?.rootfs.get(id),
+    logs: observation.disk?.pods.get(pod.uid)?.logs.get(name) ?? (observation.disk === undefined ? undefined : NOTHING),
   }
 }
 
 const NOTHING: TreeUsage = { bytes: 0, inodes: 0 }
 
-function sample(look: PodObservation, path: string): CgroupUsage | undefined {
-  return look.sampler.sample(path, { details: look.parts.has('details'), pressure: look.deps.pressure })
+function sample(observation: PodObservation, path: string): CgroupUsage | undefined {
+  return observation.sampler.sample(path, {
+    details: observation.parts.has('details'),
+    pressure: observation.deps.pressure,
+  })
 }
 
 /** By name inside that of the pod; where pods have none, by a process of the part. */
 async function partCgroup(
-  look: PodObservation,
+  observation: PodObservation,
   part: { readonly podCgroup: string | undefined; readonly id: string; readonly isSandbox: boolean },
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (part.podCgroup !== undefined) return look.finder.ofPart(part.podCgroup, part.id)
-  const pid = await pidOf(look, part, signal)
-  return pid === undefined ? undefined : parseCgroupOfProcess(look.deps.files.kernelFile(`/proc/${pid}/cgroup`))
+  if (part.podCgroup !== undefined) return observation.finder.ofPart(part.podCgroup, part.id)
+  const pid = await pidOf(observation, part, signal)
+  return pid === undefined ? undefined : parseCgroupOfProcess(observation.deps.files.kernelFile(`/proc/${pid}/cgroup`))
 }
 
 async function pidOf(
@@ -128,14 +138,16 @@ async function pidOf(
 
 /** All parts of a pod share one network: any process of it shows it. */
 async function readInterfaces(
-  look: PodObservation,
+  observation: PodObservation,
   { id }: ObservedSandbox,
   cgroups: readonly (string | undefined)[],
   signal: AbortSignal,
 ): Promise<readonly InterfaceCounters[] | undefined> {
-  const found = cgroups.values().flatMap((path) => (path === undefined ? [] : listProcesses(look.deps.cgroups, path)))
-  const pid = found.next().value ?? (await pidOf(look, { id, isSandbox: true }, signal))
-  const text = pid === undefined ? undefined : look.deps.files.kernelFile(`/proc/${pid}/net/dev`)
+  const found = cgroups
+    .values()
+    .flatMap((path) => (path === undefined ? [] : listProcesses(observation.deps.cgroups, path)))
+  const pid = found.next().value ?? (await pidOf(observation, { id, isSandbox: true }, signal))
+  const text = pid === undefined ? undefined : observation.deps.files.kernelFile(`/proc/${pid}/net/dev`)
   return text === undefined ? undefined : parseNetDev(text)
 }
 

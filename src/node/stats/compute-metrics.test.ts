@@ -25,7 +25,7 @@ const machine = {
   swapBytes: 0,
 }
 
-async function look(version: 1 | 2, parts: readonly StatsPart[]) {
+async function collect(version: 1 | 2, parts: readonly StatsPart[]) {
   return await new StatsEngine(new FakeStatsWorld(version).deps, signal).ask(parts, signal)
 }
 
@@ -41,7 +41,7 @@ function toLines(families: readonly ParsedFamily[]): readonly string[] {
 
 describe('computeResourceMetrics()', () => {
   test('has what metrics-server reads, each with the time of its measurement', async () => {
-    const text = await renderMetrics(computeResourceMetrics(await look(2, ['usage'])), 'text')
+    const text = await renderMetrics(computeResourceMetrics(await collect(2, ['usage'])), 'text')
     const who = 'container=main,namespace=shop,pod=web'
     assert.deepEqual(toLines(parseExposition(text)), [
       `container_cpu_usage_seconds_total{${who}} 1.365176 ${time}`,
@@ -70,7 +70,7 @@ describe('computeResourceMetrics()', () => {
     assert.deepEqual(names({ showHidden: true }), ['resource_scrape_error 1', 'scrape_error 1'])
   })
 
-  test('says that the node could not be looked at', async () => {
+  test('says that the node could not be measured', async () => {
     const text = await renderMetrics(computeResourceMetrics(undefined), 'openMetrics')
     assert.deepEqual(toLines(parseExposition(text, 'openMetrics')), ['resource_scrape_error{} 1'])
   })
@@ -80,7 +80,7 @@ describe('computeCadvisorMetrics()', () => {
   for (const version of [1, 2] as const)
     for (const format of ['text', 'openMetrics'] as const)
       test(`can be read by a strict reader as ${format} of cgroup v${version}`, async () => {
-        const snapshot = await look(version, ['usage', 'details', 'network'])
+        const snapshot = await collect(version, ['usage', 'details', 'network'])
         const families = parseExposition(await renderMetrics(computeCadvisorMetrics(snapshot, machine), format), format)
         assert.equal(families.length > 50, true)
         const timed = families.filter(({ samples }) => samples.some((sample) => sample.time !== undefined))
@@ -92,7 +92,7 @@ describe('computeCadvisorMetrics()', () => {
       })
 
   test('names the machine, all pods, the pod, its sandbox and its container', async () => {
-    const snapshot = await look(2, ['usage', 'details', 'network'])
+    const snapshot = await collect(2, ['usage', 'details', 'network'])
     const families = parseExposition(await renderMetrics(computeCadvisorMetrics(snapshot, machine), 'text'))
     const of = (name: string) => toLines(families.filter((family) => family.name === name))
     const label = (id: string, container: string, [image, name, pod]: readonly string[], extra = '') =>
@@ -138,7 +138,7 @@ describe('computeCadvisorMetrics()', () => {
     assert.deepEqual(of('machine_cpu_cores'), ['machine_cpu_cores{boot_id=b,machine_id=m,system_uuid=s} 4'])
   })
 
-  test('says that the node could not be looked at, and what is known of the machine', async () => {
+  test('says that the node could not be measured, and what is known of the machine', async () => {
     const families = parseExposition(await renderMetrics(computeCadvisorMetrics(undefined, machine), 'text'))
     assert.deepEqual(
       toLines(families).filter((line) => line.includes('scrape_error')),

@@ -67,7 +67,7 @@ function toPsi(pressure: Pressure | undefined): PsiStats | undefined {
   return pressure === undefined ? undefined : { full: pressure.full, some: pressure.some }
 }
 
-/** The usual interface, and all of them; undefined where none was looked at. */
+/** The default interface, and all of them; undefined where none was read. */
 export function computeNetworkStats(
   interfaces: readonly InterfaceCounters[] | undefined,
   time: string,

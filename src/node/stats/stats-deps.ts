@@ -35,7 +35,7 @@ export interface StatsDeps {
   readonly machine: { readonly memoryBytes: bigint; readonly swapBytes: bigint }
   readonly rootDirectory: string
   readonly podLogsDirectory: string
-  /** How old a look may be, and how often there is one while somebody asks. */
+  /** How old a snapshot may be, and how often one is taken while clients ask. */
   readonly intervalMs: number
   readonly clock: Clock
   readonly log: Logger

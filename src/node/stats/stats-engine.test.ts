@@ -21,45 +21,45 @@ function setUp(t: TestContext, version: 1 | 2 = 2, parts: Partial<StatsDeps> = {
     await running
     assert.deepEqual([world.clock.sleeping, getEventListeners(leave.signal, 'abort').length], [0, 0])
   })
-  const looks = () => world.take().filter((line) => line === 'statfs /root').length
-  /** A look takes a few turns; time does not stand still for it, but it is not to be outrun. */
+  const snapshots = () => world.take().filter((line) => line === 'statfs /root').length
+  /** A snapshot takes a few turns; time does not stand still for it, but it is not to be outrun. */
   const pass = async (seconds: number) => {
     for (let second = 0; second < seconds; second += 1) {
       await world.clock.advance(1000)
       for (let turn = 0; turn < 10; turn += 1) await setImmediate()
     }
   }
-  return { world, engine, looks, pass }
+  return { world, engine, snapshots, pass }
 }
 
 describe('StatsEngine', () => {
-  test('does nothing while nobody asks', async (t) => {
+  test('does nothing while no client asks', async (t) => {
     const { world, engine } = setUp(t)
     await world.clock.advance(3_600_000)
     assert.deepEqual([world.take(), world.cgroups.reads, engine.snapshot()], [[], 0, undefined])
   })
 
-  test('answers from the last look, however many ask', async (t) => {
-    const { world, engine, looks } = setUp(t)
+  test('answers from the last snapshot, however many ask', async (t) => {
+    const { world, engine, snapshots } = setUp(t)
     const answers = await Promise.all([1, 2, 3].map(() => engine.ask(['usage'], signal)))
     await world.clock.advance(5000)
     const [first] = answers
     assert.deepEqual([...new Set([...answers, await engine.ask(['usage'], signal), engine.snapshot()])], [first])
-    assert.equal(looks(), 1)
+    assert.equal(snapshots(), 1)
   })
 
-  test('looks at the interval for a minute after the last question, then no more', async (t) => {
-    const { engine, looks, pass } = setUp(t)
+  test('takes snapshots at the interval for a minute after the last question, then no more', async (t) => {
+    const { engine, snapshots, pass } = setUp(t)
     await engine.ask(['usage'], signal)
     await pass(60)
-    assert.equal(looks(), 7)
+    assert.equal(snapshots(), 7)
     await pass(100)
-    assert.deepEqual([looks(), engine.snapshot()], [0, undefined])
+    assert.deepEqual([snapshots(), engine.snapshot()], [0, undefined])
     await engine.ask(['usage'], signal)
-    assert.equal(looks(), 1)
+    assert.equal(snapshots(), 1)
   })
 
-  test('looks anew for whoever wants more than was looked at, or newer', async (t) => {
+  test('takes another snapshot for a client that wants more parts, or a newer one', async (t) => {
     const { world, engine } = setUp(t)
     await engine.ask(['usage'], signal)
     assert.deepEqual(world.take(), ['statfs /root'])
@@ -74,7 +74,7 @@ describe('StatsEngine', () => {
     assert.equal(world.take().length > 0, true)
   })
 
-  test('looks once more for whoever wants it newer than the look that is under way', async (t) => {
+  test('takes one more snapshot for a client that wants it newer than the one under way', async (t) => {
     const { files } = new FakeStatsWorld(2).deps
     const disk = Promise.withResolvers<void>()
     const fileSystem = async (path: string) => {
@@ -90,8 +90,8 @@ describe('StatsEngine', () => {
     assert.notEqual(await newer, await early)
   })
 
-  test('looks anew when a container came since, once', async (t) => {
-    const { world, engine, looks } = setUp(t)
+  test('takes another snapshot when a container came since, once', async (t) => {
+    const { world, engine, snapshots } = setUp(t)
     await engine.ask(['usage'], signal)
     const [pod] = world.pods
     assert.ok(pod)
@@ -104,11 +104,11 @@ describe('StatsEngine', () => {
       ['late', main.name].toSorted(),
     )
     await engine.ask(['usage'], signal)
-    assert.equal(looks(), 2)
-    // What was on its way out, or is not started yet, is nothing to look for.
+    assert.equal(snapshots(), 2)
+    // What is ending, or is not started yet, is not waited for.
     world.pods = [{ ...pod, containers: [main, createInstance({ id: 'c10', name: 'init', state: 'exited' })] }]
     await engine.ask(['usage'], signal)
-    assert.equal(looks(), 0)
+    assert.equal(snapshots(), 0)
   })
 
   test('goes on with the parts that are still asked for', async (t) => {
@@ -122,7 +122,7 @@ describe('StatsEngine', () => {
     assert.deepEqual(world.take(), ['statfs /root', 'statfs /root'])
   })
 
-  test('knows how much cpu is used from the second look on', async (t) => {
+  test('knows how much cpu is used from the second snapshot on', async (t) => {
     const { world, engine } = setUp(t)
     const first = await engine.ask(['usage'], signal)
     assert.deepEqual(
@@ -199,7 +199,7 @@ describe('StatsEngine', () => {
     assert.deepEqual(world.warnings, ['cannot measure the disk, going on without'])
   })
 
-  test('tells whoever asks that the node cannot be looked at, and tries again', async (t) => {
+  test('reports to the client that the node cannot be measured, and tries again', async (t) => {
     const { world, engine, pass } = setUp(t)
     world.failing = 'statfs'
     await assert.rejects(engine.ask(['usage'], signal), /no answer/)
@@ -209,7 +209,7 @@ describe('StatsEngine', () => {
     assert.equal(engine.snapshot()?.pods.length, 1)
   })
 
-  test('lets go of whoever leaves, without an end to the look for the others', async (t) => {
+  test('lets go of a client that leaves, and finishes the snapshot for the others', async (t) => {
     const { engine } = setUp(t)
     const leaving = new AbortController()
     const [left, stayed] = [engine.ask(['usage'], leaving.signal), engine.ask(['usage'], signal)]

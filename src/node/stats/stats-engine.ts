@@ -10,25 +10,25 @@ import { RuntimePids } from './sampling/runtime-pids.ts'
 import type { StatsDeps } from './stats-deps.ts'
 import type { StatsPart, StatsSnapshot } from './stats-snapshot.ts'
 
-interface LastCheck {
+interface LastSnapshot {
   readonly at: number
   readonly snapshot: StatsSnapshot
-  /** The containers that it tells of. */
+  /** The containers in the snapshot. */
   readonly containers: ReadonlySet<string>
 }
 
-interface Look {
+interface PendingSnapshot {
   readonly at: number
   readonly parts: ReadonlySet<StatsPart>
   readonly result: Promise<StatsSnapshot>
 }
 
-// So long after the last question there are looks without one: whoever asks again has something to compare with.
+// Snapshots go on for so long after the last request, so that the next one has something to compare with.
 const INTEREST_LASTS_MS = 60_000
 
 /**
- * Knows what the node and its pods use. Looks at the interval while somebody asks, and answers from the last look, so that it costs the same
- * however many ask and however often. A part that nobody asked for lately is not looked at.
+ * Measures what the node and its pods use. Takes a snapshot per interval while clients ask, and answers from the last one, so that the
+ * cost does not depend on the number of requests. A part without recent requests is not measured.
  */
 export class StatsEngine {
   readonly #deps: StatsDeps
@@ -38,8 +38,8 @@ export class StatsEngine {
   readonly #askedAt = new Map<StatsPart, number>()
   readonly #wakeup = new Wakeup()
   readonly #signal: AbortSignal
-  #last: LastCheck | undefined
-  #current: Look | undefined
+  #last: LastSnapshot | undefined
+  #current: PendingSnapshot | undefined
 
   /** The signal ends what is under way for somebody who asked. */
   constructor(deps: StatsDeps, signal: AbortSignal) {
@@ -50,12 +50,12 @@ export class StatsEngine {
     this.#pids = new RuntimePids(deps.calls)
   }
 
-  /** The last look, whatever its age and parts; undefined when nobody asked for a while. */
+  /** The last snapshot, whatever its age and parts; undefined when there were no requests for a while. */
   snapshot(): StatsSnapshot | undefined {
     return this.#last?.snapshot
   }
 
-  /** A look with these parts that is not older than the interval, or than is said, and that tells of all containers that run now. */
+  /** A snapshot with these parts that is not older than the interval, or than maxAgeMs, and that has all containers that run now. */
   async ask(
     parts: readonly StatsPart[],
     signal: AbortSignal,
@@ -70,19 +70,19 @@ export class StatsEngine {
       if (isFresh && this.#isComplete()) return last.snapshot
       // One that began before the question may lack something, or be older than wanted.
       const isEarlier = this.#current !== undefined
-      const look = this.#current ?? this.#begin()
-      const snapshot = await waitForShared(look.result, signal)
-      const isEnough = !isEarlier || (now - look.at <= maxAgeMs && this.#isComplete())
-      if (hasAll(look.parts, parts) && isEnough) return snapshot
+      const pending = this.#current ?? this.#begin()
+      const snapshot = await waitForShared(pending.result, signal)
+      const isEnough = !isEarlier || (now - pending.at <= maxAgeMs && this.#isComplete())
+      if (hasAll(pending.parts, parts) && isEnough) return snapshot
     }
   }
 
-  /** Looks at the interval as long as somebody is interested. */
+  /** Takes snapshots at the interval as long as there are recent requests. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, intervalMs, log } = this.#deps
     for (;;) {
       if (this.#wanted().size === 0) {
-        // Nobody will read it any more.
+        // No client reads it any more.
         this.#last = undefined
         await this.#wakeup.wait({ clock, ms: undefined }, signal)
         continue
@@ -96,13 +96,13 @@ export class StatsEngine {
         await waitForShared((this.#current ?? this.#begin()).result, signal)
       } catch (error) {
         signal.throwIfAborted()
-        log.warn('cannot look at what the node uses, will try again', { error })
+        log.warn('cannot measure what the node uses, will try again', { error })
         await clock.sleep(intervalMs, signal)
       }
     }
   }
 
-  /** How many things are remembered, for those who look for leaks. */
+  /** How many entries are kept, for tests that search for leaks. */
   get size(): number {
     return this.#finder.size + this.#sampler.size + this.#pids.size
   }
@@ -112,16 +112,16 @@ export class StatsEngine {
     return new Set(this.#askedAt.entries().flatMap(([part, at]) => (at >= since ? [part] : [])))
   }
 
-  #begin(): Look {
+  #begin(): PendingSnapshot {
     const parts = this.#wanted()
-    const result = this.#look(parts).finally(() => (this.#current = undefined))
-    // Whoever asked may have left.
+    const result = this.#takeSnapshot(parts).finally(() => (this.#current = undefined))
+    // The caller may have left.
     result.catch(() => {})
     this.#current = { at: this.#deps.clock.monotonic(), parts, result }
     return this.#current
   }
 
-  async #look(parts: ReadonlySet<StatsPart>): Promise<StatsSnapshot> {
+  async #takeSnapshot(parts: ReadonlySet<StatsPart>): Promise<StatsSnapshot> {
     const { clock } = this.#deps
     const at = clock.monotonic()
     const pods = this.#observed()
@@ -129,12 +129,12 @@ export class StatsEngine {
       parts.has('disk') ? collectDisk(this.#deps, pods, this.#signal) : undefined,
       parts.has('disk') || parts.has('fileSystems') ? collectFileSystems(this.#deps, this.#signal) : undefined,
     ])
-    this.#sampler.beginRelist()
+    this.#sampler.beginPass()
     const common = { deps: this.#deps, sampler: this.#sampler, parts }
     const node = await collectNode({ ...common, fileSystems })
     const podObservation = { ...common, disk, finder: this.#finder, pids: this.#pids }
     const stats = await collectPods(podObservation, pods, this.#signal)
-    this.#sampler.endRelist()
+    this.#sampler.endPass()
     this.#forget(pods)
     const snapshot = { time: clock.now(), parts, node, pods: stats }
     const containers = new Set(pods.flatMap(listMeasured).map(({ id }) => id))
@@ -142,7 +142,7 @@ export class StatsEngine {
     return snapshot
   }
 
-  /** A pod that came since would be missing until the next look; whoever scales by these figures would take it for idle. */
+  /** A new pod would be missing until the next snapshot, and an autoscaler would take it for idle. */
   #isComplete(): boolean {
     return this.#observed().every((pod) => listMeasured(pod).every(({ id }) => this.#last?.containers.has(id) === true))
   }

@@ -4,12 +4,12 @@ import type { CgroupSample } from './sampling/cgroup-sample.ts'
 import type { InterfaceCounters } from './sampling/parse-net-dev.ts'
 
 /**
- * What can be wanted of a look at the node. Usage: cpu and memory of every cgroup. Details: the rest of what cgroups count. Network: the
+ * The parts of a snapshot. Usage: cpu and memory of every cgroup. Details: the rest of what cgroups count. Network: the
  * interfaces of pods. FileSystems: those that the runtime uses. Disk: these too, and what containers, logs and volumes take.
  */
 export type StatsPart = 'usage' | 'details' | 'network' | 'fileSystems' | 'disk'
 
-/** One look at the whole node. Times are milliseconds since the epoch. */
+/** The usage of the whole node at one time. Times are milliseconds since the epoch. */
 export interface StatsSnapshot {
   readonly time: number
   readonly parts: ReadonlySet<StatsPart>
@@ -21,7 +21,7 @@ export interface CgroupUsage {
   readonly path: string
   readonly time: number
   readonly sample: CgroupSample
-  /** What it used between this look and the one before; undefined at the first. */
+  /** What it used between this snapshot and the one before; undefined at the first. */
   readonly nanoCores: number | undefined
 }
 
@@ -38,9 +38,9 @@ export interface NodeUsage {
   readonly interfaces: readonly InterfaceCounters[]
   /** The file system of the agent's root directory. */
   readonly fs: FileSystemUsage & { readonly device: string }
-  /** Undefined when the runtime did not tell, or the disk was not looked at. */
+  /** Undefined when the runtime did not report it, or the disk was not measured. */
   readonly imageFs: RuntimeFileSystem | undefined
-  /** Where containers write, when the runtime tells of it apart from images. */
+  /** Where containers write, when the runtime reports it apart from images. */
   readonly containerFs: RuntimeFileSystem | undefined
   readonly processes: { readonly limit: number; readonly count: number }
   /** Names of disks by their numbers: vda by 253:0. */

@@ -9,7 +9,7 @@ export interface FreeIdsInput {
   readonly random: number
 }
 
-/** The first id of a block that nobody holds any id of; undefined when there is none. */
+/** The first id of a block in which all ids are free; undefined when there is none. */
 export function computeFreeIds({ range, idsPerPod, held, random }: FreeIdsInput): number | undefined {
   const taken = new Set<number>()
   for (const { uids, gids } of held) {

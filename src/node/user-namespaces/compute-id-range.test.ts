@@ -35,7 +35,7 @@ describe('computeIdRange()', () => {
     ['too few', line(65_536, 65_536), line(65_536, 65_536), /there are 65536, expected at least 131072 for 2 pods/],
   ]
   for (const [name, uids, gids, expected] of rows) {
-    test(`refuses ${name}`, () => {
+    test(`rejects ${name}`, () => {
       assert.throws(() => computeIdRange({ idsPerPod: 65_536, maxPods: 2, subordinate: { uids, gids } }), expected)
     })
   }

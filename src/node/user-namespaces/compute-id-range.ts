@@ -19,15 +19,15 @@ export function computeIdRange({ idsPerPod, maxPods, subordinate }: IdRangeInput
   const range = parseSubordinateIds(subordinate.uids)
   const groups = parseSubordinateIds(subordinate.gids)
   if (range.first !== groups.first || range.length !== groups.length) {
-    throw refuse(`those of users (${show(range)}) and of groups (${show(groups)}) differ, expected the same`)
+    throw settingsError(`those of users (${show(range)}) and of groups (${show(groups)}) differ, expected the same`)
   }
   // The node's own ids are below the first block.
-  if (range.first < idsPerPod) throw refuse(`they begin at ${range.first}, expected ${idsPerPod} or more`)
+  if (range.first < idsPerPod) throw settingsError(`they begin at ${range.first}, expected ${idsPerPod} or more`)
   for (const [name, value] of Object.entries(range)) {
-    if (value % idsPerPod !== 0) throw refuse(`${name} is ${value}, expected a multiple of ${idsPerPod}`)
+    if (value % idsPerPod !== 0) throw settingsError(`${name} is ${value}, expected a multiple of ${idsPerPod}`)
   }
   if (range.length < idsPerPod * maxPods) {
-    throw refuse(`there are ${range.length}, expected at least ${idsPerPod * maxPods} for ${maxPods} pods`)
+    throw settingsError(`there are ${range.length}, expected at least ${idsPerPod * maxPods} for ${maxPods} pods`)
   }
   return range
 }
@@ -37,7 +37,7 @@ function parseSubordinateIds(text: string): IdRange {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   const [, first, length] = /^\d+:\s+\S+\s+(\d+)\s+(\d+)\s*$/.exec(lines[0] ?? '') ?? []
   if (lines.length !== 1 || first === undefined || length === undefined) {
-    throw refuse(`getsubids says ${JSON.stringify(text)}, expected one line such as "0: kubelet 65536 7208960"`)
+    throw settingsError(`getsubids says ${JSON.stringify(text)}, expected one line such as "0: kubelet 65536 7208960"`)
   }
   return { first: Number(first), length: Number(length) }
 }
@@ -46,6 +46,6 @@ function show({ first, length }: IdRange): string {
   return `${length} from ${first} on`
 }
 
-function refuse(state: string): Error {
+function settingsError(state: string): Error {
   return new Error(`Cannot use ${SETTINGS}: ${state}`)
 }

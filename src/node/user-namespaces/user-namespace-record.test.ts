@@ -23,6 +23,6 @@ describe('the record of a user namespace', () => {
     '{"uidMappings":[],"gidMappings":[]}',
   ]
   for (const text of broken) {
-    test(`is refused as ${JSON.stringify(text)}`, () => assert.throws(() => parseUserNamespaceRecord(text)))
+    test(`is rejected as ${JSON.stringify(text)}`, () => assert.throws(() => parseUserNamespaceRecord(text)))
   }
 })

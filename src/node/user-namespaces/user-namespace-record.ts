@@ -14,7 +14,7 @@ export function parseUserNamespaceRecord(text: string): UserNamespaceMapping {
 
 function toMappings(record: unknown, field: string): IdMapping[] {
   const list = valueOf(record, field)
-  if (!Array.isArray(list) || list.length === 0) throw refuse(field, list, 'expected a list of mappings')
+  if (!Array.isArray(list) || list.length === 0) throw recordError(field, list, 'expected a list of mappings')
   return list.map((entry) => ({
     hostId: toId(entry, 'hostId'),
     containerId: toId(entry, 'containerId'),
@@ -25,7 +25,7 @@ function toMappings(record: unknown, field: string): IdMapping[] {
 function toId(entry: unknown, field: string): number {
   const value = valueOf(entry, field)
   const isId = typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 2 ** 32
-  if (!isId) throw refuse(field, value, 'expected a whole number below 2^32')
+  if (!isId) throw recordError(field, value, 'expected a whole number below 2^32')
   return value
 }
 
@@ -33,6 +33,6 @@ function valueOf(object: unknown, field: string): unknown {
   return typeof object === 'object' && object !== null ? (object as Record<string, unknown>)[field] : undefined
 }
 
-function refuse(field: string, value: unknown, expected: string): Error {
+function recordError(field: string, value: unknown, expected: string): Error {
   return new Error(`Cannot read ${field} of a user namespace: ${JSON.stringify(value)}, ${expected}`)
 }

@@ -38,7 +38,7 @@ export class UserNamespaces {
     return namespaces
   }
 
-  /** Learns from the runtime what pods have whose record is lost. To be told before any pod acquires. */
+  /** Learns from the runtime the ids of pods whose record is lost. To be called before any pod acquires ids. */
   async adopt(observed: readonly ObservedPod[]): Promise<void> {
     for (const { uid, sandboxes } of observed) {
       const mapping = sandboxes.find(({ userNamespace }) => userNamespace !== undefined)?.userNamespace
@@ -63,7 +63,7 @@ export class UserNamespaces {
     const mapping = { uids: ids, gids: ids }
     this.#held.set(uid, mapping)
     try {
-      // Before anything runs with them: whatever happens to the agent, nobody else gets these ids.
+      // Before anything runs with them: whatever happens to the agent, no other pod gets these ids.
       await records.write(uid, formatUserNamespaceRecord(mapping))
     } catch (error) {
       this.#held.delete(uid)

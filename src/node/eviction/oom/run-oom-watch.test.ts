@@ -27,7 +27,7 @@ describe('runOomWatch()', () => {
     return { clock, records, reported, stop, running, isOpen: () => isOpen }
   }
 
-  test('tells of processes that are killed from now on; only of the whole machine on the node', async () => {
+  test('reports processes that are killed from now on; on the node only those of the whole machine', async () => {
     const { clock, records, reported, stop, running, isOpen } = setUp()
     await clock.advance(2000)
     assert.deepEqual(reported, [])

@@ -20,7 +20,7 @@ const POLL_MS = 2000
 // A kernel that says much must not keep all others waiting.
 const RECORDS_PER_TURN = 200
 
-/** Reads what the kernel says of processes that it killed for want of memory. What was before the agent is not told again. */
+/** Reads from the kernel log which processes were OOM-killed. Kills from before the agent started are not reported again. */
 export async function runOomWatch(deps: OomWatchDeps, signal: AbortSignal): Promise<void> {
   const { clock, log } = deps
   try {
@@ -32,7 +32,9 @@ export async function runOomWatch(deps: OomWatchDeps, signal: AbortSignal): Prom
     }
   } catch (error) {
     signal.throwIfAborted()
-    log.warn('cannot read the log of the kernel: processes that it kills for want of memory are not told', { error })
+    log.warn('cannot read the kernel log: processes that the kernel kills for want of memory are not reported', {
+      error,
+    })
   }
 }
 

@@ -2,7 +2,7 @@ import type { NodeAddress } from '../../../model/generated/core-v1.ts'
 import type { AddressInfo } from './node-info.ts'
 import type { NodeProfile } from './node-profile.ts'
 
-/** Tells a cloud controller which addresses were asked for. */
+/** Shows a cloud controller which addresses were asked for. */
 const PROVIDED_IP_ANNOTATION = 'alpha.kubernetes.io/provided-node-ip'
 
 /** The part of a Node object that says how the node is reached. */

@@ -21,7 +21,7 @@ const quiesce = (since?: string) => [
 ]
 
 describe('computeNodeConditions()', () => {
-  test('a new node: pressures are told, that it is ready is not', () => {
+  test('a new node: pressures are reported, readiness is not', () => {
     assert.deepEqual(computeNodeConditions([], QUIET, NOW), {
       conditions: quiesce(),
       events: ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID'],
@@ -33,7 +33,7 @@ describe('computeNodeConditions()', () => {
     assert.deepEqual(computeNodeConditions(before, QUIET, NOW), { conditions: quiesce(THEN), events: [] })
   })
 
-  test('everything goes wrong: all change, and are told', () => {
+  test('everything goes wrong: all change, and are reported', () => {
     const { conditions: before } = computeNodeConditions([], QUIET, THEN)
     assert.deepEqual(computeNodeConditions(before, PRESSED, NOW), {
       conditions: [

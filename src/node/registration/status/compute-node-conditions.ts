@@ -6,17 +6,17 @@ interface DesiredCondition {
   readonly status: 'True' | 'False'
   readonly reason: string
   readonly message: string
-  /** The reason of the event that tells of the change. */
+  /** The reason of the event that reports the change. */
   readonly event: string
 }
 
-/** The conditions of the node, and the reasons of the events that tell what changed. */
+/** The conditions of the node, and the reasons of the events that report what changed. */
 export interface ConditionsOutcome {
   readonly conditions: readonly NodeCondition[]
   readonly events: readonly string[]
 }
 
-/** Brings the conditions up to date: those that are there stay in their place, and keep the time of their last change. */
+/** Updates the conditions: existing ones stay in their place, and keep the time of their last change. */
 export function computeNodeConditions(
   before: readonly NodeCondition[],
   info: Pick<NodeInfo, 'pressures' | 'problems'>,
@@ -33,7 +33,7 @@ export function computeNodeConditions(
     conditions: merge(before, [...pressures.map(({ condition }) => condition), outcome.condition]),
     events: [
       ...pressures.flatMap(({ event }) => event),
-      // Whoever makes the Node object need not tell that it is ready.
+      // A Node object that is created with this call needs no event for becoming ready.
       ...(earlier === undefined ? [] : outcome.event),
     ],
   }

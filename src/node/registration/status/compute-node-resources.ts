@@ -54,7 +54,7 @@ function countDevices(counts: ReadonlyMap<string, number> = new Map()): readonly
   return [...counts].map(([name, count]) => [name, units(BigInt(count), 'DecimalSI')])
 }
 
-/** Memory that is set aside as huge pages is nobody's ordinary memory. */
+/** Memory that is set aside as huge pages is not available as ordinary memory. */
 function free(capacity: ReadonlyMap<string, Quantity>, profile: ResourceProfile, size: MachineSize) {
   const reserved = [...profile.reserved.map(parse), computeEvictionReserve(profile, size)]
   const hugepages = [...capacity].filter(([name]) => name.startsWith('hugepages-')).map(([, amount]) => amount)

@@ -115,7 +115,7 @@ describe('computeNodeStatus()', () => {
     assert.deepEqual({ volumesInUse, features, phase }, status)
   })
 
-  test('sees that the machine was started anew', () => {
+  test('sees that the machine was rebooted', () => {
     const { node } = compute({})
     const identity = { ...createNodeInfo().identity, bootId: 'b-2' }
     assert.deepEqual([compute(node).rebooted, compute(node, { identity }).rebooted], [false, true])

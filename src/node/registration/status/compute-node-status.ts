@@ -6,12 +6,12 @@ import { computeMissingCapacity, computeNodeResources } from './compute-node-res
 import type { NodeInfo } from './node-info.ts'
 import type { NodeProfile } from './node-profile.ts'
 
-/** A Node object brought up to date. */
+/** A Node object with its current status. */
 export interface NodeOutcome {
   readonly node: Node
   /** Reasons of events: what is now true of the node and was not before. */
   readonly events: readonly string[]
-  /** The machine was started anew since the object was last written. */
+  /** The machine was rebooted since the object was last written. */
   readonly rebooted: boolean
   /** What could not be said; the object keeps its old word there. */
   readonly faults: readonly string[]

@@ -25,7 +25,7 @@ export interface NodeInfo {
   readonly volumesInUse: readonly string[] | undefined
 }
 
-/** Devices that plugins bring. */
+/** Devices that plugins provide. */
 export interface DeviceInfo {
   /** By resource. */
   readonly capacity: ReadonlyMap<string, number>
@@ -39,7 +39,7 @@ export interface MachineSize {
   readonly cpus: number
   readonly memoryBytes: bigint
   readonly hugepages: readonly { readonly sizeBytes: bigint; readonly count: bigint }[]
-  /** Undefined where nobody counts them. */
+  /** Undefined where they are not counted. */
   readonly devices?: DeviceInfo | undefined
   /** Of the file system that holds the root directory; undefined while it could not be read. */
   readonly storageBytes: bigint | undefined

@@ -9,7 +9,7 @@ export interface NodeProfile {
   readonly kubeletVersion: string
   /** Where the kubelet's own API listens. */
   readonly kubeletPort: number
-  /** Labels that were asked for; they win over those that every node has. */
+  /** Labels that were asked for; they win against those that every node has. */
   readonly labels: Readonly<Record<string, string>>
   readonly taints: readonly Taint[]
   readonly providerId: string

@@ -7,7 +7,7 @@ import { computeNodeChanged, computeNodePatch } from './compute-node-patch.ts'
 import { computeNodeStatus } from './compute-node-status.ts'
 import type { NodeOutcome } from './compute-node-status.ts'
 import { FailureLog } from '../failure-log.ts'
-import { isRefusal, isSilence } from '../node-api.ts'
+import { isRejection, isSilence } from '../node-api.ts'
 import type { NodeApi } from '../node-api.ts'
 import type { NodeInfo } from './node-info.ts'
 import type { NodeProfile } from './node-profile.ts'
@@ -65,8 +65,8 @@ export class NodeStatusWriter {
       } catch (error) {
         signal.throwIfAborted()
         this.#failures.failed(error)
-        // Whoever deleted the object meant it: only a new start of the agent makes it again.
-        if (isRefusal(error, 'NotFound')) return ownNode.noteGone()
+        // The object was deleted on purpose: only a restart of the agent creates it again.
+        if (isRejection(error, 'NotFound')) return ownNode.noteGone()
         if (tries > 1 && isSilence(error)) dropConnections()
       }
     }

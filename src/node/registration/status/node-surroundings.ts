@@ -31,8 +31,8 @@ const RUNTIME_MS = 30_000
 const PATIENCE_MS = 5000
 
 /**
- * What has to be asked of others to know the node: names of hosts, the disk, the runtime. Whoever needs the answers has them at once, as
- * they last were; one that does not answer holds up nobody.
+ * What the agent has to ask for to describe the node: host names, the disk, the runtime. Callers get the last known answers at once;
+ * a source that does not answer delays no caller.
  */
 export class NodeSurroundings {
   readonly #deps: NodeSurroundingsDeps
@@ -73,7 +73,7 @@ export class NodeSurroundings {
     return this.#address
   }
 
-  /** The first look for the address is over, however long it took and whatever came of it. */
+  /** Resolves after the first lookup of the address, whether or not it found one. */
   get addressSought(): Promise<void> {
     return this.#addressSought.promise
   }

@@ -40,7 +40,7 @@ async function setUp() {
 }
 
 describe('PodCidr', () => {
-  test('tells each change once', async () => {
+  test('reports each change once', async () => {
     const { podCidr, clock, reported, stop } = await setUp()
     for (const cidr of ['10.0.0.0/24', '10.0.0.0/24', '10.0.1.0/24']) {
       podCidr.set(cidr)

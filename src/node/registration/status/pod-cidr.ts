@@ -13,7 +13,7 @@ export interface PodCidrDeps {
 
 const RETRY_MS = 5000
 
-/** Tells the runtime which addresses the pods of this node have. */
+/** Reports the pod CIDRs of this node to the runtime. */
 export class PodCidr {
   readonly #deps: PodCidrDeps
   readonly #wakeup = new Wakeup()
@@ -29,10 +29,10 @@ export class PodCidr {
     this.#wakeup.wake()
   }
 
-  /** Tells each change until the runtime has taken it. */
+  /** Reports each change until the runtime has accepted it. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps
-    const failures = new FailureLog(this.#deps.log, 'tell the runtime the addresses of pods')
+    const failures = new FailureLog(this.#deps.log, 'report the pod CIDR to the runtime')
     let reported: string | undefined
     for (;;) {
       const wanted = this.#wanted

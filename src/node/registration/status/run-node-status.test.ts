@@ -19,7 +19,7 @@ const NODE_INFO =
   assert.fail()
 const CREATED = ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID']
 
-/** The loop with an API in memory whose watch brings everything at once. */
+/** The loop with an API in memory whose watch delivers everything at once. */
 function setUp(options: Partial<NodeStatusDeps> = {}) {
   const clock = new FakeClock()
   const api = new FakeNodeApi()
@@ -69,7 +69,7 @@ function setUp(options: Partial<NodeStatusDeps> = {}) {
     start,
     dropped: () => dropped,
     set: (parts: Partial<NodeInfo>) => (info = createNodeInfo(parts)),
-    /** What was asked since the last look. */
+    /** What was asked since the last call. */
     calls: () => api.calls.splice(0),
   }
 }
@@ -118,7 +118,7 @@ describe('runNodeStatus()', () => {
     await loop.stop()
   })
 
-  test('looks at once when it is told to, and tells what changed, once', async () => {
+  test('checks at once when it is woken, and reports each change once', async () => {
     const { start, clock, calls, set, wakeup, reported, api } = setUp()
     const loop = await start()
     calls()
@@ -178,7 +178,7 @@ describe('runNodeStatus()', () => {
     await loop.stop()
   })
 
-  test('does not register when it is told not to', async () => {
+  test('does not register when that is switched off', async () => {
     const { start, api, calls } = setUp({ register: false })
     const loop = await start()
     assert.deepEqual([calls(), api.node], [['getNode'], undefined])
@@ -233,7 +233,7 @@ describe('runNodeStatus()', () => {
     await loop.stop()
   })
 
-  test('passes on the addresses of pods, and tells whether the node takes pods', async () => {
+  test('passes on the pod CIDR, and says whether the node takes pods', async () => {
     const { start, api, clock, cidrs, reported } = setUp()
     const loop = await start()
     reported.length = 0
@@ -256,7 +256,7 @@ describe('runNodeStatus()', () => {
     await loop.stop()
   })
 
-  test('does not write again what its watch has not brought yet', async () => {
+  test('does not write again what its watch has not delivered yet', async () => {
     const old: Node = { metadata: { name: 'node-1', resourceVersion: '0' } }
     const ownNode = new OwnNode(() => old)
     const { start, api, clock, calls } = setUp({ ownNode })

@@ -8,7 +8,7 @@ export interface NodeStatusDeps extends NodeStatusWriterDeps, RegistrationDeps {
   readonly api: NodeStatusWriterDeps['api'] & RegistrationDeps['api']
   /** False: somebody else makes the Node object. */
   readonly register: boolean
-  /** How often the state of the node is looked at. */
+  /** How often the state of the node is checked. */
   readonly updateFrequencyMs: number
   /** Rung when something about the node has changed: then it is not waited. */
   readonly wakeup: Wakeup

@@ -39,7 +39,7 @@ export function listCadvisorSubjects({ node, pods }: StatsSnapshot): readonly Ca
       const network = { interfaces, startedAt: createdAt }
       return [
         ...(pod.cgroup === undefined ? [] : [toSubject(pod.cgroup, whose, { startedAt: createdAt, processes })]),
-        // What a pod sends and receives is told of its sandbox.
+        // What a pod sends and receives is reported for its sandbox.
         ...(sandbox?.cgroup === undefined ? [] : [toSubject(sandbox.cgroup, { ...whose, name: sandbox.id }, network)]),
         ...pod.containers.flatMap((container) => {
           const { id, image, cgroup } = container

@@ -75,7 +75,7 @@ const pressure = (resource: string, of: (subject: CadvisorSubject) => Pressure |
     ),
   )
 
-/** The metrics of /metrics/cadvisor that cgroups and interfaces tell. */
+/** The metrics of /metrics/cadvisor that come from cgroups and interfaces. */
 export const CADVISOR_TABLE: readonly CadvisorRow[] = [
   row('blkio_device_usage_total', 'Bytes read from and written to a disk', 'counter', (subject, disks) =>
     (details(subject)?.disks ?? []).flatMap(({ device, readBytes, writtenBytes }) => {
@@ -106,7 +106,7 @@ export const CADVISOR_TABLE: readonly CadvisorRow[] = [
   space('usage_bytes', 'What of the file system is used', 'usedBytes'),
   disk('writes_bytes', 'Bytes written', 'writtenBytes'),
   disk('writes', 'Writes that were completed', 'writes'),
-  gauge('last_seen', 'When it was last looked at', ({ cgroup }) => Math.floor(cgroup.time / 1000)),
+  gauge('last_seen', 'Last time a container was seen by the exporter', ({ cgroup }) => Math.floor(cgroup.time / 1000)),
   gauge('memory_cache', 'Files that are kept in memory, in bytes', (subject) => memory(subject)?.cacheBytes),
   counter('memory_failcnt', 'How often the memory limit was hit', (subject) => details(subject)?.memoryFailures),
   row('memory_failures_total', 'Page faults', 'counter', (subject) => {

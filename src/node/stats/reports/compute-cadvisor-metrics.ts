@@ -20,7 +20,7 @@ export interface MachineIdentity {
   readonly swapBytes: number
 }
 
-/** The metrics of /metrics/cadvisor, one family after the other; undefined: the node could not be looked at. */
+/** The metrics of /metrics/cadvisor, one family after the other; undefined when the node could not be measured. */
 export function* computeCadvisorMetrics(
   snapshot: StatsSnapshot | undefined,
   machine: MachineIdentity,
@@ -28,7 +28,12 @@ export function* computeCadvisorMetrics(
   const { kernelVersion, osImage: osVersion } = machine
   const version = { cadvisorRevision: '', cadvisorVersion: '', dockerVersion: '', kernelVersion, osVersion }
   yield single('cadvisor_version_info', 'Kernel and system of the node', formatLabels(version), 1)
-  yield single('container_scrape_error', '1 if the node could not be looked at', '', snapshot === undefined ? 1 : 0)
+  yield single(
+    'container_scrape_error',
+    '1 if there was an error while getting container metrics, 0 otherwise',
+    '',
+    snapshot === undefined ? 1 : 0,
+  )
   if (snapshot !== undefined) {
     const subjects = listCadvisorSubjects(snapshot)
     for (const row of CADVISOR_TABLE) yield toFamily(row, subjects, snapshot.node.disks)
@@ -60,7 +65,7 @@ function* machineMetrics(machine: MachineIdentity): Generator<MetricFamily> {
   yield single('machine_cpu_physical_cores', 'Cpu cores', labels, machine.physicalCores)
   yield single('machine_cpu_sockets', 'Cpu sockets', labels, machine.sockets)
   yield single('machine_memory_bytes', 'Memory of the machine', labels, machine.memoryBytes)
-  yield single('machine_scrape_error', '1 if the machine could not be looked at', '', 0)
+  yield single('machine_scrape_error', '1 if there was an error while getting machine metrics, 0 otherwise.', '', 0)
   yield single('machine_swap_bytes', 'Swap of the machine', labels, machine.swapBytes)
 }
 

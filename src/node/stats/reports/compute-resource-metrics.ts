@@ -18,7 +18,7 @@ const workingSet: Measure = ({ sample }) => sample.memory?.workingSetBytes
 const swapUsage: Measure = ({ sample }) => sample.swap?.usageBytes
 const swapLimit: Measure = ({ sample }) => sample.swap?.limitBytes
 
-/** The metrics of /metrics/resource, which metrics-server lives on; undefined: the node could not be looked at. */
+/** The metrics of /metrics/resource, which metrics-server reads; undefined when the node could not be measured. */
 export function computeResourceMetrics(
   snapshot: StatsSnapshot | undefined,
   { showHidden = false }: { /** Also what is on its way out. */ readonly showHidden?: boolean } = {},

@@ -15,7 +15,7 @@ function asJson(value: unknown): unknown {
 const zero = { total: 0, avg10: 0, avg60: 0, avg300: 0 }
 
 describe('computeSummary()', () => {
-  test('tells of the node and its pods', async () => {
+  test('reports the node and its pods', async () => {
     const world = new FakeStatsWorld()
     const pvcRef = { namespace: 'shop', name: 'data' }
     const whole = { capacityBytes: 9, availableBytes: 8, usedBytes: 7, inodes: 6, inodesFree: 5, inodesUsed: 4 }
@@ -130,7 +130,7 @@ describe('computeSummary()', () => {
     )
   })
 
-  test('tells of cpu and memory alone when that is asked for', async () => {
+  test('reports cpu and memory alone when that is asked for', async () => {
     const world = new FakeStatsWorld()
     const snapshot = await new StatsEngine({ ...world.deps, pressure: false }, signal).ask(['usage'], signal)
     const summary = asJson(computeSummary(snapshot, { nodeName: 'node-1', onlyCpuAndMemory: true })) as {

@@ -1,6 +1,6 @@
 import type { StatsSnapshot } from '../stats-snapshot.ts'
 
-/** What the logs of each container took at the last look; nothing when that did not measure disks. */
+/** What the logs of each container took in the last snapshot; nothing when that did not measure disks. */
 export function listLogUsages(snapshot: StatsSnapshot | undefined) {
   return (snapshot?.pods ?? []).flatMap(({ uid, namespace, name, containers }) =>
     containers.flatMap(({ name: container, logs }) =>

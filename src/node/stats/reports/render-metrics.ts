@@ -28,7 +28,7 @@ function renderFamily({ name, help, type, samples }: MetricFamily): string {
   return head + samples.map((sample) => line(name, sample, timeInMilliseconds)).join('')
 }
 
-/** The names of counters are without _total there, and their samples with it. What cannot be told so is of an unknown type. */
+/** There, names of counters have no _total, and their samples have it. What cannot be expressed so gets an unknown type. */
 function renderOpenFamily({ name, help, type, samples }: MetricFamily): string {
   const isTotal = type === 'counter' && name.endsWith('_total')
   const family = isTotal ? name.slice(0, -'_total'.length) : name

@@ -39,7 +39,7 @@ describe('CgroupFinder', () => {
     assert.deepEqual([finder.ofPart('/p', 'abc'), finder.ofPart('/p', 'def')], ['/p/crio-abc.scope', undefined])
   })
 
-  test('looks again for a pod that is not where it was, and forgets what is gone', () => {
+  test('searches again for a pod that is not where it was, and forgets what is gone', () => {
     const tree = createTree(`/kubepods/pod${uid}`, `/kubepods/pod${uid}/abc`)
     const finder = new CgroupFinder(tree, { driver: 'cgroupfs', root: '/', perQos: true })
     assert.equal(finder.ofPod(uid), `/kubepods/pod${uid}`)

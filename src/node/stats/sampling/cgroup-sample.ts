@@ -15,7 +15,7 @@ export interface PressureLine {
 /** What is wanted besides cpu and memory. */
 export interface SampleRequest {
   readonly details: boolean
-  /** How long tasks waited; only cgroup v2 tells. */
+  /** How long tasks waited; only cgroup v2 reports it. */
   readonly pressure: boolean
 }
 
@@ -31,7 +31,7 @@ export interface CgroupSample {
 
 export interface MemorySample {
   readonly usageBytes: number
-  /** What cannot be had back at once: without the files that nobody uses at present. */
+  /** Memory that cannot be reclaimed at once: without files that are not in use at present. */
   readonly workingSetBytes: number
   readonly rssBytes: number
   readonly cacheBytes: number

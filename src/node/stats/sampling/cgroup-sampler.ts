@@ -30,13 +30,13 @@ export class CgroupSampler {
     return { path, time: this.#clock.now(), sample, nanoCores: reading.nanoCores }
   }
 
-  /** Forgets what an earlier look did not get to the end with. */
-  beginRelist(): void {
+  /** Begins a pass over all cgroups, and drops an earlier pass that did not reach its end. */
+  beginPass(): void {
     this.#now = new Map()
   }
 
-  /** Ends a look: what was not sampled in it is forgotten. */
-  endRelist(): void {
+  /** Ends a pass: cgroups that were not sampled in it are forgotten. */
+  endPass(): void {
     this.#before = this.#now
     this.#now = new Map()
   }

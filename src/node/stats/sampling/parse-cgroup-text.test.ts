@@ -42,7 +42,7 @@ test('parseIoStat() leaves out disks that were never used', () => {
   ])
 })
 
-test('parseBlkio() brings bytes and operations together', () => {
+test('parseBlkio() puts bytes and operations together', () => {
   const bytes = '8:0 Read 4096\n8:0 Write 8192\n8:0 Sync 1\n8:0 Total 12288\nTotal 12288\n'
   assert.deepEqual(parseBlkio(bytes, '8:0 Read 1\n8:0 Write 2\n253:0 Read 3\nTotal 6\n'), [
     { device: '8:0', readBytes: 4096, writtenBytes: 8192, reads: 1, writes: 2 },

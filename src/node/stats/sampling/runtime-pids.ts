@@ -1,6 +1,6 @@
 import type { StatsDeps } from '../stats-deps.ts'
 
-/** The processes that sandboxes and containers began with, as the runtime tells; for those whose cgroup cannot be found by name. */
+/** The first processes of sandboxes and containers, as the runtime reports them; for those whose cgroup cannot be found by name. */
 export class RuntimePids {
   readonly #calls: Pick<StatsDeps['calls'], 'podSandboxStatus' | 'containerStatus'>
   readonly #pids = new Map<string, number | undefined>()
@@ -9,7 +9,7 @@ export class RuntimePids {
     this.#calls = calls
   }
 
-  /** Undefined when the runtime does not tell; it is asked once. */
+  /** Undefined when the runtime does not report it; it is asked once. */
   async ofSandbox(podSandboxId: string, signal: AbortSignal): Promise<number | undefined> {
     return await this.#ask(podSandboxId, () => this.#calls.podSandboxStatus({ podSandboxId, verbose: true }, signal))
   }
