@@ -65,12 +65,12 @@ export class FakeNodeApi implements NodeApi {
 }
 
 /** What the server answers when it refuses. */
-export function refusal(code: number, reason: string): KubeApiError {
+export function rejection(code: number, reason: string): KubeApiError {
   return new KubeApiError(`${reason} (${code})`, { code, reason })
 }
 
 function refuse(code: number, reason: string): never {
-  throw refusal(code, reason)
+  throw rejection(code, reason)
 }
 
 /** A strategic merge, of what a node sends: conditions by their type, addresses replaced. */

@@ -17,7 +17,7 @@ interface Candidate {
   readonly pod: Pod
   readonly isUnknown: boolean
   /** It uses more than it asked for. */
-  readonly isTerminal: boolean
+  readonly exceedsRequest: boolean
   readonly priority: number
   /** What it uses beyond what it asked for. */
   readonly excess: number
@@ -37,7 +37,7 @@ export function computeEvictionOrder(pods: readonly Pod[], need: EvictionNeed): 
 
 /** What cannot be measured goes first: there is no other way to bound it. */
 function compareDemands(a: Candidate, b: Candidate): number {
-  return Number(b.isUnknown) - Number(a.isUnknown) || Number(b.isTerminal) - Number(a.isTerminal)
+  return Number(b.isUnknown) - Number(a.isUnknown) || Number(b.exceedsRequest) - Number(a.exceedsRequest)
 }
 
 function compareRest(a: Candidate, b: Candidate): number {
@@ -50,5 +50,5 @@ function toCandidate(pod: Pod, { resource, parts, stats }: EvictionNeed): Candid
   const asked = computePodRequests(pod, { overhead: true }).get(resource)
   const excess = (usage ?? 0) - (asked === undefined ? 0 : Number(quantityValue(asked)))
   const { priority = 0 } = pod.spec
-  return { pod, isUnknown: usage === undefined, isTerminal: excess > 0, priority, excess }
+  return { pod, isUnknown: usage === undefined, exceedsRequest: excess > 0, priority, excess }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
-import { FakeNodeApi, refusal } from '../../../test/fakes/fake-node-api.ts'
+import { FakeNodeApi, rejection } from '../../../test/fakes/fake-node-api.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { KubeUnreachableError } from '../../protocols/kube-api/kube-client.ts'
 import { runLease } from './run-lease.ts'
@@ -122,7 +122,7 @@ describe('runLease()', () => {
     api.failures.push(away(), away())
     await clock.advance(10_000)
     assert.deepEqual([calls().length, dropped()], [3, 1])
-    api.failures.push(...Array.from({ length: 3 }, () => refusal(500, 'InternalError')))
+    api.failures.push(...Array.from({ length: 3 }, () => rejection(500, 'InternalError')))
     await clock.advance(10_000)
     assert.deepEqual([calls().length, dropped()], [4, 1])
     await stop()

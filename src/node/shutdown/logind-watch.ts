@@ -90,14 +90,14 @@ export class LogindWatch {
 
   async #follow(signal: AbortSignal): Promise<void> {
     const { shutdown, clock } = this.#deps
-    let isTerminal = false
+    let hasEndedPods = false
     for (;;) {
       if (!this.#shutsDown) {
-        isTerminal = false
+        hasEndedPods = false
         await this.#hold(signal)
-      } else if (!isTerminal) {
-        isTerminal = await waitForShared(shutdown.begin('logind'), signal)
-        if (isTerminal) this.#release()
+      } else if (!hasEndedPods) {
+        hasEndedPods = await waitForShared(shutdown.begin('logind'), signal)
+        if (hasEndedPods) this.#release()
       }
       await this.#wakeup.wait({ clock, ms: undefined }, signal)
       if (this.#lock?.isLost === true) throw new Error('Lost the lock that delays shutdowns')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createNodeInfo, createNodeProfile } from '../../../../test/builders/create-node.ts'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
-import { FakeNodeApi, refusal } from '../../../../test/fakes/fake-node-api.ts'
+import { FakeNodeApi, rejection } from '../../../../test/fakes/fake-node-api.ts'
 import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import { Wakeup } from '../../../base/async/wakeup.ts'
 import { KubeUnreachableError } from '../../../protocols/kube-api/kube-client.ts'
@@ -159,7 +159,7 @@ describe('runNodeStatus()', () => {
   test('takes a node that it may not make', async () => {
     const { start, api, calls } = setUp()
     api.node = { metadata: { name: 'node-1' } }
-    api.failures.push(refusal(403, 'Forbidden'))
+    api.failures.push(rejection(403, 'Forbidden'))
     const loop = await start()
     assert.deepEqual(calls().slice(0, 3), ['createNode', 'getNode', 'patchNodeStatus'])
     await loop.stop()
@@ -200,7 +200,7 @@ describe('runNodeStatus()', () => {
     const loop = await start()
     calls()
     set({ problems: ['x'] })
-    api.failures.push(refusal(500, 'InternalError'), away(), undefined, away(), refusal(409, 'Conflict'))
+    api.failures.push(rejection(500, 'InternalError'), away(), undefined, away(), rejection(409, 'Conflict'))
     await clock.advance(10_200)
     assert.deepEqual(calls(), [
       'patchNodeStatus',
