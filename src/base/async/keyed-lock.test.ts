@@ -33,7 +33,7 @@ describe('KeyedLock', () => {
     assert.equal(await lock.hold('a', async () => 1, never), 1)
   })
 
-  test('whoever gives up waiting lets nobody in early', async () => {
+  test('a waiter that gives up lets no other in early', async () => {
     const lock = new KeyedLock()
     const first = Promise.withResolvers<void>()
     const journal: string[] = []

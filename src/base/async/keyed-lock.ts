@@ -1,6 +1,6 @@
 import { waitForShared } from './wait-for-shared.ts'
 
-/** One at a time for each key, in order of arrival. Nothing is kept of a key that nobody holds or waits for. */
+/** One at a time for each key, in order of arrival. Nothing is kept of a key without holder and waiters. */
 export class KeyedLock {
   readonly #last = new Map<string, Promise<unknown>>()
 
@@ -9,7 +9,7 @@ export class KeyedLock {
     signal.throwIfAborted()
     const before = this.#last.get(key)
     const { promise, resolve } = Promise.withResolvers<void>()
-    // Whoever gives up waiting still passes the turn on only after those before.
+    // A waiter that gives up still passes the turn on only after those before it.
     const turn = Promise.all([before, promise]).then(() => {})
     this.#last.set(key, turn)
     try {

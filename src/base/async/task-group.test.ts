@@ -79,7 +79,7 @@ describe('TaskGroup', () => {
     assert.equal(given, reason)
   })
 
-  test('tells a failure on the way out that is not the reason to leave', async () => {
+  test('reports a failure on the way out that is not the reason to leave', async () => {
     const parent = new AbortController()
     const group = new TaskGroup(parent.signal)
     group.run('breaks', (signal) => untilAborted(signal).catch(() => Promise.reject(new Error('could not save'))))

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
 
-/** A rate limit that refuses instead of waiting: full at first, and filled again at its rate. */
+/** A rate limit that rejects instead of waiting: full at first, and filled again at its rate. */
 export class TokenBucket {
   readonly #perSecond: number
   readonly #burst: number

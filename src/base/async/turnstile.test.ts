@@ -84,7 +84,7 @@ test('Turnstile forgets one that gives up waiting', async () => {
   assert.deepEqual([entered, gate.waiting], [['first'], 0])
 })
 
-test('Turnstile does not let one that hangs keep its place because it was told to give up', async () => {
+test('Turnstile does not let one that hangs keep its place because it was aborted', async () => {
   const clock = new FakeClock()
   const gate = new Turnstile({ places: 1, patienceMs: 1000, clock })
   const entered: string[] = []

@@ -7,7 +7,7 @@ interface Waiting {
 }
 
 /**
- * Lets a few through at a time, the highest priority first, equal ones in order of arrival. Whoever stays inside longer than the
+ * Lets a few through at a time, the highest priority first, equal ones in order of arrival. Work that stays inside longer than the
  * patience no longer counts: one that hangs must not keep the others out.
  */
 export class Turnstile {
@@ -37,7 +37,7 @@ export class Turnstile {
       this.#inside -= 1
       this.#admit()
     }
-    // Not the caller's signal: whoever is told to give up and still hangs must not keep its place for that.
+    // Not the caller's signal: work that was aborted and still hangs must not keep its place for that.
     using patience = new AbortScope(new AbortController().signal)
     this.#clock.sleep(this.#patienceMs, patience.signal).then(leave, () => {})
     try {

@@ -2,7 +2,7 @@
 export async function waitForShared<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>()
   const abort = () => aborted.reject(signal.reason)
-  // One that has aborted already tells nobody.
+  // A signal that has aborted already emits no event.
   if (signal.aborted) abort()
   else signal.addEventListener('abort', abort, { once: true })
   try {

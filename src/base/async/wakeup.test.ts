@@ -5,7 +5,7 @@ import { Wakeup } from './wakeup.ts'
 
 const never = new AbortController().signal
 
-test('Wakeup keeps rings that come while nobody waits as one', async () => {
+test('Wakeup keeps signals that come while no one waits as one', async () => {
   const clock = new FakeClock()
   const wakeup = new Wakeup()
   wakeup.wake()

@@ -1,7 +1,7 @@
 import { AbortScope } from './abort-scope.ts'
 import type { Clock } from './clock.ts'
 
-/** A bell for one waiter. Rings while nobody waits are kept as one ring, so none is lost and none queues up. */
+/** A signal for one waiter. Signals while it does not wait are kept as one, so none is lost and none queues up. */
 export class Wakeup {
   #rung = false
   #ring: (() => void) | undefined
@@ -24,7 +24,7 @@ export class Wakeup {
         await (options.ms === undefined ? rung : Promise.race([rung, options.clock.sleep(options.ms, scope.signal)]))
       } finally {
         this.#ring = undefined
-        // What loses the race is rejected when the scope ends; nobody is left to hear it.
+        // What loses the race is rejected when the scope ends, and no one waits for it then.
         rung.catch(() => {})
       }
     }

@@ -13,7 +13,7 @@ interface SecureSocket {
 /**
  * Makes a server that lets bad client certificates pass, to say no by an answer, able to give that answer. When the signature of the
  * certificate is wrong, which shows for one of another authority of the same name, OpenSSL notes an error although the handshake goes on; the
- * first read of the connection takes that for its own and Node cuts the connection. Any look at a certificate removes such notes.
+ * first read of the connection takes that for its own and Node cuts the connection. Reading any certificate removes such notes.
  */
 export function clearHandshakeFaults(server: SecureServer): void {
   server.prependListener('secureConnection', (socket) => {

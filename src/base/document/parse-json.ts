@@ -13,7 +13,7 @@ const SPACE = /[ \t\r\n]*/y
 
 /**
  * Text of a JSON object → its value with positions. JSON.parse would round integers beyond 2^53, take the last of two equal
- * keys in silence and tell nothing of where a value stands.
+ * keys in silence and do not report where a value stands.
  */
 export function parseJson(text: string): ParsedText {
   const reader = new JsonReader(text)

@@ -60,7 +60,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   return text
 }
 
-// eslint-disable-next-line no-control-regex -- These are what tells binary data from text.
+// eslint-disable-next-line no-control-regex -- These distinguish binary data from text.
 const CONTROL_CHARACTER = /[\u0000-\u0008\u000e-\u001f\u007f]/
 
 /** The line that holds the first byte which is not UTF-8. */

@@ -1,7 +1,7 @@
 // The logger itself, and whatever wraps it.
 const DEPTH = 8
 
-/** Tells which source a line of a file comes from; undefined where the file is the source. */
+/** Finds the source that a line of a file comes from; undefined where the file is the source. */
 export type FindSource = (path: string, line: number) => string | undefined
 
 /** The source from which this one was called; empty when that cannot be said. */

@@ -14,7 +14,7 @@ export interface MetricDefinition<Label extends string> {
   readonly labels?: readonly Label[]
 }
 
-/** One value of a metric that is read when somebody asks. */
+/** One value of a metric that is read at each scrape. */
 export interface MetricRow<Label extends string> {
   readonly labels: Readonly<Record<Label, string>>
   readonly value: number
@@ -44,7 +44,7 @@ export class MetricSet {
     })
   }
 
-  /** A gauge whose rows are read when somebody asks; a row that is gone has no value any more. */
+  /** A gauge whose rows are read at each scrape; a row that is gone has no value any more. */
   read<Label extends string = never>(
     definition: MetricDefinition<Label>,
     read: () => readonly MetricRow<Label>[],

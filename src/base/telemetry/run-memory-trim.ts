@@ -20,7 +20,7 @@ const REST = 5
 // With less than half a CPU left over others want them too, and a pause that is short by itself becomes long.
 const IDLE_MS = CHECK_MS / 2
 const WORTH_BYTES = 6_000_000
-// What was in use the last time may be free by now, and nobody notices the little that this takes.
+// What was in use the last time may be free by now, and this costs next to nothing.
 const LATE_MS = 300_000
 
 /**

@@ -15,7 +15,7 @@ export interface SpanOptions {
   readonly attributes?: SpanAttributes
   /** Of another process; without it the span that is under way here. */
   readonly parent?: SpanContext | undefined
-  /** Related, but nobody whose word counts: the span begins a trace of its own. */
+  /** Related, but not trusted: the span begins a trace of its own. */
   readonly link?: SpanContext | undefined
 }
 

@@ -83,7 +83,7 @@ describe('cgroup v2', () => {
     )
   })
 
-  test('those above are asked to pass controllers on, and it is told when they do not', (t) => {
+  test('those above are asked to pass controllers on, and it is reported when they do not', (t) => {
     const mount = makeTree(t, files)
     const cgroups = openCgroupFiles(2, mount)
     cgroups.make('/whole')

@@ -14,7 +14,7 @@ interface CgroupWrite {
   readonly optional?: boolean
 }
 
-/** Makes cgroups and writes their files. What is new is written at once: the kernel does that in memory, and nobody is in it yet. */
+/** Makes cgroups and writes their files. What is new is written at once: the kernel does that in memory, and no process is in it yet. */
 export interface CgroupFiles extends CgroupFolders {
   write(cgroup: string, writes: readonly CgroupWrite[]): void
   /** For one that is in use: the kernel may take its time to make room below a new limit. */
@@ -22,7 +22,7 @@ export interface CgroupFiles extends CgroupFolders {
   addProcess(cgroup: string, pid: number): void
 }
 
-/** The cgroups of this machine, or of a tree with the same files. Looks once at what there is. */
+/** The cgroups of this machine, or of a tree with the same files. Reads once what there is. */
 export function openCgroupFiles(version: 1 | 2, mount = '/sys/fs/cgroup'): CgroupFiles {
   const folders = version === 2 ? createCgroupFoldersV2(mount) : createCgroupFoldersV1(mount)
   const pathsOf = (cgroup: string, writes: readonly CgroupWrite[]) =>

@@ -48,7 +48,7 @@ function passOn(folder: string, controllers: readonly string[]): void {
   try {
     writeKernelFile(file, changes.join(' '))
   } catch {
-    // All or nothing for the kernel: one that cannot be passed on must not keep back the others. Whoever needs it finds it missing.
+    // All or nothing for the kernel: one that cannot be passed on must not keep back the others. A caller that needs it finds it missing.
     for (const change of changes) tryTo(() => writeKernelFile(file, change))
   }
 }
@@ -57,7 +57,7 @@ function tryTo(work: () => void): void {
   try {
     work()
   } catch {
-    // Told by whoever looks what is missing in the end.
+    // The caller reports what is missing in the end.
   }
 }
 

@@ -20,7 +20,7 @@ const rows = [
 ] as const
 
 for (const [name, version, files, expected] of rows) {
-  test(`hasSwapController() looks at ${name}`, (t) => {
+  test(`hasSwapController() reads ${name}`, (t) => {
     const mount = mkdtempSync(join(tmpdir(), 'deckhand-cgroups-'))
     t.after(() => rmSync(mount, { recursive: true }))
     for (const file of files) {

@@ -120,11 +120,11 @@ class BusSlices implements SystemdSlices, Disposable {
     }
   }
 
-  /** A call that only begins the work: systemd tells at its end how that went. */
+  /** A call that only begins the work: systemd reports at its end how that went. */
   async #runJob(slice: string, request: Request, signal: AbortSignal): Promise<void> {
     const connection = await this.connect(signal)
     const ended = Promise.withResolvers<string>()
-    // Before the call: the end may be told together with the reply to it.
+    // Before the call: the end may be reported together with the reply to it.
     this.#jobs.set(slice, ended.resolve)
     const { clock } = this.#options
     const what = `${request.member} of "${slice}"`

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 
-/** Writes a value for the kernel, which takes or refuses it at once. Never makes a file. */
+/** Writes a value for the kernel, which accepts or rejects it at once. Never makes a file. */
 export function writeKernelFile(path: string, text: string): void {
   try {
     writeFileSync(path, text, { flag: 'r+' })

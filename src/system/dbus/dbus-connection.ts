@@ -21,7 +21,7 @@ export interface DbusCall {
   readonly deadlineMs?: number
 }
 
-/** Which signals are meant; a sender is always the program that owns that name, whoever else claims to be it. */
+/** Which signals are meant; a sender is always the program that owns that name, whatever others claim. */
 interface DbusMatch {
   readonly sender: string
   readonly path?: string
@@ -71,7 +71,7 @@ interface Waiting {
 interface Listener {
   readonly match: DbusMatch
   readonly listener: (body: readonly DbusValue[]) => void
-  /** The unique name of the sender; undefined while nobody owns its name. */
+  /** The unique name of the sender; undefined while its name has no owner. */
   owner: string | undefined
 }
 

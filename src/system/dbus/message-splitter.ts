@@ -4,7 +4,7 @@ import { messageLength } from './dbus-message.ts'
 export class MessageSplitter {
   #chunks: Buffer[] = []
   #size = 0
-  /** From which size on it is worth another look. */
+  /** From which size on it is worth reading again. */
   #wanted = 1
 
   /** The messages that are complete now. */

@@ -9,7 +9,7 @@ import { parseBusAddress, systemBusAddress } from './parse-bus-address.ts'
 
 const never = new AbortController().signal
 
-/** A server which answers whatever it is told with this; undefined: closes. */
+/** A server which answers everything with this; undefined: closes. */
 async function serve(t: TestContext, answer: string | undefined): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-bus-'))
   const server = createServer((socket) => {
@@ -45,7 +45,7 @@ describe('openBusSocket()', () => {
     await opening
   })
 
-  test('the next address is tried when nobody listens at the first', async (t) => {
+  test('the next address is tried when nothing listens at the first', async (t) => {
     const socket = await openBusSocket(`unix:path=/nowhere/bus;${await serve(t, 'OK 1234\r\n')}`, never)
     socket.destroy()
   })

@@ -4,7 +4,7 @@ import process from 'node:process'
 import { DbusConnectionError } from './dbus-error.ts'
 import { parseBusAddress } from './parse-bus-address.ts'
 
-// "OK" and the id of the server are 35 letters; whoever sends much more speaks something else.
+// "OK" and the id of the server are 35 letters; a server that sends much more speaks something else.
 const LONGEST_LINE = 1024
 
 /** Connects to a bus and says who we are; what follows on the socket are messages. */
@@ -27,7 +27,7 @@ async function openOne(path: string, signal: AbortSignal): Promise<Socket> {
   socket.on('error', () => {}) // Its close, which follows, is what we hear.
   try {
     await once(socket, 'connect', { signal })
-    // The kernel tells the other side our user; the text only claims it.
+    // The other side learns our user from the kernel; the text only claims it.
     const user = Buffer.from(String(process.getuid?.() ?? 0)).toString('hex')
     socket.write(`\0AUTH EXTERNAL ${user}\r\n`)
     const answer = await readLine(socket, signal)

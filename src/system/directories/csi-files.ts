@@ -17,7 +17,7 @@ const NAME = 'vol_data.json'
 const LARGEST_NOTE = 1024 * 1024
 
 /**
- * The agent's own files and directories around CSI volumes. Nothing in here looks at what a driver mounted, and what is removed is empty, or the
+ * The agent's own files and directories around CSI volumes. Nothing in here opens what a driver mounted, and what is removed is empty, or the
  * agent's own note.
  */
 export function createCsiFiles(options: { readonly rootDirectory: string }) {

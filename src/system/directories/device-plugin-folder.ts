@@ -15,7 +15,7 @@ export async function clearDevicePluginFolder(folder: string): Promise<void> {
   }
 }
 
-/** A free place for a socket at which whoever watches its folder sees it made: some plugins know nothing of a socket that was moved there. */
+/** A free path for a socket. It is made under its own name: some plugins watch the folder and miss a socket that is moved there. */
 export async function prepareWatchedSocket(path: string): Promise<ServingSocket> {
   await rm(path, { force: true })
   return { temporaryPath: path, publish: async () => {} }

@@ -23,7 +23,7 @@ export interface LogDirectory extends AsyncDisposable {
   open(name: string): Promise<LogFile | undefined>
   /** The identity of what has this name now. */
   identity(name: string): Promise<string | undefined>
-  /** Tells names whose files changed, came or went; undefined for one that is not known. */
+  /** Yields names whose files changed, came or went; undefined for one that is not known. */
   watch(onChange: (name: string | undefined) => void): Disposable
 }
 

@@ -29,7 +29,7 @@ describe('logFiles', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  test('measures a file, and tells when there is none', async () => {
+  test('measures a file, and reports when there is none', async () => {
     writeFileSync(at('a'), '12345')
     assert.deepEqual([await logFiles.size(at('a')), await logFiles.size(at('b'))], [5, undefined])
   })
@@ -59,7 +59,7 @@ describe('logFiles', () => {
     assert.equal(statSync(at('a.gz')).mode & 0o777, 0o666)
   })
 
-  test('leaves the file as it was when it is told to stop', async () => {
+  test('leaves the file as it was when it is aborted', async () => {
     writeFileSync(at('a'), randomBytes(3_000_000))
     const controller = new AbortController()
     const reason = new Error('enough')

@@ -16,13 +16,13 @@ export type NodeLog =
       readonly kind: 'file'
       readonly size: number
       readonly modifiedAt: number
-      /** As much as there was when it was opened. Whoever takes it reads it to its end, or destroys it. */
+      /** As much as there was when it was opened. The caller reads it to its end, or destroys it. */
       readonly content: () => Readable
     }
 
 /** The logs of the machine. */
 export interface NodeLogs {
-  /** Looks at a relative path. Whatever is not a regular file or a directory, or is elsewhere, is absent. */
+  /** Opens a relative path. What is not a regular file or a directory, or is elsewhere, is absent. */
   look<T>(path: string, use: (log: NodeLog) => Promise<T>): Promise<T>
 }
 
@@ -48,7 +48,7 @@ export function createNodeLogs(root: string): NodeLogs {
   }
 }
 
-/** Where a name leads is asked after it is held: nobody can change it then. */
+/** Where a name leads is read after it is held: it cannot change then. */
 async function holdInside(root: string, path: string): Promise<FileHandle | undefined> {
   if (path.split('/').includes('..') || path.includes('\0')) return undefined
   const realRoot = await realpath(root)

@@ -28,7 +28,7 @@ interface KernelInfo {
 
 const TRIAL_DEADLINE_MS = 5000
 
-/** Linux has the option noswap from 6.4 on, some distributions have it earlier; in a user namespace it is refused. */
+/** Linux has the option noswap from 6.4 on, some distributions have it earlier; in a user namespace it is rejected. */
 export function createNoswapProbe(deps: NoswapProbeDeps): NoswapProbe {
   let known: boolean | undefined
   return {

@@ -14,7 +14,7 @@ describe('createUserNamespaceRecords()', () => {
   })
   afterEach(() => rm(root, { recursive: true }))
 
-  test('writes a file that nobody else reads, and finds it again', async () => {
+  test('writes a file that only root reads, and finds it again', async () => {
     await records.write('u-1', 'one')
     await records.write('u-1', 'two')
     await mkdir(join(root, 'pods', 'u-2'))

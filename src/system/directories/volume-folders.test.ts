@@ -93,7 +93,7 @@ test('removes empty directories and never what holds something', async (t) => {
   assert.deepEqual(await readdir(join(rootDirectory, 'pods/u-1')), ['containers'])
 })
 
-test('makes folders that others cannot look into, and knows whether one holds anything', async (t) => {
+test('makes folders that others cannot list, and knows whether one holds anything', async (t) => {
   const { rootDirectory, folders } = setUp(t)
   const path = join(rootDirectory, 'pods/u-1/volume-subpaths/a')
   assert.equal(await folders.holdsAnything(dirname(path)), false)

@@ -2,7 +2,7 @@ import { lstat, mkdir, readdir, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode } from '../files/error-codes.ts'
 
-/** A volume directory that lies on the disk, whoever made it. */
+/** A volume directory on the disk, made by this agent or another. */
 export interface FoundVolume {
   readonly uid: string
   readonly use: 'files' | 'device'
@@ -21,7 +21,7 @@ const USES = [
 ] as const
 
 /**
- * The directories around the volumes of pods. Names are listed and empty directories removed; nothing here looks into a volume, so
+ * The directories around the volumes of pods. Names are listed and empty directories removed; nothing here opens a volume, so
  * nothing here can hang on one, and no data is ever removed. No link below the directory of all pods is followed: what is behind it is
  * not a pod's.
  */

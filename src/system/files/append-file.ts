@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 
-/** A file that text is added to, also after somebody emptied it. */
+/** A file that text is appended to, also after it was emptied. */
 export interface AppendedFile extends Disposable {
   write(text: string): void
 }
@@ -13,7 +13,7 @@ export function openAppendedFile(path: string): AppendedFile {
       try {
         writeSync(file, text)
       } catch {
-        // Nowhere to tell it.
+        // There is nowhere to report it.
       }
     },
     [Symbol.dispose]: () => closeSync(file),

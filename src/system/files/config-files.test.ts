@@ -23,7 +23,7 @@ describe('hostConfigFiles', () => {
     await assert.rejects(hostConfigFiles.readFile(join(path, '..'), 4), /EISDIR/)
   })
 
-  test('tells files, folders and links apart', async (t) => {
+  test('distinguishes files, folders and links', async (t) => {
     const folder = await makeFolder(t)
     const kinds = ['', '/a.conf', '/link', '/link/'].map((name) => hostConfigFiles.entryKind(folder + name))
     assert.deepEqual(await Promise.all(kinds), ['directory', 'file', 'symlink', 'directory'])

@@ -15,7 +15,7 @@ export const hostConfigFiles = {
     await using file = await open(path)
     const parts: Uint8Array[] = []
     let size = 0
-    // Not by the size that stat() tells: a pipe has none, and a file may grow.
+    // Not by the size that stat() reports: a pipe has none, and a file may grow.
     for (;;) {
       const { bytesRead, buffer } = await file.read(Buffer.alloc(CHUNK_BYTES))
       if (bytesRead === 0) break

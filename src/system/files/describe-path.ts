@@ -16,7 +16,7 @@ const KINDS: ReadonlyMap<number, PathDescription['kind']> = new Map([
   [0o060000, 'blockDevice'],
 ])
 
-/** Looks in child processes with a deadline, since the path may lie on a file system that does not answer; undefined when nothing is there. */
+/** Reads in child processes with a deadline, since the path may lie on a file system that does not answer; undefined when nothing is there. */
 export async function describePath(
   clock: Clock,
   path: string,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { test } from 'node:test'
 import { readFileSystemSpace } from './file-system-space.ts'
 
-test('readFileSystemSpace() tells the size of a file system', async () => {
+test('readFileSystemSpace() reads the size of a file system', async () => {
   const { capacityBytes, availableBytes } = await readFileSystemSpace(tmpdir())
   assert.ok(capacityBytes >= availableBytes && availableBytes > 0)
   await assert.rejects(readFileSystemSpace('/no/such/place'), /ENOENT/)

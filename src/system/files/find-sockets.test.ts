@@ -37,7 +37,7 @@ test('findSockets() finds sockets at any depth, and nothing that is hidden or no
   assert.equal(isCut, false)
 })
 
-test('findSockets() tells a socket that was made anew from the one before', async (t) => {
+test('findSockets() distinguishes a socket that was made again from the one before', async (t) => {
   const path = join(createFolder(t), 'x.sock')
   const look = async () => (await findSockets(join(path, '..'))).sockets.get(path)
   const first = await listen(path)

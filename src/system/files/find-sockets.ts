@@ -4,10 +4,10 @@ import { unlessAbsent } from './error-codes.ts'
 
 /** The sockets below a directory, and the directories in which more may appear. */
 export interface FoundSockets {
-  /** By path: what tells it from one that was there before under the same name. */
+  /** By path: what distinguishes it from an earlier one of the same name. */
   readonly sockets: ReadonlyMap<string, string>
   readonly directories: ReadonlyMap<string, string>
-  /** There was more than is looked at. */
+  /** There was more than is searched. */
   readonly isCut: boolean
 }
 
@@ -15,7 +15,7 @@ export interface FoundSockets {
 const MOST_ENTRIES = 1000
 const MOST_LEVELS = 10
 
-/** Finds sockets at any depth; hidden names are not looked at. Makes the directory when it is missing. */
+/** Finds sockets at any depth; hidden names are skipped. Makes the directory when it is missing. */
 export async function findSockets(root: string): Promise<FoundSockets> {
   await mkdir(root, { recursive: true, mode: 0o750 })
   const sockets = new Map<string, string>()
@@ -23,7 +23,7 @@ export async function findSockets(root: string): Promise<FoundSockets> {
   let left = MOST_ENTRIES
   let isCut = false
   const look = async (path: string, level: number): Promise<void> => {
-    // What goes while it is looked at was not there.
+    // What disappears while we read counts as absent.
     const seen = await unlessAbsent(lstat(path, { bigint: true }), undefined)
     if (seen === undefined) return
     // A number may be used again at once, together with its time it never is.

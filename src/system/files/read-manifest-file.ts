@@ -12,7 +12,7 @@ export type FoundAtPath =
   | { readonly kind: 'missing' }
   /** Something that is neither. */
   | { readonly kind: 'special'; readonly reason: string }
-  /** It cannot be told, now. */
+  /** It cannot be determined now. */
   | { readonly kind: 'failed'; readonly reason: string }
 
 /** Content of a file, or why it has none for us. */
@@ -20,7 +20,7 @@ export type ReadResult =
   | { readonly kind: 'content'; readonly bytes: Uint8Array }
   | { readonly kind: 'unusable'; readonly reason: string }
 
-/** Looks at a path through symbolic links; never blocks on what is there. */
+/** Inspects a path through symbolic links; never blocks on what is there. */
 export async function inspectPath(path: string): Promise<FoundAtPath> {
   let stats: BigIntStats
   try {
@@ -40,7 +40,7 @@ export async function listNames(path: string): Promise<readonly string[]> {
 }
 
 /**
- * Reads a regular file of at most maxBytes. O_NONBLOCK: should a FIFO have taken the place since the path was looked at, opening
+ * Reads a regular file of at most maxBytes. O_NONBLOCK: should a FIFO have taken the place since the path was inspected, opening
  * it returns at once instead of blocking a thread of the process for ever.
  */
 export async function readManifestFile(path: string, maxBytes: number): Promise<ReadResult> {

@@ -1,7 +1,7 @@
 import { chmod, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** A socket that is made under another name first, so that whoever finds it can connect. */
+/** A socket that is made under another name first, so that a client that finds it can connect. */
 export interface ServingSocket {
   /** Where to listen. */
   readonly temporaryPath: string

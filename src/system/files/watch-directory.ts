@@ -1,8 +1,8 @@
 import { watch } from 'node:fs'
 
-/** Who is told of changes in a directory. */
+/** Receives changes in a directory. */
 export interface DirectoryListener {
-  /** Something happened to this name, or to one that the kernel did not tell. */
+  /** Something happened to this name, or to one that the kernel did not report. */
   readonly onChange: (name: string | undefined) => void
   /** The watch ended by itself. */
   readonly onFailure: (error: Error) => void

@@ -13,7 +13,7 @@ import type { Operations } from './child/operations.ts'
 // Beside us, and built like us: TypeScript in a checkout, JavaScript in an installed package.
 const PROGRAM = fileURLToPath(new URL(`child/main${extname(import.meta.filename)}`, import.meta.url))
 
-// What is done in milliseconds, unless something hangs. A server may be slow; its pod waits, nobody else.
+// What is done in milliseconds, unless something hangs. A server may be slow; its pod waits, and no other.
 const PROMPT_MS = 10_000
 // Between two words about a walk, one every 100 entries: removing a single huge file may take long.
 const WALK_MS = 60_000

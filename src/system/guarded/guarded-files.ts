@@ -22,7 +22,7 @@ export type FileKind = 'directory' | 'file' | 'blockDevice' | 'other' | 'absent'
 
 /**
  * Work on files that a pod controls or that may hang: each call runs in a child process which is killed at the deadline or abort, so a FIFO
- * or a dead file system holds up nobody else. Failures are errors with a code like ENOENT where there is one; one that is late is a
+ * or a dead file system holds up no other pod. Failures are errors with a code like ENOENT where there is one; one that is late is a
  * DeadlineError.
  */
 export interface GuardedFiles {
@@ -58,9 +58,9 @@ export interface OwnershipRequest {
   readonly onlyOnRootMismatch: boolean
 }
 
-/** Single entries that refuse are no failure of the whole. */
+/** Entries that cannot be changed do not fail the whole. */
 export interface OwnershipOutcome {
-  /** 0 when nothing had to be looked at. */
+  /** 0 when nothing had to be checked. */
   readonly entries: number
   readonly failed: number
   readonly firstFailure?: string | undefined

@@ -13,7 +13,7 @@ import type { GuardedTask } from './guarded-pool.ts'
 
 const never = new AbortController().signal
 
-/** Does what the request says: answers with its pid, stays silent, tells of progress, fails or dies. */
+/** Does what the request says: answers with its pid, stays silent, reports progress, fails or dies. */
 const child = `
 const lines = require('node:readline').createInterface({ input: process.stdin })
 const tell = (answer) => process.stdout.write(JSON.stringify(answer) + '\\n')
@@ -87,7 +87,7 @@ describe('GuardedPool', () => {
     assert.deepEqual([reported, pool.size, clock.sleeping], [[1, 2], { working: 0, idle: 0, dying: 0 }, 0])
   })
 
-  test('gives up at once when nobody wants the answer, and serves the same place again', async (t) => {
+  test('gives up at once when the caller no longer wants the answer, and serves the same place again', async (t) => {
     const { clock, pool, run } = setUp(t)
     const wanted = new AbortController()
     const stuck = run({ operation: 'silence' }, wanted.signal)
@@ -113,7 +113,7 @@ describe('GuardedPool', () => {
     assert.ok((await ended).every(({ status }) => status === 'rejected'))
   })
 
-  test('tells how a child died, and starts another', async (t) => {
+  test('reports how a child died, and starts another', async (t) => {
     const { run } = setUp(t)
     await assert.rejects(run({ operation: 'die' }), {
       name: 'GuardedFileError',
@@ -125,7 +125,7 @@ describe('GuardedPool', () => {
     assert.notEqual(await run({ operation: 'pid' }), pid)
   })
 
-  test('tells when a child is killed from outside', async (t) => {
+  test('reports that a child was killed from outside', async (t) => {
     const { pool, run } = setUp(t)
     const pid = await run({ operation: 'pid' })
     const answer = run({ operation: 'silence' })

@@ -10,7 +10,7 @@ import { GuardedFileError, GuardedProcess } from './guarded-process.ts'
 export interface GuardedTask {
   readonly operation: string
   readonly request: unknown
-  /** What it may get stuck on. While a killed child still hangs on it, nobody else is sent there. */
+  /** What it may get stuck on. While a killed child still hangs on it, no other child is sent there. */
   readonly place: string
   /** It is given up when nothing was heard of it for so long. */
   readonly silenceMs: number
@@ -83,7 +83,7 @@ export class GuardedPool implements Disposable {
     }
   }
 
-  /** The answer of the child, or a failure when it is silent for too long or nobody wants it any more. */
+  /** The answer of the child, or a failure when it is silent for too long or the caller no longer wants it. */
   async #watch(task: GuardedTask, child: GuardedProcess, signal: AbortSignal): Promise<unknown> {
     using scope = new AbortScope(signal)
     let heard = 0

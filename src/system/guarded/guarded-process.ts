@@ -71,7 +71,7 @@ export class GuardedProcess {
   /** Kills it with all it started, and waits for nothing: whatever it is stuck in must not hold us too. */
   kill(): void {
     const { pid } = this.#child
-    // Once it has ended its number may be somebody else's.
+    // Once it has ended, its number may belong to another process.
     if (pid !== undefined && !this.isGone) process.kill(-pid, 'SIGKILL')
     this.#child.unref()
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream?.destroy()

@@ -28,7 +28,7 @@ describe('applyKernelSettings()', () => {
     assert.equal(readFileSync(join(root, 'vm/overcommit_memory'), 'utf8'), '0\n')
   })
 
-  test('others are changed, and what cannot be changed is told', (t) => {
+  test('others are changed, and what cannot be changed is reported', (t) => {
     const root = createRoot(t)
     const reported: string[] = []
     const report = (message: string, fields?: Readonly<Record<string, unknown>>) =>

@@ -2,8 +2,8 @@ import { findKernelDifferences, writeKernelSetting } from './kernel-settings.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 
 /**
- * Brings the kernel's settings to what a node needs. Where they are protected a difference is a reason not to start; elsewhere one that
- * cannot be mended is told, and the agent goes on: a node without it is worse than one with a missing setting.
+ * Sets the kernel's settings to what a node needs. Where they are protected a difference is a reason not to start; elsewhere one that
+ * cannot be changed is logged, and the agent goes on: a node without it is worse than one with a missing setting.
  */
 export function applyKernelSettings(
   { isProtected, log }: { readonly isProtected: boolean; readonly log: Logger },

@@ -29,7 +29,7 @@ describe('holdShutdownLock()', () => {
     assert.deepEqual([losses, lock.isLost], [0, false])
   })
 
-  test('tells when the lock is lost', async (t) => {
+  test('reports when the lock is lost', async (t) => {
     const inhibit = standIn(t)
     let losses = 0
     const lock = await holdShutdownLock({ program: inhibit.program, onLost: () => (losses += 1) }, never)

@@ -31,7 +31,7 @@ test('createHostJournal() passes lines on, and says why there are none', async (
   assert.deepEqual(await write('exit 3'), ['', 'journalctl: exit code 3'])
 })
 
-test('createHostJournal() ends the program when nobody wants the lines any more', async () => {
+test('createHostJournal() ends the program when the reader is gone', async () => {
   const stop = new AbortController()
   const sink = new PassThrough()
   const writing = create('echo x; exec sleep 60').write([], sink, stop.signal)

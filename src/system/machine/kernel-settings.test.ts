@@ -39,7 +39,7 @@ describe('kernel settings', () => {
     assert.equal(readFileSync(join(root, 'kernel/panic'), 'utf8').trim(), '10')
   })
 
-  test('a kernel that has no such setting is told of, and none is made up', (t) => {
+  test('a kernel that has no such setting is reported, and none is made up', (t) => {
     const { 'kernel/keys/root_maxkeys': _, ...others } = GOOD
     const root = createRoot(t, others)
     const [missing, ...more] = findKernelDifferences(root)

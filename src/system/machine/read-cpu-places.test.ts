@@ -47,7 +47,7 @@ describe('readCpuPlaces()', () => {
     assert.deepEqual(rows, ['1 1 1 0 0', '2 2 2 1 1', '3 3 3 1 1', '4 4 1 0 0', '5 1 1 0 0', '6 2 2 1 1', '7 3 3 1 1'])
   })
 
-  test('takes what is not told for the simplest machine', async (t) => {
+  test('takes what is not reported for the simplest machine', async (t) => {
     const devices = await createDevices(t, {
       'cpu/online': '0-1',
       'cpu/cpu0/topology/physical_package_id': '-1',

@@ -6,7 +6,7 @@ import type { CpuPlace } from '../../model/resources/cpu-place.ts'
 
 const LAST_LEVEL = 3
 
-/** All CPUs that are online, in order. What the kernel does not tell is as on the simplest machine: one socket, one NUMA node, no threads. */
+/** All CPUs that are online, in order. What the kernel does not report is as on the simplest machine: one socket, one NUMA node, no threads. */
 export function readCpuPlaces(devices = '/sys/devices/system'): readonly CpuPlace[] {
   const online = parseCpuSet((readKernelFile(`${devices}/cpu/online`) ?? '').trim())
   const nodes = listNames(`${devices}/node`).flatMap((name) => {

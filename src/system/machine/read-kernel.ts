@@ -9,7 +9,7 @@ export interface KernelInfo {
   readonly appArmor: boolean
 }
 
-/** Reads the facts. Short files of the kernel, read at once: nothing else runs yet. */
+/** Reads it from short files of the kernel, all at once: nothing else runs yet. */
 export function readKernel(): KernelInfo {
   return { release: release(), appArmor: hasAppArmor() }
 }

@@ -9,7 +9,7 @@ export interface NumaNode {
   readonly id: number
   readonly memoryBytes: bigint
   readonly hugepages: readonly Hugepages[]
-  /** How far the memory of each node is, as the firmware tells it; empty where it does not. */
+  /** How far the memory of each node is, as the firmware reports it; empty where it does not. */
   readonly distances: ReadonlyMap<number, number>
 }
 

@@ -24,11 +24,11 @@ describe('readSubordinateIds()', () => {
     assert.deepEqual(ids, { uids: '0: kubelet\n', gids: '0: -g kubelet\n' })
   })
 
-  test('asks nobody where there is no such user', async () => {
+  test('asks no program where there is no such user', async () => {
     assert.equal(await setUp('root:x:0:0::/:/bin/sh\nkubelet2:x:1:1::/:/bin/sh\n', 'exit 1'), undefined)
   })
 
-  test('asks nobody where there is no such program', async () => {
+  test('has no ids where there is no such program', async () => {
     assert.equal(await setUp('kubelet:x:998:998::/:/bin/false\n'), undefined)
   })
 

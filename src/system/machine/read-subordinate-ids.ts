@@ -13,7 +13,7 @@ const USER = 'kubelet'
 const PROGRAM = 'getsubids'
 const DEADLINE_MS = 10_000
 
-/** The ids that the machine has set aside for pods: those of the user "kubelet". Undefined where nobody has set any aside. */
+/** The ids that the machine has set aside for pods: those of the user "kubelet". Undefined where none are set aside. */
 export async function readSubordinateIds(
   { clock, path, passwd = '/etc/passwd' }: { readonly clock: Clock; readonly path: string; readonly passwd?: string },
   signal: AbortSignal,

@@ -53,7 +53,7 @@ export function outerMountPointsBelow(table: readonly MountEntry[], folder: stri
 }
 
 /**
- * The mounts that a path leads over, from the root to the one it is on, without looking at the path itself. The table alone does not tell
+ * The mounts that a path leads over, from the root to the one it is on, without a stat of the path itself. The table alone does not show
  * whether a mount can be reached: a later one above it may hide it.
  */
 export function mountsOnTheWay(table: readonly MountEntry[], path: string): readonly MountEntry[] {

@@ -114,7 +114,7 @@ describe('createMounter()', () => {
     ])
   })
 
-  test('is content when somebody else unmounted it meanwhile', async () => {
+  test('is content when it was unmounted meanwhile', async () => {
     const { mounter, points, deps } = createMachine(['/x/v'])
     const run = async () => {
       points.length = 0

@@ -8,7 +8,7 @@ import type { RunMountDeps } from './run-mount.ts'
 export interface Mounter {
   /** The kernel's own table: asking it never blocks, whatever is mounted. */
   table(): Promise<readonly MountEntry[]>
-  /** A new file system: tmpfs, hugetlbfs, nfs, ext4 … On top of what is mounted there already: whoever calls looks first. */
+  /** A new file system: tmpfs, hugetlbfs, nfs, ext4 … On top of what is mounted there already: the caller checks first. */
   mount(
     request: {
       readonly fileSystem: string
@@ -43,7 +43,7 @@ interface MounterDeps extends RunMountDeps {
   readonly remoteHelper?: string
 }
 
-/** Paths are never made canonical by mount(8): ours are already, and looking at them could block. */
+/** Paths are never made canonical by mount(8): ours are already, and resolving them could block. */
 export function createMounter(deps: MounterDeps): Mounter {
   const table = deps.readTable ?? readMountTable
   const run = createRunMount(deps)

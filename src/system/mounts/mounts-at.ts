@@ -13,7 +13,7 @@ export async function mountsAt(
 }
 
 /**
- * The path of a mount point as the kernel writes it. Only the way to it is looked at: looking at the point itself would wait for the server
+ * The path of a mount point as the kernel writes it. Only the path to it is resolved: a stat of the point itself would wait for the server
  * of a network file system that is away.
  */
 export async function toMountPoint(target: string): Promise<string> {

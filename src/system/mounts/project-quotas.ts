@@ -29,7 +29,7 @@ const FILE_SYSTEMS: readonly string[] = ['ext4', 'xfs']
 const REPORT_LINE = /^#(\d+)\s+(\d+)\s+\d+\s+\d+\s+\d+ \[[^\]]*\]\s+(\d+)\s/
 const REPORT_UNIT_BYTES = 1024
 
-/** Through xfs_quota, which also speaks for ext4, and chattr. The file tells xfs_quota of one mount, so that it looks at no other. */
+/** Through xfs_quota, which also speaks for ext4, and chattr. The file names one mount, so that xfs_quota reads no other. */
 export function createProjectQuotas(deps: { readonly clock: Clock; readonly mountsFile: string }): ProjectQuotas {
   // There is one file.
   const lock = new KeyedLock()

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { collectGarbage } from './collect-garbage.ts'
 
-test('collectGarbage() frees what nobody holds any more', async () => {
+test('collectGarbage() frees what is no longer referenced', async () => {
   const weak = new WeakRef({ large: 'x'.repeat(1000) })
   await setImmediate()
   collectGarbage()

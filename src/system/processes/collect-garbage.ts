@@ -8,7 +8,7 @@ let collect: ((options: typeof THOROUGH) => void) | undefined
 
 /**
  * Collects all garbage of this process now and gives its pages back, in some 50 ms. V8 is asked for its collector at the first use: as a
- * flag of the command line it would make Node compile its own code anew at every start, which takes 40 ms.
+ * flag of the command line it would make Node compile its own code again at every start, which takes 40 ms.
  */
 export function collectGarbage(): void {
   if (collect === undefined) {

@@ -13,7 +13,7 @@ describe('endProcess()', () => {
     t.after(() => rmSync(folder, { recursive: true }))
     const pipe = join(folder, 'pipe')
     execFileSync('mkfifo', [pipe])
-    // Nobody ever writes to the pipe: opening it has no end, and neither has an exit that waits for the thread.
+    // Nothing ever writes to the pipe: opening it has no end, and neither has an exit that waits for the thread.
     const script = `
       import { open } from 'node:fs'
       import { setImmediate } from 'node:timers'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { findBuiltSource } from './find-built-source.ts'
 
-test('findBuiltSource() tells the source of a line by the name above it', (t) => {
+test('findBuiltSource() finds the source of a line by the name above it', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-built-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const built = join(folder, 'main.js')

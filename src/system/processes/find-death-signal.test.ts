@@ -14,7 +14,7 @@ test('findDeathSignal() does without where there is none', async (t) => {
   assert.deepEqual(await findDeathSignal(systemClock, t.signal), [])
 })
 
-test('findDeathSignal() gives up when it is told to', async () => {
+test('findDeathSignal() gives up when it is aborted', async () => {
   const signal = AbortSignal.abort(new Error('leave'))
   await assert.rejects(findDeathSignal(systemClock, signal), { message: 'leave' })
 })

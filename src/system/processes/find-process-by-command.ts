@@ -11,7 +11,7 @@ export async function findProcessByCommand(command: readonly string[]): Promise<
   const namespace = await readlink('/proc/self/ns/mnt')
   let oldest: ProcessIdentity | undefined
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
-    // Processes go while we look.
+    // Processes end while we read.
     const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
     if (!`\0${text}`.endsWith(end)) continue
     if ((await readlink(`/proc/${pid}/ns/mnt`).catch(() => '')) !== namespace) continue

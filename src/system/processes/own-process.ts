@@ -9,7 +9,7 @@ export function nameProcess(name: string): void {
   try {
     writeFileSync('/proc/self/comm', name)
   } catch {
-    // Only a convenience for people who look for us.
+    // Only a convenience for people who search for the process.
   }
 }
 
@@ -47,13 +47,13 @@ export async function lockFile(path: string): Promise<void> {
   if (exitCode !== 0) throw new Error(`Cannot lock "${path}": flock ended with ${exitCode}`)
 }
 
-/** Resolves when somebody else waits for the lock of this file, or removes the file. */
+/** Resolves when another process waits for the lock of this file, or removes the file. */
 export async function waitForLockContention(
   options: { readonly path: string; readonly sleep: (ms: number, signal: AbortSignal) => Promise<void> },
   signal: AbortSignal,
 ): Promise<void> {
   const { ino, mtimeNs } = statSync(options.path, { bigint: true })
-  // Node has no event for "somebody opened it", but whoever waits for a lock stands in the kernel's list of locks. In a pid namespace
+  // Node has no event for "the file was opened", but a process that waits for a lock is in the kernel's list of locks. In a pid namespace
   // the list leaves out ours, because the program that took it is gone: there only another of our agents is seen, by the file's time.
   const waiting = new RegExp(`-> FLOCK .*:${ino} `)
   for (;;) {
@@ -65,7 +65,7 @@ export async function waitForLockContention(
 
 const LOCK_CHECK_MS = 1000
 
-/** Tells systemd, which started us as a service, how we are. */
+/** Reports our state to systemd, which started us as a service. */
 export async function notifySystemd(message: string): Promise<void> {
   await runQuietly('systemd-notify', [`--pid=${process.pid}`, message])
 }

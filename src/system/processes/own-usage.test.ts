@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs'
 import { test } from 'node:test'
 import { readOwnUsage } from './own-usage.ts'
 
-test('readOwnUsage() tells what this process has', () => {
+test('readOwnUsage() reads what this process uses', () => {
   const before = readOwnUsage()
   assert.ok(before.virtualBytes > 10 * 1024 * 1024)
   assert.ok(before.maxFiles > before.openFiles)

@@ -20,7 +20,7 @@ describe('runProcess()', () => {
   })
 
   test('kills the whole group at the deadline, also what holds the output open', async (t) => {
-    // Names itself by an unusual number, so that the test can look for it.
+    // Names itself by an unusual number, so that the test can find it.
     const seconds = `${1000 + process.pid}`
     const argv = ['/bin/sh', '-c', `sleep ${seconds} & wait`]
     const clock = { ...systemClock, sleep: (_ms: number, signal: AbortSignal) => systemClock.sleep(200, signal) }
@@ -50,7 +50,7 @@ describe('runProcess()', () => {
     const reason = new Error('enough')
     const before = AbortSignal.abort(reason)
     await assert.rejects(runProcess(systemClock, { argv: ['/no/such/program'], deadlineMs }, before))
-    // Its failure comes now, and nobody waits for it.
+    // Its failure comes now, and no caller waits for it.
     await systemClock.sleep(20, new AbortController().signal)
   })
 })

@@ -50,7 +50,7 @@ export async function runProcess(clock: Clock, request: ProcessRequest, signal: 
   const limit = request.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES
   const stdout = collect(child.stdout, limit)
   const stderr = collect(child.stderr, limit)
-  // Whoever waits for the end hears of it; after an abort nobody does, and what nobody hears ends this process.
+  // A caller that waits for the end gets the error; after an abort there is none, and an unhandled error would end this process.
   child.on('error', () => {})
   child.stdin.on('error', () => {}) // A program need not read its input.
   child.stdin.end(request.stdin)

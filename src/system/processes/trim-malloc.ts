@@ -12,7 +12,7 @@ export function trimMalloc(): void {
 }
 
 function findTrim(): () => void {
-  // Node tells whoever is near that its FFI is young; the log of a node is not the place.
+  // Node warns that its FFI is experimental, which does not belong in the log of a node.
   const emitWarning = process.emitWarning.bind(process)
   process.emitWarning = () => {}
   try {

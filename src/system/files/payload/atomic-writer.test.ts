@@ -86,7 +86,7 @@ describe('createAtomicWriter()', () => {
     assert.equal(await modeOf(join(directory, '..data/a')), 0o644)
   })
 
-  test('puts back a visible name that somebody removed or bent', async (t) => {
+  test('puts back a visible name that was removed or changed', async (t) => {
     const directory = await makeDirectory(t)
     const writer = createWriter()
     const payload = payloadOf({ a: 'a', b: 'b' })
@@ -160,7 +160,7 @@ describe('createAtomicWriter()', () => {
     assert.deepEqual(await own(directory), ['..2025_11_15_19_43_07.2', '..data'])
   })
 
-  test('repairs a version that somebody changed, without waiting for a FIFO in it', async (t) => {
+  test('repairs a version that was changed, without waiting for a FIFO in it', async (t) => {
     const directory = await makeDirectory(t)
     const writer = createWriter()
     const payload = payloadOf({ a: 'a', 'd/b': 'b' })

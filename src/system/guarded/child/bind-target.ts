@@ -6,7 +6,7 @@ import { hasCode } from '../../files/error-codes.ts'
 import { holdTrusted } from './held-path.ts'
 import type { HeldPath } from './held-path.ts'
 
-/** Binds a held file at a path of the agent's own. mount(8) must not look at the source: only the kernel takes the descriptor for what it is. */
+/** Binds a held file at a path of the agent's own. mount(8) must not resolve the source: only the kernel takes the descriptor for what it is. */
 export function bindAt(source: HeldPath, target: string): void {
   runTool(['mount', '--no-canonicalize', '--bind', `/proc/${process.pid}/fd/${source.fd}`, target])
 }
@@ -23,7 +23,7 @@ export function isMountPoint(path: string): boolean {
   }
 }
 
-/** Lazily, so that it works for a file system that no longer answers; whoever still uses it keeps it. */
+/** Lazily, so that it works for a file system that no longer answers; a process that still uses it keeps it. */
 export function unmountAt(path: string): void {
   runTool(['umount', '--lazy', '--no-canonicalize', path])
 }

@@ -1,4 +1,4 @@
-/** A refusal of ours with a code like those of the system, so that callers need only look at one thing. */
+/** A refusal of ours with a code like those of the system, so that callers check one thing only. */
 export class GuardedError extends Error {
   override readonly name = 'GuardedError'
   readonly code: string

@@ -10,7 +10,7 @@ const HOLD = O_PATH | constants.O_NOFOLLOW
 const SLASH = 0x2f
 
 /**
- * A file or directory by its descriptor: whoever moves, replaces or links its path changes nothing for us. Names are bytes, since a pod may
+ * A file or directory by its descriptor: moving, replacing or linking its path changes nothing for us. Names are bytes, since a pod may
  * use any.
  */
 export class HeldPath implements Disposable {

@@ -9,7 +9,7 @@ export function readInside(request: PathInside & { readonly maxBytes: number }):
   if (!held.stat().isFile()) throw new GuardedError('EINVAL', `Cannot read "${request.path}": it is no regular file`)
   const fd = openSync(held.path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
-    // Not the size of the file: it may grow, and some have none to tell.
+    // Not the size of the file: it may grow, and some report none.
     const buffer = Buffer.alloc(request.maxBytes + 1)
     let length = 0
     for (;;) {

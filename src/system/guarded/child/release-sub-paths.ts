@@ -9,7 +9,7 @@ const TARGET_DEPTH = 3
 
 /**
  * Takes away the binds below a directory of volume-subpaths, latest first, then the targets and what is empty without them. Only the kernel's
- * table is asked what is mounted: looking at a target itself could hang.
+ * table is asked what is mounted: a stat of the target itself could hang.
  */
 export function releaseSubPaths(request: { readonly directory: string }, onEntry: () => void): void {
   try {
@@ -27,7 +27,7 @@ export function releaseSubPaths(request: { readonly directory: string }, onEntry
 function removeEmpty(directory: string, depth: number, onEntry: () => void): void {
   for (const entry of readdirSync(directory, { withFileTypes: true }).toReversed()) {
     const path = join(directory, entry.name)
-    // A target is emptied by nobody: it holds nothing, or it is not ours.
+    // A target is never emptied: it holds nothing, or it is not ours.
     if (entry.isDirectory() && depth > 0) removeEmpty(path, depth - 1, onEntry)
     else removeTarget(path)
     onEntry()

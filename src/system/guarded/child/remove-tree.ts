@@ -7,7 +7,7 @@ import type { HeldPath } from './held-path.ts'
 import { readMountPoints } from './mount-points.ts'
 import { walkTree } from './walk-tree.ts'
 
-// Enough for a process that dies while we remove; one that writes on for ever is told as what it is.
+// Enough for a process that dies while we remove; one that writes on for ever is reported as such.
 const MAX_PASSES = 20
 
 /** Removes a tree that is wholly on one mount, the root too. What is not there is no failure. */
