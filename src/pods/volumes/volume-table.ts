@@ -182,10 +182,10 @@ export class VolumeTable {
           const resolved = await this.#deps.resolve(pod, used, signal)
           // Whoever came after us may have taken everything away.
           signal.throwIfAborted()
-          const bringing = this.#take(used, resolved).ensure(resolved.desired, noteStep, signal)
+          const ensuring = this.#take(used, resolved).ensure(resolved.desired, noteStep, signal)
           // Heard below, unless another volume failed before.
-          bringing.catch(() => {})
-          coming.push(bringing)
+          ensuring.catch(() => {})
+          coming.push(ensuring)
         } catch (error) {
           signal.throwIfAborted()
           failures.set(used.volume.name, errorText(error))

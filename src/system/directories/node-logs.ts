@@ -23,7 +23,7 @@ export type NodeLog =
 /** The logs of the machine. */
 export interface NodeLogs {
   /** Opens a relative path. What is not a regular file or a directory, or is elsewhere, is absent. */
-  look<T>(path: string, use: (log: NodeLog) => Promise<T>): Promise<T>
+  open<T>(path: string, use: (log: NodeLog) => Promise<T>): Promise<T>
 }
 
 // Names a file without opening it: no FIFO waits for a writer, no device wakes up.
@@ -33,7 +33,7 @@ const ABSENT_CODES = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES']
 /** The logs below a folder. Links are followed as long as they stay in it. */
 export function createNodeLogs(root: string): NodeLogs {
   return {
-    async look(path, use) {
+    async open(path, use) {
       const named = await holdInside(root, path)
       if (named === undefined) return await use({ kind: 'absent' })
       await using _ = named

@@ -69,7 +69,7 @@ function createRoutes(): readonly Route[] {
     configuration: () => ({}),
     flags: () => ({}),
     status: () => ({ startedAt: 0, uptimeSeconds: 1, platformVersion: 'n', version: 'v', emulatedVersion: 'v' }),
-    logs: { look: (_, use) => use({ kind: 'directory', entries: [] }) },
+    logs: { open: (_, use) => use({ kind: 'directory', entries: [] }) },
     journal: { units: () => Promise.resolve(undefined), write: () => Promise.resolve(undefined) },
     verbosity: { get: () => 0, set() {} },
     profiler: {

@@ -45,7 +45,7 @@ test('a full disk removes unused images, and leaves those of containers and sand
     clock,
     log: silentLogger,
   })
-  await collector.look(never)
+  await collector.observe(never)
   await assert.rejects(collector.collect(never), /only found 0 bytes/)
   await clock.advance(120_000)
   await assert.rejects(collector.collect(never), /only found [1-9]\d* bytes/)

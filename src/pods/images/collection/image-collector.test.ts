@@ -82,10 +82,10 @@ describe('ImageCollector', () => {
   test('removes the least used until there is room', async () => {
     const collector = makeCollector()
     used = ['a', 'b', 'c']
-    await collector.look(never)
+    await collector.observe(never)
     await clock.advance(200_000)
     used = ['c']
-    await collector.look(never)
+    await collector.observe(never)
     await clock.advance(200_000)
     used = []
     space = { capacityBytes: 1000, availableBytes: 50 }
@@ -103,7 +103,7 @@ describe('ImageCollector', () => {
     volumes = ['r.example/volume:1']
     sandboxImage = 'r.example/sandbox:1'
     const collector = makeCollector()
-    await collector.look(never)
+    await collector.observe(never)
     await clock.advance(200_000)
     images.add('r.example/new:1')
     await assert.rejects(collector.collect(never), { name: 'ImageGarbageError' })
@@ -116,7 +116,7 @@ describe('ImageCollector', () => {
 
   test('leaves an image that a pod asked for while the pass goes on', async () => {
     const collector = makeCollector()
-    await collector.look(never)
+    await collector.observe(never)
     await clock.advance(200_000)
     onRemove = () => collector.note(idOf('b'))
     await collector.collect(never)
@@ -126,7 +126,7 @@ describe('ImageCollector', () => {
   test('goes on when one image cannot be removed', async () => {
     stuck = new Set(['a'])
     const collector = makeCollector()
-    await collector.look(never)
+    await collector.observe(never)
     await clock.advance(200_000)
     await collector.collect(never)
     assert.deepEqual(tags(), ['a'])
@@ -135,7 +135,7 @@ describe('ImageCollector', () => {
   test('does nothing while there is room', async () => {
     space = { capacityBytes: 1000, availableBytes: 500 }
     const collector = makeCollector()
-    await collector.look(never)
+    await collector.observe(never)
     await clock.advance(200_000)
     await collector.collect(never)
     assert.deepEqual(tags(), ['a', 'b', 'c'])
@@ -145,7 +145,7 @@ describe('ImageCollector', () => {
     space = { capacityBytes: 1000, availableBytes: 500 }
     const collector = makeCollector({ policy: { ...policy, maximumAgeMs: 600_000 } })
     used = ['a']
-    await collector.look(never)
+    await collector.observe(never)
     await clock.advance(300_000)
     collector.note(idOf('b'))
     await collector.collect(never)
@@ -159,7 +159,7 @@ describe('ImageCollector', () => {
     space = { capacityBytes: 1000, availableBytes: 900 }
     used = ['b']
     const collector = makeCollector()
-    await collector.look(never)
+    await collector.observe(never)
     await clock.advance(120_000)
     images.add('r.example/new:1', { size: 100n })
     await collector.collectUnused(never)
@@ -187,7 +187,7 @@ describe('runImageGarbageCollection()', () => {
     }
     const running = runImageGarbageCollection(
       {
-        collector: { look: act('look'), collect: act('collect') },
+        collector: { observe: act('look'), collect: act('collect') },
         policy: { ...policy, ...policyFields },
         events: { record: ({ reason }) => void events.push(`${passes.length} ${reason}`) },
         tracer: noTracer,

@@ -53,8 +53,8 @@ export class ImageCollector {
   }
 
   /** Takes in which images there are, and removes none. */
-  async look(signal: AbortSignal): Promise<void> {
-    await this.#uses.look(this.#deps.clock.monotonic(), signal)
+  async observe(signal: AbortSignal): Promise<void> {
+    await this.#uses.observe(this.#deps.clock.monotonic(), signal)
   }
 
   /** One pass by age and by room; fails when there is still too little room after it. */
@@ -62,7 +62,7 @@ export class ImageCollector {
     const { policy, clock, onRemaining } = this.#deps
     // Ages are counted by a clock that nobody sets; records have the time of day.
     const [now, beganAt] = [clock.monotonic(), clock.now()]
-    const images = new Map((await this.#uses.look(now, signal)).map((image) => [image.id, image]))
+    const images = new Map((await this.#uses.observe(now, signal)).map((image) => [image.id, image]))
     const remove = (image: KnownImage) => this.#remove({ images, image, now, reason: 'space' }, signal)
     for (const image of computeExpired([...images.values()], policy.maximumAgeMs, { now, startedAt: this.#startedAt }))
       await this.#remove({ images, image, now, reason: 'age' }, signal)
@@ -78,7 +78,7 @@ export class ImageCollector {
     const { policy, clock, onRemaining } = this.#deps
     // Ages are counted by a clock that nobody sets; records have the time of day.
     const [now, beganAt] = [clock.monotonic(), clock.now()]
-    const images = new Map((await this.#uses.look(now, signal)).map((image) => [image.id, image]))
+    const images = new Map((await this.#uses.observe(now, signal)).map((image) => [image.id, image]))
     for (const image of computeRemovable([...images.values()], policy.minimumAgeMs, now))
       await this.#remove({ images, image, now, reason: 'space' }, signal)
     await onRemaining(new Set(images.keys()), beganAt)

@@ -36,7 +36,7 @@ export class ImageUses {
   }
 
   /** All images of the node, looked at now. */
-  async look(now: number, signal: AbortSignal): Promise<readonly KnownImage[]> {
+  async observe(now: number, signal: AbortSignal): Promise<readonly KnownImage[]> {
     const { calls, volumeImages } = this.#deps
     const [{ images }, { containers }, sandboxImage] = await Promise.all([
       calls.listImages({}, signal),

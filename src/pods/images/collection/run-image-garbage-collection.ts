@@ -8,7 +8,7 @@ import type { GarbagePolicy } from './compute-image-garbage.ts'
 import type { ImageCollector } from './image-collector.ts'
 
 export interface ImageGarbageDeps {
-  readonly collector: Pick<ImageCollector, 'look' | 'collect'>
+  readonly collector: Pick<ImageCollector, 'observe' | 'collect'>
   readonly policy: GarbagePolicy
   readonly events: NodeEvents
   readonly tracer: Tracer
@@ -26,7 +26,7 @@ export async function runImageGarbageCollection(deps: ImageGarbageDeps, signal: 
     try {
       // What is there at the start is seen then, and no younger than the agent.
       await (pass === 0 || !isCollecting(policy)
-        ? collector.look(signal)
+        ? collector.observe(signal)
         : tracer.span('Images/GarbageCollect', {}, () => collector.collect(signal)))
       failures = 0
     } catch (error) {

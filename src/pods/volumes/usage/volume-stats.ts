@@ -105,13 +105,13 @@ export class VolumeStats {
     if (periodMs <= 0) return
     await using group = new TaskGroup(signal)
     for (;;) {
-      this.#look(group)
+      this.#refresh(group)
       await clock.sleep(Math.min(periodMs, CHECK_MS), signal)
     }
   }
 
   /** Begins what is due and forgets what is gone; waits for nothing. */
-  #look(group: TaskGroup): void {
+  #refresh(group: TaskGroup): void {
     const now = this.#deps.clock.monotonic()
     const volumes = new Map(this.#deps.mounted().map((volume) => [keyOf(volume), volume]))
     for (const [key, entry] of this.#entries) {

@@ -45,7 +45,7 @@ async function sendFile(
   { path, request }: { readonly path: string; readonly request: RouteRequest },
   response: ServerResponse,
 ): Promise<void> {
-  await logs.look(path, async (log) => {
+  await logs.open(path, async (log) => {
     switch (log.kind) {
       case 'absent':
         return sendText(response, 404, '404 page not found\n')
@@ -145,11 +145,11 @@ async function writeServiceFile(logs: NodeLogs, service: string, sink: Writable)
 }
 
 async function exists(logs: NodeLogs, path: string): Promise<boolean> {
-  return await logs.look(path, (log) => Promise.resolve(log.kind === 'file'))
+  return await logs.open(path, (log) => Promise.resolve(log.kind === 'file'))
 }
 
 async function copyFile(logs: NodeLogs, path: string, sink: Writable): Promise<void> {
-  await logs.look(path, async (log) => {
+  await logs.open(path, async (log) => {
     if (log.kind === 'file' && log.size > 0) await pipeline(log.content(), sink, { end: false })
   })
 }

@@ -25,7 +25,7 @@ async function setUp(capacity: string) {
   }
   grow(capacity, {})
   await agent.volumes.adopt()
-  const look = async (wanted = pod) => {
+  const step = async (wanted = pod) => {
     await agent.clock.advance(60_000)
     agent.keep(wanted)
     await agent.clock.advance(0)
@@ -35,7 +35,7 @@ async function setUp(capacity: string) {
     return claim.status
   }
   const calls = () => node.take().filter((call) => call.startsWith('NodeExpand'))
-  return { ...agent, grow, look, status, calls }
+  return { ...agent, grow, step, status, calls }
 }
 
 function failWith(node: FakeCsiNode, code: GrpcCode): void {
@@ -58,13 +58,13 @@ describe('expandVolume()', () => {
   })
 
   test('does so while containers run, and leaves it at that', async () => {
-    const { ensure, grow, look, events, status, calls } = await setUp('1Gi')
+    const { ensure, grow, step, events, status, calls } = await setUp('1Gi')
     await ensure(pod)
-    await look()
+    await step()
     assert.deepEqual(calls(), [])
     grow('2Gi', { ...PENDING, conditions: [{ type: 'FileSystemResizePending', status: 'True' }] })
-    await look()
-    await look()
+    await step()
+    await step()
     assert.deepEqual([calls(), events], [['NodeExpandVolume vol'], [DONE]])
     assert.deepEqual(await status(), {
       allocatedResources: { storage: '2Gi' },
@@ -95,12 +95,12 @@ describe('expandVolume()', () => {
   })
 
   test('a failure while containers run has its own event, and is tried again', async () => {
-    const { node, ensure, grow, look, events, status, calls } = await setUp('1Gi')
+    const { node, ensure, grow, step, events, status, calls } = await setUp('1Gi')
     await ensure(pod)
     grow('2Gi', PENDING)
     failWith(node, 'Internal')
-    await look()
-    await look()
+    await step()
+    await step()
     assert.deepEqual(calls(), ['NodeExpandVolume vol', 'NodeExpandVolume vol'])
     assert.deepEqual(events, [
       'Warning VolumeResizeFailed NodeExpandVolume.NodeExpandVolume failed for volume "pv-vol" : rpc error: code = Internal desc = no',
@@ -109,10 +109,10 @@ describe('expandVolume()', () => {
   })
 
   test('a driver that can do it only while nobody uses the volume is not asked again, and keeps no pod waiting', async () => {
-    const { node, ensure, look, calls } = await setUp('2Gi')
+    const { node, ensure, step, calls } = await setUp('2Gi')
     failWith(node, 'FailedPrecondition')
     await ensure(pod)
-    await look()
+    await step()
     assert.deepEqual(calls(), ['NodeExpandVolume vol'])
   })
 
@@ -124,12 +124,12 @@ describe('expandVolume()', () => {
   })
 
   test('what is read-only is not made larger, and that is told once', async () => {
-    const { ensure, look, calls, events } = await setUp('2Gi')
+    const { ensure, step, calls, events } = await setUp('2Gi')
     const reader = createVolumePod(['data'], {
       volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'vol', readOnly: true } }],
     })
     await ensure(reader)
-    await look(reader)
+    await step(reader)
     assert.deepEqual(calls(), [])
     assert.deepEqual(events, [
       'Warning FileSystemResizeFailed MountVolume.NodeExpandVolume failed for volume "pv-vol" requested read-only file system',
@@ -137,10 +137,10 @@ describe('expandVolume()', () => {
   })
 
   test('an API that is away is no trouble of what runs', async () => {
-    const { ensure, look, api, events } = await setUp('1Gi')
+    const { ensure, step, api, events } = await setUp('1Gi')
     await ensure(pod)
     api.failure = new Error('away')
-    await look()
+    await step()
     assert.deepEqual(events, [])
   })
 })

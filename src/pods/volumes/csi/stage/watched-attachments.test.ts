@@ -8,14 +8,14 @@ test('WatchedAttachments says what the cluster has of this node, and wakes all w
   const clock = new FakeClock()
   let node: Node | undefined
   const attachments = new WatchedAttachments({ node: () => node, clock })
-  const look = () => [attachments.isInUse('a'), attachments.isAttached('a')]
-  assert.deepEqual(look(), [false, false])
+  const read = () => [attachments.isInUse('a'), attachments.isAttached('a')]
+  assert.deepEqual(read(), [false, false])
   const { signal } = new AbortController()
   const waits = [attachments.changed(1000, signal), attachments.changed(1000, signal)]
   node = { status: { volumesInUse: ['a'], volumesAttached: [{ name: 'a', devicePath: '' }] } }
   attachments.wake()
   await Promise.all(waits)
-  assert.deepEqual(look(), [true, true])
+  assert.deepEqual(read(), [true, true])
   const late = attachments.changed(1000, signal)
   await clock.advance(1000)
   await late
