@@ -5,7 +5,7 @@ import { asksToRestartAll } from './restart-policy.ts'
 
 /**
  * Names of the containers whose end asks for a new start of all containers of their pod. What an older sandbox left behind asks for
- * nothing: with the new sandbox everything has started anew.
+ * nothing: with the new sandbox everything has started again.
  */
 export function restartAllTriggers(pod: Pod, observed: ObservedPod): readonly string[] {
   return [...(pod.spec.initContainers ?? []), ...pod.spec.containers]

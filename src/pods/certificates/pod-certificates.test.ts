@@ -143,7 +143,7 @@ describe('PodCertificates', () => {
     assert.equal(api.requests.length, 1)
   })
 
-  test('a request that is deleted, or that nobody answers for ten minutes, is made anew', async (t) => {
+  test('a request that is deleted, or that nobody answers for ten minutes, is made again', async (t) => {
     const { clock, api, get, requested, issue } = start(t)
     const deleted = assert.rejects(get(), /did not answer in time, or the request was deleted/)
     await requested(1)

@@ -55,7 +55,7 @@ const OVERDUE_MS = 600_000
 // A volume that is mounted asks at least every other minute.
 const FORGET_MS = 1_800_000
 
-/** Certificates of pods: asked for when a volume wants one, and again long before it ends. Only in memory: a new agent asks anew. */
+/** Certificates of pods: asked for when a volume wants one, and again long before it ends. Only in memory: a new agent asks again. */
 export class PodCertificates {
   readonly #deps: PodCertificatesDeps
   readonly #requests = new ObjectCache<PodCertificateRequest>()

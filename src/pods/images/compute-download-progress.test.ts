@@ -24,7 +24,7 @@ test('computeDownloadProgress() follows the parts of a pull', () => {
     [10, 100],
     [67, 107],
     [120, 120],
-    // Begun anew.
+    // Begun again.
     [21, 120],
   ])
 })

@@ -35,7 +35,7 @@ describe('computePullBackOff()', () => {
     assert.equal(computePullBackOff(known, { ...why, waitedSince: 1000 }, 1000), known)
   })
 
-  test('begins anew after ten minutes', () => {
+  test('begins again after ten minutes', () => {
     const at = (now: number) => computePullBackOff(known, { ...why, waitedSince: now }, now).delayMs
     assert.deepEqual([at(601_000), at(601_001)], [80_000, 10_000])
     assert.deepEqual([isForgotten(known, 601_000), isForgotten(known, 601_001)], [false, true])

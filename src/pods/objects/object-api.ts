@@ -65,7 +65,7 @@ export interface ObjectApi {
   ): Promise<ObjectKinds[K]>
   /**
    * Tells of the object first, then of each change to it; undefined stands for one that is not there. Ends by failing, when the connection
-   * breaks or the signal aborts; whoever watches begins anew.
+   * breaks or the signal aborts; whoever watches begins again.
    */
   watch<K extends 'ConfigMap' | 'Secret'>(
     kind: K,

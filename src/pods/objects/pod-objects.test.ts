@@ -139,7 +139,7 @@ describe('createPodObjects() with the strategy Watch', () => {
     assert.equal(await read(), '1')
   })
 
-  test('begins a broken watch anew, ever more slowly; the object stays readable meanwhile', async (t) => {
+  test('begins a broken watch again, ever more slowly; the object stays readable meanwhile', async (t) => {
     const { clock, api, objects, changes, put, read } = await setUp(t)
     put('1')
     objects.register(podWith('u-1', 'web'))

@@ -133,7 +133,7 @@ class ApiPodStore {
   }
 }
 
-/** A relist gives every object anew, and most often as it was. */
+/** A relist gives every object again, and most often as it was. */
 function isUnchanged(known: Pod | undefined, pod: Pod): boolean {
   const { uid, resourceVersion } = pod.metadata
   return (

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { computeNextTry } from './compute-next-try.ts'
 import type { NextTry } from './compute-next-try.ts'
 
-test('computeNextTry() waits twice as long after each failure, up to a limit, and begins anew for something else', () => {
+test('computeNextTry() waits twice as long after each failure, up to a limit, and begins again for something else', () => {
   let next: NextTry<'mount' | 'unmount'> | undefined
   const delays = Array.from({ length: 11 }, () => {
     next = computeNextTry(next, { operation: 'mount', why: 'no' }, 1000)

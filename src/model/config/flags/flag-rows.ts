@@ -24,7 +24,7 @@ function collectRows(
   })
 }
 
-/** Every flag that we know; made anew at each call, so keep it. */
+/** Every flag that we know; made again at each call, so keep it. */
 export function listFlagRows(): readonly FlagRow[] {
   return [
     ...FLAG_GROUPS.flatMap(([group, fields]) => collectRows(fields, { group, target: 'flags' })),

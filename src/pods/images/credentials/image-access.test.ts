@@ -198,7 +198,7 @@ describe('ImageAccess', () => {
     assert.equal(await mayUse(credentialOf('s')), true)
   })
 
-  test('verifies anew when a record is nonsense, tells it once, and replaces it', async () => {
+  test('verifies again when a record is nonsense, tells it once, and replaces it', async () => {
     const { pulled, warnings, mayUse, pull } = make()
     pulled.files.set(fileName(named.ref), '{"kind":"ImagePulledRecord"')
     assert.deepEqual([await mayUse(), await mayUse()], [false, false])

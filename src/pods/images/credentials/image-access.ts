@@ -191,7 +191,7 @@ export class ImageAccess {
   }
 }
 
-/** A record that cannot be read is replaced: whoever pulls anew shows again what opens the image. */
+/** A record that cannot be read is replaced: whoever pulls again shows again what opens the image. */
 function parseKnown(text: string | undefined): PullRecord | undefined {
   if (text === undefined) return undefined
   try {

@@ -29,7 +29,7 @@ class ClaimError extends Error {
 
 const PROTECTION = 'kubernetes.io/pvc-protection'
 
-/** What a volume of a pod really is: itself, or the persistent volume that its claim is bound to. Everything is asked for anew. */
+/** What a volume of a pod really is: itself, or the persistent volume that its claim is bound to. Everything is asked for again. */
 export async function findVolumeSource(
   deps: FindSourceDeps,
   { pod, used }: { readonly pod: Pod; readonly used: UsedVolume },

@@ -2,7 +2,7 @@ import type { ObjectKey } from '../../objects/object-api.ts'
 import type { CsiDeps } from './csi-deps.ts'
 import { errorText } from '../../../base/telemetry/error-text.ts'
 
-/** What a driver is to know that others are not; asked for anew each time. */
+/** What a driver is to know that others are not; asked for again each time. */
 export async function readSecret(
   { objects }: Pick<CsiDeps, 'objects'>,
   key: ObjectKey | undefined,

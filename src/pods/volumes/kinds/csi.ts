@@ -123,7 +123,7 @@ export class CsiKind implements VolumeKind {
     this.#staged.releaseUnused()
   }
 
-  /** What is there already, unless its driver wants to publish it anew. */
+  /** What is there already, unless its driver wants to publish it again. */
   async #keep({ request, volume }: Wanted, signal: AbortSignal): Promise<ReadyVolume | undefined> {
     if (request.ready === undefined) return undefined
     const { requiresRepublish } = await this.#deps.driverObjects.find(volume.driver, signal)

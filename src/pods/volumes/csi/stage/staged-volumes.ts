@@ -201,7 +201,7 @@ export class StagedVolumes {
       await this.#deps.unstage(volume, signal)
       entry.stage = 'none'
     }
-    // Somebody may have come meanwhile, and stages it anew.
+    // Somebody may have come meanwhile, and stages it again.
     if (this.#sizeOf(users) > 0) return
     this.#entries.delete(volume.staging)
     this.#deps.onChange()
