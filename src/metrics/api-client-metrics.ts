@@ -123,7 +123,7 @@ function createRenewalMetrics(
 /** What is counted of traces. */
 export interface TracingMetrics {
   spansExported(count: number): void
-  /** Nobody took them: the collector was away, or slower than they came. */
+  /** They were not taken: the collector was away, or slower than they came. */
   spansDropped(count: number): void
 }
 

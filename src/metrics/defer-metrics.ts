@@ -103,7 +103,7 @@ export function deferMetrics(): DeferredMetrics {
   const count = (report: (metrics: AgentMetrics) => void) => {
     if (made !== undefined) return report(made)
     waiting.push(report)
-    // Whoever asks for the metrics hears of a failure; counting goes on without.
+    // A scraper gets the failure; counting goes on without.
     if (waiting.length >= MOST_WAITING) (making ??= make()).catch(() => {})
   }
   const counts = Object.keys(COUNTS).map((name) => [

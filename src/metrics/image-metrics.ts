@@ -2,7 +2,7 @@ import type { MetricSet } from '../base/telemetry/metric-set.ts'
 
 /** What is counted of images. */
 export interface ImageMetrics {
-  /** An image was asked for; undefined for what was not looked at. */
+  /** An image was asked for; undefined for what was not checked. */
   imageEnsured(request: {
     readonly policy: string
     readonly isPresent: boolean | undefined

@@ -11,7 +11,7 @@ interface GateInfo {
   readonly enabled: boolean
 }
 
-/** What is read of the node when somebody asks. */
+/** What is read of the node at each scrape. */
 export interface NodeMetricSources {
   readonly name: string
   readonly cgroupVersion: 1 | 2

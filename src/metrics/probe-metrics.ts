@@ -13,7 +13,7 @@ export interface ProbeSeries {
 export interface ProbeMetrics {
   /** One run of a probe. */
   probe(series: ProbeSeries, result: 'successful' | 'failed' | 'unknown', seconds: number): void
-  /** Nobody asks any more: what was counted goes, or every pod that ever was would stay. */
+  /** The probe has ended: what was counted goes, or every pod that ever was would stay. */
   probeEnded(series: ProbeSeries): void
 }
 

@@ -4,9 +4,9 @@ import type { MetricSet } from '../base/telemetry/metric-set.ts'
 export interface RuntimeMetrics {
   /** One call to the runtime. */
   runtimeOperation(operation: string, seconds: number, failed: boolean): void
-  /** One full look at the runtime: how long it took, and when it ended in milliseconds since the epoch. */
+  /** One relist: how long it took, and when it ended in milliseconds since the epoch. */
   relist(seconds: number, endedAt?: number): void
-  /** One look at a single pod. */
+  /** One read of a single pod. */
   podRelist(seconds: number): void
   /** A stream of events of the runtime stands, or could not be had. */
   runtimeEventsOpened(failed: boolean): void
@@ -29,15 +29,15 @@ export function createRuntimeMetrics(set: MetricSet): RuntimeMetrics {
   })
   const relists = set.histogram({
     name: 'kubelet_pleg_relist_duration_seconds',
-    help: 'How long a full look at the runtime takes.',
+    help: 'How long a relist takes.',
   })
   const intervals = set.histogram({
     name: 'kubelet_pleg_relist_interval_seconds',
-    help: 'From the end of one full look at the runtime to the end of the next.',
+    help: 'From the end of one relist to the end of the next.',
   })
   const lastSeen = set.gauge({
     name: 'kubelet_pleg_last_seen_seconds',
-    help: 'When the last full look at the runtime ended, in seconds since the epoch.',
+    help: 'When the last relist ended, in seconds since the epoch.',
   })
   let lastEnd: number | undefined
   return {
@@ -62,7 +62,7 @@ function createEventMetrics(
 ): Pick<RuntimeMetrics, 'podRelist' | 'runtimeEventsOpened' | 'runtimeEvent'> {
   const relists = set.histogram({
     name: 'kubelet_pleg_pod_relist_duration_seconds',
-    help: 'How long a look at a single pod takes.',
+    help: 'How long a read of a single pod takes.',
   })
   const opened = set.counter({
     name: 'kubelet_evented_pleg_connection_success_count',

@@ -41,7 +41,7 @@ export function createVolumeMetrics(set: MetricSet, counts: () => readonly Volum
     'force_cleaned_failed_volume_operation_errors_total',
     'Volumes of no known kind that could not be removed.',
   )
-  const orphans = gauge('kubelet_orphan_pod_cleaned_volumes', 'Unknown pods whose volumes went in the last look.')
+  const orphans = gauge('kubelet_orphan_pod_cleaned_volumes', 'Unknown pods whose volumes went in the last cleanup.')
   const orphanErrors = gauge('kubelet_orphan_pod_cleaned_volumes_errors', 'Unknown pods whose volumes stayed.')
   addTotals(set, counts)
   return {
@@ -115,7 +115,7 @@ const GAUGES = [
   },
 ]
 
-/** The usage of claims, read when somebody asks, and how long measuring takes. */
+/** The usage of claims, read at each scrape, and how long measuring takes. */
 export function addClaimMetrics(set: MetricSet, claimUsages: () => readonly ClaimUsage[]): ClaimMetrics {
   for (const { name, help, read } of GAUGES) {
     const labels = ['namespace', 'persistentvolumeclaim'] as const

@@ -8,7 +8,7 @@ export interface MeasuredCall {
   readonly failed: boolean
 }
 
-/** The same calls, each told to `onCall` when it ends. Streams last as long as they like and are left as they are. */
+/** The same calls, each reported to `onCall` when it ends. Streams last as long as they like and are left as they are. */
 export function measureCalls<T extends CriCalls>(
   calls: T,
   options: { readonly clock: Clock; readonly onCall: (call: MeasuredCall) => void },

@@ -7,7 +7,7 @@ import { CONTAINERD_FILTERS, hintFromContainerd, hintFromCri } from './to-runtim
 import type { CriClient } from './cri-client.ts'
 import type { RuntimeHint } from './to-runtime-hint.ts'
 
-/** Whether hints come. Events are lost while they do not, so `streaming` after `none` is a reason to look at everything once. */
+/** Whether hints come. Events are lost while they do not, so `streaming` after `none` is a reason to relist once. */
 type RuntimeEventsState = 'streaming' | 'none'
 
 /** What runRuntimeEvents() needs. */
@@ -115,7 +115,7 @@ async function* openHints(
   }
 }
 
-/** Tells each change of state once, to the caller and to the log. */
+/** Reports each change of state once, to the caller and to the log. */
 function createReporter({ log, onState }: RuntimeEventsDeps): (next: Source | 'none', error?: Error) => void {
   let reported: Source | 'none' | undefined
   return (next, error) => {

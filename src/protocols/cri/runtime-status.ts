@@ -9,7 +9,7 @@ export interface RuntimeStatusReport {
   /** What the runtime reports besides these two. */
   readonly otherConditions: readonly RuntimeCondition[]
   readonly handlers: readonly RuntimeHandler[]
-  /** Undefined for runtimes too old to tell. */
+  /** Undefined for runtimes too old to report them. */
   readonly features: RuntimeFeatures | undefined
 }
 

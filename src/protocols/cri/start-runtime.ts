@@ -47,7 +47,7 @@ export async function startRuntime(
   }
 }
 
-/** The cgroup driver that the runtime uses, or the configured one when the runtime does not tell. */
+/** The cgroup driver that the runtime uses, or the configured one when the runtime does not report it. */
 export async function findCgroupDriver(
   { client, settings, clock, log }: StartDeps,
   signal: AbortSignal,
@@ -61,7 +61,7 @@ export async function findCgroupDriver(
     } catch (error) {
       if (signal.aborted) throw signal.reason
       if (error instanceof CriCallError && error.code === 'Unimplemented') {
-        log.info('runtime does not tell its cgroup driver, using the configured one', { cgroupDriver: configured })
+        log.info('runtime does not report its cgroup driver, using the configured one', { cgroupDriver: configured })
         return configured
       }
       if (tries === DRIVER_TRIES) throw new Error('Cannot ask the runtime for its cgroup driver', { cause: error })

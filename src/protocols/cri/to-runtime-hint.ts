@@ -4,9 +4,9 @@ import type { Envelope } from './generated/containerd-events.ts'
 import type { ContainerEventResponse } from './generated/runtime-v1.ts'
 
 /**
- * Something happened to a container, or to a sandbox whose id stands in its place. Says where to look, not what is true now:
- * containerd 1.6 sends `stopped` some 10 to 100 ms before ContainerStatus shows the exit, so who finds the container running
- * looks again soon.
+ * Something happened to a container, or to a sandbox whose id stands in its place. Says what to read again, not what is true now:
+ * containerd 1.6 sends `stopped` some 10 to 100 ms before ContainerStatus shows the exit, so a reader that finds the container
+ * running reads it again soon.
  */
 export interface RuntimeHint {
   readonly containerId: string

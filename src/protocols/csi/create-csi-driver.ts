@@ -2,7 +2,7 @@ import type { CsiDriver } from './csi-drivers.ts'
 import type { CsiNodeClient } from './csi-node-client.ts'
 import { toCapabilities, toVolumeCapability, toVolumeStats } from './to-csi-messages.ts'
 
-/** A driver that is told in our words, over the calls of its node service. */
+/** A driver with requests in our types, over the calls of its node service. */
 export function createCsiDriver(
   client: Pick<CsiNodeClient, 'call'>,
   { name, nodeId }: { readonly name: string; readonly nodeId: string },

@@ -2,7 +2,7 @@
 export interface CsiDriverObjects {
   /** How a driver is to be used; waits until the CSIDriver objects were read once. A driver without one has the defaults. */
   find(name: string, signal: AbortSignal): Promise<CsiDriverTraits>
-  /** Asked anew each time; undefined while there is no such object. */
+  /** Read again each time; undefined while there is no such object. */
   findAttachment(driver: string, handle: string, signal: AbortSignal): Promise<CsiAttachment | undefined>
 }
 

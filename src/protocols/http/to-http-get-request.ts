@@ -11,10 +11,10 @@ export interface HttpGetContext {
   readonly userAgent: string
 }
 
-// Nobody reads more of an answer than this.
+// No probe or hook reads more of an answer than this.
 const MAX_BODY_BYTES = 10 * 1024
 
-/** The request that an httpGet of a spec asks for; throws when it names a port that is none or nobody knows the pod's address. */
+/** The request that an httpGet of a spec asks for; throws when its port does not exist or the pod's address is not known. */
 export function toHttpGetRequest(action: HTTPGetAction, context: HttpGetContext): HttpGetRequest {
   const host = (action.host ?? '') === '' ? context.podIp : action.host
   if (host === undefined || host === '') throw new Error('Cannot ask the container: the pod has no address')

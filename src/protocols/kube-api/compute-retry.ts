@@ -13,7 +13,7 @@ const MOST_ATTEMPTS = 11
 // A connection that ends under many requests is replaced by one that serves them; if that ends too, something is wrong.
 const MOST_STARTS = 4
 const AFTER_BREAK_MS = 1000
-// A server that names a later time is asked again by whoever wanted something of it.
+// A server that names a later time is asked again by the caller, later.
 const LONGEST_WAIT_SECONDS = 60
 
 /**

@@ -35,7 +35,7 @@ type Ask = Transport['request']
 
 // An API server ends a request after a minute itself.
 const ATTEMPT_MS = 70_000
-// A watch has begun before anything has happened: one that does not begin for so long goes to nobody.
+// A watch has begun before anything has happened: one that does not begin for so long has no server behind it.
 const WATCH_BEGIN_MS = 30_000
 const LONG_WAIT_SECONDS = 1
 
@@ -73,7 +73,7 @@ class RateLimitedClient implements KubeClient {
     try {
       for await (const line of readLines(response.body)) yield parseWatchEvent(line)
     } catch (error) {
-      // An end like any other: whoever wants more asks for it.
+      // An end like any other: the caller asks for more.
       if (!(error instanceof RetiredConnectionError)) throw error
     }
   }

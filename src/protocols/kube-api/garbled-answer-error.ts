@@ -1,4 +1,4 @@
 import { KubeUnreachableError } from './kube-client.ts'
 
-/** What came is not what a Kubernetes API sends: whoever follows changes can no longer know what it missed. */
+/** What came is not what a Kubernetes API sends: a watcher can no longer know what it missed. */
 export class GarbledAnswerError extends KubeUnreachableError {}

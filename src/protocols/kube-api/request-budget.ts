@@ -11,7 +11,7 @@ export interface BudgetOptions {
 const USUAL_QPS = 5
 const USUAL_BURST = 10
 
-/** How many requests a client may make: whoever comes too early waits, in order of arrival. */
+/** How many requests a client may make: a request that comes too early waits, in order of arrival. */
 export class RequestBudget {
   readonly #clock: Clock
   readonly #perMs: number

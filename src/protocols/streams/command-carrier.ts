@@ -1,4 +1,4 @@
-import { computeCommandStatus, UNTOLD } from './compute-command-status.ts'
+import { computeCommandStatus, UNREPORTED } from './compute-command-status.ts'
 import type { Directions } from './exchange.ts'
 import type { IdleWatch } from './idle-watch.ts'
 import type { CommandStreams, OpenCommand } from './open-remote-command.ts'
@@ -52,14 +52,14 @@ export class CommandCarrier implements Directions {
 
   /**
    * Breaks off when the command has said all that it ever will, and yet does not take its input, since the last call. Some runtimes (containerd
-   * 1.6) do not notice the end of a command whose input nobody read, and would never tell how it ended.
+   * 1.6) do not notice the end of a command whose input was never read, and would never report how it ended.
    */
   endIfStuck(): void {
     const { stdout, stderr } = this.#command.streams
     const outputs = [stdout, stderr].filter((stream) => stream !== undefined)
     const isSilent = outputs.length > 0 && outputs.every((stream) => this.#over.has(stream))
     const send = this.#waiting && isSilent ? this.#sends : undefined
-    if (send !== undefined && send === this.#stuckSend) this.#command.connection.destroy(new Error(UNTOLD))
+    if (send !== undefined && send === this.#stuckSend) this.#command.connection.destroy(new Error(UNREPORTED))
     this.#stuckSend = send
   }
 

@@ -1,6 +1,6 @@
-/** How a remote command ended, as its server told. */
+/** How a remote command ended, as its server reported it. */
 export interface CommandEnd {
-  /** Of the protocol; from version 4 on the server tells a whole Status, before that only text, and only of a failure. */
+  /** Of the protocol; from version 4 on the server sends a whole Status, before that only text, and only of a failure. */
   readonly version: number
   /** All that came on the error stream. */
   readonly reported: string
@@ -8,13 +8,13 @@ export interface CommandEnd {
   readonly failure?: string | undefined
 }
 
-export const UNTOLD = 'the runtime did not tell how the command ended'
+export const UNREPORTED = 'the runtime did not tell how the command ended'
 
 /** What goes to the client on the error channel: a Status of Kubernetes as JSON. */
 export function computeCommandStatus({ version, reported, failure }: CommandEnd): string {
   if (version >= 4 && isStatus(reported)) return reported
   if (failure !== undefined) return failureStatus(failure)
-  if (reported === '') return version >= 4 ? failureStatus(UNTOLD) : SUCCESS
+  if (reported === '') return version >= 4 ? failureStatus(UNREPORTED) : SUCCESS
   return failureStatus(`error executing remote command: ${reported}`)
 }
 

@@ -12,16 +12,16 @@ export interface Exchange {
   readonly clock: Clock
 }
 
-/** What is done in each direction; each tells the watch of all that happens. One that fails says that its connection broke off. */
+/** What is done in each direction; each reports its activity to the watch. One that fails says that its connection broke off. */
 export interface Directions {
   readonly fromClient: (idle: IdleWatch) => Promise<void>
   readonly fromTarget: (idle: IdleWatch) => Promise<void>
 }
 
-/** How it ended: both directions are done, a connection broke off, nothing happened for too long, or we were told to stop. */
+/** How it ended: both directions are done, a connection broke off, nothing happened for too long, or the signal aborted. */
 export type ExchangeEnd = 'finished' | 'broken' | 'idle' | 'stopped'
 
-// When one direction is done, the other may still have something to say. What then stays silent is a connection that nobody holds any more.
+// When one direction is done, the other may still have something to say. What then stays silent is a connection whose other end has gone.
 const HALF_DONE_IDLE_MS = 30_000
 
 /** Runs both directions until both are done. Both connections are closed when this returns. */
@@ -37,12 +37,12 @@ export async function runExchange(
     client.destroy()
     target.destroy()
   }
-  // A connection may break at any time, also when nobody reads or writes; what reads or writes next will notice.
+  // A connection may break at any time, also while nothing is read or written; what reads or writes next will notice.
   for (const connection of [client, target]) {
     connection.on('error', () => {})
     connection.allowHalfOpen = true
   }
-  // Nobody is left to hear the target, and who carries to it may wait for it for ever.
+  // No client is left to read from the target, and writing to it may block for ever.
   client.once('error', () => target.destroy())
   using scope = new AbortScope(signal)
   idle.run(scope.signal).then(

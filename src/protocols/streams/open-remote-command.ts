@@ -10,7 +10,7 @@ export interface CommandStreams {
   readonly tty: boolean
 }
 
-/** Where a runtime serves a command, once, to whoever asks for it there. */
+/** Where a runtime serves a command, once, to the first client that connects. */
 export interface CommandServer {
   readonly connect: (signal: AbortSignal) => Promise<Duplex>
   /** For the header of this name. */

@@ -35,7 +35,7 @@ const OPEN_MS = 30_000
 
 /**
  * Speaks WebSocket with the client and SPDY with the server, and carries each stream of the command from one to the other at the pace of the
- * slower side. What goes wrong with the server is told to the client as the status of the command.
+ * slower side. What goes wrong with the server is reported to the client as the status of the command.
  */
 export async function serveRemoteCommand(command: RemoteCommand): Promise<ExchangeEnd> {
   const { request, socket, head, streams, idleMs, clock, signal } = command
@@ -88,7 +88,7 @@ async function open({ server, streams, clock, signal, socket }: RemoteCommand, c
 const PATIENCE_MS = 10_000
 
 /**
- * Closes a connection on which all is said, but waits a little for the other side to close first: closing over bytes that nobody has read would
+ * Closes a connection on which all is said, but waits a little for the other side to close first: closing over bytes that were not read would
  * take from it what it has not read yet.
  */
 async function closeGently(socket: Duplex, clock: Clock, signal: AbortSignal): Promise<void> {

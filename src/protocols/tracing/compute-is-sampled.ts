@@ -1,5 +1,5 @@
 /**
- * Whether a new trace is kept, told by its id alone: so every process with the same rate says the same. As in OpenTelemetry, the last
+ * Whether a new trace is kept. Only its id counts, so every process with the same rate decides alike. As in OpenTelemetry, the last
  * eight bytes of the id count.
  */
 export function computeIsSampled(traceId: string, ratePerMillion: number): boolean {

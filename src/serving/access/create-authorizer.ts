@@ -5,7 +5,7 @@ import type { AccessReviews } from './access-reviews.ts'
 import { computeAccessQuestion } from './compute-access-question.ts'
 import { AUTHENTICATED_GROUP } from './credential-result.ts'
 
-/** Who decides what a caller may do: nobody, a client certificate alone, or the API server. */
+/** What decides what a caller may do: nothing, a client certificate alone, or the API server. */
 export type AuthorizationMode =
   | { readonly kind: 'AlwaysAllow' }
   | { readonly kind: 'ClientCertificate' }
@@ -27,7 +27,7 @@ export function createAuthorizer(mode: AuthorizationMode, log: Logger): Authoriz
       case 'AlwaysAllow':
         return undefined
       case 'ClientCertificate':
-        // Nobody can show a token where there is no API server: whoever is not anonymous has shown a certificate.
+        // Tokens cannot be checked without an API server: a caller that is not anonymous has shown a certificate.
         return caller.groups.includes(AUTHENTICATED_GROUP) ? undefined : forbidden
       case 'Webhook':
         for (const subresource of subresources) {

@@ -12,11 +12,11 @@ import type { BearerToken } from './find-bearer-token.ts'
 import type { TokenReviews } from './token-reviews.ts'
 
 export interface ClientAuthenticatorDeps {
-  /** Undefined: certificates of clients are not looked at. */
+  /** Undefined: certificates of clients are ignored. */
   readonly authorities: Pick<ClientAuthorities, 'certificates'> | undefined
-  /** Undefined: tokens are not looked at. */
+  /** Undefined: tokens are ignored. */
   readonly tokens: Pick<TokenReviews, 'authenticate'> | undefined
-  /** Whoever shows no credentials is let through as nobody in particular. */
+  /** A client without credentials is let through as anonymous. */
   readonly anonymous: boolean
   readonly clock: Clock
   readonly log: Logger
@@ -75,7 +75,7 @@ export function createClientAuthenticator(deps: ClientAuthenticatorDeps): Authen
   }
 }
 
-/** Whoever serves or passes on the request has no use for the token. */
+/** Handlers and proxies have no use for the token. */
 function hideSecrets(request: IncomingMessage): void {
   const hasProtocols = request.headers['sec-websocket-protocol'] !== undefined
   const protocols = withoutToken(request.headers)

@@ -3,7 +3,7 @@ import type { Caller } from '../http/route.ts'
 /** What became of one kind of credentials. */
 export type CredentialResult =
   | { readonly kind: 'absent' }
-  /** There were some, and they are not good: nobody becomes anonymous by a mistake. */
+  /** There were some, and they are not good: a mistake does not make a client anonymous. */
   | { readonly kind: 'invalid'; readonly why: string }
   | { readonly kind: 'valid'; readonly caller: Caller }
 
@@ -13,7 +13,7 @@ export function invalidCredential(why: string): CredentialResult {
   return { kind: 'invalid', why }
 }
 
-/** The group of everybody whose credentials were good. */
+/** The group of all callers with good credentials. */
 export const AUTHENTICATED_GROUP = 'system:authenticated'
 
 export function validCredential(caller: Caller): CredentialResult {

@@ -16,11 +16,11 @@ export class SharedLookups<T> {
     this.#lifetime = lifetime
   }
 
-  async find(key: string, look: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+  async find(key: string, lookUp: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
     const known = this.#running.get(key)
     if (known !== undefined) return await waitForShared(known, signal)
     const options = { clock: this.#clock, ms: LOOKUP_MS, what: 'a question to the API server' }
-    const running = withDeadline(options, look, this.#lifetime).finally(() => this.#running.delete(key))
+    const running = withDeadline(options, lookUp, this.#lifetime).finally(() => this.#running.delete(key))
     running.catch(() => {}) // All who waited may have left.
     this.#running.set(key, running)
     return await waitForShared(running, signal)

@@ -10,7 +10,7 @@ const TEXT = { format: 'text', contentType: 'text/plain; version=0.0.4; charset=
 const OPEN = 'application/openmetrics-text'
 const OPEN_VERSIONS: readonly string[] = ['0.0.1', '1.0.0']
 
-/** The form of metrics that a scraper likes best; plain text for whoever does not say. */
+/** The form of metrics that a scraper likes best; plain text for one that names none. */
 export function chooseMetricsFormat(accept: string | undefined): {
   readonly format: MetricsFormat
   readonly contentType: string

@@ -29,7 +29,7 @@ export interface EndpointSwitches {
 
 export interface KubeletRoutesDeps {
   readonly switches: EndpointSwitches
-  /** What everybody may see who may see anything: health, metrics, pods, stats. */
+  /** What every admitted client may see: health, metrics, pods, stats. */
   readonly open: readonly Route[]
   /** What reaches into containers: logs, exec and the like. */
   readonly containers: readonly Route[]

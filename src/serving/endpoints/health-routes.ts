@@ -7,13 +7,13 @@ export type HealthCheck = () => string | undefined
 
 export interface HealthDeps {
   readonly checks: Readonly<Record<string, HealthCheck>>
-  /** Told of every check that was made. */
+  /** Called after every check. */
   readonly onChecked: (name: string, isHealthy: boolean) => void
 }
 
 /** /healthz with the checks together, and /healthz/NAME for each alone. */
 export function createHealthRoutes({ checks, onChecked }: HealthDeps): readonly Route[] {
-  const look = (name: string, check: HealthCheck) => {
+  const runCheck = (name: string, check: HealthCheck) => {
     const problem = check()
     onChecked(name, problem === undefined)
     return { name, problem }
@@ -24,7 +24,7 @@ export function createHealthRoutes({ checks, onChecked }: HealthDeps): readonly 
     async handle({ query }, response) {
       const excluded = new Set(query.getAll('exclude'))
       const results = Object.entries(checks).map(([name, check]) =>
-        excluded.delete(name) ? { name, excluded: true } : look(name, check),
+        excluded.delete(name) ? { name, excluded: true } : runCheck(name, check),
       )
       const { status, body } = toAnswer(results, [...excluded], query.has('verbose'))
       sendText(response, status, String(body))
@@ -34,7 +34,7 @@ export function createHealthRoutes({ checks, onChecked }: HealthDeps): readonly 
     path: `/healthz/${name}`,
     methods: 'any',
     async handle(_, response) {
-      const { problem } = look(name, check)
+      const { problem } = runCheck(name, check)
       if (problem === undefined) sendText(response, 200, 'ok')
       else sendText(response, 500, `internal server error: ${problem}\n`)
     },

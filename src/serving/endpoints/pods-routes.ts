@@ -10,7 +10,7 @@ interface PodView {
   readonly status: PodStatus
 }
 
-/** GET /pods: every pod that is wanted here, as a PodList. A pod whose status did not change is not written anew. */
+/** GET /pods: every pod that is wanted here, as a PodList. A pod whose status did not change is not encoded again. */
 export function createPodsRoute(views: () => readonly PodView[]): Route {
   const texts = new WeakMap<PodStatus, { readonly pod: Pod; readonly text: string }>()
   const toText = ({ pod, status }: PodView) => {
@@ -23,7 +23,7 @@ export function createPodsRoute(views: () => readonly PodView[]): Route {
   return createListRoute('/pods', () => views().map(toText))
 }
 
-/** GET /runningpods/: what runs by the word of the runtime, whoever wants it. */
+/** GET /runningpods/: what runs according to the runtime, desired or not. */
 export function createRunningPodsRoute(observed: () => readonly ObservedPod[]): Route {
   return createListRoute('/runningpods', () => observed().flatMap((pod) => toRunningPod(pod) ?? []))
 }

@@ -32,10 +32,10 @@ interface Page {
 const compress = promisify(gzip)
 // A small answer is not worth the time.
 const COMPRESS_FROM_BYTES = 1024
-// However fresh somebody wants it: a look costs the same whoever asks.
+// However fresh a client wants it: collecting costs the same for all.
 const LEAST_AGE_MS = 500
 
-/** What the node and its pods use: /stats/summary, and the same for scrapers. Each look is written once, however often it is read. */
+/** What the node and its pods use: /stats/summary, and the same for scrapers. Each collection is encoded once, however often it is read. */
 export function createStatsRoutes(deps: StatsRoutesDeps): readonly Route[] {
   return [
     createSummaryRoute(deps),
@@ -81,7 +81,7 @@ function createMetricsRoute(
       const maxAgeMs = parseMaxAge(request.raw.headers['cache-control'])
       const snapshot = await engine.ask(parts, request.signal, maxAgeMs).catch((error: unknown) => {
         request.signal.throwIfAborted()
-        log.warn('cannot look at what the node uses', { path, error })
+        log.warn('cannot collect stats of the node', { path, error })
         return undefined
       })
       const write = () => toPage(renderMetrics(compute(snapshot), format))
@@ -91,13 +91,13 @@ function createMetricsRoute(
   }
 }
 
-/** How old an answer may be, when the caller says so; never older than the interval, as for everybody. */
+/** How old an answer may be, when the caller says so; never older than the interval, as for all callers. */
 function parseMaxAge(cacheControl: string | undefined): number | undefined {
   const [, seconds] = /(?:^|[\s,])max-age=(\d{1,9})(?:$|[\s,])/.exec(cacheControl ?? '') ?? []
   return seconds === undefined ? undefined : Math.max(LEAST_AGE_MS, Number(seconds) * 1000)
 }
 
-/** Packed at most once, and only when somebody takes it so. */
+/** Packed at most once, and only when a client accepts it so. */
 function toPage(text: Promise<string>): Page {
   const plain = text.then((value) => Buffer.from(value))
   let packed: Promise<Buffer> | undefined

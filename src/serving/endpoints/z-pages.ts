@@ -3,7 +3,7 @@ import type { Route } from '../http/route.ts'
 import { sendAnswer, sendText } from '../http/send-answer.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
 
-/** What /statusz tells. */
+/** What /statusz shows. */
 export interface StatuszInfo {
   readonly startedAt: number
   readonly uptimeSeconds: number

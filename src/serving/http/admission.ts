@@ -10,8 +10,8 @@ export type Admission =
 /** Decides about a request. The path has no query, and its parts are decoded. */
 export type Admit = (request: IncomingMessage, path: string, signal: AbortSignal) => Promise<Admission>
 
-/** Who sends no credentials where none are needed. */
+/** A client without credentials where none are needed. */
 export const ANONYMOUS_CALLER: Caller = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
 
-/** Lets everybody in: for the ports that ask for no credentials. */
+/** Admits every client: for the ports that ask for no credentials. */
 export const admitAll: Admit = () => Promise.resolve({ caller: ANONYMOUS_CALLER })

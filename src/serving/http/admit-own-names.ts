@@ -3,9 +3,9 @@ import { admitAll } from './admission.ts'
 import type { Admit } from './admission.ts'
 
 /**
- * Lets everybody in who calls this machine by a name of its own. A page in a browser on this machine can have its own name point to this
- * machine and read what is open to everybody here; what it cannot do is to send another name than its own. Only calls from the machine
- * itself are looked at: others could be made without a browser too, and may come by any name that somebody gave the node.
+ * Admits every client that calls this machine by a name of its own. A page in a browser on this machine can have its own name point to this
+ * machine and read what is open to all here; what it cannot do is to send another name than its own. Only calls from the machine
+ * itself are checked: others could be made without a browser too, and may use any name that the node was given.
  */
 export function createOwnNamesAdmit(names: readonly string[]): Admit {
   return async (request, path, signal) => {

@@ -2,7 +2,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 
 /** What is kept of a request that reaches into a container. */
 export interface AuditEntry {
-  /** Undefined when nobody could be made out. */
+  /** Undefined when the caller is not known. */
   readonly caller: string | undefined
   readonly from: string | undefined
   readonly method: string

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 export interface ConnectionLimits {
   readonly all: number
   /**
-   * Those in their handshake, and those that have not shown who they are. A newcomer drives out the oldest of them, so that nobody can keep
+   * Those in their handshake, and those that have not shown who they are. A newcomer drives out the oldest of them, so that no client can keep
    * others out by only sitting there.
    */
   readonly strangers: number
@@ -27,7 +27,7 @@ export class ClientConnections {
     server.on('connection', (socket) => this.#add(socket))
   }
 
-  /** Whoever is at the other end has shown who it is. The socket may be the encrypted one on top. */
+  /** The client has authenticated itself. The socket may be the encrypted one on top. */
   know(socket: Socket): void {
     this.#strangers.delete(nameOf(socket))
   }

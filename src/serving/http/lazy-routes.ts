@@ -1,6 +1,6 @@
 import type { Route } from './route.ts'
 
-/** Routes that are made when somebody first asks for one of them: what they need costs memory, and many nodes are never asked. */
+/** Routes that are made when one of them is first requested: what they need costs memory, and many nodes are never asked. */
 export function createLazyRoutes(
   shapes: readonly Pick<Route, 'path' | 'methods'>[],
   load: () => Promise<readonly Route[]>,

@@ -7,7 +7,7 @@ export interface Target {
 
 /**
  * Takes the target of a request apart; undefined for one that could mean different things to different readers: an absolute address, an
- * empty part, a dot, an encoded slash. Whoever decides what is allowed and whoever acts must read the same path.
+ * empty part, a dot, an encoded slash. Authorization and routing must read the same path.
  */
 export function parseTarget(url: string): Target | undefined {
   if (!url.startsWith('/')) return undefined

@@ -73,7 +73,7 @@ export class RequestServer {
     const visit = this.#visit(request)
     using scope = new AbortScope(signal)
     response.once('close', () => scope.abort(new Error('Client left')))
-    response.on('error', () => {}) // Whoever left does not hear the rest.
+    response.on('error', () => {}) // The client has left.
     // Node reads nothing more after a request for another protocol, also when it is answered like any other.
     if (request.headers.upgrade !== undefined) response.setHeader('connection', 'close')
     const code = () => (response.headersSent ? response.statusCode : CLIENT_LEFT)
@@ -145,7 +145,7 @@ export class RequestServer {
     }
   }
 
-  /** Asks who it is before anything is told, also whether there is such a path. */
+  /** Authenticates before anything is answered, also whether there is such a path. */
   async #pass(visit: Visit, signal: AbortSignal): Promise<Passed | Answer> {
     const { request, path, destination } = visit
     const admission: Admission = await this.#deps.admit(request, path, signal)
@@ -185,7 +185,7 @@ export class RequestServer {
       if (signal.aborted || response.headersSent || error instanceof DeadlineError) response.destroy()
       else sendAnswer(response, FAILED)
     }
-    // A body that nobody wanted is not read to its end.
+    // A body that no handler wanted is not read to its end.
     if (hasBody(request) && !request.complete) socket.destroySoon()
   }
 
@@ -223,7 +223,7 @@ function refuse(request: IncomingMessage, response: ServerResponse, refusal: Ans
   )
 }
 
-/** Says no in HTTP to a client that wanted to leave HTTP, and closes: nobody can tell where its next request would begin. */
+/** Says no in HTTP to a client that wanted to leave HTTP, and closes: it is not known where its next request would begin. */
 function refuseUpgrade(request: IncomingMessage, socket: Duplex, refusal: Answer): void {
   const response = new ServerResponse(request)
   response.assignSocket(socket as Socket)

@@ -9,7 +9,7 @@ export type Destination =
       readonly label: string
     }
   | { readonly kind: 'wrongMethod'; readonly allowed: readonly string[]; readonly label: string }
-  /** Whoever may not ask there does not learn that there is nothing. */
+  /** A client that may not ask there does not learn that there is nothing. */
   | { readonly kind: 'nothing'; readonly label: string }
 
 interface Row {
@@ -50,7 +50,7 @@ function toRow(route: Route): Row {
   const parts = route.path.split('/').filter((part) => part !== '')
   const end = parts.findIndex(isVariable)
   const prefix = end === -1 ? parts : parts.slice(0, end)
-  // As in the Go kubelet: the first part tells, but for the several kinds of metrics.
+  // As in the Go kubelet: the first part decides, except for the several kinds of metrics.
   const label = prefix[0] === 'metrics' ? prefix.join('/') : (prefix[0] ?? 'other')
   return { route, parts, prefix, label }
 }

@@ -74,7 +74,7 @@ export async function runKubeletServer(deps: KubeletServerDeps, signal: AbortSig
   }
   const unsubscribe = [certificates.onChange(reload), clientCa?.onChange(reload)]
   if (certificates.current() === undefined)
-    log.warn('there is no serving certificate yet, nobody can connect until there is', { port: deps.port })
+    log.warn('there is no serving certificate yet, clients cannot connect until there is', { port: deps.port })
   try {
     await listenUntil(server, connections, { ...deps, name: 'kubelet' }, signal)
   } catch (error) {
@@ -102,7 +102,7 @@ function createKubeletServer(deps: KubeletServerDeps, requests: RequestServer): 
   })
 }
 
-/** No session is ever resumed: whoever connects shows its certificate anew, to the authorities of today. */
+/** No session is ever resumed: each client shows its certificate again, to the current authorities. */
 function toSecrets({ certificates, clientCa, tls }: KubeletServerDeps): SecureContextOptions {
   const certificate = certificates.current()
   const ca = clientCa?.current()

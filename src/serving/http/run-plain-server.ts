@@ -12,7 +12,7 @@ import { serveRequests } from './serve-requests.ts'
 export interface PlainServerDeps
   extends Pick<RequestServerDeps, 'routes' | 'metrics' | 'tracer' | 'log'>, ListenOptions {
   readonly clock: Clock
-  /** Everybody when nothing is said. */
+  /** Unset: all clients. */
   readonly admit?: Admit
   /** How often to try again when the port is taken; undefined: a taken port is an error. */
   readonly bindRetryMs?: number
@@ -22,7 +22,7 @@ const MAX_HEADER_BYTES = 16 * 1024
 const REQUEST_TIMEOUT_MS = 30_000
 const IDLE_MS = 90_000
 
-/** Serves without encryption and to everybody until the signal aborts. */
+/** Serves without encryption to every client until the signal aborts. */
 export async function runPlainServer(deps: PlainServerDeps, signal: AbortSignal): Promise<void> {
   const { log, name, address, port, clock, bindRetryMs } = deps
   for (;;) {

@@ -11,8 +11,8 @@ export function serveRequests(
   signal: AbortSignal,
 ): void {
   const last = new WeakMap<Socket, Promise<void>>()
-  // Answers go out in the order of the requests anyway. Whoever sends a hundred requests at once has them answered in a hundred turns, and others
-  // have theirs in between.
+  // Answers go out in the order of the requests anyway. A client that sends a hundred requests at once has them answered in a hundred
+  // turns, and others have theirs in between.
   const inTurn = async (before: Promise<void>, request: IncomingMessage, response: ServerResponse) => {
     await before
     await nextTurn()
@@ -29,7 +29,7 @@ export function serveRequests(
     last.set(socket, forgotten)
   }
   server.on('request', handle)
-  // Nobody is asked for the rest of a request before it is known who sends it.
+  // No client is asked for the rest of a request before it is authenticated.
   server.on('checkContinue', handle)
   server.on('upgrade', (request: IncomingMessage, socket, head) => void requests.upgrade(request, socket, head, signal))
 }

@@ -16,7 +16,7 @@ export interface TracedRequest {
   readonly code: () => number
 }
 
-/** Shows the answer to an admitted request as a span. Whoever was let in decides on the trace; on the open port anybody could. */
+/** Shows the answer to an admitted request as a span. An admitted client decides on the trace; on the open port every client could. */
 export function traceRequest<T>(
   { tracer, type }: TraceRequestDeps,
   { request, route, code }: TracedRequest,

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 
 const STATUS_LINE = /^HTTP\/1\.[01] (\d{3})/
 
-/** Reads along what is first written to a connection; gives the status that the client was told, if it is one of HTTP. */
+/** Reads along what is first written to a connection; gives the status that the client got, if it is one of HTTP. */
 export function watchStatus(socket: Duplex): () => number | undefined {
   let status: number | undefined
   const write = socket.write.bind(socket)

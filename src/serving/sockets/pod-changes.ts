@@ -1,6 +1,6 @@
 import type { PodUid } from '../../model/pod/pod.ts'
 
-/** Tells all who watch pods that something about one may have changed; costs nothing while nobody does. */
+/** Notifies all watchers of pods that something about one may have changed; costs nothing without watchers. */
 export class PodChanges {
   readonly #listeners = new Set<(uid: PodUid) => void>()
 

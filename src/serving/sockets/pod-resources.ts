@@ -15,9 +15,9 @@ export type GivenResources = Omit<ContainerResources, 'name'>
 export interface PodResourcesDeps {
   /** Those that were admitted and have not ended. */
   readonly activePods: () => readonly Pod[]
-  /** All that are here; the old API tells of these. */
+  /** All that are here; the old API lists these. */
   readonly pods: () => readonly Pod[]
-  /** Does List tell of active pods only? */
+  /** Whether List has active pods only. */
   readonly listsActivePods: boolean
   readonly resourcesOf: (pod: Pod, container: Container) => GivenResources
   /** All that could be given to single containers. */
@@ -25,7 +25,7 @@ export interface PodResourcesDeps {
   readonly metrics: NodeApiMetrics
 }
 
-/** The API that tells monitoring agents which container has which devices, cores and memory; in both of its versions. */
+/** The API that shows monitoring agents which container has which devices, cores and memory; in both of its versions. */
 export function createPodResourcesServices(
   deps: PodResourcesDeps,
   limit: Pick<TokenBucket, 'take'>,

@@ -19,8 +19,8 @@ export interface PodWatchDeps {
 }
 
 /**
- * What one watcher has been told and has still to be told. Only the names of changed pods wait, so a watcher that is slow or stands still
- * costs one entry for each pod, and is told the newest when it reads again.
+ * What one watcher has been sent and has still to be sent. Only the names of changed pods wait, so a watcher that is slow or stands still
+ * costs one entry for each pod, and gets the newest when it reads again.
  */
 export class PodWatch {
   readonly #deps: PodWatchDeps
@@ -33,7 +33,7 @@ export class PodWatch {
     this.#deps = deps
   }
 
-  /** Tells of all that are there, and then that this was all. */
+  /** Sends all that are there, and then that this was all. */
   begin(uids: readonly PodUid[]): void {
     for (const uid of uids) this.#waiting.add(uid)
     this.#flush()

@@ -20,7 +20,7 @@ export interface PodsServiceDeps {
 // Each costs memory for every pod of the node; the agents of a node are few.
 const MOST_WATCHERS = 100
 
-/** The API that tells agents of this node which pods it has, and how they are. */
+/** The API that shows agents of this node which pods it has, and their status. */
 export function createPodsService(deps: PodsServiceDeps, limit: Pick<TokenBucket, 'take'>): GrpcService {
   const { pods, find, changes } = deps
   return toGrpcService(

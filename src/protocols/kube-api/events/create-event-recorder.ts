@@ -21,7 +21,7 @@ export interface EventRecorderDeps {
   readonly log: Logger
 }
 
-/** Tells users of pods and of the node what happens, by the API and by the log. */
+/** Reports to users of pods and of the node what happens, by the API and by the log. */
 export interface EventRecorder {
   readonly podEvents: PodEvents
   readonly nodeEvents: NodeEvents
@@ -29,9 +29,9 @@ export interface EventRecorder {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** Whoever records never waits: what comes on top of this is lost. */
+/** A caller that records never waits: events beyond this are lost. */
 const LONGEST_QUEUE = 1000
-/** The agent is to be gone within a second of being told to leave. */
+/** The agent is to be gone within a second of the signal to end. */
 const FLUSH_MS = 500
 
 export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
@@ -62,7 +62,7 @@ export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
     nodeEvents: {
       record(event) {
         logged.nodeEvents.record(event)
-        // kubectl looks for the events of a node by this "UID".
+        // kubectl searches for the events of a node by this "UID".
         const involvedObject = { kind: 'Node', name: deps.nodeName, uid: deps.nodeName, apiVersion: 'v1' }
         record({ ...event, involvedObject })
       },
@@ -122,7 +122,7 @@ class EventQueue {
     this.#wakeup.wake()
   }
 
-  /** The next event, as soon as there is one; undefined when there is none and nobody waits for one any longer. */
+  /** The next event, as soon as there is one; undefined when there is none and no caller waits for one any longer. */
   async take(clock: Clock, patience: AbortSignal): Promise<NamedEvent | undefined> {
     while (this.#waiting.length === 0 && !patience.aborted) {
       if (this.#lost > 0) this.#log.warn('events were lost', { lost: this.#lost })

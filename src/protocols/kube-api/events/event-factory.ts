@@ -28,7 +28,7 @@ export interface EventFactoryDeps {
   readonly newUid: () => string
 }
 
-/** The component that events of the agent come from; others look for this one. */
+/** The component that events of the agent come from; tools search for this name. */
 const COMPONENT = 'kubelet'
 const LONGEST_NAME = 253
 const DNS_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/

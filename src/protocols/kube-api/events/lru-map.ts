@@ -1,4 +1,4 @@
-/** A map of so many entries: the one that was not looked at for the longest time makes room for a new one. */
+/** A map of so many entries: the one that was not used for the longest time makes room for a new one. */
 export class LruMap<V> {
   readonly #most: number
   readonly #entries = new Map<string, V>()

@@ -55,7 +55,7 @@ async function trySending(
   } catch (error) {
     if (!(error instanceof KubeApiError)) return { error }
     const fields = { ...describe(event), error }
-    // Nobody can do anything about these.
+    // Retrying cannot help with these.
     if (error.reason === 'AlreadyExists' || isAboutEndingNamespace(error)) log.debug('an event was refused', fields)
     else log.error('an event was refused', fields)
     return undefined

@@ -1,11 +1,11 @@
 import type { KubeObject, ObjectEvent } from '../list-watch/kube-object.ts'
 
-/** The objects of a collection as they were told last; empty until the first list. */
+/** The objects of a collection as they were reported last; empty until the first list. */
 export class ObjectCache<T extends KubeObject> {
   #objects = new Map<string, T>()
   #hasSynced = false
 
-  /** Whether everything there is was told at least once. */
+  /** Whether everything there is was reported at least once. */
   get hasSynced(): boolean {
     return this.#hasSynced
   }

@@ -8,7 +8,7 @@ import { toReadFault } from './to-read-fault.ts'
 
 export interface KubeconfigCheckDeps {
   readonly files: FileReader
-  /** For PATH, where programs are looked for. */
+  /** For PATH, where programs are searched. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly isProgram: (command: string, path: string) => Promise<boolean>
 }
@@ -25,7 +25,7 @@ const MAX_BYTES = 4 * 1024 * 1024
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 /**
- * Looks at all that the current context points to, so that a mistake is told at the start, where somebody looks, and not with each
+ * Checks all that the current context points to, so that a mistake is reported at the start, where it is noticed, and not with each
  * request for ever after. Fails with a KubeconfigError.
  */
 export async function checkKubeconfig(

@@ -10,7 +10,7 @@ import type { EndedCertificate } from './report-ended-certificates.ts'
 
 export interface ClientCertificateSourceDeps {
   readonly files: FileReader
-  /** Told each time when a certificate is shown whose time is over. */
+  /** Called each time a certificate is shown that has expired. */
   readonly onEnded?: (ended: EndedCertificate) => void
   readonly clock: Clock
   readonly log: Logger

@@ -9,7 +9,7 @@ import { parseExecAnswer } from './parse-exec-answer.ts'
 
 export interface ExecCredentialsDeps {
   readonly plugin: ExecPlugin
-  /** What plugins that ask for it are told of the cluster. */
+  /** The cluster, as plugins that ask for it get it. */
   readonly clusterInfo: () => Promise<object>
   readonly run: (request: ProcessRequest, signal: AbortSignal) => Promise<ProcessResult>
   /** The agent's own, to which that of the file is added. */
@@ -17,7 +17,7 @@ export interface ExecCredentialsDeps {
   /** A run serves all who wait for it, so it does not end with the one who asked first. */
   readonly signal: AbortSignal
   readonly clock: Clock
-  /** Told of each run. */
+  /** Called after each run. */
   readonly onPluginCall?: (call: PluginCall) => void
 }
 

@@ -1,7 +1,7 @@
 import type { DocumentObject, DocumentValue, Segments } from '../../../base/document/document-value.ts'
 import { KubeconfigError } from './kubeconfig.ts'
 
-/** Reads the fields of a part of a file; what has another type than expected is told with its place. */
+/** Reads the fields of a part of a file; what has another type than expected is reported with its place. */
 export class FieldReader {
   readonly #object: DocumentObject
   readonly #segments: Segments

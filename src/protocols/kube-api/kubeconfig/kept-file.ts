@@ -9,7 +9,7 @@ const CHECK_EVERY_MS = 60_000
 // A certificate with its chain and key has some kilobytes.
 const MAX_BYTES = 1024 * 1024
 
-/** The text of a file, looked at again once a minute: files with credentials are replaced. */
+/** The text of a file, read again once a minute: files with credentials are replaced. */
 export class KeptFile {
   readonly #files: FileReader
   readonly #path: string

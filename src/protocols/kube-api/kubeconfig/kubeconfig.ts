@@ -6,7 +6,7 @@ export type PemSource =
 /** A program that gives credentials. */
 export interface ExecPlugin {
   readonly apiVersion: 'client.authentication.k8s.io/v1' | 'client.authentication.k8s.io/v1beta1'
-  /** A name to be looked for in PATH, or a full path. */
+  /** A name to search in PATH, or a full path. */
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>

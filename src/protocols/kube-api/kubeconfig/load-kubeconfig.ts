@@ -16,7 +16,7 @@ export async function loadKubeconfig(files: FileReader, path: string): Promise<K
   return parseKubeconfig(await open(files, path))
 }
 
-/** The same, and looks at all that the file points to: whatever cannot be used is told with its field too. */
+/** The same, and checks all that the file points to: what cannot be used is reported with its field too. */
 export async function loadUsableKubeconfig(deps: KubeconfigCheckDeps, path: string): Promise<Kubeconfig> {
   const parts = await open(deps.files, path)
   const config = parseKubeconfig(parts)

@@ -60,7 +60,7 @@ function parsePlugin(exec: FieldReader, path: string): ExecPlugin {
   const env = exec.objects('env').map((each) => [each.text('name'), each.text('value')] as const)
   return {
     apiVersion: apiVersion as ExecPlugin['apiVersion'],
-    // A bare name is looked for in PATH.
+    // A bare name is searched in PATH.
     command: command.includes('/') ? resolve(dirname(path), command) : command,
     args: exec.texts('args'),
     env: Object.fromEntries(env),

@@ -27,7 +27,7 @@ export function parseKubeconfig({ path, cluster, user }: KubeconfigParts): Kubec
   }
 }
 
-/** An address without a scheme is as good as one with it, unless that would show secrets to everybody on the way. */
+/** An address without a scheme is as good as one with it, unless that would expose secrets on the network. */
 function parseServer(
   cluster: FieldReader,
   { isSecure, isKnown }: { readonly isSecure: boolean; readonly isKnown: boolean },

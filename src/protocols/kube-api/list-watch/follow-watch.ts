@@ -23,7 +23,7 @@ export interface WatchEnd {
   readonly version: string
   /** Undefined: its time was over. */
   readonly error: unknown
-  /** Nobody knows what was missed: everything has to be read again. */
+  /** What was missed is not known: everything has to be read again. */
   readonly isLost: boolean
 }
 
@@ -138,7 +138,7 @@ async function settle<T>(work: Promise<T>): Promise<{ readonly value: T } | { re
 
 const NUMBER = /^[1-9]\d*$/
 
-/** Whether a version comes after another one. Those that are no numbers only tell whether they are the same. */
+/** Whether a version comes after another one. Those that are no numbers can only be compared for equality. */
 function isNewerVersion(reported: string, known: string): boolean {
   if (!NUMBER.test(reported) || !NUMBER.test(known)) return reported !== known
   return reported.length === known.length ? reported > known : reported.length > known.length

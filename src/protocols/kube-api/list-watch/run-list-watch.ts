@@ -19,18 +19,18 @@ export interface ListWatchDeps<T extends KubeObject> {
   readonly query?: Readonly<Record<string, string>>
   /** The first list shows what is true now, not what some API server has in its memory. */
   readonly fresh?: boolean
-  /** A watch ends after one to two times this; five minutes unless told. */
+  /** A watch ends after one to two times this; five minutes if unset. */
   readonly watchSeconds?: number
   readonly clock: Clock
   readonly random: () => number
   readonly log: Logger
   /** Shared by all who follow the same API. */
   readonly apiReturn?: ApiReturn
-  /** Everything there is, in place of all that was told before. What these throw ends the run. */
+  /** Everything there is, in place of all that was reported before. What these throw ends the run. */
   readonly onReplace: (items: readonly T[], version: string) => void
   /** One change after another, none missing and none twice. */
   readonly onEvent: (event: ObjectEvent<T>) => void
-  /** Something broke and is begun anew after a while. */
+  /** Something broke and is started again after a while. */
   readonly onProblem?: (error: unknown) => void
 }
 
@@ -65,7 +65,7 @@ class ListWatch<T extends KubeObject> {
 
   async list(signal: AbortSignal): Promise<void> {
     const { client, path, query = {}, fresh = false, onReplace } = this.#deps
-    // Never back to an older state than was told already, which the memory of another API server may have.
+    // Never back to an older state than was reported already, which the memory of another API server may have.
     const version = fresh || this.#wasListed ? '' : '0'
     let list
     try {
@@ -85,7 +85,7 @@ class ListWatch<T extends KubeObject> {
     const end = await followWatch<T>({ ...this.#deps, query, seconds }, this.#version ?? '', signal)
     this.#version = end.isLost ? undefined : end.version
     if (end.error === undefined) return
-    // The server is there, and only a list helps: whoever waited through its outage waits no more. Once, lest a confused one be besieged.
+    // The server is there, and only a list helps: a caller that waited through its outage waits no more. Once, lest a confused one be besieged.
     const isHasty = !this.#wasHasty && isHistoryGone(end.error)
     this.#wasHasty = isHasty
     if (isHasty) this.#deps.onProblem?.(end.error)
@@ -100,8 +100,8 @@ class ListWatch<T extends KubeObject> {
     const fields = { path, breaks: breaks.count, delayMs: Math.round(delayMs), error }
     const isWorthALine =
       (breaks.count === BREAKS_WORTH_A_LINE && !isUnreached(error)) || error instanceof GarbledAnswerError
-    if (isWorthALine) log.warn('following the API server broke, it is begun anew', fields)
-    else log.debug('following the API server broke, it is begun anew', fields)
+    if (isWorthALine) log.warn('following the API server broke, starting it again', fields)
+    else log.debug('following the API server broke, starting it again', fields)
     onProblem?.(error)
     // One that refused us keeps its peace, whoever else it answers.
     if (apiReturn !== undefined && error instanceof KubeUnreachableError)

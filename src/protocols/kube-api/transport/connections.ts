@@ -65,7 +65,7 @@ export class Connections {
     }
   }
 
-  /** For connections that nobody is to use any more: what is under way ends by itself, or is ended. */
+  /** For connections that get no new requests: what is under way ends by itself, or is ended. */
   async retire(why: string, signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps
     using scope = new AbortScope(signal)

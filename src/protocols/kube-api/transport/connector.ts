@@ -53,7 +53,7 @@ export class Connector {
   async connect(options: ConnectOptions, signal: AbortSignal): Promise<Socket> {
     try {
       const socket = await this.#open(options, signal)
-      // It may break while nobody uses it; whoever does hears of it too.
+      // It may break while it is idle; a request in use sees the error too.
       socket.on('error', () => {})
       return socket
     } catch (error) {
@@ -91,12 +91,12 @@ export class Connector {
     const host = hostOf(server)
     return {
       host,
-      // An address is not a name; it is looked for in the certificate as an address.
+      // An address is not a name; it is matched in the certificate as an address.
       servername: serverName ?? (isIP(host) === 0 ? host : ''),
       ALPNProtocols: [...protocols],
       minVersion: 'TLSv1.2',
       rejectUnauthorized: trust.kind !== 'anyone',
-      // As in Go, whoever is named is trusted, also when it was itself signed by someone.
+      // As in Go, an authority that is named is trusted, also when another one signed it.
       allowPartialTrustChain: true,
       ...(trust.kind === 'authorities' && { ca: trust.pem }),
       ...(trust.kind === 'machine' && trust.pems.length > 0 && { ca: [...trust.pems] }),

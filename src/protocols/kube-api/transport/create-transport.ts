@@ -83,7 +83,7 @@ class NegotiatedTransport implements Transport {
     return await this.#current.request({ ...request, target }, { ...request.headers, ...used.headers }, signal)
   }
 
-  /** Whoever has a new certificate is to be known by it everywhere, soon: what is under way may end as it began. */
+  /** A new certificate is to be used everywhere, soon: requests under way may end with the old one. */
   #useCertificate(certificate: ClientCertificate | undefined): void {
     const before = this.#certificate
     const isSame = before?.certificatePem === certificate?.certificatePem && before?.keyPem === certificate?.keyPem
@@ -92,7 +92,7 @@ class NegotiatedTransport implements Transport {
     const old = this.#current
     this.#current = this.#createConnections(certificate)
     const why = 'the client has a new certificate'
-    if (before !== undefined) this.#deps.log.info('connections to the API server are made anew', { why })
+    if (before !== undefined) this.#deps.log.info('connecting to the API server again', { why })
     this.#retired.add(old)
     this.#deps.tasks.run('old connections to the API server', async (signal) => {
       await old.retire(why, signal)

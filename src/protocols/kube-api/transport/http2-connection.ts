@@ -65,7 +65,7 @@ export class Http2Connection {
     return this.isOpen && this.#streams < Math.min(maxConcurrentStreams, MOST_STREAMS)
   }
 
-  /** Until it is closed: pings it, and ends it when it is silent or nobody has used it for some time. */
+  /** Until it is closed: pings it, and ends it when it is silent or was not used for some time. */
   async run(signal: AbortSignal): Promise<void> {
     using scope = new AbortScope(signal)
     const session = this.#session
@@ -89,7 +89,7 @@ export class Http2Connection {
     this.#session.destroy(this.#failure, constants.NGHTTP2_CANCEL)
   }
 
-  /** Keeps room for one request, which has to follow: nobody else may take it in the meantime. */
+  /** Keeps room for one request, which has to follow: no other request takes it in the meantime. */
   reserve(): void {
     this.#streams += 1
     this.#wasUsed = true

@@ -47,7 +47,7 @@ export class Http2Connections {
           'refused',
         )
       }
-      // Others may have filled it before us: look again.
+      // Others may have filled it before us: check again.
       if ((await waitForShared((this.#opening ??= this.#open()), signal)) === 'http/1.1') return undefined
     }
   }

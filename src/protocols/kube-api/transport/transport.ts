@@ -7,7 +7,7 @@ export interface TransportRequest {
   readonly target: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array | undefined
-  /** Its answer does not end by itself for a long time, and may be ended and asked for anew. */
+  /** Its answer does not end by itself for a long time, and may be ended and asked for again. */
   readonly isWatch: boolean
 }
 

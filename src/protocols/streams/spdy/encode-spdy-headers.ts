@@ -1,7 +1,7 @@
 // SPDY compresses the headers of a connection as one zlib stream with a dictionary that both sides know (here by its checksum). We use it
 // without compressing: our headers are a few words, and stored blocks need no state and no memory.
 const ZLIB_START = Buffer.from([0x78, 0xbb, 0xe3, 0xc6, 0xa7, 0xc2])
-// Ends on a whole byte and tells the reader that all he has got is to be used.
+// Ends on a whole byte and makes the reader use all that it has got.
 const FLUSH = Buffer.from([0x00, 0x00, 0x00, 0xff, 0xff])
 const LONGEST_BLOCK = 0xffff
 

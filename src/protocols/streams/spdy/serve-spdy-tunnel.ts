@@ -45,7 +45,7 @@ export async function serveSpdyTunnel(options: ProxyUpgrade): Promise<ExchangeEn
   const client = new WebSocketConnection(socket, head)
   const directions = new TunnelCarrier(client, connection)
   using scope = new AbortScope(signal)
-  // A client that is not read from is told that we are there; one that is not there any more is found out so.
+  // Shows a client that we are there while nothing is read from it; one that has gone is detected this way.
   const keepAnswering = async () => {
     if (directions.waiting) await client.pong()
   }

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../../base/async/clock.ts'
-import { computeCommandStatus, UNTOLD } from '../compute-command-status.ts'
+import { computeCommandStatus, UNREPORTED } from '../compute-command-status.ts'
 import type { Directions } from '../exchange.ts'
 import type { IdleWatch } from '../idle-watch.ts'
 import { readChunks } from '../read-chunks.ts'
@@ -54,7 +54,7 @@ export class SpdyCarrier implements Directions {
   pulse(): void {
     this.#answerPings()
     const { client } = this.#carried
-    // Writing to a connection that nobody holds any more fails.
+    // Writing to a connection that is closed fails.
     if (this.#isSending && isWritable(client) && !client.writableNeedDrain) client.write(encodePing(OUR_PING))
     this.#endIfStuck()
   }
@@ -138,7 +138,7 @@ export class SpdyCarrier implements Directions {
 
   /**
    * Breaks off when the command has said all that it ever will, and yet does not take its input, since the last call. Some runtimes (containerd
-   * 1.6) do not notice the end of a command whose input nobody read, and would never tell how it ended.
+   * 1.6) do not notice the end of a command whose input was never read, and would never report how it ended.
    */
   #endIfStuck(): void {
     const { client, target, command } = this.#carried
@@ -146,7 +146,7 @@ export class SpdyCarrier implements Directions {
     const send = this.#isSending && isSilent ? this.#sends : undefined
     if (command !== undefined && send !== undefined && send === this.#stuckSend) {
       if (isWritable(client)) for (const part of encodeStatus(command.protocol)) client.write(part)
-      target.destroy(new Error(UNTOLD))
+      target.destroy(new Error(UNREPORTED))
     }
     this.#stuckSend = send
   }
@@ -154,7 +154,7 @@ export class SpdyCarrier implements Directions {
 
 function encodeStatus(protocol: string): readonly Uint8Array[] {
   const version = Number(/^v(\d+)\./.exec(protocol)?.[1] ?? 1)
-  const text = version >= 4 ? computeCommandStatus({ version, reported: '', failure: UNTOLD }) : UNTOLD
+  const text = version >= 4 ? computeCommandStatus({ version, reported: '', failure: UNREPORTED }) : UNREPORTED
   const bytes = Buffer.from(text)
   return [encodeDataHead(ERROR_STREAM, bytes.length, SPDY_FIN), bytes]
 }

@@ -26,7 +26,7 @@ export class PatientSocket extends Socket {
 
   #forgiving(done: Done): Done {
     return (error) => {
-      // Whoever reads will learn that this is the end.
+      // A reader sees that this is the end.
       if (error) this.#isRefused = true
       done()
     }

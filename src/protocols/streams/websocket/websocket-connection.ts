@@ -44,7 +44,7 @@ export class WebSocketConnection {
     await this.#send('binary', ...parts)
   }
 
-  /** Tells a client that does not hear from us for long that we are there: one may do so without being asked. */
+  /** Shows a client that has not heard from us for long that we are there; the protocol allows it unasked. */
   async pong(): Promise<void> {
     await this.#send('pong')
   }

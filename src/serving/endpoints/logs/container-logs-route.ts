@@ -87,7 +87,7 @@ interface Instance {
   readonly containerId: string
 }
 
-/** Asks the runtime only when the agent does not know the instance to run: followers look every second, and mostly nothing has changed. */
+/** Asks the runtime only when the agent does not know the instance to run: followers check every second, and mostly nothing has changed. */
 function createMayPrint({ views, calls }: ContainerLogsDeps, instance: Instance) {
   const runsHere = () => {
     const view = findPod(views(), instance.namespace, instance.pod)

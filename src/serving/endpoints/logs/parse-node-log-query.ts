@@ -98,7 +98,7 @@ function toQuestion(names: readonly string[], options: LogOptions): NodeLogQuery
   return { kind: 'file', path: file.replace(/^\/+/, '') }
 }
 
-/** Nobody here ever runs it: journalctl does, under a deadline. */
+/** The agent never runs it: journalctl does, under a deadline. */
 function isPattern(text: string): boolean {
   try {
     return new RegExp(text.replace(LEADING_FLAGS, ''), 'v') instanceof RegExp
