@@ -225,7 +225,7 @@ describe('CriClient', () => {
       release()
     })
 
-    test('tells when the runtime comes and goes', async () => {
+    test('reports when the runtime comes and goes', async () => {
       const { signal, abort } = abortable()
       const seen: boolean[] = []
       const watch = runConnectionWatch(

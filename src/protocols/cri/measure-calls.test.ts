@@ -37,7 +37,7 @@ describe('measureCalls()', () => {
     )
   })
 
-  test('tells how long each call took and whether it failed, and changes nothing about it', async () => {
+  test('reports how long each call took and whether it failed, and changes nothing about it', async () => {
     const failure = new Error('no')
     const { clock, reported, measured } = setUp({
       version: async (request: object, signal: AbortSignal) => {

@@ -22,7 +22,7 @@ describe('parseRuntimeStatus()', () => {
     })
   })
 
-  test('leaves open what is not told', () => {
+  test('leaves open what is not reported', () => {
     assert.deepEqual(parseRuntimeStatus(StatusResponse.fromPartial({})), {
       runtimeReady: undefined,
       networkReady: undefined,

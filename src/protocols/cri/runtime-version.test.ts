@@ -6,7 +6,7 @@ const reply = { version: '0.1.0', runtimeName: 'containerd', runtimeVersion: '1.
 const { signal } = new AbortController()
 
 describe('fetchRuntimeVersion()', () => {
-  test('tells what the runtime is', async () => {
+  test('reports what the runtime is', async () => {
     const asked: unknown[] = []
     const client = { version: async (request: unknown) => (asked.push(request), reply) }
     assert.deepEqual(await fetchRuntimeVersion(client, signal), {

@@ -74,7 +74,7 @@ describe('startRuntime()', () => {
     assert.equal(clock.sleeping, 0)
   })
 
-  test('leaves when it is told to', async () => {
+  test('ends with its signal', async () => {
     const { deps, clock } = await setUp({ version: fail('Unavailable') })
     const stop = new AbortController()
     const reason = new Error('leave')

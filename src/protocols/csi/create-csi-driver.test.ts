@@ -116,7 +116,7 @@ const rows: readonly (readonly [string, (driver: CsiDriver) => Promise<unknown>,
 
 describe('createCsiDriver()', () => {
   for (const [method, call, request, answer] of rows) {
-    test(`says all that it is told with ${method}`, async (t) => {
+    test(`sends all that it is given with ${method}`, async (t) => {
       const { fake, driver, counted } = await setUp(t)
       assert.deepEqual(await call(driver), answer)
       assert.deepEqual(plain(fake.calls), [{ method, request: plain(request) }])
@@ -132,7 +132,7 @@ describe('createCsiDriver()', () => {
     assert.deepEqual(await driver.capabilities(never), new Set(['EXPAND_VOLUME']))
   })
 
-  test('tells how full a volume is, and whether it is well', async (t) => {
+  test('reports how full a volume is, and whether it is healthy', async (t) => {
     const { fake, driver } = await setUp(t)
     const condition = { abnormal: true, message: 'worn' }
     fake.stats = {

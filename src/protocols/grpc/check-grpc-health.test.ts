@@ -53,12 +53,12 @@ describe('checkGrpcHealth()', () => {
     assert.deepEqual(await checkGrpcHealth(systemClock, request, never), { kind: 'answered', status: 'NOT_SERVING' })
   })
 
-  test('tells a server without the health service', async (t) => {
+  test('reports a server without the health service', async (t) => {
     const request = await serve(t, undefined)
     assert.equal((await checkGrpcHealth(systemClock, request, never)).kind, 'unimplemented')
   })
 
-  test('tells a call that failed', async (t) => {
+  test('reports a call that failed', async (t) => {
     const request = await serve(t, (_, reply) => reply({ code: status.NOT_FOUND, details: 'unknown service' }))
     assert.deepEqual(await checkGrpcHealth(systemClock, request, never), {
       kind: 'call-failed',
@@ -66,7 +66,7 @@ describe('checkGrpcHealth()', () => {
     })
   })
 
-  test('tells a call that does not end', async (t) => {
+  test('reports a call that does not end', async (t) => {
     const asked = Promise.withResolvers<void>()
     const request = await serve(t, () => asked.resolve())
     // Time is over when the call has arrived.
@@ -74,13 +74,13 @@ describe('checkGrpcHealth()', () => {
     assert.equal((await checkGrpcHealth(clock, request, never)).kind, 'call-timeout')
   })
 
-  test('tells a server that is not there', async (t) => {
+  test('reports a server that is not there', async (t) => {
     const request = await serve(t, undefined)
     const { kind } = await checkGrpcHealth(systemClock, { ...request, port: 9 }, never)
     assert.equal(kind, 'connect-failed')
   })
 
-  test('tells a server that takes the connection and says nothing', async (t) => {
+  test('reports a server that accepts the connection and says nothing', async (t) => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const arrived = once(server, 'connection')

@@ -87,7 +87,7 @@ describe('httpGet()', () => {
     await assert.rejects(httpGet(target, controller.signal), (error) => error === reason)
   })
 
-  test('fails when nobody listens', async (t) => {
+  test('fails when nothing listens', async (t) => {
     const target = await serve(t, () => {})
     await assert.rejects(httpGet({ ...target, port: 1 }, never), { code: 'ECONNREFUSED' })
   })

@@ -42,7 +42,7 @@ describe('toHttpGetRequest()', () => {
     ])
   })
 
-  test('without an address there is nobody to ask', () => {
+  test('fails without an address', () => {
     const message = 'Cannot ask the container: the pod has no address'
     assert.throws(() => toHttpGetRequest({ port: 1 }, { ...context, podIp: undefined }), { message })
   })

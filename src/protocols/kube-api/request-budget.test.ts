@@ -30,7 +30,7 @@ describe('RequestBudget', () => {
     test(name, async () => assert.deepEqual(await countThrough(options), expected))
   }
 
-  test('whoever gives up leaves its turn to others', async () => {
+  test('a caller that gives up leaves its turn to others', async () => {
     const clock = new FakeClock()
     const budget = new RequestBudget({ qps: 1, burst: 1, clock })
     await budget.take(never)

@@ -240,7 +240,7 @@ describe('serveRemoteCommand()', () => {
     ],
   ]
   for (const [about, serve, message] of failures) {
-    test(`tells the client when the runtime ${about}`, async (t) => {
+    test(`reports to the client when the runtime ${about}`, async (t) => {
       const { client, ended } = await createWorld(t, serve)
       const { 3: status = '' } = await client.readChannels()
       const { status: word, message: text } = JSON.parse(status) as { status: string; message: string }

@@ -102,7 +102,7 @@ describe('SpanRecorder', () => {
     )
   })
 
-  test('keeps nothing of a trace that is not sampled, but tells others of it', async () => {
+  test('keeps nothing of a trace that is not sampled, but passes it on', async () => {
     const { spans, recorder } = create(0)
     await recorder.span('x', {}, async ({ context }) => assert.equal(context?.isSampled, false))
     assert.deepEqual(spans, [])

@@ -33,7 +33,7 @@ test('createAccess() asks the API server who it is and what it may', async () =>
   assert.deepEqual([bot.refusal?.status, bot.caller?.name, asked.length], [403, 'bot', 3])
 })
 
-test('createAccess() does not start where nobody can be asked', async () => {
+test('createAccess() does not start where no API server can be asked', async () => {
   const create = (settings: Settings) => createAccess({ ...deps, settings, client: undefined }, signal)
   await assert.rejects(create(await loadFields({})), /Cannot use webhook authentication/)
   const noTokens = { authentication: { webhook: { enabled: false } } }

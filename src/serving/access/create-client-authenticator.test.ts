@@ -28,7 +28,7 @@ function create(anonymous: boolean, withTokens = true) {
   return createClientAuthenticator({ ...deps, tokens: withTokens ? tokens : undefined })
 }
 
-test('createClientAuthenticator() lets nobody become anonymous by bad credentials', async () => {
+test('createClientAuthenticator() makes no client anonymous because of bad credentials', async () => {
   const rows: readonly (readonly [Readonly<Record<string, string>>, boolean, string | undefined])[] = [
     [{}, true, 'system:anonymous'],
     [{}, false, undefined],
@@ -43,7 +43,7 @@ test('createClientAuthenticator() lets nobody become anonymous by bad credential
     assert.equal((await create(anonymous)(createRequest(headers), signal))?.name, name, JSON.stringify(headers))
 })
 
-test('createClientAuthenticator() does not look at tokens where nobody can be asked about them', async () => {
+test('createClientAuthenticator() ignores tokens where no API server can check them', async () => {
   const request = createRequest({ authorization: 'Bearer bad' })
   assert.equal((await create(true, false)(request, signal))?.name, 'system:anonymous')
 })

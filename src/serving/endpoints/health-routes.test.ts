@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { serveRoutes, reported } from '../../../test/fakes/serve-routes.ts'
 import { createHealthRoutes } from './health-routes.ts'
 
-test('createHealthRoutes() tells whether all is well, and at its own path what is not', async (t) => {
+test('createHealthRoutes() shows whether all is healthy, and at its own path what is not', async (t) => {
   let problem: string | undefined
   const checked: string[] = []
   const ask = await serveRoutes(

@@ -38,7 +38,7 @@ test('createProfilingRoutes() takes profiles of this process, one at a time', as
     assert.equal((await ask(`/debug/pprof/profile?seconds=${seconds}`)).status, 400, seconds)
 })
 
-test('createProfilingRoutes() tells how long the event loop was held up, where that is wanted', async (t) => {
+test('createProfilingRoutes() shows how long the event loop was blocked, where that is enabled', async (t) => {
   const clock = new FakeClock()
   const routes = createProfilingRoutes({ profiler: createProfiler(clock), contention: true, commandLine: [] })
   const ask = await serveRoutes(t, routes)

@@ -59,7 +59,7 @@ describe('createStatsRoutes()', () => {
     )
   })
 
-  test('looks anew for whoever asks for that, but not all the time', async (t) => {
+  test('collects again for a client that asks for that, but not all the time', async (t) => {
     const { world, get } = await serve(t)
     const timeOf = async (cacheControl?: string) => {
       const headers: Record<string, string> = cacheControl === undefined ? {} : { 'cache-control': cacheControl }
@@ -75,7 +75,7 @@ describe('createStatsRoutes()', () => {
     assert.equal(await timeOf('max-age=0'), first + 1000)
   })
 
-  test('looks only at what is asked for', async (t) => {
+  test('collects only what is asked for', async (t) => {
     const { world, get } = await serve(t)
     const reply = await get('/stats/summary?only_cpu_and_memory=true', { method: 'POST', body: 'x' })
     const { pods } = (await reply.json()) as { pods: { network?: unknown }[] }
@@ -102,7 +102,7 @@ describe('createStatsRoutes()', () => {
       assert.equal(parseExposition(await open.text(), 'openMetrics').length > 10, true)
     })
 
-  test('tells scrapers that nothing can be had, and fails a summary', async (t) => {
+  test('reports to scrapers that nothing can be collected, and fails a summary', async (t) => {
     const { world, get } = await serve(t)
     world.failing = 'statfs'
     const text = await (await get('/metrics/resource')).text()

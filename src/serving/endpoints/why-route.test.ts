@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { serveRoutes, reported } from '../../../test/fakes/serve-routes.ts'
 import { createWhyRoute } from './why-route.ts'
 
-test('createWhyRoute() tells of all pods, or of the one asked for', async (t) => {
+test('createWhyRoute() shows all pods, or the one asked for', async (t) => {
   const pods = [
     { namespace: 'default', name: 'a', why: 'x' },
     { namespace: 'shop', name: 'a', why: 'y' },

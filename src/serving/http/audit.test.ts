@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { createAuditLog, findProgram } from './audit.ts'
 
-test('createAuditLog() tells the time of a request to the millisecond', () => {
+test('createAuditLog() logs the time of a request to the millisecond', () => {
   const lines: unknown[] = []
   const log = { ...silentLogger, info: (...line: readonly unknown[]) => void lines.push(line) }
   const entry = {
@@ -19,7 +19,7 @@ test('createAuditLog() tells the time of a request to the millisecond', () => {
   assert.deepEqual(lines, [['audit', { ...entry, seconds: 1.235 }]])
 })
 
-test('findProgram() tells the program of a command, and nothing that it is called with', () => {
+test('findProgram() gives the program of a command, and none of its arguments', () => {
   const rows: readonly (readonly [string, string | undefined])[] = [
     ['command=sh&command=-c&command=login%20--token%20abc', 'sh'],
     ['command=%2Fusr%2Fbin%2Fpsql&command=postgres%3A%2F%2Fme%3Asecret%40db', 'psql'],

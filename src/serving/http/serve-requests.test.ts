@@ -35,7 +35,7 @@ describe('serveRequests()', () => {
     assert.equal(began.at(-1), 'greedy 5')
   })
 
-  test('does not begin what nobody waits for any more', async () => {
+  test('does not start what no client waits for any more', async () => {
     const { began, ask } = createWorld()
     const socket = {}
     ask(socket, 'one')

@@ -51,7 +51,7 @@ const WEB = {
   ],
 }
 
-test('List tells of active pods, with sidecars before the other containers', async (t) => {
+test('List gives active pods, with sidecars before the other containers', async (t) => {
   const { channel, counted, socketPath } = await serve(t)
   const reply = await channel.unary(toMethod(PodResourcesListerDefinition, 'list'), {}, {}, signal)
   assert.deepEqual(reply, { podResources: [WEB] })
@@ -59,7 +59,7 @@ test('List tells of active pods, with sidecars before the other containers', asy
   assert.equal(statSync(dirname(socketPath)).mode & 0o777, 0o750)
 })
 
-test('List tells of all pods where the gate is off', async (t) => {
+test('List gives all pods where the gate is off', async (t) => {
   const { channel } = await serve(t, { listsActivePods: false })
   const reply = await channel.unary(toMethod(PodResourcesListerDefinition, 'list'), {}, {}, signal)
   assert.deepEqual(
@@ -68,7 +68,7 @@ test('List tells of all pods where the gate is off', async (t) => {
   )
 })
 
-test('Get tells of one pod, and refuses one that is over or unknown', async (t) => {
+test('Get gives one pod, and rejects one that is terminal or unknown', async (t) => {
   const { channel, counted } = await serve(t)
   const get = toMethod(PodResourcesListerDefinition, 'get')
   assert.deepEqual(await channel.unary(get, { podName: 'web', podNamespace: 'shop' }, {}, signal), {
@@ -81,13 +81,13 @@ test('Get tells of one pod, and refuses one that is over or unknown', async (t) 
   assert.deepEqual(counted, ['v1 get false', 'v1 get true'])
 })
 
-test('GetAllocatableResources tells of all that could be given', async (t) => {
+test('GetAllocatableResources gives all that could be allocated', async (t) => {
   const { channel } = await serve(t)
   const method = toMethod(PodResourcesListerDefinition, 'getAllocatableResources')
   assert.deepEqual(await channel.unary(method, {}, {}, signal), { devices: [GPU], cpuIds: [], memory: [] })
 })
 
-test('the old version tells of devices', async (t) => {
+test('the old version gives devices', async (t) => {
   const { channel, counted } = await serve(t)
   const { topology: _, ...device } = GPU
   assert.deepEqual(await channel.unary(toMethod(OldDefinition, 'list'), {}, {}, signal), {
@@ -99,7 +99,7 @@ test('the old version tells of devices', async (t) => {
   assert.deepEqual(counted, ['v1alpha1 list false'])
 })
 
-test('whoever asks too often is refused', async (t) => {
+test('a client that asks too often is rejected', async (t) => {
   const { channel, counted } = await serve(t)
   const list = () => channel.unary(toMethod(PodResourcesListerDefinition, 'list'), {}, {}, signal)
   for (let times = 0; times < 10; times += 1) await list()

@@ -29,7 +29,7 @@ function create(isRoom: () => boolean = () => true) {
 }
 
 describe('PodWatch', () => {
-  test('tells what is there, that this was all, and then what changes', () => {
+  test('sends what is there, that this was all, and then what changes', () => {
     const { pods, events, watch, put } = create()
     pods.set(A, { pod: podA, status: { phase: 'Pending' } })
     watch.begin([A])

@@ -45,13 +45,13 @@ function read(bytes: Uint8Array): string {
   return [metadata?.uid, status?.phase].filter((part) => part !== undefined).join(' ')
 }
 
-test('ListPods tells of all pods with their status, in the order of their UIDs', async (t) => {
+test('ListPods gives all pods with their status, in the order of their UIDs', async (t) => {
   const { channel } = await serve(t, ['b', 'a'])
   const { pods } = (await channel.unary(toMethod(PodsDefinition, 'listPods'), {}, {}, signal)) as { pods: Uint8Array[] }
   assert.deepEqual(pods.map(read), ['a Running', 'b Running'])
 })
 
-test('GetPod tells of one pod, and refuses one that is not here', async (t) => {
+test('GetPod gives one pod, and rejects one that is not here', async (t) => {
   const { channel } = await serve(t, ['a'])
   const get = toMethod(PodsDefinition, 'getPod')
   const { pod } = (await channel.unary(get, { podUID: 'a' }, {}, signal)) as { pod: Uint8Array }
@@ -67,7 +67,7 @@ test('GetPod tells of one pod, and refuses one that is not here', async (t) => {
   await assert.rejects(channel.unary(get, { podUID: '../x' }, {}, signal), { code: 'NotFound' })
 })
 
-test('WatchPods tells of what is there and of every change, and forgets a watcher that left', async (t) => {
+test('WatchPods sends what is there and every change, and forgets a watcher that left', async (t) => {
   const { channel, changes, put, remove } = await serve(t, ['a'])
   const seen: string[] = []
   const leave = new AbortController()

@@ -86,7 +86,7 @@ describe('createEventRecorder()', () => {
     await stop()
   })
 
-  test('counts up an event that is there; makes it anew when the server has forgotten it', async () => {
+  test('counts up an event that is there; creates it again when the server has forgotten it', async () => {
     let isGone = false
     const { clock, sent, record, stop } = start(({ method }) => {
       if (method === 'PATCH' && isGone) throw refused(404, 'NotFound')

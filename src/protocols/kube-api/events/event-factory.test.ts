@@ -15,7 +15,7 @@ function createFactory() {
 }
 
 describe('EventFactory', () => {
-  test('fills in who tells it and when, in the old fields and the new', () => {
+  test('fills in the reporter and the time, in the old fields and the new', () => {
     assert.deepEqual(createFactory().create(input), {
       apiVersion: 'v1',
       kind: 'Event',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LruMap } from './lru-map.ts'
 
-test('LruMap keeps its bound and forgets what was not looked at for the longest time', () => {
+test('LruMap keeps its bound and forgets what was not used for the longest time', () => {
   const map = new LruMap<number>(2)
   map.set('a', 1)
   map.set('b', 2)

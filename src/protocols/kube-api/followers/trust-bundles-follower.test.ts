@@ -33,7 +33,7 @@ function start(t: TestContext) {
 }
 
 describe('TrustBundlesFollower', () => {
-  test('asks for nothing before somebody asks, then follows', async (t) => {
+  test('asks for nothing before the first caller, then follows', async (t) => {
     const { clock, client, names } = start(t)
     client.addBundle('a', 'pem')
     await clock.advance(60_000)

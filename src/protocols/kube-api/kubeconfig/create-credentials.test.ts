@@ -116,7 +116,7 @@ describe('createCredentials()', () => {
     assert.equal((await credentials.current(never)).certificate?.keyPem, `${good}\n`)
   })
 
-  test('runs a program without a shell, tells it of the cluster, and keeps its answer until that ends', async () => {
+  test('runs a program without a shell, passes it the cluster, and keeps its answer until that ends', async () => {
     const { clock, runs, calls, headers, say } = setUp({ login: { kind: 'exec', plugin } })
     say({ token: 't1', expirationTimestamp: new Date(clock.now() + 5000).toISOString() })
     const [one, two] = await Promise.all([headers(), headers()])
@@ -177,7 +177,7 @@ describe('createCredentials()', () => {
     ],
     ['a failure', { token: 't' }, 3, 'it ended with exit code 3, expected 0'],
   ]
-  test('tells of a program that failed, with its exit code', async () => {
+  test('reports a program that failed, with its exit code', async () => {
     const { calls, headers, say } = setUp({ login: { kind: 'exec', plugin } })
     say({ token: 't' }, 3)
     await assert.rejects(headers())

@@ -147,10 +147,10 @@ describe('loadUsableKubeconfig()', () => {
     ],
   ]
   for (const [name, problem, cluster, user] of bad) {
-    test(`tells ${name}, with its place`, async () => assert.equal(await problemOf(cluster, user), problem))
+    test(`reports ${name}, with its place`, async () => assert.equal(await problemOf(cluster, user), problem))
   }
 
-  test('tells a file that is not there', async () => {
+  test('reports a file that is not there', async () => {
     const problem = 'Cannot read kubeconfig "/etc/none": there is no such file'
     assert.equal(await problemOf('', '{}', '/etc/none'), problem)
   })

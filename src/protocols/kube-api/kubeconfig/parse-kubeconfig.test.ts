@@ -189,7 +189,7 @@ describe('parseKubeconfig()', () => {
     ],
   ]
   for (const [name, read, problem] of faults) {
-    test(`tells ${name}, with its place`, () => {
+    test(`reports ${name}, with its place`, () => {
       assert.throws(read, (error: Error) => {
         assert.equal(error.name, 'KubeconfigError')
         if (name === 'no YAML') assert.match(error.message, /^Cannot use kubeconfig "[^"]+": .*\(line 1, column \d+\)$/)

@@ -30,7 +30,7 @@ function setUp() {
 }
 
 describe('tellEndedCertificates()', () => {
-  test('tells of a certificate in a file when it ends, once, and again of another that has ended', async () => {
+  test('reports a certificate in a file when it ends, once, and again for another that has ended', async () => {
     const { clock, files, lines, open, create } = setUp()
     const pem = { kind: 'file', path: '/pem' } as const
     const [first, second] = [await create(), await create()]

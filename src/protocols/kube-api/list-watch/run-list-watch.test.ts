@@ -54,7 +54,7 @@ function setUp(options: Partial<ListWatchDeps<FakeObject>> = {}) {
 }
 
 describe('runListWatch()', () => {
-  test('lists in parts, then tells each change', async () => {
+  test('lists in parts, then reports each change', async () => {
     const { server, clock, reported, start, finish } = setUp()
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) server.put(name)
     const running = start()
@@ -99,7 +99,7 @@ describe('runListWatch()', () => {
   })
 
   for (const fault of ['expire', 'garble', 'refuse', 'repeat'] as const) {
-    test(`lists anew, and what is true now, after "${fault}"`, async () => {
+    test(`lists again, and reports the current state, after "${fault}"`, async () => {
       const { server, clock, reported, problems, start, finish } = setUp()
       server.put('a')
       const running = start()
@@ -113,7 +113,7 @@ describe('runListWatch()', () => {
     })
   }
 
-  test('lists anew when the history is gone', async () => {
+  test('lists again when the history is gone', async () => {
     const { server, clock, cache, start, finish, state } = setUp()
     const running = start()
     await clock.advance(0)
@@ -236,7 +236,7 @@ describe('runListWatch()', () => {
     })
   }
 
-  test('tells the others when it has reached the API', async () => {
+  test('notifies the others when it has reached the API', async () => {
     const apiReturn = new ApiReturn()
     const { clock, start, finish } = setUp({ apiReturn })
     const other = apiReturn.wait({ clock, ms: 30_000 }, new AbortController().signal)
@@ -246,7 +246,7 @@ describe('runListWatch()', () => {
     await finish(running)
   })
 
-  test('comes to the state of the server, whatever happens on the way, and tells nothing twice', async () => {
+  test('comes to the state of the server, whatever happens on the way, and reports nothing twice', async () => {
     const faults: readonly Fault[] = ['break', 'end', 'expire', 'refuse', 'garble', 'swap', 'repeat']
     const name = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')
     const step = fc.oneof(

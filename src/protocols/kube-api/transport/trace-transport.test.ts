@@ -6,7 +6,7 @@ import type { Transport, TransportRequest } from './transport.ts'
 
 const CONTEXT = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), isSampled: true }
 
-test('traceTransport() shows each request, and tells the server of the trace', async () => {
+test('traceTransport() shows each request, and sends the trace to the server', async () => {
   const sent: TransportRequest[] = []
   const closed: string[] = []
   const transport: Transport = {

@@ -128,7 +128,7 @@ describe('relaySpdy()', () => {
     server.destroy()
   })
 
-  test('tells that a command is stuck which has said all and takes no more input, but not one that is still to speak', async (t) => {
+  test('reports a stuck command that has printed all and takes no more input, but not one that has still to print', async (t) => {
     const { client, server, clock, ended } = await createWorld(t, { outputs: 2, protocol: 'v4.channel.k8s.io' })
     await fill(client)
     server.write(data(5, 'four', SPDY_FIN))

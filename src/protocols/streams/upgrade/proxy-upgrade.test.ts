@@ -183,7 +183,7 @@ describe('proxyUpgrade()', () => {
     assert.match(answer, /Cannot upgrade the connection: the server answered 302, expected 101$/)
   })
 
-  test('tells that the target cannot be reached', async (t) => {
+  test('reports that the target cannot be reached', async (t) => {
     const clock = new FakeClock()
     const closed = createTcpServer()
     const port = await listen(t, closed)

@@ -144,7 +144,7 @@ describe('/containerLogs', () => {
     assert.deepEqual(await read('shop/web/main?stream=Both'), invalid)
   })
 
-  test('says at once that it follows, tells what is printed, and ends with the container', async (t) => {
+  test('answers at once that it follows, sends what is printed, and ends with the container', async (t) => {
     const { logs, world, open } = await createWorld(t)
     const response = await open('shop/web/main?follow=true&tailLines=1')
     assert.deepEqual([response.statusCode, response.headers['transfer-encoding']], [200, 'chunked'])

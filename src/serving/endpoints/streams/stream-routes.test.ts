@@ -246,7 +246,7 @@ describe('createStreamRoutes()', () => {
     assert.deepEqual(asked, [['execSync', { containerId: 'new', cmd: ['ls', '-l'], timeout: '0' }]])
   })
 
-  test('tells how a command failed', async (t) => {
+  test('reports how a command failed', async (t) => {
     const { ask } = await createWorld(t, { exitCode: 3 })
     const [status, body] = await ask('POST', '/run/shop/web/u-1/main?cmd=ls')
     assert.deepEqual([status, body], [500, "command 'ls' exited with 3: outerr"])
