@@ -59,7 +59,7 @@ const rows: Readonly<Record<string, Row>> = {
     old: reported({ name: 'i', state: { terminated: { exitCode: 0, reason: 'Completed' } } }),
     expected: reported({ name: 'i', state: { terminated: { exitCode: 0, reason: 'Completed' } } }),
   },
-  'it was told before, and is not counted twice': { restarting: true, old: reset('peer'), expected: reset('peer') },
+  'it was reported before, and is not counted twice': { restarting: true, old: reset('peer'), expected: reset('peer') },
   'it waits for its turn when the rest has ended': { old: reset('peer', 3), expected: reset('peer', 3) },
   'nothing restarts': { old: ended('peer', 0), expected: ended('peer', 0) },
 }

@@ -71,7 +71,7 @@ export class PodRegistry {
     return this.workers.get(uid)?.pod
   }
 
-  /** What the API may be told of a pod; undefined when it is not desired here any more. */
+  /** What the API may know of a pod; undefined when no source has it any more. */
   view(uid: PodUid): PodReport | undefined {
     const rejected = this.rejected.get(uid)
     if (rejected === undefined) return this.workers.get(uid)?.report()
