@@ -51,6 +51,6 @@ describe('runOomWatch()', () => {
       throw new Error('EPERM')
     })
     await running
-    assert.deepEqual(reported, ['cannot read the kernel log: pro'])
+    assert.deepEqual(reported, ['cannot read the kernel log: pr'])
   })
 })
