@@ -80,7 +80,7 @@ function isAbove(entry: string, above: readonly string[]): boolean {
   return meant.length > 0 && meant.every((folder) => above.includes(folder))
 }
 
-// One statement a row: where it stands, what it says, what must be said of it. "none" is the control group.
+// One statement per row: its file, its text, the expected report. "none" is the control group.
 const imports: readonly (readonly [file: string, text: string, fault: string])[] = [
   ['src/pods/status/value.ts', `export { podText } from '../../model/pod/pod.ts'`, 'none'],
   ['src/pods/status/value.test.ts', `import '../sync/worker.ts'`, 'none'],

@@ -1,4 +1,4 @@
-/** A node:test reporter for long suites: the whole story of what failed, and nothing of the rest. */
+/** A node:test reporter for long suites: all details of what failed, and nothing else. */
 import { relative } from 'node:path'
 import { inspect } from 'node:util'
 import type { TestEvent } from 'node:test/reporters'

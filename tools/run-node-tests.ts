@@ -112,7 +112,7 @@ async function runJob(job: Job, print: Print): Promise<Outcome> {
 
 /** Those that pass when they run again, one after the other and nothing beside them. */
 async function findUnsteady(bad: readonly Outcome[], print: Print): Promise<readonly Outcome[]> {
-  // Where much fails, it is not for want of quiet.
+  // Where much fails, a busy machine is not the cause.
   if (bad.length > MOST_CONFIRMED || !bad.every(({ group }) => group.confirm === true)) return []
   const unsteady: Outcome[] = []
   for (const outcome of bad) {

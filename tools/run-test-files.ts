@@ -7,7 +7,7 @@ import process from 'node:process'
 import { END } from './result-reporter.ts'
 import type { TestResult } from './result-reporter.ts'
 
-/** What became of the files of one process. */
+/** The result of the files of one process. */
 export interface FilesResult {
   readonly files: readonly string[]
   readonly passed: number
@@ -15,7 +15,7 @@ export interface FilesResult {
   readonly skipped: number
   /** Why they do not count as passed. */
   readonly trouble?: string
-  /** What failed, with its whole story, and a line per file. */
+  /** What failed, with all details, and a line per file. */
   readonly report: string
 }
 

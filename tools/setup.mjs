@@ -104,7 +104,7 @@ function installDebianPackages() {
   )
 }
 
-/** The one thing that our Node wants of the machine and that a small Debian does not have. */
+/** Our Node may lack a shared library that a small Debian does not have. */
 function runsNode() {
   return spawnSync(join(root, 'bin/node'), ['--version'], { stdio: 'ignore' }).status === 0
 }

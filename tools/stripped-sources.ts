@@ -103,7 +103,7 @@ function readPack({ file, folder }: StrippedSourcesOptions): Map<string, Strippe
   }
 }
 
-/** Could only those write the pack who can change the sources, too? */
+/** Whether only users who can change the sources can write the pack. */
 function isTrusted(descriptor: number, folder: string): boolean {
   const { uid, mode } = fstatSync(descriptor)
   return [0, process.getuid?.(), statSync(folder).uid].includes(uid) && (mode & OTHERS_MAY_WRITE) === 0

@@ -1,4 +1,4 @@
-/** The benchmark: every figure of a node agent that users feel, for our kubelet and for another beside it. */
+/** The benchmark: every measure of a node agent that users notice, for our kubelet and for another beside it. */
 import { writeFile } from 'node:fs/promises'
 import { cpus, release, totalmem } from 'node:os'
 import { resolve } from 'node:path'

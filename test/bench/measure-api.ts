@@ -13,7 +13,7 @@ import { memoryUse } from './usage.ts'
 const PODS = 1000
 const WATCHERS = 50
 const AT_ONCE = 20
-// Reading what 50 watchers hear would measure the reader: one in ten takes the time, the others only read.
+// Decoding the events of 50 watchers would measure the reader: one in ten takes the time, the others only read.
 const TIMED_SHARE = 10
 const PATH = '/api/v1/namespaces/default/pods'
 const CHILD = fileURLToPath(new URL('api-child.ts', import.meta.url))
@@ -74,7 +74,7 @@ class ApiClient {
   }
 }
 
-/** Each pod is made, gets a status and goes; every watcher hears of all of it. */
+/** Each pod is made, gets a status and goes; every watcher gets all of these events. */
 async function measureLoad(client: ApiClient): Promise<Samples> {
   const sentAt = new Map<string, number>()
   const delays: number[] = []

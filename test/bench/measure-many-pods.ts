@@ -55,7 +55,7 @@ async function measureBurst({ lab, pods, signal }: Bench, agent: LabAgent): Prom
     const name = `many-${String(index).padStart(3, '0')}`
     await lab.manifests.write(name, createWorkload(name))
   }
-  // The times are the workloads' own, so looking seldom costs no precision; asking the agent would cost it CPU.
+  // The times are the workloads' own, so rare checks cost no precision; asking the agent would cost it CPU.
   const started = new Map<string, number>()
   await waitFor(
     `${pods} pods to start`,
@@ -91,7 +91,7 @@ async function measureRecovery(bench: Bench, agent: LabAgent): Promise<Samples> 
   }
 }
 
-/** The same while somebody reads what the pods use, as metrics-server does. */
+/** The same while a client reads what the pods use, as metrics-server does. */
 async function askedCpu(bench: Bench, agent: LabAgent): Promise<number> {
   const asking = setInterval(() => {
     for (const path of ['/stats/summary', '/metrics/resource']) {

@@ -36,32 +36,42 @@ export const rows: readonly Row[] = [
   row('startup-cpu', 's', undefined, 'exec → healthy: CPU time'),
   row('startup-cpu-sources', 's', undefined, '… from the sources, without a build; at most 1.3 × of that'),
   row('recovery', 's', 0.5, 'SIGKILL with many pods → all Ready again in GET /pods'),
-  row('recovery-restarts', '', undefined, 'containers restarted by that'),
+  row('recovery-restarts', '', undefined, '… containers restarted by that'),
   row('scrape', 's', undefined, 'GET /metrics, many pods'),
   row('event-loop', 's', undefined, 'event-loop delay p99, many pods'),
   row('heap', 'MB', undefined, 'JavaScript heap used, many pods'),
   // Readiness over HTTP, liveness over TCP (exec in one pod of twenty), startup over TCP; seen by the workloads, over a minute.
   row('probes-missed', '', undefined, 'pods probed each second: periods without a probe, by the pods'),
-  row('probes-gap', 's', undefined, 'pods probed each second: longest time without, by the pods'),
-  row('probes-shortfall', '', undefined, 'pods probed each second: probes too few, by the agent'),
+  row('probes-gap', 's', undefined, 'pods probed each second: longest time without a probe, by the pods'),
+  row('probes-shortfall', '', undefined, 'pods probed each second: missing probes, by the agent'),
   row('probes-cpu', '%', undefined, 'pods probed each second: agent CPU, part of a core'),
   row('probes-event-loop', 's', undefined, 'pods probed each second: event-loop delay p99'),
-  row('race-outside', '', undefined, '500 starts on a subPath that changes places with a link to /: saw the outside'),
+  row(
+    'race-outside',
+    '',
+    undefined,
+    '500 starts on a subPath that is swapped with a link to /: containers that saw the outside',
+  ),
   // Fails when a mount, directory, child process or descriptor is left.
   row(
     'volume-cycles',
     's',
     undefined,
-    '500 pods with volumes of every kind, 25 at a time: all came, went and left nothing',
+    '500 pods with volumes of every kind, 25 at a time: all started, removed and nothing left',
   ),
   // The API of the standalone node, 1,000 pods and 50 watchers over TLS, each pod made, changed once and deleted.
   row('api-writes', '/s', undefined, 'API, 1,000 pods and 50 watchers: writes'),
   row('api-watch', 's', undefined, 'API, 1,000 pods and 50 watchers: write sent → delivered to the watchers, p99'),
   row('api-memory', 'MB', undefined, 'API, 1,000 pods and 50 watchers: memory (PSS)'),
   // The standalone node: pods of its API with a ConfigMap each, 10 at a time; the first 60 warm up.
-  row('churn-heap', 'MB', undefined, '720 pods of the API came and went: heap more than after 60'),
-  row('churn-memory', 'MB', undefined, '720 pods of the API came and went: resident memory more than after 60'),
-  row('churn-requests', '', undefined, '720 pods of the API came and went: requests to it for each'),
+  row('churn-heap', 'MB', undefined, '720 pods of the API created and deleted: heap growth since the first 60'),
+  row(
+    'churn-memory',
+    'MB',
+    undefined,
+    '720 pods of the API created and deleted: resident memory growth since the first 60',
+  ),
+  row('churn-requests', '', undefined, '720 pods of the API created and deleted: API requests per pod'),
 ]
 
 /** What was measured: for each row's name the values of all runs. */

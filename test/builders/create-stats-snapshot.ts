@@ -4,7 +4,7 @@ import { parsePodUid } from '../../src/model/pod/pod.ts'
 
 const MIB = 2 ** 20
 
-/** What a test says of a pod's use; all in MiB, but for numbers of files. */
+/** What a test says about a pod's usage; all in MiB, except numbers of files. */
 export interface PodUse {
   readonly uid: string
   readonly memory?: number | undefined

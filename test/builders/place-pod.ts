@@ -4,7 +4,7 @@ import type { HintProvider, PlacementRejection } from '../../src/node/placement/
 import type { PlacementPolicy } from '../../src/node/placement/placement-policy.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
 
-/** Gives a pod what it needs, from anywhere or as the policy says; why not, when it cannot. */
+/** Gives a pod what it needs, from anywhere or as the policy says; the reason when it cannot. */
 export function placePod(
   provider: HintProvider | readonly HintProvider[],
   pod: Pod,

@@ -85,7 +85,7 @@ describe('admission', () => {
     createWantedPod(uid, { containers: [createContainer({ resources: { requests: { cpu } } })] })
   const small = { pods: '10', cpu: '1', memory: '1Gi' }
 
-  test('rejects a static pod that there is no room for: none of the others may be driven away', async () => {
+  test('rejects a static pod that there is no room for: none of the others may be preempted', async () => {
     await using world = await createWorld()
     await using agent = await startAgent(world, { allocatable: small })
     agent.setPods([wishing('u-1', '600m'), wishing('u-2', '600m')])

@@ -205,7 +205,7 @@ describe('what runs and no source knows', () => {
     assert.deepEqual(running(world), ['main'])
   })
 
-  test('of a pod that is refused now stays until the pod is removed', async () => {
+  test('of a pod that is rejected now stays until the pod is removed', async () => {
     await using world = await createWorld()
     const pod = createWantedPod('u-1', { resourceClaims: [{ name: 'gpu' }] })
     {

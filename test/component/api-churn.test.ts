@@ -19,7 +19,7 @@ test('pods that end, start and are deleted while the API is away: it has one fin
   cluster.client.goAway()
   await cluster.delete('web-9')
   await cluster.create('late')
-  // Every container ends again and again, and each end is news.
+  // Every container ends again and again, and each end is a new status.
   for (let round = 0; round < 6; round += 1) {
     for (const id of world.cri.runtime.containers.keys()) world.cri.exitContainer(id, 1)
     await agent.pass(100_000, 20_000)

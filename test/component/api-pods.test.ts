@@ -194,7 +194,7 @@ describe('a pod of the API', () => {
 describe('a pod that the node rejects', () => {
   const admit = () => ({ reason: 'OutOfcpu', message: 'Node didn’t have enough resource: cpu' })
 
-  test('is failed in the API, and stays so for agents who would take it', async (t) => {
+  test('is failed in the API, and stays so for agents that would admit it', async (t) => {
     await using world = await createWorld()
     const cluster = await createCluster(t, world)
     await using first = await joinCluster(world, cluster, { admit })
@@ -255,7 +255,7 @@ describe('what others write into the status of a pod', () => {
     assert.equal(paid?.status, 'True')
   })
 
-  test('is put right when it is ours, and not in a duel', async (t) => {
+  test('is corrected when it is ours, without an endless fight', async (t) => {
     await using world = await createWorld()
     const cluster = await createCluster(t, world)
     await using agent = await joinCluster(world, cluster)

@@ -66,7 +66,7 @@ async function setUp(t: TestContext) {
   }
 }
 
-/** Only the limit of the test itself ends it otherwise. */
+/** Otherwise only the time limit of the test ends it. */
 async function until(isDone: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await isDone())) await sleep(5)
 }
@@ -145,7 +145,7 @@ describe('runAppliedFolder()', () => {
     assert.ok(!node.said.includes('ConfigMap default/a deleted'))
   })
 
-  test('goes on when it cannot keep note', async (t) => {
+  test('goes on when it cannot write its record', async (t) => {
     const node = await setUp(t)
     mkdirSync(node.recordFile)
     node.write('a.yaml', map('a', '1'))

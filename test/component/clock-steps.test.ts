@@ -16,7 +16,7 @@ describe('a clock that is set while pods run', () => {
     ['forward', 5],
     ['back', -5],
   ] as const) {
-    test(`${how} by hours: nothing falters, nothing waits for hours, nothing is reported again and again`, async (t) => {
+    test(`${how} by hours: nothing flaps, nothing waits for hours, nothing is reported again and again`, async (t) => {
       await using world = await createWorld()
       const cluster = await createCluster(t, world)
       await using agent = await joinCluster(world, cluster, { places: 16 })

@@ -90,7 +90,7 @@ export async function createClaimCluster(t: TestContext, world: World) {
       agent.setPods([])
       return { agent, dra }
     },
-    /** Makes a claim, and says like the scheduler which devices it has and for whom. */
+    /** Creates a claim, and allocates its devices to its pods as the scheduler does. */
     claim: async (name: string, metadata: object = {}) => {
       const requests = [{ name: 'one', exactly: { deviceClassName: 'gpu' } }]
       await must('POST', CLAIMS, { metadata: { name, ...metadata }, spec: { devices: { requests } } })

@@ -48,7 +48,7 @@ async function runBefore(world: World, folder: string, work: (agent: Agent) => P
   rmSync(join(folder, 'kubelet.sock'), { force: true })
 }
 
-/** Until the agent has heard of the plugin's devices. */
+/** Waits until the agent knows the plugin's devices. */
 async function present(agent: Agent, plugin: FakeDevicePlugin, count = 2): Promise<void> {
   await plugin.register()
   await until(() => agent.devices.info().allocatable.get(plugin.resource) === count, 'the devices of the plugin')
@@ -154,7 +154,7 @@ describe('devices of containers', () => {
     await until(() => isRunning(agent, 'plain'), 'the other pod runs')
     await until(() => plugin.asked.includes('allocate a'), 'the plugin is asked')
     assert.match(whyOf(agent, 'u-1'), /^devices "example\.com\/gpu" of container "main" from their plugin, for /v)
-    // News of the pod do not make the plugin be asked again.
+    // A change of the pod does not make the agent ask the plugin again.
     agent.registry.wake(createGpuPod('u-1').metadata.uid)
     await agent.settle()
     plugin.letGo()
@@ -180,7 +180,7 @@ describe('devices of containers', () => {
     assert.deepEqual(recordedIn(world), ['u-2 main a'])
   })
 
-  test('are none of the node without their plugin, but pods keep theirs', async (t) => {
+  test('are no longer in the capacity of the node without their plugin, but pods keep theirs', async (t) => {
     await using world = await createWorld()
     const { folder, startPlugin } = createFolder(t)
     let reported = 0

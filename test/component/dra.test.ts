@@ -231,7 +231,7 @@ describe('claims', () => {
     assert.deepEqual([driver.asked.at(-1), running(world)], ['prepare gpu', ['main']])
   })
 
-  test('cannot be had on a node without an API: such a pod is refused, and says why', async () => {
+  test('are not available on a node without an API: such a pod is rejected with the reason', async () => {
     await using world = await createWorld()
     await using agent = await startAgent(world)
     agent.setPods([createWantedPod('u-1', specWith({ resourceClaimName: 'gpu' }))])

@@ -33,7 +33,7 @@ describe('a pod ends', () => {
     assert.deepEqual([...world.files.files.keys(), ...world.files.directories], [])
   })
 
-  test('although nothing of it ever came to be', async () => {
+  test('although nothing of it was ever created', async () => {
     await using world = await createWorld()
     world.cri.script.fail('runPodSandbox', 'UNKNOWN', 'no network')
     await using agent = await startAgent(world)

@@ -91,7 +91,7 @@ describe('preStop', () => {
     assert.deepEqual(stops(world).slice(2), ['main stops in 25s', 'inner stops in 25s', 'outer stops in 25s'])
   })
 
-  test('that never ends is cut by the grace, and everybody who waited gets two seconds', async () => {
+  test('that never ends is cut by the grace period, and each container that waited gets two seconds', async () => {
     await using world = await createWorld({ onExec: () => 'hang', programOf: () => ({ onTerm: 'ignore' }) })
     await using agent = await startAgent(world)
     const initContainers = [createWantedContainer({ name: 'proxy', restartPolicy: 'Always' })]
@@ -168,7 +168,7 @@ describe('a shorter grace that is asked for while the pod ends', () => {
     assert.deepEqual([running(world), stops(world)], [[], ['main runs forever', 'main stops in 2s']])
   })
 
-  test('counts at once for a container that was being stopped before anybody asked', async () => {
+  test('counts at once for a container that was being stopped before the pod was deleted', async () => {
     await using world = await createWorld({ onExec: () => ({ exitCode: 1 }) })
     await using agent = await startAgent(world, { sources: ['api'] })
     const lifecycle = { postStart: command('fails'), preStop: { sleep: { seconds: 500 } } }
@@ -218,7 +218,7 @@ test('a pod that is deleted already when it is first seen is only ended, with it
   )
 })
 
-test('the log speaks for a container that failed without a word', async () => {
+test('the log is the termination message of a container that failed without one', async () => {
   await using world = await createWorld()
   await using agent = await startAgent(world)
   const containers = [createWantedContainer({ terminationMessagePolicy: 'FallbackToLogsOnError' })]

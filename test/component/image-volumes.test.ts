@@ -68,7 +68,7 @@ describe('a volume that is an image', () => {
     assert.deepEqual(running(world), ['other', 'reader'])
   })
 
-  test('is looked after in every pass, and pulled in every pass if it is to be', async () => {
+  test('is checked in every pass, and pulled in every pass if its policy says so', async () => {
     for (const [pullPolicy, expected] of [
       ['Always', true],
       ['IfNotPresent', false],

@@ -84,7 +84,7 @@ describe('a pod with a user namespace', () => {
     assert.deepEqual(running(world), ['main'])
   })
 
-  test('is refused by a runtime that cannot, before anything is made', async () => {
+  test('is rejected on a runtime that does not support it, before anything is created', async () => {
     await using world = await createWorld()
     await using agent = await startAgent(world)
     agent.setPods([apart()])

@@ -13,7 +13,7 @@ const ROUNDS = 20
 const PODS_PER_ROUND = 50
 const MEGABYTE = 1024 ** 2
 
-/** All that could be left behind and can be counted. */
+/** Everything that could leak and can be counted. */
 function count({ clock, cri }: World, agent: Agent) {
   return {
     timers: clock.sleeping,

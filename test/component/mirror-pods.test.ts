@@ -23,7 +23,7 @@ function createManifestPod(uid: string, image = 'registry.test/app:1'): Pod {
 }
 
 describe('a static pod', () => {
-  test('has a mirror in the API, which shows what it is at and never runs', async (t) => {
+  test('has a mirror pod in the API, which shows its status and never runs', async (t) => {
     await using world = await createWorld()
     const cluster = await createCluster(t, world)
     await using agent = await joinCluster(world, cluster)

@@ -43,7 +43,7 @@ const failureOf = (agent: Agent, uid: string) => {
 }
 
 describe('placing pods', () => {
-  test('gives CPUs and memory of the same node, and refuses what has no such place', async () => {
+  test('gives CPUs and memory of the same node, and rejects a pod that has no such place', async () => {
     await using world = await createWorld()
     await using agent = await startAgent(world, {
       createCpus: staticCpus(world, new FakeCpuNode(), CPUS),

@@ -129,7 +129,7 @@ describe('a pod that asks for other resources while it runs', () => {
     assert.equal(message, 'Container main resize requires restart')
   })
 
-  test('waits while the node has no room, and goes on when somebody leaves', async () => {
+  test('waits while the node has no room, and goes on when another pod leaves', async () => {
     const allocatable = { pods: '10', cpu: '1', memory: '160Mi', 'ephemeral-storage': '1Gi' }
     await using world = await createWorld()
     await using agent = await startAgent(world, { ...API, allocatable })
@@ -204,7 +204,7 @@ describe('a pod that asks for other resources while it runs', () => {
     assert.deepEqual(resized(agent), ['ResizeStarted', 'ResizeError', 'ResizeCompleted'])
   })
 
-  test('hears what the kernel or the runtime says against it', async () => {
+  test('shows the error of the kernel or the runtime', async () => {
     await using world = await createWorld()
     await using agent = await startSmall(world)
     world.cgroups.failure = new Error('Cannot change the cgroup of the pod: device or resource busy')
@@ -213,7 +213,7 @@ describe('a pod that asks for other resources while it runs', () => {
     assert.deepEqual(describeConditions(agent), ['PodResizeInProgress Error 2'])
     assert.match(conditionsOf(agent)[0]?.message ?? '', /device or resource busy$/)
     const sizes = world.cri.called.filter(({ method }) => method === 'updatePodSandboxResources')
-    assert.equal(sizes.length, 2, 'the runtime hears that it came to nothing')
+    assert.equal(sizes.length, 2, 'the runtime is notified that it failed')
     world.cgroups.failure = undefined
     await agent.pass(20_000, 1000)
     assert.deepEqual(reported(agent), reportedOf('128Mi'))

@@ -65,7 +65,7 @@ describe('the agent leaves at once', () => {
     })
   }
 
-  test('while pods run, crash, wait for their turn, their back-off, their image and their name', async () => {
+  test('while pods run, crash, wait for their start slot, their back-off, their image and their name', async () => {
     await using world = await createWorld({
       programOf: ({ metadata }) =>
         metadata?.name === 'crash' ? { exitsAfterMs: 100, exitCode: 1 } : { onTerm: 'ignore' },

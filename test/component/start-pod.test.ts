@@ -94,7 +94,7 @@ describe('a pod starts', () => {
     assert.equal(running(world).length, 2, 'not by waiting: no time has passed')
   })
 
-  test('and is refused when it asks for what this agent cannot do', async () => {
+  test('and is rejected when it asks for what this agent cannot do', async () => {
     await using world = await createWorld()
     await using agent = await startAgent(world)
     agent.setPods([createWantedPod('u-1', { resourceClaims: [{ name: 'gpu' }] })])

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A real dbus-daemon of our own, on which everybody may do everything. */
+/** A real dbus-daemon of our own, on which every client may do everything. */
 export interface FakeBus {
   readonly address: string
   /** Every connection is lost, and it no longer listens. */

@@ -24,9 +24,9 @@ export class FakeCpuNode {
   readonly running = new Map<string, { readonly uid: PodUid; readonly name: string; cpus: string }>()
   /** What was asked of the runtime: "<id> <cpus>". */
   readonly updates: string[] = []
-  /** How often somebody asked the kernel where a container runs. */
+  /** How often the CPUs of a container were read from the kernel. */
   reads = 0
-  /** Ids of containers that cannot be looked at. */
+  /** Ids of containers that cannot be read. */
   readonly mute = new Set<string>()
   /** Ids of containers that cannot be updated. */
   readonly stubborn = new Set<string>()
@@ -101,7 +101,7 @@ export class FakeCpuNode {
     }
   }
 
-  /** An agent with the static policy that has looked at what runs, and does nothing by itself until it is run. */
+  /** An agent with the static policy that has observed what runs, and does nothing by itself until it is run. */
   async start(policy: CpuPolicy): Promise<CpuAssignments> {
     const cpus = new CpuAssignments({
       ...this.parts,

@@ -4,7 +4,7 @@ import { TaskDelete, TaskExit, TaskOOM, TaskStart } from '../../src/protocols/cr
 import type { Envelope } from '../../src/protocols/cri/generated/containerd-events.ts'
 import type { RuntimeHint } from '../../src/protocols/cri/to-runtime-hint.ts'
 
-/** Who gets to know of what happens in a FakeCri. */
+/** The listeners for events of a FakeCri. */
 export class FakeCriEvents {
   readonly #cri = new Set<(event: ContainerEventResponse) => void>()
   readonly #containerd = new Set<(event: Envelope) => void>()

@@ -17,7 +17,7 @@ export interface FakeProgram {
   /** Ends by itself after so long. */
   readonly exitsAfterMs?: number
   readonly exitCode?: number
-  /** Its answer to SIGTERM: the exit code, or nothing at all. */
+  /** Its reaction to SIGTERM: the exit code, or none. */
   readonly onTerm?: number | 'ignore'
   /** Its first line, written as soon as it answers to signals. */
   readonly prints?: string

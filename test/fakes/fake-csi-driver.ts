@@ -9,7 +9,7 @@ import { RegistrationDefinition } from '../../src/node/plugins/generated/plugin-
 import type { PluginInfo, RegistrationStatus } from '../../src/node/plugins/generated/plugin-registration.ts'
 import { FakeCsiVolumes } from './fake-csi-volumes.ts'
 
-// What no version of ours has a name for.
+// A capability that none of our versions knows.
 const NEWER = 99 as never
 
 type Methods = typeof NodeDefinition.methods

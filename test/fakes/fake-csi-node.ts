@@ -179,12 +179,12 @@ export class FakeCsiNode {
     for (const go of this.#waiting) go()
   }
 
-  /** Lets what hangs go on, well. */
+  /** Lets calls that hang succeed. */
   letGo(): void {
     for (const go of this.#hanging) go()
   }
 
-  /** What was called since the last question. */
+  /** The calls since this was last read. */
   take(): readonly string[] {
     return this.journal.splice(0)
   }

@@ -27,7 +27,7 @@ export class FakeCsiVolumes {
     if (readonly) await run('mount', ['-o', 'remount,bind,ro', targetPath])
   }
 
-  /** A driver removes what it published, but leaves the place for staging to the one who made it. */
+  /** A driver removes what it published, but leaves the staging path to the caller that made it. */
   async unmount(path: string, then: 'keep' | 'remove'): Promise<void> {
     if (isMounted(path)) await run('umount', [path])
     if (then === 'keep' || !existsSync(path)) return

@@ -50,7 +50,7 @@ export class FakeDevicePlugin implements Disposable {
   readonly asked: string[] = []
   /** Methods that are answered when the test lets go of them. */
   readonly hung = new Set<Method>()
-  /** Methods that fail, and with which words. */
+  /** Methods that fail, and their error messages. */
   readonly failing = new Map<Method, string>()
   /** Which devices it prefers. */
   preferred: readonly string[] = []

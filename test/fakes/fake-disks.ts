@@ -85,7 +85,7 @@ export class FakeDisks {
     this.#nextId += 1
   }
 
-  /** What was done since the last question. */
+  /** What was done since this was last read. */
   take(): readonly string[] {
     return this.journal.splice(0)
   }

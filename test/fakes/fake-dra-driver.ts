@@ -15,7 +15,7 @@ import type {
 } from '../../src/node/claims/generated/dra-v1.ts'
 
 export interface FakeDraDriverOptions {
-  /** v1 when not said. */
+  /** v1 by default. */
   readonly version?: 'v1' | 'v1beta1'
   readonly devices?: (claim: Claim) => readonly Partial<Device>[]
   /** Does it report the health of its devices? */

@@ -45,7 +45,7 @@ export class FakeMemoryNode {
     },
   }
 
-  /** An agent with the static policy that has looked at what runs, and does nothing by itself until it is run. */
+  /** An agent with the static policy that has observed what runs, and does nothing by itself until it is run. */
   async start(policy: MemoryPolicy): Promise<MemoryAssignments> {
     const memory = new MemoryAssignments({
       policy,

@@ -135,7 +135,7 @@ export class FakeStatsWorld {
     }
   }
 
-  /** What was asked since the last question. */
+  /** What was asked since this was last read. */
   take(): readonly string[] {
     return this.journal.splice(0)
   }

@@ -77,7 +77,7 @@ export class FakeVolumeHost {
     this.mounts.push({ ...common, point, fileSystem, source: fileSystem })
   }
 
-  /** What was done since the last question. */
+  /** What was done since this was last read. */
   take(): readonly string[] {
     return this.journal.splice(0)
   }

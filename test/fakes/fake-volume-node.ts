@@ -7,7 +7,7 @@ import type { VolumeKind } from '../../src/pods/volumes/volume-kind.ts'
 import { escapePlugin } from '../../src/pods/volumes/mounts/volume-paths.ts'
 import type { VolumePlace, VolumeSource, DesiredVolume } from '../../src/pods/volumes/desired-volume.ts'
 
-/** How the next tries with a volume go: late ones go well when they are let go. */
+/** How the next tries with a volume go: late ones succeed when they are released. */
 export type Behaviour = 'good' | 'fails' | 'uncertain' | 'hangs'
 
 export const EMPTY_DIR = 'kubernetes.io/empty-dir'
@@ -59,7 +59,7 @@ export class FakeVolumeNode {
     }
   }
 
-  /** Lets what hangs at a volume go on, well. */
+  /** Lets what hangs at a volume succeed. */
   letGo(name: string): void {
     for (const go of this.#hanging.get(name)?.splice(0) ?? []) go()
   }
@@ -140,7 +140,7 @@ export class FakeVolumeNode {
     })
   }
 
-  /** Two at a time with one volume would be a mistake of the caller. */
+  /** Two calls at a time for one volume would be a mistake of the caller. */
   async #alone<T>({ path }: VolumePlace, work: () => Promise<T>): Promise<T> {
     if (this.#busy.has(path)) throw new Error(`Two at a time with "${path}"`)
     this.#busy.add(path)

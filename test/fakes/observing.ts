@@ -23,7 +23,7 @@ export async function observing(wrap: (runtime: RuntimeView) => RuntimeView = (r
     clock,
     observer,
     changes,
-    /** The calls since the last time this was asked. */
+    /** The calls since this was last read. */
     calls: () => fake.called.splice(0).map(({ method }) => method),
     async [Symbol.asyncDispose]() {
       assert.equal(clock.sleeping, 0)

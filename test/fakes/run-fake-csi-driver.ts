@@ -1,5 +1,5 @@
 /**
- * The fake CSI driver as a process, for those who want it in a mount namespace of their own. It prints each call as a line of JSON
+ * The fake CSI driver as a process, for tests that need it in a mount namespace of its own. It prints each call as a line of JSON
  * and ends with SIGTERM, its socket with it.
  * Usage: run-fake-csi-driver.ts SOCKET [OPTIONS_AS_JSON]
  */

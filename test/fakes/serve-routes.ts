@@ -10,7 +10,7 @@ interface Ask {
   readonly body?: string
 }
 
-/** Serves routes to everybody on a port of loopback for the time of a test; gives a fetch for paths there. */
+/** Serves routes without access control on a loopback port during a test; returns a fetch for their paths. */
 export async function serveRoutes(
   t: TestContext,
   routes: readonly Route[],

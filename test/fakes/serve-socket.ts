@@ -45,7 +45,7 @@ interface Described {
   readonly methods: Readonly<Record<string, unknown>>
 }
 
-/** A method of a generated service in the form that a client takes; what goes and comes is the test's to know. */
+/** A method of a generated service in the form that a client takes; the test knows the types of request and reply. */
 export function toMethod<S extends Described>(service: S, name: keyof S['methods']): GrpcMethod<object, object> {
   return toGrpcMethod<object, object>(service.fullName, service.methods[String(name)] as never)
 }

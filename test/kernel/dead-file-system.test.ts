@@ -26,7 +26,7 @@ function parentOf(pid: string): number {
   return Number(/^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 }
 
-test('a file system that does not answer holds up only who asks it, and nothing of it stays', async (t) => {
+test('a file system that does not answer holds up only its callers, and nothing of it stays', async (t) => {
   const clock = new FakeClock()
   const { folder, namespace, files, signal } = await createGuardedWorld(t, clock)
   const dead = join(folder, 'dead')

@@ -16,6 +16,6 @@ export async function mountDeadFileSystem(
   })
   const [code] = (await once(mount, 'exit')) as [number]
   if (code !== 0) throw new Error(`Cannot mount a dead file system: mount ended with exit code ${code}`)
-  // Without anyone who could ever answer the kernel fails all that hangs in it.
+  // Without a process that could answer, the kernel fails all calls that hang in it.
   return { [Symbol.dispose]: () => closeSync(server) }
 }

@@ -182,7 +182,7 @@ inMountNamespace(import.meta.filename, () => {
       const inner = join(volume.path, 'mounted', 'inner')
       await mkdir(inner)
       await mounter.bind({ source: root, target: inner, options: [] }, signal)
-      // What is mounted in a mount may be somebody else's too: then neither goes.
+      // What is mounted in a mount may belong to another program too: then neither goes.
       await assert.rejects(kinds.emptyDir.tearDown(volume, signal), /busy/)
       assert.equal(await readFile(join(precious, 'file'), 'utf8'), 'x')
       await mounter.unmount(inner, { force: false }, signal)

@@ -37,7 +37,7 @@ async function createService(name: string, spec: object = {}): Promise<Answer> {
 }
 
 describe('accounts of pods', () => {
-  test('a pod gets a token of its account, whom to trust and its namespace', async () => {
+  test('a pod gets a token of its account, the authority to trust and its namespace', async () => {
     const { spec } = (await createPod('token', { initContainers: [{ name: 'i', image: 'i' }] })).body
     const [{ name, projected }] = spec.volumes
     assert.match(name, /^kube-api-access-[a-z0-9]{5}$/)
@@ -58,7 +58,7 @@ describe('accounts of pods', () => {
     assert.deepEqual([spec.serviceAccountName, spec.serviceAccount], ['default', 'default'])
   })
 
-  test('the account can do without the token, the pod can too, and the pod has the last word', async () => {
+  test('account and pod can opt out of the token, and the pod decides', async () => {
     await api('POST', ACCOUNTS, { metadata: { name: 'shy' }, automountServiceAccountToken: false })
     const volumes = async (name: string, spec: object) => (await createPod(name, spec)).body.spec.volumes?.length ?? 0
     assert.equal(await volumes('shy', { serviceAccountName: 'shy' }), 0)
@@ -204,7 +204,7 @@ describe('the end of namespaces', () => {
     assert.equal((await api('GET', path)).status, 404)
   })
 
-  test('who takes our own part away does not wait for what is in it', async () => {
+  test('a namespace whose own finalizer is removed does not wait for what is in it', async () => {
     const path = await create('forced')
     await api('POST', `${path}/pods`, { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } })
     await api('DELETE', path)

@@ -61,7 +61,7 @@ describe('the API over HTTP/2', () => {
     )
   })
 
-  test('200 watches of our own client share a connection, and each hears of what it follows', async (t) => {
+  test('200 watches of our own client share a connection, and each gets the events of what it watches', async (t) => {
     const api = await startSecuredApi(t)
     const wire = new Wire(() => Number(new URL(api.server).port))
     await wire.listen(t)
@@ -122,7 +122,7 @@ describe('the API over HTTP/2', () => {
     slow.close(constants.NGHTTP2_CANCEL)
   })
 
-  test('a client that takes back its requests at once, again and again, is shown the door', async (t) => {
+  test('a client that cancels its requests at once, again and again, is disconnected', async (t) => {
     const api = await startSecuredApi(t)
     const rude = await open(t, api, api.admin)
     const gone = new Promise((resolve) => rude.once('close', resolve))

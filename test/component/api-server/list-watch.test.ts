@@ -170,7 +170,7 @@ describe('watch', () => {
     let last: WatchFrame | undefined
     for await (const frame of slow) last = frame
     assert.deepEqual([last?.type, last?.object.code, last?.object.reason], ['ERROR', 410, 'Expired'])
-    // Parity: who comes too late hears it in the watch, not instead of one.
+    // Parity: a client that comes too late gets the error in the watch, not instead of one.
     const late: WatchFrame[] = []
     for await (const frame of watch(world.server.api, `${MAPS}?watch=1&resourceVersion=${version}`, end.signal)) {
       late.push(frame)

@@ -84,7 +84,7 @@ describe('metrics.k8s.io', () => {
     assert.equal(table.body.rows[0].cells[0], 'node-1')
   })
 
-  test('reports it at the first question after a pause, and of pods that have just come', async (t) => {
+  test('reports it at the first request after a pause, and for pods that have just started', async (t) => {
     let measured = { at: Number.NEGATIVE_INFINITY, text: '' }
     const { get, clock, newPod } = await setUp(t, (response, now, request) => {
       // Measures at most every ten seconds unless asked otherwise, as ours does.

@@ -55,7 +55,7 @@ describe('the official JavaScript client', () => {
     assert.ok(follower.lost.length > 0, 'it never lost its server')
   })
 
-  test('hears what is wrong as a Status', async (t) => {
+  test('gets errors as a Status', async (t) => {
     const folder = createFolder(t)
     const api = await startApiServer(folder)
     t.after(() => api.stop())

@@ -280,7 +280,7 @@ describe('a second start', () => {
     assert.equal(await whoami(second, first.admin), 'kubernetes-admin')
   })
 
-  test('reports a damaged authority and of one that is gone', async (t) => {
+  test('reports a damaged authority and one that is gone', async (t) => {
     const folder = createFolder(t)
     const first = await startSecuredApi(t, folder)
     await first.stop()

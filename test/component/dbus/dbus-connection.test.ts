@@ -109,7 +109,7 @@ describe('a connection to a real bus', () => {
     })
   })
 
-  test('who waits too long or has no more interest is let go', async (t) => {
+  test('a call ends at its deadline, or when its caller gives up', async (t) => {
     const bus = await startFakeBus(t)
     using service = await FakeBusService.start({ address: bus.address, name }, () => undefined)
     const fake = new FakeClock()

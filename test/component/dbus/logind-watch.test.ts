@@ -30,7 +30,7 @@ async function startLogind(bus: FakeBus, options: { readonly delaySeconds: numbe
   return {
     state,
     systemd,
-    /** The watch asks last whether a shutdown has begun: from then on it hears of all that follow. */
+    /** The watch asks last whether a shutdown has begun: from then on it notices all that follow. */
     isWatched: () => until(() => lastQuestion() === 'PreparingForShutdown', 'the last question'),
     prepare: (begins: boolean) =>
       logind.emit({ ...MANAGER, member: 'PrepareForShutdown', signature: 'b', body: [begins] }),
@@ -157,7 +157,7 @@ describe('a machine with logind', () => {
     assert.deepEqual(watch.happened, [])
   })
 
-  test('a lost connection is made again, and what happened meanwhile is heard of', async (t) => {
+  test('a lost connection is made again, and what happened meanwhile is noticed', async (t) => {
     const bus = await startFakeBus(t)
     const first = await startLogind(bus, { delaySeconds: 60 })
     const address = { address: bus.address }
@@ -186,7 +186,7 @@ describe('a machine with logind', () => {
     await watch.saw('release', 'lock')
   })
 
-  test('a machine without a bus goes without', async (t) => {
+  test('on a machine without a bus the watch ends', async (t) => {
     const watch = startWatch(t, { address: 'unix:path=/nowhere/bus' })
     await until(() => watch.isTerminal(), 'it gives up')
     assert.deepEqual(watch.happened, [])

@@ -15,7 +15,7 @@ const NAME = 'org.freedesktop.systemd1'
 const PATH = '/org/freedesktop/systemd1'
 const POD = '/kubepods.slice/kubepods-podu_1.slice'
 
-/** As much of systemd as slices need: units by name, and a word when a job has ended. */
+/** As much of systemd as slices need: units by name, and a signal when a job has ended. */
 async function startSystemd(t: TestContext, results: readonly string[] = [], refusals: readonly string[] = []) {
   const bus = await startFakeBus(t)
   const units = new Set<string>()
@@ -137,7 +137,7 @@ describe('slices of systemd', () => {
     assert.deepEqual([...units], ['a.slice'])
   })
 
-  test('are not to be had without a bus, and not on one without systemd', async (t) => {
+  test('are not available without a bus, or on one without systemd', async (t) => {
     await assert.rejects(openSystemdSlices({ address: 'unix:path=/does/not/exist', clock }, never))
     const { address } = await startFakeBus(t)
     await assert.rejects(openSystemdSlices({ address, clock }, never), /ServiceUnknown/)

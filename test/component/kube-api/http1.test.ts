@@ -98,7 +98,7 @@ describe('a server that speaks HTTP/1.1', () => {
     assert.deepEqual(attempts, ['GET 200', 'GET 200 again', 'POST 200'])
   })
 
-  test('is left by a caller that has had enough', async (t) => {
+  test('has its connection closed when the caller gives up', async (t) => {
     const asked = Promise.withResolvers<IncomingMessage>()
     const { client } = await setUp(t, (request) => asked.resolve(request))
     const leave = new AbortController()

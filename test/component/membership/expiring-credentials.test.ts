@@ -75,7 +75,7 @@ async function joinAs(t: TestContext, api: SecuredApi, options: { user: object; 
   return { ...joined, root, group }
 }
 
-/** Who the server takes us for; the code of its refusal when it does not know us. */
+/** The user that the server sees; the status code when it does not know us. */
 async function whoami(client: KubeClient): Promise<string | number> {
   try {
     const { status } = await client.send<{ status: { userInfo: { username: string } } }>(

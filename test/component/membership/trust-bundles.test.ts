@@ -13,7 +13,7 @@ import { createHttpsKubeClient } from './https-kube-client.ts'
 const BUNDLES = '/apis/certificates.k8s.io/v1beta1/clustertrustbundles'
 const never = new AbortController().signal
 
-test('a node reads the trust bundles of its API, and hears of those that come', async (t) => {
+test('a node reads the trust bundles of its API, and is notified of new ones', async (t) => {
   const api = await startSecuredApi(t)
   const stop = new AbortController()
   const tasks = new TaskGroup(stop.signal)

@@ -28,7 +28,7 @@ function reached(path: string, methods: Route['methods']): Route {
   }
 }
 
-// Where they are and how they are asked; what they do is tested elsewhere.
+// Only paths and methods; what the endpoints do is tested elsewhere.
 const CONTAINER_ROUTES = [
   createContainerLogsRoute({} as ContainerLogsDeps),
   ...createStreamRoutes({ checkpoints: {} } as StreamRoutesDeps),

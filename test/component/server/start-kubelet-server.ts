@@ -36,7 +36,7 @@ interface Reply {
 
 export interface ServerOptions {
   readonly routes: readonly Route[]
-  /** Whether a caller may do something; everybody may everything when not said. */
+  /** Whether a caller may do something; by default every caller may do everything. */
   readonly isAllowed?: (caller: Caller, question: { verb: string; subresource: string }) => boolean
   readonly anonymous?: boolean
   readonly tokens?: Parameters<typeof createClientAuthenticator>[0]['tokens']

@@ -74,7 +74,7 @@ describe('the node of a machine that is on no network', () => {
   test('keeps its lease', async () => {
     const { holderIdentity, leaseDurationSeconds, renewTime } = firstLease!.spec
     assert.deepEqual([holderIdentity, leaseDurationSeconds], [name, 40])
-    // It would also come without, some seconds later.
+    // It would also come without this, some seconds later.
     await node.killAgent()
     await node.waitFor('the lease to be renewed', async () => {
       const lease = await readLease()
@@ -83,7 +83,7 @@ describe('the node of a machine that is on no network', () => {
   })
 })
 
-/** What the kubelet says to somebody without a certificate, and the certificate that it shows; fails when that is not of this authority. */
+/** What the kubelet answers a client without a certificate, and the certificate that it shows; fails when that is not of this authority. */
 function ask(
   { lab }: StandaloneNode,
   { ca, name }: { readonly ca: string; readonly name: string },

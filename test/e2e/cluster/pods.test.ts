@@ -36,7 +36,7 @@ describe('pods of the API', { concurrency: 4 }, () => {
   })
   after(async () => await node[Symbol.asyncDispose]())
 
-  test('run, and the API knows how they are', async () => {
+  test('run, and the API shows their status', async () => {
     await node.apply(testPod('web'))
     const { metadata, spec, status } = await node.ready('web')
     assert.equal(spec.nodeName, nodeName)
@@ -224,7 +224,7 @@ describe('pods of the API', { concurrency: 4 }, () => {
     assert.equal((await node.logLines(bad)).length, 1)
   })
 
-  test('are refused when there is no room, no match or no port for them', async () => {
+  test('are rejected when there is no room, no match or no port for them', async () => {
     const ports = [{ containerPort: 80, hostPort: 18_080 }]
     await node.apply(testPod('port-owner', { containers: [testContainer('main', scripts.obedient, { ports })] }))
     await node.ready('port-owner')
@@ -270,7 +270,7 @@ describe('pods of the API', { concurrency: 4 }, () => {
     const closed = await node.podIs('gated', 'running', (pod) => condition(pod, 'ContainersReady') === 'True')
     assert.equal(condition(closed, 'Ready'), 'False')
     const path = '/api/v1/namespaces/default/pods/gated'
-    // The agent may write at the same time, and then this is said no to.
+    // The agent may write at the same time, and then this gets a conflict.
     await node.waitFor('the gate to be opened', async () => {
       const pod = await node.get<Pod>(path)
       const conditions = [...(pod?.status?.conditions ?? []), { type, status: 'True' }]

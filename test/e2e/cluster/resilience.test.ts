@@ -71,7 +71,7 @@ describe('a node', () => {
       'the last agent to know all',
       async () => (await node.agentPods()).filter(isReady).length === PODS,
     )
-    // What an agent does wrong it does before it takes another change.
+    // An agent that does something wrong does it before it takes another change.
     await node.apply(testPod('next'))
     const { metadata } = await node.ready('next')
     await node.kubectl('delete', 'pod', 'next')
@@ -105,7 +105,7 @@ describe('a node', () => {
     assert.deepEqual(stayed.status?.containerStatuses, staying.status?.containerStatuses)
   })
 
-  test('finds back to an API whose packets were lost', async () => {
+  test('reconnects to an API whose packets were lost', async () => {
     await node.apply(endingPod('ends-cut-off', 5))
     const ending = await node.podIs('ends-cut-off', 'running', isReady)
     const rule = ['INPUT', '-i', 'lo', '-p', 'tcp', '--dport', '6443', '-j', 'DROP']

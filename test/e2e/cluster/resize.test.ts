@@ -110,7 +110,7 @@ describe('pods that ask for other resources while they run', { concurrency: 4 },
     await node.kubectl('delete', 'pod', 'choosy', '--wait=false')
   })
 
-  test('wait for room, and get it when somebody leaves', async () => {
+  test('wait for room, and get it when another pod leaves', async () => {
     const { status } = await node.node()
     const cpus = Number(quantityMilliValue(parseQuantity(status?.allocatable?.['cpu'] ?? '0')))
     await node.apply(pod('big', { requests: { cpu: `${cpus / 2}m` } }), pod('patient', sized(50, 32)))

@@ -9,7 +9,7 @@ import { TestNode } from '../support/test-node.ts'
 
 const LARGEST_GROWTH_MIB = 64
 const LONGEST_ANSWER_MS = 1000
-// Some rounds of looking at every file again.
+// Several rereads of every file.
 const ROUNDS_MS = 3000
 
 // Root may read every file of a disk, but this one is for writing only.

@@ -221,7 +221,7 @@ describe('a container itself sees what its spec says', { concurrency: true }, ()
     assert.deepEqual([page.status, page.body], [200, 'welcome\n'])
   })
 
-  test('last words: by file, by another file, by the log, cut', async () => {
+  test('termination messages: from a file, from another file, from the log, truncated', async () => {
     const ends = (name: string, script: string, fields = {}) => testContainer(name, script, fields)
     const fallback = { terminationMessagePolicy: 'FallbackToLogsOnError' }
     const containers = [
@@ -261,7 +261,7 @@ describe('a container itself sees what its spec says', { concurrency: true }, ()
     assert.match(waiting['root'].message ?? '', /^container has runAsNonRoot and image will run as root/)
   })
 
-  test('what this runtime cannot do is refused, before anything is made', async () => {
+  test('what this runtime cannot do is rejected, before anything is created', async () => {
     const sysctls = [{ name: 'kernel.sem', value: '1 1 1 1' }]
     const image = { reference: BUSYBOX_IMAGE, pullPolicy: 'Never' }
     const rows = {

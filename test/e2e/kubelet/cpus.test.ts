@@ -75,7 +75,7 @@ describe('containers with CPUs and memory for themselves', () => {
   const stateFile = () => `${node.agent.rootDir}/cpu_manager_state`
   const memoryFile = () => `${node.agent.rootDir}/memory_manager_state`
 
-  test('one has a CPU alone, the others make way, and a second one is refused', async () => {
+  test('one has a CPU alone, the others make way, and a second one is rejected', async () => {
     await node.lab.manifests.write('shared', testPod('shared', sleeper({})))
     await node.ready('shared')
     assert.equal(await cpusOf('shared'), '0-1')

@@ -33,7 +33,7 @@ describe('devices of a plugin', () => {
     await node[Symbol.asyncDispose]()
   })
 
-  /** The devices that could be given, as monitoring agents hear of them. */
+  /** The devices that could be allocated, as monitoring agents see them. */
   async function allocatable(): Promise<number> {
     using channel = new GrpcChannel({
       target: `unix://${node.agent.rootDir}/pod-resources/kubelet.sock`,

@@ -67,7 +67,7 @@ describe('a node that runs short', () => {
   })
   after(() => node[Symbol.asyncDispose]())
 
-  /** What the agent itself says of a pod once it has failed: the API hears of it later. */
+  /** What the agent itself reports of a pod once it has failed: the API gets it later. */
   const failure = async (name: string) =>
     await node.waitFor(`${name} to be evicted`, async () => {
       const { status } = (await node.agent.pod(name)) ?? {}
@@ -126,7 +126,7 @@ describe('a node that runs short', () => {
     await node.waitFor('the event', async () =>
       (await node.events(NODE_NAME)).some(({ message }) => message === 'Attempting to reclaim inodes'),
     )
-    // A pod is let in again as soon as there is no pressure.
+    // A pod is admitted again as soon as there is no pressure.
     await node.conditionIs('DiskPressure', 'False')
     await node.create({ later: fileMaker(1) })
     await node.running('later')

@@ -99,7 +99,7 @@ describe('lifecycle hooks', { concurrency: true }, () => {
     assert.deepEqual(failed, [])
   })
 
-  test('the log speaks for a container that fails without a word', async () => {
+  test('the log is the termination message of a container that fails without one', async () => {
     const script = 'for n in $(seq 100); do echo line $n; done; exit 9'
     const containers = [testContainer('main', script, { terminationMessagePolicy: 'FallbackToLogsOnError' })]
     await node.lab.manifests.write('wordless', testPod('wordless', { containers, restartPolicy: 'Never' }))

@@ -7,7 +7,7 @@ import { isReady, TestNode } from '../support/test-node.ts'
 
 const AWAY_MS = 3000
 
-test('pods live through a kill of containerd, and are looked after again when it is back', async () => {
+test('pods live through a kill of containerd, and are managed again when it is back', async () => {
   await using node = await TestNode.start()
   const { containerd, manifests } = node.lab
   const names = ['one', 'two', 'three']
@@ -25,7 +25,7 @@ test('pods live through a kill of containerd, and are looked after again when it
       await sleep(50)
     }
   })()
-  // Of two failures the first one is worth telling.
+  // Of two failures the first one is worth reporting.
   watch.catch(() => {})
   const logged = (await node.agent.log()).length
   await containerd.kill9()

@@ -22,7 +22,7 @@ const single = (script: string, container: Partial<Container>, spec: Partial<Pod
 })
 const asking = (memory: string) => ({ resources: { requests: { memory } } })
 
-/** Holds so much memory, of which it said that it needs little. */
+/** Holds so much memory, but requests little. */
 const hog = (mebibytes: number, spec: Partial<PodSpec> = {}) =>
   single(`dd if=/dev/zero bs=${mebibytes}M count=1 | sleep 1000`, asking('8Mi'), spec)
 
@@ -89,14 +89,14 @@ describe('a node that protects itself', () => {
     assert.equal(reported.message, message)
     assert.equal(reported.metadata?.annotations?.['starved_resource'], 'memory')
     assert.equal(reported.metadata?.annotations?.['offending_containers'], 'main')
-    // It takes more than the one that went, but the node is warned only.
+    // It takes more than the evicted one, but that only crosses a threshold that warns.
     for (const name of ['important', 'sure', 'modest', 'asked']) {
       assert.equal((await node.running(name)).status?.containerStatuses?.[0]?.restartCount, 0, name)
       assert.ok(!(await node.reasons(name)).includes('Evicted'), name)
     }
   })
 
-  test('takes everybody in again when there is enough memory', async () => {
+  test('admits all pods again when there is enough memory', async () => {
     await node.kubectl(['delete', 'pod', 'important', '--now', '--wait=false'])
     await node.conditionIs('MemoryPressure', 'False')
     await node.create({ welcome: single(scripts.obedient, {}) })
@@ -107,7 +107,7 @@ describe('a node that protects itself', () => {
     }
   })
 
-  test('bears a pod that starts processes without end', async () => {
+  test('survives a pod that starts processes without end', async () => {
     await node.create({ bomb })
     const { metadata } = await node.running('bomb')
     await node.waitFor('the bomb to have no more processes', async () =>

@@ -24,7 +24,7 @@ function waitingOf(pod: Pod) {
   return pod.status?.containerStatuses?.[0]?.state?.waiting
 }
 
-/** Waits until a pod was refused its image, and until it waits for the next try. */
+/** Waits until the registry has denied the image of a pod, and until it waits for the next try. */
 async function isRefused(node: TestNode, name: string): Promise<void> {
   const whileWaiting = async (reason: string) => {
     const pod = await node.podIs(name, reason, (found) => waitingOf(found)?.reason === reason, SLOW_MS)

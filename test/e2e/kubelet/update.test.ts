@@ -56,7 +56,7 @@ describe('a changed manifest', { concurrency: true }, () => {
   test('of a pod that another file has already does not disturb it', async () => {
     await node.lab.manifests.write('b-first', version('twin', 'one'))
     const first = await node.ready('twin')
-    // Also before the first in the order of names: who runs stays.
+    // Also before the first in the order of names: a pod that runs stays.
     await node.lab.manifests.write('a-second', version('twin', 'two'))
     await node.logged('two manifests have a pod of the same name', 'a-second.json', 'b-first.json')
     await node.logged('"event"', 'twin-lab', 'duplicate pod name')

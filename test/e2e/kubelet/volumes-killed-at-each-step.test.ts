@@ -49,7 +49,7 @@ async function stepsOf(mortal: MortalNode, uid: string, event: 'answered' | 'kil
 }
 
 test(
-  'the agent may be killed at every step of bringing and taking away volumes, and nothing is lost, left or mounted twice',
+  'the agent may be killed at every step of mounting and unmounting volumes, and nothing is lost, left or mounted twice',
   { timeout: 280_000 },
   async (t) => {
     await using pods = await VolumePods.create()

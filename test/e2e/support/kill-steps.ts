@@ -1,7 +1,7 @@
 /**
  * What kill switches share, in the process of the agent: it notes steps, and kills the process at those that a plan names, once at each. A pod
  * that has come to its step waits there until no other comes to its own any more; what is under way for others is let through to its
- * end. One kill then hits all who wait, each exactly where it should, and everybody else between two steps.
+ * end. One kill then hits all pods that wait, each exactly where it should, and all others between two steps.
  */
 import { appendFileSync, readFileSync } from 'node:fs'
 import process from 'node:process'
@@ -116,7 +116,7 @@ function waitForKill(call: Call, when: KillMoment, last: () => void): void {
 function strike(): void {
   striking = true
   if (underWay > 0) return
-  // One kill cannot both take children along and leave them: who is not meant waits for the next.
+  // One kill cannot both take children along and leave them: the others wait for the next.
   const leavesChildren = waiting.some(({ when }) => when === 'unanswered')
   const takesChildren = !leavesChildren && waiting.some(({ when }) => when === 'together')
   for (const { call, when, last } of waiting) {

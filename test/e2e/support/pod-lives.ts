@@ -119,7 +119,7 @@ const crashLoop: PodLife = {
     const { status, doubts, attempts } = container('main')
     const ended = status?.lastState?.terminated?.exitCode ?? status?.state?.terminated?.exitCode
     assert.ok(ended === 3 || (doubts > 0 && ended === 128), `exit code is ${ended}`)
-    // Counted without a gap, and each number was started: asked for again only where the first answer was not heard.
+    // Counted without a gap, and each number was started: asked for again only where the first answer was lost.
     const numbers = new Set(attempts)
     assert.deepEqual(
       [...numbers],
@@ -134,7 +134,7 @@ const crashLoop: PodLife = {
 
 const slowToStop: PodLife = {
   name: 'slow-to-stop',
-  // A start that was not heard of is not followed by a hook; one that the runtime gave up leaves nothing to stop.
+  // A start whose answer was lost is not followed by a hook; one that the runtime gave up leaves nothing to stop.
   mayMiss: ['ExecSync main hello', 'ExecSync main bye', 'StopContainer main'],
   manifest: (name) => {
     const lifecycle = { postStart: say('hello'), preStop: say('bye', 'sleep 0.2') }

@@ -18,7 +18,7 @@ export interface RaceOutcome {
 
 const PER_POD = 10
 
-// Every step is a rename, so that the path is a directory, nothing or a link, and never anything in between. What the agent makes itself
+// Every step is a rename, so that the path is a directory, nothing or a link, and never anything in between. What the agent creates
 // where just then nothing is goes out of the way, too; removed it could not be mounted by the runtime.
 const SWAP = `
 cd /v && mkdir -p real/tmp old && ln -s / link && n=0
@@ -33,7 +33,7 @@ const SHOW_MOUNT = `echo "saw=$(awk '$5 == "/seen" { print $4 }' /proc/self/moun
 
 /**
  * A container exchanges a directory with a link to the root of the node as fast as it can, while others are started that mount this path or
- * one below it. Ends when so many have run, or the time is over.
+ * one below it. Ends when so many have run, or the time is up.
  */
 export async function raceSubPaths(
   node: TestNode,

@@ -113,7 +113,7 @@ export class TestNode implements AsyncDisposable {
     return new Map(await Promise.all(running.map(async ({ id }) => [id, (await this.inspect(id)).pid] as const)))
   }
 
-  /** Ends the process of a container with SIGKILL, behind the back of everyone. */
+  /** Ends the process of a container with SIGKILL, without agent or runtime. */
   async killProcess(containerId: string): Promise<void> {
     const { pid } = await this.inspect(containerId)
     await this.lab.runInside(['kill', '-KILL', String(pid)])

@@ -65,7 +65,7 @@ function replace(owner: object, names: readonly string[], pathOf: (self: unknown
 const firstPath = (_: unknown, [path]: readonly unknown[]) => resolvePath(path)
 replace(files, ['mkdir', 'rmdir', 'unlink', 'chmod', 'chown'], firstPath)
 replace(files, ['symlink', 'rename'], (_, [, path]) => resolvePath(path))
-// Looking at what is there changes nothing.
+// Reading changes nothing.
 const { open } = files
 replace(files, ['open'], (_, [path, flags]) => (Number(flags) & constants.O_CREAT ? resolvePath(path) : ''))
 {
