@@ -85,7 +85,7 @@ describe('PodWorkers', () => {
     await end()
   })
 
-  test('shows the newest wish, and no more once the pod is not wanted', async () => {
+  test('shows the newest desired pod, and no more once the pod is not wanted', async () => {
     const { workers, registry, clock, end } = await setUp()
     workers.handle({ operation: 'ADD', pods: [createPod()] })
     const changed = createPod({ metadata: { labels: { a: 'b' } } })
@@ -114,7 +114,7 @@ describe('PodWorkers', () => {
     workers.handle({ operation: 'ADD', pods: [createStaticPod('b'), createStaticPod('c')] })
     await clock.advance(0)
     const reported = () => registry.views().flatMap(({ pod, status }) => (status.conditions ? [pod.metadata.uid] : []))
-    assert.deepEqual(reported(), ['a'], 'only this one was looked at')
+    assert.deepEqual(reported(), ['a'], 'only this one was checked')
     workers.handle({ operation: 'REMOVE', pods: [createStaticPod('a')] })
     await clock.advance(0)
     assert.deepEqual(reported(), ['b'])
@@ -140,7 +140,7 @@ describe('PodWorkers', () => {
     await end()
   })
 
-  test('says what it ignores and refuses, and shows a refused pod as failed', async () => {
+  test('reports what it ignores and rejects, and shows a rejected pod as failed', async () => {
     const { workers, registry, events, end } = await setUp()
     const containers = [createContainer({ lifecycle: { stopSignal: 'SIGUSR1' } })]
     const pod = createPod({ spec: { hostUsers: false, containers } })
@@ -180,7 +180,7 @@ describe('PodWorkers', () => {
     await end()
   })
 
-  test('only ends what is over when it is first seen, and does nothing for what never ran', async () => {
+  test('only ends what is terminal when it is first seen, and does nothing for what never ran', async () => {
     const { workers, registry, clock, journal, end } = await setUp()
     const ran = createPod({ metadata: { uid: 'ran' }, status: { phase: 'Succeeded', containerStatuses: [finished] } })
     const rejected = createPod({ metadata: { uid: 'rejected' }, status: { phase: 'Failed', reason: 'OutOfcpu' } })
@@ -199,7 +199,7 @@ describe('PodWorkers', () => {
     await end()
   })
 
-  test('reports a refused pod, and ends what runs of it when it is deleted', async () => {
+  test('reports a rejected pod, and ends what runs of it when it is deleted', async () => {
     const { workers, registry, runtimeHas, clock, end } = await setUp()
     const pod = createPod({ spec: { hostUsers: false } })
     const { uid } = pod.metadata
