@@ -11,7 +11,7 @@ test('a value of a wrong type does not hide what is wrong elsewhere', async () =
   assert.deepEqual([...new Set(problems.map((problem) => problem.split(':')[0] ?? ''))].sort(), paths)
 })
 
-test('what makes no sense is told with the file and the line, or the flag, that set it', async () => {
+test('what makes no sense is reported with the file and the line, or the flag, that set it', async () => {
   const base = `${HEADER}maxPods: -1
 evictionSoft:
   memory.available: 5%
@@ -50,7 +50,7 @@ readonlyport: 99999
   })
 })
 
-test('a wrong type in a drop-in is told with its file and line', async () => {
+test('a wrong type in a drop-in is reported with its file and line', async () => {
   const files = { '/d': null, '/d/a.conf': `${HEADER}maxPods: many\n`, '/d/b.conf': `${HEADER}port: 5\n` }
   const problems = await problemsOf(loadSettings(['--config-dir=/d'], files))
   assert.match(problems.join(), /^maxPods: expected a whole number .* \(\/d\/a.conf line 3\)$/)

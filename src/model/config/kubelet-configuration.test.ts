@@ -95,7 +95,7 @@ describe('KubeletConfiguration', () => {
     assert.match(problems.join(), /^maxOpenFiles: expected a whole number from/)
   })
 
-  test('tells all that is wrong at once', async () => {
+  test('reports all that is wrong at once', async () => {
     const problems = await problemsOf(
       loadFields({ port: -1, maxPods: -1, syncFrequency: '-1s', featureGates: { X: true } }),
     )

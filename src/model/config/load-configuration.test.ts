@@ -220,7 +220,7 @@ describe('effective settings', () => {
     assert.equal((await problemsOf(loadSettings(['--config=/c', '--config-dir=/d'], files))).length, 1)
   })
 
-  test('pull four images at a time unless told otherwise', async () => {
+  test('pull four images at a time unless set otherwise', async () => {
     const pulls = async (fields: object) => {
       const { serializeImagePulls, maxParallelImagePulls } = (await loadFields(fields)).config
       return [serializeImagePulls, maxParallelImagePulls]

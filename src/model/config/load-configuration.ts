@@ -40,9 +40,9 @@ export interface Settings {
   readonly version: string
   readonly access: ServingAccess
   readonly reserved: Reservations
-  /** The cgroup above those of pods; "/" unless told otherwise. */
+  /** The cgroup above those of pods; "/" unless set otherwise. */
   readonly cgroupRoot: string
-  /** The socket for images, which is that of the runtime unless told otherwise. */
+  /** The socket for images, which is that of the runtime unless set otherwise. */
   readonly imageServiceEndpoint: string
   /** The plugins that know credentials for registries. */
   readonly credentialProviders: readonly CredentialProvider[]
@@ -74,7 +74,7 @@ function freeze<T>(value: T): T {
 function readFlags(argv: readonly string[]) {
   const { given, problems } = parseCommandLine(argv, listFlagRows())
   const all = [...problems]
-  // The values are looked at as well, so that one run shows every mistake.
+  // The values are checked as well, so that one run shows every mistake.
   const tryFlags = <T extends object>(values: T, target: 'flags' | 'configuration' | 'nowhere'): T => {
     try {
       return applyFlags(values, given, target)

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { CONFIGURATION, type GivenConfiguration } from './kubelet-configuration.ts'
 
 /**
- * Fields of features that are not there yet. They are read, checked and kept; whoever sets one is told at the start that nothing
+ * Fields of features that are not there yet. They are read, checked and kept; where one is set, the start logs that nothing
  * follows from it so far. A feature that arrives takes its fields off this list.
  */
 const NOT_YET_HONOURED: readonly (keyof GivenConfiguration)[] = [

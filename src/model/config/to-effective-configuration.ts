@@ -3,7 +3,7 @@ import type { KubeletFlags } from './flags/kubelet-flags.ts'
 import type { FeatureGates } from './gates/feature-gates.ts'
 import type { GivenConfiguration, KubeletConfiguration } from './kubelet-configuration.ts'
 
-/** Facts of the machine that the configuration depends on. */
+/** What the configuration depends on of the machine. */
 export interface Machine {
   readonly hostname: string
   readonly cgroupVersion: 1 | 2
@@ -29,7 +29,7 @@ export function toEffectiveConfiguration(
     : RESTART_PERIOD_MS
   return {
     ...given,
-    // Without an API server nobody can be asked: then tokens are refused unless asking was asked for, which is an error.
+    // Without an API server there is no review: then tokens are refused unless asking was asked for, which is an error.
     authentication: {
       ...given.authentication,
       webhook: { ...webhook, enabled: webhook.enabled ?? flags.kubeconfig !== '' },

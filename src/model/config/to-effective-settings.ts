@@ -4,8 +4,8 @@ import type { GivenConfiguration, KubeletConfiguration } from './kubelet-configu
 import { parseCpuSet } from '../resources/cpu-set.ts'
 
 /**
- * Who may use the node's API. "ClientCertificate" stands for a node without API server that was not told how to authorize:
- * whoever has a certificate of the configured client CA may do everything, nobody else anything.
+ * Who may use the node's API. "ClientCertificate" stands for a node without API server that has no setting for authorization:
+ * a client with a certificate of the configured client CA may do everything, any other nothing.
  */
 export interface ServingAccess {
   readonly clientCaFile: string

@@ -1,7 +1,7 @@
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { PodEvent } from './pod-events.ts'
 
-/** What is told to those who look after the node, in Kubernetes' own reasons. */
+/** Events for the administrators of the node, with Kubernetes' own reasons. */
 type NodeEvent = Omit<PodEvent, 'fieldPath' | 'annotations'>
 
 /** Where events about the node go. */

@@ -2,7 +2,7 @@ import { podLogName } from '../pod/pod.ts'
 import type { Pod } from '../pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 
-/** What is told to the users of a pod, in Kubernetes' own reasons. */
+/** Events for the users of a pod, with Kubernetes' own reasons. */
 export interface PodEvent {
   readonly type: 'Normal' | 'Warning'
   readonly reason: string

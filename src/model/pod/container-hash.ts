@@ -4,7 +4,7 @@ import { goJson } from '../text/go-json.ts'
 import { utf8Bytes } from '../text/utf8-bytes.ts'
 
 /**
- * Tells whether a running container was made from this name and image; nothing else of a container counts.
+ * Shows whether a running container was made from this name and image; nothing else of a container counts.
  * The value is the Go kubelet's own, so that either agent takes over the other's containers without a restart:
  * FNV-1a, 32 bit, over the way Go prints the bytes of the JSON text.
  */

@@ -4,7 +4,7 @@ export interface PodEnd {
   readonly message: string
 }
 
-/** Something besides its volumes that a pod needs could not be brought, or not be taken away. Without an end it is tried again. */
+/** Something besides its volumes that a pod needs could not be prepared, or not be given back. It is tried again until it works. */
 export class InjectionsError extends Error {
   override readonly name = 'ExtrasError'
   readonly end: PodEnd | undefined

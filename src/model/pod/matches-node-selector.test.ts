@@ -58,7 +58,7 @@ describe('matchesNodeSelector()', () => {
     assert.equal(matches({ matchExpressions: [], matchFields: [] }), false)
   })
 
-  test('looks at the name as a field, not as a label, and at no other field', () => {
+  test('reads the name as a field, not as a label, and no other field', () => {
     assert.equal(matches({ matchFields: [named('n1')] }), true)
     assert.equal(matches({ matchFields: [named('n2')] }), false)
     assert.equal(matches({ matchExpressions: [named('n1')] }), false)

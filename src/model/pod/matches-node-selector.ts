@@ -1,6 +1,6 @@
 import type { NodeSelector, NodeSelectorRequirement } from '../generated/core-v1.ts'
 
-/** What selectors look at in a node. */
+/** What selectors read of a node. */
 export interface SelectableNode {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>

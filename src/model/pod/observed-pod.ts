@@ -43,7 +43,7 @@ export interface ObservedContainer {
   readonly applied?: AppliedResources | undefined
   /** Which devices it was made with, as a note that the runtime keeps; undefined when it has none. */
   readonly devices?: string | undefined
-  /** The signal that stops it, when it is not the usual one and the runtime tells. */
+  /** The signal that stops it, when it is not the usual one and the runtime reports it. */
   readonly stopSignal?: string | undefined
   /** Paths inside it at which mounts are read-only to their depths. */
   readonly recursiveReadOnly?: readonly string[] | undefined

@@ -1,4 +1,4 @@
-/** A cgroup could not be made or changed; whoever needs it tries again later. */
+/** A cgroup could not be made or changed; the caller tries again later. */
 export class CgroupError extends Error {
   override readonly name = 'CgroupError'
 }

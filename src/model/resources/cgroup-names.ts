@@ -18,7 +18,7 @@ const QOS_PARTS: Readonly<Record<QosClass, readonly string[]>> = {
   BestEffort: ['besteffort'],
 }
 
-/** The cgroup of one pod as the runtime is told; the root itself when there is no tree of pods. */
+/** The cgroup of one pod as the runtime gets it; the root itself when there is no tree of pods. */
 export function podCgroupPath(pod: Pod, layout: CgroupLayout): string {
   const parts = ['kubepods', ...QOS_PARTS[computeQosClass(pod)], `pod${pod.metadata.uid}`]
   return cgroupPath(layout.perQos ? parts : [], layout)
@@ -39,7 +39,7 @@ export function rootCgroupPath(layout: CgroupLayout): string {
   return cgroupPath([], layout)
 }
 
-/** A cgroup that somebody else made, as the configuration names it: for systemd by the name of its slice, wherever that lies. */
+/** A cgroup that already exists, as the configuration names it: for systemd by the name of its slice, wherever that lies. */
 export function namedCgroupPath(name: string, { driver }: CgroupLayout): string {
   const parts = name.split('/').filter((part) => part !== '')
   const slice = parts.at(-1)?.replace(/\.slice$/, '')

@@ -28,7 +28,7 @@ export function sharesToWeight(shares: bigint): bigint {
   return 1n + (above * (MOST_WEIGHT - 1n)) / (MOST_SHARES - FEWEST_SHARES)
 }
 
-/** The shares that a weight of ours stands for, as far as it tells. */
+/** The shares that a weight of ours stands for, as far as it shows. */
 export function weightToShares(weight: bigint): bigint {
   return ((weight - 1n) * (MOST_SHARES - FEWEST_SHARES)) / (MOST_WEIGHT - 1n) + FEWEST_SHARES
 }

@@ -123,7 +123,7 @@ describe('rounding', () => {
 })
 
 describe('roundToMilli()', () => {
-  test('goes away from zero, so that whoever asks for something gets something', () => {
+  test('goes away from zero, so that a request for something gives something', () => {
     const rounded = ['1', '1500m', '1n', '-1n', '0', '0.1Ki'].map((text) => roundToMilli(parseQuantity(text)))
     assert.deepEqual(rounded.map(formatQuantity), ['1', '1500m', '1m', '-1m', '0', '102400m'])
   })

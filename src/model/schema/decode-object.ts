@@ -119,7 +119,7 @@ class Decoder {
   }
 
   #unknown(name: string, fields: ReadonlyMap<string, Field>, path: FieldPath): void {
-    // Finding a likely name takes time, and nobody reads hundreds of them.
+    // Finding a likely name takes time, and hundreds of them help no reader.
     const nearest = this.warnings.length < MAX_HINTS ? nearestName(name, fields.keys()) : undefined
     const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`
     this.warnings.push({ path: path.child(name), rule: `unknown field, ignored${hint}`, isUnknown: true })

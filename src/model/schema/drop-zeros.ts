@@ -6,7 +6,7 @@ import { omittedWhenZero } from './protobuf/wire-format.ts'
 type Values = Readonly<Record<string, unknown>>
 
 /**
- * Leaves out what the API leaves out: fields that cannot tell zero from absent. Two clients of which one writes "hostNetwork: false"
+ * Leaves out what the API leaves out: fields that do not distinguish zero from absent. Two clients of which one writes "hostNetwork: false"
  * and the other nothing mean the same object.
  */
 export function dropZeros(object: Values, typeName: string): Values {

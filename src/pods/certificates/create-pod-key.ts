@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 import { loadX509 } from '../../protocols/x509/load-x509.ts'
 
-/** A new key of a pod with a request that proves that somebody has it. */
+/** A new key of a pod with a request that proves possession of it. */
 export interface PodKey {
   /** PKCS#8. */
   readonly keyPem: string
@@ -35,7 +35,7 @@ const TYPES = {
   ED25519: { generate: () => generate('ed25519'), algorithm: { name: 'Ed25519' } },
 }
 
-/** Makes a key of one of the types that a podCertificate source may ask for. Large ones take a while, but hold up nobody. */
+/** Makes a key of one of the types that a podCertificate source may ask for. Large ones take a while, but hold up no other pod. */
 export async function createPodKey(keyType: string): Promise<PodKey> {
   if (!Object.hasOwn(TYPES, keyType)) {
     throw new Error(`Cannot make a key of type "${keyType}": expected one of ${Object.keys(TYPES).join(', ')}`)

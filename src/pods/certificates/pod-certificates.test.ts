@@ -105,7 +105,7 @@ describe('PodCertificates', () => {
   })
 
   for (const type of ['Denied', 'Failed'] as const) {
-    test(`${type} is for good, and told on the pod`, async (t) => {
+    test(`${type} is for good, and reported on the pod`, async (t) => {
       const { clock, api, reported, get, requested } = start(t)
       const refused = assert.rejects(get(), {
         message: `Cannot have a certificate for the pod: the signer said ${type}: NoWay: not you`,
@@ -143,7 +143,7 @@ describe('PodCertificates', () => {
     assert.equal(api.requests.length, 1)
   })
 
-  test('a request that is deleted, or that nobody answers for ten minutes, is made again', async (t) => {
+  test('a request that is deleted, or has no answer for ten minutes, is made again', async (t) => {
     const { clock, api, get, requested, issue } = start(t)
     const deleted = assert.rejects(get(), /did not answer in time, or the request was deleted/)
     await requested(1)
@@ -160,7 +160,7 @@ describe('PodCertificates', () => {
     assert.equal((await good).chainPem, chain)
   })
 
-  test('tells once that a certificate should have been renewed, and once that it has ended', async (t) => {
+  test('reports once that a certificate should have been renewed, and once that it has ended', async (t) => {
     const { clock, reported, get, requested, issue } = start(t)
     const first = get()
     await requested(1)

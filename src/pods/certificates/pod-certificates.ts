@@ -136,7 +136,7 @@ export class PodCertificates {
     return { nodeName, nodeUid: ownUid, accountName, accountUid: account.metadata?.uid ?? '' }
   }
 
-  /** Pending: nobody answered, or the request is gone. */
+  /** Pending: there was no answer, or the request is gone. */
   async #waitFor(
     { wakeup }: Entry,
     { namespace, name }: { readonly namespace: string; readonly name: string },

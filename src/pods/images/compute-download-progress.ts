@@ -10,8 +10,8 @@ interface Download extends DownloadedPart {
 }
 
 /**
- * The parts of a pull after another look at what is downloaded. A part that was there and is not any more is complete. What began before
- * the pull belongs to another one. (Which of several pulls that run together a part belongs to, containerd does not tell.)
+ * The parts of a pull after another report of what is downloaded. A part that was there and is not any more is complete. What began before
+ * the pull belongs to another one. (Which of several pulls that run together a part belongs to, containerd does not report.)
  */
 export function computeDownloadProgress(
   known: ReadonlyMap<string, DownloadedPart>,

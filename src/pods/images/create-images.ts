@@ -38,7 +38,7 @@ export interface ImagesDeps {
   readonly log: Logger
 }
 
-/** Everything about images: who brings them, and who takes them away again. Fails for a plugin that is not there. */
+/** Everything about images: pulling them, and removing them again. Fails for a plugin that is not there. */
 export async function createImages(deps: ImagesDeps, signal: AbortSignal) {
   const { settings, calls, events, metrics, clock, log } = deps
   const { config } = settings

@@ -155,13 +155,13 @@ describe('ImagePuller with credentials', () => {
     assert.equal(pulls.length, 1)
   })
 
-  test('looks for credentials only when something depends on them', async () => {
+  test('reads credentials only when something depends on them', async () => {
     const credentials = { find: () => assert.fail('asked') }
     await makePuller({ credentials }).ensure(makeRequest('a', 'IfNotPresent'), never)
     assert.deepEqual(pulls, [])
   })
 
-  test('tells which pull secrets are missing, once, and again when others are', async () => {
+  test('reports which pull secrets are missing, once, and again when others are', async () => {
     let missingSecrets = ['one', 'two']
     const puller = makePuller({ credentials: { find: async () => ({ candidates: [], missingSecrets }) } })
     const reported = async () => {
@@ -180,7 +180,7 @@ describe('ImagePuller with credentials', () => {
     assert.equal(pulls.length, 4)
   })
 
-  test('tells which image a container is about to have', async () => {
+  test('reports which image a container is about to have', async () => {
     const refs: string[] = []
     const puller = makePuller({ onImage: (ref) => void refs.push(ref) })
     await puller.ensure(makeRequest(), never)
@@ -188,7 +188,7 @@ describe('ImagePuller with credentials', () => {
     assert.deepEqual(refs, ['sha256:x', 'sha256:x'])
   })
 
-  test('tells of a long pull: often in the log, once to each pod', async () => {
+  test('reports a long pull: often in the log, once to each pod', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     gate = promise
     const mebibyte = 2 ** 20
@@ -227,7 +227,7 @@ describe('ImagePuller with credentials', () => {
     assert.equal(clock.sleeping, 0)
   })
 
-  test('tells the time alone where the runtime tells no bytes, or does not answer', async () => {
+  test('reports the time alone where the runtime reports no bytes, or does not answer', async () => {
     for (const downloads of [() => Promise.reject(new Error('unimplemented')), () => new Promise<never>(() => {})]) {
       events = []
       const { promise, resolve } = Promise.withResolvers<void>()

@@ -83,7 +83,7 @@ describe('ImagePuller', () => {
     ])
   })
 
-  test('pulls what is not there, with the pod’s annotations and sandbox, and tells how long it took', async () => {
+  test('pulls what is not there, with the pod’s annotations and sandbox, and reports how long it took', async () => {
     const release = fake.script.hold('pullImage')
     const image = makePuller().ensure(makeRequest('web'), never)
     await until(() => pulls().length === 1)
@@ -117,7 +117,7 @@ describe('ImagePuller', () => {
     ])
   })
 
-  test('pulls with policy Always without looking first', async () => {
+  test('pulls with policy Always without a check', async () => {
     fake.images.add('web:1')
     await makePuller().ensure(makeRequest('web:1', { policy: 'Always' }), never)
     assert.deepEqual(
@@ -143,7 +143,7 @@ describe('ImagePuller', () => {
     assert.deepEqual(events, [`a Warning InspectFailed ${message}`, 'a Warning Failed Error: InvalidImageName'])
   })
 
-  test('says when the runtime cannot tell of an image', async () => {
+  test('says when the runtime cannot report an image', async () => {
     fake.script.fail('imageStatus', 'INTERNAL', 'broken')
     const message = 'Failed to inspect image "web:1": rpc error: code = Internal desc = broken'
     await assert.rejects(makePuller().ensure(makeRequest('web:1'), never), { reason: 'ImageInspectError', message })

@@ -43,7 +43,7 @@ export interface VolumeImageRequest {
   readonly pod: Pod
   readonly volume: { readonly image: ImageVolumeSource }
   readonly sandbox: PodSandboxConfig
-  /** Nobody needs to hear that it is still there. */
+  /** It need not be reported that it is still there. */
   readonly quiet: boolean
 }
 
@@ -70,11 +70,11 @@ interface Errand {
   readonly sandbox: PodSandboxConfig
   readonly wanted: WantedImage
   readonly report: Report
-  /** Looked for when they are needed first. */
+  /** Read when they are needed first. */
   readonly candidates: () => Promise<readonly Credential[]>
 }
 
-/** Brings the images of containers by their pull policy, tells the pods' users, and keeps pulls that fail apart in time. */
+/** Ensures the images of containers by their pull policy, records events on the pods, and keeps pulls that fail apart in time. */
 export class ImagePuller {
   readonly #deps: ImagePullerDeps
   readonly #pulls: SharedPulls
@@ -101,7 +101,7 @@ export class ImagePuller {
     }
   }
 
-  /** The same for a volume; whoever cannot start without it tells that. */
+  /** The same for a volume; the container that cannot start without it reports that. */
   async ensureVolume(request: VolumeImageRequest, signal: AbortSignal): Promise<EnsuredImage> {
     const { pod, sandbox, volume, quiet } = request
     const { reference = '', pullPolicy } = volume.image

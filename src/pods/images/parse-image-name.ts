@@ -36,7 +36,7 @@ export function parseImageName(text: string): string {
 }
 
 /**
- * The repository of a complete image name, as credentials are looked up: without tag and digest, with the registry and the folder that a
+ * The repository of a complete image name, as credentials are found: without tag and digest, with the registry and the folder that a
  * short name stands for, such as docker.io/library/nginx.
  */
 export function toRepository(image: string): string {

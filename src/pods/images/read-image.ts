@@ -4,13 +4,13 @@ import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
 import { StartError } from '../../model/pod/start-error.ts'
 import { runtimeText } from './to-pull-failure.ts'
 
-/** An image as it is asked for: its complete name, and the pod's annotations, which some runtimes look at. */
+/** An image as it is asked for: its complete name, and the pod's annotations, which some runtimes read. */
 export interface WantedImage {
   readonly image: string
   readonly annotations: Readonly<Record<string, string>>
 }
 
-/** Looks for an image on the node; fails with the StartError ImageInspectError. */
+/** Reads an image of the node; fails with the StartError ImageInspectError. */
 export async function readImage(
   calls: Pick<CriCalls, 'imageStatus'>,
   wanted: WantedImage,
@@ -24,7 +24,7 @@ export async function readImage(
   }
 }
 
-/** An image of which the runtime tells nothing or nonsense. */
+/** An image of which the runtime reports nothing or nonsense. */
 export function inspectError(image: string, why: string, options?: ErrorOptions): StartError {
   return new StartError('ImageInspectError', `Failed to inspect image ${JSON.stringify(image)}: ${why}`, options)
 }

@@ -7,19 +7,19 @@ import type { DownloadedPart } from './compute-download-progress.ts'
 import { formatDuration } from './format-duration.ts'
 
 export interface PullProgressDeps {
-  /** What the runtime downloads now; fails where it does not tell. */
+  /** What the runtime downloads now; fails where it does not report that. */
   readonly downloads: (signal: AbortSignal) => Promise<readonly Download[]>
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** A pull as it looks from outside. */
+/** A pull as seen from outside. */
 export interface ObservedPull {
   readonly image: string
   /** Waiting for a place, or pulling. */
   stage(): 'waiting' | 'pulling'
   waiters(): number
-  /** Told to the users of the pods that wait. */
+  /** Reports to the users of the pods that wait. */
   report(text: string): void
 }
 
@@ -43,7 +43,7 @@ export async function runPullProgress(deps: PullProgressDeps, pull: ObservedPull
   }
 }
 
-/** A runtime that cannot tell, or not now, tells nothing. */
+/** A runtime that cannot report it, or not now, reports nothing. */
 async function ask({ downloads, clock }: PullProgressDeps, signal: AbortSignal): Promise<readonly Download[]> {
   try {
     return await withDeadline({ clock, ms: ASK_LIMIT_MS, what: 'the look at downloads' }, downloads, signal)

@@ -110,7 +110,7 @@ export class SharedPulls {
     const cancel = new AbortController()
     const waiters = new Set<Waiter>()
     const result = this.#run(request, waiters, cancel.signal).finally(() => this.#forget(key, shared))
-    // When the last waiter leaves, nobody is left to hear how the pull ended.
+    // When the last waiter leaves, the end of the pull is of no interest.
     result.catch(() => {})
     const shared: SharedPull = { result, cancel, waiters }
     this.#running.set(key, shared)

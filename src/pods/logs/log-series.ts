@@ -9,7 +9,7 @@ export interface SeriesFile {
   readonly compressed: boolean
 }
 
-// Rotations are seconds apart, so the second look nearly always agrees with the first.
+// Rotations are seconds apart, so the second listing nearly always agrees with the first.
 const MOST_CHECKS = 10
 
 /**
@@ -28,9 +28,9 @@ export class LogSeries {
     this.#name = name
   }
 
-  /** Something happened to a file. Whoever reads slowly learns from this the order of files that come and go meanwhile. */
+  /** Something happened to a file. A slow reader learns from this the order of files that come and go meanwhile. */
   note(name: string): void {
-    // Before the first look what is told may be younger than what is there.
+    // Before the first listing, what is reported may be younger than what is there.
     if (this.#looked) this.#add(name)
   }
 
@@ -39,7 +39,7 @@ export class LogSeries {
     for (let look = 0; look < MOST_CHECKS; look += 1) {
       const file = await this.#directory.open(this.#name)
       await this.#look()
-      // Only what kept its name while we looked is newer than all that we saw.
+      // Only what kept its name while we listed is newer than all that we saw.
       const identity = await this.#directory.identity(this.#name)
       if (file !== undefined && file.identity === identity)
         return { number: this.#rotated.length, file, compressed: false }

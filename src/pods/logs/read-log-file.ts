@@ -16,7 +16,7 @@ export interface ByteRange {
 export async function* readLogFile({ file, compressed }: SeriesFile, range: ByteRange): AsyncGenerator<Buffer, void> {
   if (!compressed) return yield* readPlain(file, range)
   const packed = Readable.from(readPlain(file, { from: 0, to: Infinity }, copyOf), { objectMode: false })
-  // What goes wrong with either is told by the one that is read.
+  // What goes wrong with either is reported by the one that is read.
   const unpacked = pipeline(packed, createGunzip(), () => {})
   let at = 0
   for await (const chunk of unpacked as AsyncIterable<Buffer>) {

@@ -192,7 +192,7 @@ describe('readLog() that follows', () => {
     assert.deepEqual(await reader.next(), { done: true, value: undefined })
   })
 
-  test('ends when it is told to, and lets go of its files', async (t) => {
+  test('ends when it is aborted, and lets go of its files', async (t) => {
     const { read } = createLog(t)
     const stop = new AbortController()
     const next = nextText(read({ follow: true }, {}, stop.signal))

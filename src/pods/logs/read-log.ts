@@ -34,7 +34,7 @@ class LogMissingError extends Error {
   override readonly name = 'LogMissingError'
 }
 
-// Changes in the directory wake us; this is for what they do not tell: that the container ended, or that they do not work.
+// Changes in the directory wake us; this is for what they do not show: that the container ended, or that they do not work.
 const POLL_MS = 1000
 // The runtime may write the last of what it has in hand to the old file although the new one is there already.
 const SETTLE_MS = 200

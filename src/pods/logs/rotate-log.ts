@@ -22,7 +22,7 @@ export interface RotateLogDeps {
   readonly log: Logger
 }
 
-/** Looks at the log of one container and rotates it when it is large enough; a log that is missing is made again. */
+/** Checks the log of one container and rotates it when it is large enough; a log that is missing is made again. */
 export async function rotateLog(deps: RotateLogDeps, container: LoggedContainer, signal: AbortSignal): Promise<void> {
   const { calls, files, limits, clock, log } = deps
   const { containerId, logPath } = container

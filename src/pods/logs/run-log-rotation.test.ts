@@ -19,7 +19,7 @@ describe('runLogRotation()', () => {
   let clock: FakeClock
   let reopened: string[]
   let warnings: unknown[]
-  /** What the runtime does when it is told to reopen a log. */
+  /** What the runtime does when it is asked to reopen a log. */
   let onReopen: (path: string) => Promise<void> | void
   let controller: AbortController
 

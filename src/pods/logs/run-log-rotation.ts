@@ -8,7 +8,7 @@ export interface LogRotationDeps extends RotateLogDeps {
     /** A log of this size is rotated; negative: none ever is. */
     readonly maxSizeBytes: number
     readonly maxFiles: number
-    /** How many logs are looked at or rotated at the same time. */
+    /** How many logs are checked or rotated at the same time. */
     readonly maxWorkers: number
     readonly intervalMs: number
   }
@@ -20,7 +20,7 @@ export async function runLogRotation(deps: LogRotationDeps, signal: AbortSignal)
   if (limits.maxSizeBytes < 0) return
   for (;;) {
     await clock.sleep(limits.intervalMs, signal)
-    // One list for all workers: each takes the next container that nobody has taken.
+    // One list for all workers: each takes the next container that is not taken yet.
     const queue = deps.containers().values()
     await Promise.all(Array.from({ length: limits.maxWorkers }, () => rotateAll(deps, queue, signal)))
   }

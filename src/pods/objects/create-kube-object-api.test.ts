@@ -92,7 +92,7 @@ describe('createKubeObjectApi()', () => {
     ])
   })
 
-  test('tells an account that is missing from a server that gives no tokens', async () => {
+  test('distinguishes an account that is missing from a server that gives no tokens', async () => {
     const answers = (hasAccount: boolean) => (request: KubeRequest) => {
       if (request.method === 'GET' && hasAccount) return {}
       throw notFound

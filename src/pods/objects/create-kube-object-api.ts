@@ -67,7 +67,7 @@ async function watchOne<K extends 'ConfigMap' | 'Secret'>(
       ...deps,
       path: collectionOf(kind, key),
       name: key.name,
-      // What was told before a break must not come after it again.
+      // What was reported before a break must not come after it again.
       fresh: true,
       watchSeconds: WATCH_SECONDS,
       onObject,

@@ -64,8 +64,8 @@ export interface ObjectApi {
     signal: AbortSignal,
   ): Promise<ObjectKinds[K]>
   /**
-   * Tells of the object first, then of each change to it; undefined stands for one that is not there. Ends by failing, when the connection
-   * breaks or the signal aborts; whoever watches begins again.
+   * Reports the object first, then each change to it; undefined stands for one that is not there. Ends by failing, when the connection
+   * breaks or the signal aborts; the caller begins again.
    */
   watch<K extends 'ConfigMap' | 'Secret'>(
     kind: K,

@@ -50,7 +50,7 @@ async function setUp(t: TestContext, parts: Partial<PodObjectsDeps> = {}) {
   return { clock, api, tasks, objects, changes, put, read }
 }
 
-/** Moves time on while somebody waits for an answer. */
+/** Moves time on while a caller waits for an answer. */
 async function during<T>(clock: FakeClock, ms: number, answer: Promise<T>): Promise<PromiseSettledResult<T>> {
   const [settled] = await Promise.all([Promise.allSettled([answer]), clock.advance(ms)])
   return settled[0]
@@ -104,7 +104,7 @@ describe('createPodObjects() with the strategy Watch', () => {
     await assert.rejects(objects.configMap({ ...key, name: 'a' }, never), /not registered/)
   })
 
-  test('tells the pods that refer to an object when it changes, comes or goes, and only then', async (t) => {
+  test('notifies the pods that refer to an object when it changes, comes or goes, and only then', async (t) => {
     const { api, objects, changes, put, read } = await setUp(t)
     objects.register(podWith('u-1', 'web'))
     objects.register(podWith('u-2', 'web', 'other'))
@@ -122,7 +122,7 @@ describe('createPodObjects() with the strategy Watch', () => {
     await assert.rejects(read(), /not found/)
   })
 
-  test('a reader waits a second for the first word; the word that comes later is told', async (t) => {
+  test('a reader waits a second for the first answer; one that comes later is reported', async (t) => {
     const { clock, api, objects, changes, put, read } = await setUp(t)
     api.silent = true
     objects.register(podWith('u-1', 'web'))
@@ -169,7 +169,7 @@ describe('createPodObjects() with the strategy Watch', () => {
     assert.deepEqual([result.reason.message, result.reason.cause.message], [timedOut.message, 'not yours'])
   })
 
-  test('ends a watch whose object nobody reads, and begins it again with the next reader', async (t) => {
+  test('ends a watch whose object is not read, and begins it again with the next reader', async (t) => {
     const { clock, api, objects, put, read } = await setUp(t)
     put('1')
     objects.register(podWith('u-1', 'web'))

@@ -106,7 +106,7 @@ export function createPodObjects(deps: PodObjectsDeps): PodObjects {
 }
 
 function createStore<K extends StoredKind>(kind: K, api: ObjectApi, deps: PodObjectsDeps): ObjectStore<ObjectKinds[K]> {
-  // Nothing is gained by watching a server that is not there, and its absence is told at once.
+  // Nothing is gained by watching a server that is not there, and its absence is reported at once.
   switch (api === noObjectApi ? 'Get' : deps.strategy) {
     case 'Watch': {
       const idleMs = Math.max(IDLE_SYNCS * deps.syncFrequencyMs, LEAST_IDLE_MS)

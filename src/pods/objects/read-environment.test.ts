@@ -111,7 +111,7 @@ const failures: readonly (readonly [string, Partial<Container>, message: string]
 
 describe('readEnvironment()', () => {
   for (const [name, container, expected] of rows) {
-    test(`brings ${name}`, async () => {
+    test(`reads ${name}`, async () => {
       assert.deepEqual((await environmentOf(container, data)).compute(), expected)
     })
   }

@@ -18,7 +18,7 @@ export interface EnvironmentDeps {
   readonly clock: Clock
 }
 
-/** An API that is back tells the pods and the services within a few seconds of each other. */
+/** An API that is back reports the pods and the services within a few seconds of each other. */
 const SERVICES_PATIENCE_MS = 5000
 
 type Data = ReadonlyMap<string, string>
@@ -70,7 +70,7 @@ function idOf({ volumeName, path, key }: EnvironmentFile): string {
 }
 
 function listWanted({ env = [], envFrom = [] }: Container | EphemeralContainer) {
-  // A variable with a value of its own does not look at its source.
+  // A variable with a value of its own does not read its source.
   const sources = env.flatMap(({ value = '', valueFrom }) =>
     value === '' && valueFrom !== undefined ? [valueFrom] : [],
   )

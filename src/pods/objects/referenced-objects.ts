@@ -38,7 +38,7 @@ export class ReferencedObjects<E> {
     for (const text of before?.keys() ?? []) if (!now.has(text)) this.#remove(uid, text)
   }
 
-  /** Fails for an object that no pod refers to: nobody would end what is begun for it. */
+  /** Fails for an object that no pod refers to: nothing would end what is begun for it. */
   get(key: ObjectKey): E {
     const entry = this.#entries.get(textOf(key))
     if (entry === undefined) throw new ObjectError('Other', `object ${textOf(key)} not registered`)

@@ -61,7 +61,7 @@ describe('TokenCache', () => {
     assert.equal(cache.size, 0)
   })
 
-  test('a failure leaves a token that is still good in use, without telling what it is', async () => {
+  test('a failure leaves a token that is still good in use, without showing what it is', async () => {
     const { clock, api, lines, get } = setUp()
     await get()
     api.failure = new ObjectError('Unavailable', 'away')
@@ -86,7 +86,7 @@ describe('TokenCache', () => {
     assert.equal(cache.size, 1)
   })
 
-  test('whoever gives up does not end the request of the others', async () => {
+  test('a caller that gives up does not end the request of the others', async () => {
     const { api, cache } = setUp()
     api.silent = true
     const impatient = new AbortController()

@@ -17,7 +17,7 @@ export interface WatchedObjectDeps<T> {
   /** As in "configmap". */
   readonly resource: string
   readonly onChange: () => void
-  /** A watch whose object nobody reads for so long ends. */
+  /** A watch whose object is not read for so long ends. */
   readonly idleMs: number
   readonly tasks: Pick<TaskGroup, 'run' | 'signal'>
   readonly clock: Clock
@@ -32,8 +32,8 @@ const RETRIES = { firstMs: 800, longestMs: 30_000, jitter: { least: 0.5, extra: 
 const FAILURES_WORTH_A_LINE = 2
 
 /**
- * One object and the watch over it. What was told last stays readable while the connection is broken. An object that is immutable is not
- * watched any longer, one that nobody reads until somebody does.
+ * One object and the watch over it. What was reported last stays readable while the connection is broken. An object that is immutable is not
+ * watched any longer, one that is not read until it is.
  */
 export class WatchedObject<T extends Watchable> {
   readonly #deps: WatchedObjectDeps<T>

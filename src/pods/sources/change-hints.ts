@@ -21,7 +21,7 @@ export class ChangeHints {
     return this.#all ? 'all' : [...this.#names]
   }
 
-  /** Empties the collection: the names, or 'all' to look at everything. */
+  /** Empties the collection: the names, or 'all' to read everything. */
   take(): readonly string[] | 'all' {
     const taken = this.peek()
     this.#names.clear()

@@ -12,7 +12,7 @@ export interface MirrorInput {
   readonly staticPods: readonly StaticPod[]
   /** What the API has of mirror pods for this node. */
   readonly mirrors: readonly Pod[]
-  /** Every source has told what it has: a mirror without a static pod is one that nobody wants. */
+  /** Every source has reported what it has: a mirror without a static pod is not desired. */
   readonly allSeen: boolean
   /** The Node as the API has it; undefined when it has none, or none that could own anything. */
   readonly node: { readonly name: string; readonly uid: string } | undefined

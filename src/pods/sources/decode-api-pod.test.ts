@@ -6,7 +6,7 @@ const metadata = { name: 'web', namespace: 'shop', uid: 'u-1', resourceVersion: 
 const container = { name: 'main', image: 'registry.test/app:1' }
 
 describe('decodeApiPod()', () => {
-  test('takes a pod as the API has it, without what nobody reads', () => {
+  test('takes a pod as the API has it, without what is never read', () => {
     const { pod, unknownFields } = decodeApiPod({
       apiVersion: 'v1',
       kind: 'Pod',

@@ -24,7 +24,7 @@ export interface ManifestFilesDeps {
   readonly lastGood: LastGoodManifests
   readonly logger: Logger
   readonly clock: Clock
-  /** Told for each manifest that gave no pod. */
+  /** Called for each manifest that gave no pod. */
   readonly onRefused?: () => void
 }
 
@@ -36,7 +36,7 @@ type ReadPods =
   | { readonly kind: 'invalid'; readonly problems: readonly ManifestProblem[] }
 
 interface Entry {
-  /** Tells whether the file has changed, or why it is not read. */
+  /** Shows whether the file has changed, or why it is not read. */
   readonly stamp: string
   /** Of the last good version: a manifest edited into something invalid does not end its workload. */
   readonly pods: readonly Pod[]
@@ -61,7 +61,7 @@ export class ManifestFiles {
     this.#logger = deps.logger
   }
 
-  /** Puts the good manifests on disk and forgets those of files that are gone. After the pods are told: they do not wait for it. */
+  /** Puts the good manifests on disk and forgets those of files that are gone. After the pods are emitted: they do not wait for it. */
   async keepGood(): Promise<void> {
     const { lastGood } = this.#deps
     try {
@@ -99,7 +99,7 @@ export class ManifestFiles {
     return await this.refresh([...gone, ...names], signal)
   }
 
-  /** Looks again at some names; true if the pods may have changed. */
+  /** Reads some names again; true if the pods may have changed. */
   async refresh(names: Iterable<string>, signal: AbortSignal): Promise<boolean> {
     let isChanged = false
     // One after the other: at most one file is in memory at a time.

@@ -17,7 +17,7 @@ export interface MirrorPodsDeps {
   readonly node: () => MirrorInput['node']
   /** The static pods that are here; also those that are ending. */
   readonly staticPods: () => readonly StaticPod[]
-  /** Every source has told what it has. */
+  /** Every source has reported what it has. */
   readonly allSeen: () => boolean
   readonly clock: Clock
   readonly random: () => number
@@ -31,14 +31,14 @@ interface Trouble {
   readonly message: string
 }
 
-// Nothing is asked of the API for this: it only looks whether something was missed.
+// Nothing is asked of the API for this: it only checks whether something was missed.
 const CHECK_MS = 10_000
-// Whoever deletes one looks for its end: kubectl waits for ever when another has its name before it has looked.
+// A client that deletes one waits for its end: kubectl waits for ever when another has its name before it has checked.
 const ABSENCE_MS = 1000
 const RETRIES = { firstMs: 1000, longestMs: 300_000, jitter: { least: 1, extra: 0.5 } }
 
 /**
- * The pods of the API that show what static pods are at: made, made again when somebody deletes them or the manifest changes, and removed
+ * The pods of the API that show what static pods are at: made, made again when they are deleted or the manifest changes, and removed
  * with their static pod. Whatever happens to them, the static pod runs on.
  */
 export class MirrorPods {
@@ -69,7 +69,7 @@ export class MirrorPods {
     this.#wakeup.wake()
   }
 
-  /** The UID by which the node knows a pod that somebody names by the UID it has in the API. */
+  /** The UID by which the node knows a pod, for the UID that it has in the API. */
   toOwnUid(uid: PodUid): PodUid {
     const mirror = [...this.#mirrors.values()].find(({ metadata }) => metadata.uid === uid)
     const hash = mirror?.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION]
@@ -118,7 +118,7 @@ export class MirrorPods {
     try {
       await this.#deps.client.send({ method: 'DELETE', path: pathOf(mirror.metadata), body }, signal)
     } catch (error) {
-      // It is gone, or another one has its name: the watch will tell.
+      // It is gone, or another one has its name: the watch will show.
       if (!isRefusal(error, 404) && !isRefusal(error, 409)) throw error
     }
     this.#forget(mirror)
@@ -139,7 +139,7 @@ export class MirrorPods {
     const { pod } = decodeApiPod(made)
     const hash = (metadata: MirrorBody['metadata']) => metadata.annotations?.[CONFIG_MIRROR_ANNOTATION]
     if (hash(pod.metadata) === undefined) throw new Error(`Cannot mirror "${fullName}": another pod has its name`)
-    // The watch tells of it too, only later.
+    // The watch reports it too, only later.
     this.#mirrors = new Map([...this.#mirrors, [fullName, pod]])
     if (hash(pod.metadata) !== hash(body.metadata)) this.#wakeup.wake()
   }

@@ -40,7 +40,7 @@ describe('PodConfigMux', () => {
     assert.deepEqual(journal, ['file ADD ', 'http ADD '])
   })
 
-  test('tells of a duplicate name once', () => {
+  test('reports a duplicate name once', () => {
     const { mux, journal } = createMux()
     mux.set('file', [pod('a', 'web'), pod('b', 'web')])
     mux.set('file', [pod('a', 'web'), pod('b', 'web')])

@@ -5,7 +5,7 @@ import { computeSourceDiff } from './compute-source-diff.ts'
 import type { PodUpdate } from '../../model/pod/pod-update.ts'
 import type { KnownPods } from './compute-source-diff.ts'
 
-/** An event about a pod, for whoever records events. */
+/** An event about a pod, for the recorder of events. */
 interface PodConfigEvent {
   readonly type: 'Warning'
   readonly reason: 'FailedValidation'

@@ -20,7 +20,7 @@ export interface FileSourceDeps {
   readonly lastGood: LastGoodManifests
   readonly clock: Clock
   readonly logger: Logger
-  /** Told for each manifest that gave no pod, and when the path cannot be read. */
+  /** Called for each manifest that gave no pod, and when the path cannot be read. */
   readonly onRefused?: () => void
   /** Takes the complete set; called when it changed, and once at the start. */
   readonly emit: (pods: readonly Pod[]) => void
@@ -65,7 +65,7 @@ class FileSource implements Disposable {
     this.#files = new ManifestFiles(deps.path, deps)
   }
 
-  /** Waits for a change or the next check, looks, and emits what it found. */
+  /** Waits for a change or the next check, reads, and emits what it found. */
   async step(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps
     if (this.#hasEmitted || this.#loggedTrouble !== undefined) await this.#wait(signal)

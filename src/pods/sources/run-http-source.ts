@@ -16,7 +16,7 @@ export interface HttpSourceDeps {
   readonly decode: (bytes: Uint8Array) => DecodedManifest
   readonly clock: Clock
   readonly logger: Logger
-  /** Told when there is no usable answer. */
+  /** Called when there is no usable answer. */
   readonly onRefused?: () => void
   /** Takes the complete set, whenever the answer changed. */
   readonly emit: (pods: readonly Pod[]) => void

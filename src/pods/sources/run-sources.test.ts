@@ -84,7 +84,7 @@ describe('runSources()', () => {
     assert.deepEqual(sources.lines, ['no source of pods is configured: set staticPodPath or staticPodURL'])
   })
 
-  test('has seen all only when each source has told what it has, and says so once', async () => {
+  test('has seen all only when each source has reported what it has, and says so once', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'run-sources-'))
     writeFileSync(join(folder, 'web.json'), MANIFEST)
     let answer = 500

@@ -17,7 +17,7 @@ export interface RunSourcesDeps {
   readonly mux: PodConfigMux
   readonly clock: Clock
   readonly log: Logger
-  /** Every source has told once what it has: an absent pod is a deleted pod from now on. */
+  /** Every source has reported once what it has: an absent pod is a deleted pod from now on. */
   readonly onAllSeen: () => void
   /** A manifest or an answer gave no pods. */
   readonly onRefused: () => void
@@ -81,7 +81,7 @@ export async function runSources(
       onRefused,
       emit: emitAs('http'),
     }
-    // Loaded only where it is used: most nodes have no such source, and it brings its own HTTP client.
+    // Loaded only where it is used: most nodes have no such source, and it has its own HTTP client.
     const { runHttpSource } = await import('./run-http-source.ts')
     group.run('http source', (httpSignal) => runHttpSource(deps, httpSignal))
   }

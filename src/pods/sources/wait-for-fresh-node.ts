@@ -10,14 +10,14 @@ export interface FreshNodeDeps {
 
 /**
  * Hands sets of pods on, each after the other. A pod may be bound here because of a label, or the end of a taint, that the watch of the Node
- * has not brought yet, and a refusal is for good: so the Node is asked for first. Of the sets that come meanwhile only the last counts.
+ * has not delivered yet, and a rejection is for good: so the Node is asked for first. Of the sets that come meanwhile only the last counts.
  */
 export function waitForFreshNode({ wantsFreshNode, refresh, emit }: FreshNodeDeps): (pods: readonly Pod[]) => void {
   let newest: readonly Pod[] | undefined
   let isAsking = false
   const ask = async () => {
     isAsking = true
-    // Whoever cannot be asked tells nothing new: the pod is judged by what is known.
+    // An API that cannot be asked adds nothing: the pod is judged by what is known.
     await refresh().catch(() => {})
     isAsking = false
     const pods = newest

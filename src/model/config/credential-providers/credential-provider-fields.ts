@@ -35,7 +35,7 @@ const environment = objectList(
   { default: [], about: 'variables added to those of the agent' },
 )
 
-/** What a plugin is told in every version of its configuration. */
+/** What every version of a plugin's configuration has. */
 export const providerFields = {
   name: text({ default: '', rule: brokenName, about: 'name of the program' }),
   matchImages: textList({ default: [], item: brokenMatchImage, about: 'images that it is asked about' }),

@@ -40,7 +40,7 @@ interface ProviderFlags {
   readonly imageCredentialProviderBinDir: string
 }
 
-/** Reads and checks the file, or every file of the folder, that names the credential plugins. All problems are told at once. */
+/** Reads and checks the file, or every file of the folder, that names the credential plugins. All problems are reported at once. */
 export async function loadCredentialProviders(
   flags: ProviderFlags,
   files: ConfigFiles,
@@ -60,7 +60,7 @@ export async function loadCredentialProviders(
     problems.push(...found.problems)
   }
   if (problems.length > 0) throw new ConfigError(problems)
-  // What is missing was told above.
+  // What is missing was reported above.
   return (providers as CredentialProvider[]).map((provider) => ({
     ...provider,
     program: `${folder.replace(/\/+$/, '')}/${provider.name}`,

@@ -11,7 +11,7 @@ function readTexts(raw: Json): readonly string[] | undefined {
 
 const headers = { type: 'colonSeparatedMultimapStringString', expected: 'expected a list of texts', read: readTexts }
 
-/** Where pods come from and how often we look. */
+/** Where pods come from and how often they are read. */
 export const podSourceFields = {
   staticPodPath: path({
     default: '',

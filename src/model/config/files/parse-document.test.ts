@@ -57,7 +57,7 @@ describe('parseDocument()', () => {
     assert.equal((toPlain(root) as { a?: number }).a, undefined)
   })
 
-  test('tells lines and duplicates', () => {
+  test('reports lines and duplicates', () => {
     const { lineOf, duplicates } = parseDocument(Buffer.from('a:\n  b: 1\n  c: 2\n  b: 3\n'))
     assert.deepEqual(
       ['a', 'a.b', 'a.c', 'a.d'].map((path) => lineOf(path)),

@@ -205,7 +205,7 @@ describe('flag rules', () => {
     })
   }
 
-  test('tells all mistakes at once, unknown flags and bad values', async () => {
+  test('reports all mistakes at once, unknown flags and bad values', async () => {
     const problems = await problemsOf(
       loadSettings(['--nope', '--max-pods=x', '--root-dir', '/r', 'stray', '--storage-driver-secure=x']),
     )

@@ -8,7 +8,7 @@ export interface GivenFlag {
   readonly texts: readonly string[]
 }
 
-/** What the arguments say, before any value is looked at. */
+/** What the arguments say, before any value is checked. */
 export interface ParsedCommandLine {
   readonly given: readonly GivenFlag[]
   readonly problems: readonly string[]

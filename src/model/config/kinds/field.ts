@@ -1,6 +1,6 @@
 import type { Json } from '../files/json-value.ts'
 
-/** Where decoding and checking leave what they find, so that all of it is told at once. */
+/** Where decoding and checking leave what they find, so that all of it is reported at once. */
 export interface Findings {
   problem(path: string, value: unknown, rule: string): void
   unknownField(path: string): void
@@ -19,7 +19,7 @@ export interface FieldFlag<T> {
 /** One row of the configuration: its type, default, rules and flag. Everything else is derived from these. */
 export interface Field<T> {
   readonly about: string
-  /** The value when nobody sets it. */
+  /** The value when it is not set. */
   readonly unset: T
   readonly flag?: FieldFlag<T> | undefined
   /** A path that, relative in the --config file, counts from that file's folder. */

@@ -4,17 +4,17 @@ import type { FeatureGates } from '../gates/feature-gates.ts'
 import type { GivenConfiguration, KubeletConfiguration } from '../kubelet-configuration.ts'
 import type { Machine } from '../to-effective-configuration.ts'
 
-/** All that a rule may look at. */
+/** All that a rule may read. */
 export interface RuleContext {
   readonly config: KubeletConfiguration
-  /** Before defaults that depend on other settings, to tell what was set from what was filled in. */
+  /** Before defaults that depend on other settings, to distinguish what was set from what was filled in. */
   readonly given: GivenConfiguration
   readonly flags: KubeletFlags
   readonly gates: FeatureGates
   readonly machine: Machine
 }
 
-/** A rule between fields: where it is told, what it expects, and when it is broken. */
+/** A rule between fields: where it is reported, what it expects, and when it is broken. */
 export interface ConfigurationRule {
   readonly path: string
   readonly rule: string

@@ -29,7 +29,7 @@ describe('values that can only hurt', () => {
     assert.deepEqual((await loadFields({ podPidsLimit: -1 })).warnings, [])
   })
 
-  test('periods of a shutdown below nothing, and two for one priority, are told with their lines', async () => {
+  test('periods of a shutdown below nothing, and two for one priority, are reported with their lines', async () => {
     const file = `${HEADER}shutdownGracePeriodByPodPriority:
 - priority: 10
   shutdownGracePeriodSeconds: -3

@@ -198,7 +198,7 @@ describe('decodeProtobuf()', () => {
 })
 
 describe('parseEnvelope()', () => {
-  test('tells what the object is', () => {
+  test('says what the object is', () => {
     const bytes = Buffer.concat([
       Uint8Array.of(0x6b, 0x38, 0x73, 0),
       message(

@@ -7,7 +7,7 @@ export interface Violation {
   readonly value?: unknown
 }
 
-/** Gathers every broken rule of a pod, worded as the API server words them, so that one look shows them all. */
+/** Gathers every broken rule of a pod, worded as the API server words them, so that all of them are shown at once. */
 export class ProblemList {
   readonly violations: Violation[] = []
 

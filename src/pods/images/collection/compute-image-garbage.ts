@@ -6,7 +6,7 @@ export interface GarbagePolicy {
   readonly lowPercent: number
   /** An image stays so long after it was first seen. */
   readonly minimumAgeMs: number
-  /** An image that nobody used for so long goes, whatever the disk; 0 is never. */
+  /** An image that was not used for so long goes, whatever the disk; 0 is never. */
   readonly maximumAgeMs: number
 }
 
@@ -57,7 +57,7 @@ export function computeRemovable(
     .toSorted((a, b) => (a.lastUsedAt ?? 0) - (b.lastUsedAt ?? 0) || a.firstSeenAt - b.firstSeenAt)
 }
 
-/** The images that nobody used for too long. Before the agent itself ran that long it cannot know. */
+/** The images that were not used for too long. Before the agent itself ran that long it cannot know. */
 export function computeExpired(
   images: readonly KnownImage[],
   maximumAgeMs: number,

@@ -141,7 +141,7 @@ describe('ImageCollector', () => {
     assert.deepEqual(tags(), ['a', 'b', 'c'])
   })
 
-  test('removes what nobody used for long, whatever the room', async () => {
+  test('removes what was not used for long, whatever the room', async () => {
     space = { capacityBytes: 1000, availableBytes: 500 }
     const collector = makeCollector({ policy: { ...policy, maximumAgeMs: 600_000 } })
     used = ['a']
@@ -155,7 +155,7 @@ describe('ImageCollector', () => {
     assert.deepEqual(tags(), ['a', 'b'])
   })
 
-  test('removes all that nobody uses when the node is short, however much room there is', async () => {
+  test('removes all that is unused when the node is short, however much room there is', async () => {
     space = { capacityBytes: 1000, availableBytes: 900 }
     used = ['b']
     const collector = makeCollector()
@@ -204,17 +204,17 @@ describe('runImageGarbageCollection()', () => {
     return { passes: passes.map((pass) => pass.replace(/\d+/, (ms) => String((Number(ms) - start) / 1000))), events }
   }
 
-  test('looks at the start and collects every five minutes', async () => {
+  test('observes at the start and collects every five minutes', async () => {
     const { passes, events } = await run({}, '')
     assert.deepEqual(passes, ['look 0', 'collect 300', 'collect 600', 'collect 900', 'collect 1200', 'collect 1500'])
     assert.deepEqual(events, [])
   })
 
-  test('tells of the second failure in a row', async () => {
+  test('reports the second failure in a row', async () => {
     assert.deepEqual((await run({}, '+-+--+')).events, ['5 ImageGCFailed'])
   })
 
-  test('only looks when none is to go by itself, and collects for age alone', async () => {
+  test('only observes when none is to go by itself, and collects for age alone', async () => {
     const looks = (await run({ highPercent: 100 }, '')).passes
     assert.deepEqual(looks, ['look 0', 'look 300', 'look 600', 'look 900', 'look 1200', 'look 1500'])
     assert.equal((await run({ highPercent: 100, maximumAgeMs: 1 }, '')).passes.at(-1), 'collect 1500')

@@ -13,7 +13,7 @@ export interface ImageCollectorDeps extends ImageUsesDeps {
   readonly calls: ImageUsesDeps['calls'] & Pick<CriCalls, 'imageFsInfo' | 'removeImage'>
   readonly policy: GarbagePolicy
   readonly readSpace: (path: string) => Promise<FileSystemSpace>
-  /** Told which images are still there, after a pass that began then. */
+  /** Gets the images that are still there, after a pass that began then. */
   readonly onRemaining: (refs: ReadonlySet<string>, passBeganAt: number) => Promise<void>
   readonly events: NodeEvents
   readonly metrics?: ImageMetrics
@@ -35,7 +35,7 @@ interface Removal {
   readonly reason: 'age' | 'space'
 }
 
-/** Removes images that nobody uses when the disk is nearly full or they are old. */
+/** Removes unused images when the disk is nearly full or they are old. */
 export class ImageCollector {
   readonly #deps: ImageCollectorDeps
   readonly #uses: ImageUses
@@ -60,7 +60,7 @@ export class ImageCollector {
   /** One pass by age and by room; fails when there is still too little room after it. */
   async collect(signal: AbortSignal): Promise<void> {
     const { policy, clock, onRemaining } = this.#deps
-    // Ages are counted by a clock that nobody sets; records have the time of day.
+    // Ages are counted by the monotonic clock; records have the time of day.
     const [now, beganAt] = [clock.monotonic(), clock.now()]
     const images = new Map((await this.#uses.observe(now, signal)).map((image) => [image.id, image]))
     const remove = (image: KnownImage) => this.#remove({ images, image, now, reason: 'space' }, signal)
@@ -73,10 +73,10 @@ export class ImageCollector {
     }
   }
 
-  /** Removes all that nobody uses, however much room there is: the node is short of it. Those that just came may be about to be used. */
+  /** Removes all that is unused, however much room there is: the node is short of it. Those that just came may be about to be used. */
   async collectUnused(signal: AbortSignal): Promise<void> {
     const { policy, clock, onRemaining } = this.#deps
-    // Ages are counted by a clock that nobody sets; records have the time of day.
+    // Ages are counted by the monotonic clock; records have the time of day.
     const [now, beganAt] = [clock.monotonic(), clock.now()]
     const images = new Map((await this.#uses.observe(now, signal)).map((image) => [image.id, image]))
     for (const image of computeRemovable([...images.values()], policy.minimumAgeMs, now))
@@ -113,11 +113,11 @@ export class ImageCollector {
     throw new ImageGarbageError(message)
   }
 
-  /** The bytes that were freed. An image that cannot be removed is told and left. */
+  /** The bytes that were freed. An image that cannot be removed is logged and left. */
   async #remove({ images, image, now, reason }: Removal, signal: AbortSignal): Promise<number> {
     const { calls, metrics, log } = this.#deps
     const { id, sizeBytes } = image
-    // Whoever asked for it since the pass began relies on it.
+    // A pod that asked for it since the pass began relies on it.
     if (!images.has(id) || this.#uses.notedAt(id) >= now) return 0
     try {
       await calls.removeImage({ image: { image: id } }, signal)

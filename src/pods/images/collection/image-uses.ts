@@ -35,7 +35,7 @@ export class ImageUses {
     return Math.max(0, ...(this.#uses.get(id)?.names ?? []).map((name) => this.#ensured.get(name) ?? 0))
   }
 
-  /** All images of the node, looked at now. */
+  /** All images of the node, read now. */
   async observe(now: number, signal: AbortSignal): Promise<readonly KnownImage[]> {
     const { calls, volumeImages } = this.#deps
     const [{ images }, { containers }, sandboxImage] = await Promise.all([
@@ -79,7 +79,7 @@ function namesOf({ id, repoTags, repoDigests }: Image): readonly string[] {
   return [id, ...repoTags, ...repoDigests]
 }
 
-/** The image of sandboxes, without which no pod starts. Newer runtimes pin it; containerd 1.6 only tells its name. */
+/** The image of sandboxes, without which no pod starts. Newer runtimes pin it; containerd 1.6 only reports its name. */
 async function readSandboxImage(calls: Pick<CriCalls, 'status'>, signal: AbortSignal): Promise<string | undefined> {
   try {
     const { info } = await calls.status({ verbose: true }, signal)

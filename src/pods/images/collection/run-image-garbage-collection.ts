@@ -18,7 +18,7 @@ export interface ImageGarbageDeps {
 
 const INTERVAL_MS = 300_000
 
-/** Collects images every five minutes until the signal aborts. Where none is ever to go by itself, it only looks: a node may run short. */
+/** Collects images every five minutes until the signal aborts. Where none is ever to go by itself, it only observes: a node may run short. */
 export async function runImageGarbageCollection(deps: ImageGarbageDeps, signal: AbortSignal): Promise<void> {
   const { collector, policy, events, tracer, clock, log } = deps
   let failures = 0

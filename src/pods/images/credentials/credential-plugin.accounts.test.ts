@@ -138,7 +138,7 @@ describe('CredentialPlugin that wants tokens of service accounts', () => {
     assert.deepEqual(lines, [{ level: 'debug', fields }])
   })
 
-  test('is not asked while the account cannot be had, which is told with pod and plugin', async () => {
+  test('is not asked while the account cannot be read, which is logged with pod and plugin', async () => {
     const { lines, state, questions, find } = make()
     state.failure = new Error('this node has no API server')
     assert.deepEqual([await find(makePod('a', 'robot')), questions], [[], []])

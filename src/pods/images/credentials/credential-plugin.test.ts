@@ -137,7 +137,7 @@ describe('CredentialPlugin', () => {
     ['no program', () => Promise.reject(new Error('no such program')), /no such program/],
   ]
   for (const [what, run, reported] of failures) {
-    test(`knows nothing after ${what}, tells so without secrets, and tries again`, async () => {
+    test(`knows nothing after ${what}, logs so without secrets, and tries again`, async () => {
       const { requests, warnings, state, names } = make()
       state.run = run
       assert.deepEqual(await names('r.example/a'), [])

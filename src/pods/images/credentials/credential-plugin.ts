@@ -56,7 +56,7 @@ export class CredentialPlugin {
     this.#signal = signal
   }
 
-  /** What the plugin knows for a repository. One that fails, or is not to be asked, knows nothing, which is told in the log. */
+  /** What the plugin knows for a repository. One that fails, or is not to be asked, knows nothing, which is logged. */
   async credentials(pod: Pod, repository: string, signal: AbortSignal): Promise<readonly KeyringEntry<Credential>[]> {
     const { matchImages } = this.#provider
     if (!matchImages.some((pattern) => matchesRegistry(toRegistryKey(pattern), repository))) return []
@@ -102,7 +102,7 @@ export class CredentialPlugin {
 
   #start(key: string, question: Question): Promise<readonly KeyringEntry<Login>[]> {
     const running = this.#ask(question).finally(() => this.#running.delete(key))
-    // When all who wait are gone, nobody hears how it ended.
+    // When all waiters are gone, its end is of no interest.
     running.catch(() => {})
     this.#running.set(key, running)
     return running
@@ -137,7 +137,7 @@ export class CredentialPlugin {
       maxOutputBytes: MAX_OUTPUT_BYTES,
     }
     const { exitCode, stdout } = await this.#deps.run(request, this.#signal)
-    // What it said is not shown: nobody knows what is in it.
+    // What it said is not shown: it may hold secrets.
     if (exitCode !== 0) throw new PluginAnswerError(`it ended with exit code ${exitCode ?? 'none'}, expected 0`)
     const answer = parsePluginAnswer(stdout, apiVersion)
     // Such a login ends with the token, and is good for one pod: it must not be kept for others.

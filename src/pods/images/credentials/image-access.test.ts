@@ -164,7 +164,7 @@ describe('ImageAccess', () => {
     await assert.rejects(access.begin(named.image), /disk is full/)
   })
 
-  test('turns what a crash left into a record that opens to nobody', async () => {
+  test('turns what a crash left into a record that opens to no pod', async () => {
     const { pulled, pulling, warnings, access, mayUse } = make()
     await access.begin(named.image)
     await access.begin('r.example/gone:1')
@@ -198,7 +198,7 @@ describe('ImageAccess', () => {
     assert.equal(await mayUse(credentialOf('s')), true)
   })
 
-  test('verifies again when a record is nonsense, tells it once, and replaces it', async () => {
+  test('verifies again when a record is nonsense, reports it once, and replaces it', async () => {
     const { pulled, warnings, mayUse, pull } = make()
     pulled.files.set(fileName(named.ref), '{"kind":"ImagePulledRecord"')
     assert.deepEqual([await mayUse(), await mayUse()], [false, false])

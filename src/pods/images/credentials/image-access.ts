@@ -78,7 +78,7 @@ export class ImageAccess {
     }
   }
 
-  /** A pull brought an image, with this login or without one. When that cannot be noted, the beginning stays noted instead. */
+  /** A pull succeeded, with this login or without one. When that cannot be noted, the beginning stays noted instead. */
   async succeed(named: NamedImage, credential: Credential | undefined): Promise<void> {
     if (this.#deps.policy === undefined) return
     if (await this.#record(named, toRights(credential))) await this.fail(named.image)
@@ -96,7 +96,7 @@ export class ImageAccess {
     await this.#try('cannot forget the begin of a pull', image, () => this.#deps.pulling.remove(toFileName(image)))
   }
 
-  /** After a start: pulls that the last agent did not see end get a record which opens the image to nobody. */
+  /** After a start: pulls that the last agent did not see end get a record which opens the image to no pod. */
   async recover(findRef: (image: string) => Promise<string | undefined>): Promise<void> {
     const { policy, pulling } = this.#deps
     if (policy === undefined) return
@@ -112,7 +112,7 @@ export class ImageAccess {
     const { policy, pulled } = this.#deps
     if (policy === undefined) return
     const known = new Set([...refs].map(toFileName))
-    // Records tell whole seconds.
+    // Records have whole seconds.
     const second = Math.floor(before / 1000) * 1000
     await this.#forEach(pulled, 'cannot remove the record of a pull', async (name) => {
       const text = known.has(name) ? undefined : await pulled.read(name)
@@ -179,7 +179,7 @@ export class ImageAccess {
     this.#reportedUnreadable.delete(name)
   }
 
-  /** What goes wrong with one file is told, and stops nothing. */
+  /** What goes wrong with one file is logged, and stops nothing. */
   async #try(what: string, about: string, act: () => Promise<void>): Promise<boolean> {
     try {
       await act()
@@ -191,7 +191,7 @@ export class ImageAccess {
   }
 }
 
-/** A record that cannot be read is replaced: whoever pulls again shows again what opens the image. */
+/** A record that cannot be read is replaced: the next pull shows again what opens the image. */
 function parseKnown(text: string | undefined): PullRecord | undefined {
   if (text === undefined) return undefined
   try {

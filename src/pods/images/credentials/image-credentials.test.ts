@@ -78,7 +78,7 @@ describe('ImageCredentials', () => {
     assert.deepEqual(warnings, [])
   })
 
-  test('tells of a secret that makes no sense without showing it', async () => {
+  test('reports a secret that makes no sense without showing it', async () => {
     assert.deepEqual(await find(['broken']), { candidates: shared, missing: [] })
     assert.equal(warnings.length, 1)
     assert.ok(!JSON.stringify(warnings).includes('hush'))
@@ -98,7 +98,7 @@ describe('ImageCredentials', () => {
   })
 })
 
-test('hashLogin() tells logins apart and is the hash of their JSON', () => {
+test('hashLogin() distinguishes logins and is the hash of their JSON', () => {
   const hashes = [login('a'), login('b'), { username: 'a', password: '' }, { username: '', password: '' }].map(
     hashLogin,
   )

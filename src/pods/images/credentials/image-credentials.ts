@@ -23,7 +23,7 @@ export interface FoundCredentials {
   readonly missingSecrets: readonly string[]
 }
 
-/** Looks for the logins to a repository: the pod's own secrets first, then those of the node, then the plugins. */
+/** Finds the logins to a repository: the pod's own secrets first, then those of the node, then the plugins. */
 export class ImageCredentials {
   readonly #deps: ImageCredentialsDeps
 

@@ -26,7 +26,7 @@ function make(files: Map<string, string>) {
 }
 
 describe('NodeCredentials', () => {
-  test('looks for files in the order of the kubelet', async () => {
+  test('reads files in the order of the kubelet', async () => {
     const { asked, names } = make(new Map())
     assert.deepEqual(await names(), [])
     assert.deepEqual(asked, [
@@ -41,7 +41,7 @@ describe('NodeCredentials', () => {
     ])
   })
 
-  test('takes the first that makes sense, and tells of the others', async () => {
+  test('takes the first that makes sense, and reports the others', async () => {
     const files = new Map([
       ['/root-dir/config.json', '{'],
       ['/.docker/config.json', config('docker')],

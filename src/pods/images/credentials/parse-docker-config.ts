@@ -18,7 +18,7 @@ export type DockerConfigForm = 'config.json' | '.dockercfg'
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
-/** Reads the logins of a docker configuration. An entry that makes no sense is left out and told; the others count. */
+/** Reads the logins of a docker configuration. An entry that makes no sense is left out and reported; the others count. */
 export function parseDockerConfig(text: string, form: DockerConfigForm): DockerConfig {
   const root = parseObject(text)
   const auths = form === 'config.json' ? (root['auths'] ?? {}) : root

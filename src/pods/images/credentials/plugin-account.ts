@@ -17,7 +17,7 @@ export interface PodAccounts {
   ): Promise<string>
 }
 
-/** The service account of a pod as a plugin is told of it. */
+/** The service account of a pod as a plugin gets it. */
 export interface PluginAccount {
   readonly identity: ObjectIdentity
   readonly annotations: Readonly<Record<string, string>>
