@@ -14,7 +14,7 @@ export interface UsedVolume {
   readonly asDevice: boolean
 }
 
-/** The volumes that the agent has to bring: those that a container uses, without the ones whose content the runtime brings. */
+/** The volumes that the agent has to mount: those that a container uses, without the ones whose content comes from the runtime. */
 export function computeUsedVolumes(pod: Pod): UsedVolume[] {
   const { volumes = [] } = pod.spec
   if (volumes.length === 0) return []
@@ -35,7 +35,7 @@ export interface DesiredVolumeInput {
   readonly rootDirectory: string
 }
 
-/** Everything that the kind of a volume needs to bring it for this pod. */
+/** Everything that the kind of a volume needs to mount it for this pod. */
 export function computeDesiredVolume({ pod, used, plugin, source, rootDirectory }: DesiredVolumeInput): DesiredVolume {
   const { uid } = pod.metadata
   const { name } = used.volume

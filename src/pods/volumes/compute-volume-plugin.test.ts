@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { PersistentVolumeSpec, Volume } from '../../model/generated/core-v1.ts'
 import { computeVolumePlugin } from './compute-volume-plugin.ts'
 
-test('computeVolumePlugin() finds the plugin of a source, and none for what no plugin brings', () => {
+test('computeVolumePlugin() finds the plugin of a source, and none for what no plugin mounts', () => {
   const inline: readonly (readonly [Partial<Volume>, string | undefined])[] = [
     [{ emptyDir: {} }, 'kubernetes.io/empty-dir'],
     [{ hostPath: { path: '/' } }, 'kubernetes.io/host-path'],

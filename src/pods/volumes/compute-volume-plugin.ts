@@ -19,7 +19,7 @@ const PERSISTENT_PLUGINS = {
   csi: 'kubernetes.io/csi',
 } as const satisfies Partial<Record<keyof PersistentVolumeSpec, string>>
 
-/** The plugin that brings what a volume names; undefined for a source that none of them brings. */
+/** The plugin that mounts what a volume names; undefined for a source that none of them mounts. */
 export function computeVolumePlugin(source: VolumeSource): string | undefined {
   return source.kind === 'inline'
     ? findPlugin(INLINE_PLUGINS, source.volume)

@@ -1,10 +1,10 @@
 import { VolumesError } from '../../model/pod/volumes-error.ts'
 
-/** What users read about volumes that did not come, in the words that tools look for. */
+/** What users read about volumes that were not mounted, in the words that tools match on. */
 export function computeVolumesFailure(
   volumes: {
     readonly unmounted: readonly string[]
-    /** Those of them that wait for somebody else to attach them. */
+    /** Those of them that wait to be attached by the cluster. */
     readonly unattached: readonly string[]
     /** Why volumes could not be found out, by name. */
     readonly failures: ReadonlyMap<string, string>

@@ -10,7 +10,7 @@ export interface VolumePlace {
   readonly path: string
 }
 
-/** A volume that a pod uses, with all that its kind needs to bring it. */
+/** A volume that a pod uses, with all that its kind needs to mount it. */
 export interface DesiredVolume extends VolumePlace {
   readonly pod: Pod
   /** As in spec.volumes[].name. */

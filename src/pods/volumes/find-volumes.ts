@@ -10,7 +10,7 @@ export interface FindVolumesDeps {
   readonly log: Logger
 }
 
-/** Makes the place of volumes ready and takes in those of earlier agents. Most pods can do without both, so a failure is only told. */
+/** Makes the place of volumes ready and takes in those of earlier agents. Most pods can do without both, so a failure is only logged. */
 export async function findVolumes(
   { volumes, rootDirectory, clock, log }: FindVolumesDeps,
   signal: AbortSignal,

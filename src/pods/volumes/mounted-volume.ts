@@ -14,7 +14,7 @@ export interface VolumeDriver {
   readonly name: string
   /** Undefined when it never says anything. */
   ask(signal: AbortSignal): Promise<DriverUsage | undefined>
-  /** Tells users of the volume that something is wrong with it. */
+  /** Reports to users of the volume that something is wrong with it. */
   reportAbnormal(message: string): void
 }
 

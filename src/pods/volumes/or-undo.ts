@@ -2,7 +2,7 @@ import { UncertainMountError } from './volume-kind.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 /**
- * Leaves nothing half done behind, since that would look complete to the next try. What cannot be undone is told as uncertain; so is whatever
+ * Leaves nothing half done behind, since that would seem complete to the next try. What cannot be undone is reported as uncertain; so is whatever
  * is given up, by the signal itself.
  */
 export async function orUndo(

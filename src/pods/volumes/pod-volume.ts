@@ -16,7 +16,7 @@ export type VolumeOperation = 'mount' | 'unmount'
 
 export interface PodVolumeDeps {
   readonly clock: Clock
-  /** Owns what is under way: it ends with the agent, not with whoever waits for it. */
+  /** Owns what is under way: it ends with the agent, not with the caller that waits for it. */
   readonly group: TaskGroup
   readonly setUp: (request: SetUpRequest, signal: AbortSignal) => Promise<ReadyVolume>
   readonly tearDown: (request: TearDownRequest, signal: AbortSignal) => Promise<void>
@@ -46,7 +46,7 @@ interface Operation {
   readonly done: Promise<void>
 }
 
-// Looks at a starting pod follow each other within moments; what a volume shows does not change that fast.
+// Passes over a starting pod follow each other within moments; what a volume shows does not change that fast.
 const REFRESH_PAUSE_MS = 10_000
 
 /** One volume of one pod: at most one thing is done with it at a time, and after a failure only when its time has come. */
@@ -59,7 +59,7 @@ export class PodVolume {
   #desired: DesiredVolume | undefined
   #operation: Operation | undefined
   #nextTry: NextTry<VolumeOperation> | undefined
-  /** On the monotonic clock: when it was last brought; undefined when what it shows has changed since. */
+  /** On the monotonic clock: when it was last up to date; undefined when what it shows has changed since. */
   #ensuredAt: number | undefined
   #changes = 0
   /** Asked for while something else was under way. */
@@ -75,7 +75,7 @@ export class PodVolume {
     this.#state = volume.found ? { kind: 'uncertain', found: true } : { kind: 'absent' }
   }
 
-  /** As it was last asked for; undefined for what was found on the disk and nobody asked for yet. */
+  /** As it was last asked for; undefined for what was found on the disk and no pod asked for yet. */
   get desired(): DesiredVolume | undefined {
     return this.#desired
   }
@@ -106,7 +106,7 @@ export class PodVolume {
     }
   }
 
-  /** Brings it up to date without anybody waiting for that; when it fails, what is there stays. */
+  /** Brings it up to date in the background; when it fails, what is there stays. */
   refresh(desired: DesiredVolume): void {
     const isFresh = this.#ensuredAt !== undefined && this.#deps.clock.monotonic() < this.#ensuredAt + REFRESH_PAUSE_MS
     if (isFresh && desired.pod === this.#desired?.pod) return
@@ -116,7 +116,7 @@ export class PodVolume {
     void this.#mount(desired, (_, work) => work()) // The group owns it.
   }
 
-  /** What it waited for may be there: the next try need not wait, whether it brings it or takes it away. */
+  /** What it waited for may be there: the next try need not wait, whether it mounts or unmounts. */
   retry(): void {
     if (this.#nextTry !== undefined) this.#nextTry = { ...this.#nextTry, at: this.#deps.clock.monotonic() }
     this.#wakeup.wake()
@@ -174,7 +174,7 @@ export class PodVolume {
         this.#state = { kind: 'mounted', ready: await noteStep(step, () => this.#deps.setUp(request, signal)) }
         this.#ensuredAt = changes === this.#changes ? this.#deps.clock.monotonic() : undefined
       } catch (error) {
-        // Given up: nobody knows how far it came.
+        // Given up: how far it came is not known.
         if (!signal.aborted) this.#state = afterFailure(before, error)
         throw error
       }

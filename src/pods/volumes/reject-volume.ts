@@ -30,7 +30,7 @@ const REASONS: Readonly<Partial<Record<Kind, string>>> = {
   iscsi: NOT_YET,
 }
 
-/** Why no kind brings this volume, for the event of its pod. */
+/** Why no kind mounts this volume, for the event of its pod. */
 export function rejectVolume(source: VolumeSource): string {
   const named = source.kind === 'inline' ? source.volume : (source.volume.spec ?? {})
   const name = source.kind === 'inline' ? source.volume.name : (source.volume.metadata?.name ?? '')

@@ -29,7 +29,7 @@ export interface TakeDownDeps {
 
 /**
  * Takes one volume of a pod away: first what containers saw of its parts, then the volume. One of an unknown
- * kind is only unmounted: what it holds belongs to somebody.
+ * kind is only unmounted: what it holds is not ours.
  */
 export async function takeDownVolume(
   deps: TakeDownDeps,

@@ -2,9 +2,9 @@ import type { VolumeDriver, VolumeMeasure } from './mounted-volume.ts'
 import type { NoteStep } from '../../base/telemetry/note-step.ts'
 import type { ReadyVolume, VolumePlace, DesiredVolume } from './desired-volume.ts'
 
-/** A volume that is to be brought, with what the agent knows of it. */
+/** A volume that is to be mounted, with what the agent knows of it. */
 export interface SetUpRequest extends DesiredVolume {
-  /** It is there already and is only brought up to date. */
+  /** It is mounted already and is only brought up to date. */
   readonly ready?: ReadyVolume | undefined
   /** An earlier agent left it, and containers may use it. */
   readonly isFound?: boolean | undefined
@@ -19,14 +19,14 @@ export interface TearDownRequest extends VolumePlace {
 export interface VolumeKind {
   /** As in kubernetes.io/empty-dir; its directory is this name with each / as ~. */
   readonly plugin: string
-  /** Brought again at each look at the pod, because what it shows may have changed. */
+  /** Ensured again at each pass over the pod, because what it shows may have changed. */
   readonly refreshed: boolean
   readonly measure: VolumeMeasure
-  /** Brings the volume, or brings it up to date. A failure leaves nothing mounted, or says so with UncertainMountError. */
+  /** Mounts the volume, or brings it up to date. A failure leaves nothing mounted, or says so with UncertainMountError. */
   setUp(request: SetUpRequest, signal: AbortSignal): Promise<ReadyVolume>
   /** Takes it away; what is not there is no failure. Deletes data only where the data belongs to the pod. */
   tearDown(request: TearDownRequest, signal: AbortSignal): Promise<void>
-  /** Takes in what an earlier agent left, before anything is brought or taken away. */
+  /** Takes in what an earlier agent left, before anything is mounted or unmounted. */
   adopt?(places: readonly VolumePlace[], signal: AbortSignal): Promise<void>
   /** Waits for others before anything can be done: for a controller that attaches. */
   isUnattached?(place: VolumePlace): boolean

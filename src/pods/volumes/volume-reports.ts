@@ -19,11 +19,11 @@ const OPERATIONS = {
   device: { mount: 'map_volume', unmount: 'unmap_volume' },
 } as const
 
-/** Tells users and counters what became of volumes; the same trouble once, however often it is tried. */
+/** Records events and metrics about volumes; the same trouble once, however often it is tried. */
 export class VolumeReports {
   readonly #deps: VolumeReportsDeps
   readonly #plugins: ReadonlySet<string>
-  /** The last trouble that was told about a volume or about the volumes of a pod. */
+  /** The last trouble that was reported about a volume or about the volumes of a pod. */
   readonly #reported = new WeakMap<object, string>()
 
   constructor(deps: VolumeReportsDeps) {

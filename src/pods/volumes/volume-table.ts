@@ -14,7 +14,7 @@ import type { VolumeReports } from './volume-reports.ts'
 import type { VolumePlace, DesiredVolume } from './desired-volume.ts'
 import { errorText } from '../../base/telemetry/error-text.ts'
 
-/** A volume of a pod, found out: who brings it and what is to be brought. */
+/** A volume of a pod, resolved: its kind and what is to be mounted. */
 export interface ResolvedVolume {
   readonly plugin: string
   readonly refreshed: boolean
@@ -30,7 +30,7 @@ export interface VolumeTableDeps {
   readonly resolve: (pod: Pod, used: UsedVolume, signal: AbortSignal) => Promise<ResolvedVolume>
   /** Found: it lay on the disk before anybody asked for it. */
   readonly createVolume: (plugin: string, place: VolumePlace, found: boolean) => PodVolume
-  /** Waits for somebody else to attach it to this node. */
+  /** Waits to be attached to this node by the cluster. */
   readonly isUnattached: (volume: PodVolume) => boolean
   /** Takes away what is left of a pod besides its volumes. */
   readonly removeRest: (signal: AbortSignal) => Promise<void>
@@ -47,7 +47,7 @@ interface MissingVolumes extends TableRequest {
   readonly missing: readonly UsedVolume[]
 }
 
-// As long as the Go kubelet waits in one go; whoever asked tells and asks again.
+// As long as the Go kubelet waits in one go; the caller reports it and asks again.
 const WAIT_MS = 123_000
 
 /** The volumes of one pod: those that it should have and those that are there. */
@@ -72,7 +72,7 @@ export class VolumeTable {
     return this.#byName.get(name)?.volume
   }
 
-  /** Takes in a volume that lies on the disk: perhaps it is mounted, perhaps somebody uses it. */
+  /** Takes in a volume that lies on the disk: perhaps it is mounted, perhaps a container uses it. */
   adopt(plugin: string, place: VolumePlace): void {
     this.#volumes.set(place.path, this.#deps.createVolume(plugin, place, true))
   }
@@ -82,7 +82,7 @@ export class VolumeTable {
     for (const { volume, resolved } of this.#byName.values()) if (resolved.refreshed) volume.retryNow()
   }
 
-  /** Resolves when all are there. One that cannot be found out fails at once, and the others are brought meanwhile. */
+  /** Resolves when all are there. One that cannot be resolved fails at once, and the others are mounted meanwhile. */
   async ensure(request: TableRequest, signal: AbortSignal): Promise<void> {
     const missing = this.#want(request)
     this.#keeping?.abort(new Error('Somebody waits for the volumes'))
@@ -103,7 +103,7 @@ export class VolumeTable {
         await this.#ensure({ ...request, missing }, scope.signal)
         reports.allThere(this)
       } catch (error) {
-        // Told already, or somebody else has taken over; anything else is a mistake in here, and no other pod's trouble.
+        // Reported already, or another caller has taken over; anything else is a mistake in here, and no other pod's trouble.
         if (scope.signal.aborted || error instanceof VolumesError) return
         log.error('volumes of a pod failed, will try again', { uid: request.pod.metadata.uid, error })
       } finally {
@@ -155,11 +155,11 @@ export class VolumeTable {
       signal.throwIfAborted()
       if (failures.size === 0 && !(error instanceof DeadlineError)) throw error
       const unmounted = missing.map(({ volume }) => volume.name).filter((name) => this.find(name)?.ready === undefined)
-      // Between the last look and the end of the time everything may have come.
+      // Between the last check and the end of the time everything may have come.
       if (unmounted.length === 0) return
       const unattached = unmounted.filter((name) => this.#isUnattached(name))
       const failure = computeVolumesFailure({ unmounted, unattached, failures }, error)
-      // Volumes that are only late have told why themselves.
+      // Volumes that are only late have reported why themselves.
       if (failures.size > 0) this.#deps.reports.failed(this, pod, failure)
       throw failure
     }
@@ -180,7 +180,7 @@ export class VolumeTable {
       missing.map(async (used) => {
         try {
           const resolved = await this.#deps.resolve(pod, used, signal)
-          // Whoever came after us may have taken everything away.
+          // A later call may have taken everything down.
           signal.throwIfAborted()
           const ensuring = this.#take(used, resolved).ensure(resolved.desired, noteStep, signal)
           // Heard below, unless another volume failed before.

@@ -41,7 +41,7 @@ class Scene {
   readonly node = new FakeVolumeNode()
   readonly #wanted = new Set<string>()
   readonly #asking = new Map<string, { readonly controller: AbortController; readonly done: Promise<void> }>()
-  /** Brought by this agent and not taken away since. */
+  /** Mounted by this agent and not unmounted since. */
   readonly #ensured = new Set<string>()
   agent = this.#createAgent()
 
@@ -93,7 +93,7 @@ class Scene {
     await this.agent.clock.advance(0)
   }
 
-  /** A look at a pod that waits for nothing. */
+  /** A pass over a pod that waits for nothing. */
   async #keep(uid: string): Promise<void> {
     if (!this.#wanted.has(uid)) return
     await this.#giveUp(uid)

@@ -16,7 +16,7 @@ describe('Volumes.ensure()', () => {
     assertClean()
   })
 
-  test('brings all volumes once, in parallel, and tells what it does', async () => {
+  test('mounts all volumes once, in parallel, and reports what it does', async () => {
     const { volumes, node, steps, counted, ensure, assertClean } = createVolumes()
     node.behaviours.set('a', 'hangs')
     const pod = createVolumePod(['a', 'b'])
@@ -37,7 +37,7 @@ describe('Volumes.ensure()', () => {
     assertClean()
   })
 
-  test('tries a failing volume again with back-off, tells the trouble once, and fails after 2m3s', async () => {
+  test('tries a failing volume again with back-off, reports the trouble once, and fails after 2m3s', async () => {
     const { node, clock, events, ensure, assertClean } = createVolumes()
     node.behaviours.set('a', 'fails')
     const pod = createVolumePod(['a', 'b'])
@@ -66,7 +66,7 @@ describe('Volumes.ensure()', () => {
     assertClean()
   })
 
-  test('tells the same trouble again when all was well in between', async () => {
+  test('reports the same trouble again when all was well in between', async () => {
     const { node, clock, events, ensure } = createVolumes()
     const volumes = [{ name: 'a', configMap: { name: 'x' } }]
     node.behaviours.set('a', 'fails')
@@ -232,7 +232,7 @@ describe('Volumes.ensure()', () => {
 })
 
 describe('Volumes.keep()', () => {
-  test('brings what is missing without anybody waiting, one round at a time', async () => {
+  test('mounts what is missing in the background, one round at a time', async () => {
     const { node, clock, volumes, keep, ensure, assertClean } = createVolumes()
     node.behaviours.set('a', 'fails')
     const pod = createVolumePod(['a', 'b'])
@@ -240,7 +240,7 @@ describe('Volumes.keep()', () => {
     keep(pod)
     await clock.advance(600)
     assert.deepEqual(node.journal, ['mount u-1/a', 'mount u-1/b', 'mount u-1/a'])
-    // Whoever waits takes over.
+    // A caller that waits takes over.
     const waiting = ensure(pod)
     node.behaviours.set('a', 'good')
     await clock.advance(1000)
@@ -252,7 +252,7 @@ describe('Volumes.keep()', () => {
     assertClean()
   })
 
-  test('gives up after a while, is begun again by the next look, and ends with the pod', async () => {
+  test('gives up after a while, is begun again by the next pass, and ends with the pod', async () => {
     const { node, clock, events, keep, release, assertClean } = createVolumes({
       findSource: async () => {
         throw new Error('away')
@@ -268,7 +268,7 @@ describe('Volumes.keep()', () => {
     assertClean()
   })
 
-  test('what was being found out when the pod ended is not brought any more', async () => {
+  test('what was being resolved when the pod ended is not mounted any more', async () => {
     const found = Promise.withResolvers<void>()
     const { node, clock, volumes, keep, release, assertClean } = createVolumes({
       findSource: async (_, { volume }) => {

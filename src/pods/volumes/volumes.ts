@@ -55,7 +55,7 @@ export interface ContainerVolumes {
 
 /**
  * The volumes of all pods of this node. Each pod has a table of its own, and everything is done at the request of its worker; only who
- * uses a persistent volume alone is a matter of the whole node. What is under way belongs to the group, not to whoever waits for it.
+ * uses a persistent volume alone is a matter of the whole node. What is under way belongs to the group, not to the caller that waits for it.
  */
 export class Volumes {
   readonly #deps: VolumesDeps
@@ -85,7 +85,7 @@ export class Volumes {
     for (const uid of uids) if (isPodUid(uid)) this.#table(uid)
     await this.#adoptKinds()
     const pods = `${rootDirectory}/pods`
-    // What is mounted without a volume directory has nobody but the table of its pod to remember it.
+    // What is mounted without a volume directory is remembered by the table of its pod alone.
     for (const point of mountPointsBelow(mounts, pods)) {
       const [uid = ''] = point.slice(pods.length + 1).split('/')
       if (isPodUid(uid)) this.#table(uid)
@@ -101,18 +101,18 @@ export class Volumes {
     if (used.length > 0) await this.#table(pod.metadata.uid).ensure({ pod, used, noteStep }, signal)
   }
 
-  /** Brings what is missing and what may have changed, without anybody waiting for it. */
+  /** Mounts what is missing and updates what may have changed, in the background. */
   keep({ pod, noteStep }: { readonly pod: Pod; readonly noteStep: NoteStep }): void {
     const used = computeUsedVolumes(pod)
     if (used.length > 0) this.#table(pod.metadata.uid).keep({ pod, used, noteStep })
   }
 
-  /** Something that volumes of the pod show has changed, or can be had now: the next look at the pod brings it. */
+  /** Something that volumes of the pod show has changed, or can be had now: the next pass over the pod ensures it. */
   retryNow(uid: PodUid): void {
     this.#tables.get(uid)?.retryNow()
   }
 
-  /** What volumes of a kind waited for may be there: none of them has to wait longer, be it to be brought or to be taken away. */
+  /** What volumes of a kind waited for may be there: none of them has to wait longer, be it to be mounted or unmounted. */
   retry(plugin: string): void {
     for (const { volumes } of this.#tables.values())
       for (const volume of volumes) if (volume.plugin === plugin) volume.retry()
@@ -123,7 +123,7 @@ export class Volumes {
     request: {
       readonly pod: Pod
       readonly container: Container | EphemeralContainer
-      /** Volumes of the pod whose content the runtime brings. */
+      /** Volumes of the pod whose content comes from the runtime. */
       readonly images: ReadonlyMap<string, ImageSpec>
       readonly environment: () => ReadonlyMap<string, string>
       readonly recursiveReadOnlyMounts: boolean
@@ -183,7 +183,7 @@ export class Volumes {
       volumes.flatMap(({ plugin, ready, desired }) => {
         if (ready === undefined || desired === undefined) return []
         const driver = this.#kinds.get(plugin)?.driverOf?.(desired)
-        // Nobody but its driver can say anything of a device.
+        // Only its driver can say anything of a device.
         if (ready.kind !== 'files' && driver === undefined) return []
         const { uid, name, source, pod } = desired
         const { namespace, name: podName } = pod.metadata

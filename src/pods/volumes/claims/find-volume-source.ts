@@ -108,7 +108,7 @@ async function fetched<T>(what: string, ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A claim of this name may be somebody else's: only one that was made for this pod is its. */
+/** A claim of this name may belong to another pod: only one that was made for this pod is its. */
 function checkOwner({ metadata }: Pod, { namespace, name }: ObjectKey, claim: PersistentVolumeClaim): void {
   const owner = claim.metadata?.ownerReferences?.find(({ controller }) => controller === true)
   if (owner?.uid === metadata.uid) return

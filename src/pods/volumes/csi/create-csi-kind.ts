@@ -75,7 +75,7 @@ export function createCsiKind(deps: CreateCsiKindDeps, group: TaskGroup): CsiKin
   })
 }
 
-/** A pod whose volume cannot be attached because the node has as many as it can ends, once; whoever wants it finds another node. */
+/** A pod whose volume cannot be attached because the node has as many as it can ends, once; its controller makes another elsewhere. */
 function createRejection({ settings, csi, evict, metrics, events, log }: CreateCsiKindDeps, group: TaskGroup) {
   const rejected = new WeakSet<Pod>()
   return (pod: Pod, driver: string, why: string) => {

@@ -18,7 +18,7 @@ export interface NodeAttachments {
   changed(ms: number, signal: AbortSignal): Promise<void>
 }
 
-/** What volumes of CSI drivers are brought with. */
+/** What volumes of CSI drivers need. */
 export interface CsiDeps extends VolumeGroupDeps {
   readonly rootDirectory: string
   readonly nodeName: string
@@ -27,7 +27,7 @@ export interface CsiDeps extends VolumeGroupDeps {
   readonly drivers: CsiDrivers
   readonly driverObjects: CsiDriverObjects
   readonly attachments: NodeAttachments
-  /** False: this node is to attach volumes itself, which nobody can with CSI. */
+  /** False: this node is to attach volumes itself, which CSI does not allow. */
   readonly controllerAttaches: boolean
   readonly objects: Pick<PodObjects, 'driverSecret' | 'token' | 'claim' | 'persistentVolume' | 'patchClaimStatus'>
   readonly csiFiles: CsiFiles

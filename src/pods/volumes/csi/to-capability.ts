@@ -7,7 +7,7 @@ const MODES: ReadonlyMap<string, CsiAccessMode> = new Map([
   ['ReadWriteMany', 'MULTI_NODE_MULTI_WRITER'],
   ['ReadWriteOncePod', 'SINGLE_NODE_WRITER'],
 ])
-// For drivers that tell apart what one node has for many and what it has for one.
+// For drivers that distinguish what one node has for many and what it has for one.
 const FINER_MODES: ReadonlyMap<string, CsiAccessMode> = new Map([
   ['ReadWriteOnce', 'SINGLE_NODE_MULTI_WRITER'],
   ['ReadWriteOncePod', 'SINGLE_NODE_SINGLE_WRITER'],

@@ -1,4 +1,4 @@
-/** What vol_data.json says: enough to take a volume away when nobody knows its pod or its persistent volume any more. */
+/** What vol_data.json says: enough to take a volume down when its pod and its persistent volume are not known any more. */
 export interface VolumeData {
   readonly driverName: string
   readonly volumeHandle: string

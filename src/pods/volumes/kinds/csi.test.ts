@@ -103,7 +103,7 @@ describe('a persistent volume of a CSI driver', () => {
     ])
   })
 
-  test('a secret that is missing holds up one pod, and is told', async () => {
+  test('a secret that is missing holds up one pod, and is reported', async () => {
     const { node, events, ensure, clock } = await setUp(
       {},
       { csi: { driver: DRIVER, volumeHandle: 'vol', nodeStageSecretRef: { namespace: 'kube', name: 'none' } } },
@@ -190,7 +190,7 @@ describe('attaching', () => {
     assert.deepEqual(node.take(), ['NodeStageVolume vol', 'NodePublishVolume vol u-1'])
   })
 
-  test('that never comes leaves the volume unattached in what is told', async () => {
+  test('that never comes leaves the volume unattached in the report', async () => {
     const { node, ensure, release, clock } = await setUp({ attachRequired: true })
     node.report = () => {}
     const late = assert.rejects(ensure(podWith('u-1')), {
@@ -214,7 +214,7 @@ describe('attaching', () => {
     assert.deepEqual(node.take(), ['NodeStageVolume vol', 'NodePublishVolume vol u-1'])
   })
 
-  test('an attachment that says otherwise is told and tried again', async () => {
+  test('an attachment that says otherwise is reported and tried again', async () => {
     const { node, ensure, events, clock } = await setUp({ attachRequired: true })
     node.report = () => {}
     Object.assign(node, { inUse: [NAME], attached: [NAME], attachment: undefined })
@@ -267,7 +267,7 @@ describe('attaching', () => {
 })
 
 describe('failures', () => {
-  test('a driver that is not there is told, and tried again as soon as it is', async () => {
+  test('a driver that is not there is reported, and tried again as soon as it is', async () => {
     const { node, ensure, release, volumes, kind, events, steps, clock } = await setUp()
     node.isRegistered = false
     const done = ensure(podWith('u-1'))

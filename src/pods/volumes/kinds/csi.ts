@@ -184,7 +184,7 @@ export class CsiKind implements VolumeKind {
     await expandVolume(this.#deps, { request, volume, persistent, sizing, ...paths }, signal)
   }
 
-  /** One that is there already may have become larger since it was brought; while nobody can tell, it has not. */
+  /** One that is there already may have become larger since it was mounted; while that is not known, it has not. */
   async #readPersistent({ source, ready }: SetUpRequest, signal: AbortSignal): Promise<PersistentVolume | undefined> {
     if (source.kind !== 'persistent') return undefined
     if (ready === undefined) return source.volume

@@ -46,7 +46,7 @@ for (const [what, spec, emptyDir, expected] of [
     const kind = createEmptyDirKind({ directories: createEmptyDirectories(host.deps), projects })
     const desired = createDesiredVolume({ emptyDir }, { pod: createPod({ spec }) })
     await kind.setUp(desired, signal)
-    // One that was there already is full of files that count for nobody.
+    // One that was there already is full of files that count for no project.
     await kind.setUp(desired, signal)
     await kind.tearDown(desired, signal)
     assert.deepEqual(reported, expected)

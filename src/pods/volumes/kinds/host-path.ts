@@ -4,7 +4,7 @@ import { volumeGroupsOf } from '../claims/volume-groups.ts'
 import type { VolumeKind } from '../volume-kind.ts'
 import type { DesiredVolume } from '../desired-volume.ts'
 
-/** A path of the node itself: looked at, perhaps made, never mounted, changed or removed. */
+/** A path of the node itself: checked, perhaps made, never mounted, changed or removed. */
 export function createHostPathKind(deps: { readonly guarded: Pick<GuardedFiles, 'checkHostPath'> }): VolumeKind {
   return {
     plugin: 'kubernetes.io/host-path',

@@ -89,7 +89,7 @@ describe('a local volume that is a directory', () => {
     assert.deepEqual(disks.take(), [`own ${PATH} 9 onlyOnRootMismatch`])
   })
 
-  test('keeps the group of a pod that uses it already, and tells when that is another', async () => {
+  test('keeps the group of a pod that uses it already, and reports when that is another', async () => {
     const { disks, kind } = setUp()
     await kind.setUp(desiredOf('u-1', directory, { fsGroup: 5 }), never)
     await kind.setUp(desiredOf('u-2', directory, { fsGroup: 5 }), never)

@@ -19,7 +19,7 @@ export interface NfsKindDeps {
 // As long as mount.nfs itself tries by default.
 const MOUNT_MS = 120_000
 
-/** Directories of NFS servers. Nothing in them is ever removed, and nobody but mount and umount in child processes looks at them. */
+/** Directories of NFS servers. Nothing in them is ever removed, and only mount and umount in child processes touch them. */
 export function createNfsKind(deps: NfsKindDeps): VolumeKind {
   const { mounter, folders } = deps
   return {
@@ -82,7 +82,7 @@ function nfsOf({ source, name }: DesiredVolume): NFSVolumeSource {
   return nfs
 }
 
-/** As mount takes it; colons of an address must not look like the one before the path. */
+/** As mount takes it; colons of an address must not be taken for the one before the path. */
 function toExport({ server, path }: NFSVolumeSource): string {
   if (!/^[^\s/-][^\s/]*$/.test(server) || !path.startsWith('/'))
     throw new Error(`Cannot mount "${server}:${path}": expected the name of a server and an absolute path`)

@@ -52,7 +52,7 @@ async function giveToGroup(
     const message = `The requested fsGroup is ${fsGroup}, but the volume ${desired.specName} has GID ${group}. The volume may not be shareable.`
     return events.record(desired.pod, { type: 'Warning', reason: 'AlreadyMountedVolume', message })
   }
-  // One that was there already is in use, or the agent died on the way: the root, which comes last, tells.
+  // One that was there already is in use, or the agent died on the way: the root, which comes last, shows which.
   const onlyOnRootMismatch = wasThere || desired.fsGroupChangePolicy === 'OnRootMismatch'
   await setVolumeGroup(deps, { pod: desired.pod, root: desired.path, group: fsGroup, onlyOnRootMismatch }, signal)
 }

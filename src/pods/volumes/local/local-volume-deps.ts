@@ -7,7 +7,7 @@ import type { VolumeGroupDeps } from '../mounts/set-volume-group.ts'
 
 export const LOCAL_PLUGIN = 'kubernetes.io/local-volume'
 
-/** What local volumes are brought with. */
+/** What local volumes need. */
 export interface LocalVolumeDeps extends VolumeGroupDeps {
   readonly rootDirectory: string
   readonly mounter: Mounter
@@ -17,7 +17,7 @@ export interface LocalVolumeDeps extends VolumeGroupDeps {
   readonly describePath: (path: string, signal: AbortSignal) => Promise<PathDescription | undefined>
 }
 
-/** A volume that lies on this node, already looked at. */
+/** A volume that lies on this node, already checked. */
 export interface LocalVolume {
   /** Of the persistent volume. */
   readonly name: string

@@ -54,7 +54,7 @@ export async function mountDevice(
   return target
 }
 
-/** Unmounts the device after its last pod. Nothing that pods do not use is looked at: others may have mounted it elsewhere. */
+/** Unmounts the device after its last pod. Nothing that pods do not use is touched: others may have mounted it elsewhere. */
 export async function unmountDevice(deps: LocalVolumeDeps, name: string, signal: AbortSignal): Promise<void> {
   const { mounter, folders, rootDirectory } = deps
   const target = deviceMountPath(rootDirectory, name)

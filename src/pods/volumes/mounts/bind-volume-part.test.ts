@@ -46,7 +46,7 @@ describe('bindVolumePart()', () => {
     assert.deepEqual([missing.journal.includes('make a/b'), tries], [true, 2])
   })
 
-  test('tells users no path of the node', async () => {
+  test('shows users no path of the node', async () => {
     const enoent = async () => {
       throw Object.assign(new Error('ENOENT: /secret/root'), { code: 'ENOENT' })
     }

@@ -28,7 +28,7 @@ export interface ContainerMountsInput {
   readonly podDirectory: string
   /** A volume of the pod that is there, by its name in the spec. */
   readonly find: (name: string) => { readonly specName: string; readonly ready: ReadyVolume } | undefined
-  /** Volumes whose content the runtime brings, by the same names. */
+  /** Volumes whose content comes from the runtime, by the same names. */
   readonly images: ReadonlyMap<string, ImageSpec>
   readonly environment: () => ReadonlyMap<string, string>
   readonly selinuxEnabled: boolean

@@ -31,7 +31,7 @@ function setUp(takesMs: number, failed = 0) {
 }
 
 describe('setVolumeGroup()', () => {
-  test('tells how far a long change is, after half a minute and then every minute', async () => {
+  test('reports how far a long change is, after half a minute and then every minute', async () => {
     const { clock, events, set } = setUp(95_000)
     const done = set()
     await clock.advance(29_999)

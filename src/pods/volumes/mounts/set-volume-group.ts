@@ -22,7 +22,7 @@ export interface VolumeGroupRequest {
 const FIRST_WORD_MS = 30_000
 const NEXT_WORD_MS = 60_000
 
-/** Gives a volume to the fsGroup of its pod; when that takes long, the pod's users are told how far it is. */
+/** Gives a volume to the fsGroup of its pod; when that takes long, events on the pod say how far it is. */
 export async function setVolumeGroup(
   { files, events, clock, log }: VolumeGroupDeps,
   { pod, root, group, onlyOnRootMismatch }: VolumeGroupRequest,

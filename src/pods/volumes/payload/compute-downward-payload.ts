@@ -19,10 +19,10 @@ export interface DownwardInfo {
   readonly defaultMode: number
 }
 
-// What else a variable can be told is not known yet, or may change, when volumes are made.
+// What else a variable can have is not known yet, or may change, when volumes are made.
 const SHOWN_FIELD = /^metadata\.(name|namespace|uid|(labels|annotations)\['.*'\])$/s
 
-/** What a pod is shown about itself; all that cannot be shown is told at once. */
+/** What a pod is shown about itself; all that cannot be shown is reported at once. */
 export function computeDownwardPayload(
   items: readonly DownwardAPIVolumeFile[] | undefined,
   info: DownwardInfo,

@@ -98,7 +98,7 @@ describe('createContentKind()', () => {
     assert.deepEqual(host.take(), [`points  in ${path}`, `write  into ${path} for undefined`])
   })
 
-  test('the first failure is told when cleaning up fails too', async () => {
+  test('the first failure is reported when cleaning up fails too', async () => {
     const { host, kind, state } = createKind()
     state.writeFailure = new Error('no space')
     host.failures.set('remove', new Error('busy'))

@@ -54,7 +54,7 @@ function toDirectory({ uid, specName, path }: VolumePlace): EmptyDirectory {
   return { uid, name: `wrapped_${specName}`, path }
 }
 
-/** The first failure is what is told; whatever is left goes with the pod. */
+/** The first failure is what is reported; whatever is left goes with the pod. */
 async function tearDownQuietly(
   { directories, log }: ContentVolumeDeps,
   directory: EmptyDirectory,

@@ -80,7 +80,7 @@ describe('gatherProjection()', () => {
     await assert.rejects(gatherProjection(sources, createInfo(), signal), { message: 'no connection' })
   })
 
-  test('tells all failures at once', async () => {
+  test('reports all failures at once', async () => {
     const sources: readonly VolumeProjection[] = [
       { configMap: { name: 'x' } },
       { configMap: { name: 'cfg' } },
@@ -144,7 +144,7 @@ describe('gatherProjection()', () => {
       )
     })
 
-    test('tells a trust bundle that is missing', async () => {
+    test('reports a trust bundle that is missing', async () => {
       const sources = [
         { clusterTrustBundle: { name: 'none', path: 'a' } },
         { clusterTrustBundle: { signerName: 'x/y', path: 'b' } },

@@ -27,7 +27,7 @@ export interface ProjectionInfo {
 const TOKEN_SECONDS = 3600
 const OWNER_ONLY = 0o600
 
-/** The files of all sources together: of one path the later source counts, and all that fails is told at once. */
+/** The files of all sources together: of one path the later source counts, and all that fails is reported at once. */
 export async function gatherProjection(
   sources: readonly VolumeProjection[] | undefined,
   info: ProjectionInfo,
@@ -116,7 +116,7 @@ async function gatherCertificate(
   return new Map(files.flatMap(([path = '', text]) => (path === '' ? [] : [[path, toOwnFile(text, info)]])))
 }
 
-/** Who may read it is known when the pod has a user or a group: nobody else needs to. */
+/** Who may read it is known when the pod has a user or a group: no one else needs to. */
 function toOwnFile(text: string, { defaultMode, fsUser, fsGroup }: ProjectionInfo): PayloadFile {
   const mode = fsUser === undefined && fsGroup === undefined ? defaultMode : OWNER_ONLY
   return { content: utf8Bytes(text), mode, owner: fsUser }

@@ -22,7 +22,7 @@ describe('configMapData() and secretData()', () => {
     assert.deepEqual(secretData({}), new Map())
   })
 
-  test('what is no base64 is told by its key only', () => {
+  test('what is no base64 is reported by its key only', () => {
     assert.throws(() => secretData({ data: { password: 'hunter2!' } }), {
       message: 'Cannot read key "password": expected base64',
     })

@@ -75,7 +75,7 @@ describe('readEnvFile()', () => {
     assert.deepEqual(await readEnvFile(deps, { pod, file }, never), { kind: 'unavailable', why })
   })
 
-  test('blames nobody when it is told to give up', async () => {
+  test('blames no file when it is aborted', async () => {
     const deps = { files: coded('EIO'), volumePath: () => '/host/path', log: silentLogger }
     const file = { volumeName: 'v', path: 'p', key: 'K' }
     const signal = AbortSignal.abort(new Error('leave'))

@@ -54,7 +54,7 @@ function createDisk() {
 }
 
 describe('VolumeProjects', () => {
-  test('gives each directory a project of its own, and tells of all with one question', async () => {
+  test('gives each directory a project of its own, and reads all with one question', async () => {
     const { clock, usages, load, take } = createDisk()
     const projects = await load()
     await Promise.all(['/a', '/b'].map((directory) => projects.assign(directory, signal)))
@@ -129,7 +129,7 @@ describe('VolumeProjects', () => {
     assert.equal(warnings.length, 1)
   })
 
-  test('gives up when it is told to', async () => {
+  test('gives up when it is aborted', async () => {
     const { load, disk } = createDisk()
     disk.failing = 'state'
     const projects = await load()

@@ -21,7 +21,7 @@ const REPORT_LASTS_MS = 5000
 
 /**
  * Counts what volumes take by giving each a project of the file system, which costs nothing to read however large they are. Where that cannot be,
- * a volume has none, and whoever measures it walks through it.
+ * a volume has none, it is measured by walking through it.
  */
 export class VolumeProjects {
   readonly #deps: VolumeProjectsDeps
@@ -93,7 +93,7 @@ export class VolumeProjects {
       return this.#warn('the file system counts for no projects, walking through volumes', { point })
     const used = await this.#report(point, signal)
     const id = this.#freeId(used)
-    // First of all: whatever happens to the agent, nobody else gets it.
+    // First of all: whatever happens to the agent, no other volume gets it.
     await records.write(String(id), directory)
     this.#take(directory, id)
     try {
@@ -122,7 +122,7 @@ export class VolumeProjects {
     return usages
   }
 
-  /** The lowest that nobody has, and under which nothing is left. */
+  /** The lowest that is free, and under which nothing is left. */
   #freeId(used: ReadonlyMap<number, TreeUsage>): number {
     let id = FIRST_ID
     while (this.#taken.has(id) || (used.get(id)?.inodes ?? 0) > 0) id += 1

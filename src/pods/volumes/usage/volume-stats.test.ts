@@ -35,7 +35,7 @@ function createVolume(name: string, parts: Partial<MountedVolume> = {}): Mounted
   }
 }
 
-/** Stays until it is told to give up, as a measurement of a dead file system does. */
+/** Stays until it is aborted, as a measurement of a dead file system does. */
 function hang(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
 }
@@ -218,7 +218,7 @@ describe('VolumeStats', () => {
       assert.deepEqual([asked, stats.usages()], [[], []])
     })
 
-  test('goes on with the others while some hang, and sends nobody else there', async (t) => {
+  test('goes on with the others while some hang, and sends no other there', async (t) => {
     const volumes = ['a', 'b', 'c', 'd'].map((name) => createVolume(name, { measure: 'fileSystem' }))
     const { clock, asked, stuck, stats } = setUp(t, volumes)
     for (const name of ['a', 'b', 'c']) stuck.add(`/v/${name}`)
@@ -269,7 +269,7 @@ describe('VolumeStats', () => {
     await clock.advance(1)
   })
 
-  test('tells of each claim once, as the first pod sees it', async (t) => {
+  test('reports each claim once, as the first pod sees it', async (t) => {
     const pvcRef = { namespace: 'shop', name: 'data' }
     const second = { measure: 'fileSystem', uid: 'u-2' as PodUid, pvcRef } as const
     const volumes = [createVolume('a', { pvcRef }), createVolume('b', second), createVolume('c')]

@@ -48,7 +48,7 @@ interface Entry {
   failing: boolean
 }
 
-// How often it is looked whether something is due: a new volume waits no longer than that.
+// How often it is checked whether something is due: a new volume waits no longer than that.
 const CHECK_MS = 10_000
 // Pods that start need the same children; they find some free. Who measures longer than the patience, or hangs, no longer counts.
 const PLACES = 2
@@ -155,7 +155,7 @@ export class VolumeStats {
   #nextTime({ path }: MountedVolume): number {
     const { clock, random, periodMs, projects } = this.#deps
     const now = clock.monotonic()
-    // All that have a project at the same time: one question tells of all.
+    // All that have a project at the same time: one question answers for all.
     if (projects?.has(path)) return (Math.floor(now / periodMs) + 1) * periodMs
     return now + periodMs * (1 + random())
   }

@@ -22,7 +22,7 @@ export function expansionDone(claim: PersistentVolumeClaim, size: string): Claim
   })
 }
 
-/** The driver says that this size cannot be; infeasible: whoever wanted it has to want another. */
+/** The driver says that this size cannot be; infeasible: the user has to ask for another. */
 export function expansionFailed(
   claim: PersistentVolumeClaim,
   failure: { readonly message: string; readonly infeasible: boolean; readonly time: string },

@@ -3,7 +3,7 @@ import { tryParseQuantity } from '../../../../model/resources/quantity.ts'
 
 /** What is to be done about the size of a volume on this node. Sizes are as they are written in the objects. */
 export type Expansion =
-  /** As large as it should be, or somebody else is still at it. */
+  /** As large as it should be, or the cluster still works on it. */
   | { readonly kind: 'none' }
   /** The claim says already what the volume has become, without this node. */
   | { readonly kind: 'done'; readonly size: string }
@@ -23,7 +23,7 @@ export interface ExpansionInput {
   readonly claim: PersistentVolumeClaim
   /** What the persistent volume has. */
   readonly capacity: string | undefined
-  /** What it had when this node last looked, in bytes. */
+  /** What it had when this node last read it, in bytes. */
   readonly known: bigint
 }
 

@@ -73,7 +73,7 @@ describe('expandVolume()', () => {
     })
   })
 
-  test('a size that cannot be is told to the claim, and the pod that starts waits', async () => {
+  test('a size that cannot be is reported in the claim, and the pod that starts waits', async () => {
     const { node, ensure, grow, events, status, calls, clock } = await setUp('1Gi')
     grow('2Gi', PENDING)
     failWith(node, 'OutOfRange')
@@ -108,7 +108,7 @@ describe('expandVolume()', () => {
     assert.deepEqual((await status())?.allocatedResourceStatuses, { storage: 'NodeResizeInProgress' })
   })
 
-  test('a driver that can do it only while nobody uses the volume is not asked again, and keeps no pod waiting', async () => {
+  test('a driver that can do it only while the volume is unused is not asked again, and keeps no pod waiting', async () => {
     const { node, ensure, step, calls } = await setUp('2Gi')
     failWith(node, 'FailedPrecondition')
     await ensure(pod)
@@ -116,14 +116,14 @@ describe('expandVolume()', () => {
     assert.deepEqual(calls(), ['NodeExpandVolume vol'])
   })
 
-  test('a driver that cannot need not, where nobody follows it', async () => {
+  test('a driver that cannot need not, where nothing depends on it', async () => {
     const { node, ensure, calls, events } = await setUp('2Gi')
     node.capabilities = new Set()
     await ensure(pod)
     assert.deepEqual([calls(), events], [[], []])
   })
 
-  test('what is read-only is not made larger, and that is told once', async () => {
+  test('what is read-only is not made larger, and that is reported once', async () => {
     const { ensure, step, calls, events } = await setUp('2Gi')
     const reader = createVolumePod(['data'], {
       volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'vol', readOnly: true } }],

@@ -14,7 +14,7 @@ import { toApiTime } from '../../../../model/text/api-time.ts'
 
 /** What is known of the size of a volume on this node, over all its pods. */
 interface Sizing {
-  /** In bytes; undefined before it was looked at. */
+  /** In bytes; undefined before it was read. */
   size: bigint | undefined
   /** The driver can make it larger only when no pod uses it. */
   expandsUnusedOnly: boolean
@@ -37,7 +37,7 @@ type Expanding = ExpandRequest & {
 
 const INFEASIBLE: ReadonlySet<string> = new Set(['InvalidArgument', 'OutOfRange', 'NotFound'])
 
-/** Has the driver make a volume as large on this node as the cluster has made it, and tells the claim. */
+/** Has the driver make a volume as large on this node as the cluster has made it, and updates the claim. */
 export async function expandVolume(deps: CsiDeps, wanted: ExpandRequest, signal: AbortSignal): Promise<void> {
   const { persistent, sizing, request, volume } = wanted
   const capacity = persistent.spec?.capacity?.['storage']
@@ -78,7 +78,7 @@ function toStepError(error: unknown, isInUse: boolean): VolumeStepError {
 function refuse({ events }: CsiDeps, { request, sizing }: ExpandRequest, size: string): void {
   const message = `MountVolume.NodeExpandVolume failed for volume "${request.specName}" requested read-only file system`
   events.record(request.pod, { type: 'Warning', reason: 'FileSystemResizeFailed', message })
-  // Told once.
+  // Reported once.
   sizing.size = toBytes(size)
 }
 

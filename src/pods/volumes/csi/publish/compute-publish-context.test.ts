@@ -21,7 +21,7 @@ const tokens =
   '{"":{"token":"a","expirationTimestamp":"2026-01-01T01:00:00Z"},"vault":{"token":"v","expirationTimestamp":"2026-01-01T00:00:00Z"}}'
 const field = 'csi.storage.k8s.io/serviceAccount.tokens'
 
-test('computePublishContext() tells of the pod only where that is wanted', () => {
+test('computePublishContext() has the pod only where that is wanted', () => {
   assert.deepEqual(computePublishContext({ ...input, tokens: new Map(), podInfoOnMount: true }), {
     volumeContext: {
       size: '1',

@@ -15,7 +15,7 @@ export interface PublishContextInput {
   readonly secrets: Strings
 }
 
-/** What a driver is told about the volume and its pod when it publishes. */
+/** What a driver gets to know about the volume and its pod when it publishes. */
 export function computePublishContext(input: PublishContextInput): { volumeContext: Strings; secrets: Strings } {
   const { volume, pod, podInfoOnMount, tokens, tokensInSecrets } = input
   const tokenField = tokens.size === 0 ? {} : { [TOKENS]: formatTokens(tokens) }

@@ -2,7 +2,7 @@ import { mountsOnTheWay } from '../../../../system/mounts/mount-table.ts'
 import type { MountEntry } from '../../../../system/mounts/mount-table.ts'
 
 /**
- * What is mounted on a path below the root directory, the one that is seen last. The path itself is never looked at: a driver's file system may
+ * What is mounted on a path below the root directory, the one that is seen last. The path itself is never resolved: a driver's file system may
  * not answer.
  */
 export async function mountAt(

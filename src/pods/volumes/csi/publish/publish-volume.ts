@@ -108,7 +108,7 @@ function toVolumeData({ nodeName }: CsiDeps, volume: CsiVolume) {
 
 async function giveToGroup(deps: CsiDeps, request: SetUpRequest, signal: AbortSignal): Promise<void> {
   const { pod, fsGroup = 0, fsGroupChangePolicy, path, isFound } = request
-  // One that was found is in use, or the agent died on the way: the root, which comes last, tells.
+  // One that was found is in use, or the agent died on the way: the root, which comes last, shows which.
   const onlyOnRootMismatch = isFound === true || fsGroupChangePolicy === 'OnRootMismatch'
   try {
     await setVolumeGroup(deps, { pod, root: mountPath(path), group: fsGroup, onlyOnRootMismatch }, signal)

@@ -25,7 +25,7 @@ export async function unpublishVolume(
   return data
 }
 
-/** Nobody knows whose it is: unmounting leaves what it holds as it is, and only what is empty goes. */
+/** Its owner is not known: unmounting leaves what it holds as it is, and only what is empty goes. */
 async function unmountUnknown({ csiFiles, mounter, log }: CsiDeps, path: string, signal: AbortSignal): Promise<void> {
   const target = mountPath(path)
   if ((await mountAt(mounter, target)) !== undefined) {

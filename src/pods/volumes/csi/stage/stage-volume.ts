@@ -46,7 +46,7 @@ async function stage(
   if (!can.has('STAGE_UNSTAGE_VOLUME')) return volume.use === 'device' ? 'staged' : 'none'
   const secrets = await readSecret(deps, volume.stageSecret, 'NodeStageSecretRef', signal)
   await csiFiles.makeDirectory(node.staging)
-  // Before the call: whoever comes after a crash finds by it what is to be taken away.
+  // Before the call: after a crash the next agent finds by it what is to be taken down.
   if (volume.use === 'files') {
     const data = { volumeHandle: volume.handle, driverName: volume.driver }
     await csiFiles.writeData(node.data, formatVolumeData(data))

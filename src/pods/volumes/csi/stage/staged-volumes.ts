@@ -36,9 +36,9 @@ interface Entry {
   readonly volume: NodeVolume
   readonly users: Set<PodUid>
   stage: Stage
-  /** Must be attached to this node by somebody else; undefined while that is not known. */
+  /** Must be attached to this node by the cluster; undefined while that is not known. */
   attachable: boolean | undefined
-  /** In bytes, as this node last had it; undefined before it was looked at. */
+  /** In bytes, as this node last had it; undefined before it was read. */
   size: bigint | undefined
   /** The driver can make it larger only when no pod uses it. */
   expandsUnusedOnly: boolean
@@ -47,7 +47,7 @@ interface Entry {
 }
 
 /**
- * The persistent volumes that drivers have on this node: brought before the first pod uses them, taken away after the last. A pod is a user
+ * The persistent volumes that drivers have on this node: staged before the first pod uses them, unstaged after the last. A pod is a user
  * from before the first call of its driver until after the last one, so nothing is taken away that is published. Taking away holds up no
  * pod: it is tried until it works, also for what an earlier agent left.
  */
@@ -94,7 +94,7 @@ export class StagedVolumes {
     const ensure = async () => {
       const { stage } = entry
       if (stage === 'staged') return
-      // Whoever gives up in between does not know either.
+      // A caller that gives up in between does not know either.
       entry.stage = stage === 'found' ? 'found' : 'uncertain'
       try {
         entry.stage = await work(stage === 'found')
@@ -114,7 +114,7 @@ export class StagedVolumes {
     this.#leaveNode(entry)
   }
 
-  /** What a pod uses, by the name of its persistent volume; also when nobody knows its driver. */
+  /** What a pod uses, by the name of its persistent volume; also when its driver is not known. */
   stagingOf(uid: PodUid, specName: string): string | undefined {
     return this.#entries.values().find(({ users, volume }) => users.has(uid) && volume.specName === specName)?.volume
       .staging
@@ -138,12 +138,12 @@ export class StagedVolumes {
     return [...new Set(used.map(({ volume: { driver, handle } }) => csiVolumeName(driver, handle)))].toSorted()
   }
 
-  /** What is known of the size of a volume, to be kept up to date by whoever asks. */
+  /** What is known of the size of a volume, to be kept up to date by the caller. */
   sizing(staging: string): Pick<Entry, 'size' | 'expandsUnusedOnly'> | undefined {
     return this.#entries.get(staging)
   }
 
-  /** All of them, for tests and for those who look. */
+  /** All of them, for tests and for debugging. */
   get size(): number {
     return this.#entries.size
   }
@@ -161,7 +161,7 @@ export class StagedVolumes {
     }))
   }
 
-  /** Begins to take it from the node when nobody uses it. */
+  /** Begins to unstage it when no pod uses it. */
   #leaveNode(entry: Entry): void {
     if (entry.users.size > 0 || entry.isLeaving || this.#deps.group.signal.aborted) return
     entry.isLeaving = true
@@ -178,7 +178,7 @@ export class StagedVolumes {
     const { clock, log } = this.#deps
     const { volume, users } = entry
     let next: NextTry<'unstage'> | undefined
-    // No pause between the last look and the end of this: whoever comes or leaves meanwhile is seen.
+    // No pause between the last check and the end of this: a pod that comes or leaves meanwhile is seen.
     while (users.size === 0 && this.#entries.get(volume.staging) === entry) {
       try {
         await this.#lock.hold(volume.staging, () => this.#unstageNow(entry, signal), signal)
@@ -201,7 +201,7 @@ export class StagedVolumes {
       await this.#deps.unstage(volume, signal)
       entry.stage = 'none'
     }
-    // Somebody may have come meanwhile, and stages it again.
+    // A pod may have come meanwhile, and stages it again.
     if (this.#sizeOf(users) > 0) return
     this.#entries.delete(volume.staging)
     this.#deps.onChange()

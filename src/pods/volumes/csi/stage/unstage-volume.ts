@@ -12,7 +12,7 @@ export async function unstageVolume(deps: CsiDeps, volume: NodeVolume, signal: A
   const text = await csiFiles.readData(volume.data)
   const data = text === undefined ? undefined : parseVolumeData(text)
   if (data === undefined) {
-    // Nobody knows whose it is: only what is certainly nothing goes.
+    // Its owner is not known: only what is certainly empty goes.
     if (text !== undefined) log.warn('cannot read the note of a CSI volume, it stays', { directory: volume.data })
     await csiFiles.removeIfEmpty(volume.staging)
     return await csiFiles.removeIfEmpty(volume.data)

@@ -16,12 +16,12 @@ export interface Attached {
 export interface AttachmentRequest {
   readonly request: SetUpRequest
   readonly volume: CsiVolume
-  /** Told before anything is waited for, and whenever that may be another. */
+  /** Called before anything is waited for, and whenever that may be another. */
   readonly onTraits: (traits: CsiDriverTraits) => void
   readonly onWaiting: (isWaiting: boolean) => void
 }
 
-// The cluster tells of what changes; this is for what it does not tell, such as why attaching fails.
+// The cluster reports what changes; this is for what it does not report, such as why attaching fails.
 const CHECK_MS = 10_000
 
 /**
@@ -74,7 +74,7 @@ async function waitForChange(
   signal.throwIfAborted()
   if (found?.isExhausted === true && traits.allocatableUpdateSeconds !== undefined)
     onLimitExceeded(request.pod, volume.driver, found.error ?? '')
-  // What changed while we asked would not be told again.
+  // What changed while we asked would not be reported again.
   if (whatIsMissing(deps, volume) !== missing) return
   const why = found?.error === undefined ? '' : `: ${found.error}`
   const wait = () => attachments.changed(CHECK_MS, signal)
