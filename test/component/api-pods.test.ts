@@ -178,10 +178,10 @@ describe('a pod of the API', () => {
     const uid = await cluster.create('web')
     await agent.settle()
     const eviction = { reason: 'Evicted', message: 'The node was low on memory', graceSeconds: 4 }
-    let isTerminal = false
-    const evicted = agent.registry.evict(uid, eviction, agent.group.signal).then(() => (isTerminal = true))
+    let isOver = false
+    const evicted = agent.registry.evict(uid, eviction, agent.group.signal).then(() => (isOver = true))
     await agent.pass(3000)
-    assert.deepEqual([isTerminal, (await cluster.get('web'))?.status.phase], [false, 'Running'])
+    assert.deepEqual([isOver, (await cluster.get('web'))?.status.phase], [false, 'Running'])
     await agent.pass(2000)
     await evicted
     const { status } = (await cluster.get('web')) ?? {}

@@ -19,12 +19,12 @@ describe('a pod on a node that shuts down', () => {
     await using agent = await startAgent(world, { sources: ['api'] })
     agent.setPods([createWantedPod('u-1', { terminationGracePeriodSeconds: 60 })], 'api')
     await agent.settle()
-    let isTerminal = false
-    const ended = agent.workers.shutDown(UID, 4, never).then(() => (isTerminal = true))
+    let isOver = false
+    const ended = agent.workers.shutDown(UID, 4, never).then(() => (isOver = true))
     await until(() => world.cri.requests('stopContainer').length === 1, 'the stop')
     assert.equal(Number(world.cri.requests('stopContainer')[0]?.timeout), 4)
     await agent.pass(3500)
-    assert.equal(isTerminal, false)
+    assert.equal(isOver, false)
     await agent.pass(500)
     await ended
     assert.deepEqual(running(world), [])

@@ -303,11 +303,11 @@ async function dieAtCall(
 describe('an agent that comes after another', () => {
   test('that was killed at any step of a resize completes it, without a new start', async () => {
     const desired = createSized(large, { generation: 2 })
-    for (let [call, isTerminal] = [0, false]; !isTerminal; call += 1) {
+    for (let [call, isOver] = [0, false]; !isOver; call += 1) {
       await using world = await createWorld()
       const first = await startSmall(world)
       const id = instanceOf(world)
-      isTerminal = await dieAtCall(world, first, { call, desired })
+      isOver = await dieAtCall(world, first, { call, desired })
       await using agent = await startAgent(world, API)
       agent.setPods([desired], 'api')
       await agent.pass(12_000, 1000)
@@ -321,10 +321,10 @@ describe('an agent that comes after another', () => {
   test('that was killed at any step of a resize with a new start starts once', async () => {
     const container = { resizePolicy: [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }] }
     const desired = createSized(large, { generation: 2, container })
-    for (let [call, isTerminal] = [0, false]; !isTerminal; call += 1) {
+    for (let [call, isOver] = [0, false]; !isOver; call += 1) {
       await using world = await createWorld()
       const first = await startSmall(world, {}, createSized(small, { container }))
-      isTerminal = await dieAtCall(world, first, { call, desired })
+      isOver = await dieAtCall(world, first, { call, desired })
       await using agent = await startAgent(world, API)
       agent.setPods([desired], 'api')
       await agent.pass(12_000, 1000)

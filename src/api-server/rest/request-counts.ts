@@ -15,17 +15,15 @@ const VERBS: Readonly<Record<string, string>> = {
   deletecollection: 'DELETECOLLECTION',
 }
 
-const SUBRESOURCES = ['status', 'log', 'exec', 'attach', 'portforward', 'proxy', 'eviction', 'binding', 'approval']
-
 /** Counts the requests to resources by what they were about, under the names of the Go server. */
 export class RequestCounts {
   readonly #counts = new Map<string, { readonly labels: Labels; count: number }>()
 
   /** Labels are a closed set: what no resource is known by counts for none. */
   count({ group, version, resource, subresource, verb }: RequestInfo, code: number): void {
-    const isKnown = findResource(group, version, resource) !== undefined
-    const about = isKnown ? { group, version, resource } : { group: '', version: '', resource: '' }
-    const part = SUBRESOURCES.includes(subresource) ? subresource : ''
+    const known = findResource(group, version, resource)
+    const about = known ? { group, version, resource } : { group: '', version: '', resource: '' }
+    const part = known?.subresources.some(({ name }) => name === subresource) ? subresource : ''
     const labels = { ...about, subresource: part, verb: VERBS[verb] ?? 'other', code: String(code) }
     this.#counts.getOrInsertComputed(JSON.stringify(labels), () => ({ labels, count: 0 })).count += 1
   }

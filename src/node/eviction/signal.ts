@@ -1,14 +1,8 @@
+import type { EvictionSignal } from '../../model/config/rules/eviction-signals.ts'
 import type { Pressures } from '../../pods/admission/compute-pressure-rejection.ts'
 
 /** What the node can be short of, under the names of the configuration. What the runtime writes to is always one of the two file systems. */
-export type Signal =
-  | 'memory.available'
-  | 'allocatableMemory.available'
-  | 'nodefs.available'
-  | 'nodefs.inodesFree'
-  | 'imagefs.available'
-  | 'imagefs.inodesFree'
-  | 'pid.available'
+export type Signal = Exclude<EvictionSignal, `containerfs.${string}`>
 
 /** What pods have to give back. */
 export type StarvedResource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids'

@@ -62,7 +62,7 @@ export class LogSeries {
   }
 
   /** True when the runtime writes to another file by now. */
-  async isTerminal({ number, file }: SeriesFile): Promise<boolean> {
+  async isComplete({ number, file }: SeriesFile): Promise<boolean> {
     const current = await this.#directory.identity(this.#name)
     if (current === file.identity) {
       // A rotation that failed gives the file its name back.

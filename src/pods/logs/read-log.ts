@@ -145,7 +145,7 @@ async function* followFile(
 ): AsyncGenerator<Buffer, SeriesFile | undefined> {
   for (let ended = false; !formatter.full;) {
     yield* cursor.read(formatter, Infinity, signal)
-    if (await series.isTerminal(cursor.file)) {
+    if (await series.isComplete(cursor.file)) {
       await deps.clock.sleep(SETTLE_MS, signal)
       yield* cursor.read(formatter, Infinity, signal)
       yield* finish(cursor, formatter)

@@ -15,7 +15,7 @@ export interface SpanRecorderDeps {
 
 interface UnderWay {
   readonly context: SpanContext
-  isTerminal: boolean
+  hasEnded: boolean
 }
 
 /** Keeps what is done as spans, each under the one in which it began. What is not sampled has a context, and nothing else. */
@@ -30,20 +30,20 @@ export class SpanRecorder implements Tracer {
   async span<T>(name: string, options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T> {
     const parent = options.link === undefined ? (options.parent ?? this.#findCurrent()) : undefined
     const context = this.#createContext(parent)
-    const current: UnderWay = { context, isTerminal: false }
+    const current: UnderWay = { context, hasEnded: false }
     try {
       if (!context.isSampled) return await this.#current.run(current, work, { context, set() {} })
       const inside = (span: Span) => this.#current.run(current, work, span)
       return await this.#record({ name, options, parent, context }, inside)
     } finally {
-      current.isTerminal = true
+      current.hasEnded = true
     }
   }
 
   /** What began in a span and outlives it, such as the probes of a pod, does not belong to it for ever. */
   #findCurrent(): SpanContext | undefined {
     const current = this.#current.getStore()
-    return current?.isTerminal === false ? current.context : undefined
+    return current?.hasEnded === false ? current.context : undefined
   }
 
   async #record<T>(

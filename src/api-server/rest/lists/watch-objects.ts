@@ -104,9 +104,9 @@ export async function* watchObjects(
       if (text !== '') yield text
       if (events.length === EVENTS_AT_ONCE) continue
       // A watch that is over always says how far it came, however busy it was: the next one begins there.
-      const isTerminal = clock.monotonic() >= endsAt
-      if ((wakeup.takeTick() || isTerminal) && plan.hasBookmarks) yield frames.bookmark(version, false)
-      if (isTerminal) return
+      const isExpired = clock.monotonic() >= endsAt
+      if ((wakeup.takeTick() || isExpired) && plan.hasBookmarks) yield frames.bookmark(version, false)
+      if (isExpired) return
       await wakeup.wait()
     }
   } catch (error) {

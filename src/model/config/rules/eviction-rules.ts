@@ -1,19 +1,7 @@
 import { parseQuantity } from '../../resources/quantity.ts'
 import { attempt } from '../kinds/scalar-kinds.ts'
 import { parseGoDuration } from '../values/go-duration.ts'
-
-/** What the agent can watch for and evict pods by. */
-const EVICTION_SIGNALS: readonly string[] = [
-  'memory.available',
-  'nodefs.available',
-  'nodefs.inodesFree',
-  'imagefs.available',
-  'imagefs.inodesFree',
-  'containerfs.available',
-  'containerfs.inodesFree',
-  'pid.available',
-  'allocatableMemory.available',
-]
+import { EVICTION_SIGNALS } from './eviction-signals.ts'
 
 /** The hard thresholds of a node whose --config file has none. */
 export const DEFAULT_EVICTION_HARD: Readonly<Record<string, string>> = {
@@ -29,7 +17,9 @@ function parsePercent(value: string): number | undefined {
 }
 
 function brokenSignal(signal: string): string | undefined {
-  return EVICTION_SIGNALS.includes(signal) ? undefined : `expected one of the signals ${EVICTION_SIGNALS.join(', ')}`
+  return (EVICTION_SIGNALS as readonly string[]).includes(signal)
+    ? undefined
+    : `expected one of the signals ${EVICTION_SIGNALS.join(', ')}`
 }
 
 /** A threshold: a quantity above zero, or 0% to 100%. */

@@ -147,8 +147,8 @@ export class VolumeStats {
       entry.failing = true
     } finally {
       entry.stop = undefined
-      const isTerminal = volume.measure === 'once' && entry.last !== undefined
-      entry.dueAt = isTerminal ? Number.POSITIVE_INFINITY : this.#nextTime(volume)
+      const isMeasured = volume.measure === 'once' && entry.last !== undefined
+      entry.dueAt = isMeasured ? Number.POSITIVE_INFINITY : this.#nextTime(volume)
     }
   }
 
