@@ -33,7 +33,7 @@ const SERVER_MS = 60_000
 const SERVER_RETRY_MS = 2000
 const SIGNING_MS = 3600_000
 
-/** Gets the first client certificate of a node and puts it into the store; waits until somebody has approved it. */
+/** Gets the first client certificate of a node and puts it into the store; waits until it is approved. */
 export async function bootstrapClientCertificate(deps: BootstrapDeps, signal: AbortSignal): Promise<void> {
   const { client, clock, log, store } = deps
   const files = createRecordFolder(deps.folder)

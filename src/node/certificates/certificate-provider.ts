@@ -16,6 +16,6 @@ export interface CertificateProvider {
 export interface CertificateMetrics {
   /** A certificate could not be renewed. */
   renewError(): void
-  /** A certificate was replaced, so many seconds after its beginning. */
+  /** A certificate was replaced, at this age in seconds. */
   rotated(seconds: number): void
 }

@@ -139,7 +139,7 @@ describe('CertificateStore', () => {
     assert.notEqual(await open().read(), undefined)
   })
 
-  test('what somebody put in the place of the link is kept under another name', async (t) => {
+  test('a file that was put in the place of the link is kept under another name', async (t) => {
     const { folder, open, create, current } = place(t)
     mkdirSync(folder)
     const [theirs, ours] = [await create(), await create()]

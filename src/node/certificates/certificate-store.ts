@@ -71,7 +71,7 @@ export class CertificateStore {
   }
 
   async #use(path: string): Promise<void> {
-    // What is there and no link was put there by somebody.
+    // A file that is not a link was put there by an administrator.
     if ((await readLink(this.currentPath)) === undefined) {
       await setAside([this.currentPath], `.old-${this.#deps.clock.now()}`)
     }
@@ -105,7 +105,7 @@ export class CertificateStore {
     }
   }
 
-  /** The newest certificate of before that has not ended. */
+  /** The newest earlier certificate that has not expired. */
   async #recover(): Promise<KeyedCertificate | undefined> {
     const { prefix, clock, log } = this.#deps
     const names = await createRecordFolder(this.#folder).names()
@@ -119,7 +119,7 @@ export class CertificateStore {
         log.warn('an older certificate is used instead', { path })
         return certificate
       } catch (error) {
-        log.debug('a certificate of before is broken too', { path, error })
+        log.debug('an earlier certificate is broken too', { path, error })
       }
     }
     return undefined

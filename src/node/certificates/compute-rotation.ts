@@ -19,7 +19,7 @@ export function computeRotationTime(
   return notBefore + (notAfter - notBefore) * (FIRST_SHARE + SHARE_RANGE * chance)
 }
 
-/** What a certificate lacks of what is wanted; undefined when it lacks nothing. It may have more. */
+/** What is wanted and missing in a certificate; undefined when nothing is missing. It may have more. */
 export function computeLack(info: WantedCertificate, wanted: WantedCertificate): string | undefined {
   const missing = (has: readonly string[], needed: readonly string[]) =>
     needed.filter((each) => !has.includes(each)).join(', ')

@@ -3,7 +3,7 @@ import type { PemSource } from '../../protocols/kube-api/kubeconfig/kubeconfig.t
 /** What a kubeconfig file says in its current context, as far as certificates need it. Paths are absolute. */
 export interface KubeconfigInfo {
   readonly server: URL
-  /** Whom to trust; undefined for those whom the machine trusts. */
+  /** The authorities to trust; undefined for those of the machine. */
   readonly authority: PemSource | undefined
   readonly insecure: boolean
   /** tls-server-name */

@@ -98,7 +98,7 @@ async function writeBootstrapped(deps: ClientCertificatesDeps, store: Certificat
   return { ...bootstrap, user: { certificate: { certificate: file, key: file } } }
 }
 
-/** Where a certificate lies; undefined when it stands in the kubeconfig file itself. */
+/** The file of a certificate; undefined when it is inside the kubeconfig file. */
 function toFiles(source: CertificateSource | undefined): CertificateFiles | undefined {
   if (source?.certificate.kind !== 'file' || source.key.kind !== 'file') return undefined
   return { certificateFile: source.certificate.path, keyFile: source.key.path }

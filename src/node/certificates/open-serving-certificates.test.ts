@@ -94,7 +94,7 @@ describe('openServingCertificates() with files', () => {
     await until(() => certificates.current()?.keyPem === second.keyPem)
   })
 
-  test('keeps what it has while the files make no sense', async (t) => {
+  test('keeps what it has while the files are not valid', async (t) => {
     const { open, run, files, write, create, clock } = place(t)
     const [first, second] = [await create(), await create()]
     write(first)

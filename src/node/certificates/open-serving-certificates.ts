@@ -25,7 +25,7 @@ export interface ServingCertificatesDeps {
   readonly reloads: boolean
   /** The gate AllowDNSOnlyNodeCSR. */
   readonly allowsNamesOnly: boolean
-  /** For whom a certificate without an authority is made. */
+  /** The addresses for a self-signed certificate. */
   readonly nodeIps: readonly string[]
   /** As they are in the status of the node; none before they are known. */
   readonly nodeAddresses: () => readonly NodeAddress[]

@@ -28,7 +28,7 @@ export async function readCertificateFiles({
   })
 }
 
-/** The same for what may stand in a kubeconfig file itself. */
+/** The same for data inside a kubeconfig file. */
 export async function readCertificateSource(source: CertificateSource): Promise<KeyedCertificate | undefined> {
   const [certificate, key] = [await readSource(source.certificate), await readSource(source.key)]
   return certificate === undefined || key === undefined ? undefined : parseKeyedCertificate(certificate, key)

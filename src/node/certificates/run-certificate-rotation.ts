@@ -36,7 +36,7 @@ export interface RotationDeps {
   readonly log: Logger
 }
 
-/** What is wanted of a certificate changed while it was asked for. */
+/** The wanted certificate changed during the request. */
 class SupersededError extends Error {
   override readonly name = 'SupersededError'
 }
@@ -159,7 +159,7 @@ async function waitUnlessSuperseded(
   return await Promise.race([waitForCertificate(deps, request, scope.signal), superseded()])
 }
 
-/** Waits so long, or until something else is wanted. */
+/** Waits so long, or until another certificate is wanted. */
 async function waitUnlessChanged(
   { clock, checkEveryMs, wanted }: Pick<RotationDeps, 'clock' | 'checkEveryMs' | 'wanted'>,
   before: WantedCertificate,

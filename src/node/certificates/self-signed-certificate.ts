@@ -28,7 +28,7 @@ export function selfSignedFiles(folder: string): CertificateFiles {
   return { certificateFile: join(folder, 'kubelet.crt'), keyFile: join(folder, 'kubelet.key') }
 }
 
-/** The certificate of a node that was given none: the one of before while it can be used, or a new one for a year. */
+/** The certificate of a node that was given none: the existing one while it can be used, or a new one for a year. */
 export async function ensureSelfSigned(deps: SelfSignedDeps): Promise<KeyedCertificate> {
   const files = selfSignedFiles(deps.folder)
   const { clock, log } = deps
@@ -48,7 +48,7 @@ export async function ensureSelfSigned(deps: SelfSignedDeps): Promise<KeyedCerti
   return made
 }
 
-/** Made by a kubelet, not put there by somebody. */
+/** Made by a kubelet, not put there by an administrator. */
 function isOwnKind({ certificate }: KeyedCertificate): boolean {
   return /@\d+$/.test(toCertificateInfo(certificate).commonName)
 }

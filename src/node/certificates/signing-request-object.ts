@@ -1,4 +1,4 @@
-/** A CertificateSigningRequest as far as who sent it reads it. */
+/** A CertificateSigningRequest, as far as its sender reads it. */
 export interface SigningRequestObject {
   readonly name: string
   readonly uid: string

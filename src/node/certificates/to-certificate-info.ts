@@ -5,7 +5,7 @@ import { normalizeName } from '../../protocols/x509/normalize-name.ts'
 const ADDRESS = 'IP Address:'
 const DNS_NAME = 'DNS:'
 
-/** What a certificate says, in the words of what is wanted of one. */
+/** The content of a certificate, in the same form as a wanted one. */
 export function toCertificateInfo(certificate: X509Certificate): CertificateInfo {
   const { CN, O = [] } = certificate.toLegacyObject().subject as { CN?: string | string[]; O?: string | string[] }
   const names = (certificate.subjectAltName ?? '').split(', ')

@@ -1,4 +1,4 @@
-/** Who a certificate is to be for. */
+/** The subject of a certificate. */
 export interface WantedCertificate {
   readonly commonName: string
   readonly organizations: readonly string[]
@@ -7,7 +7,7 @@ export interface WantedCertificate {
   readonly addresses: readonly string[]
 }
 
-/** Who signs, and for what the certificate is good then. */
+/** The signer, and what its certificates are good for. */
 export interface Signer {
   readonly name: string
   readonly usages: readonly string[]

@@ -4,7 +4,7 @@ import { removeCgroup } from '../../system/cgroups/cgroup-tree.ts'
 import type { CgroupValues } from '../../model/resources/cgroup-values.ts'
 import { computeCgroupWrites } from './compute-cgroup-writes.ts'
 
-/** Who makes cgroups: we ourselves, or systemd for us. Paths are those of the layout. */
+/** Makes cgroups: the agent itself, or systemd on its behalf. Paths are those of the layout. */
 export interface CgroupDriver {
   exists(cgroup: string): boolean
   /** The controllers that it lacks; none when it is there and whole. */

@@ -15,7 +15,7 @@ export interface NodeAmounts {
   readonly eviction: ResourceAmounts
 }
 
-/** The values of a cgroup that may have so much. A quota is never set: what is free of the CPUs is for everybody. */
+/** The values of a cgroup with these resources. A quota is never set, so that all cgroups can use free CPU time. */
 export function computeAmountsCgroup(amounts: ResourceAmounts, options: { readonly cpuOnly: boolean }): CgroupValues {
   const cpu = amounts.get('cpu')
   const shares = cpu === undefined ? {} : { cpuShares: cpuShares(quantityMilliValue(cpu)) }

@@ -43,8 +43,8 @@ export async function startNodeCgroups(deps: NodeCgroupsDeps): Promise<void> {
 }
 
 /**
- * Writes the limits of all pods together, again and again until the kernel takes them: pods that use more than a new limit stand in its way
- * until they are evicted.
+ * Writes the limits of all pods together, and retries until the kernel accepts them: it rejects a limit below the current usage until
+ * enough pods are evicted.
  */
 export async function runNodeCgroups(deps: NodeCgroupsDeps, signal: AbortSignal): Promise<void> {
   const { layout, driver, events, clock } = deps

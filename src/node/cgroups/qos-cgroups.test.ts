@@ -86,7 +86,7 @@ describe('QosCgroups', () => {
     await end()
   })
 
-  test('are written again each minute, whatever somebody else wrote', async () => {
+  test('are written again each minute, whatever another program wrote', async () => {
     const { qos, driver, clock, run } = setUp()
     await qos.start()
     const end = run()

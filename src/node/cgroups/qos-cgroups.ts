@@ -81,7 +81,7 @@ export class QosCgroups {
 
   async #update(): Promise<void> {
     const pods = this.#deps.pods()
-    // An agent that starts must not take from those who run what it does not know of.
+    // A starting agent does not know all pods yet, and must not take resources from those that run.
     if (pods === undefined) return
     try {
       for (const [cgroup, values] of this.#values(pods)) await this.#write(cgroup, values)

@@ -1,6 +1,6 @@
 import type { KeyedLock } from '../../base/async/keyed-lock.ts'
 
-/** Holds several claims at once; always in the same order, so that two who want the same never wait for each other. */
+/** Holds several claims at once; always in the same order, so that two callers never wait for each other. */
 export async function holdClaims<T>(
   lock: KeyedLock,
   keys: readonly string[],

@@ -6,7 +6,7 @@ import { computeClaimNames } from './compute-claim-names.ts'
 import type { ClaimRules } from './compute-claim-names.ts'
 import type { ClaimDevice, ClaimRecord } from './claim-record.ts'
 
-/** A claim that a container uses, and of which requests it gets the devices; empty stands for all of them. */
+/** A claim that a container uses, and the requests whose devices it gets; empty means all of them. */
 export interface ContainerClaim {
   readonly name: string
   readonly requests: readonly string[]
@@ -37,7 +37,7 @@ export function computeContainerClaims(
   })
 }
 
-/** The requests of the one claim that stands for all extended resources of the pod. */
+/** The requests of the one claim for all extended resources of the pod. */
 function extendedRequests({ status }: Pod, container: Container | EphemeralContainer): readonly string[] {
   const asked = new Set(
     Object.entries(container.resources?.requests ?? {})
@@ -64,7 +64,7 @@ export function computeRequestDevices({ drivers }: ClaimRecord, requests: readon
     )
 }
 
-/** No request stands for all of them. Of one with alternatives, "gpu/small", a device names only the first part. */
+/** No request means all of them. Of one with alternatives, "gpu/small", a device names only the first part. */
 function serves({ requestNames }: ClaimDevice, request: string): boolean {
   const [base = ''] = request.split('/')
   return base === '' || requestNames.length === 0 || requestNames.includes(base)

@@ -43,7 +43,7 @@ export interface CreateDraDeps {
   readonly random: () => number
 }
 
-/** Devices that pods claim: their drivers, what is prepared for whom, and how the devices are. */
+/** Devices that pods claim: their drivers, the prepared claims of pods, and the health of devices. */
 export interface Dra {
   readonly claims: PodClaims
   /** Takes the plugins of drivers into use. */

@@ -101,7 +101,7 @@ describe('DeviceHealth', () => {
   })
 
   for (const text of ['{', '[]', '{"a":{"Devices":{"x":{}}}}'])
-    test(`a file that makes no sense is set aside: ${text}`, async () => {
+    test(`an invalid file is set aside: ${text}`, async () => {
       const { health, file } = await load(new FakeStateFile('dra_health_state', text))
       assert.deepEqual([health.get(gpu), file.aside], [UNKNOWN, [text]])
     })

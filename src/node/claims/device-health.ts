@@ -12,7 +12,7 @@ export interface DeviceName {
   readonly deviceName: string
 }
 
-/** How a device is, as its driver said it. */
+/** The health of a device, as its driver reported it. */
 export interface ReportedHealth extends Pick<DeviceHealthRecord, 'poolName' | 'deviceName' | 'health' | 'message'> {
   /** 0: as long as is usual. */
   readonly timeoutMs: number

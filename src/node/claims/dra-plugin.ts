@@ -96,7 +96,7 @@ export class DraPlugin implements GrpcConnection, Disposable {
     return new Map(Object.entries((await this.#call(method, { claims }, signal)).claims))
   }
 
-  /** How its devices are, each time that changes or is confirmed. Fails with a DraCallError. */
+  /** The health of its devices, each time that it changes or is confirmed. Fails with a DraCallError. */
   async *watchHealth(signal: AbortSignal): AsyncGenerator<NodeWatchResourcesResponse, void> {
     try {
       yield* this.#channel.stream(watchResources, {}, {}, signal)

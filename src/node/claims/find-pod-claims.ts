@@ -10,7 +10,7 @@ import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 type Named = Extract<ClaimName, { kind: 'claim' }>
 
-/** The claims of a pod as the API has them, each of which the pod may use and somebody chose devices for. Fails with an InjectionsError. */
+/** The claims of a pod from the API, each of which is allocated and reserved for the pod. Fails with an InjectionsError. */
 export async function findPodClaims(
   deps: Pick<ClaimDeps, 'readClaim' | 'rules'>,
   pod: Pod,

@@ -210,7 +210,7 @@ describe('PodClaims', () => {
     assert.deepEqual(agent.events, [], 'a pod that ends gets no event about claims that are not prepared')
   })
 
-  test('an agent that comes after goes by the record, and prepares again only for a new sandbox', async (t) => {
+  test('the next agent uses the record, and prepares again only for a new sandbox', async (t) => {
     const world = createClaimWorld(t)
     const driver = await world.driver()
     const pod = podWith('u-1', 'gpu')
@@ -230,7 +230,7 @@ describe('PodClaims', () => {
     assert.deepEqual(driver.asked.at(-1), 'unprepare gpu')
   })
 
-  test('what is prepared for a pod that is no more is given back once all sources are seen', async (t) => {
+  test('what is prepared for a pod that is gone is given back once all sources are seen', async (t) => {
     const world = createClaimWorld(t)
     const driver = await world.driver()
     const [gone, here] = [podWith('u-1', 'gpu'), podWith('u-2', 'nic')]

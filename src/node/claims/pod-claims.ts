@@ -23,7 +23,7 @@ import { unprepareClaims } from './unprepare-claims.ts'
 export interface PodClaimsDeps extends Omit<ClaimDeps, 'lock'> {
   /** Something of a pod may still run, or start: then its own worker gives its claims back. */
   readonly mayRun: (uid: PodUid) => boolean
-  /** A pod that is here, wanted or not. */
+  /** A pod that is here, desired or not. */
   readonly findPod: (uid: PodUid) => Pod | undefined
   /** Does the runtime have anything of the pod? */
   readonly wasStarted: (uid: PodUid) => boolean
@@ -188,7 +188,7 @@ export class PodClaims {
     signal.throwIfAborted()
   }
 
-  /** It runs with claims of which nothing is recorded. */
+  /** It runs with claims that are not recorded. */
   #misses(pod: Pod): boolean {
     const { uid } = pod.metadata
     const hasClaims = computeClaimNames(pod, this.#deps.rules).some(({ kind }) => kind === 'claim')
@@ -212,7 +212,7 @@ export class PodClaims {
     }
   }
 
-  /** Nothing has to be asked: what was prepared for the pod is still good. */
+  /** No driver has to be asked: what was prepared for the pod is still valid. */
   #isReady(pod: Pod, startsAgain: boolean): boolean {
     const { namespace, uid } = pod.metadata
     return computeClaimNames(pod, this.#deps.rules).every((claim) => {

@@ -8,8 +8,8 @@ import type { ClaimRecord } from './claim-record.ts'
 import { inCall, requireDraDriver, save, toClaim } from './prepare-claims.ts'
 
 /**
- * Gives back the claims of a pod of which nothing runs any more; those that other pods of this node use are only left. Goes by what is
- * recorded, so it needs neither the pod nor the API. Fails with an InjectionsError; what could be given back is.
+ * Unprepares the claims of a pod of which nothing runs any more; claims that other pods of this node use stay prepared. It reads only
+ * the record, so it needs neither the pod nor the API. Fails with an InjectionsError after it has unprepared what it can.
  */
 export async function unprepareClaims(
   deps: ClaimDeps,

@@ -17,7 +17,7 @@ export interface WatchDeviceHealthDeps {
 }
 
 const RETRY_MS = 5000
-// The API takes no more of a message.
+// The longest message that the API accepts.
 const LONGEST_MESSAGE = 1024
 const ELLIPSIS = '...'
 

@@ -49,7 +49,7 @@ export function computeUsableCpus(pod: Pod, container: Container, situation: Cpu
   return { count, free: all.intersection(free), reusable: all.difference(free) }
 }
 
-/** So many CPUs as it is to have, those of the wanted NUMA nodes first; or why not. */
+/** As many CPUs as the container needs, those of the wanted NUMA nodes first; or why not. */
 export function computeContainerCpus(
   policy: CpuPolicy,
   { count, free, reusable }: UsableCpus,

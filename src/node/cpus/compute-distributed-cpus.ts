@@ -13,13 +13,13 @@ interface Share {
 /** Which NUMA nodes give how many CPUs, in this order. */
 interface Split {
   readonly shares: readonly Share[]
-  /** How uneven what is left on the nodes would be. */
+  /** How uneven the remaining CPUs of the nodes would be. */
   readonly imbalance: number
 }
 
 interface SplitRequest {
   readonly count: number
-  /** CPUs are given in so many at a time: whole cores, or one. */
+  /** How many CPUs are given at a time: whole cores, or one. */
   readonly groupSize: number
   /** How much is free on each NUMA node. */
   readonly room: ReadonlyMap<number, number>

@@ -6,7 +6,7 @@ import { parseQuantity, quantityMilliValue, quantityValue } from '../../model/re
 import { hasPodResources } from '../cgroups/has-pod-resources.ts'
 
 /**
- * How many CPUs a container is to have for itself: all it asks for, when its pod is Guaranteed and that is a whole number; otherwise none.
+ * How many CPUs a container gets exclusively: all it asks for, when its pod is Guaranteed and that is a whole number; otherwise none.
  * Pods with resources of their own share all they have.
  */
 export function computeExclusiveCount(pod: Pod, { resources }: Pick<Container, 'resources'>): number {

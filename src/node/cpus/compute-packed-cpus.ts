@@ -59,7 +59,7 @@ class Packing {
     this.#needed -= cpus.size
   }
 
-  /** Takes parts of which nothing is in use, as long as all of one is needed. */
+  /** Takes whole parts that are entirely free, as long as all of a part is needed. */
   takeWhole(level: CpuLevel): void {
     const whole = groupCpus(this.#topology, level)
     const free = groupCpus(this.#free, level)

@@ -10,7 +10,7 @@ import { isRecord } from '../../base/document/is-record.ts'
 /** The file in the root directory; the Go kubelet's own, so that either agent keeps what the other gave. */
 export const CPU_STATE_FILE = 'cpu_manager_state'
 
-/** What stands in the file. */
+/** The content of the file. */
 export interface CpuStateRecord extends CpuState {
   readonly policyName: string
 }
@@ -31,7 +31,7 @@ export function formatCpuStateFile({ policyName, shared, assignments }: CpuState
   return goJson({ policyName, defaultCpuSet, ...(isEmpty ? {} : { entries }), checksum })
 }
 
-/** Reads the text of the file; fails when it is not whole. A checksum of 0 stands for none: so the oldest kubelets wrote it. */
+/** Parses the text of the file; fails when it is not complete. A checksum of 0 means none: the oldest kubelets wrote it so. */
 export function parseCpuStateFile(text: string): CpuStateRecord {
   const { policyName, defaultCpuSet, entries = {}, checksum } = parseFields(text)
   const expected = toChecksum({ policyName, defaultCpuSet, entries })

@@ -59,7 +59,7 @@ export class CpusetKeeper {
       await withDeadline(
         options,
         async (s) => {
-          // One of which nothing is known yet, such as one that was just made, is usually where it belongs.
+          // A container without a known cpuset, such as a new one, usually has the right CPUs.
           const actual = this.#applied.has(id) ? undefined : await readCpus({ uid, id }, s)
           if (actual !== undefined && formatCpuSet(actual) === cpus) return
           await setCpus(update, s)

@@ -42,7 +42,7 @@ export interface CreateCpusDeps {
 
 const UNLIMITED = -1n
 
-/** Who decides which containers run on which CPUs, by the configured policy and by what an earlier agent recorded. Fails where the policy does not fit the machine. */
+/** Decides which containers run on which CPUs, by the configured policy and the record of an earlier agent. Fails where the policy does not fit the machine. */
 export async function createCpus(deps: CreateCpusDeps): Promise<PodCpus> {
   const { settings, log } = deps
   const { config } = settings

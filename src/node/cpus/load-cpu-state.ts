@@ -13,7 +13,7 @@ interface LoadDeps {
   readonly log: Logger
 }
 
-/** What stands in the file; undefined when there is none, or none that can be read. */
+/** The content of the file; undefined when there is none, or none that can be read. */
 export async function loadCpuRecord({ store, log }: LoadDeps): Promise<CpuStateRecord | undefined> {
   const text = await store.read()
   if (text === undefined) return undefined

@@ -3,15 +3,15 @@ import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { CpuPoolStats } from '../../metrics/placement-metrics.ts'
 import type { HintProvider } from '../placement/hint-provider.ts'
 
-/** The one who knows which container may run on which CPU, as callers see it. */
+/** Knows which container may run on which CPU, as callers see it. */
 export interface PodCpus extends HintProvider {
   /** The pod runs already: it keeps what it has. */
   adopt(pod: Pod): void
-  /** Learns what runs before anything is wanted. */
+  /** Reads what runs before any pod is desired. */
   find(running: readonly ObservedPod[], signal: AbortSignal): Promise<void>
-  /** All pods that are wanted have been seen: what others have is free once they have ended. */
+  /** All desired pods have been seen: the CPUs of other pods are free once those have ended. */
   sourcesReady(): void
-  /** Something runs that did not, or the other way round. */
+  /** A container started or ended. */
   wake(): void
   /** The CPUs of a container; empty when it may run on all. */
   cpusOf(uid: PodUid, container: string): string

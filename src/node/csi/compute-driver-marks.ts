@@ -1,7 +1,7 @@
 import type { Node } from '../../model/generated/core-v1.ts'
 import type { KnownDrivers } from './csi-node-object.ts'
 
-/** What the Node object says of its drivers, and what stands against it. */
+/** What the Node object says of its drivers, and which topologies conflict with it. */
 export interface DriverMarks {
   /** A merge patch; undefined when the object is as it should be. */
   readonly patch: { readonly metadata: Readonly<Record<string, Readonly<Record<string, string | null>>>> } | undefined

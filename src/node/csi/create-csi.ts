@@ -27,7 +27,7 @@ export interface CsiDeps {
   /** Undefined on a node without an API: drivers are used all the same, and reported nowhere. */
   readonly cluster: CsiCluster | undefined
   readonly nodeName: string
-  /** What stands against the node being ready has changed. */
+  /** The reasons why the node is not ready have changed. */
   readonly onChange: () => void
   /** A driver came or went, or the cluster says something else of one. */
   readonly onDrivers: () => void
@@ -49,7 +49,7 @@ export interface Csi {
   firstCheck(signal: AbortSignal): Promise<void>
   /** A driver could attach no more volumes to this node: its volume limit is read again. */
   refreshAllocatable(driver: string, signal: AbortSignal): Promise<void>
-  /** Who takes plugins of the type CSIPlugin into use. */
+  /** Takes plugins of the type CSIPlugin into use. */
   readonly handler: PluginHandler
   readonly loops: readonly Loop[]
 }

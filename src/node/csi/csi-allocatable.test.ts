@@ -108,7 +108,7 @@ describe('CsiAllocatable', () => {
     assert.deepEqual(asked, ['disk', 'tape', 'tape', 'tape'])
   })
 
-  test('asks at once when a driver could attach no more', async (t) => {
+  test('asks at once when a driver could attach no more volumes', async (t) => {
     const { allocatable, counts, reported, add } = setUp(t)
     add('disk', 5n)
     counts.set('disk', 3n)

@@ -50,7 +50,7 @@ function setUp(t: TestContext, answer: (request: KubeRequest) => unknown = () =>
 const driver = (name: string, spec: object) => ({ metadata: { name }, spec })
 
 describe('CsiDriverFollower', () => {
-  test('asks nothing of the API before somebody wants to know', async (t) => {
+  test('asks nothing of the API before the first request', async (t) => {
     const { follower, followed } = setUp(t)
     await Promise.resolve()
     assert.deepEqual(followed, [])

@@ -39,7 +39,7 @@ interface VolumeAttachment {
 // gRPC's number for it.
 const RESOURCE_EXHAUSTED = 8
 
-/** What the API knows of CSI drivers. Nothing is asked before somebody wants to know: most nodes have no such driver. */
+/** What the API knows of CSI drivers. It is asked only on demand: most nodes have no such driver. */
 export class CsiDriverFollower implements CsiDriverObjects {
   readonly #deps: CsiDriverFollowerDeps
   readonly #objects = new ObjectCache<CsiDriverObject>()

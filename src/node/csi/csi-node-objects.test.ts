@@ -187,7 +187,7 @@ describe('CsiNodeObjects', () => {
     assert.deepEqual([api.written.length, api.drivers], [before, ['a']])
   })
 
-  test('tries again when somebody else wrote at the same moment', async (t) => {
+  test('tries again when another client wrote at the same moment', async (t) => {
     const { api, clock, objects } = setUp(t)
     await clock.advance(0)
     let conflicts = 3

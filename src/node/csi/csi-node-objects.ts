@@ -13,7 +13,7 @@ import { errorText } from '../../base/telemetry/error-text.ts'
 export interface CsiNodeObjectsDeps {
   readonly api: CsiNodeApi
   readonly nodeName: string
-  /** Something else stands against the node being ready, or nothing any more. */
+  /** The reason why the node is not ready has changed, or is gone. */
   readonly onChange: () => void
   /** There is no way on without a new start. */
   readonly giveUp: (error: Error) => void

@@ -5,7 +5,7 @@ import { computeDeviceChoice } from './compute-device-choice.ts'
 import type { DeviceChoice, DeviceRequest } from './compute-device-choice.ts'
 import type { DeviceList } from './device.ts'
 
-/** Such as "a", "b:0" near to a NUMA node, "c:01" near to two, "d!" that is ill. */
+/** Such as "a", "b:0" near to a NUMA node, "c:01" near to two, "d!" that is unhealthy. */
 function list(...texts: readonly string[]): DeviceList {
   return new Map(
     texts.map((text) => {
@@ -79,7 +79,7 @@ describe('computeDeviceChoice()', () => {
     })
   }
 
-  test('never chooses one that is taken or ill, or one twice', () => {
+  test('never chooses one that is taken or unhealthy, or one twice', () => {
     const device = fc.record({ isHealthy: fc.boolean(), nodes: fc.subarray([0, 1, 2]), isTaken: fc.boolean() })
     fc.assert(
       fc.property(fc.array(device), fc.integer({ min: 1, max: 5 }), fc.subarray([0, 1, 2]), (all, count, nodes) => {

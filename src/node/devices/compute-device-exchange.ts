@@ -1,6 +1,6 @@
 import type { DeviceList, ReservedDevices } from './device.ts'
 
-/** Who takes part when the plugin is asked which devices a container should have. */
+/** The containers and devices that take part when the plugin is asked which devices a container should have. */
 export interface DeviceExchangeInput {
   readonly own: ReservedDevices
   /** Devices of other containers that their plugin has not allocated either, by any key. */
@@ -10,7 +10,7 @@ export interface DeviceExchangeInput {
   readonly taken: ReadonlySet<string>
 }
 
-/** Which devices the container has now, and those with whom it exchanged some. */
+/** The devices that the container has now, and those of the containers with which it exchanged some. */
 export interface DeviceExchange {
   readonly own: readonly string[]
   readonly others: ReadonlyMap<string, readonly string[]>

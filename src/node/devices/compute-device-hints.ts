@@ -2,7 +2,7 @@ import type { PlacementHint } from '../placement/hint-provider.ts'
 import type { DeviceList } from './device.ts'
 
 export interface HintInput {
-  /** All of the resource, also those that are ill or taken. */
+  /** All of the resource, also those that are unhealthy or taken. */
   readonly devices: DeviceList
   /** Ids that could be given. */
   readonly available: readonly string[]

@@ -24,7 +24,7 @@ export interface DeviceAssignmentsDeps {
   readonly recorded: readonly CheckpointEntry[]
   /** Of the machine. */
   readonly numaNodes: readonly number[]
-  /** Who has what is another one now. */
+  /** The assignments have changed. */
   readonly onChange: () => void
 }
 

@@ -35,7 +35,7 @@ describe('the record of devices', () => {
     assert.equal(formatDeviceCheckpoint(READ), WRITTEN)
   })
 
-  test('is the same before and after it was written, whatever stands in it', () => {
+  test('is the same before and after it was written, whatever is in it', () => {
     const [entry] = READ.entries
     assert.ok(entry !== undefined)
     const record: DeviceCheckpoint = {

@@ -18,7 +18,7 @@ export interface CheckpointEntry {
   readonly response: ContainerAllocateResponse
 }
 
-/** What stands in the file. */
+/** The content of the file. */
 export interface DeviceCheckpoint {
   readonly entries: readonly CheckpointEntry[]
   /** The ids that plugins offer, by resource. */

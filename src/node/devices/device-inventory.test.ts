@@ -65,7 +65,7 @@ describe('DeviceInventory', () => {
     assert.equal(clock.sleeping, 0)
   })
 
-  test('does not hear a plugin that another has replaced', () => {
+  test('ignores a plugin that another has replaced', () => {
     const { inventory, counts } = setUp()
     const [first, second] = [createPlugin(), createPlugin()]
     inventory.connected(GPU, first)

@@ -15,7 +15,7 @@ interface DeviceResource {
   readonly plugin: DevicePluginCalls | undefined
   /** The plugin has reported its devices since it came. */
   readonly isListed: boolean
-  /** The plugin wants to hear of each container before it starts; undefined while it never came. */
+  /** The plugin wants a call for each container before it starts; undefined while it never came. */
   readonly needsPreStart?: boolean | undefined
   /** On the monotonic clock: since when it is away. */
   readonly awaySince: number | undefined
@@ -24,7 +24,7 @@ interface DeviceResource {
 export interface DeviceInventoryDeps {
   /** The resources that an earlier agent knew. */
   readonly recorded: Iterable<string>
-  /** Devices came, went, or are ill or well again. */
+  /** Devices came, went, or changed their health. */
   readonly onChange: () => void
   readonly clock: Clock
 }
@@ -74,7 +74,7 @@ export class DeviceInventory {
     return this.#resources.get(resource)?.plugin
   }
 
-  /** The plugin wants to hear of each container before it starts, also while it is away. */
+  /** The plugin wants a call for each container before it starts, also while it is away. */
   needsPreStart(resource: string): boolean {
     return this.#resources.get(resource)?.needsPreStart === true
   }
@@ -109,7 +109,7 @@ export class DeviceInventory {
     })
   }
 
-  /** Gives the ids of those whose health is news. */
+  /** Returns the ids of devices whose health changed. */
   listed(resource: string, plugin: DevicePluginCalls, list: readonly PluginDevice[]): readonly string[] {
     const known = this.#resources.get(resource)
     if (known?.plugin !== plugin) return []
@@ -128,7 +128,7 @@ export class DeviceInventory {
     this.#set(resource, { ...known, plugin: undefined, isListed: false, awaySince })
   }
 
-  /** How long a plugin may be away yet; undefined while it is not. */
+  /** How much longer a plugin may be away; undefined while it is not. */
   patienceMs(resource: string): number | undefined {
     const awaySince = this.#resources.get(resource)?.awaySince
     return awaySince === undefined ? undefined : Math.max(0, awaySince + AWAY_MS - this.#deps.clock.monotonic())

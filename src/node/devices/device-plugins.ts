@@ -41,7 +41,7 @@ export class DevicePlugins {
     metrics.devicePluginRegistered(resource)
     const fault = findRegistrationFault(notice)
     if (fault !== undefined) {
-      log.warn('device plugin is not let in', { resource, why: fault })
+      log.warn('device plugin is rejected', { resource, why: fault })
       throw new Error(fault)
     }
     const client = await DevicePluginClient.connect({ resource, socketPath, clock }, signal).catch((error: unknown) => {
@@ -72,7 +72,7 @@ export class DevicePlugins {
     known?.scope.abort(new Error(`Device plugin "${resource}" is let go: ${why}`))
   }
 
-  /** Never fails: how a plugin ends is no matter of anybody else. */
+  /** Never fails: the end of one plugin does not affect others. */
   async #listen(resource: string, client: DevicePluginClient, signal: AbortSignal): Promise<void> {
     const { inventory, onHealth, log } = this.#deps
     using _ = client

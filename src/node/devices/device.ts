@@ -11,10 +11,10 @@ export interface PluginDevice {
 /** By id. */
 export type DeviceList = ReadonlyMap<string, PluginDevice>
 
-/** Ids by NUMA node; a device that is near to several stands under each of them. */
+/** Ids by NUMA node; a device that is near to several is listed under each of them. */
 export type DevicesByNode = ReadonlyMap<number, readonly string[]>
 
-/** Where devices stand that are near to no NUMA node. */
+/** The key of devices that are near to no NUMA node. */
 export const NO_NODE = -1
 
 /** Which of the chosen devices the plugin may yet exchange for others. */

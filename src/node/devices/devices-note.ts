@@ -5,7 +5,7 @@ export function formatDevicesNote(devices: ReadonlyMap<string, Pick<ContainerDev
   return JSON.stringify(Object.fromEntries([...devices].map(([resource, { ids }]) => [resource, ids])))
 }
 
-/** Reads such a text; nothing stands in one that makes no sense. */
+/** Parses such a text; an invalid one is empty. */
 export function parseDevicesNote(text: string): ReadonlyMap<string, readonly string[]> {
   try {
     const parsed: unknown = JSON.parse(text)

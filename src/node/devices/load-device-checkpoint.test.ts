@@ -34,7 +34,7 @@ describe('loadDeviceCheckpoint()', () => {
     [false, '/d/record.broken'],
     [true, '/d/record'],
   ] as const) {
-    test(`sets a record aside that makes no sense${isStuck ? ', or leaves it where it is' : ''}`, async () => {
+    test(`sets an invalid record aside${isStuck ? ', or leaves it where it is' : ''}`, async () => {
       const why = 'which devices containers have is taken from what runs'
       assert.deepEqual(await load('{', isStuck), {
         loaded: { ...NOTHING, isKnown: true },

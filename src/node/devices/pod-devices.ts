@@ -69,7 +69,7 @@ export class PodDevices {
     const places = this.#places(request.pod)
     if (places.length === 0) return
     const isComplete = places.every((place) => this.#isThere(place, request.startsAgain))
-    // What could not be recorded when it was given still has to be.
+    // What could not be recorded when it was given still has to be recorded.
     if (isComplete && !this.#allocating.has(uid)) return await this.#record()
     const { done } = this.#allocating.getOrInsertComputed(uid, () => this.#begin(request))
     await waitForShared(done, signal)
@@ -95,7 +95,7 @@ export class PodDevices {
     if (given.length === 0) return NO_INJECTIONS
     const conflicts = findConflicts(added)
     if (conflicts.length > 0)
-      this.#deps.log.warn('device plugins want different things for one container, the first is heard', {
+      this.#deps.log.warn('device plugins want different things for one container, using the first', {
         uid,
         container: container.name,
         conflicts,
@@ -116,7 +116,7 @@ export class PodDevices {
     this.#deps.assignments.release(uid)
   }
 
-  /** How the devices of a pod are, by container. */
+  /** The health of the devices of a pod, by container. */
   health({ metadata: { uid }, spec }: Pod): ReadonlyMap<string, readonly ResourceStatus[]> {
     if (!this.#deps.reportsHealth) return new Map()
     const rows = spec.containers.map(({ name }) => [name, this.#healthOf(uid, name)] as const)
@@ -165,7 +165,7 @@ export class PodDevices {
         await this.#ensure(request, scope.signal)
         resolve()
       } catch (error) {
-        // A pod that ends for it needs the others neither; they are free before anybody hears of its end.
+        // A pod that ends because of this needs no other devices either; they are free before its end is reported.
         if (error instanceof InjectionsError && error.end !== undefined) this.#deps.assignments.release(uid)
         reject(error)
         shutdown.throwIfAborted()
@@ -237,7 +237,7 @@ export class PodDevices {
     await noteStep(step, async () => {
       await applyPreference(this.#deps, { place, plugin }, signal)
       const ids = assignments.get(place)?.ids ?? []
-      // From now on the plugin may do something with them: they are exchanged no more.
+      // From now on the plugin may use them: they are not exchanged any more.
       assignments.set(place, { kind: 'reserved', ids, open: { fixed: ids, nodes: undefined } })
       const begun = clock.monotonic()
       try {

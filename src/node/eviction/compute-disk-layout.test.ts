@@ -7,7 +7,7 @@ import type { Signal } from './signal.ts'
 const on = (device: string) => ({ device })
 
 describe('computeDiskLayout()', () => {
-  test('goes by devices', () => {
+  test('compares devices', () => {
     const fs = on('8:1')
     assert.equal(computeDiskLayout({ fs, imageFs: on('8:1'), containerFs: undefined }), 'shared')
     assert.equal(computeDiskLayout({ fs, imageFs: on('8:2'), containerFs: undefined }), 'separate')

@@ -11,7 +11,7 @@ import type { Threshold } from './threshold.ts'
 
 export interface EvictionReason {
   readonly resource: StarvedResource
-  /** All that called for an eviction. */
+  /** All thresholds that called for an eviction. */
   readonly due: readonly Threshold[]
   readonly observations: Observations
 }
@@ -24,7 +24,7 @@ export interface EvictionMessage {
 
 const NONE = '0'
 
-/** Says what the node was short of and who of the pod used more than was asked for, in the words that others match on. */
+/** Says what the node was short of and which containers used more than they requested, in upstream's words. */
 export function computeEvictionMessage(pod: Pod, stats: PodUsage | undefined, reason: EvictionReason): EvictionMessage {
   const { resource } = reason
   const head = `The node was low on resource: ${resource}. ${thresholdText(reason)}`

@@ -93,7 +93,7 @@ describe('computeEvictionOrder()', () => {
     assert.equal(result, 'bomb some important')
   })
 
-  test('property: everybody but critical pods is in it once, in the same order however they come', () => {
+  test('property: each pod that is not critical is in it once, in the same order for any order of input', () => {
     const anyPod = fc.record({
       priority: fc.constantFrom(undefined, -5, 0, 5, 2_000_000_000),
       isStatic: fc.boolean(),

@@ -24,8 +24,8 @@ interface Candidate {
 }
 
 /**
- * Who goes first when something runs short: those that take more than they asked for, of them the least important, of them the one that takes
- * the most. Pods that the node must not go without are not among them.
+ * The order of eviction: pods that use more than they request first, of them those with the lowest priority, of them those with the
+ * largest excess. Critical pods are left out.
  */
 export function computeEvictionOrder(pods: readonly Pod[], need: EvictionNeed): readonly Pod[] {
   return pods

@@ -70,7 +70,7 @@ describe('computeEvictionStep()', () => {
     )
   })
 
-  test('once it was due, enough has to be won back', () => {
+  test('once it was due, the minimum has to be reclaimed', () => {
     assert.deepEqual(
       follow(
         [threshold('imagefs.available', '100Mi', { minReclaim: amount('50Mi') })],

@@ -10,7 +10,7 @@ import type { Threshold, ThresholdValue } from './threshold.ts'
 /** What is remembered from one check to the next. Times are those of a clock that only grows. */
 export interface EvictionState {
   readonly metSince: ReadonlyMap<Threshold, number>
-  /** Those that called for an eviction: they end only when enough was reclaimed. */
+  /** Thresholds that called for an eviction: they end only when enough was reclaimed. */
   readonly due: readonly Threshold[]
   readonly lastSeen: ReadonlyMap<PressureKind, number>
 }
@@ -20,7 +20,7 @@ export const QUIET: EvictionState = { metSince: new Map(), due: [], lastSeen: ne
 export interface EvictionObservation {
   readonly thresholds: readonly Threshold[]
   readonly observations: Observations
-  /** For so long after it was last seen the node says that it is short of something. */
+  /** How long the node reports a pressure after it was last observed. */
   readonly transitionMs: number
   readonly now: number
 }
@@ -48,7 +48,7 @@ export function computeEvictionStep(
   }
 }
 
-/** The thresholds of which there is too little; after an eviction more is wanted than before it. */
+/** The thresholds that are met; after an eviction they stay met until the minimum reclaim is reached. */
 export function computeMet(
   thresholds: readonly Threshold[],
   observations: Observations,
@@ -60,7 +60,7 @@ export function computeMet(
   })
 }
 
-/** How much there should be more of something, in its own unit, before nothing has to go; 0 when there is enough. */
+/** How much has to be reclaimed, in the unit of the signal, until no eviction is needed; 0 when there is enough. */
 export function computeMissing(threshold: Threshold, observations: Observations): number {
   const observation = observations.get(threshold.signal)
   const nanos = observation === undefined ? 0n : missingNanos(threshold, observation, true)

@@ -3,7 +3,7 @@ import type { MemorySample } from '../stats/sampling/cgroup-sample.ts'
 import type { NodeUsage } from '../stats/stats-snapshot.ts'
 import type { Signal } from './signal.ts'
 
-/** How much there is of something, and how much of it is left. */
+/** How much there is of a resource, and how much of it is left. */
 export interface Observation {
   readonly available: Quantity
   readonly capacity: Quantity

@@ -19,7 +19,7 @@ export function computeStorageExcess(pod: Pod, stats: PodUsage, layout: DiskLayo
   return ofVolumes(pod, stats) ?? ofPod(pod, stats) ?? ofContainers(pod, stats, layout)
 }
 
-/** Does the spec have anything that could be broken? Otherwise nothing has to be measured. */
+/** Does the spec set a limit that can be exceeded? Otherwise nothing has to be measured. */
 export function hasStorageLimits({ spec }: Pod): boolean {
   return (
     (spec.volumes ?? []).some(({ emptyDir }) => emptyDir?.sizeLimit !== undefined) ||

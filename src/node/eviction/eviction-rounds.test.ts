@@ -186,7 +186,7 @@ describe('EvictionRounds', () => {
     ])
   })
 
-  test('measures volumes before it judges who filled the disk, and goes by what is known when that fails', async () => {
+  test('measures volumes before it decides which pod filled the disk, and uses the last stats when that fails', async () => {
     const world = new EvictionWorld()
     const pods = (filled: number) => [
       { uid: 'a', volumes: { data: 1 } },

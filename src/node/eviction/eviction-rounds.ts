@@ -21,7 +21,7 @@ import type { NodePressure } from './node-pressure.ts'
 import { SIGNALS } from './signal.ts'
 import type { Threshold } from './threshold.ts'
 
-/** How a pod is taken away. */
+/** How a pod is evicted. */
 interface PodEviction {
   readonly reason: string
   readonly message: string
@@ -31,7 +31,7 @@ interface PodEviction {
 
 export interface EvictionRoundsDeps {
   readonly thresholds: readonly Threshold[]
-  /** For so long after it was last seen the node says that it is short of something. */
+  /** How long the node reports a pressure after it was last observed. */
   readonly transitionMs: number
   /** What a pod gets at most to stop when it was warned. */
   readonly maxGraceSeconds: number
@@ -79,7 +79,7 @@ const OLD_STATS_MS = 12_000
 const STATS_CHECK_MS = 1000
 const REASON = 'Evicted'
 const WITHOUT_PODS = ['usage', 'fileSystems'] as const
-// What pods take of the disk is much work to find out, and seldom wanted.
+// The disk usage of pods is expensive to measure, and seldom wanted.
 const WITH_PODS = ['usage', 'disk'] as const
 
 /** Protects the node: first it removes what no pod needs, then it evicts one pod after the other. */
@@ -105,7 +105,7 @@ export class EvictionRounds {
     return hasEvicted
   }
 
-  /** How long nothing is due: the usual time, or until the node is no longer to say that it is short of something. */
+  /** The time until the next round: the usual interval, or until a pressure that has ended is no longer reported. */
   get restMs(): number {
     const now = this.#deps.clock.monotonic()
     const ends = [...this.#state.lastSeen.values()].map((at) => at + this.#deps.transitionMs - now)

@@ -93,7 +93,7 @@ function createMemoryReader({ machine, runtime }: ProtectionDeps): () => Observa
     )
 }
 
-/** The pod whose process was killed hears of it, also when it goes on without that process. */
+/** Records an event on the pod whose process was killed, also when the pod goes on without that process. */
 function reportVictim({ runtime, registry, membership }: ProtectionDeps, { cgroup, process, pid }: OomKill): void {
   const { observer } = runtime
   const observed = observer.uids().flatMap((uid) => observer.get(uid) ?? [])

@@ -11,8 +11,8 @@ export interface Threshold {
   readonly signal: Signal
   /** Less than this is too little. */
   readonly value: ThresholdValue
-  /** Once it was too little, so much more has to be there. */
+  /** Once the signal was below the value, it has to rise above it by this much. */
   readonly minReclaim: ThresholdValue | undefined
-  /** For so long pods may still help themselves; 0: they go at once. */
+  /** How long the signal may stay below the value before pods are evicted; 0: at once. */
   readonly graceMs: number
 }

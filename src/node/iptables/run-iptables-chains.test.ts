@@ -66,7 +66,7 @@ describe('runIptablesChains()', () => {
     assert.deepEqual(ran(), [...CHECK, 'iptables-restore --noflush -w 5', 'iptables-save -t filter'])
   })
 
-  test('a table that somebody else holds is left alone', async (t) => {
+  test('a table that another program holds is left alone', async (t) => {
     const { clock, ran } = start(t, (program) => (program === 'iptables' ? 4 : 0))
     await clock.advance(60_000)
     assert.deepEqual(ran(), [...SET_UP, ...CHECK].sort())

@@ -42,7 +42,7 @@ async function runFamily(deps: IptablesDeps, family: IptablesFamily, signal: Abo
     await clock.sleep(CHECK_MS, signal)
     try {
       if (await isCanaryThere(deps, family, signal)) continue
-      log.info('somebody has flushed the iptables, setting its chains up again', { family })
+      log.info('iptables was flushed, setting up its chains again', { family })
       await setUp(deps, family, signal)
     } catch (error) {
       signal.throwIfAborted()

@@ -8,7 +8,7 @@ import type { MemoryNeeds } from './compute-memory-needs.ts'
 import { equalNodes, withMemory } from './memory-state.ts'
 import type { MachineMemory, MemoryAssignmentTable, MemoryBlock } from './memory-state.ts'
 
-/** How the machine is, and who made it so. */
+/** The memory of the machine, and the assignments that it results from. */
 export interface MemorySituation {
   readonly machine: MachineMemory
   readonly assignments: MemoryAssignmentTable
@@ -38,8 +38,8 @@ function listEarlierInits({ spec }: Pod, { name }: Container): readonly Containe
 }
 
 /**
- * Gives a container its memory from the nodes that it should come from. Where they do not have enough, or give in other company, from the fewest that
- * do and include them.
+ * Allocates a container's memory from the nodes of its affinity. Where they do not have enough, or belong to another group of nodes,
+ * it comes from the fewest nodes that do and include them.
  */
 export function computeMemoryAllocation(
   pod: Pod,

@@ -5,8 +5,8 @@ import { equalNodes } from './memory-state.ts'
 import type { MachineMemory, MemoryBlock, MemoryUse } from './memory-state.ts'
 
 /**
- * The NUMA nodes that can give all of it together. Nodes that give together to somebody give to others only in the same company, and those that
- * give alone only alone. Preferred are as few nodes as would do on an empty machine.
+ * The NUMA nodes that have enough of everything together. Nodes that are in use as a group are offered only as that group, and nodes
+ * that are in use alone only alone. Preferred are as few nodes as would do on an empty machine.
  */
 export function computeMemoryHints(
   machine: MachineMemory,

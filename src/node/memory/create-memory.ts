@@ -33,7 +33,7 @@ export interface CreateMemoryDeps {
   readonly log: Logger
 }
 
-/** Who decides of which NUMA nodes containers have memory, by the configured policy and by what an earlier agent recorded. Fails where the policy does not fit the machine. */
+/** Decides from which NUMA nodes containers get memory, by the configured policy and the record of an earlier agent. Fails where the policy does not fit the machine. */
 export async function createMemory(deps: CreateMemoryDeps): Promise<PodMemory> {
   const { settings, nodes, log } = deps
   const file = createStateFile(`${deps.rootDirectory}/${MEMORY_STATE_FILE}`, deps.clock)

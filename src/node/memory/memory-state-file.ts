@@ -19,7 +19,7 @@ export interface MemoryStateText {
   readonly assignments: MemoryAssignmentTable
 }
 
-/** What stands in the file. */
+/** The content of the file. */
 export interface MemoryRecord extends RecordedMemory {
   readonly policyName: string
 }
@@ -46,7 +46,7 @@ export function formatMemoryStateFile({ policyName, machine, assignments }: Memo
   return `{"policyName":"${policyName}","machineState":{${nodes.join(',')}},${entries}"checksum":${computeMemoryChecksum(fields)}}`
 }
 
-/** Reads the text of the file; fails when it is not whole. A checksum of 0 stands for none: so the oldest kubelets wrote it. */
+/** Parses the text of the file; fails when it is not complete. A checksum of 0 means none: the oldest kubelets wrote it so. */
 export function parseMemoryStateFile(text: string): MemoryRecord {
   const fields = parseMemoryFields(text)
   const expected = computeMemoryChecksum(fields)

@@ -32,14 +32,14 @@ export interface MemoryUse extends MemorySize {
 export interface NodeMemory {
   /** Of how many blocks it is a part. */
   readonly assignments: number
-  /** The nodes with which it gives, itself among them: they only give together as long as somebody has something of them. */
+  /** The nodes that are used together with it, and itself: they stay a group as long as a container has memory of them. */
   readonly group: NumaSet
   readonly kinds: ReadonlyMap<string, MemoryUse>
 }
 
 export type MachineMemory = ReadonlyMap<number, NodeMemory>
 
-/** How the machine is with these assignments; blocks take from the lowest of their nodes first. */
+/** The memory of the machine with these assignments; blocks take from the lowest of their nodes first. */
 export function toMachineMemory(policy: MemoryPolicy, assignments: MemoryAssignmentTable): MachineMemory {
   const machine = new Map<number, { assignments: number; group: NumaSet; kinds: Map<string, MemoryUse> }>()
   for (const [node, sizes] of policy) {

@@ -23,7 +23,7 @@ export interface BlockFields {
   readonly size: number
 }
 
-/** All that stands in the file of memory assignments. */
+/** The content of the file of memory assignments. */
 export interface MemoryFields {
   readonly policyName: string
   /** By node. */
@@ -91,7 +91,7 @@ function toText(value: unknown, what: string): string {
   throw unexpected(what)
 }
 
-/** Larger numbers would have been rounded already; no machine has so many bytes. */
+/** Larger numbers would have lost precision already; no machine has so many bytes. */
 function toWhole(value: unknown, what: string): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
   throw unexpected(what)

@@ -3,15 +3,15 @@ import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { HintProvider } from '../placement/hint-provider.ts'
 import type { MemoryBlock } from './memory-state.ts'
 
-/** The one who knows which container has memory of which NUMA nodes, as callers see it. */
+/** Knows which container has memory of which NUMA nodes, as callers see it. */
 export interface PodMemory extends HintProvider {
   /** The pod runs already: it keeps what it has. */
   adopt(pod: Pod): void
-  /** Learns what runs before anything is wanted. */
+  /** Reads what runs before any pod is desired. */
   find(running: readonly ObservedPod[], signal: AbortSignal): Promise<void>
-  /** All pods that are wanted have been seen: what others have is free once they have ended. */
+  /** All desired pods have been seen: the memory of other pods is free once those have ended. */
   sourcesReady(): void
-  /** Something runs that did not, or the other way round. */
+  /** A container started or ended. */
   wake(): void
   /** The nodes of a container that is about to be made, "0,1"; empty when it may use all. Resolves when they are recorded. */
   prepare(uid: PodUid, container: string): Promise<string>

@@ -36,7 +36,7 @@ interface ReadPlacesDeps<Place> {
   readonly log: Logger
 }
 
-/** Where containers run of which there is no record, by what the kernel or the runtime says. */
+/** The places of running containers without a record, as the kernel or the runtime reports them. */
 export async function* readPlaces<Place>(
   { isKnown, read, problem, log }: ReadPlacesDeps<Place>,
   running: readonly ObservedPod[],

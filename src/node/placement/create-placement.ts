@@ -21,7 +21,7 @@ const NO_PLACE: PlacementRejection = {
 }
 const ANYWHERE: PlacementAffinity = { nodes: undefined, preferred: false }
 
-/** Lets all who give something to containers give it from NUMA nodes that suit all of them, as strictly as the policy says. */
+/** Lets all providers allocate from NUMA nodes that suit all of them, as strictly as the policy says. */
 export function createPlacement({ policy, providers, metrics, clock }: PlacementDeps) {
   const release = (uid: PodUid): void => {
     for (const provider of providers) provider.release(uid)

@@ -18,7 +18,7 @@ export type PlacementHints = ReadonlyMap<string, readonly PlacementHint[] | unde
 export interface PlacementAffinity {
   /** Undefined when any place will do. */
   readonly nodes: NumaSet | undefined
-  /** All who give something prefer these nodes. */
+  /** All providers prefer these nodes. */
   readonly preferred: boolean
 }
 
@@ -33,11 +33,11 @@ export interface PlacementRejection {
  * affinity is made of them, and each provider allocates by it.
  */
 export interface HintProvider {
-  /** Where a container could get what it needs now; what it has already is the only place it can have it. */
+  /** Where a container could get what it needs now; for what it has already, only the place where it has it. */
   hints(pod: Pod, container: Container): PlacementHints
   /** The same for all that the pod ever needs at one time. */
   podHints(pod: Pod): PlacementHints
-  /** Why the container cannot have it; undefined when it has it now, had it already, or needs none. */
+  /** Why the allocation is rejected; undefined when the container has it now, had it already, or needs none. */
   allocate(pod: Pod, container: Container, affinity: PlacementAffinity): PlacementRejection | undefined
   /** Takes back all that the pod has: it does not run here after all, or has gone. */
   release(uid: PodUid): void

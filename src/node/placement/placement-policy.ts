@@ -5,7 +5,7 @@ export interface NumaPlace {
   readonly distances: ReadonlyMap<number, number>
 }
 
-/** How strictly what a container gets has to be near each other, on this machine. */
+/** How strictly the resources of a container have to be near each other, on this machine. */
 export interface PlacementPolicy {
   readonly kind: 'best-effort' | 'restricted' | 'single-numa-node'
   /** What gets one affinity: each container, or the whole pod. */

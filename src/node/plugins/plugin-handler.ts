@@ -8,7 +8,7 @@ export interface Plugin {
   readonly versions: readonly string[]
 }
 
-/** Who makes use of the plugins of one type. */
+/** Uses the plugins of one type. */
 export interface PluginHandler {
   /** Takes a plugin into use; the plugin receives the error when it fails, and it is tried again. */
   register(plugin: Plugin, signal: AbortSignal): Promise<void>

@@ -117,7 +117,7 @@ describe('PluginRegistrations', () => {
     assert.deepEqual(plugin.reported, [{ pluginRegistered: false, error: 'version 9 is not known' }])
   })
 
-  test('lets a plugin go that did not want to hear that it is registered', async (t) => {
+  test('lets a plugin go that rejects the notification of its registration', async (t) => {
     const { journal, pathOf } = start(t)
     using plugin = await FakePlugin.start(pathOf('a.sock'))
     plugin.refusesNotice = true

@@ -59,7 +59,7 @@ async function tryToRegister(deps: RegistrationDeps, signal: AbortSignal): Promi
     reportNode(events, profile.nodeName, initial.events)
     return 'made'
   } catch (error) {
-    // Who may not make nodes may still have one that somebody else made.
+    // An agent that may not create nodes may still have one that was created for it.
     if (!isRejection(error, 'AlreadyExists') && !isRejection(error, 'Forbidden')) throw error
   }
   const existing = await api.getNode(signal)

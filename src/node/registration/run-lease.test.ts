@@ -95,7 +95,7 @@ describe('runLease()', () => {
     await stop()
   })
 
-  test('reads the lease again after somebody else has written it', async () => {
+  test('reads the lease again after another client has written it', async () => {
     const { api, clock, calls, stop } = await setUp()
     calls()
     api.lease = { ...api.lease, metadata: { ...api.lease?.metadata, resourceVersion: 'other' } }
@@ -104,7 +104,7 @@ describe('runLease()', () => {
     await stop()
   })
 
-  test('makes the lease again that somebody has deleted', async () => {
+  test('creates the lease again after it was deleted', async () => {
     const { api, clock, calls, stop } = await setUp()
     calls()
     api.lease = undefined

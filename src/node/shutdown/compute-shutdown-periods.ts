@@ -6,7 +6,7 @@ export interface ShutdownPeriod {
 }
 
 export interface ShutdownConfiguration {
-  /** Milliseconds, of which the second is a part. */
+  /** Milliseconds; the second is a part of the first. */
   readonly shutdownGracePeriod: number
   readonly shutdownGracePeriodCriticalPods: number
   readonly shutdownGracePeriodByPodPriority: readonly {
@@ -33,7 +33,7 @@ export function computeShutdownPeriods(config: ShutdownConfiguration): readonly 
   ]
 }
 
-/** Where nothing is asked for: critical pods still end last, and everybody gets the time that they ask for themselves. */
+/** Where nothing is configured: critical pods still end last, and each pod gets its own grace period. */
 export const UNHURRIED_PERIODS: readonly ShutdownPeriod[] = [
   { priority: DEFAULT_PRIORITY, seconds: undefined },
   { priority: SYSTEM_CRITICAL_PRIORITY, seconds: undefined },

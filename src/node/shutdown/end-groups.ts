@@ -6,7 +6,7 @@ import { podLogName } from '../../model/pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { ShutdownGroup } from './compute-shutdown-groups.ts'
 
-/** Who ends pods. */
+/** Ends pods. */
 export interface ShutdownPods {
   /** The pods that were admitted and have not ended. */
   activePods(): readonly Pod[]
@@ -14,7 +14,7 @@ export interface ShutdownPods {
   shutDown(uid: PodUid, graceSeconds: number | undefined, signal: AbortSignal): Promise<void>
   /** The node stays: pods that no controller replaces run again. */
   runAgain(): void
-  /** All that are wanted are known. */
+  /** All desired pods are known. */
   areKnown(): boolean
 }
 
@@ -27,8 +27,8 @@ export interface EndGroupsDeps {
 }
 
 /**
- * Ends pods group by group: a group gets its time and not more, then the next begins, so that what the last ones serve (storage, network)
- * is there as long as somebody uses it. An abort leaves the groups that were not reached as they are.
+ * Ends pods group by group: a group gets its time and not more, then the next begins. So storage and network, which end last, are
+ * there as long as other pods use them. An abort leaves the groups that were not reached as they are.
  */
 export async function endGroups(
   deps: EndGroupsDeps,

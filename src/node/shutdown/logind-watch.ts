@@ -48,7 +48,7 @@ export class LogindWatch {
         const problem = await this.#watch(signal).catch((error: unknown) => error)
         signal.throwIfAborted()
         if (!this.#hasWorked) {
-          log.error('cannot hear of shutdowns from logind, only of those by command', { error: problem })
+          log.error('cannot watch logind for shutdowns, only those by command are graceful', { error: problem })
           return
         }
         if (!this.#isReported)
@@ -67,7 +67,7 @@ export class LogindWatch {
     using bus = await connect(signal)
     const logind = new Logind({ ...this.#deps, bus })
     await logind.ensureDelay(seconds, signal)
-    // Before the first shutdown can be heard of.
+    // Before the first shutdown can be announced.
     if (!this.#shutsDown) await this.#hold(signal)
     let hasHeard = false
     await logind.onShutdown((begins) => {
@@ -75,7 +75,7 @@ export class LogindWatch {
       this.#hear(begins)
     }, signal)
     const isShuttingDown = await logind.isShuttingDown(signal)
-    // What was heard since the question is newer than its answer.
+    // A signal that arrived since the question is newer than its answer.
     if (!hasHeard) this.#hear(isShuttingDown)
     if (!this.#hasWorked || this.#isReported) log.info('shutdowns are delayed until pods have ended', { seconds })
     this.#hasWorked = true

@@ -31,7 +31,7 @@ export class Logind {
     this.#deps = deps
   }
 
-  /** Sees to it that a shutdown can be delayed for so long. */
+  /** Ensures that logind lets a shutdown be delayed for so long. */
   async ensureDelay(seconds: number, signal: AbortSignal): Promise<void> {
     const { bus, clock, writeDelayFile } = this.#deps
     const wantedUs = BigInt(seconds) * 1_000_000n

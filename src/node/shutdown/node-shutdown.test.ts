@@ -225,7 +225,7 @@ describe('NodeShutdown', () => {
     assert.equal(clock.sleeping, 0)
   })
 
-  test('does not go on with one of before the machine was started', async () => {
+  test('does not go on with a shutdown from before the last boot', async () => {
     const { shutdown } = createNode({ file: interrupted.replace('03:04:00', '01:04:00') })
     await shutdown.recall()
     assert.equal(shutdown.isShuttingDown, false)

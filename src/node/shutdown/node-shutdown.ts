@@ -12,7 +12,7 @@ import type { ShutdownTimes } from './shutdown-times.ts'
 
 export interface NodeShutdownDeps {
   readonly pods: ShutdownPods
-  /** The lowest priority first; none: everybody gets the time that they ask for. */
+  /** The lowest priority first; empty: each pod gets its own grace period. */
   readonly periods: readonly ShutdownPeriod[]
   /** What remembers when the last shutdown was; undefined when there was none. */
   readonly file: { read(): Promise<string | undefined>; write(text: string): Promise<void> }

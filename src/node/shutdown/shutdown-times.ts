@@ -27,7 +27,7 @@ export function parseShutdownTimes(text: string): ShutdownTimes | undefined {
   return startedAt === undefined ? undefined : { startedAt, endedAt: toMs(endTime), isByCommand: byCommand === true }
 }
 
-/** A shutdown by command in the middle of which the agent was killed. Not one of before the machine was started: that has done what it was for. */
+/** A shutdown by command during which the agent was killed. One from before the last boot does not count: the machine did shut down. */
 export function isInterrupted(times: ShutdownTimes | undefined, bootedAt: number | undefined): boolean {
   return times?.isByCommand === true && times.endedAt === undefined && times.startedAt >= (bootedAt ?? Infinity)
 }

@@ -22,7 +22,7 @@ export interface PodObservation {
   readonly disk: DiskUsage | undefined
 }
 
-/** Reads the cgroups and interfaces of all pods that run, one pod at a time: others have their turn in between. */
+/** Reads the cgroups and interfaces of all pods that run, one pod at a time, so that other work runs in between. */
 export async function collectPods(
   observation: PodObservation,
   pods: readonly ObservedPod[],

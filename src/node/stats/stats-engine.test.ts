@@ -48,7 +48,7 @@ describe('StatsEngine', () => {
     assert.equal(snapshots(), 1)
   })
 
-  test('takes snapshots at the interval for a minute after the last question, then no more', async (t) => {
+  test('takes snapshots at the interval for a minute after the last request, then none', async (t) => {
     const { engine, snapshots, pass } = setUp(t)
     await engine.ask(['usage'], signal)
     await pass(60)

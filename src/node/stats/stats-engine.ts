@@ -41,7 +41,7 @@ export class StatsEngine {
   #last: LastSnapshot | undefined
   #current: PendingSnapshot | undefined
 
-  /** The signal ends what is under way for somebody who asked. */
+  /** The signal ends snapshots that are under way for a client. */
   constructor(deps: StatsDeps, signal: AbortSignal) {
     this.#deps = deps
     this.#signal = signal
@@ -68,7 +68,7 @@ export class StatsEngine {
       const last = this.#last
       const isFresh = last !== undefined && now - last.at <= maxAgeMs && hasAll(last.snapshot.parts, parts)
       if (isFresh && this.#isComplete()) return last.snapshot
-      // One that began before the question may lack something, or be older than wanted.
+      // A snapshot that began before the request may lack something, or be older than wanted.
       const isEarlier = this.#current !== undefined
       const pending = this.#current ?? this.#begin()
       const snapshot = await waitForShared(pending.result, signal)

@@ -74,7 +74,7 @@ describe('UserNamespaces', () => {
     assert.deepEqual(await after.acquire(uid('u-1')), mapping(BLOCK))
   })
 
-  test('asks the runtime where a record is lost or makes no sense', async () => {
+  test('asks the runtime where a record is lost or not valid', async () => {
     const records = new FakeUserNamespaceRecords()
     records.texts.set('u-1', 'odd')
     const namespaces = await load(records, [observe('u-1', 2 * BLOCK)])

@@ -6,7 +6,7 @@ import { computeFreeIds } from './compute-free-ids.ts'
 import type { IdRange } from './compute-id-range.ts'
 import { formatUserNamespaceRecord, parseUserNamespaceRecord } from './user-namespace-record.ts'
 
-/** Where it stands which pod has which ids. */
+/** The record of which pod has which ids. */
 interface UserNamespaceRecords {
   readAll(): Promise<readonly { readonly uid: string; readonly text: string }[]>
   write(uid: string, text: string): Promise<void>

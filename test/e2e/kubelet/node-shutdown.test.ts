@@ -36,7 +36,7 @@ describe('the machine is going to shut down', () => {
       manifests.write('critical', testPod('critical', { priority: CRITICAL })),
     ])
     const pods = await Promise.all(names.map((name) => node.ready(name)))
-    await node.logged('cannot hear of shutdowns from logind')
+    await node.logged('cannot watch logind for shutdowns')
 
     const { exitCode, stdout, stderr } = await shutDown()
     assert.deepEqual([exitCode, stderr], [0, ''])

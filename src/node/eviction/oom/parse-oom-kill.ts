@@ -8,7 +8,7 @@ export interface OomKill {
   readonly isSystem: boolean
 }
 
-// Priority, number, time and flags stand before the text; what the kernel itself says has a priority below 8, and programs may write too.
+// Priority, number, time and flags come before the text; the kernel's own lines have a priority below 8, since programs may write too.
 const RECORD = /^[0-7],[^;]*;oom-kill:(.*)$/m
 // Names of processes may hold anything, so they are found from the end.
 const VICTIM = /,task_memcg=(.*?),task=(.*),pid=(\d+),uid=\d+$/

@@ -11,7 +11,7 @@ export interface Reachability {
   readonly annotations: Readonly<Record<string, string>>
 }
 
-/** How the node is reached; or a sentence why that cannot be said, and then nothing changes. A node on no network has its name at least. */
+/** The addresses of the node; or a sentence why they are not known, and then nothing changes. A node on no network has its name at least. */
 export function computeNodeAddresses(
   before: Reachability,
   profile: Pick<NodeProfile, 'nodeName' | 'nodeIps' | 'externalCloud'>,

@@ -6,7 +6,7 @@ export type NodePatch = Readonly<Record<string, unknown>>
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What turns one Node object into the other, through its status subresource: labels, annotations and the status, never the spec. */
+/** The patch from one Node object to the other, through its status subresource: labels, annotations and the status, never the spec. */
 export function computeNodePatch(before: Node, after: Node): NodePatch | undefined {
   const metadata = diff(
     { labels: before.metadata?.labels, annotations: before.metadata?.annotations },

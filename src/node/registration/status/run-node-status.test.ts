@@ -136,7 +136,7 @@ describe('runNodeStatus()', () => {
     await loop.stop()
   })
 
-  test('puts right a node that is there, and leaves the rest to those who changed it', async () => {
+  test('corrects an existing node, and keeps what other clients changed', async () => {
     const { start, api, calls, reported } = setUp({ profile: createNodeProfile({ labels: { custom: 'x' } }) })
     api.node = {
       metadata: { name: 'node-1', resourceVersion: '0', labels: { 'kubernetes.io/arch': 'arm64' } },
@@ -185,7 +185,7 @@ describe('runNodeStatus()', () => {
     await loop.stop()
   })
 
-  test('does not make a node again that somebody has deleted', async () => {
+  test('does not create a node again that was deleted', async () => {
     const { start, api, clock, calls } = setUp()
     const loop = await start()
     calls()

@@ -6,7 +6,7 @@ import type { RegistrationDeps } from '../register-node.ts'
 
 export interface NodeStatusDeps extends NodeStatusWriterDeps, RegistrationDeps {
   readonly api: NodeStatusWriterDeps['api'] & RegistrationDeps['api']
-  /** False: somebody else makes the Node object. */
+  /** False: another client creates the Node object. */
   readonly register: boolean
   /** How often the state of the node is checked. */
   readonly updateFrequencyMs: number

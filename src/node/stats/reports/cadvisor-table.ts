@@ -10,7 +10,7 @@ interface CadvisorValue {
   readonly extra?: Readonly<Record<string, string>>
 }
 
-/** One metric: how it is called, and what it is for somebody. */
+/** One metric: its name, and its values for a subject. */
 export interface CadvisorRow {
   readonly name: string
   readonly help: string

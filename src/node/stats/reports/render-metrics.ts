@@ -7,7 +7,7 @@ export type MetricsFormat = 'text' | 'openMetrics'
 // So many lines are written in about a millisecond.
 const LINES_AT_A_TIME = 500
 
-/** Writes metrics; large ones in pieces, with a turn for others between. */
+/** Writes metrics; large ones in pieces, so that other work runs in between. */
 export async function renderMetrics(families: Iterable<MetricFamily>, format: MetricsFormat): Promise<string> {
   const pieces: string[] = []
   let lines = 0

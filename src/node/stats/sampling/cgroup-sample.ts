@@ -25,7 +25,7 @@ export interface CgroupSample {
   readonly memory: MemorySample | undefined
   readonly swap: { readonly usageBytes: number; readonly limitBytes: number | undefined } | undefined
   readonly ioPressure: Pressure | undefined
-  /** Only read when somebody wants it. */
+  /** Only read when a client wants it. */
   readonly details: CgroupDetails | undefined
 }
 

@@ -14,7 +14,7 @@ export interface InterfaceCounters {
 // The other ends of pods' interfaces, and what never leaves the machine. Parity: cAdvisor's isIgnoredDevice.
 const IGNORED = /^(lo$|veth|docker|nerdctl)/
 
-/** Reads /proc/<pid>/net/dev: the interfaces that somebody outside can be reached by. */
+/** Parses /proc/<pid>/net/dev: the interfaces that are reachable from outside. */
 export function parseNetDev(text: string): readonly InterfaceCounters[] {
   return text.split('\n').flatMap((line) => {
     const colon = line.lastIndexOf(':')
