@@ -49,7 +49,7 @@ test('pods that end, start and are deleted while the API is away: it has one fin
   )
 })
 
-test('twenty agents one after another over ten pods: nothing starts, stops, restarts or is reported again', async (t) => {
+test('twenty agents one after another with ten pods: nothing starts, stops, restarts or is reported again', async (t) => {
   await using world = await createWorld()
   const cluster = await createCluster(t, world)
   const names = Array.from({ length: 10 }, (_, index) => `web-${index}`)

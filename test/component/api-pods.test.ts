@@ -155,7 +155,7 @@ describe('a pod of the API', () => {
     assert.deepEqual([status?.phase, status?.reason], ['Failed', 'DeadlineExceeded'])
   })
 
-  test('that somebody else ends in the API is stopped, and never runs again', async (t) => {
+  test('that another client ends in the API is stopped, and never runs again', async (t) => {
     await using world = await createWorld()
     const cluster = await createCluster(t, world)
     await using agent = await joinCluster(world, cluster)

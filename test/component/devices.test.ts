@@ -124,7 +124,7 @@ describe('devices of containers', () => {
     ])
 
     agent.setPods([createGpuPod('u-1'), createGpuPod('u-2')])
-    await until(() => agent.statusOf('u-2')?.phase === 'Failed', 'the second pod is refused')
+    await until(() => agent.statusOf('u-2')?.phase === 'Failed', 'the second pod is rejected')
     const why = `requested number of devices unavailable for ${GPU}. Requested: 1, Available: 0`
     assert.deepEqual(endOf(agent, 'u-2'), [
       'Failed',
@@ -199,7 +199,7 @@ describe('devices of containers', () => {
     await until(() => counts().join() === '2,0', 'nothing to give')
     assert.ok(reported > before)
     agent.setPods([createGpuPod('u-1'), createGpuPod('u-2')])
-    await until(() => agent.statusOf('u-2')?.phase === 'Failed', 'a new pod is refused')
+    await until(() => agent.statusOf('u-2')?.phase === 'Failed', 'a new pod is rejected')
     assert.match(endOf(agent, 'u-2')[2] ?? '', /no healthy devices present; cannot allocate unhealthy devices/v)
     world.cri.exitContainer([...world.cri.runtime.containers.keys()][0] ?? '', 1)
     await agent.pass(20_000)

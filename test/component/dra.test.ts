@@ -175,7 +175,7 @@ describe('a pod with a claim', () => {
     const { agent, dra } = await start()
     await using _ = agent
     await register(dra, endpoint)
-    await until(() => driver.followers === 1, 'somebody wants to know')
+    await until(() => driver.followers === 1, 'the agent watches the health')
     await until(() => running(world).length === 1, 'the pod runs')
     await agent.settle()
     const reported = async () => (await cluster.get('web'))?.status.containerStatuses?.[0]?.allocatedResourcesStatus
@@ -196,7 +196,7 @@ describe('a pod with a claim', () => {
 
 function createHealthPod({ registry }: Awaited<ReturnType<typeof startAgent>>) {
   const [pod] = registry.activePods()
-  if (pod === undefined) throw new Error('Cannot look at a pod: there is none')
+  if (pod === undefined) throw new Error('Cannot observe a pod: there is none')
   return pod
 }
 

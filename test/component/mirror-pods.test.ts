@@ -44,7 +44,7 @@ describe('a static pod', () => {
     assert.equal(agent.mirrors.toOwnUid('other' as Pod['metadata']['uid']), 'other')
   })
 
-  test('gets a new mirror when somebody deletes it, and runs on', async (t) => {
+  test('gets a new mirror pod when a user deletes it, and runs on', async (t) => {
     await using world = await createWorld()
     const cluster = await createCluster(t, world)
     await using agent = await joinCluster(world, cluster)

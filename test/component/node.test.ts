@@ -96,7 +96,7 @@ function createClient(api: SecuredApi, answers: string[]): KubeClient {
       const { message, reason } = answer.body
       throw new KubeApiError(String(message), { code: answer.status, reason: String(reason) })
     },
-    watch: () => assert.fail('nobody watches here'),
+    watch: () => assert.fail('there is no watch here'),
   }
 }
 

@@ -57,7 +57,7 @@ describe('placing pods', () => {
     await runs(agent, world, 'a 1-3 0', 'b 4-5 1')
     // There are CPUs on node 1 and memory on node 0.
     agent.setPods([a, b, createSized('c', '2', '2Gi')])
-    await until(() => agent.statusOf('c')?.phase === 'Failed', 'c to be refused')
+    await until(() => agent.statusOf('c')?.phase === 'Failed', 'c to be rejected')
     assert.deepEqual(failureOf(agent, 'c'), {
       phase: 'Failed',
       reason: 'TopologyAffinityError',
@@ -117,7 +117,7 @@ describe('placing pods', () => {
       await until(() => file.text === record, 'the record to be as it was')
       await runs(agent, world, ...before)
       agent.setPods([b, a, createSized('c', '1', '3Gi')])
-      await until(() => agent.statusOf('c')?.phase === 'Failed', 'c to be refused')
+      await until(() => agent.statusOf('c')?.phase === 'Failed', 'c to be rejected')
       assert.equal(failureOf(agent, 'c').reason, 'UnexpectedAdmissionError')
     })
   }

@@ -30,7 +30,7 @@ async function createNetwork(t: TestContext) {
 }
 
 describe('the chains of iptables in a network of its own', () => {
-  test('are there, are not doubled, and come back when somebody flushes the tables', async (t) => {
+  test('are there, are not doubled, and come back when the tables are flushed', async (t) => {
     const inside = await createNetwork(t)
     const run = async (...argv: readonly string[]) =>
       (await runProcessOrThrow(systemClock, inside({ argv, deadlineMs: 20_000 }), never)).stdout

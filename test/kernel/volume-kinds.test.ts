@@ -191,7 +191,7 @@ inMountNamespace(import.meta.filename, () => {
       assert.equal(await isGone(volume.path), true)
     })
 
-    test('what somebody mounted on the volume itself is unmounted, not emptied', async (t) => {
+    test('what a user mounted on the volume itself is unmounted, not emptied', async (t) => {
       const { root, kinds, desired } = await createNode(t)
       await writeFile(join(root, 'file'), 'x')
       const volume = desired(kinds.emptyDir, { emptyDir: {} })

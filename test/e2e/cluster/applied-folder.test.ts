@@ -77,7 +77,7 @@ describe('deckhand up --apply', () => {
     assert.equal(await readMap('never'), undefined)
     await node.ready('web')
     await write('refused.yaml', configMap('refused', '{a: b}'))
-    await node.waitFor('the word about one that the API refuses', async () => {
+    await node.waitFor('the message about one that the API rejects', async () => {
       return (await node.output()).includes(`Cannot apply ConfigMap default/refused of "${folder}/refused.yaml": `)
     })
     await rm(`${folder}/good.json`)

@@ -239,7 +239,7 @@ describe('pods of the API', { concurrency: 4 }, () => {
       ['elsewhere', 'NodeAffinity'],
       ['port-taker', 'NodePorts'],
     ] as const) {
-      const pod = await node.podIs(name, 'refused', ({ status }) => status?.phase === 'Failed')
+      const pod = await node.podIs(name, 'rejected', ({ status }) => status?.phase === 'Failed')
       assert.equal(pod.status?.reason, reason)
       assert.deepEqual(await node.running(pod.metadata.uid), [])
     }

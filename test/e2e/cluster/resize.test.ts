@@ -141,7 +141,7 @@ describe('pods that ask for other resources while they run', { concurrency: 4 },
     const first = await node.ready('full')
     await node.waitFor('the memory to be used', async () => (await node.logLines(first)).length > 0)
     await resize('full', sized(30, 32))
-    const stuck = await node.podIs('full', 'refused', (each) => resizeConditions(each).includes('Error'))
+    const stuck = await node.podIs('full', 'failed', (each) => resizeConditions(each).includes('Error'))
     assert.equal(main(stuck)?.resources?.limits?.['memory'], '96Mi')
     assert.deepEqual((await inForce(stuck)).slice(1), [96n * MIB, 6000n, 96n * MIB])
     await node.runIn(stuck, 'rm', '/dev/shm/used')

@@ -271,7 +271,7 @@ describe('a container itself sees what its spec says', { concurrency: true }, ()
       image: { volumes: [{ name: 'data', image }] },
     } as const
     await Promise.all(Object.entries(rows).map(([name, spec]) => node.lab.manifests.write(name, testPod(name, spec))))
-    const refused = await Promise.all(
+    const outcomes = await Promise.all(
       Object.keys(rows).map(async (name) => {
         const { status } = await node.podIs(name, 'Failed', (pod) => pod.status?.phase === 'Failed')
         await node.logged('"event"', `default/${name}-lab`, `reason="${status?.reason}"`)
@@ -280,7 +280,7 @@ describe('a container itself sees what its spec says', { concurrency: true }, ()
       }),
     )
     const rejected = 'Pod was rejected:'
-    assert.deepEqual(Object.fromEntries(refused), {
+    assert.deepEqual(Object.fromEntries(outcomes), {
       sysctl: `SysctlForbidden: ${rejected} forbidden sysctl: "kernel.sem" not allowlisted`,
       strict: `SupplementalGroupsPolicyNotSupported: ${rejected} SupplementalGroupsPolicy=Strict is not supported in this node`,
       users: `UnsupportedField: ${rejected} spec.hostUsers: the container runtime does not support user namespaces`,

@@ -85,7 +85,7 @@ describe('containers with CPUs and memory for themselves', () => {
     await runsOn('shared', '0')
     assert.deepEqual(quotasOf(metadata), ['none', 'none', 'none'], 'of the pod, its sandbox and its container')
     await node.lab.manifests.write('late', testPod('late', alone))
-    const { status } = await node.podIs('late', 'refused', ({ status }) => status?.phase === 'Failed')
+    const { status } = await node.podIs('late', 'rejected', ({ status }) => status?.phase === 'Failed')
     const why = 'not enough cpus available to satisfy request: requested=1, available=0'
     assert.deepEqual(
       [status?.reason, status?.message],

@@ -84,8 +84,8 @@ describe('devices of a plugin', () => {
     const second = await startPlugin()
     await node.ready('gpu')
     await node.lab.manifests.write('greedy', testPod('greedy', createSpec(2)))
-    const { status: refused } = await node.podIs('greedy', 'refused', (pod) => pod.status?.phase === 'Failed')
-    assert.equal(refused?.reason, 'UnexpectedAdmissionError')
+    const { status: rejected } = await node.podIs('greedy', 'rejected', (pod) => pod.status?.phase === 'Failed')
+    assert.equal(rejected?.reason, 'UnexpectedAdmissionError')
     assert.deepEqual([await node.processes(), second.asked], [before, ['options', 'list']])
 
     second[Symbol.dispose]()

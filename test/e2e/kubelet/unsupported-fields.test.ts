@@ -12,10 +12,10 @@ test('a field that is not honoured is reported, and the pod is rejected where ig
   const containers = [testContainer('main', scripts.obedient, { lifecycle })]
   await manifests.write('signalled', testPod('signalled', { os: { name: 'linux' }, containers }))
 
-  const refused = await node.podIs('mapped', 'Failed', ({ status }) => status?.phase === 'Failed')
-  assert.equal(refused.status?.reason, 'UnsupportedField')
+  const rejected = await node.podIs('mapped', 'Failed', ({ status }) => status?.phase === 'Failed')
+  assert.equal(rejected.status?.reason, 'UnsupportedField')
   assert.match(
-    refused.status?.message ?? '',
+    rejected.status?.message ?? '',
     /^Pod was rejected: spec\.hostUsers: the container runtime does not support user namespaces/,
   )
   await node.logged('"event"', 'default/mapped-lab', 'reason="UnsupportedField"', 'Rejected spec.hostUsers')

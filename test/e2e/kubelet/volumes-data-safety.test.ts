@@ -55,7 +55,7 @@ describe('data of the node', () => {
     const file = join(pods.folder, 'sitter')
     const script = `cd "$0" && echo $$ > ${file}.new && mv ${file}.new ${file} && exec sleep 1000`
     const sitter = await node.lab.startInside(['sh', '-c', script, directory], join(pods.folder, 'sitter.log'))
-    await waitFor('somebody to sit in the mount', async () => existsSync(file))
+    await waitFor('a process to hold the mount', async () => existsSync(file))
     const pid = (await readFile(file, 'utf8')).trim()
     await inside('rm', file)
     return {
@@ -105,7 +105,7 @@ describe('data of the node', () => {
     assert.deepEqual(await pods.data(uid), pods.expectedData(uid))
   })
 
-  test('what somebody bound into or over an emptyDir of a pod stays when the pod goes', async () => {
+  test('what a user bound into or onto an emptyDir of a pod stays when the pod goes', async () => {
     const uid = 'volumed-bound'
     const [over, nested, busy] = [await makePrecious('over'), await makePrecious('nested'), await makePrecious('busy')]
     await run(uid)

@@ -69,7 +69,7 @@ async function run(command: string, options: { input?: string; env?: Record<stri
 }
 
 /** Runs kubectl, which must fail. */
-async function refuse(command: string, input = ''): Promise<KubectlResult> {
+async function runFailing(command: string, input = ''): Promise<KubectlResult> {
   const result = await kubectl.run(split(command), { input })
   assert.notEqual(result.code, 0, `kubectl ${command}\n${result.stdout}`)
   return result
@@ -138,7 +138,7 @@ describe('kubectl', () => {
     assert.match(pod, /KIND: +Pod[^]*VERSION: +v1[^]*DESCRIPTION:[^]*FIELDS:[^]*spec\t<(?:PodSpec|Object)>/)
     assert.match(await run('explain pod.spec.restartPolicy'), /<string>[^]*Always, OnFailure or Never/)
     assert.match(await run('explain leases.spec --recursive'), /leaseDurationSeconds\t<integer>/)
-    assert.equal((await refuse('explain pod.spec.nothing')).stderr, 'error: field "nothing" does not exist\n')
+    assert.equal((await runFailing('explain pod.spec.nothing')).stderr, 'error: field "nothing" does not exist\n')
   })
 
   test('applies, and applies again', async () => {
@@ -153,21 +153,24 @@ describe('kubectl', () => {
 
   test('gets an error that says what is wrong with an object', async () => {
     const misspelt = POD.replace('image:', 'imgae:')
-    assert.match((await refuse('apply -f -', misspelt)).stderr, /unknown field "(?:spec\.containers\[0\]\.)?imgae"/)
-    const { code, stderr } = await refuse('create -f -', POD.replaceAll(/web\b/g, 'Web'))
+    assert.match((await runFailing('apply -f -', misspelt)).stderr, /unknown field "(?:spec\.containers\[0\]\.)?imgae"/)
+    const { code, stderr } = await runFailing('create -f -', POD.replaceAll(/web\b/g, 'Web'))
     assert.equal(code, 1)
     assert.match(stderr, /The Pod "Web" is invalid: .*metadata\.name: Invalid value: "Web"/)
     assert.equal(
-      (await refuse('create -f -', POD)).stderr,
+      (await runFailing('create -f -', POD)).stderr,
       'Error from server (AlreadyExists): error when creating "STDIN": pods "web" already exists\n',
     )
     const immutable = POD.replace('containerPort: 80', 'containerPort: 81')
     assert.match(
-      (await refuse('apply -f -', immutable)).stderr,
+      (await runFailing('apply -f -', immutable)).stderr,
       /is invalid: spec: Forbidden: only these fields of a pod may change/,
     )
-    assert.equal((await refuse('get pod nothing')).stderr, 'Error from server (NotFound): pods "nothing" not found\n')
-    assert.match((await refuse('get nothings')).stderr, /the server doesn't have a resource type "nothings"/)
+    assert.equal(
+      (await runFailing('get pod nothing')).stderr,
+      'Error from server (NotFound): pods "nothing" not found\n',
+    )
+    assert.match((await runFailing('get nothings')).stderr, /the server doesn't have a resource type "nothings"/)
   })
 
   test('gets objects in every form', async () => {
@@ -211,7 +214,10 @@ describe('kubectl', () => {
 
   test('labels and annotates', async () => {
     assert.equal(await run('label pod web tier=front'), 'pod/web labeled\n')
-    assert.match((await refuse('label pod web tier=back')).stderr, /already has a value \(front\)|--overwrite is false/)
+    assert.match(
+      (await runFailing('label pod web tier=back')).stderr,
+      /already has a value \(front\)|--overwrite is false/,
+    )
     assert.equal(await run('label pod web tier=back --overwrite'), 'pod/web labeled\n')
     assert.match(await run('label pod web tier-'), /^pod\/web (?:unlabeled|labeled)\n$/)
     assert.equal(await run("annotate pod web 'note=a b'"), 'pod/web annotated\n')
@@ -230,7 +236,7 @@ describe('kubectl', () => {
     const path = '{.spec.containers[*].image} {.metadata.labels.b} {.metadata.labels.c}'
     assert.equal(await run(`get pod web -o 'jsonpath=${path}'`), 'registry.example/web:2 2 3')
     assert.match(
-      (await refuse(`patch pod web --type=json -p '[{"op":"test","path":"/a","value":1}]'`)).stderr,
+      (await runFailing(`patch pod web --type=json -p '[{"op":"test","path":"/a","value":1}]'`)).stderr,
       /^The request is invalid/,
     )
   })
@@ -288,7 +294,7 @@ describe('kubectl', () => {
     assert.deepEqual([code, stdout.slice(0, 2)], [1, 'no'])
     assert.match(await run('auth can-i --list --as=jane'), /selfsubjectaccessreviews\.authorization\.k8s\.io/)
     assert.match(
-      (await refuse('get pods --as=jane')).stderr,
+      (await runFailing('get pods --as=jane')).stderr,
       /^Error from server \(Forbidden\): pods is forbidden: User "jane" cannot list resource "pods" in API group "" in the namespace "default"/,
     )
     if (minor >= 27) assert.match(await run('auth whoami'), /kubernetes-admin[^]*system:masters/)
@@ -303,7 +309,10 @@ describe('kubectl', () => {
 
   test('waits', async () => {
     assert.equal(await run('wait --for=condition=Ready pod/web --timeout=10s'), 'pod/web condition met\n')
-    assert.match((await refuse('wait --for=condition=Ready pod/job -n shop --timeout=1s')).stderr, /timed out waiting/)
+    assert.match(
+      (await runFailing('wait --for=condition=Ready pod/job -n shop --timeout=1s')).stderr,
+      /timed out waiting/,
+    )
     const waiting = kubectl.run(['wait', '--for=delete', 'secret/password', '--timeout=20s'])
     assert.equal(await run('delete secret password'), 'secret "password" deleted\n')
     assert.equal((await waiting).code, 0)
@@ -335,7 +344,7 @@ describe('kubectl', () => {
     assert.equal(await run('delete pod web --wait=false'), 'pod "web" deleted\n')
     assert.match(await run('get pod web --no-headers'), /^web +1\/1 +Terminating/)
     assert.equal(await run('delete pod web --force --grace-period=0'), 'pod "web" force deleted\n')
-    assert.match((await refuse('get pod web')).stderr, /NotFound/)
+    assert.match((await runFailing('get pod web')).stderr, /NotFound/)
     assert.equal(await run('delete pod web --ignore-not-found'), '')
     for (const name of ['one', 'two', 'three']) {
       const labels = name === 'three' ? '' : ' -l x=y'
@@ -352,12 +361,12 @@ describe('kubectl', () => {
     assert.equal((await api.call(api.admin, 'DELETE', `${job}?gracePeriodSeconds=0`)).status, 200)
     assert.deepEqual(await deleting, { code: 0, stdout: 'pod "job" deleted\n', stderr: '' })
     assert.equal(await run('delete ns shop'), 'namespace "shop" deleted\n')
-    assert.match((await refuse('get svc front -n shop')).stderr, /NotFound/)
+    assert.match((await runFailing('get svc front -n shop')).stderr, /NotFound/)
     assert.equal(await run('delete pods,cm --all -o name').then((text) => text.includes('pod/three')), true)
   })
 
   test('reads logs and usage from the kubelet', async (t) => {
-    assert.match((await refuse('top nodes')).stderr, /metrics not available yet/i)
+    assert.match((await runFailing('top nodes')).stderr, /metrics not available yet/i)
     const { port, asked } = await startFakeKubelet(t, folder, ({ url = '' }, response) => {
       const now = Date.now()
       response.end(url.startsWith('/containerLogs/') ? 'one\ntwo\n' : usageAt(now))
@@ -370,7 +379,7 @@ describe('kubectl', () => {
     await run('apply -f -', { input: POD })
     assert.equal(await run('logs web --tail=2'), 'one\ntwo\n')
     assert.equal(asked[0]?.path, '/containerLogs/default/web/main?tailLines=2')
-    assert.match((await refuse('logs web -c nothing')).stderr, /container nothing is not valid for pod web/)
+    assert.match((await runFailing('logs web -c nothing')).stderr, /container nothing is not valid for pod web/)
     assert.match(await run('get --raw /api/v1/nodes/node-1/proxy/metrics/resource'), /^node_cpu_usage_seconds_total /)
     const top = async (what: string) => (await kubectl.run(['top', what, '--no-headers'])).stdout
     assert.match(await top('nodes'), /^node-1 +(?:49\d|50\d)m +2\d% +10Mi /)
@@ -378,8 +387,8 @@ describe('kubectl', () => {
   })
 
   test('gets an error for what this API does not do', async () => {
-    assert.match((await refuse('apply --server-side -f -', POD)).stderr, /erver-side apply/)
-    assert.match((await refuse('get deployments')).stderr, /the server doesn't have a resource type "deployments"/)
+    assert.match((await runFailing('apply --server-side -f -', POD)).stderr, /erver-side apply/)
+    assert.match((await runFailing('get deployments')).stderr, /the server doesn't have a resource type "deployments"/)
   })
 })
 

@@ -52,8 +52,8 @@ export async function raceSubPaths(
   let [starts, refused] = [0, 0]
   const outside: string[] = []
   // Until both have happened, however slow the machine is.
-  const isTerminal = () => performance.now() >= end && starts > 0 && refused > 0
-  for (let number = 0; starts < wanted && !isTerminal(); number += 1) {
+  const isTimeUp = () => performance.now() >= end && starts > 0 && refused > 0
+  for (let number = 0; starts < wanted && !isTimeUp(); number += 1) {
     const name = `racer-${number}`
     const containers = Array.from({ length: PER_POD }, (_, index) =>
       testContainer(`c${index}`, SHOW_MOUNT, {
