@@ -32,7 +32,7 @@ export interface QosCgroups {
 // As much as the kernel takes for "no limit".
 const UNLIMITED = 1n << 62n
 
-/** What a pod counts for; worth remembering, for it is asked for all pods whenever one comes or goes. */
+/** What a pod adds to its class. It is kept, since all pods are counted whenever one comes or goes. */
 export function computePodShare(pod: Pod): PodShare {
   const requests = computePodRequests(pod, { overhead: true })
   const cpu = requests.get('cpu')

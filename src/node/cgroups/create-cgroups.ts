@@ -36,9 +36,9 @@ export interface CreateCgroupsDeps {
   readonly settings: Settings
   readonly machine: MachineInfo
   readonly layout: CgroupLayout
-  /** All pods that run or are about to, with the resources that they really have; undefined while some of them are not known yet. */
+  /** All pods that run or are about to, with their actual resources; undefined while some of them are not known yet. */
   readonly pods: () => readonly Pod[] | undefined
-  /** A container of this pod has CPUs for itself. */
+  /** A container of this pod has exclusive CPUs. */
   readonly hasExclusiveCpus: (uid: PodUid) => boolean
   readonly onCgroupWork: OnCgroupWork
   readonly events: NodeEvents
@@ -49,7 +49,7 @@ export interface CreateCgroupsDeps {
 
 const SYSTEM_BUS = 'unix:path=/run/dbus/system_bus_socket'
 
-/** The cgroups of this node: those above pods are made now, and what is wrong with them ends the start. */
+/** The cgroups of this node. Those above pods are made now, and an error in them fails the start. */
 export async function createCgroups(deps: CreateCgroupsDeps, signal: AbortSignal) {
   const { settings, machine, layout, clock, log } = deps
   const { config } = settings
@@ -187,7 +187,7 @@ function toReserve({ config, gates }: Settings, amounts: NodeAmounts): QosSettin
   return { percent: BigInt(percent.replace('%', '')), podsBytes: quantityValue(memory) }
 }
 
-/** Version 1 hands the CPUs down by itself. With a CPU manager they are its business. */
+/** Version 1 hands the CPUs down by itself. With a CPU manager, that sets them. */
 function findCpus({ settings, machine }: CreateCgroupsDeps): string | undefined {
   return machine.cgroupVersion === 2 && settings.config.cpuManagerPolicy === 'none'
     ? machine.onlineCpus.join(',')

@@ -1,6 +1,6 @@
 import type { Pod } from '../../model/pod/pod.ts'
 
-/** Does the pod say itself what it needs of CPUs or memory? Then its containers share all of it. */
+/** Does the pod set CPU or memory resources of its own? Then its containers share them. */
 export function hasPodResources({ spec }: Pod): boolean {
   const { requests = {}, limits = {} } = spec.resources ?? {}
   return [...Object.keys(requests), ...Object.keys(limits)].some(

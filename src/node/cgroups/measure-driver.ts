@@ -4,7 +4,7 @@ import type { CgroupDriver } from './cgroup-driver.ts'
 /** Called after each operation on a cgroup with how long it took; also when it failed. */
 export type OnCgroupWork = (operation: 'create' | 'update' | 'destroy', seconds: number) => void
 
-/** The same driver, with a watch on what it does. */
+/** The same driver, with each operation measured. */
 export function measureDriver(driver: CgroupDriver, clock: Clock, onWork: OnCgroupWork): CgroupDriver {
   const timed = async (operation: Parameters<OnCgroupWork>[0], work: Promise<void>) => {
     const startedAt = clock.monotonic()

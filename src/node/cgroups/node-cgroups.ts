@@ -27,7 +27,7 @@ export interface NodeCgroupsDeps {
 
 const RETRY_MS = 60_000
 
-/** Makes the cgroup of all pods, and limits those of the system as far as that is asked for. What is wrong here ends the start. */
+/** Makes the cgroup of all pods, and limits those of the system where configured. An error here fails the start. */
 export async function startNodeCgroups(deps: NodeCgroupsDeps): Promise<void> {
   const { layout, driver } = deps
   const root = rootCgroupPath(layout)

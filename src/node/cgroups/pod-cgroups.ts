@@ -17,7 +17,7 @@ export interface PodCgroupsDeps {
   readonly driver: CgroupDriver
   readonly reader: CgroupReader
   readonly settings: Omit<PodCgroupSettings, 'exclusiveCpus'>
-  /** A container of this pod has CPUs for itself. */
+  /** A container of this pod has exclusive CPUs. */
   readonly hasExclusiveCpus: (uid: PodUid) => boolean
   /** A pod comes or goes. */
   readonly onChange: () => void

@@ -13,14 +13,14 @@ export interface QosCgroupsDeps {
   readonly layout: CgroupLayout
   readonly driver: CgroupDriver
   readonly settings: QosSettings
-  /** All pods that run or are about to, with the resources that they really have; undefined while some of them are not known yet. */
+  /** All pods that run or are about to, with their actual resources; undefined while some of them are not known yet. */
   readonly pods: () => readonly Pod[] | undefined
   readonly memoryUsage: (cgroup: string) => bigint | undefined
   readonly clock: Clock
   readonly log: Logger
 }
 
-// Somebody else may have written to them.
+// Another program may have written to them.
 const REPEAT_MS = 60_000
 
 /** Keeps the cgroups of the QoS classes in step with the pods in them. */
@@ -36,7 +36,7 @@ export class QosCgroups {
     this.#deps = deps
   }
 
-  /** Makes those that are not there. What fails here ends the start. */
+  /** Makes the missing ones. An error here fails the start. */
   async start(): Promise<void> {
     const { layout, driver } = this.#deps
     if (!layout.perQos) return
@@ -45,7 +45,7 @@ export class QosCgroups {
     }
   }
 
-  /** A pod comes or goes, or all are known. However many do so at a time, the values are written once. */
+  /** A pod comes or goes, or all are known. Several changes at a time lead to one write. */
   wake(): void {
     this.#wakeup.wake()
   }

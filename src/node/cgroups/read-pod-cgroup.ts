@@ -2,7 +2,7 @@ import type { CgroupReader } from '../../system/cgroups/cgroup-reader.ts'
 import { weightToShares } from '../../model/resources/cpu-time.ts'
 import type { PodCgroupState } from '../../model/resources/cgroup-values.ts'
 
-// Version 1 has no word for it: all pages that a number can count.
+// Version 1 has no word for "no limit": it shows the largest number of pages.
 const UNLIMITED = 1n << 62n
 
 /** What the kernel says is in force in a cgroup. */

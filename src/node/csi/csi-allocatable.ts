@@ -25,7 +25,7 @@ interface Running {
   readonly end: AbortController
 }
 
-/** Keeps it true how many volumes of a driver the node can have: it may change, by what else is attached to the machine. */
+/** Keeps the volume limit of each driver up to date: it may change with what else is attached to the machine. */
 export class CsiAllocatable {
   readonly #deps: CsiAllocatableDeps
   readonly #running = new Map<string, Running>()
@@ -40,7 +40,7 @@ export class CsiAllocatable {
     this.#wakeup.wake()
   }
 
-  /** Asks the driver now: it could not attach one more. */
+  /** Asks the driver now: it could not attach one more volume. */
   async refresh(driver: string, signal: AbortSignal): Promise<void> {
     const { registry, objects } = this.#deps
     const info = await registry.get(driver)?.readInfo(signal)

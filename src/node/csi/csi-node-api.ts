@@ -50,7 +50,7 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof KubeApiError && error.code === 404
 }
 
-/** The API is not there, or not well: it did not judge what was asked. */
+/** The API is unreachable or failing, so it has neither accepted nor rejected the request. */
 export function isApiAway(error: unknown): boolean {
   return error instanceof KubeUnreachableError || (error instanceof KubeApiError && error.code >= 500)
 }

@@ -15,7 +15,7 @@ export interface CsiNodeObjectsDeps {
   readonly nodeName: string
   /** The reason why the node is not ready has changed, or is gone. */
   readonly onChange: () => void
-  /** There is no way on without a new start. */
+  /** Only a restart of the agent can help. */
   readonly giveUp: (error: Error) => void
   readonly clock: Clock
   readonly random: () => number
@@ -57,7 +57,7 @@ export class CsiNodeObjects {
     await Promise.race([this.#firstCheck.promise, patience])
   }
 
-  /** The Node was read: another one than before needs a CSINode of its own. */
+  /** The Node was read: a Node with another UID needs a CSINode of its own. */
   nodeSeen(node: Node | undefined): void {
     const uid = node?.metadata?.uid
     if (uid !== undefined && uid !== this.#writer.nodeUid) this.#wakeup.wake()
@@ -94,7 +94,7 @@ export class CsiNodeObjects {
     this.#wakeup.wake()
   }
 
-  /** Makes the CSINode, then keeps both objects true until the signal aborts. */
+  /** Makes the CSINode, then keeps both objects up to date until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#initialize(signal)
     for (;;) {

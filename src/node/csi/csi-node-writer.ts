@@ -10,7 +10,7 @@ export class NodeMissingError extends Error {
   override readonly name = 'NodeMissingError'
 }
 
-// Deleted, made, taken out and put in again: more steps have no end.
+// Delete, create, remove and add an entry: more steps would never end.
 const MOST_STEPS = 4
 
 /** Writes what is known of the drivers to the Node and the CSINode. */
@@ -35,7 +35,7 @@ export class CsiNodeWriter {
     return this.#known.get(driver)
   }
 
-  /** What is to be written from now on; undefined: nothing, whatever is there. */
+  /** What is written from now on; undefined leaves the driver's entries as they are. */
   set(driver: string, info: DriverInfo | 'gone' | undefined): void {
     if (info === undefined) this.#known.delete(driver)
     else this.#known.set(driver, info)
@@ -54,7 +54,7 @@ export class CsiNodeWriter {
       throw new NodeMissingError(`Cannot report CSI drivers: there is no Node "${this.#nodeName}"`)
     }
     this.#nodeUid = uid
-    // A driver that the CSINode lists has its id on the Node before, and until after.
+    // The id is on the Node before the CSINode lists the driver, and until it no longer does.
     const come = computeDriverMarks(node, new Map(known.filter(([, info]) => info !== 'gone')))
     const marked = come.patch === undefined ? node : await this.#api.patchNode(come.patch, signal)
     await this.#writeCsiNode(csiNode, { name: this.#nodeName, uid }, new Map(known), signal)

@@ -29,7 +29,7 @@ interface Plugin {
   readonly versions: readonly string[]
 }
 
-// A driver that serves a moment later than it registers is not turned away.
+// A driver that serves a moment after it registers is not rejected.
 const ASK_PAUSES_MS = [10, 50, 250]
 const never = new AbortController().signal
 

@@ -28,7 +28,7 @@ describe('computeIptablesInput()', () => {
       [],
     ],
     [
-      "a chain with somebody else's rules keeps them",
+      'a chain with rules of another program keeps them',
       'ipv4',
       `*filter\n${CHAIN}\n-A OUTPUT -j KUBE-FIREWALL\n-A KUBE-FIREWALL -m mark --mark 0x8000 -j DROP\nCOMMIT\n`,
       ['-I INPUT -j KUBE-FIREWALL', BLOCK],

@@ -6,7 +6,7 @@ export interface ShutdownPeriod {
 }
 
 export interface ShutdownConfiguration {
-  /** Milliseconds; the second is a part of the first. */
+  /** Milliseconds; shutdownGracePeriodCriticalPods is a part of it. */
   readonly shutdownGracePeriod: number
   readonly shutdownGracePeriodCriticalPods: number
   readonly shutdownGracePeriodByPodPriority: readonly {

@@ -19,7 +19,7 @@ export interface CreateNodeShutdownDeps extends Pick<NodeShutdownDeps, 'bootedAt
   readonly workers: Pick<ShutdownPods, 'shutDown' | 'runAgain'>
   /** --root-dir without symbolic links. */
   readonly rootDirectory: string
-  /** Where it is kept when the last one was. */
+  /** The file that keeps the time of the last shutdown. */
   readonly stateFile: string
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly clock: Clock

@@ -22,7 +22,7 @@ export interface LogindWatchDeps {
 
 const RECONNECT_MS = 1000
 
-/** Hears from logind that the machine shuts down, and delays that until the pods have ended. */
+/** Learns from logind that the machine shuts down, and delays that until the pods have ended. */
 export class LogindWatch {
   readonly #deps: LogindWatchDeps
   readonly #wakeup = new Wakeup()

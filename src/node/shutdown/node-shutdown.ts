@@ -14,7 +14,7 @@ export interface NodeShutdownDeps {
   readonly pods: ShutdownPods
   /** The lowest priority first; empty: each pod gets its own grace period. */
   readonly periods: readonly ShutdownPeriod[]
-  /** What remembers when the last shutdown was; undefined when there was none. */
+  /** Keeps the time of the last shutdown; undefined when there was none. */
   readonly file: { read(): Promise<string | undefined>; write(text: string): Promise<void> }
   /** When the machine was started; undefined when that is not known. */
   readonly bootedAt: number | undefined
@@ -29,7 +29,7 @@ export interface NodeShutdownDeps {
 }
 
 const PROBLEM = 'node is shutting down'
-// Where the API is away its pods stay unknown, and the others are not to wait for it.
+// While the API is away its pods stay unknown, and other pods must not wait for it.
 const KNOWN_MS = 30_000
 const CHECK_MS = 100
 const EVENT = { type: 'Normal', reason: 'Shutdown' } as const
