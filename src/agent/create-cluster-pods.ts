@@ -32,8 +32,6 @@ export interface ClusterPodsDeps {
   readonly onReported?: (seconds: number) => void
 }
 
-export type ClusterPods = ReturnType<typeof createClusterPods>
-
 /** The pods of this node in the API: those that it wants here, what it is told of them, and the mirrors of those that it does not know. */
 export function createClusterPods(deps: ClusterPodsDeps) {
   const { registry, workers } = deps

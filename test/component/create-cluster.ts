@@ -3,7 +3,6 @@ import type { TestContext } from 'node:test'
 import { admitChange } from '../../src/api-server/auth/admit-change.ts'
 import { createObjectReader } from '../../src/api-server/kinds/object-reader.ts'
 import { createClusterPods } from '../../src/agent/create-cluster-pods.ts'
-import type { ClusterPods } from '../../src/agent/create-cluster-pods.ts'
 import type { Pod as ApiPod, PodSpec, PodStatus } from '../../src/model/generated/core-v1.ts'
 import type { Pod, PodUid } from '../../src/model/pod/pod.ts'
 import type { FollowedObjects } from '../../src/pods/sources/run-api-source.ts'
@@ -69,7 +68,7 @@ export async function joinCluster(world: World, cluster: Cluster, options: Agent
     ...options,
     onStatus: (uid) => pods.onStatus(uid),
   })
-  const pods: ClusterPods = createClusterPods({
+  const pods: ReturnType<typeof createClusterPods> = createClusterPods({
     client,
     nodeName: 'node-1',
     node: () => ({ name: 'node-1', uid: cluster.nodeUid }),
