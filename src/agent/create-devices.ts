@@ -2,9 +2,7 @@ import type { Clock } from '../base/async/clock.ts'
 import { TaskGroup } from '../base/async/task-group.ts'
 import { Wakeup } from '../base/async/wakeup.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
-import { createStateFile } from '../system/files/create-state-file.ts'
-import type { MachineInfo } from '../system/machine/read-machine.ts'
-import { readNumaNodes } from '../system/machine/read-numa-nodes.ts'
+import type { NumaNode } from '../system/machine/read-numa-nodes.ts'
 import type { ObservedPod } from '../model/pod/observed-pod.ts'
 import type { Pod, PodUid } from '../model/pod/pod.ts'
 import type { ContainerDevices as ReportedDevices } from '../serving/sockets/generated/pod-resources-v1.ts'
@@ -28,8 +26,8 @@ import type { StateFile } from '../pods/allocations/state-file.ts'
 
 export interface CreateDevicesDeps {
   readonly settings: Pick<Settings, 'gates'>
-  readonly machine: Pick<MachineInfo, 'memoryBytes'>
   readonly rootDirectory: string
+  readonly host: { stateFile(path: string): StateFile; numaNodes(): readonly Pick<NumaNode, 'id'>[] }
   /** What the node has is another now: its status is to be told. */
   readonly onNode: () => unknown
   /** The devices of a pod are well or ill now. */
@@ -46,21 +44,9 @@ const RECORD_RETRY_MS = 10_000
 
 /** The devices of this node: plugins bring them, pods have them, and the node tells of them. */
 export async function createDevices(deps: CreateDevicesDeps, tasks: TaskGroup) {
+  const { settings, host, metrics, clock, log } = deps
   const folder = `${deps.rootDirectory}/device-plugins`
-  const file = createStateFile(`${folder}/${DEVICE_CHECKPOINT}`, deps.clock)
-  return await joinDevices({ ...deps, folder, file, numaNodes: readNumaNodes(deps.machine).map(({ id }) => id) }, tasks)
-}
-
-export interface JoinDevicesDeps extends Omit<CreateDevicesDeps, 'rootDirectory' | 'machine'> {
-  /** Where the agent and its device plugins have their sockets. */
-  readonly folder: string
-  readonly file: StateFile
-  readonly numaNodes: readonly number[]
-}
-
-/** The same, wherever its files are. */
-export async function joinDevices(deps: JoinDevicesDeps, tasks: TaskGroup) {
-  const { settings, file, metrics, clock, log } = deps
+  const file = host.stateFile(`${folder}/${DEVICE_CHECKPOINT}`)
   const loaded = await loadDeviceCheckpoint({ file, log, onBroken: (message) => reportBroken(deps, message) })
   const wakeup = new Wakeup()
   const inventory = new DeviceInventory({
@@ -74,7 +60,7 @@ export async function joinDevices(deps: JoinDevicesDeps, tasks: TaskGroup) {
   const assignments = new DeviceAssignments({
     inventory,
     recorded: loaded.entries,
-    numaNodes: deps.numaNodes,
+    numaNodes: host.numaNodes().map(({ id }) => id),
     onChange: () => wakeup.wake(),
   })
   const record = new DeviceRecord({ file, inventory, assignments })
@@ -145,9 +131,7 @@ export async function joinDevices(deps: JoinDevicesDeps, tasks: TaskGroup) {
     async run(signal: AbortSignal): Promise<void> {
       await using group = new TaskGroup(signal)
       const onProblem = (reported: string | undefined) => void (problem = reported)
-      group.run('registration', (s) =>
-        runDeviceRegistration({ folder: deps.folder, plugins, onProblem, clock, log }, s),
-      )
+      group.run('registration', (s) => runDeviceRegistration({ folder, plugins, onProblem, clock, log }, s))
       group.run('record', (s) => runRecord({ inventory, record, wakeup, onDropped: wakeHolders, clock, log }, s))
       await group.join()
     },
@@ -186,7 +170,7 @@ async function runRecord(
   }
 }
 
-function reportBroken({ events, metrics }: JoinDevicesDeps, message: string): void {
+function reportBroken({ events, metrics }: CreateDevicesDeps, message: string): void {
   metrics.deviceRecordBroken()
   events.record({ type: 'Warning', reason: 'BrokenDeviceRecord', message })
 }

@@ -6,7 +6,6 @@ import { createCpus } from '../node/cpus/create-cpus.ts'
 import type { CreateCpusDeps } from '../node/cpus/create-cpus.ts'
 import { createMemory } from '../node/memory/create-memory.ts'
 import type { CreateMemoryDeps } from '../node/memory/create-memory.ts'
-import { readNumaNodes } from '../system/machine/read-numa-nodes.ts'
 import type { NumaNode } from '../system/machine/read-numa-nodes.ts'
 import type { ObservedPod } from '../model/pod/observed-pod.ts'
 import type { Pod, PodUid } from '../model/pod/pod.ts'
@@ -19,7 +18,8 @@ import type { PlacementPolicy } from '../node/placement/placement-policy.ts'
 import type { PlacementMetrics } from '../metrics/placement-metrics.ts'
 
 export interface CreateNodePlacementDeps extends CreateCpusDeps, Omit<CreateMemoryDeps, 'nodes'> {
-  readonly metrics: CreateCpusDeps['metrics'] & PlacementMetrics
+  readonly metrics: CreateCpusDeps['metrics'] & CreateMemoryDeps['metrics'] & PlacementMetrics
+  readonly host: CreateCpusDeps['host'] & CreateMemoryDeps['host'] & { numaNodes(): readonly NumaNode[] }
   /** Those who give before CPUs and memory are given. */
   readonly others: readonly HintProvider[]
 }
@@ -29,7 +29,7 @@ const MOST_NODES = 16
 
 /** What containers get of certain parts of the machine: CPUs, memory, and where they are. */
 export async function createNodePlacement(deps: CreateNodePlacementDeps) {
-  const nodes = readNumaNodes(deps.machine)
+  const nodes = deps.host.numaNodes()
   const policy = toPlacementPolicy(deps.settings, nodes)
   return joinPlacement({
     ...deps,

@@ -29,13 +29,13 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   return 0
 }
 
-type Kubelet = Awaited<ReturnType<typeof composeKubelet>>
+export type Kubelet = Awaited<ReturnType<typeof composeKubelet>>
 
 /**
  * Builds the agent, stage by stage: reading this shows how the parts hang together. A stage gets those before it. Hints from an early part
  * to a later one go through the hub; what an early part asks about pods is in the registry, which the workers fill.
  */
-async function composeKubelet(deps: KubeletDeps, lifetime: Lifetime) {
+export async function composeKubelet(deps: KubeletDeps, lifetime: Lifetime) {
   const hub = createHub()
   const statusWakeup = new Wakeup()
   const base = await openBase(deps, lifetime)

@@ -2,22 +2,15 @@ import type { Clock } from '../base/async/clock.ts'
 import type { Loop } from '../base/async/loop.ts'
 import type { TaskGroup } from '../base/async/task-group.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
-import type { Cluster, JoinClusterDeps } from './join-cluster.ts'
-import { createLoneMembership } from './membership.ts'
 import type { MachineInfo } from '../system/machine/read-machine.ts'
 import type { MemoryTrimDeps } from '../base/telemetry/run-memory-trim.ts'
 import type { Logger } from '../base/telemetry/logger.ts'
 import type { ObjectApi } from '../pods/objects/object-api.ts'
 import type { Verbosity } from '../base/telemetry/create-logger.ts'
-import { createGuardedFiles } from '../system/guarded/create-guarded-files.ts'
-import { findDeathSignal } from '../system/processes/find-death-signal.ts'
-import { prepareRoot } from '../system/directories/prepare-root.ts'
-import { deferMetrics } from '../metrics/defer-metrics.ts'
-import type { AgentMetrics } from '../metrics/create-metrics.ts'
+import type { Edges } from './edges.ts'
 import { measureLoopDelay } from '../metrics/measure-loop-delay.ts'
-import type { Tracing } from '../protocols/tracing/create-tracing.ts'
 
-export interface KubeletDeps {
+export interface KubeletDeps extends Edges {
   readonly settings: Settings
   readonly machine: MachineInfo
   /** Where objects that pods refer to are read; undefined on a node without an API. */
@@ -49,19 +42,16 @@ export type Base = Awaited<ReturnType<typeof openBase>>
 
 /** Everything that needs nothing but the configuration: metrics, tracing, directories, the cluster. */
 export async function openBase(deps: KubeletDeps, { tasks, resources }: Lifetime) {
-  const { settings, clock, log } = deps
+  const { settings, clock } = deps
   const startedAt = clock.now()
   const loopDelay = measureLoopDelay()
-  const metrics = deferMetrics()
-  const guarded = resources.use(
-    createGuardedFiles({ clock, log, launcher: await findDeathSignal(clock, tasks.signal) }),
-  )
-  const tracing = await openTracing(deps, metrics)
+  const guarded = resources.use(await deps.host.openGuardedFiles(tasks.signal))
+  const tracing = await deps.openTracing()
   if (tracing !== undefined) resources.use(tracing)
   const tracer = tracing?.tracer
-  const rootDirectory = await prepareRoot(settings.flags.rootDir)
-  const cluster = settings.standalone ? undefined : await openCluster({ ...deps, tracer }, metrics, tasks)
-  const { nodeName } = settings
+  const rootDirectory = await deps.host.prepareRoot(settings.flags.rootDir)
+  // Before the runtime is waited for: a mistake in the kubeconfig file is reported at once.
+  const { cluster, membership } = await deps.join(tracer, tasks)
   const loops: readonly Loop[] = [
     ...(tracing === undefined ? [] : [{ name: 'tracing', run: (s: AbortSignal) => tracing.run(s) }]),
     ...(cluster?.loops ?? []),
@@ -72,7 +62,6 @@ export async function openBase(deps: KubeletDeps, { tasks, resources }: Lifetime
     resources,
     startedAt,
     loopDelay,
-    metrics,
     /** For everything that pods control. */
     guarded,
     /** Undefined: nothing is traced. */
@@ -81,33 +70,8 @@ export async function openBase(deps: KubeletDeps, { tasks, resources }: Lifetime
     rootDirectory,
     /** Undefined on a node without an API. */
     cluster,
-    membership: cluster?.membership ?? createLoneMembership({ objects: deps.objects, nodeName, log }),
+    membership,
     /** They run from now on: the cluster is followed while the runtime is waited for. */
     loops,
   }
-}
-
-/** Before the runtime is waited for: a mistake in the kubeconfig file is reported at once. Loaded only where there is a cluster. */
-async function openCluster(
-  deps: Omit<JoinClusterDeps, 'metrics'>,
-  metrics: AgentMetrics,
-  tasks: TaskGroup,
-): Promise<Cluster> {
-  const { joinCluster, toClusterMetrics } = await import('./join-cluster.ts')
-  return await joinCluster({ ...deps, metrics: toClusterMetrics(metrics) }, tasks)
-}
-
-/** Loaded only where traces are configured. */
-async function openTracing({ settings, clock, log }: KubeletDeps, metrics: AgentMetrics): Promise<Tracing | undefined> {
-  const { tracing } = settings.config
-  if (tracing === undefined) return undefined
-  const { createTracing } = await import('../protocols/tracing/create-tracing.ts')
-  return createTracing({
-    ...tracing,
-    attributes: { 'service.name': 'kubelet', 'host.name': settings.nodeName },
-    version: settings.version,
-    metrics,
-    clock,
-    log,
-  })
 }

@@ -1,6 +1,5 @@
 import type { Loop } from '../base/async/loop.ts'
 import { createDra, createDraFiles } from '../node/claims/create-dra.ts'
-import { createCgroups } from '../node/cgroups/create-cgroups.ts'
 import type { Pod } from '../model/pod/pod.ts'
 import { toCpuQuotaSettings } from '../pods/sync/to-node-settings.ts'
 import { createDevices } from './create-devices.ts'
@@ -13,7 +12,7 @@ export type Devices = Awaited<ReturnType<typeof openDevices>>
 
 /** What containers get of this machine: devices of plugins, CPUs, memory, claims, and the cgroups that limit them. */
 export async function openDevices(base: Base, runtime: Runtime, hub: Hints) {
-  const { settings, rootDirectory, membership, metrics, clock, tasks } = base
+  const { settings, host, rootDirectory, membership, metrics, tasks } = base
   const { observer, registry } = runtime
   const plugins = await createDevices(
     {
@@ -31,8 +30,8 @@ export async function openDevices(base: Base, runtime: Runtime, hub: Hints) {
     activePods: () => registry.activePods(),
     others: [plugins.provider],
   })
-  const dra = await createDra({ ...base, files: createDraFiles(rootDirectory, clock), observer, registry }, tasks)
-  const cgroups = await createCgroups(
+  const dra = await createDra({ ...base, files: createDraFiles(host, rootDirectory), observer, registry }, tasks)
+  const cgroups = await host.openCgroups(
     {
       ...base,
       layout: runtime.cgroups,

@@ -9,7 +9,6 @@ import { openNodeShutdown } from '../node/shutdown/open-node-shutdown.ts'
 import { computeNodeDnsWarnings } from '../pods/containers/network/compute-dns-config.ts'
 import type { DnsSettings } from '../pods/containers/network/compute-dns-config.ts'
 import { toNodeSettings } from '../pods/sync/to-node-settings.ts'
-import { readBootTime } from '../system/machine/read-boot-time.ts'
 import type { Hints } from './hub.ts'
 import type { Base } from './open-base.ts'
 import type { Devices } from './open-devices.ts'
@@ -19,12 +18,12 @@ export type OpenedNode = Awaited<ReturnType<typeof openNode>>
 
 /** This node: what it has, what it reports, and its CSI drivers. */
 export async function openNode(base: Base, runtime: Runtime, devices: Devices, hub: Hints) {
-  const { settings, machine, rootDirectory, cluster, membership, metrics, startedAt, clock, log, tasks } = base
+  const { settings, machine, host, cluster, membership, metrics, startedAt, clock, log, tasks } = base
   const { config, nodeName } = settings
   const { nodeEvents: events } = membership
   const { health, relists } = runtime
   const onChange = () => hub.nodeChanged()
-  const shutdown = await openNodeShutdown(rootDirectory, log)
+  const shutdown = await openNodeShutdown(base)
   const pressure = new NodePressure(onChange)
   const csi = await createCsi({ ...base, nodeName, onDrivers: () => hub.driversChanged(), onChange })
   // Set by the volumes of pods; undefined until those of earlier agents are known.
@@ -46,7 +45,7 @@ export async function openNode(base: Base, runtime: Runtime, devices: Devices, h
       devices: () => devices.plugins.info(),
       events,
       startup: new NodeStartup({
-        bootedAt: readBootTime(),
+        bootedAt: host.bootedAt,
         startedAt,
         onStep: (step, seconds) => metrics.nodeStartup(step, seconds),
         clock,

@@ -26,25 +26,19 @@ import { PodResizes } from '../pods/sync/resize/pod-resizes.ts'
 import { toResizeRules } from '../pods/sync/resize/to-resize-rules.ts'
 import { joinInjections } from '../pods/sync/start/join-injections.ts'
 import { toLogLimits } from '../pods/sync/to-node-settings.ts'
-import { createVolumes } from '../pods/volumes/create-volumes.ts'
 import { createCsiKind } from '../pods/volumes/csi/create-csi-kind.ts'
 import { readEnvFile } from '../pods/volumes/payload/read-env-file.ts'
 import { createVolumeProjects } from '../pods/volumes/usage/create-volume-projects.ts'
 import { VolumeStats } from '../pods/volumes/usage/volume-stats.ts'
-import type { Volumes } from '../pods/volumes/volumes.ts'
+import { Volumes } from '../pods/volumes/volumes.ts'
 import { httpGet } from '../protocols/http/http-get.ts'
 import { logFiles } from '../system/directories/log-files.ts'
-import { createPodFiles } from '../system/directories/pod-files.ts'
-import { createRecordFolder } from '../system/files/record-folder.ts'
-import { readKernel } from '../system/machine/read-kernel.ts'
 import type { Hints } from './hub.ts'
 import type { Base } from './open-base.ts'
 import type { Devices } from './open-devices.ts'
 import type { OpenedNode } from './open-node.ts'
 import type { Runtime } from './open-runtime.ts'
 
-// On small machines two starts at a time are faster for all than many (docs/decisions/0005-turnstile.md).
-const LEAST_PARALLEL_STARTS = 2
 const START_PATIENCE_MS = 5000
 
 /** What pods are opened with. */
@@ -60,7 +54,7 @@ export type Pods = Awaited<ReturnType<typeof openPods>>
 /** The pods of this node: their workers, and everything that a worker acts through. */
 export async function openPods(stages: Stages, hub: Hints) {
   const { base, runtime, devices, node } = stages
-  const { settings, membership, metrics, tasks, clock, log, random } = base
+  const { settings, host, membership, metrics, tasks, clock, log, random } = base
   const { config, flags } = settings
   const { calls, observer, health, features, allocations, registry } = runtime
   const { podEvents: events, nodeEvents } = membership
@@ -69,7 +63,7 @@ export async function openPods(stages: Stages, hub: Hints) {
   const cores = base.machine.onlineCpus.length
   const userNamespaces = await createUserNamespaces(base, tasks.signal)
   const files = createFiles(base, (uid) => userNamespaces.release(uid))
-  const journal = await ExitJournal.load({ files: createRecordFolder(`${flags.rootDir}/deckhand/finished-pods`), log })
+  const journal = await ExitJournal.load({ files: host.recordFolder(`${flags.rootDir}/deckhand/finished-pods`), log })
   const objects = createPodObjects({
     ...base,
     api: membership.objects,
@@ -94,7 +88,7 @@ export async function openPods(stages: Stages, hub: Hints) {
   )
   const { wantsFreshNode, ...admission } = createNodeAdmission({
     settings,
-    kernel: readKernel(),
+    kernel: host.kernel(),
     features,
     node: () => node.own.node(),
     allocatable: () => node.own.allocatable(),
@@ -124,6 +118,7 @@ export async function openPods(stages: Stages, hub: Hints) {
     clock,
     log,
   })
+  const starts = new Turnstile({ places: host.parallelStarts, patienceMs: START_PATIENCE_MS, clock })
   const workers = new PodWorkers(
     {
       registry,
@@ -146,11 +141,7 @@ export async function openPods(stages: Stages, hub: Hints) {
         journal,
         readEnvironment: createEnvironmentReader(base, { objects, volumes: storage.volumes }),
         events,
-        starts: new Turnstile({
-          places: Math.max(LEAST_PARALLEL_STARTS, cores),
-          patienceMs: START_PATIENCE_MS,
-          clock,
-        }),
+        starts,
         probes: createProbes({ calls, notes: files.probeNotes, events, metrics, cores, clock, log, random }),
         node: node.podSettings,
         metrics,
@@ -231,6 +222,7 @@ export async function openPods(stages: Stages, hub: Hints) {
   return {
     ...storage,
     workers,
+    starts,
     images,
     files,
     journal,
@@ -262,23 +254,21 @@ async function openVolumes({ base, runtime, node }: Stages, objects: PodObjects,
     },
     tasks,
   )
-  const volumes = createVolumes(
-    {
-      ...base,
-      csi,
-      projects,
-      objects,
-      projections: membership.projections,
-      node: () => toSelectable(node.own.node()),
-      nodeAllocatable: () => node.podSettings.container.allocatable,
-      swapIsOn: machine.swapBytes > 0n,
-      selinuxEnabled: machine.selinuxEnabled,
-      remoteMountHelper: settings.flags.experimentalMounterPath,
-      events,
-      nodeEvents,
-    },
-    tasks,
-  )
+  const storage = base.host.openVolumes({
+    ...base,
+    csi,
+    projects,
+    objects,
+    projections: membership.projections,
+    node: () => toSelectable(node.own.node()),
+    nodeAllocatable: () => node.podSettings.container.allocatable,
+    swapIsOn: machine.swapBytes > 0n,
+    remoteMountHelper: settings.flags.experimentalMounterPath,
+    events,
+    nodeEvents,
+  })
+  const { selinuxEnabled } = machine
+  const volumes = new Volumes({ ...base, ...storage, selinuxEnabled, events }, tasks)
   const volumeStats = new VolumeStats({
     ...base,
     mounted: () => volumes.mounted(),
@@ -291,8 +281,8 @@ async function openVolumes({ base, runtime, node }: Stages, objects: PodObjects,
 }
 
 /** The files of pods; the ids of a user namespace are free again when the files of its pod go. */
-function createFiles({ settings }: Base, beforeRemoval: (uid: string) => Promise<void>) {
-  const files = createPodFiles({ rootDirectory: settings.flags.rootDir })
+function createFiles({ settings, host }: Base, beforeRemoval: (uid: string) => Promise<void>) {
+  const files = host.podFiles(settings.flags.rootDir)
   return {
     ...files,
     async removePod(uid: string, logDirectory: string | undefined) {

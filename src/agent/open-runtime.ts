@@ -8,11 +8,9 @@ import { runObserver } from '../pods/observe/run-observer.ts'
 import { RuntimeHealth } from '../pods/observe/runtime-health.ts'
 import { toResizeScope } from '../pods/sync/resize/to-resize-rules.ts'
 import { PodRegistry } from '../pods/sync/pod-registry.ts'
-import { createCriClient } from '../protocols/cri/cri-client.ts'
 import { measureCalls } from '../protocols/cri/measure-calls.ts'
 import { findCgroupDriver, startRuntime } from '../protocols/cri/start-runtime.ts'
 import { toRuntimeFeatures } from '../protocols/cri/to-runtime-features.ts'
-import { createStateFile } from '../system/files/create-state-file.ts'
 import type { Hints } from './hub.ts'
 import type { Base } from './open-base.ts'
 
@@ -23,7 +21,7 @@ export async function openRuntime(base: Base, hub: Hints) {
   const { settings, metrics, membership, clock, log, tasks } = base
   const { config } = settings
   const client = base.resources.use(
-    createCriClient({
+    base.connectRuntime({
       runtimeEndpoint: config.containerRuntimeEndpoint,
       imageEndpoint: settings.imageServiceEndpoint,
       requestTimeoutMs: config.runtimeRequestTimeout,
@@ -93,8 +91,8 @@ export async function openRuntime(base: Base, hub: Hints) {
 }
 
 /** What pods were granted, as the agent before this one noted it. */
-async function loadAllocations({ settings, rootDirectory, clock, log }: Base): Promise<PodAllocations> {
-  const file = (name: string) => createStateFile(`${rootDirectory}/${name}`, clock)
+async function loadAllocations({ settings, host, rootDirectory, log }: Base): Promise<PodAllocations> {
+  const file = (name: string) => host.stateFile(`${rootDirectory}/${name}`)
   return await PodAllocations.load({
     files: { allocated: file('allocated_pods_state'), actuated: file('actuated_pods_state') },
     scope: toResizeScope(settings),

@@ -2,7 +2,6 @@ import type { Loop } from '../base/async/loop.ts'
 import type { ServingCertificates } from '../node/certificates/open-serving-certificates.ts'
 import type { PluginHandler } from '../node/plugins/plugin-handler.ts'
 import type { PluginRegistrations } from '../node/plugins/plugin-registrations.ts'
-import { readNodeIdentity } from '../system/machine/read-node-identity.ts'
 import type { Base } from './open-base.ts'
 import type { Devices } from './open-devices.ts'
 import type { OpenedNode } from './open-node.ts'
@@ -24,7 +23,7 @@ export type Serving = ReturnType<typeof openServing>
 
 /** What others ask of the agent: its ports, and the sockets of the node. */
 export function openServing({ base, runtime, devices, node, pods, sources }: Stages) {
-  const { settings, rootDirectory, clock, log, tasks } = base
+  const { rootDirectory, clock, log, tasks } = base
   const { registry, relists } = runtime
   const { plugins, placement, dra } = devices
   // Both are loaded after the pods, which come first.
@@ -44,11 +43,7 @@ export function openServing({ base, runtime, devices, node, pods, sources }: Sta
       import('./create-node-stats-routes.ts'),
       pods.stats.open(),
     ])
-    const identity = readNodeIdentity({
-      machineIdFiles: settings.flags.machineIdFile,
-      bootIdFiles: settings.flags.bootIdFile,
-    })
-    return createNodeStatsRoutes({ ...base, identity, engine })
+    return createNodeStatsRoutes({ ...base, identity: base.host.identity(), engine })
   }
   const health = { syncLoop: () => relists.stuck(), devicePlugins: () => plugins.problem() }
   const loops: readonly Loop[] = [

@@ -4,7 +4,8 @@ import type { Node } from '../model/generated/core-v1.ts'
 import type { PodUid } from '../model/pod/pod.ts'
 import { runLeftoverRemoval } from '../pods/leftovers/run-leftover-removal.ts'
 import { PodConfigMux } from '../pods/sources/pod-config-mux.ts'
-import { runSources, sourceNames } from '../pods/sources/run-sources.ts'
+import { createSourceLoops, sourceNames } from '../pods/sources/create-source-loops.ts'
+import type { SourceLoopsDeps } from '../pods/sources/create-source-loops.ts'
 import { waitForFreshNode } from '../pods/sources/wait-for-fresh-node.ts'
 import type { Base } from './open-base.ts'
 import type { Devices } from './open-devices.ts'
@@ -25,12 +26,13 @@ export type Sources = Awaited<ReturnType<typeof openSources>>
 /** Where desired pods come from: manifests and the cluster. */
 export async function openSources(stages: Stages) {
   const { base, node, pods } = stages
-  const { settings, membership, metrics, clock, log } = base
+  const { settings, membership, metrics, clock } = base
   const changes = new PodChanges()
   let rejected = 0
   const mux = new PodConfigMux({
     sources: sourceNames(settings),
     clock,
+    onAllSeen: () => releaseUnknown(stages),
     onEvent: ({ pod, ...event }) => membership.podEvents.record(pod, event),
     deliver: (update) => {
       if (update.operation === 'ADD') for (const { spec } of update.pods) metrics.podSeen(spec.containers.length)
@@ -39,30 +41,20 @@ export async function openSources(stages: Stages) {
     },
   })
   const clusterPods = await openClusterPods(stages, () => mux.allSeen())
-  const runApi: Parameters<typeof runSources>[0]['runApi'] =
+  const runApi: SourceLoopsDeps['runApi'] =
     clusterPods &&
     (async (emit, s) => {
       const refresh = () => node.own.refresh(s)
       await clusterPods.runSource(waitForFreshNode({ wantsFreshNode: pods.wantsFreshNode, refresh, emit }), s)
     })
   const loops: readonly Loop[] = [
-    {
-      name: 'sources',
-      run: (s) =>
-        runSources(
-          {
-            settings,
-            hasObjects: base.objects !== undefined,
-            runApi,
-            mux,
-            clock,
-            log,
-            onAllSeen: () => releaseUnknown(stages),
-            onRefused: () => void (rejected += 1),
-          },
-          s,
-        ),
-    },
+    ...createSourceLoops({
+      ...base,
+      hasObjects: base.objects !== undefined,
+      runApi,
+      mux,
+      onRejected: () => void (rejected += 1),
+    }),
     ...(clusterPods === undefined
       ? []
       : [{ name: 'pods of the cluster', run: (s: AbortSignal) => clusterPods.run(s) }]),

@@ -14,6 +14,7 @@ import type { MachineInfo } from '../system/machine/read-machine.ts'
 import { collectGarbage } from '../system/processes/collect-garbage.ts'
 import { hostConfigFiles } from '../system/files/config-files.ts'
 import { runKubelet } from './kubelet.ts'
+import { createEdges } from './this-machine.ts'
 import type { ObjectApi } from '../pods/objects/object-api.ts'
 import { trimMalloc } from '../system/processes/trim-malloc.ts'
 import { writeMounterResolver } from './write-mounter-resolver.ts'
@@ -84,42 +85,40 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
 
   const resolvConf = config.resolvConf === '' ? undefined : await readResolvConf(config.resolvConf, log)
   if (flags.experimentalMounterPath !== '') await writeMounterResolver({ settings, resolvConf, log })
-  return await runKubelet(
-    {
-      settings,
-      machine,
-      objects: deps.objects,
-      resolvConf,
-      clock,
-      log,
-      random: () => Math.random(),
-      memory: {
-        idleCpuMs: readIdleCpu,
-        residentBytes: () => process.memoryUsage.rss(),
-        collectGarbage,
-        trimMalloc,
-      },
-      giveUp: deps.giveUp,
-      verbosity: deps.verbosity,
-      environment: deps.environment,
-      workingDirectory: deps.workingDirectory,
-      write: deps.write,
-      onReady: async (isHealthy) => {
-        deps.onReady()
-        if (deps.environment['NOTIFY_SOCKET'] === undefined) return
-        await notifySystemd('READY=1')
-        if (watchdogMs !== undefined) {
-          group.run('watchdog', async (s) => {
-            for (;;) {
-              await clock.sleep(watchdogMs / 2, s)
-              if (isHealthy()) await notifySystemd('WATCHDOG=1')
-            }
-          })
-        }
-      },
+  const given = {
+    settings,
+    machine,
+    objects: deps.objects,
+    resolvConf,
+    clock,
+    log,
+    random: () => Math.random(),
+    memory: {
+      idleCpuMs: readIdleCpu,
+      residentBytes: () => process.memoryUsage.rss(),
+      collectGarbage,
+      trimMalloc,
     },
-    group.signal,
-  )
+    giveUp: deps.giveUp,
+    verbosity: deps.verbosity,
+    environment: deps.environment,
+    workingDirectory: deps.workingDirectory,
+    write: deps.write,
+    onReady: async (isHealthy: () => boolean) => {
+      deps.onReady()
+      if (deps.environment['NOTIFY_SOCKET'] === undefined) return
+      await notifySystemd('READY=1')
+      if (watchdogMs !== undefined) {
+        group.run('watchdog', async (s) => {
+          for (;;) {
+            await clock.sleep(watchdogMs / 2, s)
+            if (isHealthy()) await notifySystemd('WATCHDOG=1')
+          }
+        })
+      }
+    },
+  }
+  return await runKubelet({ ...given, ...createEdges(given) }, group.signal)
 }
 
 /** Refuses to start where the configuration, or what is there of the agent, does not fit the machine. */

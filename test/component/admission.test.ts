@@ -50,7 +50,7 @@ describe('admission', () => {
 
   test('lets a sysctl pass that the configuration allows, in the form that the runtime reads', async () => {
     await using world = await createWorld()
-    await using agent = await startAgent(world, { allowedUnsafeSysctls: ['kernel.msg*'] })
+    await using agent = await startAgent(world, { flags: ['--allowed-unsafe-sysctls=kernel.msg*'] })
     agent.setPods([tuned])
     await agent.settle()
     assert.deepEqual(
@@ -70,7 +70,7 @@ describe('admission', () => {
   test('never rejects a pod that runs, although an agent with other rules finds it', async () => {
     await using world = await createWorld()
     {
-      await using first = await startAgent(world, { allowedUnsafeSysctls: ['kernel.msgmax'] })
+      await using first = await startAgent(world, { flags: ['--allowed-unsafe-sysctls=kernel.msgmax'] })
       first.setPods([tuned])
       await first.settle()
     }

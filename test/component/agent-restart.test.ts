@@ -39,6 +39,19 @@ async function runUntilCall(world: World, n: number, live: (agent: Awaited<Retur
   await done
 }
 
+/** An API with one claim, which needs nothing of any driver. */
+const oneClaim = {
+  readClaim: async () => ({
+    metadata: { name: 'gpu', namespace: 'shop', uid: 'c-1' },
+    spec: {},
+    status: {
+      allocation: { devices: { results: [] } },
+      reservedFor: [{ resource: 'pods', name: 'pod-u-1', uid: 'u-1' }],
+    },
+  }),
+  deleteSlices: async () => {},
+}
+
 describe('an agent that is killed while a pod starts leaves what the next one completes', () => {
   for (const [name, pod, wanted] of [
     ['plain', plain, ['main']],
@@ -207,9 +220,9 @@ describe('what runs and no source knows', () => {
 
   test('of a pod that is rejected now stays until the pod is removed', async () => {
     await using world = await createWorld()
-    const pod = createWantedPod('u-1', { resourceClaims: [{ name: 'gpu' }] })
+    const pod = createWantedPod('u-1', { resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu' }] })
     {
-      await using first = await startAgent(world, { capabilities: ['resourceClaims'] })
+      await using first = await startAgent(world, { dynamicResources: oneClaim })
       first.setPods([pod])
       await first.settle()
     }

@@ -192,14 +192,16 @@ describe('a pod of the API', () => {
 })
 
 describe('a pod that the node rejects', () => {
-  const admit = () => ({ reason: 'OutOfcpu', message: 'Node didn’t have enough resource: cpu' })
+  const allocatable = { pods: '10', cpu: '1', memory: '1Gi' }
+  const container = { name: 'main', image: 'registry.test/app:1', imagePullPolicy: 'IfNotPresent' } as const
+  const large = { containers: [{ ...container, resources: { requests: { cpu: '2' } } }] }
 
   test('is failed in the API, and stays so for agents that would admit it', async (t) => {
     await using world = await createWorld()
     const cluster = await createCluster(t, world)
-    await using first = await joinCluster(world, cluster, { admit })
+    await using first = await joinCluster(world, cluster, { allocatable })
     first.setPods([])
-    await cluster.create('web')
+    await cluster.create('web', large)
     await first.settle()
     const { status } = (await cluster.get('web')) ?? {}
     assert.deepEqual([status?.phase, status?.reason, status?.observedGeneration], ['Failed', 'OutOfcpu', 1])
@@ -222,11 +224,11 @@ describe('a pod that the node rejects', () => {
   test('goes from the API when it was deleted before it was reported', async (t) => {
     await using world = await createWorld()
     const cluster = await createCluster(t, world)
-    await using agent = await joinCluster(world, cluster, { admit })
+    await using agent = await joinCluster(world, cluster, { allocatable })
     agent.setPods([])
     await agent.settle()
     cluster.client.failure = ({ method }) => (method === 'PATCH' ? new Error('not now') : undefined)
-    await cluster.create('web')
+    await cluster.create('web', large)
     await agent.settle()
     await cluster.delete('web')
     await agent.settle()

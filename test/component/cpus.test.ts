@@ -38,7 +38,7 @@ describe('CPUs of containers', () => {
   test('are set when a container is made, and change for the others with it', async () => {
     await using world = await createWorld()
     const disk = new FakeCpuNode()
-    await using agent = await startAgent(world, { createCpus: staticCpus(world, disk) })
+    await using agent = await startAgent(world, staticCpus(world, disk))
     const small = createSized('small', '500m')
     agent.setPods([small])
     await runs(agent, world, 'small 0-7 50000')
@@ -58,7 +58,7 @@ describe('CPUs of containers', () => {
   test('are free again when their pod is terminal, although it is still there', async () => {
     await using world = await createWorld({ programOf: () => ({ exitsAfterMs: 5000 }) })
     const disk = new FakeCpuNode()
-    await using agent = await startAgent(world, { createCpus: staticCpus(world, disk) })
+    await using agent = await startAgent(world, staticCpus(world, disk))
     const job = createSized('job', '6', { restartPolicy: 'Never' })
     agent.setPods([job])
     await runs(agent, world, 'job 1-3,5-7 -1')
@@ -71,7 +71,7 @@ describe('CPUs of containers', () => {
     await using world = await createWorld({
       programOf: ({ metadata }) => (metadata?.name === 'first' ? { exitsAfterMs: 0 } : {}),
     })
-    await using agent = await startAgent(world, { createCpus: staticCpus(world, new FakeCpuNode()) })
+    await using agent = await startAgent(world, staticCpus(world, new FakeCpuNode()))
     const first = createWantedContainer({ name: 'first', resources: both('6') })
     agent.setPods([createSized('web', '4', { initContainers: [first] })])
     await agent.pass(1000)
@@ -84,7 +84,7 @@ describe('CPUs of containers', () => {
     const create = (resources: ResourceRequirements) =>
       createWantedPod('web', { containers: [createWantedContainer({ resources })] })
     await using world = await createWorld()
-    const options = { createCpus: staticCpus(world, new FakeCpuNode()), staticCpus: true }
+    const options = staticCpus(world, new FakeCpuNode())
     {
       await using agent = await startAgent(world, options)
       agent.setPods([create(both('2'))])
@@ -117,7 +117,7 @@ describe('CPUs of containers', () => {
       const [small, large] = [createSized('small', '500m'), createSized('large', '2')]
       const expected = ['small 0,2-4,6-7 50000', 'large 1,5 -1']
       {
-        await using agent = await startAgent(world, { createCpus: staticCpus(world, disk) })
+        await using agent = await startAgent(world, staticCpus(world, disk))
         agent.setPods([small])
         await agent.settle()
         agent.setPods([small, large])
@@ -126,7 +126,7 @@ describe('CPUs of containers', () => {
       const record = disk.file
       disk.file = lose(record ?? '')
       const before = updatesOf(world)
-      await using agent = await startAgent(world, { createCpus: staticCpus(world, disk) })
+      await using agent = await startAgent(world, staticCpus(world, disk))
       agent.setPods([small, large])
       await runs(agent, world, ...expected)
       assert.deepEqual([updatesOf(world), disk.file], [before, record])

@@ -1,62 +1,40 @@
 import assert from 'node:assert/strict'
+import { basename, dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import type { Rejection } from '../../src/pods/admission/rejection.ts'
+import { composeKubelet } from '../../src/agent/kubelet.ts'
+import type { Cluster } from '../../src/agent/join-cluster.ts'
+import { noRuntimeClasses } from '../../src/agent/membership.ts'
+import type { Membership } from '../../src/agent/membership.ts'
+import type { Edges, Host } from '../../src/agent/edges.ts'
 import { ShutdownError } from '../../src/base/async/abort-errors.ts'
 import { TaskGroup } from '../../src/base/async/task-group.ts'
-import { Turnstile } from '../../src/base/async/turnstile.ts'
-import type { PodCapability } from '../../src/pods/containers/unsupported-fields.ts'
-import type { Dra } from '../../src/node/claims/create-dra.ts'
-import { joinDevices } from '../../src/agent/create-devices.ts'
-import { createNodeAdmission } from '../../src/pods/admission/create-node-admission.ts'
-import { createCriClient } from '../../src/protocols/cri/cri-client.ts'
-import { fetchRuntimeVersion } from '../../src/protocols/cri/runtime-version.ts'
-import { toRuntimeFeatures } from '../../src/protocols/cri/to-runtime-features.ts'
-import type { CriCalls } from '../../src/protocols/cri/cri-calls.ts'
-import { httpGet } from '../../src/protocols/http/http-get.ts'
-import { ImagePuller } from '../../src/pods/images/image-puller.ts'
-import type { PodStatus } from '../../src/model/generated/core-v1.ts'
-import type { ResizeScope } from '../../src/model/resources/pod-allocation.ts'
-import type { Pod, PodUid } from '../../src/model/pod/pod.ts'
-import { noRuntimeClasses } from '../../src/agent/membership.ts'
-import { createEnvironmentSources } from '../builders/create-environment-sources.ts'
-import { Volumes } from '../../src/pods/volumes/volumes.ts'
-import { toNodeSettings } from '../../src/pods/sync/to-node-settings.ts'
-import { Observer } from '../../src/pods/observe/observer.ts'
-import { runObserver } from '../../src/pods/observe/run-observer.ts'
-import { RuntimeHealth } from '../../src/pods/observe/runtime-health.ts'
-import { ExitJournal } from '../../src/pods/sync/report/exit-journal.ts'
-import { crashBackOffLimits } from '../../src/pods/sync/decide/compute-crash-back-off.ts'
-import { joinInjections } from '../../src/pods/sync/start/join-injections.ts'
-import { PodRegistry } from '../../src/pods/sync/pod-registry.ts'
-import { PodWorkers } from '../../src/pods/sync/pod-workers.ts'
-import { PodResizes } from '../../src/pods/sync/resize/pod-resizes.ts'
-import type { RuntimeClasses } from '../../src/pods/sync/start/runtime-classes.ts'
-import type { ProbeMeasure } from '../../src/pods/probes/probe-deps.ts'
-import { runProbe } from '../../src/pods/probes/run-probe.ts'
-import type { PodCpus } from '../../src/node/cpus/pod-cpus.ts'
-import type { PodMemory } from '../../src/node/memory/pod-memory.ts'
-import { UnplacedMemory } from '../../src/node/memory/unplaced-memory.ts'
-import type { PlacementPolicy } from '../../src/node/placement/placement-policy.ts'
-import { joinPlacement } from '../../src/agent/create-node-placement.ts'
-import { SharedCpus } from '../../src/node/cpus/shared-cpus.ts'
-import { PodAllocations } from '../../src/pods/allocations/pod-allocations.ts'
-import { UserNamespaces } from '../../src/node/user-namespaces/user-namespaces.ts'
-import { PodConfigMux } from '../../src/pods/sources/pod-config-mux.ts'
+import { createVerbosity } from '../../src/base/telemetry/create-logger.ts'
 import type { Logger } from '../../src/base/telemetry/logger.ts'
-import { noTracer } from '../../src/base/telemetry/tracer.ts'
 import type { Tracer } from '../../src/base/telemetry/tracer.ts'
-import type { PodEvent, PodEvents } from '../../src/model/events/pod-events.ts'
-import { uncountedPods } from '../fakes/uncounted-pods.ts'
-import { openImages } from '../fakes/open-images.ts'
+import type { DeferredMetrics } from '../../src/metrics/defer-metrics.ts'
+import type { PodEvent } from '../../src/model/events/pod-events.ts'
+import type { PodStatus } from '../../src/model/generated/core-v1.ts'
+import type { CpuPlace } from '../../src/model/resources/cpu-place.ts'
+import { parseQuantity, quantityValue } from '../../src/model/resources/quantity.ts'
+import type { Pod, PodUid } from '../../src/model/pod/pod.ts'
+import type { StateFile } from '../../src/pods/allocations/state-file.ts'
+import { toNodeSettings } from '../../src/pods/sync/to-node-settings.ts'
+import type { RuntimeClasses } from '../../src/pods/sync/start/runtime-classes.ts'
+import { createCriClient } from '../../src/protocols/cri/cri-client.ts'
+import type { CriCalls } from '../../src/protocols/cri/cri-calls.ts'
+import type { CriClient } from '../../src/protocols/cri/cri-client.ts'
+import type { GuardedFiles } from '../../src/system/guarded/guarded-files.ts'
+import type { NumaNode } from '../../src/system/machine/read-numa-nodes.ts'
+import { createNumaPlaces } from '../builders/placement-hints.ts'
+import { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
+import { FakeStateFile } from '../fakes/fake-state-file.ts'
 import type { FakeClock } from '../fakes/fake-clock.ts'
 import type { FakeCri } from '../fakes/fake-cri.ts'
 import type { FakePodCgroups } from '../fakes/fake-pod-cgroups.ts'
-import type { FakeStateFile } from '../fakes/fake-state-file.ts'
-import type { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
 import type { FakeVolumeNode } from '../fakes/fake-volume-node.ts'
 import type { FakeUserNamespaceRecords } from '../fakes/fake-user-namespace-records.ts'
 import { loadSettings } from '../fakes/load-settings.ts'
-import { FakePodFiles } from './fake-pod-files.ts'
+import type { FakePodFiles } from './fake-pod-files.ts'
 
 /** What outlives an agent: the machine with its runtime and its disk. */
 export interface World {
@@ -68,6 +46,8 @@ export interface World {
   /** What is recorded of devices. */
   readonly deviceFile: FakeStateFile
   readonly stateFiles: { readonly allocated: FakeStateFile; readonly actuated: FakeStateFile }
+  /** All other state files, by name. */
+  readonly otherFiles: Map<string, StateFile>
   readonly userNamespaces: FakeUserNamespaceRecords
   readonly volumeNode: FakeVolumeNode
 }
@@ -77,60 +57,46 @@ export interface AgentOptions {
   readonly sources?: readonly string[]
   /** How many pods may start at the same time. */
   readonly places?: number
-  /** What the agent can do beside what its runtime can. */
-  readonly capabilities?: readonly PodCapability[]
-  readonly allowedUnsafeSysctls?: readonly string[]
   /** What the node has for pods; plenty when nothing is said. */
   readonly allocatable?: Readonly<Record<string, string>>
   readonly runtimeClasses?: RuntimeClasses
-  readonly resizeScope?: ResizeScope
-  /** Whole CPUs belong to containers of Guaranteed pods. */
-  readonly staticCpus?: boolean
-  readonly staticMemory?: boolean
   readonly tracer?: Tracer
-  /** The status of a pod may have changed. */
-  readonly onStatus?: (uid: PodUid) => void
-  /** What the node has is another now. */
-  readonly onNode?: () => void
-  /** Who gives containers CPUs; without, all share all. */
-  readonly createCpus?: (parts: CpusParts) => Promise<PodCpus>
-  /** Who gives containers memory of NUMA nodes; without, all may use all. */
-  readonly createMemory?: (parts: CpusParts) => Promise<PodMemory>
-  /** How near each other it must be; without, it does not matter. */
-  readonly placementPolicy?: PlacementPolicy
-  /** Who prepares the claims of pods; without, pods have none. */
-  readonly createDra?: (parts: DraParts) => Promise<Dra>
-  /** Where device plugins present themselves; without, nobody listens for them. */
+  /** Small, and never the same twice, when nothing is said. */
+  readonly random?: () => number
+  readonly cpuPlaces?: readonly CpuPlace[]
+  readonly numaNodes?: readonly NumaNode[]
+  /** Where claims of devices are read; without, pods have none. */
+  readonly dynamicResources?: Membership['dynamicResources']
+  /** The cluster that the agent belongs to; without, to none. */
+  readonly cluster?: Omit<Cluster, 'membership' | 'heartbeats' | 'certificates' | 'dropConnections' | 'loops'>
+  /** Takes what metrics would show of claims. */
+  readonly claimCounts?: string[]
+  /** Takes the reasons of events about the node. */
+  readonly nodeEvents?: string[]
+  /** Where device plugins register, named "device-plugins"; without, the agent does not listen for them. */
   readonly deviceFolder?: string
-  /** Why a pod may not run here. */
-  readonly admit?: (pod: Pod) => Rejection | undefined
 }
 
-/** What those who give containers CPUs and memory act through. */
-export interface CpusParts {
-  readonly calls: CriCalls
-  readonly observed: Observer
-  readonly activePods: () => readonly Pod[]
-  readonly clock: FakeClock
-  readonly log: Logger
-}
-
-/** What the one who prepares claims acts through. */
-export interface DraParts {
-  readonly observer: Observer
-  readonly registry: PodRegistry
-  readonly events: PodEvents
-  readonly group: TaskGroup
-  readonly clock: FakeClock
-  readonly log: Logger
-}
-
-const START_PATIENCE_MS = 5000
-const IDS_PER_POD = 65_536
-const PLENTY = { pods: '1000', cpu: '64', memory: '64Gi', 'ephemeral-storage': '1Ti', 'hugepages-2Mi': '1Gi' }
-const REQUEST_TIMEOUT_MS = 120_000
-const MAX_RESTART_PERIOD_MS = 300_000
-const SYNC_FREQUENCY_MS = 60_000
+const PLENTY = { pods: '1000', cpu: '64', memory: '64Gi', 'ephemeral-storage': '1Ti' }
+const ROOT = '/root'
+const HUGEPAGES = [{ sizeBytes: 2n * 1024n ** 2n, count: 512n }]
+// Pulls wait for nothing but the runtime, and all that the machine has is for pods.
+const FLAGS = [
+  '--serialize-image-pulls=false',
+  '--registry-qps=0',
+  '--eviction-hard=memory.available<0%',
+  '--cluster-dns=192.0.2.10',
+]
+// What goes on by itself in a test; all else is asked for, or would look at the machine that the tests run on.
+const LOOPS = [
+  'observer',
+  'runtime health',
+  'placement',
+  'resizes',
+  'claims of pods',
+  'api source',
+  'pods of the cluster',
+]
 // Real time: how long a test waits for something that should come at once.
 const PATIENCE_MS = 5000
 // Agent and runtime share one event loop, so a call that is not stuck moves on with its turns, however slow the machine is.
@@ -159,236 +125,55 @@ export async function until(isTrue: () => boolean, what: string): Promise<void> 
 
 export type Agent = Awaited<ReturnType<typeof startAgent>>
 
-/** An agent without servers, file watching and a real disk: everything between the sources of pods and the runtime is the real thing. */
+/** The agent as it is composed for a machine, on one that is made up: only its edges are fakes. */
 export async function startAgent(world: World, options: AgentOptions = {}) {
-  const { clock, cri, files } = world
-  const { sources = ['file'], places = 2 } = options
-  const events: (PodEvent & { readonly uid: PodUid })[] = []
+  const { clock, cri } = world
   const lines: LogLine[] = []
   const log = createRecordingLogger(lines)
   const stop = new AbortController()
   const group = new TaskGroup(stop.signal)
-  const client = createCriClient({
-    runtimeEndpoint: cri.endpoint,
-    requestTimeoutMs: REQUEST_TIMEOUT_MS,
-    tracer: options.tracer,
-    clock,
-    log,
-  })
+  const resources = new DisposableStack()
   const underWay = new Set<object>()
-  const calls = trackCalls(client, underWay)
-  const recorder = { record: (pod: Pod, event: PodEvent) => void events.push({ uid: pod.metadata.uid, ...event }) }
-  const health = new RuntimeHealth({ client: calls, clock, log, onChange: () => registry.wakeAll() })
-  const onChange = (uid: PodUid) => {
-    workers.observed(uid)
-    placement.wake()
-  }
-  const observer = new Observer({ runtime: calls, clock, onChange }, group.signal)
-  const images = new ImagePuller({
-    calls,
-    clock,
-    log,
-    events: recorder,
-    ...openImages,
-    limits: { maxParallel: Infinity, perSecond: 0, burst: 1 },
-  })
-  const starts = new Turnstile({ places, patienceMs: START_PATIENCE_MS, clock })
-  const execs = new Turnstile({ places: 4, patienceMs: START_PATIENCE_MS, clock })
-  const probeRuns: ProbeMeasure[] = []
-  const counted: string[] = []
+  const seen = createRecords(options)
+  const { events, counted } = seen
+  const settings = await loadSettings([
+    ...FLAGS,
+    `--container-runtime-endpoint=${cri.endpoint}`,
+    ...toFlags(options),
+    ...(options.flags ?? []),
+  ])
+  let client: CriClient | undefined
   let drawn = 0
-  const statuses: string[] = []
-  const version = await fetchRuntimeVersion(client, stop.signal)
-  const features = () => toRuntimeFeatures(health.abilities, version)
-  const { allowedUnsafeSysctls = [] } = options
-  const gates = (await loadSettings([])).gates
-  const scope = options.resizeScope ?? { initContainers: true, podLevel: true }
-  const allocations = await PodAllocations.load({ files: world.stateFiles, scope, log })
-  const registry = new PodRegistry({ allocations, observedPods: observer, events: recorder, clock })
-  const activePods = () => registry.activePods()
-  const parts = { calls, observed: observer, activePods, clock, log }
-  const cpus = await (options.createCpus ?? shareCpus)(parts)
-  const memory = (await options.createMemory?.(parts)) ?? new UnplacedMemory()
-  const dra = await options.createDra?.({ observer, registry, events: recorder, group, clock, log })
-  for (const { name, run } of dra?.loops ?? []) group.run(name, run)
-  const nodeEvents: string[] = []
-  const devices = await joinDevices(
+  const kubelet = await composeKubelet(
     {
-      settings: { gates },
-      folder: options.deviceFolder ?? '/nowhere',
-      file: world.deviceFile,
-      numaNodes: [0, 1],
-      onNode: () => options.onNode?.(),
-      onPod: (uid) => registry.wake(uid),
-      events: { record: ({ reason }) => void nodeEvents.push(reason) },
-      metrics: {
-        devicePluginRegistered: (resource) => void counted.push(`registered ${resource}`),
-        devicesAllocated: (resource) => void counted.push(`allocated ${resource}`),
-        deviceRecordBroken: () => void counted.push('broken device record'),
-      },
+      settings,
+      machine: toMachine(options),
+      objects: undefined,
+      resolvConf: 'nameserver 192.0.2.53\n',
       clock,
       log,
+      // Small, so that waits are hardly longer than their base, and never the same twice.
+      random: options.random ?? (() => (drawn += 1) / 2 ** 32),
+      memory: { idleCpuMs: () => 0, residentBytes: () => 0, collectGarbage: () => {}, trimMalloc: () => {} },
+      environment: {},
+      workingDirectory: '/',
+      write: () => {},
+      verbosity: createVerbosity(0),
+      onReady: async () => {},
+      giveUp: (error) => assert.fail(error),
+      host: createHost(world, options),
+      metrics: seen.metrics,
+      connectRuntime: (given) => (client = trackCalls(createCriClient(given), underWay)),
+      openTracing: async () =>
+        options.tracer && { tracer: options.tracer, run: async () => {}, [Symbol.dispose]: () => {} },
+      join: async () => join(options, seen),
     },
-    group,
+    { tasks: group, resources },
   )
-  const placement = joinPlacement({
-    policy: options.placementPolicy,
-    others: [devices.provider],
-    cpus,
-    memory,
-    metrics: { podPlaced: () => {}, placementAligned: () => {} },
-    clock,
-  })
-  const admission = createNodeAdmission({
-    settings: { gates, config: { allowedUnsafeSysctls } },
-    kernel: { release: '6.1.0', appArmor: false },
-    features,
-    node: () => ({ metadata: { name: 'node-1' } }),
-    allocatable: () => ({
-      ...(options.allocatable ?? PLENTY),
-      ...Object.fromEntries([...devices.info().allocatable].map(([name, count]) => [name, `${count}`])),
-    }),
-    granted: () => devices.granted(),
-    activePods: () => registry.activePods().map((pod) => allocations.reserved(pod)),
-    isShuttingDown: () => false,
-    pressures: () => ({ memory: false, disk: false, pid: false }),
-    providers: [placement],
-    hasResourceClaims: dra !== undefined,
-    declaredFeatures: undefined,
-    evict: () => {},
-    metrics: { preemption: () => {} },
-    events: recorder,
-  })
-  const userNamespaces = await UserNamespaces.load({
-    records: world.userNamespaces,
-    range: { first: IDS_PER_POD, length: 4 * IDS_PER_POD },
-    idsPerPod: IDS_PER_POD,
-    random: () => 0,
-    log,
-  })
-  const volumes = new Volumes({ ...world.volumeNode.deps, events: recorder, clock, log }, group)
-  files.beforeRemove = (uid) => userNamespaces.release(uid)
-  const resizes = new PodResizes({
-    declaredFeatures: undefined,
-    allocations,
-    rules: {
-      scope,
-      staticCpus: options.staticCpus === true,
-      staticMemory: options.staticMemory === true,
-      usesSwap: () => false,
-    },
-    find: (uid) => registry.desired(uid),
-    admit: (pod) => options.admit?.(pod) ?? admission.admitResize(pod),
-    wake: (uid) => registry.wake(uid),
-    events: recorder,
-    metrics: {
-      resizeRequested: ({ resource, requirement, operation }) =>
-        void counted.push(`requested ${resource} ${requirement} ${operation}`),
-      resizeInfeasible: (detail) => void counted.push(`infeasible ${detail}`),
-      deferredResizeAccepted: (trigger) => void counted.push(`accepted ${trigger}`),
-    },
-    clock,
-    log,
-  })
-  group.run('resizes', (signal) => resizes.run(signal))
-  const workers: PodWorkers = new PodWorkers(
-    {
-      registry,
-      podDeps: {
-        calls,
-        observer,
-        images,
-        volumes,
-        injections: joinInjections([...(dra === undefined ? [] : [dra.injections]), devices.injections]),
-        references: { register: () => {}, unregister: () => {} },
-        features,
-        runtimeClasses: options.runtimeClasses ?? noRuntimeClasses,
-        userNamespaces,
-        httpGet,
-        files,
-        cgroups: world.cgroups.calls,
-        placement,
-        allocations,
-        resizes,
-        journal: await ExitJournal.load({ files: world.journalFiles, log }),
-        readEnvironment: async () => createEnvironmentSources(),
-        events: recorder,
-        starts,
-        probes: {
-          runProbe: (request, signal) => runProbe({ calls, execs, checkGrpcHealth: noGrpc, clock }, request, signal),
-          notes: files.probeNotes,
-          events: recorder,
-          clock,
-          log,
-          // In the middle of the period: away from the moment in which everything starts here.
-          random: () => 0.5,
-          agentStartedAt: clock.monotonic(),
-          onRun: (measure) => void probeRuns.push(measure),
-          onEnded: () => {},
-        },
-        node: await createNodeSettings(options.flags),
-        metrics: {
-          ...uncountedPods,
-          containerStart: (kind, failure) => void counted.push(`container ${kind} ${failure ?? 'ok'}`),
-          sandboxStart: ({ failed }) => void counted.push(`sandbox ${failed ? 'failed' : 'ok'}`),
-          podStart: (seconds) => void counted.push(`pod ${seconds}`),
-          resizeActuated: (_, success) => void counted.push(`resized ${success}`),
-        },
-        noteStep: (_, work) => work(),
-        tracer: options.tracer ?? noTracer,
-        clock,
-        log,
-        // Small, so that waits are hardly longer than their base, and never the same twice.
-        random: () => (drawn += 1) / 2 ** 32,
-      },
-      settings: {
-        runtimeName: 'fake',
-        backOffLimits: crashBackOffLimits(MAX_RESTART_PERIOD_MS),
-        syncFrequencyMs: SYNC_FREQUENCY_MS,
-        networkProblem: () => health.networkProblem,
-      },
-      capabilities: () => new Set([...admission.capabilities(), ...(options.capabilities ?? [])]),
-      admit: (pod) => options.admit?.(pod) ?? admission.admit(allocations.allocated(pod)),
-      adopt(pod) {
-        placement.adopt(allocations.allocated(pod))
-        devices.adopt(pod)
-      },
-      allocations,
-      resizes,
-      observedPods: observer,
-      onStatus: (uid) => {
-        const view = registry.views().find(({ pod }) => pod.metadata.uid === uid)
-        const text = `${uid} ${view?.status.phase ?? 'gone'}`
-        if (statuses.at(-1) !== text) statuses.push(text)
-        options.onStatus?.(uid)
-      },
-      onEnded: (uid) => placement.release(uid),
-      onGone: (uid) => {
-        images.forget(uid)
-        placement.release(uid)
-      },
-    },
-    group,
-  )
-  await Promise.all([observer.relist(), volumes.adopt(), health.check(group.signal)])
-  const running = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
-  await userNamespaces.adopt(running)
-  await placement.find(running, group.signal)
-  devices.find(running)
-  let allSeen = false
-  const mux = new PodConfigMux({
-    sources,
-    clock,
-    onEvent: ({ pod, ...event }) => recorder.record(pod, event),
-    deliver: (update) => workers.handle(update),
-  })
-  const onRelist = ({ error }: { readonly error?: unknown }) => {
-    if (error !== undefined) log.warn('cannot relist the runtime, will try again', { error })
-  }
-  group.run('observer', (signal) => runObserver({ observer, client: calls, clock, log, onRelist }, signal))
-  group.run('runtime health', (signal) => health.run(signal))
-  group.run('placement', (signal) => placement.run(signal))
-  if (options.deviceFolder !== undefined) group.run('devices', (signal) => devices.run(signal))
+  const { runtime, devices, pods, sources } = kubelet
+  const { registry } = runtime
+  const loops = options.deviceFolder === undefined ? LOOPS : [...LOOPS, 'devices']
+  for (const { name, run } of kubelet.loops) if (loops.includes(name)) group.run(name, run)
   const ended = group.join()
   // Whoever wants to know how it ended asks below; until then nobody listens.
   ended.catch(() => {})
@@ -407,45 +192,39 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     try {
       await ended
     } finally {
-      client.close()
+      resources.dispose()
     }
   }
   return {
+    kubelet,
     registry,
-    workers,
-    placement,
-    devices,
-    /** What was told about the node. */
-    nodeEvents,
-    volumes,
-    observer,
-    images,
-    starts,
+    workers: pods.workers,
+    placement: devices.placement,
+    devices: devices.plugins,
+    dra: devices.dra,
+    volumes: pods.volumes,
+    observer: runtime.observer,
+    images: pods.images.puller,
+    starts: pods.starts,
     group,
-    health,
+    health: runtime.health,
     events,
+    /** What was reported about the node. */
+    nodeEvents: seen.nodeEvents,
     lines,
-    statuses,
     cgroupsRemoved: world.cgroups.removed,
-    allocations,
-    resizes,
-    probeRuns,
-    /** What metrics would show of starts. */
+    allocations: runtime.allocations,
+    resizes: pods.resizes,
+    probeRuns: seen.probeRuns,
+    /** What metrics would show of starts, resizes and devices. */
     counted,
-    allSeen: () => allSeen,
+    /** How many seconds after they were new statuses reached the API. */
+    reported: seen.reported,
     clock,
     log,
-    recorder,
+    recorder: seen.recorder,
     /** The complete set of a source. */
-    setPods(pods: readonly Pod[], source = 'file') {
-      mux.set(source, pods)
-      if (allSeen || !mux.allSeen()) return
-      allSeen = true
-      workers.sourcesReady()
-      placement.sourcesReady()
-      dra?.claims.sourcesReady()
-      devices.sourcesReady((uid) => registry.isActive(uid) || observer.get(uid) !== undefined)
-    },
+    setPods: (pods: readonly Pod[], source = 'file') => sources.mux.set(source, pods),
     /** Until nothing more happens without time or the test moving on: no call is under way, or those that are hang. */
     settle,
     /** Moves time on in small steps, so that what each moment brings is over before the next one. */
@@ -466,7 +245,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     leave,
     /** The agent is killed: nothing that it waits for reaches it any more. */
     async die() {
-      client.close()
+      client?.close()
       await leave()
     },
     async [Symbol.asyncDispose]() {
@@ -475,9 +254,121 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   }
 }
 
-/** Nothing in here speaks gRPC but the runtime. */
-async function noGrpc(): Promise<never> {
-  throw new Error('Cannot check gRPC health in this test')
+/** The options of several features together. */
+export function combine(...all: readonly AgentOptions[]): AgentOptions {
+  return Object.assign({}, ...all, { flags: all.flatMap(({ flags = [] }) => flags) })
+}
+
+/** What the agent reports, for tests to read. */
+function createRecords({ claimCounts = [], nodeEvents = [] }: AgentOptions) {
+  const events: (PodEvent & { readonly uid: PodUid })[] = []
+  const counted: string[] = []
+  const reported: number[] = []
+  const probeRuns: { readonly result: string }[] = []
+  const count = {
+    containerStart: (kind, failure) => void counted.push(`container ${kind} ${failure ?? 'ok'}`),
+    sandboxStart: ({ failed }) => void counted.push(`sandbox ${failed ? 'failed' : 'ok'}`),
+    podStart: (seconds) => void counted.push(`pod ${seconds}`),
+    resizeActuated: (_, success) => void counted.push(`resized ${success}`),
+    resizeRequested: ({ resource, requirement, operation }) =>
+      void counted.push(`requested ${resource} ${requirement} ${operation}`),
+    resizeInfeasible: (detail) => void counted.push(`infeasible ${detail}`),
+    deferredResizeAccepted: (trigger) => void counted.push(`accepted ${trigger}`),
+    devicePluginRegistered: (resource) => void counted.push(`registered ${resource}`),
+    devicesAllocated: (resource) => void counted.push(`allocated ${resource}`),
+    deviceRecordBroken: () => void counted.push('broken device record'),
+    draOperation: ({ name, failed }) => void claimCounts.push(`${name} ${failed ? 'failed' : 'ok'}`),
+    draCall: ({ driver, code }) => void claimCounts.push(`${driver} ${code}`),
+    claimStateLost: () => void claimCounts.push('lost'),
+    podStatusReported: (seconds) => void reported.push(seconds),
+    probe: (_, result) => void probeRuns.push({ result }),
+  } satisfies Partial<DeferredMetrics>
+  const uncounted = () => {}
+  const metrics = new Proxy(count, { get: (all, name) => Reflect.get(all, name) ?? uncounted }) as DeferredMetrics &
+    typeof count
+  const recorder = { record: (pod: Pod, event: PodEvent) => void events.push({ uid: pod.metadata.uid, ...event }) }
+  return { events, nodeEvents, counted, reported, probeRuns, metrics, recorder }
+}
+
+/** The flags that make a node of this kind. */
+function toFlags({ sources = ['file'], allocatable = PLENTY }: AgentOptions): readonly string[] {
+  return [
+    `--max-pods=${allocatable['pods'] ?? PLENTY.pods}`,
+    ...(sources.includes('file') ? ['--pod-manifest-path=/manifests'] : []),
+    ...(sources.includes('http') ? ['--manifest-url=http://192.0.2.2/pods'] : []),
+    ...(sources.includes('api') ? ['--kubeconfig=/kubeconfig'] : []),
+  ]
+}
+
+function amountOf({ allocatable = PLENTY }: AgentOptions, name: keyof typeof PLENTY): bigint {
+  return quantityValue(parseQuantity((allocatable as Readonly<Record<string, string>>)[name] ?? PLENTY[name]))
+}
+
+function toMachine(options: AgentOptions) {
+  const cpus = options.cpuPlaces?.map(({ cpu }) => cpu) ?? [...Array(Number(amountOf(options, 'cpu'))).keys()]
+  const pages = HUGEPAGES.reduce((sum, { sizeBytes, count }) => sum + sizeBytes * count, 0n)
+  return { ...MACHINE, onlineCpus: cpus, memoryBytes: amountOf(options, 'memory') + pages }
+}
+
+function createHost(world: World, options: AgentOptions): Host {
+  const { cgroups } = world
+  const files = (path: string): StateFile => {
+    const name = basename(path)
+    if (name === 'allocated_pods_state') return world.stateFiles.allocated
+    if (name === 'actuated_pods_state') return world.stateFiles.actuated
+    if (name === 'kubelet_internal_checkpoint') return world.deviceFile
+    return world.otherFiles.getOrInsertComputed(name, () => new FakeStateFile(name))
+  }
+  const capacityBytes = Number(amountOf(options, 'ephemeral-storage'))
+  const nodes = createNumaPlaces(2).map((place) => ({ ...place, memoryBytes: 0n, hugepages: [] }))
+  return {
+    bootedAt: 0,
+    parallelStarts: options.places ?? 2,
+    kernel: () => ({ release: '6.1.0', appArmor: false }),
+    identity: () => ({ machineId: 'm', systemUuid: 's', bootId: 'b', kernelVersion: '6.1.0', osImage: 'none' }),
+    hugepages: () => HUGEPAGES,
+    numaNodes: () => options.numaNodes ?? nodes,
+    cpuPlaces: () => options.cpuPlaces ?? [],
+    cgroupReader: () => ({ version: 2, read: () => undefined, exists: () => false, children: () => [] }),
+    readAddress: async () => ({ fault: undefined, found: '192.0.2.1' }),
+    readSpace: async () => ({ capacityBytes, availableBytes: capacityBytes, totalInodes: 1, freeInodes: 1 }),
+    readSubordinateIds: async () => undefined,
+    prepareRoot: async () => (options.deviceFolder === undefined ? ROOT : dirname(options.deviceFolder)),
+    makeShared: async () => {},
+    openGuardedFiles: async () => noGuardedFiles,
+    readIfPresent: async () => undefined,
+    stateFile: files,
+    recordFolder: (path) => (path.endsWith('finished-pods') ? world.journalFiles : new FakeJournalFiles()),
+    podFiles: () => world.files.calls,
+    userNamespaceRecords: () => world.userNamespaces,
+    openCgroups: async () => ({ pods: cgroups.calls, wake: () => {}, run: async () => {} }),
+    openVolumes: () => world.volumeNode.deps,
+  }
+}
+
+/** Nothing in here touches the files of pods' volumes: what would fails. */
+const noGuardedFiles = { [Symbol.dispose]() {} } as GuardedFiles & Disposable
+
+function join(options: AgentOptions, seen: ReturnType<typeof createRecords>): Awaited<ReturnType<Edges['join']>> {
+  const membership: Membership = {
+    objects: undefined,
+    dynamicResources: options.dynamicResources,
+    podEvents: seen.recorder,
+    nodeEvents: { record: ({ reason }) => void seen.nodeEvents.push(reason) },
+    runtimeClasses: options.runtimeClasses ?? noRuntimeClasses,
+    services: () => ({ kind: 'found', value: [] }),
+    servicesRead: async () => {},
+    nodeTtlMs: () => undefined,
+  }
+  const cluster = options.cluster && {
+    ...options.cluster,
+    membership,
+    heartbeats: options.cluster.client,
+    certificates: undefined,
+    dropConnections: () => {},
+    loops: [],
+  }
+  return { cluster, membership }
 }
 
 interface LogLine {
@@ -528,9 +419,4 @@ export async function createNodeSettings(flags: readonly string[] = []) {
     cgroups: { driver: 'cgroupfs', root: '/', perQos: true },
     resolvConf: 'nameserver 192.0.2.53\n',
   })
-}
-
-async function shareCpus({ observed, clock, log }: CpusParts): Promise<PodCpus> {
-  const nobody = { readCpus: async () => undefined, setCpus: async () => {}, write: async () => {} }
-  return new SharedCpus({ ...nobody, observed, giveBack: undefined, periodMs: 10_000, clock, log })
 }

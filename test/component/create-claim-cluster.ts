@@ -1,15 +1,12 @@
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { createDra } from '../../src/node/claims/create-dra.ts'
-import type { Dra } from '../../src/node/claims/create-dra.ts'
 import type { PodSpec } from '../../src/model/generated/core-v1.ts'
 import { createDynamicResourcesApi } from '../../src/pods/objects/dynamic-resources-api.ts'
 import { FakeDraDriver } from '../fakes/fake-dra-driver.ts'
 import type { FakeDraDriverOptions } from '../fakes/fake-dra-driver.ts'
 import { FakeStateFile } from '../fakes/fake-state-file.ts'
-import { loadSettings } from '../fakes/load-settings.ts'
 import { makeTemporaryFolder } from '../fixtures/make-temporary-folder.ts'
-import type { DraParts, World } from './create-agent.ts'
+import type { World } from './create-agent.ts'
 import { createCluster, joinCluster } from './create-cluster.ts'
 
 export const DRIVER = 'gpu.example'
@@ -35,34 +32,15 @@ export function specWith(claim: { readonly resourceClaimName?: string; readonly 
 export async function createClaimCluster(t: TestContext, world: World) {
   const cluster = await createCluster(t, world)
   const folder = makeTemporaryFolder(t)
-  const { gates } = await loadSettings([])
   const files = { state: new FakeStateFile('dra_manager_state'), health: new FakeStateFile('dra_health_state') }
+  for (const file of Object.values(files)) world.otherFiles.set(file.path, file)
   const counted: string[] = []
   const nodeEvents: string[] = []
-  const start = async (parts: DraParts): Promise<Dra> =>
-    await createDra(
-      {
-        ...parts,
-        settings: { gates },
-        files,
-        membership: {
-          dynamicResources: createDynamicResourcesApi({
-            client: cluster.client,
-            nodeName: 'node-1',
-            isRegistered: () => true,
-          }),
-          podEvents: parts.events,
-          nodeEvents: { record: ({ reason }) => void nodeEvents.push(reason) },
-        },
-        metrics: {
-          draOperation: ({ name, failed }) => void counted.push(`${name} ${failed ? 'failed' : 'ok'}`),
-          draCall: ({ driver, code }) => void counted.push(`${driver} ${code}`),
-          claimStateLost: () => void counted.push('lost'),
-        },
-        random: () => 0.5,
-      },
-      parts.group,
-    )
+  const dynamicResources = createDynamicResourcesApi({
+    client: cluster.client,
+    nodeName: 'node-1',
+    isRegistered: () => true,
+  })
   const must = async (method: string, path: string, body: object) => {
     const answer = await cluster.ask(method, path, { body })
     if (answer.status >= 300) throw new Error(`Cannot ${method} ${path}: ${JSON.stringify(answer.body)}`)
@@ -82,13 +60,9 @@ export async function createClaimCluster(t: TestContext, world: World) {
     },
     /** An agent of the cluster; its drivers are registered by the test. */
     join: async () => {
-      let dra: Dra | undefined
-      const agent = await joinCluster(world, cluster, {
-        createDra: async (parts) => (dra = await start(parts)),
-      })
-      if (dra === undefined) throw new Error('Cannot start an agent: it made no claims')
+      const agent = await joinCluster(world, cluster, { dynamicResources, claimCounts: counted, nodeEvents })
       agent.setPods([])
-      return { agent, dra }
+      return { agent, dra: agent.dra }
     },
     /** Creates a claim, and allocates its devices to its pods as the scheduler does. */
     claim: async (name: string, metadata: object = {}) => {

@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises'
 import type { TestContext } from 'node:test'
 import { admitChange } from '../../src/api-server/auth/admit-change.ts'
 import { createObjectReader } from '../../src/api-server/kinds/object-reader.ts'
-import { createClusterPods } from '../../src/agent/create-cluster-pods.ts'
 import type { Pod as ApiPod, PodSpec, PodStatus } from '../../src/model/generated/core-v1.ts'
 import type { Pod, PodUid } from '../../src/model/pod/pod.ts'
 import type { FollowedObjects } from '../../src/pods/sources/run-api-source.ts'
@@ -62,36 +61,26 @@ export async function createCluster(t: TestContext, world: Pick<World, 'clock'>)
 export async function joinCluster(world: World, cluster: Cluster, options: AgentOptions = {}) {
   const { clock } = world
   const { client } = cluster
-  const reported: number[] = []
   const agent = await startAgent(world, {
     sources: ['file', 'api'],
     ...options,
-    onStatus: (uid) => pods.onStatus(uid),
+    cluster: {
+      client,
+      node: () => ({ metadata: { name: 'node-1', uid: cluster.nodeUid } }),
+      onNode: () => {},
+      nodeSeen: async () => {},
+      follow: (objects, signal) => follow({ client, clock }, objects, signal),
+    },
   })
-  const pods: ReturnType<typeof createClusterPods> = createClusterPods({
-    client,
-    nodeName: 'node-1',
-    node: () => ({ name: 'node-1', uid: cluster.nodeUid }),
-    nodeSeen: async () => {},
-    follow: (objects, signal) => follow({ client, clock }, objects, signal),
-    registry: agent.registry,
-    workers: agent.workers,
-    allSeen: agent.allSeen,
-    events: agent.recorder,
-    clock,
-    random: () => 0.5,
-    log: agent.log,
-    onReported: (seconds) => void reported.push(seconds),
-  })
-  const { writer, mirrors } = pods
-  agent.group.run('api source', (signal) => pods.runSource((set) => agent.setPods(set, 'api'), signal))
-  agent.group.run('cluster pods', (signal) => pods.run(signal))
+  const { clusterPods } = agent.kubelet.sources
+  if (clusterPods === undefined) throw new Error('Cannot join the cluster: the agent has no part for its pods')
+  const { writer, mirrors } = clusterPods
   const settle = async () => {
     let before = ''
     for (let turns = 0; turns < QUIET_TURNS; turns += 1) {
       await agent.settle()
       await setImmediate()
-      const now = `${client.sent.length} ${client.underWay} ${agent.statuses.length} ${world.cri.called.length}`
+      const now = `${client.sent.length} ${client.underWay} ${world.cri.called.length}`
       if (now !== before) turns = 0
       before = now
     }
@@ -100,8 +89,6 @@ export async function joinCluster(world: World, cluster: Cluster, options: Agent
     ...agent,
     writer,
     mirrors,
-    /** How many seconds after they were new statuses reached the API. */
-    reported,
     settle,
     async pass(ms: number, step = 1000) {
       await settle()

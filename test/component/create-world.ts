@@ -26,6 +26,7 @@ export async function createWorld(options: FakeCriOptions = {}): Promise<World &
       allocated: new FakeStateFile('allocated_pods_state'),
       actuated: new FakeStateFile('actuated_pods_state'),
     },
+    otherFiles: new Map(),
     deviceFile: new FakeStateFile('kubelet_internal_checkpoint'),
     userNamespaces: new FakeUserNamespaceRecords(),
     volumeNode: new FakeVolumeNode(),

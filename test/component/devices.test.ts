@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -18,8 +18,10 @@ const GPU = 'example.com/gpu'
 
 /** The folder of sockets, and plugins in it that end with the test. */
 function createFolder(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'devices-'))
-  t.after(() => rmSync(folder, { recursive: true }))
+  const root = mkdtempSync(join(tmpdir(), 'devices-'))
+  t.after(() => rmSync(root, { recursive: true }))
+  const folder = join(root, 'device-plugins')
+  mkdirSync(folder)
   return {
     folder,
     startPlugin: async (options: Omit<FakeDevicePluginOptions, 'folder'> = {}) => {
@@ -183,13 +185,13 @@ describe('devices of containers', () => {
   test('are no longer in the capacity of the node without their plugin, but pods keep theirs', async (t) => {
     await using world = await createWorld()
     const { folder, startPlugin } = createFolder(t)
-    let reported = 0
-    await using agent = await startWithDevices(world, folder, { onNode: () => void (reported += 1) })
+    await using agent = await startWithDevices(world, folder)
+    const { mock: node } = t.mock.method(agent.kubelet.node.own, 'wake')
     const plugin = await startPlugin()
     await present(agent, plugin)
     agent.setPods([createGpuPod('u-1')])
     await until(() => isRunning(agent, 'u-1'), 'the pod runs')
-    const before = reported
+    const before = node.callCount()
     const counts = () => {
       const { capacity, allocatable } = agent.devices.info()
       return [capacity.get(GPU), allocatable.get(GPU)]
@@ -197,7 +199,7 @@ describe('devices of containers', () => {
     assert.deepEqual(counts(), [2, 2])
     plugin[Symbol.dispose]()
     await until(() => counts().join() === '2,0', 'nothing to give')
-    assert.ok(reported > before)
+    assert.ok(node.callCount() > before)
     agent.setPods([createGpuPod('u-1'), createGpuPod('u-2')])
     await until(() => agent.statusOf('u-2')?.phase === 'Failed', 'a new pod is rejected')
     assert.match(endOf(agent, 'u-2')[2] ?? '', /no healthy devices present; cannot allocate unhealthy devices/v)
@@ -401,9 +403,7 @@ describe('devices of containers', () => {
   test('lie where all that the container gets can lie, as strictly as the policy says', async (t) => {
     await using world = await createWorld()
     const { folder, startPlugin } = createFolder(t)
-    const nodes = [0, 1].map((id) => ({ id, distances: new Map() }))
-    const placementPolicy = { kind: 'single-numa-node', scope: 'container', preferClosest: false, nodes } as const
-    await using agent = await startWithDevices(world, folder, { placementPolicy })
+    await using agent = await startWithDevices(world, folder, { flags: ['--topology-manager-policy=single-numa-node'] })
     const gpus = await startPlugin()
     gpus.setDevices([
       { id: 'a', nodes: [0] },

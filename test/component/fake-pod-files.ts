@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import type { createPodFiles } from '../../src/system/directories/pod-files.ts'
 import type { ProbeNotes } from '../../src/pods/probes/probe-deps.ts'
 import type { PodDeps } from '../../src/pods/sync/pod-worker.ts'
 
@@ -13,9 +14,6 @@ export class FakePodFiles implements PodFiles {
   /** What the next calls of a method fail with. */
   readonly failures = new Map<keyof PodDeps['files'], Error>()
 
-  /** What the agent does before the files of a pod go. */
-  beforeRemove: (uid: string) => Promise<void> = async () => {}
-
   /** Among the other files, as on a disk. */
   readonly probeNotes: ProbeNotes = {
     read: async (uid) => this.files.get(notePath(uid)),
@@ -24,6 +22,15 @@ export class FakePodFiles implements PodFiles {
       this.files.set(`${notePath(uid)}.corrupt`, this.files.get(notePath(uid)) ?? '')
       this.files.delete(notePath(uid))
     },
+  }
+
+  /** Its methods as functions of their own. */
+  get calls(): ReturnType<typeof createPodFiles> {
+    const bound = Object.entries(Object.getOwnPropertyDescriptors(FakePodFiles.prototype)).flatMap(
+      ([name, { value }]) =>
+        typeof value === 'function' && name !== 'constructor' ? [[name, value.bind(this)] as const] : [],
+    )
+    return { probeNotes: this.probeNotes, ...Object.fromEntries(bound) } as ReturnType<typeof createPodFiles>
   }
 
   async makeDirectories(paths: readonly string[]): Promise<void> {
@@ -76,12 +83,24 @@ export class FakePodFiles implements PodFiles {
 
   async removePod(uid: string, logDirectory: string | undefined): Promise<void> {
     this.#check('removePod')
-    await this.beforeRemove(uid)
     const gone = (path: string) =>
       path.includes(`/pods/${uid}`) || (logDirectory !== undefined && path.startsWith(logDirectory))
     for (const path of this.files.keys()) if (gone(path)) this.files.delete(path)
     for (const path of this.directories) if (gone(path)) this.directories.delete(path)
   }
+
+  async listPods(): Promise<readonly string[]> {
+    const paths = [...this.files.keys(), ...this.directories]
+    return [...new Set(paths.flatMap((path) => /\/pods\/([^/]+)/.exec(path)?.[1] ?? []))]
+  }
+
+  async listLogDirectories() {
+    return []
+  }
+
+  async removeLogDirectory(): Promise<void> {}
+
+  async removeDanglingLinks(): Promise<void> {}
 
   #check(method: keyof PodDeps['files']): void {
     const failure = this.failures.get(method)

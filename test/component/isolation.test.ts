@@ -99,8 +99,15 @@ describe('a pod with a user namespace', () => {
 
   test('waits for ids when all are in use, and says so', async () => {
     await using world = await createWorld({ handlers: { '': ABLE } })
-    await using agent = await startAgent(world)
-    const pods = ['u-1', 'u-2', 'u-3', 'u-4'].map(apart)
+    await using agent = await startAgent(world, { allocatable: { pods: '4', cpu: '4', memory: '4Gi' } })
+    const first = apart('u-1')
+    const finished = { ...first, spec: { ...first.spec, restartPolicy: 'Never' } }
+    agent.setPods([finished])
+    await agent.settle()
+    // It makes room for another pod, and keeps its ids until it is removed.
+    world.cri.exitContainer(instanceOf(world), 0)
+    await agent.settle()
+    const pods = [finished, ...['u-2', 'u-3', 'u-4'].map((uid) => apart(uid))]
     agent.setPods(pods)
     await agent.settle()
     agent.setPods([...pods, apart('u-5')])

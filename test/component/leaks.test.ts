@@ -78,7 +78,7 @@ test('a thousand pods that come and go leave heap and handles as they were', asy
     await agent.pass(LINGER_MS + 1000, 3000)
     assert.deepEqual(count(world, agent), before)
     // What the fakes remember would hide what the agent does.
-    for (const record of [world.cri.called, agent.events, agent.lines, agent.statuses, agent.cgroupsRemoved])
+    for (const record of [world.cri.called, agent.events, agent.lines, agent.counted, agent.cgroupsRemoved])
       record.length = 0
     collect()
     return { heap: process.memoryUsage().heapUsed, handles: process.getActiveResourcesInfo().length }

@@ -21,7 +21,7 @@ import { FakeStateFile } from '../fakes/fake-state-file.ts'
 import { loadSettings } from '../fakes/load-settings.ts'
 import { toMethod } from '../fakes/serve-socket.ts'
 import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
-import { startAgent, until } from './create-agent.ts'
+import { combine, startAgent, until } from './create-agent.ts'
 import { FakeCpuNode } from '../fakes/fake-cpu-node.ts'
 import type { Agent } from './create-agent.ts'
 import type { PodClaims } from '../../src/node/claims/pod-claims.ts'
@@ -74,9 +74,9 @@ async function serve(
 
 describe("the node's own sockets", () => {
   test('report pods from their start to their end', async () => {
-    const changes = new PodChanges()
     await using world = await createWorld()
-    await using agent = await startAgent(world, { onStatus: (uid) => changes.changed(uid) })
+    await using agent = await startAgent(world)
+    const { changes } = agent.kubelet.sources
     await using api = await serve(agent, changes, ['--feature-gates=PodsAPI=true'])
     const channel = await api.connect('pods-api/pods-api.sock')
     const seen: string[] = []
@@ -144,10 +144,10 @@ describe("the node's own sockets", () => {
 
   test('report CPUs and memory that a container has for itself, and those that could be given away', async () => {
     await using world = await createWorld()
-    await using agent = await startAgent(world, {
-      createCpus: staticCpus(world, new FakeCpuNode()),
-      createMemory: staticMemory(world, new FakeStateFile('memory')),
-    })
+    await using agent = await startAgent(
+      world,
+      combine(staticCpus(world, new FakeCpuNode()), staticMemory(world, new FakeStateFile('memory'))),
+    )
     await using api = await serve(agent, new PodChanges(), [])
     const all = { cpu: '2', memory: '64Mi' }
     agent.setPods([

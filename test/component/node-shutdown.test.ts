@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AbortScope } from '../../src/base/async/abort-scope.ts'
-import { NODE_SHUTDOWN } from '../../src/pods/admission/compute-admission.ts'
 import { parsePodUid } from '../../src/model/pod/pod.ts'
 import { startAgent, until } from './create-agent.ts'
 import { createWantedPod, createWorld, running } from './create-world.ts'
@@ -60,11 +59,11 @@ describe('a pod on a node that shuts down', () => {
     ['api', false],
     ['file', true],
   ] as const) {
-    test(`of the source "${source}" ${isRunAgain ? 'runs again' : 'is terminal'} when the machine stays after all`, async () => {
+    test(`of the source "${source}" ${isRunAgain ? 'runs again' : 'is terminal'} when the machine stays after all`, async (t) => {
       await using world = await createWorld()
       let isShuttingDown = false
-      const admit = () => (isShuttingDown ? NODE_SHUTDOWN : undefined)
-      await using agent = await startAgent(world, { sources: [source], admit })
+      await using agent = await startAgent(world, { sources: [source] })
+      t.mock.method(agent.kubelet.node.shutdown, 'isShuttingDown', () => isShuttingDown)
       const early = [createWantedPod('u-1')]
       agent.setPods(early, source)
       await agent.settle()

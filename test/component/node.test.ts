@@ -4,6 +4,10 @@ import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemClock } from '../../src/base/async/clock.ts'
 import { createNode } from '../../src/node/registration/create-node.ts'
+import { readFileSystemSpace } from '../../src/system/files/file-system-space.ts'
+import { readHugepages } from '../../src/system/machine/read-hugepages.ts'
+import { readNodeAddress } from '../../src/system/machine/read-node-address.ts'
+import { readNodeIdentity } from '../../src/system/machine/read-node-identity.ts'
 import { readMachine } from '../../src/system/machine/read-machine.ts'
 import { KubeApiError } from '../../src/protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../src/protocols/kube-api/kube-client.ts'
@@ -34,6 +38,12 @@ async function startNode(t: TestContext, api: SecuredApi, rootDir: string) {
     {
       settings,
       machine: { ...readMachine(), onlineCpus: [0, 1], memoryBytes: 2n ** 30n },
+      host: {
+        identity: () => readNodeIdentity({ machineIdFiles: '/etc/machine-id', bootIdFiles: '' }),
+        hugepages: () => readHugepages(),
+        readAddress: (profile) => readNodeAddress(profile),
+        readSpace: readFileSystemSpace,
+      },
       cluster: { client: createClient(api, answers), cachedNode: () => cached, dropConnections: () => {} },
       calls: {
         listImages: async () => ({ images: [] }),

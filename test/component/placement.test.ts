@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Pod } from '../../src/model/pod/pod.ts'
-import { createTestPolicy } from '../builders/create-cpu-policy.ts'
 import { MACHINES } from '../builders/cpu-machines.ts'
-import { createPlacementPolicy } from '../builders/placement-hints.ts'
 import { FakeCpuNode } from '../fakes/fake-cpu-node.ts'
 import { FakeStateFile } from '../fakes/fake-state-file.ts'
-import { startAgent, until } from './create-agent.ts'
+import { combine, startAgent, until } from './create-agent.ts'
 import type { Agent, World } from './create-agent.ts'
 import { createWantedContainer, createWantedPod, createWorld } from './create-world.ts'
 import { staticCpus } from './static-cpus.ts'
 import { staticMemory } from './static-memory.ts'
 
 /** CPUs 0-3 are on node 0, 4-7 on node 1; CPU 0 is reserved. */
-const CPUS = createTestPolicy(MACHINES['two sockets without threads'], '0')
+const CPUS = MACHINES['two sockets without threads']
 
 function createSized(uid: string, cpu: string, memory: string, spec: Partial<Pod['spec']> = {}): Pod {
   const all = { cpu, memory }
@@ -45,11 +43,12 @@ const failureOf = (agent: Agent, uid: string) => {
 describe('placing pods', () => {
   test('gives CPUs and memory of the same node, and rejects a pod that has no such place', async () => {
     await using world = await createWorld()
-    await using agent = await startAgent(world, {
-      createCpus: staticCpus(world, new FakeCpuNode(), CPUS),
-      createMemory: staticMemory(world, new FakeStateFile('memory')),
-      placementPolicy: createPlacementPolicy('single-numa-node', 2),
-    })
+    await using agent = await startAgent(
+      world,
+      combine(staticCpus(world, new FakeCpuNode(), CPUS), staticMemory(world, new FakeStateFile('memory')), {
+        flags: ['--topology-manager-policy=single-numa-node'],
+      }),
+    )
     const [a, b] = [createSized('a', '3', '1Gi'), createSized('b', '2', '3Gi')]
     agent.setPods([a])
     await runs(agent, world, 'a 1-3 0')
@@ -71,10 +70,12 @@ describe('placing pods', () => {
 
   test('leaves those alone that are not Guaranteed, and takes all nodes for what no node has', async () => {
     await using world = await createWorld()
-    await using agent = await startAgent(world, {
-      createMemory: staticMemory(world, new FakeStateFile('memory')),
-      placementPolicy: createPlacementPolicy('restricted', 2, { scope: 'pod' }),
-    })
+    await using agent = await startAgent(
+      world,
+      combine(staticMemory(world, new FakeStateFile('memory')), {
+        flags: ['--topology-manager-policy=restricted', '--topology-manager-scope=pod'],
+      }),
+    )
     const small = createWantedPod('small', { containers: [createWantedContainer({})] })
     const wide = createSized('wide', '1', '6Gi')
     agent.setPods([small])
@@ -86,7 +87,7 @@ describe('placing pods', () => {
   test('gives a container what it had when it starts again', async () => {
     await using world = await createWorld({ programOf: () => ({ exitsAfterMs: 1000 }) })
     const file = new FakeStateFile('memory')
-    await using agent = await startAgent(world, { createMemory: staticMemory(world, file) })
+    await using agent = await startAgent(world, staticMemory(world, file))
     agent.setPods([createSized('a', '1', '3Gi')])
     await runs(agent, world, 'a  0')
     await agent.pass(3000)
@@ -104,14 +105,14 @@ describe('placing pods', () => {
       const file = new FakeStateFile('memory')
       const [a, b] = [createSized('a', '1', '3Gi'), createSized('b', '1', '3Gi')]
       {
-        await using agent = await startAgent(world, { createMemory: staticMemory(world, file) })
+        await using agent = await startAgent(world, staticMemory(world, file))
         agent.setPods([a, b])
         await until(() => shown(world).length === 2, 'both to run')
         await agent.settle()
       }
       const [before, record] = [shown(world), file.text]
       file.text = lose(record ?? '')
-      await using agent = await startAgent(world, { createMemory: staticMemory(world, file) })
+      await using agent = await startAgent(world, staticMemory(world, file))
       // In the other order: each keeps what it has, not what it would get now.
       agent.setPods([b, a])
       await until(() => file.text === record, 'the record to be as it was')
@@ -124,8 +125,7 @@ describe('placing pods', () => {
 
   test('does not resize the memory of a pod that has a place', async () => {
     await using world = await createWorld()
-    const createMemory = staticMemory(world, new FakeStateFile('memory'))
-    await using agent = await startAgent(world, { createMemory, staticMemory: true })
+    await using agent = await startAgent(world, staticMemory(world, new FakeStateFile('memory')))
     agent.setPods([createSized('a', '1', '1Gi')])
     await runs(agent, world, 'a  0')
     agent.setPods([createSized('a', '1', '2Gi')])

@@ -28,13 +28,16 @@ function mainOf(agent: Agent) {
   return agent.statusOf('u-1')?.containerStatuses?.[0]
 }
 
+/** Probes begin in the middle of their period: away from the moment in which everything starts here. */
+const MID_PERIOD = { random: () => 0.5 }
+
 const bad: FakeExec = { exitCode: 1, stdout: 'no\n' }
 
 describe('a liveness probe that fails', () => {
   test('restarts its container after three failures, with its own grace', async () => {
     await using world = await createProbedWorld()
     world.answers.set('live', bad)
-    await using agent = await startAgent(world)
+    await using agent = await startAgent(world, MID_PERIOD)
     const livenessProbe = probe('live', { terminationGracePeriodSeconds: 7 })
     agent.setPods([createWantedPod('u-1', { containers: [createWantedContainer({ livenessProbe })] })])
     await agent.pass(19_000)
@@ -73,7 +76,7 @@ describe('a liveness probe that fails', () => {
   test('by taking too long says so', async () => {
     await using world = await createProbedWorld()
     world.answers.set('live', 'hang')
-    await using agent = await startAgent(world)
+    await using agent = await startAgent(world, MID_PERIOD)
     const livenessProbe = probe('live', { failureThreshold: 1, periodSeconds: 5 })
     agent.setPods([createWantedPod('u-1', { containers: [createWantedContainer({ livenessProbe })] })])
     await agent.pass(8000)

@@ -3,6 +3,8 @@ import { describe, test } from 'node:test'
 import type { Container, PodCondition, ResourceRequirements } from '../../src/model/generated/core-v1.ts'
 import type { Pod } from '../../src/model/pod/pod.ts'
 import { parseAllocations } from '../../src/pods/allocations/allocation-text.ts'
+import { FakeCpuNode } from '../fakes/fake-cpu-node.ts'
+import { staticCpus } from './static-cpus.ts'
 import { startAgent, until } from './create-agent.ts'
 import type { Agent, AgentOptions, World } from './create-agent.ts'
 import { createWantedContainer, createWantedPod, createWorld, instanceOf } from './create-world.ts'
@@ -170,7 +172,7 @@ describe('a pod that asks for other resources while it runs', () => {
 
   test('is reported at once as infeasible when it can never be', async () => {
     await using world = await createWorld()
-    await using agent = await startSmall(world, { staticCpus: true })
+    await using agent = await startSmall(world, staticCpus(world, new FakeCpuNode()))
     agent.setPods([createSized(large, { generation: 2 })], 'api')
     await agent.settle()
     assert.deepEqual(reported(agent), { ...reportedOf('64Mi'), conditions: ['PodResizePending Infeasible 2'] })

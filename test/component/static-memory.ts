@@ -1,24 +1,19 @@
-import { parseCpuSet } from '../../src/model/resources/cpu-set.ts'
-import { loadMemoryState } from '../../src/node/memory/load-memory-state.ts'
-import { MemoryAssignments } from '../../src/node/memory/memory-assignments.ts'
-import { createTestMemory } from '../builders/create-memory-policy.ts'
+import { createNumaPlaces } from '../builders/placement-hints.ts'
 import type { FakeStateFile } from '../fakes/fake-state-file.ts'
-import type { CpusParts, World } from './create-agent.ts'
+import type { AgentOptions, World } from './create-agent.ts'
 
-/** Two nodes with 4 GiB each. */
-const POLICY = createTestMemory([4, 4])
+const GIB = 2n ** 30n
 
-/** The static memory policy on the fake runtime; the file outlives the agents. */
-export function staticMemory({ cri }: World, file: FakeStateFile) {
-  return async ({ log, ...parts }: CpusParts) =>
-    new MemoryAssignments({
-      ...parts,
-      log,
-      policy: POLICY,
-      recorded: await loadMemoryState({ file, log }, POLICY),
-      write: (text) => file.write(text),
-      readNodes: async ({ id }) => new Set(parseCpuSet(cri.runtime.containers.get(id)?.resources.cpusetMems ?? '')),
-      periodMs: 10_000,
-      metrics: { memoryGiven: () => {}, memoryRejected: () => {} },
-    })
+/** The static memory policy on two nodes with 4 GiB each for containers; the file outlives the agents. */
+export function staticMemory({ otherFiles }: World, file: FakeStateFile): AgentOptions {
+  otherFiles.set('memory_manager_state', file)
+  return {
+    numaNodes: createNumaPlaces(2).map(({ id, distances }) => ({
+      id,
+      distances,
+      memoryBytes: (id === 0 ? 5n : 4n) * GIB,
+      hugepages: [],
+    })),
+    flags: ['--memory-manager-policy=Static', '--reserved-memory=0:memory=1Gi', '--kube-reserved=memory=1Gi'],
+  }
 }

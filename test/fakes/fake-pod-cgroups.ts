@@ -1,4 +1,5 @@
 import type { Pod, PodUid } from '../../src/model/pod/pod.ts'
+import type { RemoveUnknownPodsDeps } from '../../src/pods/leftovers/remove-unknown-pods.ts'
 import type { PodDeps } from '../../src/pods/sync/pod-worker.ts'
 import type { PodCgroupState } from '../../src/model/resources/cgroup-values.ts'
 import { computePodCgroup } from '../../src/pods/containers/compute-pod-cgroup.ts'
@@ -21,7 +22,9 @@ export class FakePodCgroups {
   readonly removed: PodUid[] = []
   failure: Error | undefined
 
-  readonly calls: PodDeps['cgroups'] = {
+  readonly calls: PodDeps['cgroups'] & Pick<RemoveUnknownPodsDeps['cgroups'], 'list' | 'quiesce'> = {
+    list: async () => [...this.states.keys()],
+    quiesce: async () => {},
     ensure: async (pod) => this.#ensure(pod),
     current: async ({ metadata }) => this.states.get(metadata.uid),
     write: async ({ metadata }, values) => {

@@ -49,6 +49,8 @@ export interface CreateCgroupsDeps {
 
 const SYSTEM_BUS = 'unix:path=/run/dbus/system_bus_socket'
 
+export type NodeCgroups = Awaited<ReturnType<typeof createCgroups>>
+
 /** The cgroups of this node. Those above pods are made now, and an error in them fails the start. */
 export async function createCgroups(deps: CreateCgroupsDeps, signal: AbortSignal) {
   const { settings, machine, layout, clock, log } = deps

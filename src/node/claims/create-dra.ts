@@ -2,7 +2,6 @@ import type { Clock } from '../../base/async/clock.ts'
 import type { Loop } from '../../base/async/loop.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
-import { createStateFile } from '../../system/files/create-state-file.ts'
 import type { NodeEvents } from '../../model/events/node-events.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
 import type { DynamicResourcesApi } from '../../pods/objects/dynamic-resources-api.ts'
@@ -163,7 +162,10 @@ function listHealth(
 }
 
 /** The files of claims in the root directory. */
-export function createDraFiles(rootDirectory: string, clock: Clock): CreateDraDeps['files'] {
-  const file = (name: string) => createStateFile(`${rootDirectory}/${name}`, clock)
+export function createDraFiles(
+  host: { stateFile(path: string): StateFile },
+  rootDirectory: string,
+): CreateDraDeps['files'] {
+  const file = (name: string) => host.stateFile(`${rootDirectory}/${name}`)
   return { state: file(DRA_STATE_FILE), health: file(DRA_HEALTH_FILE) }
 }

@@ -4,10 +4,8 @@ import { parseGoBool } from '../../model/config/values/go-scalars.ts'
 import { computeLinuxResources } from '../../pods/containers/compute-linux-resources.ts'
 import type { CpuQuotaSettings } from '../../pods/containers/compute-linux-resources.ts'
 import { createCpusetReader } from '../placement/create-cpuset-reader.ts'
-import type { CpusetRuntime } from '../placement/create-cpuset-reader.ts'
+import type { CpusetHost, CpusetRuntime } from '../placement/create-cpuset-reader.ts'
 import type { Observer } from '../../pods/observe/observer.ts'
-import { createStateFile } from '../../system/files/create-state-file.ts'
-import { readCpuPlaces } from '../../system/machine/read-cpu-places.ts'
 import type { MachineInfo } from '../../system/machine/read-machine.ts'
 import { parseAmounts } from '../../model/resources/compute-pod-requests.ts'
 import { parseCpuSet } from '../../model/resources/cpu-set.ts'
@@ -31,6 +29,10 @@ export interface CreateCpusDeps {
   readonly settings: Settings
   readonly machine: MachineInfo
   readonly rootDirectory: string
+  readonly host: CpusetHost & {
+    stateFile(path: string): StateFile
+    cpuPlaces(): readonly CpuPlace[]
+  }
   readonly runtime: CpusetRuntime & { readonly observer: Pick<Observer, 'uids' | 'get'> }
   readonly quota: CpuQuotaSettings
   /** The pods that were admitted and have not ended. */
@@ -46,7 +48,7 @@ const UNLIMITED = -1n
 export async function createCpus(deps: CreateCpusDeps): Promise<PodCpus> {
   const { settings, log } = deps
   const { config } = settings
-  const store = createStateFile(`${deps.rootDirectory}/${CPU_STATE_FILE}`, deps.clock)
+  const store = deps.host.stateFile(`${deps.rootDirectory}/${CPU_STATE_FILE}`)
   const common = {
     ...deps,
     observed: deps.runtime.observer,
@@ -61,7 +63,7 @@ export async function createCpus(deps: CreateCpusDeps): Promise<PodCpus> {
     const quotaOf = (update: CpusetUpdate) => ownQuota(deps, update)
     return new SharedCpus({ ...common, giveBack, setCpus: createCpusSetter(deps, quotaOf) })
   }
-  const policy = toCpuPolicy(settings)
+  const policy = toCpuPolicy(settings, deps.host.cpuPlaces())
   log.info('CPUs are given to single containers', { reserved: [...policy.reserved], options: policy.options })
   const liftsQuota = settings.gates.enabled('DisableCPUQuotaWithExclusiveCPUs')
   const noQuota = liftsQuota && deps.quota.cpuCfsQuota ? { cpuQuota: UNLIMITED } : {}
@@ -84,8 +86,7 @@ async function noteShared(store: StateFile, log: Logger): Promise<void> {
 }
 
 /** The static policy as it is configured, on this machine. */
-function toCpuPolicy({ config, reserved }: Settings): CpuPolicy {
-  const topology = readCpuPlaces()
+function toCpuPolicy({ config, reserved }: Settings, topology: readonly CpuPlace[]): CpuPolicy {
   const isOn = (name: string) => parseGoBool(config.cpuManagerPolicyOptions[name] ?? 'false')
   if (isOn('align-by-socket')) checkSockets(topology)
   const cpus = [reserved.system, reserved.kube].flatMap((amounts) => parseAmounts(amounts).get('cpu') ?? [])

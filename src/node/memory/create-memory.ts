@@ -1,8 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
 import { createCpusetReader } from '../placement/create-cpuset-reader.ts'
-import { createStateFile } from '../../system/files/create-state-file.ts'
-import type { CpusetRuntime } from '../placement/create-cpuset-reader.ts'
+import type { CpusetHost, CpusetRuntime } from '../placement/create-cpuset-reader.ts'
 import type { Observer } from '../../pods/observe/observer.ts'
 import type { MachineInfo } from '../../system/machine/read-machine.ts'
 import type { NumaNode } from '../../system/machine/read-numa-nodes.ts'
@@ -17,6 +16,7 @@ import { MEMORY_STATE_FILE } from './memory-state-file.ts'
 import type { PodMemory } from './pod-memory.ts'
 import { UNPLACED_STATE, UnplacedMemory } from './unplaced-memory.ts'
 import type { AgentMetrics } from '../../metrics/create-metrics.ts'
+import type { StateFile } from '../../pods/allocations/state-file.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { toNodeProfile } from '../registration/status/to-node-profile.ts'
 
@@ -25,6 +25,7 @@ export interface CreateMemoryDeps {
   readonly machine: MachineInfo
   readonly nodes: readonly NumaNode[]
   readonly rootDirectory: string
+  readonly host: CpusetHost & { stateFile(path: string): StateFile }
   readonly runtime: CpusetRuntime & { readonly observer: Pick<Observer, 'uids' | 'get'> }
   /** The pods that were admitted and have not ended. */
   readonly activePods: () => readonly Pod[]
@@ -36,7 +37,7 @@ export interface CreateMemoryDeps {
 /** Decides from which NUMA nodes containers get memory, by the configured policy and the record of an earlier agent. Fails where the policy does not fit the machine. */
 export async function createMemory(deps: CreateMemoryDeps): Promise<PodMemory> {
   const { settings, nodes, log } = deps
-  const file = createStateFile(`${deps.rootDirectory}/${MEMORY_STATE_FILE}`, deps.clock)
+  const file = deps.host.stateFile(`${deps.rootDirectory}/${MEMORY_STATE_FILE}`)
   if (settings.config.memoryManagerPolicy === 'None') {
     try {
       // For the agents that come after; a full disk must not keep this one from its work.

@@ -1,5 +1,4 @@
-import { createCgroupReader } from '../../system/cgroups/cgroup-reader.ts'
-import type { MachineInfo } from '../../system/machine/read-machine.ts'
+import type { CgroupReader } from '../../system/cgroups/cgroup-reader.ts'
 import type { CriCalls } from '../../protocols/cri/cri-calls.ts'
 import { podCgroupPaths } from '../../model/resources/cgroup-names.ts'
 import type { CgroupLayout } from '../../model/resources/cgroup-names.ts'
@@ -15,12 +14,17 @@ export interface CpusetRuntime {
   readonly cgroups: CgroupLayout
 }
 
+/** Where the kernel's files about cgroups are read. */
+export interface CpusetHost {
+  cgroupReader(): CgroupReader
+}
+
 /** Reads to which CPUs or NUMA nodes a container is bound: from the kernel, else from the runtime; undefined when neither says. */
 export function createCpusetReader(
   file: keyof typeof FIELDS,
-  { machine, runtime }: { readonly machine: MachineInfo; readonly runtime: CpusetRuntime },
+  { host, runtime }: { readonly host: CpusetHost; readonly runtime: CpusetRuntime },
 ) {
-  const reader = createCgroupReader(machine.cgroupVersion)
+  const reader = host.cgroupReader()
   const { calls, cgroups } = runtime
   return async (
     { uid, id }: { readonly uid: PodUid; readonly id: string },

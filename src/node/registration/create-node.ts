@@ -7,11 +7,10 @@ import { Wakeup } from '../../base/async/wakeup.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
 import type { CriCalls } from '../../protocols/cri/cri-calls.ts'
 import type { RuntimeStatusReport } from '../../protocols/cri/runtime-status.ts'
-import { readFileSystemSpace } from '../../system/files/file-system-space.ts'
-import { readHugepages } from '../../system/machine/read-hugepages.ts'
+import type { Hugepages } from '../../system/machine/read-hugepages.ts'
 import type { MachineInfo } from '../../system/machine/read-machine.ts'
-import { readNodeAddress } from '../../system/machine/read-node-address.ts'
-import { readNodeIdentity } from '../../system/machine/read-node-identity.ts'
+import type { AddressReport } from '../../system/machine/read-node-address.ts'
+import type { NodeIdentity } from '../../system/machine/read-node-identity.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { Node, NodeAddress } from '../../model/generated/core-v1.ts'
 import { computeInitialNode } from './compute-initial-node.ts'
@@ -43,9 +42,18 @@ interface NodeCluster {
   readonly dropConnections: () => void
 }
 
+/** What is read of the machine for the Node object. */
+interface NodeHost {
+  identity(): NodeIdentity
+  hugepages(): readonly Hugepages[]
+  readAddress(profile: NodeProfile): Promise<AddressReport>
+  readSpace(path: string): Promise<{ readonly capacityBytes: number }>
+}
+
 export interface NodeDeps {
   readonly settings: Settings
   readonly machine: MachineInfo
+  readonly host: NodeHost
   /** Undefined on a node without an API. */
   readonly cluster: NodeCluster | undefined
   readonly calls: Pick<CriCalls, 'listImages' | 'version' | 'updateRuntimeConfig'>
@@ -74,12 +82,12 @@ export type OwnNode = Awaited<ReturnType<typeof createNode>>
 
 /** This node in its cluster, or by itself: what it has, what it says, and what keeps that true. Resolves when it knows its surroundings. */
 export async function createNode(deps: NodeDeps, signal: AbortSignal) {
-  const { settings, cluster, clock } = deps
+  const { settings, host, cluster, clock } = deps
   const profile = toNodeProfile(settings, process.arch)
   const surroundings = new NodeSurroundings({
     ...deps,
-    readAddress: () => readNodeAddress(profile),
-    readStorageBytes: async () => BigInt((await readFileSystemSpace(settings.flags.rootDir)).capacityBytes),
+    readAddress: () => host.readAddress(profile),
+    readStorageBytes: async () => BigInt((await host.readSpace(settings.flags.rootDir)).capacityBytes),
   })
   const info = createInfo(deps, surroundings)
   const ownNode = new KnownNode(cluster?.cachedNode ?? (() => undefined))
@@ -178,12 +186,9 @@ function createApi({ settings, clock }: NodeDeps, { client }: NodeCluster): Node
 }
 
 function createInfo(deps: NodeDeps, surroundings: NodeSurroundings): () => NodeInfo {
-  const { machine, settings } = deps
-  const identity = readNodeIdentity({
-    machineIdFiles: settings.flags.machineIdFile,
-    bootIdFiles: settings.flags.bootIdFile,
-  })
-  const size = { cpus: machine.onlineCpus.length, memoryBytes: machine.memoryBytes, hugepages: readHugepages() }
+  const { machine, host } = deps
+  const identity = host.identity()
+  const size = { cpus: machine.onlineCpus.length, memoryBytes: machine.memoryBytes, hugepages: host.hugepages() }
   return () => {
     const { handlers, features } = deps.abilities()
     return {

@@ -1,7 +1,5 @@
 import type { TaskGroup } from '../../base/async/task-group.ts'
 import type { CreateNodeShutdownDeps, NodeShutdown } from './create-node-shutdown.ts'
-import { readBootTime } from '../../system/machine/read-boot-time.ts'
-import { readTextIfPresent } from '../../system/files/state-folder.ts'
 import { isInterrupted, parseShutdownTimes } from './shutdown-times.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 
@@ -17,18 +15,29 @@ export interface OpenedShutdown {
   ): Promise<void>
 }
 
+interface ShutdownFile {
+  readonly path: string
+  read(): Promise<string | undefined>
+}
+
+export interface OpenNodeShutdownDeps {
+  readonly host: { readonly bootedAt: number | undefined; stateFile(path: string): ShutdownFile }
+  readonly rootDirectory: string
+  readonly log: Logger
+}
+
 /** Knows before the first pod is taken whether an agent was killed in the middle of a shutdown; all else is loaded after the pods. */
-export async function openNodeShutdown(rootDirectory: string, log: Logger): Promise<OpenedShutdown> {
-  const stateFile = `${rootDirectory}/graceful_node_shutdown_state`
-  const bootedAt = readBootTime()
-  const goesOn = await wasInterrupted(stateFile, bootedAt, log)
+export async function openNodeShutdown({ host, rootDirectory, log }: OpenNodeShutdownDeps): Promise<OpenedShutdown> {
+  const { bootedAt } = host
+  const file = host.stateFile(`${rootDirectory}/graceful_node_shutdown_state`)
+  const goesOn = await wasInterrupted(file, bootedAt, log)
   let shutdown: NodeShutdown | undefined
   return {
     isShuttingDown: () => shutdown?.isShuttingDown() ?? goesOn,
     problems: () => shutdown?.problems() ?? [],
     async run(deps, tasks, signal) {
       const { createNodeShutdown } = await import('./create-node-shutdown.ts')
-      const created = createNodeShutdown({ ...deps, stateFile, bootedAt }, tasks)
+      const created = createNodeShutdown({ ...deps, stateFile: file.path, bootedAt }, tasks)
       await created.recall()
       shutdown = created
       deps.onChange()
@@ -37,12 +46,12 @@ export async function openNodeShutdown(rootDirectory: string, log: Logger): Prom
   }
 }
 
-async function wasInterrupted(stateFile: string, bootedAt: number | undefined, log: Logger): Promise<boolean> {
+async function wasInterrupted(file: ShutdownFile, bootedAt: number | undefined, log: Logger): Promise<boolean> {
   try {
-    const text = await readTextIfPresent(stateFile)
+    const text = await file.read()
     return text !== undefined && isInterrupted(parseShutdownTimes(text), bootedAt)
   } catch (error) {
-    log.error('cannot read whether the node was being shut down', { stateFile, error })
+    log.error('cannot read whether the node was being shut down', { stateFile: file.path, error })
     return false
   }
 }

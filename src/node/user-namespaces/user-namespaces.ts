@@ -7,7 +7,7 @@ import type { IdRange } from './compute-id-range.ts'
 import { formatUserNamespaceRecord, parseUserNamespaceRecord } from './user-namespace-record.ts'
 
 /** The record of which pod has which ids. */
-interface UserNamespaceRecords {
+export interface UserNamespaceRecords {
   readAll(): Promise<readonly { readonly uid: string; readonly text: string }[]>
   write(uid: string, text: string): Promise<void>
   setAside(uid: string): Promise<void>

@@ -11,6 +11,9 @@ import { loadSettings } from '../../../test/fakes/load-settings.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
+import { readFileSystemSpace } from '../../system/files/file-system-space.ts'
+import { readIfPresent } from '../../system/files/read-manifest-file.ts'
+import { createRecordFolder } from '../../system/files/record-folder.ts'
 import { createImages } from './create-images.ts'
 import { createPodAccounts } from '../objects/create-pod-accounts.ts'
 import { createCriClient } from '../../protocols/cri/cri-client.ts'
@@ -56,6 +59,7 @@ async function setUp(t: TestContext, plugins: string, fields: object) {
     nodeEvents: { record: () => {} },
     environment: { PATH: '/usr/bin:/bin' },
     workingDirectory: '/',
+    host: { recordFolder: createRecordFolder, readSpace: readFileSystemSpace, readIfPresent },
     findSecret: async () => undefined,
     accounts: createPodAccounts(objects),
     volumeImages: () => [],

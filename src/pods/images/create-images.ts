@@ -1,10 +1,10 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
 import type { CriClient } from '../../protocols/cri/cri-client.ts'
-import { readFileSystemSpace } from '../../system/files/file-system-space.ts'
+import type { FileSystemSpace } from '../../system/files/file-system-space.ts'
 import { isProgram } from '../../system/files/is-program.ts'
-import { inspectPath, readManifestFile } from '../../system/files/read-manifest-file.ts'
-import { createRecordFolder } from '../../system/files/record-folder.ts'
+import type { RecordFolder } from '../../system/files/record-folder.ts'
+import type { readIfPresent } from '../../system/files/read-manifest-file.ts'
 import { runProcess } from '../../system/processes/run-process.ts'
 import { CredentialPlugin } from './credentials/credential-plugin.ts'
 import { ImageAccess } from './credentials/image-access.ts'
@@ -28,6 +28,11 @@ export interface ImagesDeps {
   readonly nodeEvents: NodeEvents
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly workingDirectory: string
+  readonly host: {
+    recordFolder(path: string): RecordFolder
+    readSpace(path: string): Promise<FileSystemSpace>
+    readIfPresent: typeof readIfPresent
+  }
   readonly findSecret: FindSecret
   readonly accounts: PodAccounts
   /** Images that volumes of pods name. */
@@ -70,7 +75,7 @@ export async function createImages(deps: ImagesDeps, signal: AbortSignal) {
 }
 
 function createCollector(
-  { settings, calls, volumeImages, nodeEvents, metrics, tracer, clock, log }: ImagesDeps,
+  { settings, host, calls, volumeImages, nodeEvents, metrics, tracer, clock, log }: ImagesDeps,
   access: ImageAccess,
 ) {
   const { config } = settings
@@ -86,21 +91,21 @@ function createCollector(
     ...shared,
     calls,
     volumeImages,
-    readSpace: readFileSystemSpace,
+    readSpace: (path) => host.readSpace(path),
     onRemaining,
     metrics,
   })
   return { ...shared, collector, tracer }
 }
 
-function createAccess({ settings, metrics, clock, log }: ImagesDeps): ImageAccess {
+function createAccess({ settings, host, metrics, clock, log }: ImagesDeps): ImageAccess {
   const { config, flags } = settings
   const folder = `${flags.rootDir}/image_manager`
   return new ImageAccess({
     policy: config.imagePullCredentialsVerificationPolicy,
     allowlist: config.preloadedImagesVerificationAllowlist,
-    pulled: createRecordFolder(`${folder}/pulled`),
-    pulling: createRecordFolder(`${folder}/pulling`),
+    pulled: host.recordFolder(`${folder}/pulled`),
+    pulling: host.recordFolder(`${folder}/pulling`),
     metrics,
     clock,
     log,
@@ -108,13 +113,12 @@ function createAccess({ settings, metrics, clock, log }: ImagesDeps): ImageAcces
 }
 
 function createCredentials(deps: ImagesDeps, signal: AbortSignal): ImageCredentials {
-  const { settings, environment, workingDirectory, accounts, metrics, clock, log } = deps
+  const { settings, host, environment, workingDirectory, accounts, metrics, clock, log } = deps
   const plugin = { run: runProcess.bind(undefined, clock), environment, accounts, metrics, clock, log }
   return new ImageCredentials({
     findSecret: deps.findSecret,
     node: new NodeCredentials({
-      read: async (path, maxBytes) =>
-        (await inspectPath(path)).kind === 'missing' ? undefined : await readManifestFile(path, maxBytes),
+      read: (path, maxBytes) => host.readIfPresent(path, maxBytes),
       folders: { root: settings.flags.rootDir, working: workingDirectory, home: environment['HOME'] ?? '/root' },
       clock,
       log,

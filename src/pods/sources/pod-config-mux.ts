@@ -20,6 +20,8 @@ export interface PodConfigMuxOptions {
   readonly clock: Pick<Clock, 'now'>
   readonly onEvent: (event: PodConfigEvent) => void
   readonly deliver: (update: PodUpdate) => void
+  /** Every source has reported once what it has: an absent pod is a deleted pod from now on. */
+  readonly onAllSeen?: () => void
 }
 
 interface Successor {
@@ -38,6 +40,7 @@ export class PodConfigMux {
   readonly #seen = new Map<string, SourceState>()
   /** Of a UID that several sources have, the first of them counts until it has it no more. */
   readonly #owners = new Map<PodUid, string>()
+  #isComplete = false
 
   constructor(options: PodConfigMuxOptions) {
     this.#options = options
@@ -58,6 +61,14 @@ export class PodConfigMux {
       if (before?.duplicates.has(pod.metadata.uid) !== true) onEvent(duplicateEvent(pod, source))
     }
     for (const update of diff.updates) for (const step of this.#settle(update)) deliver(step)
+    this.begin()
+  }
+
+  /** For a node without sources, which has seen them all from the start. */
+  begin(): void {
+    if (this.#isComplete || !this.allSeen()) return
+    this.#isComplete = true
+    this.#options.onAllSeen?.()
   }
 
   /** What of a step of a source is left when other sources have pods of the same UID. */

@@ -82,3 +82,8 @@ function specialKind(stats: BigIntStats): string {
   if (stats.isSocket()) return 'a socket'
   return stats.isCharacterDevice() || stats.isBlockDevice() ? 'a device' : 'not a regular file'
 }
+
+/** The same; undefined when there is no such file. */
+export async function readIfPresent(path: string, maxBytes: number): Promise<ReadResult | undefined> {
+  return (await inspectPath(path)).kind === 'missing' ? undefined : await readManifestFile(path, maxBytes)
+}

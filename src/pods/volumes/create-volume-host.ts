@@ -1,5 +1,4 @@
 import type { Clock } from '../../base/async/clock.ts'
-import type { TaskGroup } from '../../base/async/task-group.ts'
 import { createAtomicWriter } from '../../system/files/payload/atomic-writer.ts'
 import { createBlockDevices } from '../../system/mounts/block-devices.ts'
 import { describePath } from '../../system/files/describe-path.ts'
@@ -32,9 +31,9 @@ import { rejectVolume } from './reject-volume.ts'
 import type { VolumeKind } from './volume-kind.ts'
 import type { VolumeProjects } from './usage/volume-projects.ts'
 import type { VolumeContent } from './payload/volume-content.ts'
-import { Volumes } from './volumes.ts'
+import type { VolumesDeps } from './volumes.ts'
 
-export interface CreateVolumesDeps {
+export interface VolumeHostDeps {
   readonly rootDirectory: string
   readonly guarded: GuardedFiles
   /** Counts what volumes take; undefined when they are walked through. */
@@ -47,7 +46,6 @@ export interface CreateVolumesDeps {
   readonly node: () => SelectableNode
   readonly nodeAllocatable: () => ResourceAmounts
   readonly swapIsOn: boolean
-  readonly selinuxEnabled: boolean
   /** --experimental-mounter-path */
   readonly remoteMountHelper: string
   readonly events: PodEvents
@@ -58,25 +56,24 @@ export interface CreateVolumesDeps {
   readonly random: () => number
 }
 
-/** The volumes of pods on this machine, of every kind that there is. */
-export function createVolumes(deps: CreateVolumesDeps, group: TaskGroup): Volumes {
+/** What volumes need of the machine. */
+export type VolumeHost = Pick<VolumesDeps, 'kinds' | 'findSource' | 'refusal' | 'mounter' | 'files' | 'folders'>
+
+/** Volumes on this machine, of every kind that there is. */
+export function createVolumeHost(deps: VolumeHostDeps): VolumeHost {
   const { rootDirectory, guarded, objects, clock } = deps
   const mounter = createMounter({ clock, remoteHelper: deps.remoteMountHelper })
-  return new Volumes(
-    {
-      ...deps,
-      kinds: createKinds(deps, mounter),
-      findSource: (pod, used, signal) => findVolumeSource({ objects, node: deps.node }, { pod, used }, signal),
-      refusal: rejectVolume,
-      mounter,
-      files: guarded,
-      folders: createVolumeFolders({ rootDirectory }),
-    },
-    group,
-  )
+  return {
+    kinds: createKinds(deps, mounter),
+    findSource: (pod, used, signal) => findVolumeSource({ objects, node: deps.node }, { pod, used }, signal),
+    refusal: rejectVolume,
+    mounter,
+    files: guarded,
+    folders: createVolumeFolders({ rootDirectory }),
+  }
 }
 
-function createKinds(deps: CreateVolumesDeps, mounter: ReturnType<typeof createMounter>): readonly VolumeKind[] {
+function createKinds(deps: VolumeHostDeps, mounter: ReturnType<typeof createMounter>): readonly VolumeKind[] {
   const { rootDirectory, guarded, clock, log } = deps
   const files = createVolumeFiles({ rootDirectory })
   const noswap = createNoswapProbe({

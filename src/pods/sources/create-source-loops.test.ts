@@ -8,8 +8,9 @@ import { describe, test } from 'node:test'
 import { until } from '../../../test/component/create-agent.ts'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { loadFields } from '../../../test/fakes/load-settings.ts'
+import { TaskGroup } from '../../base/async/task-group.ts'
 import { PodConfigMux } from './pod-config-mux.ts'
-import { runSources, sourceNames } from './run-sources.ts'
+import { createSourceLoops, sourceNames } from './create-source-loops.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 
 const MANIFEST = JSON.stringify({
@@ -42,7 +43,9 @@ async function run(fields: object) {
   const lines: string[] = []
   const say = (message: string) => void lines.push(message)
   const log: Logger = { error: say, warn: say, info: say, debug: say, child: () => log }
+  let seen = 0
   const mux = new PodConfigMux({
+    onAllSeen: () => void (seen += 1),
     sources: sourceNames(settings),
     clock,
     onEvent: () => {},
@@ -50,20 +53,18 @@ async function run(fields: object) {
       void updates.push([operation, source, ...pods.map(({ metadata }) => metadata.name)].join(' ')),
   })
   const stop = new AbortController()
-  let seen = 0
-  const running = runSources(
-    {
-      settings,
-      hasObjects: false,
-      runApi: undefined,
-      mux,
-      clock,
-      log,
-      onAllSeen: () => void (seen += 1),
-      onRefused: () => {},
-    },
-    stop.signal,
-  )
+  const group = new TaskGroup(stop.signal)
+  for (const loop of createSourceLoops({
+    settings,
+    hasObjects: false,
+    runApi: undefined,
+    mux,
+    clock,
+    log,
+    onRejected: () => {},
+  }))
+    group.run(loop.name, loop.run)
+  const running = group.join()
   running.catch(() => {})
   return {
     clock,
@@ -77,7 +78,7 @@ async function run(fields: object) {
   }
 }
 
-describe('runSources()', () => {
+describe('createSourceLoops()', () => {
   test('has seen all at once when there is none, and says that this is odd', async () => {
     await using sources = await run({})
     await until(() => sources.seen() === 1, 'all seen')
@@ -85,7 +86,7 @@ describe('runSources()', () => {
   })
 
   test('has seen all only when each source has reported what it has, and says so once', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'run-sources-'))
+    const folder = mkdtempSync(join(tmpdir(), 'source-loops-'))
     writeFileSync(join(folder, 'web.json'), MANIFEST)
     let answer = 500
     const server = createServer((_, response) => {

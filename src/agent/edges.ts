@@ -1,0 +1,70 @@
+import type { TaskGroup } from '../base/async/task-group.ts'
+import type { Tracer } from '../base/telemetry/tracer.ts'
+import type { DeferredMetrics } from '../metrics/defer-metrics.ts'
+import type { CpuPlace } from '../model/resources/cpu-place.ts'
+import type { CreateCgroupsDeps, NodeCgroups } from '../node/cgroups/create-cgroups.ts'
+import type { NodeProfile } from '../node/registration/status/node-profile.ts'
+import type { StateFile } from '../pods/allocations/state-file.ts'
+import type { VolumeHost, VolumeHostDeps } from '../pods/volumes/create-volume-host.ts'
+import type { CriClient, CriClientOptions } from '../protocols/cri/cri-client.ts'
+import type { Tracing } from '../protocols/tracing/create-tracing.ts'
+import type { CgroupReader } from '../system/cgroups/cgroup-reader.ts'
+import type { createPodFiles } from '../system/directories/pod-files.ts'
+import type { createUserNamespaceRecords } from '../system/directories/user-namespace-records.ts'
+import type { FileSystemSpace } from '../system/files/file-system-space.ts'
+import type { readIfPresent } from '../system/files/read-manifest-file.ts'
+import type { createRecordFolder } from '../system/files/record-folder.ts'
+import type { GuardedFiles } from '../system/guarded/guarded-files.ts'
+import type { Hugepages } from '../system/machine/read-hugepages.ts'
+import type { KernelInfo } from '../system/machine/read-kernel.ts'
+import type { AddressReport } from '../system/machine/read-node-address.ts'
+import type { NodeIdentity } from '../system/machine/read-node-identity.ts'
+import type { NumaNode } from '../system/machine/read-numa-nodes.ts'
+import type { SubordinateIds } from '../system/machine/read-subordinate-ids.ts'
+import type { Cluster } from './join-cluster.ts'
+import type { Membership } from './membership.ts'
+
+/** The machine that the agent runs on, as far as it is touched before the loops run. */
+export interface Host {
+  readonly bootedAt: number | undefined
+  /** How many pods may start at the same time. */
+  readonly parallelStarts: number
+  kernel(): KernelInfo
+  identity(): NodeIdentity
+  hugepages(): readonly Hugepages[]
+  numaNodes(): readonly NumaNode[]
+  cpuPlaces(): readonly CpuPlace[]
+  cgroupReader(): CgroupReader
+  readAddress(profile: NodeProfile): Promise<AddressReport>
+  readSpace(path: string): Promise<FileSystemSpace>
+  /** The ids that pods may have in user namespaces; undefined where none are set aside. */
+  readSubordinateIds(signal: AbortSignal): Promise<SubordinateIds | undefined>
+  /** Makes the root directory, and returns its path without symbolic links. */
+  prepareRoot(path: string): Promise<string>
+  /** Lets containers see what is mounted below later. */
+  makeShared(path: string, signal: AbortSignal): Promise<void>
+  openGuardedFiles(signal: AbortSignal): Promise<GuardedFiles & Disposable>
+  readIfPresent: typeof readIfPresent
+  stateFile(path: string): StateFile
+  recordFolder(path: string): ReturnType<typeof createRecordFolder>
+  podFiles(rootDirectory: string): ReturnType<typeof createPodFiles>
+  userNamespaceRecords(rootDirectory: string): ReturnType<typeof createUserNamespaceRecords>
+  openCgroups(deps: CreateCgroupsDeps, signal: AbortSignal): Promise<NodeCgroups>
+  openVolumes(deps: VolumeHostDeps): VolumeHost
+}
+
+/** The cluster that the node belongs to, if any, and what pods get from it. */
+interface Joined {
+  readonly cluster: Cluster | undefined
+  readonly membership: Membership
+}
+
+/** Everything outside the agent that it is built on. Component tests put fakes here, and nowhere else. */
+export interface Edges {
+  readonly host: Host
+  readonly metrics: DeferredMetrics
+  connectRuntime(options: CriClientOptions): CriClient
+  /** Undefined: nothing is traced. */
+  openTracing(): Promise<Tracing | undefined>
+  join(tracer: Tracer | undefined, tasks: TaskGroup): Promise<Joined>
+}

@@ -1,0 +1,87 @@
+import { deferMetrics } from '../metrics/defer-metrics.ts'
+import { createCgroups } from '../node/cgroups/create-cgroups.ts'
+import { createVolumeHost } from '../pods/volumes/create-volume-host.ts'
+import { createCriClient } from '../protocols/cri/cri-client.ts'
+import { createCgroupReader } from '../system/cgroups/cgroup-reader.ts'
+import { createPodFiles } from '../system/directories/pod-files.ts'
+import { prepareRoot } from '../system/directories/prepare-root.ts'
+import { createUserNamespaceRecords } from '../system/directories/user-namespace-records.ts'
+import { createStateFile } from '../system/files/create-state-file.ts'
+import { readFileSystemSpace } from '../system/files/file-system-space.ts'
+import { readIfPresent } from '../system/files/read-manifest-file.ts'
+import { createRecordFolder } from '../system/files/record-folder.ts'
+import { createGuardedFiles } from '../system/guarded/create-guarded-files.ts'
+import { readBootTime } from '../system/machine/read-boot-time.ts'
+import { readCpuPlaces } from '../system/machine/read-cpu-places.ts'
+import { readHugepages } from '../system/machine/read-hugepages.ts'
+import { readKernel } from '../system/machine/read-kernel.ts'
+import { readNodeAddress } from '../system/machine/read-node-address.ts'
+import { readNodeIdentity } from '../system/machine/read-node-identity.ts'
+import { readNumaNodes } from '../system/machine/read-numa-nodes.ts'
+import { readSubordinateIds } from '../system/machine/read-subordinate-ids.ts'
+import { makeShared } from '../system/mounts/make-shared.ts'
+import { findDeathSignal } from '../system/processes/find-death-signal.ts'
+import type { Edges, Host } from './edges.ts'
+import { createLoneMembership } from './membership.ts'
+import type { KubeletDeps } from './open-base.ts'
+
+type MachineDeps = Omit<KubeletDeps, keyof Edges>
+
+// On small machines two starts at a time are faster for all than many (docs/decisions/0005-turnstile.md).
+const LEAST_PARALLEL_STARTS = 2
+
+/** The real thing: this machine, its runtime, and the cluster of the kubeconfig file. */
+export function createEdges(deps: MachineDeps): Edges {
+  const { settings, objects, clock, log } = deps
+  const metrics = deferMetrics()
+  return {
+    host: createHost(deps),
+    metrics,
+    connectRuntime: createCriClient,
+    async openTracing() {
+      const { tracing } = settings.config
+      if (tracing === undefined) return undefined
+      // Loaded only where traces are configured.
+      const { createTracing } = await import('../protocols/tracing/create-tracing.ts')
+      const attributes = { 'service.name': 'kubelet', 'host.name': settings.nodeName }
+      return createTracing({ ...tracing, attributes, version: settings.version, metrics, clock, log })
+    },
+    async join(tracer, tasks) {
+      const { nodeName } = settings
+      if (settings.standalone)
+        return { cluster: undefined, membership: createLoneMembership({ objects, nodeName, log }) }
+      // Loaded only where there is a cluster.
+      const { joinCluster, toClusterMetrics } = await import('./join-cluster.ts')
+      const cluster = await joinCluster({ ...deps, tracer, metrics: toClusterMetrics(metrics) }, tasks)
+      return { cluster, membership: cluster.membership }
+    },
+  }
+}
+
+function createHost({ settings, machine, environment, clock, log }: MachineDeps): Host {
+  const { machineIdFile: machineIdFiles, bootIdFile: bootIdFiles } = settings.flags
+  return {
+    bootedAt: readBootTime(),
+    parallelStarts: Math.max(LEAST_PARALLEL_STARTS, machine.onlineCpus.length),
+    kernel: readKernel,
+    identity: () => readNodeIdentity({ machineIdFiles, bootIdFiles }),
+    hugepages: () => readHugepages(),
+    numaNodes: () => readNumaNodes(machine),
+    cpuPlaces: () => readCpuPlaces(),
+    cgroupReader: () => createCgroupReader(machine.cgroupVersion),
+    readAddress: (profile) => readNodeAddress(profile),
+    readSpace: readFileSystemSpace,
+    readSubordinateIds: (signal) => readSubordinateIds({ clock, path: environment['PATH'] ?? '' }, signal),
+    prepareRoot,
+    makeShared: (path, signal) => makeShared({ clock }, path, signal),
+    openGuardedFiles: async (signal) =>
+      createGuardedFiles({ clock, log, launcher: await findDeathSignal(clock, signal) }),
+    readIfPresent,
+    stateFile: (path) => createStateFile(path, clock),
+    recordFolder: createRecordFolder,
+    podFiles: (rootDirectory) => createPodFiles({ rootDirectory }),
+    userNamespaceRecords: createUserNamespaceRecords,
+    openCgroups: createCgroups,
+    openVolumes: createVolumeHost,
+  }
+}

@@ -1,0 +1,77 @@
+import type { Clock } from '../../base/async/clock.ts'
+import type { Loop } from '../../base/async/loop.ts'
+import type { Settings } from '../../model/config/load-configuration.ts'
+import { createLastGoodManifests } from '../../system/directories/last-good-manifests.ts'
+import type { Pod } from '../../model/pod/pod.ts'
+import { decodeStaticPods } from './decode-static-pod.ts'
+import type { PodConfigMux } from './pod-config-mux.ts'
+import { runFileSource } from './run-file-source.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+
+export interface SourceLoopsDeps {
+  readonly settings: Settings
+  /** Static pods may refer to what is read elsewhere. */
+  readonly hasObjects: boolean
+  /** The pods that an API wants here; undefined without one. */
+  readonly runApi: ((emit: (pods: readonly Pod[]) => void, signal: AbortSignal) => Promise<void>) | undefined
+  readonly mux: Pick<PodConfigMux, 'set' | 'begin'>
+  readonly clock: Clock
+  readonly log: Logger
+  /** A manifest or an answer gave no pods. */
+  readonly onRejected: () => void
+}
+
+/** The sources that the configuration asks for. */
+export function sourceNames({ config, standalone }: Settings): readonly string[] {
+  return [
+    ...(config.staticPodPath === '' ? [] : ['file']),
+    ...(config.staticPodURL === '' ? [] : ['http']),
+    ...(standalone ? [] : ['api']),
+  ]
+}
+
+/** A loop for each source of pods, into the mux. */
+export function createSourceLoops(deps: SourceLoopsDeps): readonly Loop[] {
+  const { settings, hasObjects, runApi, mux, clock, log, onRejected: onRefused } = deps
+  const { config, gates, nodeName } = settings
+  const names = sourceNames(settings)
+  const decoding = { nodeName, refuseApiReferences: !hasObjects && gates.enabled('PreventStaticPodAPIReferences') }
+  const emitAs = (source: string) => (pods: readonly Pod[]) => mux.set(source, pods)
+  const shared = { clock, logger: log, onRefused }
+  const all: readonly (Loop & { readonly source: string })[] = [
+    {
+      source: 'file',
+      name: 'file source',
+      async run(s) {
+        const path = config.staticPodPath
+        const lastGood = createLastGoodManifests(`${settings.flags.rootDir}/last-good-manifests`)
+        const decode = (bytes: Uint8Array, file: string) =>
+          decodeStaticPods(bytes, { kind: 'file', path: file }, decoding)
+        const checkFrequencyMs = config.fileCheckFrequency
+        await runFileSource({ ...shared, path, checkFrequencyMs, decode, lastGood, emit: emitAs('file') }, s)
+      },
+    },
+    {
+      source: 'http',
+      name: 'http source',
+      async run(s) {
+        const url = config.staticPodURL
+        const headers = config.staticPodURLHeader ?? {}
+        const decode = (bytes: Uint8Array) => decodeStaticPods(bytes, { kind: 'http', url }, decoding)
+        const checkFrequencyMs = config.httpCheckFrequency
+        // Loaded only where it is used: most nodes have no such source, and it has its own HTTP client.
+        const { runHttpSource } = await import('./run-http-source.ts')
+        await runHttpSource({ ...shared, url, headers, checkFrequencyMs, decode, emit: emitAs('http') }, s)
+      },
+    },
+    { source: 'api', name: 'api source', run: async (s) => await runApi?.(emitAs('api'), s) },
+  ]
+  const none: Loop = {
+    name: 'no source',
+    async run() {
+      log.warn('no source of pods is configured: set staticPodPath or staticPodURL', {})
+      mux.begin()
+    },
+  }
+  return names.length === 0 ? [none] : all.filter(({ source }) => names.includes(source))
+}
