@@ -113,7 +113,7 @@ describe('a volume that is an image', () => {
       await agent.settle()
       assert.deepEqual(changes(world), [])
       assert.equal(agent.statusOf('u-1')?.reason, 'UnsupportedField')
-      assert.ok(agent.events.some(({ message }) => message.startsWith(`Refused ${path}: the container runtime can`)))
+      assert.ok(agent.events.some(({ message }) => message.startsWith(`Rejected ${path}: the container runtime can`)))
     })
   }
 
