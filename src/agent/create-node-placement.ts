@@ -46,7 +46,7 @@ interface JoinPlacementDeps extends Omit<PlacementDeps, 'providers'> {
 }
 
 /** All who give something as one. */
-export function joinPlacement({ others, cpus, memory, ...deps }: JoinPlacementDeps) {
+function joinPlacement({ others, cpus, memory, ...deps }: JoinPlacementDeps) {
   return {
     ...createPlacement({ ...deps, providers: [...others, cpus, memory] }),
     cpus,

@@ -29,7 +29,7 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   return 0
 }
 
-export type Kubelet = Awaited<ReturnType<typeof composeKubelet>>
+type Kubelet = Awaited<ReturnType<typeof composeKubelet>>
 
 /**
  * Builds the agent, stage by stage: reading this shows how the parts hang together. A stage gets those before it. Hints from an early part
