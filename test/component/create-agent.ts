@@ -301,7 +301,7 @@ function toFlags({ sources = ['file'], allocatable = PLENTY }: AgentOptions): re
 }
 
 function amountOf({ allocatable = PLENTY }: AgentOptions, name: keyof typeof PLENTY): bigint {
-  return quantityValue(parseQuantity((allocatable as Readonly<Record<string, string>>)[name] ?? PLENTY[name]))
+  return quantityValue(parseQuantity(allocatable[name] ?? PLENTY[name]))
 }
 
 function toMachine(options: AgentOptions) {
