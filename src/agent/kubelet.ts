@@ -13,7 +13,7 @@ import { openPods } from './open-pods.ts'
 import { openRuntime } from './open-runtime.ts'
 import { openServing } from './open-serving.ts'
 import { openSources } from './open-sources.ts'
-import { reportRunOnce } from './run-once.ts'
+import { reportRunOnce } from '../pods/sync/report/run-once.ts'
 
 /** The agent, run until the signal aborts. Resolves to the exit code of a run that ends by itself (--runonce). */
 export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promise<number> {

@@ -2,8 +2,8 @@ import type { Loop } from '../base/async/loop.ts'
 import { createDra, createDraFiles } from '../node/claims/create-dra.ts'
 import type { Pod } from '../model/pod/pod.ts'
 import { toCpuQuotaSettings } from '../pods/sync/to-node-settings.ts'
-import { createDevices } from './create-devices.ts'
-import { createNodePlacement } from './create-node-placement.ts'
+import { createDevices } from '../node/devices/create-devices.ts'
+import { openPlacement } from './open-placement.ts'
 import type { Hints } from './hub.ts'
 import type { Base } from './open-base.ts'
 import type { Runtime } from './open-runtime.ts'
@@ -23,7 +23,7 @@ export async function openDevices(base: Base, runtime: Runtime, hub: Hints) {
     },
     tasks,
   )
-  const placement = await createNodePlacement({
+  const placement = await openPlacement({
     ...base,
     runtime,
     quota: toCpuQuotaSettings(settings.config),

@@ -8,7 +8,7 @@ import type { OpenedNode } from './open-node.ts'
 import type { Pods } from './open-pods.ts'
 import type { Runtime } from './open-runtime.ts'
 import type { Sources } from './open-sources.ts'
-import { runServers } from './run-servers.ts'
+import { runServers } from '../serving/ports/run-servers.ts'
 
 interface Stages {
   readonly base: Base
@@ -30,7 +30,7 @@ export function openServing({ base, runtime, devices, node, pods, sources }: Sta
   let certificates: ServingCertificates | undefined
   let registrations: PluginRegistrations | undefined
   const createApi = async () => {
-    const { createKubeletApi } = await import('./create-kubelet-api.ts')
+    const { createKubeletApi } = await import('../serving/ports/create-kubelet-api.ts')
     const created = await createKubeletApi(
       { ...base, runtime, registry, ownNode: node.own, client: base.cluster?.client },
       tasks,
@@ -40,7 +40,7 @@ export function openServing({ base, runtime, devices, node, pods, sources }: Sta
   }
   const statsRoutes = async () => {
     const [{ createNodeStatsRoutes }, engine] = await Promise.all([
-      import('./create-node-stats-routes.ts'),
+      import('../serving/endpoints/create-node-stats-routes.ts'),
       pods.stats.open(),
     ])
     return createNodeStatsRoutes({ ...base, identity: base.host.identity(), engine })
@@ -53,7 +53,7 @@ export function openServing({ base, runtime, devices, node, pods, sources }: Sta
     {
       name: 'node API',
       async run(s) {
-        const { runNodeApi } = await import('./run-node-api.ts')
+        const { runNodeApi } = await import('../serving/sockets/run-node-api.ts')
         const given = { placement, devices: plugins, claims: dra.claims }
         await runNodeApi({ ...base, ...given, registry, changes: sources.changes }, s)
       },

@@ -17,7 +17,7 @@ import { runKubelet } from './kubelet.ts'
 import { createEdges } from './this-machine.ts'
 import type { ObjectApi } from '../pods/objects/object-api.ts'
 import { trimMalloc } from '../system/processes/trim-malloc.ts'
-import { writeMounterResolver } from './write-mounter-resolver.ts'
+import { writeMounterResolver } from '../pods/volumes/write-mounter-resolver.ts'
 import type { Verbosity } from '../base/telemetry/create-logger.ts'
 import type { Logger } from '../base/telemetry/logger.ts'
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createPod } from '../../test/builders/create-pod.ts'
-import { FakeClock } from '../../test/fakes/fake-clock.ts'
-import { Wakeup } from '../base/async/wakeup.ts'
-import type { PodStatus } from '../model/generated/core-v1.ts'
+import { createPod } from '../../../../test/builders/create-pod.ts'
+import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
+import { Wakeup } from '../../../base/async/wakeup.ts'
+import type { PodStatus } from '../../../model/generated/core-v1.ts'
 import { reportRunOnce } from './run-once.ts'
 
 const never = new AbortController().signal

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { silentLogger } from '../base/telemetry/silent-logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { writeMounterResolver } from './write-mounter-resolver.ts'
 
 describe('writeMounterResolver()', () => {

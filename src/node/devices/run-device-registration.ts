@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import type { Clock } from '../base/async/clock.ts'
-import { TokenBucket } from '../base/async/token-bucket.ts'
-import { clearDevicePluginFolder, prepareWatchedSocket } from '../system/directories/device-plugin-folder.ts'
-import { runGrpcServer } from '../protocols/grpc/run-grpc-server.ts'
-import { toGrpcService } from '../protocols/grpc/to-grpc-service.ts'
-import type { DevicePlugins } from '../node/devices/device-plugins.ts'
-import { RegistrationDefinition } from '../node/devices/generated/device-plugin-v1beta1.ts'
-import type { Logger } from '../base/telemetry/logger.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import { TokenBucket } from '../../base/async/token-bucket.ts'
+import { clearDevicePluginFolder, prepareWatchedSocket } from '../../system/directories/device-plugin-folder.ts'
+import { runGrpcServer } from '../../protocols/grpc/run-grpc-server.ts'
+import { toGrpcService } from '../../protocols/grpc/to-grpc-service.ts'
+import type { DevicePlugins } from './device-plugins.ts'
+import { RegistrationDefinition } from './generated/device-plugin-v1beta1.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
 
 export interface DeviceRegistrationDeps {
   /** Where the agent and its device plugins have their sockets. */

@@ -1,19 +1,19 @@
-import type { Clock } from '../base/async/clock.ts'
-import { TaskGroup } from '../base/async/task-group.ts'
-import { TokenBucket } from '../base/async/token-bucket.ts'
-import type { NodeDevices } from './create-devices.ts'
-import type { Settings } from '../model/config/load-configuration.ts'
-import type { PodChanges } from '../serving/sockets/pod-changes.ts'
-import { createPodResourcesServices } from '../serving/sockets/pod-resources.ts'
-import type { GivenResources, PodResourcesDeps } from '../serving/sockets/pod-resources.ts'
-import type { ContainerMemory } from '../serving/sockets/generated/pod-resources-v1.ts'
-import { runGrpcServer } from '../protocols/grpc/run-grpc-server.ts'
-import type { PodRegistry } from '../pods/sync/pod-registry.ts'
-import type { PodClaims, UsedClaim } from '../node/claims/pod-claims.ts'
-import type { PodCpus } from '../node/cpus/pod-cpus.ts'
-import type { MemoryBlock } from '../node/memory/memory-state.ts'
-import type { PodMemory } from '../node/memory/pod-memory.ts'
-import type { Logger } from '../base/telemetry/logger.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import { TaskGroup } from '../../base/async/task-group.ts'
+import { TokenBucket } from '../../base/async/token-bucket.ts'
+import type { NodeDevices } from '../../node/devices/create-devices.ts'
+import type { Settings } from '../../model/config/load-configuration.ts'
+import type { PodChanges } from './pod-changes.ts'
+import { createPodResourcesServices } from './pod-resources.ts'
+import type { GivenResources, PodResourcesDeps } from './pod-resources.ts'
+import type { ContainerMemory } from './generated/pod-resources-v1.ts'
+import { runGrpcServer } from '../../protocols/grpc/run-grpc-server.ts'
+import type { PodRegistry } from '../../pods/sync/pod-registry.ts'
+import type { PodClaims, UsedClaim } from '../../node/claims/pod-claims.ts'
+import type { PodCpus } from '../../node/cpus/pod-cpus.ts'
+import type { MemoryBlock } from '../../node/memory/memory-state.ts'
+import type { PodMemory } from '../../node/memory/pod-memory.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
 
 export interface RunNodeApiDeps {
   readonly settings: Pick<Settings, 'gates'>
@@ -74,7 +74,7 @@ export async function runNodeApi(deps: RunNodeApiDeps, signal: AbortSignal): Pro
     ),
   )
   if (gates.enabled('PodsAPI')) {
-    const { createPodsService } = await import('../serving/sockets/pods-service.ts')
+    const { createPodsService } = await import('./pods-service.ts')
     const service = createPodsService(
       { pods: () => registry.views(), find: (uid) => registry.view(uid), changes },
       new TokenBucket({ ...LIMIT, clock }),

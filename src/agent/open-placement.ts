@@ -1,6 +1,4 @@
 import { TaskGroup } from '../base/async/task-group.ts'
-import type { Settings } from '../model/config/load-configuration.ts'
-import { parseGoBool } from '../model/config/values/go-scalars.ts'
 import type { CpusetAssignment } from '../pods/containers/compute-container-resources.ts'
 import { createCpus } from '../node/cpus/create-cpus.ts'
 import type { CreateCpusDeps } from '../node/cpus/create-cpus.ts'
@@ -14,21 +12,18 @@ import type { PodMemory } from '../node/memory/pod-memory.ts'
 import { createPlacement } from '../node/placement/create-placement.ts'
 import type { PlacementDeps } from '../node/placement/create-placement.ts'
 import type { HintProvider } from '../node/placement/hint-provider.ts'
-import type { PlacementPolicy } from '../node/placement/placement-policy.ts'
+import { toPlacementPolicy } from '../node/placement/to-placement-policy.ts'
 import type { PlacementMetrics } from '../metrics/placement-metrics.ts'
 
-export interface CreateNodePlacementDeps extends CreateCpusDeps, Omit<CreateMemoryDeps, 'nodes'> {
+interface OpenPlacementDeps extends CreateCpusDeps, Omit<CreateMemoryDeps, 'nodes'> {
   readonly metrics: CreateCpusDeps['metrics'] & CreateMemoryDeps['metrics'] & PlacementMetrics
   readonly host: CreateCpusDeps['host'] & CreateMemoryDeps['host'] & { numaNodes(): readonly NumaNode[] }
   /** Those who give before CPUs and memory are given. */
   readonly others: readonly HintProvider[]
 }
 
-// Each node more doubles the work of every admission.
-const MOST_NODES = 16
-
 /** What containers get of certain parts of the machine: CPUs, memory, and where they are. */
-export async function createNodePlacement(deps: CreateNodePlacementDeps) {
+export async function openPlacement(deps: OpenPlacementDeps) {
   const nodes = deps.host.numaNodes()
   const policy = toPlacementPolicy(deps.settings, nodes)
   return joinPlacement({
@@ -79,21 +74,4 @@ function joinPlacement({ others, cpus, memory, ...deps }: JoinPlacementDeps) {
       await group.join()
     },
   }
-}
-
-/** The topology policy on this machine; undefined for "none". Fails on machines that it was not made for. */
-export function toPlacementPolicy(
-  { config }: Pick<Settings, 'config'>,
-  nodes: readonly Pick<NumaNode, 'id' | 'distances'>[],
-): PlacementPolicy | undefined {
-  const { topologyManagerPolicy: kind, topologyManagerScope: scope, topologyManagerPolicyOptions: options } = config
-  if (kind === 'none') return undefined
-  const most = Math.min(Number(options['max-allowable-numa-nodes'] ?? 8), MOST_NODES)
-  const what = `Cannot use the topology policy "${kind}"`
-  if (nodes.length > most)
-    throw new Error(`${what} with ${nodes.length} NUMA nodes: expected at most ${most}, see max-allowable-numa-nodes`)
-  const preferClosest = parseGoBool(options['prefer-closest-numa-nodes'] ?? 'false')
-  if (preferClosest && nodes.some(({ distances }) => distances.size < nodes.length))
-    throw new Error(`${what} with prefer-closest-numa-nodes: expected distances of all NUMA nodes from the kernel`)
-  return { kind, scope, preferClosest, nodes }
 }

@@ -1,28 +1,27 @@
-import type { Clock } from '../base/async/clock.ts'
-import { TaskGroup } from '../base/async/task-group.ts'
-import { Wakeup } from '../base/async/wakeup.ts'
-import type { Settings } from '../model/config/load-configuration.ts'
-import type { NumaNode } from '../system/machine/read-numa-nodes.ts'
-import type { ObservedPod } from '../model/pod/observed-pod.ts'
-import type { Pod, PodUid } from '../model/pod/pod.ts'
-import type { ContainerDevices as ReportedDevices } from '../serving/sockets/generated/pod-resources-v1.ts'
-import type { Plugin, PluginHandler } from '../node/plugins/plugin-handler.ts'
-import { DeviceAssignments } from '../node/devices/device-assignments.ts'
-import { DEVICE_CHECKPOINT } from '../node/devices/device-checkpoint.ts'
-import { DeviceInventory } from '../node/devices/device-inventory.ts'
-import { DevicePlugins } from '../node/devices/device-plugins.ts'
-import { DeviceRecord } from '../node/devices/device-record.ts'
-import { groupByNode, NO_NODE } from '../node/devices/device.ts'
-import type { DevicesByNode } from '../node/devices/device.ts'
-import { findNotedDevices } from '../node/devices/find-noted-devices.ts'
-import { loadDeviceCheckpoint } from '../node/devices/load-device-checkpoint.ts'
-import { PodDevices } from '../node/devices/pod-devices.ts'
-import type { HintProvider } from '../node/placement/hint-provider.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import { TaskGroup } from '../../base/async/task-group.ts'
+import { Wakeup } from '../../base/async/wakeup.ts'
+import type { Settings } from '../../model/config/load-configuration.ts'
+import type { NumaNode } from '../../system/machine/read-numa-nodes.ts'
+import type { ObservedPod } from '../../model/pod/observed-pod.ts'
+import type { Pod, PodUid } from '../../model/pod/pod.ts'
+import type { Plugin, PluginHandler } from '../plugins/plugin-handler.ts'
+import { DeviceAssignments } from './device-assignments.ts'
+import { DEVICE_CHECKPOINT } from './device-checkpoint.ts'
+import { DeviceInventory } from './device-inventory.ts'
+import { DevicePlugins } from './device-plugins.ts'
+import { DeviceRecord } from './device-record.ts'
+import { groupByNode, NO_NODE } from './device.ts'
+import type { DevicesByNode } from './device.ts'
+import { findNotedDevices } from './find-noted-devices.ts'
+import { loadDeviceCheckpoint } from './load-device-checkpoint.ts'
+import { PodDevices } from './pod-devices.ts'
+import type { HintProvider } from '../placement/hint-provider.ts'
 import { runDeviceRegistration } from './run-device-registration.ts'
-import type { DeviceMetrics } from '../metrics/driver-metrics.ts'
-import type { Logger } from '../base/telemetry/logger.ts'
-import type { NodeEvents } from '../model/events/node-events.ts'
-import type { StateFile } from '../pods/allocations/state-file.ts'
+import type { DeviceMetrics } from '../../metrics/driver-metrics.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { NodeEvents } from '../../model/events/node-events.ts'
+import type { StateFile } from '../../pods/allocations/state-file.ts'
 
 export interface CreateDevicesDeps {
   readonly settings: Pick<Settings, 'gates'>
@@ -36,6 +35,13 @@ export interface CreateDevicesDeps {
   readonly metrics: DeviceMetrics
   readonly clock: Clock
   readonly log: Logger
+}
+
+/** Devices of one resource, as the API for monitoring agents shows them. */
+interface ReportedDevices {
+  readonly resourceName: string
+  readonly deviceIds: string[]
+  readonly topology?: { readonly nodes: { readonly ID: bigint }[] }
 }
 
 export type NodeDevices = Awaited<ReturnType<typeof createDevices>>

@@ -1,11 +1,11 @@
-import type { Settings } from '../model/config/load-configuration.ts'
-import type { MachineIdentity } from '../node/stats/reports/compute-cadvisor-metrics.ts'
-import type { StatsEngine } from '../node/stats/stats-engine.ts'
-import { createStatsRoutes } from '../serving/endpoints/stats-routes.ts'
-import type { Route } from '../serving/http/route.ts'
-import { readCpuTopology } from '../system/machine/read-cpu-topology.ts'
-import type { MachineInfo } from '../system/machine/read-machine.ts'
-import type { Logger } from '../base/telemetry/logger.ts'
+import type { Settings } from '../../model/config/load-configuration.ts'
+import type { MachineIdentity } from '../../node/stats/reports/compute-cadvisor-metrics.ts'
+import type { StatsEngine } from '../../node/stats/stats-engine.ts'
+import { createStatsRoutes } from './stats-routes.ts'
+import type { Route } from '../http/route.ts'
+import { readCpuTopology } from '../../system/machine/read-cpu-topology.ts'
+import type { MachineInfo } from '../../system/machine/read-machine.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
 
 export interface NodeStatsRoutesDeps {
   readonly settings: Settings

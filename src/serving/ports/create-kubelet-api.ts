@@ -1,25 +1,26 @@
-import type { Clock } from '../base/async/clock.ts'
-import type { TaskGroup } from '../base/async/task-group.ts'
-import { openServingCertificates } from '../node/certificates/open-serving-certificates.ts'
-import type { ServingCertificates } from '../node/certificates/open-serving-certificates.ts'
-import type { Settings } from '../model/config/load-configuration.ts'
-import type { Runtime } from './open-runtime.ts'
-import type { OwnNode } from '../node/registration/create-node.ts'
-import { openLogDirectory } from '../system/directories/log-directory.ts'
-import { makeFolder } from '../system/files/durable-file.ts'
-import type { KubeClient } from '../protocols/kube-api/kube-client.ts'
-import type { PodRegistry } from '../pods/sync/pod-registry.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import type { TaskGroup } from '../../base/async/task-group.ts'
+import { openServingCertificates } from '../../node/certificates/open-serving-certificates.ts'
+import type { ServingCertificates } from '../../node/certificates/open-serving-certificates.ts'
+import type { Settings } from '../../model/config/load-configuration.ts'
+import type { CriClient } from '../../protocols/cri/cri-client.ts'
+import type { Observer } from '../../pods/observe/observer.ts'
+import type { OwnNode } from '../../node/registration/create-node.ts'
+import { openLogDirectory } from '../../system/directories/log-directory.ts'
+import { makeFolder } from '../../system/files/durable-file.ts'
+import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import type { PodRegistry } from '../../pods/sync/pod-registry.ts'
 import type { KubeletApiDeps } from './run-kubelet-api.ts'
-import { createContainerLogsRoute } from '../serving/endpoints/logs/container-logs-route.ts'
-import { createStreamRoutes } from '../serving/endpoints/streams/stream-routes.ts'
-import { dialStreamServer } from '../serving/http/stream-server.ts'
-import type { Verbosity } from '../base/telemetry/create-logger.ts'
-import type { AgentMetrics } from '../metrics/create-metrics.ts'
-import type { Logger } from '../base/telemetry/logger.ts'
+import { createContainerLogsRoute } from '../endpoints/logs/container-logs-route.ts'
+import { createStreamRoutes } from '../endpoints/streams/stream-routes.ts'
+import { dialStreamServer } from '../http/stream-server.ts'
+import type { Verbosity } from '../../base/telemetry/create-logger.ts'
+import type { AgentMetrics } from '../../metrics/create-metrics.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
 
 export interface CreateKubeletApiDeps {
   readonly settings: Settings
-  readonly runtime: Pick<Runtime, 'calls' | 'observer'>
+  readonly runtime: { readonly calls: CriClient; readonly observer: Pick<Observer, 'uids' | 'get'> }
   readonly registry: Pick<PodRegistry, 'views'>
   readonly ownNode: Pick<OwnNode, 'node' | 'ips'>
   /** Undefined on a node without an API server. */

@@ -1,8 +1,8 @@
-import type { Clock } from '../base/async/clock.ts'
-import { Wakeup } from '../base/async/wakeup.ts'
-import type { PodStatus } from '../model/generated/core-v1.ts'
-import { podLogName } from '../model/pod/pod.ts'
-import type { ReportedPod } from '../pods/sync/pod-registry.ts'
+import type { Clock } from '../../../base/async/clock.ts'
+import { Wakeup } from '../../../base/async/wakeup.ts'
+import type { PodStatus } from '../../../model/generated/core-v1.ts'
+import { podLogName } from '../../../model/pod/pod.ts'
+import type { ReportedPod } from '../pod-registry.ts'
 
 export interface RunOnceDeps {
   readonly views: () => readonly ReportedPod[]

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createNumaPlaces } from '../../test/builders/placement-hints.ts'
-import { loadFields } from '../../test/fakes/load-settings.ts'
-import { toPlacementPolicy } from './create-node-placement.ts'
+import { createNumaPlaces } from '../../../test/builders/placement-hints.ts'
+import { loadFields } from '../../../test/fakes/load-settings.ts'
+import { toPlacementPolicy } from './to-placement-policy.ts'
 
 const create = async (fields: object, nodes = createNumaPlaces(2)) => toPlacementPolicy(await loadFields(fields), nodes)
 
