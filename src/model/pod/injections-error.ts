@@ -6,7 +6,7 @@ export interface PodEnd {
 
 /** Something besides its volumes that a pod needs could not be prepared, or not be given back. It is tried again until it works. */
 export class InjectionsError extends Error {
-  override readonly name = 'ExtrasError'
+  override readonly name = 'InjectionsError'
   readonly end: PodEnd | undefined
 
   constructor(message: string, options?: ErrorOptions & { readonly end?: PodEnd }) {
