@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, test } from 'node:test'
-import type { TestContext } from 'node:test'
 import { makeTemporaryFolder } from '../test/fixtures/make-temporary-folder.ts'
 import { runTests } from './run-node-tests.ts'
 
@@ -19,8 +18,8 @@ test('unsteady', () => {
 })`
 
 /** Runs groups of files, given by their texts, all of them with a second try unless said otherwise. */
-async function run(t: TestContext, groups: Readonly<Record<string, readonly string[]>>, confirm = true) {
-  const folder = relative('.', makeTemporaryFolder(t))
+async function run(groups: Readonly<Record<string, readonly string[]>>, confirm = true) {
+  const folder = relative('.', makeTemporaryFolder())
   let printed = ''
   const ok = await runTests(
     Object.entries(groups).map(([name, texts]) => {
@@ -34,8 +33,8 @@ async function run(t: TestContext, groups: Readonly<Record<string, readonly stri
 }
 
 describe('groups of test files', { concurrency: 2 }, () => {
-  test('that pass are counted together, with a line for each group', async (t) => {
-    const { ok, printed, last } = await run(t, { one: [GOOD, GOOD], two: [GOOD] })
+  test('that pass are counted together, with a line for each group', async () => {
+    const { ok, printed, last } = await run({ one: [GOOD, GOOD], two: [GOOD] })
     assert.deepEqual([ok, last], [true, '3 passed, 0 failed, 0 skipped'])
     assert.match(
       printed,
@@ -43,39 +42,39 @@ describe('groups of test files', { concurrency: 2 }, () => {
     )
   })
 
-  test('three files in all have a second try, and are named when they pass it', async (t) => {
-    const { ok, printed, last } = await run(t, { one: [UNSTEADY, UNSTEADY, GOOD], two: [UNSTEADY] })
+  test('three files in all have a second try, and are named when they pass it', async () => {
+    const { ok, printed, last } = await run({ one: [UNSTEADY, UNSTEADY, GOOD], two: [UNSTEADY] })
     assert.deepEqual([ok, last], [true, '4 passed, 0 failed, 0 skipped, 3 UNSTEADY'])
     assert.equal(printed.match(/^UNSTEADY {2}.*\.test\.ts: failed beside others, passed alone$/gm)?.length, 3)
     assert.match(printed, /^not ok .*: unsteady\nError: planted$/m)
     assert.match(printed, /^ok {2}one tests \(3 passed, 2 failed, /m)
   })
 
-  test('a fourth one, of whatever group, takes it from all', async (t) => {
-    const { ok, printed, last } = await run(t, { one: [UNSTEADY, UNSTEADY], two: [UNSTEADY, UNSTEADY] })
+  test('a fourth one, of whatever group, takes it from all', async () => {
+    const { ok, printed, last } = await run({ one: [UNSTEADY, UNSTEADY], two: [UNSTEADY, UNSTEADY] })
     assert.deepEqual([ok, last], [false, '4 passed, 4 failed, 0 skipped'])
     assert.doesNotMatch(printed, /run again/)
   })
 
-  test('what fails again has failed', async (t) => {
-    const { ok, printed, last } = await run(t, { one: [UNSTEADY, BAD], two: [GOOD] })
+  test('what fails again has failed', async () => {
+    const { ok, printed, last } = await run({ one: [UNSTEADY, BAD], two: [GOOD] })
     assert.deepEqual([ok, last], [false, '2 passed, 1 failed, 0 skipped, 1 UNSTEADY'])
     assert.match(printed, /^FAILED {2}one tests /m)
     assert.match(printed, /^ok {2}two tests /m)
   })
 
-  test('unit tests have no second try', async (t) => {
-    const { ok, last } = await run(t, { one: [UNSTEADY] }, false)
+  test('unit tests have no second try', async () => {
+    const { ok, last } = await run({ one: [UNSTEADY] }, false)
     assert.deepEqual([ok, last], [false, '1 passed, 1 failed, 0 skipped'])
   })
 
-  test('a process that does not come to its end counts as one failure', async (t) => {
-    const { ok, last } = await run(t, { one: [`test('leaves', () => process.exit(0))`], two: [GOOD] })
+  test('a process that does not come to its end counts as one failure', async () => {
+    const { ok, last } = await run({ one: [`test('leaves', () => process.exit(0))`], two: [GOOD] })
     assert.deepEqual([ok, last], [false, '1 passed, 1 failed, 0 skipped'])
   })
 
-  test('a group without a test has failed', async (t) => {
-    const { ok, printed } = await run(t, { one: [], two: [GOOD] })
+  test('a group without a test has failed', async () => {
+    const { ok, printed } = await run({ one: [], two: [GOOD] })
     assert.equal(ok, false)
     assert.match(printed, /^FAILED {2}one tests \(0 passed, 0 failed, 0 s\)$/m)
   })

@@ -17,7 +17,7 @@ const pod = (image: string) =>
   `apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {terminationGracePeriodSeconds: 0, containers: [{name: c, image: a, command: [${image}]}]}\n`
 
 async function setUp(t: TestContext) {
-  const root = makeTemporaryFolder(t)
+  const root = makeTemporaryFolder()
   const folder = `${root}/objects`
   mkdirSync(folder)
   const server = await createTestApi({ folder: `${root}/api` })

@@ -31,7 +31,7 @@ export function specWith(claim: { readonly resourceClaimName?: string; readonly 
 /** The real API with claims, a driver on the node, and what an agent leaves on the disk. */
 export async function createClaimCluster(t: TestContext, world: World) {
   const cluster = await createCluster(t, world)
-  const folder = makeTemporaryFolder(t)
+  const folder = makeTemporaryFolder()
   const files = { state: new FakeStateFile('dra_manager_state'), health: new FakeStateFile('dra_health_state') }
   for (const file of Object.values(files)) world.otherFiles.set(file.path, file)
   const counted: string[] = []

@@ -22,7 +22,7 @@ export type Cluster = Awaited<ReturnType<typeof createCluster>>
 /** The real API with one node, "node-1", and the namespace "shop". */
 export async function createCluster(t: TestContext, world: Pick<World, 'clock'>) {
   const test = await createTestApi({
-    folder: makeTemporaryFolder(t),
+    folder: makeTemporaryFolder(),
     clock: world.clock,
     admit: (user, change, view) =>
       admitChange(user, change, { objects: createObjectReader(view), mirrorsMayRefer: false }),

@@ -75,7 +75,7 @@ function startAgent(
 
 async function setUp(t: TestContext) {
   const clock = new FakeClock()
-  const folder = join(makeTemporaryFolder(t), 'plugins_registry')
+  const folder = join(makeTemporaryFolder(), 'plugins_registry')
   mkdirSync(folder)
   const cluster = await createCluster(t, { clock })
   const read = async <T>(path: string) => (await cluster.ask('GET', path)).body as T

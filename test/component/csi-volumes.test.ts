@@ -27,7 +27,7 @@ const pod = createVolumePod(['data'], { volumes: [{ name: 'data', persistentVolu
 
 /** An agent's volumes on a real disk, with drivers behind real sockets and CSIDriver objects in a real API. */
 async function setUp(t: TestContext) {
-  const root = makeTemporaryFolder(t)
+  const root = makeTemporaryFolder()
   const sockets = join(root, 'plugins_registry')
   mkdirSync(sockets)
   const clock = new FakeClock()

@@ -121,7 +121,7 @@ async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
 describe('the node in its cluster', () => {
   test('registers, reports, renews its lease, is found again and is not made again', async (t) => {
     const api = await startSecuredApi(t)
-    const rootDir = makeTemporaryFolder(t)
+    const rootDir = makeTemporaryFolder()
     const read = async <T>(path: string) => {
       const { status, body } = await api.call(api.admin, 'GET', path)
       return status === 200 ? (body as T) : undefined

@@ -116,8 +116,8 @@ describe('DeviceHealth', () => {
 })
 
 describe('watchDeviceHealth()', () => {
-  test('follows a driver, forgets what it said when it stops, and asks again', async (t) => {
-    const path = join(makeTemporaryFolder(t), 'a.sock')
+  test('follows a driver, forgets what it said when it stops, and asks again', async () => {
+    const path = join(makeTemporaryFolder(), 'a.sock')
     using driver = await FakeDraDriver.start(path, { hasHealth: true })
     const { health, clock } = await load()
     const changed: string[] = []
@@ -153,8 +153,8 @@ describe('watchDeviceHealth()', () => {
     assert.equal(clock.sleeping, 0)
   })
 
-  test('a driver that does not report is left alone', async (t) => {
-    const path = join(makeTemporaryFolder(t), 'a.sock')
+  test('a driver that does not report is left alone', async () => {
+    const path = join(makeTemporaryFolder(), 'a.sock')
     using _ = await FakeDraDriver.start(path)
     const { health, clock } = await load()
     using plugin = new DraPlugin(

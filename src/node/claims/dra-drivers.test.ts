@@ -16,7 +16,7 @@ const never = new AbortController().signal
 const claim = { namespace: 'shop', uid: 'c-1', name: 'gpu' }
 
 function start(t: TestContext) {
-  const folder = makeTemporaryFolder(t)
+  const folder = makeTemporaryFolder()
   const clock = new FakeClock()
   const reported: string[] = []
   const calls: DriverCall[] = []

@@ -27,7 +27,7 @@ const V1 = 'credentialprovider.kubelet.k8s.io/v1'
 async function setUp(t: TestContext, plugins: string, fields: object) {
   const provider = { matchImages: ['r.example'], defaultCacheDuration: '0s', apiVersion: V1, ...fields }
   const config = { apiVersion: 'kubelet.config.k8s.io/v1', kind: 'CredentialProviderConfig', providers: [provider] }
-  const rootDir = makeTemporaryFolder(t)
+  const rootDir = makeTemporaryFolder()
   const argv = [
     `--root-dir=${rootDir}`,
     '--image-credential-provider-config=/p',
@@ -79,7 +79,7 @@ test('createImages() refuses a credential plugin that is not there', async (t) =
 })
 
 test('createImages() pulls with what a plugin gives for the token of a service account, and opens the image to it', async (t) => {
-  const plugins = makeTemporaryFolder(t)
+  const plugins = makeTemporaryFolder()
   const auth = { 'r.example': { username: 'me', password: 'for-TOKEN' } }
   const answer = JSON.stringify({ apiVersion: V1, kind: 'CredentialProviderResponse', cacheKeyType: 'Image', auth })
   const readToken = `sed 's/.*"serviceAccountToken":"\\([^"]*\\)".*"role":"puller".*/\\1/'`

@@ -16,7 +16,7 @@ import type { LogRequest, ReadLogDeps } from './read-log.ts'
 const never = new AbortController().signal
 
 function createLog(t: TestContext, maxFiles?: number) {
-  const root = makeTemporaryFolder(t)
+  const root = makeTemporaryFolder()
   const log = new FakeContainerLog(join(root, 'ns_web_uid', 'web', '0.log'), maxFiles)
   t.after(() => log[Symbol.dispose]())
   const state = { running: true }

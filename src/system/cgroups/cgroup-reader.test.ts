@@ -10,8 +10,8 @@ describe('createCgroupReader()', () => {
     [1, 'memory/pods/a'],
     [2, 'pods/a'],
   ] as const)
-    test(`reads cgroup v${version}`, async (t) => {
-      const mount = makeTemporaryFolder(t)
+    test(`reads cgroup v${version}`, async () => {
+      const mount = makeTemporaryFolder()
       await mkdir(join(mount, folder), { recursive: true })
       await writeFile(join(mount, folder, 'memory.stat'), 'anon 1\n')
       const reader = createCgroupReader(version, mount)

@@ -15,7 +15,7 @@ const listen = (path: string) =>
 
 test('clearDevicePluginFolder() makes the folder, and removes sockets and nothing else', async (t) => {
   setUmask(t, 0o022)
-  const folder = join(makeTemporaryFolder(t), 'a', 'device-plugins')
+  const folder = join(makeTemporaryFolder(), 'a', 'device-plugins')
   await clearDevicePluginFolder(folder)
   assert.equal(statSync(folder).mode & 0o777, 0o750)
   const server = await listen(join(folder, 'plugin.sock'))
@@ -27,7 +27,7 @@ test('clearDevicePluginFolder() makes the folder, and removes sockets and nothin
 })
 
 test('prepareWatchedSocket() frees the place of a socket that an earlier process left', async (t) => {
-  const path = join(makeTemporaryFolder(t), 'kubelet.sock')
+  const path = join(makeTemporaryFolder(), 'kubelet.sock')
   writeFileSync(path, '')
   const socket = await prepareWatchedSocket(path)
   const server = await listen(socket.temporaryPath)

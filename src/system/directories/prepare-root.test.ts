@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
 import { prepareRoot } from './prepare-root.ts'
 
-test('prepareRoot() makes the place of pods and returns a path without links', async (t) => {
-  const folder = makeTemporaryFolder(t)
+test('prepareRoot() makes the place of pods and returns a path without links', async () => {
+  const folder = makeTemporaryFolder()
   await mkdir(join(folder, 'disk'))
   await symlink(join(folder, 'disk'), join(folder, 'kubelet'))
   assert.equal(await prepareRoot(join(folder, 'kubelet')), join(folder, 'disk'))

@@ -7,8 +7,8 @@ import { readMountTable } from '../mounts/mount-table.ts'
 import { statsFiles } from './stats-files.ts'
 
 describe('statsFiles', () => {
-  test('counts the files of a folder and of those in it, and follows no link', async (t) => {
-    const folder = makeTemporaryFolder(t)
+  test('counts the files of a folder and of those in it, and follows no link', async () => {
+    const folder = makeTemporaryFolder()
     await mkdir(join(folder, 'main', 'deep'), { recursive: true })
     await writeFile(join(folder, 'main', '0.log'), Buffer.alloc(10_000, 1))
     await writeFile(join(folder, 'main', '1.log'), 'x')
@@ -22,8 +22,8 @@ describe('statsFiles', () => {
     })
   })
 
-  test('finds nothing where nothing is', async (t) => {
-    const folder = makeTemporaryFolder(t)
+  test('finds nothing where nothing is', async () => {
+    const folder = makeTemporaryFolder()
     assert.deepEqual(await statsFiles.folder(join(folder, 'absent')), undefined)
     assert.deepEqual(await statsFiles.file(join(folder, 'absent')), { bytes: 0, inodes: 0 })
     assert.equal(statsFiles.kernelFile('/proc/absent'), undefined)

@@ -2,20 +2,19 @@ import assert from 'node:assert/strict'
 import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import type { TestContext } from 'node:test'
 import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
 import { createVolumeFolders } from './volume-folders.ts'
 
-function setUp(t: TestContext) {
-  const rootDirectory = makeTemporaryFolder(t)
+function setUp() {
+  const rootDirectory = makeTemporaryFolder()
   const make = async (...paths: string[]) => {
     for (const path of paths) await mkdir(join(rootDirectory, 'pods', path), { recursive: true })
   }
   return { rootDirectory, make, folders: createVolumeFolders({ rootDirectory }) }
 }
 
-test('lists the volumes of all pods, as files and as devices', async (t) => {
-  const { rootDirectory, make, folders } = setUp(t)
+test('lists the volumes of all pods, as files and as devices', async () => {
+  const { rootDirectory, make, folders } = setUp()
   assert.deepEqual(await folders.listVolumes(), [])
   await make(
     'u-1/volumes/kubernetes.io~empty-dir/a',
@@ -42,15 +41,15 @@ test('lists the volumes of all pods, as files and as devices', async (t) => {
   ])
 })
 
-test('lists the pods with anything around volumes, also when no volume is left', async (t) => {
-  const { make, folders } = setUp(t)
+test('lists the pods with anything around volumes, also when no volume is left', async () => {
+  const { make, folders } = setUp()
   assert.deepEqual(await folders.listPods(), [])
   await make('u-1/volumes/kubernetes.io~empty-dir', 'u-2/containers/main', 'u-2/volumes', 'u-3/volume-subpaths/a')
   assert.deepEqual((await folders.listPods()).toSorted(), ['u-1', 'u-3'])
 })
 
-test('follows no link, wherever it stands', async (t) => {
-  const { rootDirectory, make, folders } = setUp(t)
+test('follows no link, wherever it stands', async () => {
+  const { rootDirectory, make, folders } = setUp()
   await make('../elsewhere/volumes/kubernetes.io~empty-dir/a', 'u-2', 'u-3/volumes')
   const links = ['u-1', 'u-2/volumes', 'u-3/volumes/kubernetes.io~empty-dir']
   for (const [index, link] of links.entries()) {
@@ -68,8 +67,8 @@ test('follows no link, wherever it stands', async (t) => {
   assert.deepEqual(await readdir(join(rootDirectory, 'elsewhere/volumes/kubernetes.io~empty-dir')), ['a'])
 })
 
-test('removes empty directories and never what holds something', async (t) => {
-  const { rootDirectory, make, folders } = setUp(t)
+test('removes empty directories and never what holds something', async () => {
+  const { rootDirectory, make, folders } = setUp()
   const kept = join(rootDirectory, 'pods/u-1/volumes/kubernetes.io~empty-dir/kept')
   await make(
     'u-1/volumes/kubernetes.io~empty-dir/kept',
@@ -93,8 +92,8 @@ test('removes empty directories and never what holds something', async (t) => {
   assert.deepEqual(await readdir(join(rootDirectory, 'pods/u-1')), ['containers'])
 })
 
-test('makes folders that others cannot list, and knows whether one holds anything', async (t) => {
-  const { rootDirectory, folders } = setUp(t)
+test('makes folders that others cannot list, and knows whether one holds anything', async () => {
+  const { rootDirectory, folders } = setUp()
   const path = join(rootDirectory, 'pods/u-1/volume-subpaths/a')
   assert.equal(await folders.holdsAnything(dirname(path)), false)
   await folders.makeFolder(path)

@@ -7,8 +7,8 @@ import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folde
 import { openKernelLog } from './kernel-log.ts'
 
 describe('openKernelLog()', () => {
-  test('never waits for what is not there yet', async (t) => {
-    const path = `${makeTemporaryFolder(t)}/log`
+  test('never waits for what is not there yet', async () => {
+    const path = `${makeTemporaryFolder()}/log`
     execFileSync('mkfifo', [path])
     await using writer = await open(path, 'r+')
     using log = openKernelLog(path)
@@ -18,8 +18,8 @@ describe('openKernelLog()', () => {
     assert.equal(log.next(), undefined)
   })
 
-  test('ends with what there is', (t) => {
-    const path = `${makeTemporaryFolder(t)}/log`
+  test('ends with what there is', () => {
+    const path = `${makeTemporaryFolder()}/log`
     writeFileSync(path, 'all')
     using log = openKernelLog(path)
     assert.deepEqual([log.next(), log.next()], ['all', undefined])

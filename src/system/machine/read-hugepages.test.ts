@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
 import { readHugepages } from './read-hugepages.ts'
 
-test('readHugepages() counts the pages of each size, the smallest first', (t) => {
-  const folder = makeTemporaryFolder(t)
+test('readHugepages() counts the pages of each size, the smallest first', () => {
+  const folder = makeTemporaryFolder()
   for (const [name, count] of Object.entries({
     'hugepages-1048576kB': '0\n',
     'hugepages-2048kB': '16\n',

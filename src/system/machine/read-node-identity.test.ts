@@ -10,8 +10,8 @@ test('parseOsImage() finds the name for people, however it is quoted', () => {
   assert.deepEqual(texts.map(parseOsImage), ['Debian 12', 'Debian 12', 'Debian', 'Linux', 'Linux'])
 })
 
-test('readNodeIdentity() takes the first file that exists of those that were named', (t) => {
-  const folder = makeTemporaryFolder(t)
+test('readNodeIdentity() takes the first file that exists of those that were named', () => {
+  const folder = makeTemporaryFolder()
   const path = (name: string) => join(folder, name)
   writeFileSync(path('machine'), 'm-1\n')
   writeFileSync(path('boot'), 'b-1\n')

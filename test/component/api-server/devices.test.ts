@@ -12,7 +12,7 @@ const SLICES = `${GROUP}/resourceslices`
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 
 async function start(t: TestContext) {
-  const server = await createTestApi({ folder: makeTemporaryFolder(t), clock: new FakeClock() })
+  const server = await createTestApi({ folder: makeTemporaryFolder(), clock: new FakeClock() })
   t.after(() => server[Symbol.asyncDispose]())
   return async (method: string, path: string, body?: unknown, accept?: string) => {
     const answer = await call(server.api, method, path, { body, ...(accept === undefined ? {} : { accept }) })

@@ -83,7 +83,7 @@ describe('readEnvFile()', () => {
   })
 
   test('reads real files, links inside the volume followed, those that lead out refused', async (t: TestContext) => {
-    const root = makeTemporaryFolder(t)
+    const root = makeTemporaryFolder()
     await mkdir(join(root, 'd'))
     await writeFile(join(root, 'd/real'), "K='v'")
     await symlink('d/real', join(root, 'link'))

@@ -31,7 +31,7 @@ const ended = (id: string): ContainerState => ({
 const waiting = (reason: string): ContainerState => ({ waiting: { reason } })
 
 async function createWorld(t: TestContext, options: { splitStreams?: boolean } = {}) {
-  const root = makeTemporaryFolder(t)
+  const root = makeTemporaryFolder()
   const logs = new Map(['c1', 'c0'].map((id) => [id, new FakeContainerLog(join(root, 'shop_web_u-1', id, '0.log'))]))
   for (const [id, log] of logs) {
     t.after(() => log[Symbol.dispose]())

@@ -15,7 +15,7 @@ import { createLogsRoutes } from './logs-routes.ts'
 const JOURNAL = `case "$1" in --field) echo kubelet.service;; *) echo "$@";; esac`
 
 async function setUp(t: TestContext, { withQuery = true } = {}) {
-  const outside = makeTemporaryFolder(t)
+  const outside = makeTemporaryFolder()
   const root = join(outside, 'log')
   mkdirSync(join(root, 'pods', 'a b'), { recursive: true })
   writeFileSync(join(outside, 'secret'), 'secret')

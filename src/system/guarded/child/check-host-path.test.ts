@@ -20,7 +20,7 @@ const kinds = {
 
 describe('checkHostPath()', () => {
   test('takes only what is of the type, links followed', async (t) => {
-    const folder = makeTemporaryFolder(t)
+    const folder = makeTemporaryFolder()
     const at = (name: string) => join(folder, name)
     mkdirSync(at('directory'))
     writeFileSync(at('file'), '')
@@ -48,7 +48,7 @@ describe('checkHostPath()', () => {
 
   test('makes only what the type says', (t) => {
     setUmask(t, 0o022)
-    const folder = makeTemporaryFolder(t)
+    const folder = makeTemporaryFolder()
     for (const type of ['Directory', 'File', 'Socket', 'CharDevice', 'BlockDevice'] as const) {
       const path = join(folder, 'absent')
       const message = `hostPath type check failed: ${path} is not a ${kinds[type]}`

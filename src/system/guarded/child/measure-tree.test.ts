@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { makeTemporaryFolder } from '../../../../test/fixtures/make-temporary-folder.ts'
 import { measureTree } from './measure-tree.ts'
 
-test('measureTree() counts blocks and inodes: holes take none, further links nothing, what links point to is not ours', (t) => {
-  const root = makeTemporaryFolder(t)
+test('measureTree() counts blocks and inodes: holes take none, further links nothing, what links point to is not ours', () => {
+  const root = makeTemporaryFolder()
   mkdirSync(join(root, 'a'))
   writeFileSync(join(root, 'a/data'), Buffer.alloc(100_000, 1))
   linkSync(join(root, 'a/data'), join(root, 'again'))

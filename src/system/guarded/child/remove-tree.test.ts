@@ -6,8 +6,8 @@ import { makeTemporaryFolder } from '../../../../test/fixtures/make-temporary-fo
 import { removeTree } from './remove-tree.ts'
 
 describe('removeTree()', () => {
-  test('removes a tree, and nothing that links in it point to', (t) => {
-    const folder = makeTemporaryFolder(t)
+  test('removes a tree, and nothing that links in it point to', () => {
+    const folder = makeTemporaryFolder()
     const root = join(folder, 'volume')
     mkdirSync(join(root, 'a/b'), { recursive: true })
     mkdirSync(join(folder, 'precious'))
@@ -18,8 +18,8 @@ describe('removeTree()', () => {
     assert.deepEqual([readdirSync(folder), existsSync(join(folder, 'precious/file'))], [['precious'], true])
   })
 
-  test('has nothing to do for what is not there, and does not take a link for the tree', (t) => {
-    const folder = makeTemporaryFolder(t)
+  test('has nothing to do for what is not there, and does not take a link for the tree', () => {
+    const folder = makeTemporaryFolder()
     removeTree({ root: join(folder, 'absent') }, () => {})
     removeTree({ root: join(folder, 'absent/deeper') }, () => {})
     mkdirSync(join(folder, 'precious'))
@@ -28,8 +28,8 @@ describe('removeTree()', () => {
     assert.deepEqual(readdirSync(folder), ['link', 'precious'])
   })
 
-  test('removes what is added meanwhile, and gives up on one that never stops', (t) => {
-    const root = join(makeTemporaryFolder(t), 'volume')
+  test('removes what is added meanwhile, and gives up on one that never stops', () => {
+    const root = join(makeTemporaryFolder(), 'volume')
     for (const { writes, expected } of [
       { writes: 10, expected: false },
       { writes: Number.POSITIVE_INFINITY, expected: true },

@@ -27,8 +27,8 @@ function walk(folder: string, onLeave: (path: string) => void = () => {}): reado
 const openDescriptors = () => readdirSync('/proc/self/fd').length
 
 describe('walkTree()', () => {
-  test('meets what is in a directory before the directory, and follows no link', (t) => {
-    const folder = makeTemporaryFolder(t)
+  test('meets what is in a directory before the directory, and follows no link', () => {
+    const folder = makeTemporaryFolder()
     mkdirSync(join(folder, 'a/b'), { recursive: true })
     writeFileSync(join(folder, 'a/b/f'), '')
     symlinkSync('/etc', join(folder, 'a/link'))
@@ -36,8 +36,8 @@ describe('walkTree()', () => {
     assert.deepEqual(walk(folder), ['/\xff\xfe', '/a/link', '/a/b/f', '/a/b/', '/a/', '/'])
   })
 
-  test('goes as deep as it gets with one descriptor at a time', (t) => {
-    const folder = makeTemporaryFolder(t)
+  test('goes as deep as it gets with one descriptor at a time', () => {
+    const folder = makeTemporaryFolder()
     const levels = 3000
     // Deeper than any path can be: each part is moved below the one before.
     const part = join(folder, 'part')
@@ -63,12 +63,12 @@ describe('walkTree()', () => {
     assert.deepEqual(readdirSync(folder), [])
   })
 
-  test('finds its way back when a directory is moved away or removed under its feet', (t) => {
+  test('finds its way back when a directory is moved away or removed under its feet', () => {
     for (const disturb of [
       (folder: string) => renameSync(join(folder, 'a/b'), join(folder, 'elsewhere')),
       (folder: string) => rmSync(join(folder, 'a/b'), { recursive: true }),
     ]) {
-      const folder = makeTemporaryFolder(t)
+      const folder = makeTemporaryFolder()
       mkdirSync(join(folder, 'a/b/c'), { recursive: true })
       mkdirSync(join(folder, 'a/sibling'), { recursive: true })
       mkdirSync(join(folder, 'z'), { recursive: true })
