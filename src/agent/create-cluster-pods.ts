@@ -22,7 +22,7 @@ export interface ClusterPodsDeps {
   readonly follow: ApiSourceDeps['follow']
   readonly registry: Pick<PodRegistry, 'view' | 'staticPods' | 'unreadable'>
   readonly workers: Pick<PodWorkers, 'observed'>
-  /** Every source has told what it has. */
+  /** Every source has reported what it has. */
   readonly allSeen: () => boolean
   readonly events: PodEvents
   readonly clock: Clock
@@ -32,7 +32,7 @@ export interface ClusterPodsDeps {
   readonly onReported?: (seconds: number) => void
 }
 
-/** The pods of this node in the API: those that it wants here, what it is told of them, and the mirrors of those that it does not know. */
+/** The pods of this node in the API: those it wants here, the status reported of them, and mirrors of the pods that come from other sources. */
 export function createClusterPods(deps: ClusterPodsDeps) {
   const { registry, workers } = deps
   const writer = new StatusWriter({
@@ -62,7 +62,7 @@ export function createClusterPods(deps: ClusterPodsDeps) {
       }
       await runApiSource({ ...deps, emit: take }, signal)
     },
-    /** Tells the API, until the signal aborts. */
+    /** Reports to the API until the signal aborts. */
     async run(signal: AbortSignal): Promise<void> {
       await using group = new TaskGroup(signal)
       group.run('status writer', (s) => writer.run(s))

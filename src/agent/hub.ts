@@ -1,6 +1,6 @@
 import type { PodUid } from '../model/pod/pod.ts'
 
-/** What parts report to those that are built after them. A hint says where to look, never what is there. */
+/** What parts report to those that are built after them. A hint says what to read again, never what is there. */
 export interface Hints {
   /** The runtime has something else of this pod. */
   podObserved(uid: PodUid): void

@@ -70,7 +70,7 @@ export interface Cluster {
   readonly loops: readonly Loop[]
 }
 
-/** One for all connections, so that each certificate is told of once. */
+/** One for all connections, so that each certificate is reported once. */
 interface ConnectDeps extends JoinClusterDeps {
   readonly reportEnded: (kubeconfig: string, ended: EndedCertificate) => void
 }
@@ -207,7 +207,7 @@ function toTtlMs(node: Node | undefined): number | undefined {
   return Number.isNaN(seconds) ? undefined : seconds * 1000
 }
 
-/** What the clients of the cluster's API tell of themselves, as the agent counts it. */
+/** The measurements of the API clients, under the agent's metrics. */
 export function toClusterMetrics(metrics: AgentMetrics): JoinClusterDeps['metrics'] {
   return {
     client: {

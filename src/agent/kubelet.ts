@@ -37,6 +37,7 @@ type Kubelet = Awaited<ReturnType<typeof composeKubelet>>
  */
 export async function composeKubelet(deps: KubeletDeps, lifetime: Lifetime) {
   const hub = createHub()
+  // Only a run with --runonce waits for it.
   const statusWakeup = new Wakeup()
   const base = await openBase(deps, lifetime)
   start(lifetime.tasks, base.loops)

@@ -10,7 +10,7 @@ import type { VolumeContent } from '../pods/volumes/payload/volume-content.ts'
 import { createLoggedPodEvents } from '../model/events/pod-events.ts'
 import type { PodEvents } from '../model/events/pod-events.ts'
 
-/** What the pods of a node get from the cluster that it belongs to. A node that belongs to none has the same, with nobody behind it. */
+/** What the pods of a node get from the cluster that it belongs to. A node without a cluster has the same, without an API behind it. */
 export interface Membership {
   /** Where objects that pods refer to are read; undefined without an API. */
   readonly objects: ObjectApi | undefined
@@ -29,12 +29,12 @@ export interface Membership {
   readonly nodeTtlMs: () => number | undefined
 }
 
-/** Runtime classes are objects of an API: without one nobody knows what their names mean. */
+/** Runtime classes are objects of an API: without one their names have no meaning. */
 export const noRuntimeClasses: RuntimeClasses = {
   find: () => ({ kind: 'unavailable', why: 'this node has no API server' }),
 }
 
-/** The membership of a node that belongs to nobody: what would be told to an API is logged. */
+/** The membership of a node without a cluster: what would be reported to an API is logged. */
 export function createLoneMembership(deps: {
   readonly objects: ObjectApi | undefined
   readonly nodeName: string

@@ -37,7 +37,7 @@ export interface AgentProcessDeps {
   /** The same, for a fault that only a new start can mend. */
   readonly giveUp: (error: Error) => void
   readonly write: (text: string) => void
-  /** Told once when everything is up. */
+  /** Called once when everything is up. */
   readonly onReady: () => void
 }
 
@@ -147,7 +147,7 @@ async function readResolvConf(path: string, log: Logger): Promise<string> {
   }
 }
 
-/** How often systemd wants to hear from us; a value that makes no sense stops the start, as nobody would notice it later. */
+/** How often systemd wants to hear from us; a value that makes no sense stops the start, since it would not be noticed later. */
 export function parseWatchdog(environment: Readonly<Record<string, string | undefined>>): number | undefined {
   const text = environment['WATCHDOG_USEC']
   if (text === undefined || text === '') return undefined

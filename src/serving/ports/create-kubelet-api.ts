@@ -66,7 +66,7 @@ async function openCertificates(deps: CreateKubeletApiDeps): Promise<ServingCert
     tlsPrivateKeyFile: config.tlsPrivateKeyFile,
     serverTLSBootstrap: config.serverTLSBootstrap,
     reloads: gates.enabled('ReloadKubeletServerCertificateFile'),
-    // Whoever listens on loopback alone is reached by name, and a machine that is on no network has nothing else.
+    // A port on loopback alone is reached by name, and a machine that is on no network has nothing else.
     allowsNamesOnly: gates.enabled('AllowDNSOnlyNodeCSR') || LOOPBACK.includes(config.address),
     nodeIps: ownNode.ips(),
     nodeAddresses: () => ownNode.node().status?.addresses ?? [{ type: 'Hostname', address: nodeName }],

@@ -39,7 +39,7 @@ const STATS = [
   { path: '/metrics/resource', methods: 'any' },
   { path: '/metrics/cadvisor', methods: 'any' },
 ] as const
-// Whoever watches over the agent asks often, and is not part of its API.
+// Supervisors ask often, and are not part of its API.
 const UNCOUNTED = { requestStarted() {}, requestEnded() {} }
 
 /** Serves healthz and the read-only port where one is configured; then the kubelet's API. */
@@ -75,7 +75,7 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
   }
   if (config.enableServer) {
     group.run('kubelet API', async (s) => {
-      // Loaded only now: pods come before those who look at them.
+      // Loaded only now: pods come before their readers.
       const [{ runKubeletApi }, api] = await Promise.all([import('./run-kubelet-api.ts'), deps.createApi()])
       await runKubeletApi({ ...deps, open, api }, s)
     })

@@ -25,7 +25,7 @@ export interface RunNodeApiDeps {
   }
   readonly devices: Pick<NodeDevices, 'devicesOf' | 'allocatable'>
   readonly claims: Pick<PodClaims, 'usedBy'>
-  /** Told by whoever hears of changes of pods. */
+  /** Changes of pods, for clients that watch them. */
   readonly changes: PodChanges
   readonly metrics: PodResourcesDeps['metrics']
   readonly clock: Clock
