@@ -124,4 +124,25 @@ describe('a volume that is an image', () => {
     await agent.settle()
     assert.ok(instanceOf(world, 'reader') !== '')
   })
+
+  test('is tried with a runtime of any other name', async () => {
+    await using world = await createWorld({ version: { name: 'youki-cri', version: '0.1.0' } })
+    await using agent = await startAgent(world)
+    agent.setPods([podWithData({}, { subPath: 'a' })])
+    await agent.settle()
+    assert.deepEqual(running(world), ['other', 'reader'])
+  })
+
+  test('explains the error of such a runtime', async () => {
+    await using world = await createWorld({ version: { name: 'youki-cri', version: '0.1.0' } })
+    world.cri.script.fail('createContainer', 'UNKNOWN', 'stat "": no such file', 1)
+    await using agent = await startAgent(world)
+    agent.setPods([podWithData()])
+    await agent.settle()
+    const reader = agent.statusOf('u-1')?.containerStatuses?.find(({ name }) => name === 'reader')
+    assert.deepEqual(reader?.state?.waiting, {
+      reason: 'CreateContainerError',
+      message: 'stat "": no such file (the container mounts images, which this container runtime may not support)',
+    })
+  })
 })

@@ -10,6 +10,6 @@ export interface RuntimeFeatures {
   readonly handlers: ReadonlyMap<string, HandlerFeatures>
   /** It can keep the groups that an image gives its user away from a container. */
   readonly supplementalGroupsPolicy: boolean
-  /** It can mount the content of an image into a container: not, whole, or also a part of it. */
-  readonly imageVolumes: 'none' | 'whole' | 'parts'
+  /** It can mount the content of an image into a container: not, whole, or also a part of it. Unknown: trying shows it. */
+  readonly imageVolumes: 'none' | 'whole' | 'parts' | 'unknown'
 }

@@ -157,6 +157,6 @@ function listCapabilities({
     ...(hasResourceClaims ? (['resourceClaims'] as const) : []),
     ...(handlers.get('')?.userNamespaces === true ? (['userNamespaces'] as const) : []),
     ...(imageVolumes === 'none' ? [] : (['imageVolumes'] as const)),
-    ...(imageVolumes === 'parts' ? (['imageSubPaths'] as const) : []),
+    ...(imageVolumes === 'parts' || imageVolumes === 'unknown' ? (['imageSubPaths'] as const) : []),
   ])
 }

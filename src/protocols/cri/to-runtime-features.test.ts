@@ -35,11 +35,13 @@ describe('toRuntimeFeatures()', () => {
     ['containerd', '2.1.6+bottlerocket', 'whole'],
     ['containerd', 'v2.2.0', 'parts'],
     ['containerd', 'v3.0.0', 'parts'],
-    ['containerd', 'a1b2c3d', 'none'],
+    // A build without a version.
+    ['containerd', 'a1b2c3d', 'unknown'],
     ['cri-o', '1.30.9', 'none'],
     ['cri-o', '1.31.0', 'whole'],
     ['cri-o', '1.33.2', 'parts'],
-    ['docker', '28.0.0', 'none'],
+    ['youki-cri', '0.1.0', 'unknown'],
+    ['toString', '1.0', 'unknown'],
   ]
   for (const [name, version, expected] of versions) {
     test(`${name} ${version}: image volumes ${expected}`, () => {

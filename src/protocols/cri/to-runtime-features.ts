@@ -3,11 +3,11 @@ import type { RuntimeFeatures } from '../../model/pod/runtime-features.ts'
 import type { RuntimeStatusReport } from './runtime-status.ts'
 import type { RuntimeVersion } from './runtime-version.ts'
 
-// CRI has no word for it, and a runtime that is older mounts nothing, or the whole image for a part, without a word.
-const IMAGE_VOLUMES: Readonly<Record<string, { readonly whole: string; readonly parts: string }>> = {
-  containerd: { whole: '2.1', parts: '2.2' },
-  'cri-o': { whole: '1.31', parts: '1.33' },
-}
+// CRI has no field for it. Older versions of these mount nothing, or the whole image for a part, and report no error, so they must not be tried.
+const IMAGE_VOLUMES: ReadonlyMap<string, { readonly whole: string; readonly parts: string }> = new Map([
+  ['containerd', { whole: '2.1', parts: '2.2' }],
+  ['cri-o', { whole: '1.31', parts: '1.33' }],
+])
 
 /** What the runtime can do: by its own word, and where it has none by its version. */
 export function toRuntimeFeatures(
@@ -30,7 +30,9 @@ export function toRuntimeFeatures(
 }
 
 function imageVolumes({ name, version }: Pick<RuntimeVersion, 'name' | 'version'>): RuntimeFeatures['imageVolumes'] {
-  const since = IMAGE_VOLUMES[name.toLowerCase()]
-  if (since === undefined || !isVersionAtLeast(version, since.whole)) return 'none'
+  const since = IMAGE_VOLUMES.get(name.toLowerCase())
+  // CRI has runtimes report an error for a host path that does not exist, which is what others see in such a mount.
+  if (since === undefined || !/^v?\d/.test(version)) return 'unknown'
+  if (!isVersionAtLeast(version, since.whole)) return 'none'
   return isVersionAtLeast(version, since.parts) ? 'parts' : 'whole'
 }

@@ -59,8 +59,10 @@ async function runContainer(
   const { pod, kinded, sandbox, config } = request
   const fieldPath = containerFieldPath(kinded.kind, kinded.container.name)
   await removeNeverStarted(deps, request, signal)
-  const { containerId } = await inStep('CreateContainerError', () =>
-    deps.calls.createContainer({ podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config }, signal),
+  const { containerId } = await inStep(
+    'CreateContainerError',
+    () => deps.calls.createContainer({ podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config }, signal),
+    () => imageVolumeHint(deps, config),
   )
   deps.events.record(pod, { type: 'Normal', reason: 'Created', message: 'Container created', fieldPath })
   await inStep('RunContainerError', () => deps.calls.startContainer({ containerId }, signal))
@@ -112,11 +114,18 @@ async function prepareContainer(
 }
 
 /** Gives a failed call of the runtime the reason that belongs to its step. A runtime that is away is not the container's fault. */
-async function inStep<T>(reason: string, call: () => Promise<T>): Promise<T> {
+async function inStep<T>(reason: string, call: () => Promise<T>, hint = () => ''): Promise<T> {
   try {
     return await call()
   } catch (error) {
     if (!(error instanceof CriCallError) || error.code === 'Unavailable') throw error
-    throw new StartError(error.reason ?? reason, error.detail, { cause: error })
+    const message = error.reason === undefined ? `${error.detail}${hint()}` : error.detail
+    throw new StartError(error.reason ?? reason, message, { cause: error })
   }
+}
+
+/** A runtime without image volumes only misses a path on the host, which helps no user. */
+function imageVolumeHint({ features }: StartContainerDeps, { mounts }: ContainerConfig): string {
+  if (features().imageVolumes !== 'unknown' || mounts.every(({ image }) => image === undefined)) return ''
+  return ' (the container mounts images, which this container runtime may not support)'
 }
