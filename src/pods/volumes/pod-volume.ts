@@ -106,7 +106,7 @@ export class PodVolume {
     }
   }
 
-  /** Brings it up to date in the background; when it fails, what is there stays. */
+  /** Updates it in the background; when it fails, what is there stays. */
   refresh(desired: DesiredVolume): void {
     const isFresh = this.#ensuredAt !== undefined && this.#deps.clock.monotonic() < this.#ensuredAt + REFRESH_PAUSE_MS
     if (isFresh && desired.pod === this.#desired?.pod) return
@@ -182,7 +182,7 @@ export class PodVolume {
   }
 
   #unmount(what: string, noteStep: NoteStep): Promise<void> {
-    // From here on it is not there for anybody, however this ends.
+    // From here on it counts as absent, however this ends.
     this.#state = { kind: 'uncertain', found: false }
     return this.#begin('unmount', async (signal) => {
       const request = { ...this.place, noteStep }

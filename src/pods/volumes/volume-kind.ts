@@ -4,7 +4,7 @@ import type { ReadyVolume, VolumePlace, DesiredVolume } from './desired-volume.t
 
 /** A volume that is to be mounted, with what the agent knows of it. */
 export interface SetUpRequest extends DesiredVolume {
-  /** It is mounted already and is only brought up to date. */
+  /** It is mounted already and is only updated. */
   readonly ready?: ReadyVolume | undefined
   /** An earlier agent left it, and containers may use it. */
   readonly isFound?: boolean | undefined
@@ -22,7 +22,7 @@ export interface VolumeKind {
   /** Ensured again at each pass over the pod, because what it shows may have changed. */
   readonly refreshed: boolean
   readonly measure: VolumeMeasure
-  /** Mounts the volume, or brings it up to date. A failure leaves nothing mounted, or says so with UncertainMountError. */
+  /** Mounts the volume, or updates it. A failure leaves nothing mounted, or says so with UncertainMountError. */
   setUp(request: SetUpRequest, signal: AbortSignal): Promise<ReadyVolume>
   /** Takes it away; what is not there is no failure. Deletes data only where the data belongs to the pod. */
   tearDown(request: TearDownRequest, signal: AbortSignal): Promise<void>

@@ -4,7 +4,7 @@
  */
 export type StepOutcome = 'failed' | 'uncertain' | 'untried'
 
-/** A step of bringing a volume that failed, in the words that events have for it. */
+/** A failed step of mounting a volume, in the words that events have for it. */
 export class VolumeStepError extends Error {
   override readonly name = 'VolumeStepError'
   /** As in "MountVolume.MountDevice failed". */

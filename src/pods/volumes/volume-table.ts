@@ -28,7 +28,7 @@ export interface VolumeTableDeps {
   readonly log: Logger
   /** Finds out what a volume of a pod is; fails for one that cannot be had now, or not here at all. */
   readonly resolve: (pod: Pod, used: UsedVolume, signal: AbortSignal) => Promise<ResolvedVolume>
-  /** Found: it lay on the disk before anybody asked for it. */
+  /** Found: it lay on the disk before a pod asked for it. */
   readonly createVolume: (plugin: string, place: VolumePlace, found: boolean) => PodVolume
   /** Waits to be attached to this node by the cluster. */
   readonly isUnattached: (volume: PodVolume) => boolean
@@ -85,12 +85,12 @@ export class VolumeTable {
   /** Resolves when all are there. One that cannot be resolved fails at once, and the others are mounted meanwhile. */
   async ensure(request: TableRequest, signal: AbortSignal): Promise<void> {
     const missing = this.#want(request)
-    this.#keeping?.abort(new Error('Somebody waits for the volumes'))
+    this.#keeping?.abort(new Error('A caller waits for the volumes'))
     if (missing.length > 0) await this.#ensure({ ...request, missing }, signal)
     this.#deps.reports.allThere(this)
   }
 
-  /** The same without anybody waiting for it: one round goes on until all are there, or is given up. */
+  /** The same in the background: one round goes on until all are there, or is given up. */
   keep(request: TableRequest): void {
     const missing = this.#want(request)
     if (missing.length === 0 || this.#keeping !== undefined) return
@@ -137,7 +137,7 @@ export class VolumeTable {
     return used.filter((one) => !this.#keepFresh(pod, one))
   }
 
-  /** Is it there? Then it is brought up to date, where its kind can change. */
+  /** Is it there? Then it is updated, where its kind can change. */
   #keepFresh(pod: Pod, { volume: { name } }: UsedVolume): boolean {
     const known = this.#byName.get(name)
     if (known?.volume.ready === undefined) return false
@@ -149,7 +149,7 @@ export class VolumeTable {
     const { pod, missing } = request
     const failures = new Map<string, string>()
     try {
-      const wait = { clock: this.#deps.clock, ms: WAIT_MS, what: 'bringing volumes' }
+      const wait = { clock: this.#deps.clock, ms: WAIT_MS, what: 'mounting volumes' }
       await withDeadline(wait, (s) => this.#ensureAll({ ...request, failures }, s), signal)
     } catch (error) {
       signal.throwIfAborted()

@@ -58,7 +58,7 @@ describe('Volumes.ensure()', () => {
     assertClean()
     const impatient = assert.rejects(ensure(pod), /timed out/)
     await clock.advance(0)
-    assert.equal(tries(), 8, 'a new caller does not begin the back-off anew')
+    assert.equal(tries(), 8, 'a new caller does not restart the back-off')
     node.behaviours.set('a', 'fails')
     await clock.advance(123_000)
     await impatient
@@ -151,7 +151,7 @@ describe('Volumes.ensure()', () => {
     assert.equal(clock.sleeping, 0)
   })
 
-  test('refreshes what may change, without anybody waiting, and a failure of that harms nothing', async () => {
+  test('refreshes what may change, in the background, and a failure of that harms nothing', async () => {
     const { node, clock, volumes, events, ensure, mountsOf, assertClean } = createVolumes()
     const volumes_ = [
       { name: 'cfg', configMap: { name: 'x' } },
@@ -170,7 +170,7 @@ describe('Volumes.ensure()', () => {
     node.behaviours.set('cfg', 'fails')
     node.letGo('cfg')
     await clock.advance(0)
-    assert.equal(node.journal.filter((line) => line === 'mount u-1/cfg').length, 3, 'what changed meanwhile is brought')
+    assert.equal(node.journal.filter((line) => line === 'mount u-1/cfg').length, 3, 'what changed meanwhile is mounted')
     assert.deepEqual(events, ['Warning FailedMount MountVolume.SetUp failed for volume "cfg" : no cfg'])
     assert.equal((await mountsOf(pod.spec.containers[0] as Container, pod)).mounts.length, 2)
     node.behaviours.set('cfg', 'good')

@@ -5,14 +5,14 @@ import { validateAnnotations, validateLabels } from './validate-metadata.ts'
 import { descendingPath, dnsLabel, dnsSubdomain, noBacksteps } from './name-rules.ts'
 import type { ProblemList } from './problem-list.ts'
 
-/** The rules of one kind of volume, besides the fields that an option needs a name. */
+/** Checks one kind of volume beyond its required fields. */
 export type KindRule<K extends keyof Volume> = (
   source: NonNullable<Volume[K]>,
   path: FieldPath,
   problems: ProblemList,
 ) => void
 
-/** Fields of each kind of volume that an option needs a name. */
+/** Fields that must be set and not empty, by kind of volume. */
 export const REQUIRED_FIELDS: Readonly<Record<Exclude<keyof Volume, 'name'>, readonly string[]>> = {
   awsElasticBlockStore: ['volumeID'],
   azureDisk: ['diskName', 'diskURI'],

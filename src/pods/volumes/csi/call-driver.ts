@@ -21,7 +21,7 @@ interface Step {
   readonly clear?: (() => Promise<void>) | undefined
 }
 
-/** Runs a step of bringing a volume and gives its failures the words that users know. */
+/** Runs a step of mounting a volume and gives its failures the words that users know. */
 export async function inStep<T>(step: Step, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await work()

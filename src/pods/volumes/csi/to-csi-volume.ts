@@ -12,7 +12,7 @@ export function toCsiVolume(desired: DesiredVolume): CsiVolume {
 
 function toEphemeral({ name, uid, pod, source, specName }: DesiredVolume): CsiVolume {
   const csi = source.kind === 'inline' ? source.volume.csi : undefined
-  if (csi === undefined) throw new Error(`Cannot bring volume "${name}": expected csi in the spec of its pod`)
+  if (csi === undefined) throw new Error(`Cannot mount volume "${name}": expected csi in the spec of its pod`)
   const secret = csi.nodePublishSecretRef?.name
   return {
     driver: csi.driver,
@@ -33,9 +33,9 @@ function toEphemeral({ name, uid, pod, source, specName }: DesiredVolume): CsiVo
 
 function toPersistent({ name, specName, readOnly }: DesiredVolume, { spec = {} }: PersistentVolume): CsiVolume {
   const { csi } = spec
-  if (csi === undefined) throw new Error(`Cannot bring volume "${name}": expected csi in the spec of "${specName}"`)
+  if (csi === undefined) throw new Error(`Cannot mount volume "${name}": expected csi in the spec of "${specName}"`)
   if (csi.driver === '' || csi.driver.includes('/') || csi.volumeHandle === '')
-    throw new Error(`Cannot bring volume "${specName}": expected the name of a driver and a volumeHandle in its spec`)
+    throw new Error(`Cannot mount volume "${specName}": expected the name of a driver and a volumeHandle in its spec`)
   return {
     driver: csi.driver,
     handle: csi.volumeHandle,

@@ -150,7 +150,7 @@ describe('volumes with content', () => {
       (kind) =>
         [kind, { [kind]: {} }, 'Cannot choose the mode of files: no defaultMode, expected one such as 0644'] as const,
     ),
-    ['secret', { emptyDir: {} }, 'Cannot bring volume "data": expected secret in the spec of its pod'],
+    ['secret', { emptyDir: {} }, 'Cannot mount volume "data": expected secret in the spec of its pod'],
   ]
   for (const [kind, volume, message] of failures)
     test(`${kind} fails with ${message}`, async () => {

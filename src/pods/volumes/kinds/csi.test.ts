@@ -166,7 +166,7 @@ describe('attaching', () => {
     node.report = () => {}
     const done = ensure(podWith('u-1'))
     await clock.advance(0)
-    assert.deepEqual(steps.at(-1), 'wait for volume "data" to be told in the status of this node as in use')
+    assert.deepEqual(steps.at(-1), 'wait for volume "data" to be reported as in use in the status of this node')
     node.inUse = [NAME]
     node.attachment = { name: 'x', isAttached: false, metadata: {}, error: 'no such disk', isExhausted: false }
     node.announce()
@@ -384,7 +384,7 @@ describe('failures', () => {
   })
 })
 
-describe('bringing up to date', () => {
+describe('an update', () => {
   test('publishes again with new tokens only where the driver wants that, and a failure leaves what is there', async () => {
     const { node, ensure, keep, clock } = await setUp({ requiresRepublish: true })
     const pod = podWith('u-1')

@@ -26,7 +26,7 @@ export function createHostPathKind(deps: { readonly guarded: Pick<GuardedFiles, 
 
 function findSource({ name, source }: DesiredVolume): HostPathVolumeSource {
   const found = source.kind === 'inline' ? source.volume.hostPath : source.volume.spec?.hostPath
-  if (found === undefined) throw new Error(`Cannot bring volume "${name}": expected hostPath in its spec`)
+  if (found === undefined) throw new Error(`Cannot mount volume "${name}": expected hostPath in its spec`)
   return found
 }
 

@@ -46,7 +46,7 @@ function createKind(medium: '' | 'Memory' = '') {
 const file = { content: new Uint8Array(), mode: 0o644 }
 
 describe('createContentKind()', () => {
-  test('is read-only, and brought up to date again and again', async () => {
+  test('is read-only, and updated again and again', async () => {
     const { kind } = createKind()
     assert.deepEqual([kind.plugin, kind.refreshed, kind.measure], ['kubernetes.io/kind', true, 'once'])
     assert.deepEqual(await kind.setUp(createDesiredVolume({}), signal), {

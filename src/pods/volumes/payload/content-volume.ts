@@ -20,7 +20,7 @@ export interface ContentVolume {
   readonly gather: (desired: DesiredVolume, signal: AbortSignal) => Promise<Payload>
 }
 
-/** A kind of volume that shows what the agent puts into it, and nothing else: read-only, and brought up to date again and again. */
+/** A kind of volume that shows what the agent puts into it, and nothing else: read-only, and updated again and again. */
 export function createContentKind(deps: ContentVolumeDeps, { plugin, medium, gather }: ContentVolume): VolumeKind {
   const { directories, writer } = deps
   return {

@@ -81,7 +81,7 @@ describe('createEmptyDirectories()', () => {
       done: ['make /v/data 777', 'mark data'],
     },
     {
-      name: 'the machine was started anew, and memory with it',
+      name: 'the machine was restarted, and memory with it',
       desired: memory,
       there: (host) => {
         host.directories.add('/v/data')

@@ -26,7 +26,7 @@ export interface PublishRequest {
 const STEP = { name: 'MountVolume.SetUp failed', call: 'NodePublishVolume' }
 const DEFAULT_TOKEN_SECONDS = 3600
 
-/** Has the driver mount a volume for one pod, or bring it up to date. */
+/** Has the driver mount a volume for one pod, or update it. */
 export async function publishVolume(deps: CsiDeps, wanted: PublishRequest, signal: AbortSignal): Promise<void> {
   const { volume, request, attached } = wanted
   // What containers may use stays as it is.

@@ -59,7 +59,7 @@ function whatIsMissing({ attachments, controllerAttaches }: CsiDeps, volume: Csi
     throw toError(volume, message)
   }
   const name = csiVolumeName(volume.driver, volume.handle)
-  if (!attachments.isInUse(name)) return 'to be told in the status of this node as in use'
+  if (!attachments.isInUse(name)) return 'to be reported as in use in the status of this node'
   return attachments.isAttached(name) ? undefined : 'to be attached to this node by the cluster'
 }
 
