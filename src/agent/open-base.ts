@@ -15,7 +15,6 @@ export interface KubeletDeps extends Edges {
   readonly machine: MachineInfo
   /** Where objects that pods refer to are read; undefined on a node without an API. */
   readonly objects: ObjectApi | undefined
-  readonly resolvConf: string | undefined
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number

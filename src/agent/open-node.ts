@@ -1,13 +1,10 @@
 import type { Loop } from '../base/async/loop.ts'
 import { runProcess } from '../system/processes/run-process.ts'
-import type { NodeEvents } from '../model/events/node-events.ts'
 import { createCsi } from '../node/csi/create-csi.ts'
 import { NodePressure } from '../node/eviction/node-pressure.ts'
 import { createNode } from '../node/registration/create-node.ts'
 import { NodeStartup } from '../node/registration/node-startup.ts'
 import { openNodeShutdown } from '../node/shutdown/open-node-shutdown.ts'
-import { computeNodeDnsWarnings } from '../pods/containers/network/compute-dns-config.ts'
-import type { DnsSettings } from '../pods/containers/network/compute-dns-config.ts'
 import { toNodeSettings } from '../pods/sync/to-node-settings.ts'
 import type { Hints } from './hub.ts'
 import type { Base } from './open-base.ts'
@@ -58,9 +55,7 @@ export async function openNode(base: Base, runtime: Runtime, devices: Devices, h
     nodeIps: () => own.ips(),
     allocatable: () => own.allocatable(),
     cgroups: runtime.cgroups,
-    resolvConf: base.resolvConf,
   })
-  reportResolverFaults(podSettings.sandbox.dns, events)
   const loops: readonly Loop[] = [
     ...csi.loops,
     {
@@ -81,9 +76,4 @@ export async function openNode(base: Base, runtime: Runtime, devices: Devices, h
     },
   ]
   return { own, csi, pressure, shutdown, volumesInUse, podSettings, loops }
-}
-
-/** A fault in the resolver of all pods is a fault of the node. */
-function reportResolverFaults(settings: DnsSettings, events: NodeEvents): void {
-  for (const warning of computeNodeDnsWarnings(settings)) events.record({ type: 'Warning', ...warning })
 }

@@ -25,6 +25,7 @@ import { PodWorkers } from '../pods/sync/pod-workers.ts'
 import { PodResizes } from '../pods/sync/resize/pod-resizes.ts'
 import { toResizeRules } from '../pods/sync/resize/to-resize-rules.ts'
 import { joinInjections } from '../pods/sync/start/join-injections.ts'
+import { reportResolverFaults } from '../pods/sync/start/read-resolver.ts'
 import { toLogLimits } from '../pods/sync/to-node-settings.ts'
 import { createCsiKind } from '../pods/volumes/csi/create-csi-kind.ts'
 import { readEnvFile } from '../pods/volumes/payload/read-env-file.ts'
@@ -186,6 +187,7 @@ export async function openPods(stages: Stages, hub: Hints) {
         registry.wakeAll()
       },
     },
+    { name: 'resolver check', run: () => reportResolverFaults(files, node.podSettings.sandbox.dns, nodeEvents) },
     { name: 'image garbage collection', run: (s) => images.runGarbageCollection(s) },
     { name: 'dead containers', run: (s) => runDeadContainerCollection({ settings, workers, clock }, s) },
     { name: 'volume stats', run: (s) => volumeStats.run(s) },

@@ -12,7 +12,7 @@ import {
 import { readIdleCpu } from '../system/machine/read-idle-cpu.ts'
 import type { MachineInfo } from '../system/machine/read-machine.ts'
 import { collectGarbage } from '../system/processes/collect-garbage.ts'
-import { hostConfigFiles } from '../system/files/config-files.ts'
+import { createPodFiles } from '../system/directories/pod-files.ts'
 import { runKubelet } from './kubelet.ts'
 import { createEdges } from './this-machine.ts'
 import type { ObjectApi } from '../pods/objects/object-api.ts'
@@ -40,8 +40,6 @@ export interface AgentProcessDeps {
   /** Called once when everything is up. */
   readonly onReady: () => void
 }
-
-const MAX_RESOLV_CONF_BYTES = 64 * 1024
 
 /** The agent as a process of this machine: its lock, its limits, its word to systemd, around the kubelet itself. */
 export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSignal): Promise<number> {
@@ -83,13 +81,13 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
     reportLimits(log, 'cannot raise the limit of open files', await raiseOpenFiles(config.maxOpenFiles)),
   )
 
-  const resolvConf = config.resolvConf === '' ? undefined : await readResolvConf(config.resolvConf, log)
-  if (flags.experimentalMounterPath !== '') await writeMounterResolver({ settings, resolvConf, log })
+  if (flags.experimentalMounterPath !== '') {
+    await writeMounterResolver({ settings, files: createPodFiles({ rootDirectory: flags.rootDir }), log })
+  }
   const given = {
     settings,
     machine,
     objects: deps.objects,
-    resolvConf,
     clock,
     log,
     random: () => Math.random(),
@@ -136,15 +134,6 @@ export function checkMachine(
 
 function reportLimits(log: Logger, what: string, problem: string | undefined): void {
   if (problem !== undefined) log.warn(what, { problem })
-}
-
-async function readResolvConf(path: string, log: Logger): Promise<string> {
-  try {
-    return Buffer.from(await hostConfigFiles.readFile(path, MAX_RESOLV_CONF_BYTES)).toString('utf8')
-  } catch (error) {
-    log.warn('cannot read the resolver file, pods get no name servers of the node', { resolvConf: path, error })
-    return ''
-  }
 }
 
 /** How often systemd wants to hear from us; a value that makes no sense stops the start, since it would not be noticed later. */

@@ -93,6 +93,7 @@ const LOOPS = [
   'runtime health',
   'placement',
   'resizes',
+  'resolver check',
   'claims of pods',
   'api source',
   'pods of the cluster',
@@ -149,7 +150,6 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       settings,
       machine: toMachine(options),
       objects: undefined,
-      resolvConf: 'nameserver 192.0.2.53\n',
       clock,
       log,
       // Small, so that waits are hardly longer than their base, and never the same twice.
@@ -417,6 +417,5 @@ export async function createNodeSettings(flags: readonly string[] = []) {
     nodeIps: () => ['192.0.2.1'],
     allocatable: () => ({ cpu: '2', memory: String(MACHINE.memoryBytes) }),
     cgroups: { driver: 'cgroupfs', root: '/', perQos: true },
-    resolvConf: 'nameserver 192.0.2.53\n',
   })
 }

@@ -49,6 +49,11 @@ export class FakePodFiles implements PodFiles {
     return '127.0.0.1 localhost\n'
   }
 
+  async readResolvConf(path: string): Promise<string> {
+    this.#check('readResolvConf')
+    return this.files.get(path) ?? 'nameserver 192.0.2.53\n'
+  }
+
   async writeHosts(path: string, text: string): Promise<void> {
     this.#check('writeHosts')
     this.files.set(path, text)

@@ -18,13 +18,18 @@ const settings: SandboxNodeSettings = {
   dns: {
     clusterDns: [],
     clusterDomain: 'cluster.test',
-    host: { servers: ['192.0.2.1'], searches: [], options: [] },
+    resolvConf: '/etc/resolv.conf',
     primaryFamily: 'IPv4',
   },
   cgroups: { driver: 'cgroupfs', root: '/', perQos: true },
   cpu: { cpuCfsQuota: true, cpuCfsQuotaPeriodMicroseconds: 100_000n },
 }
-const instance: SandboxInstance = { attempt: 0, userNamespace: undefined, volumeGroups: [] }
+const instance: SandboxInstance = {
+  attempt: 0,
+  userNamespace: undefined,
+  volumeGroups: [],
+  resolver: { servers: ['192.0.2.1'], searches: [], options: [] },
+}
 const securityContext: LinuxSandboxSecurityContext = {
   namespaceOptions: {
     network: NamespaceMode.POD,

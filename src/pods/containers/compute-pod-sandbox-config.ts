@@ -15,6 +15,7 @@ import type { UserNamespaceMapping } from '../../model/pod/user-namespace.ts'
 import { podLabels } from './compute-container-annotations.ts'
 import { computeDnsConfig } from './network/compute-dns-config.ts'
 import type { DnsSettings, DnsWarning } from './network/compute-dns-config.ts'
+import type { ResolvConf } from './network/parse-resolv-conf.ts'
 import { computeSandboxHostname } from './network/compute-hostname.ts'
 import { NO_LINUX_RESOURCES, computeLinuxResources } from './compute-linux-resources.ts'
 import type { CpuQuotaSettings } from './compute-linux-resources.ts'
@@ -36,6 +37,8 @@ export interface SandboxInstance {
   readonly attempt: number
   readonly userNamespace: UserNamespaceMapping | undefined
   readonly volumeGroups: readonly number[]
+  /** What the node's resolver file says; undefined when the configuration names none. */
+  readonly resolver: ResolvConf | undefined
 }
 
 export interface PodSandboxPlan {
@@ -51,7 +54,7 @@ export function computePodSandboxConfig(
   settings: SandboxNodeSettings,
 ): PodSandboxPlan {
   const { name, namespace, uid, labels, annotations } = pod.metadata
-  const dns = computeDnsConfig(pod, settings.dns)
+  const dns = computeDnsConfig(pod, { ...settings.dns, host: instance.resolver })
   const config = {
     metadata: { name, namespace, uid, attempt: instance.attempt },
     hostname: computeSandboxHostname(pod, settings.dns.clusterDomain),

@@ -1,7 +1,5 @@
 import type { Settings } from '../../model/config/load-configuration.ts'
 import type { CpuQuotaSettings } from '../containers/compute-linux-resources.ts'
-import { parseResolvConf } from '../containers/network/parse-resolv-conf.ts'
-import type { ResolvConf } from '../containers/network/parse-resolv-conf.ts'
 import type { MachineInfo } from '../../system/machine/read-machine.ts'
 import type { LogRotationDeps } from '../logs/run-log-rotation.ts'
 import type { CgroupLayout } from '../../model/resources/cgroup-names.ts'
@@ -19,7 +17,6 @@ export function toNodeSettings(
     /** What pods may have of the node. */
     readonly allocatable: () => Readonly<Record<string, string>>
     readonly cgroups: CgroupLayout
-    readonly resolvConf: string | undefined
   },
 ): NodeSettings {
   const { config, flags, gates } = settings
@@ -37,7 +34,7 @@ export function toNodeSettings(
       dns: {
         clusterDns: config.clusterDNS,
         clusterDomain: config.clusterDomain,
-        host: toResolvConf(info.resolvConf),
+        resolvConf: config.resolvConf,
         get primaryFamily() {
           return nodeIps()[0]?.includes(':') === true ? 'IPv6' : 'IPv4'
         },
@@ -109,8 +106,4 @@ export function toLogLimits(config: Settings['config']): LogRotationDeps['limits
     maxWorkers: config.containerLogMaxWorkers,
     intervalMs: config.containerLogMonitorInterval,
   }
-}
-
-function toResolvConf(text: string | undefined): ResolvConf | undefined {
-  return text === undefined ? undefined : parseResolvConf(text)
 }

@@ -11,19 +11,22 @@ describe('writeMounterResolver()', () => {
     const folder = mkdtempSync(join(tmpdir(), 'deckhand-mounter-'))
     t.after(() => rmSync(folder, { recursive: true }))
     const settings = {
-      config: { clusterDNS: ['10.0.0.10', 'fd00::a'] },
+      config: { clusterDNS: ['10.0.0.10', 'fd00::a'], resolvConf: '/etc/resolv.conf' },
       flags: { experimentalMounterPath: join(folder, 'mounter') },
     }
-    const resolvConf = 'nameserver 192.0.2.53\nsearch a.test b.test\n'
-    await writeMounterResolver({ settings, resolvConf, log: silentLogger })
-    assert.equal(
-      readFileSync(join(folder, 'rootfs/etc/resolv.conf'), 'utf8'),
-      'nameserver 10.0.0.10\nnameserver fd00::a\nsearch a.test b.test\n',
-    )
+    const written = async (resolvConf: string) => {
+      await writeMounterResolver({ settings, files: { readResolvConf: async () => resolvConf }, log: silentLogger })
+      return readFileSync(join(folder, 'rootfs/etc/resolv.conf'), 'utf8')
+    }
+    const servers = 'nameserver 10.0.0.10\nnameserver fd00::a\n'
+    assert.equal(await written('nameserver 192.0.2.53\nsearch a.test b.test\n'), `${servers}search a.test b.test\n`)
+    assert.equal(await written('nameserver\nsearch a.test b.test\n'), servers, 'a resolver file that cannot be read')
   })
 
   test('where nothing can be written the agent goes on', async () => {
-    const settings = { config: { clusterDNS: [] }, flags: { experimentalMounterPath: '/proc/nowhere/mounter' } }
-    await writeMounterResolver({ settings, resolvConf: undefined, log: silentLogger })
+    const config = { clusterDNS: [], resolvConf: '' }
+    const settings = { config, flags: { experimentalMounterPath: '/proc/nowhere/mounter' } }
+    const readResolvConf = async () => assert.fail('there is no resolver file')
+    await writeMounterResolver({ settings, files: { readResolvConf }, log: silentLogger })
   })
 })

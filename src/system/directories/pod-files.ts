@@ -15,12 +15,14 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { mountPointsBelow, readMountTable } from '../mounts/mount-table.ts'
 import { renameDurably, UNFINISHED_SUFFIX, writeFileDurably } from '../files/durable-file.ts'
+import { hostConfigFiles } from '../files/config-files.ts'
 import { hasCode, unlessAbsent } from '../files/error-codes.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 /** The file that names hosts on the node itself. */
 const NODE_HOSTS = '/etc/hosts'
 const PROBE_NOTE = 'probes.json'
+const MAX_RESOLV_CONF_BYTES = 10 * 1024 * 1024
 
 /**
  * The files that the agent itself makes for pods: directories, hosts files, last words, log links. Nothing in here opens a path that
@@ -48,6 +50,11 @@ export function createPodFiles(options: {
 
     async readNodeHosts(): Promise<string> {
       return await unlessAbsent(readFile(NODE_HOSTS, 'utf8'), '')
+    },
+
+    /** The resolver file of the node, as it is now. */
+    async readResolvConf(path: string): Promise<string> {
+      return Buffer.from(await hostConfigFiles.readFile(path, MAX_RESOLV_CONF_BYTES)).toString('utf8')
     },
 
     async writeHosts(path: string, text: string): Promise<void> {

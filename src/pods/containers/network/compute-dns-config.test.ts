@@ -4,12 +4,13 @@ import type { DNSConfig } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { PodSpec } from '../../../model/generated/core-v1.ts'
 import { createPod } from '../../../../test/builders/create-pod.ts'
 import { computeDnsConfig, computeNodeDnsWarnings } from './compute-dns-config.ts'
-import type { DnsSettings } from './compute-dns-config.ts'
+import type { ReadDnsSettings } from './compute-dns-config.ts'
 
 const host = { servers: ['192.0.2.1'], searches: ['lan.test', 'cluster.test'], options: ['rotate'] }
-const settings: DnsSettings = {
+const settings: ReadDnsSettings = {
   clusterDns: ['10.96.0.10'],
   clusterDomain: 'cluster.test',
+  resolvConf: '/etc/resolv.conf',
   host,
   primaryFamily: 'IPv4',
 }
@@ -23,7 +24,7 @@ const none: DNSConfig = { servers: [], searches: [], options: [] }
 interface Row {
   readonly name: string
   readonly spec: Partial<PodSpec>
-  readonly settings?: Partial<DnsSettings>
+  readonly settings?: Partial<ReadDnsSettings>
   readonly config: DNSConfig
   readonly reasons?: readonly string[]
 }

@@ -8,10 +8,15 @@ import type { ResolvConf } from './parse-resolv-conf.ts'
 export interface DnsSettings {
   readonly clusterDns: readonly string[]
   readonly clusterDomain: string
-  /** The node's own resolver file; undefined when the configuration names none. */
-  readonly host: ResolvConf | undefined
+  /** The path of the node's own resolver file; empty when the configuration names none. */
+  readonly resolvConf: string
   /** Decides which loopback address stands in for a node without a resolver file. */
   readonly primaryFamily: 'IPv4' | 'IPv6'
+}
+
+/** The same, with what the resolver file says now; undefined when the configuration names none. */
+export interface ReadDnsSettings extends DnsSettings {
+  readonly host: ResolvConf | undefined
 }
 
 /** Something about the resolver that users must hear of, as an event of this reason. */
@@ -39,7 +44,7 @@ const LONGEST_SEARCH = 253
 const CLUSTER_SEARCHES = 3
 
 /** The resolver configuration of a pod, within the resolver's limits; what had to be left out is reported as warnings. */
-export function computeDnsConfig(pod: Pod, settings: DnsSettings): PodDns {
+export function computeDnsConfig(pod: Pod, settings: ReadDnsSettings): PodDns {
   const base = computeBase(pod, settings)
   const warnings: DnsWarning[] = []
   // Without a cluster domain there is no cluster DNS: then the node says so, once for all pods.
@@ -54,7 +59,9 @@ export function computeDnsConfig(pod: Pod, settings: DnsSettings): PodDns {
 }
 
 /** What the node has to say at its start about the resolver of its pods. */
-export function computeNodeDnsWarnings(settings: DnsSettings): readonly NodeDnsWarning[] {
+export function computeNodeDnsWarnings(
+  settings: Pick<ReadDnsSettings, 'host' | 'clusterDns' | 'clusterDomain'>,
+): readonly NodeDnsWarning[] {
   const { host, clusterDns, clusterDomain } = settings
   const message = 'No clusterDNS is configured: pods get the resolver of the node, as with the dnsPolicy "Default"'
   return [
@@ -84,7 +91,7 @@ function dnsPolicy(pod: Pod): string {
   return pod.spec.dnsPolicy ?? 'ClusterFirst'
 }
 
-function computeBase(pod: Pod, settings: DnsSettings): DNSConfig | 'missing-cluster-dns' {
+function computeBase(pod: Pod, settings: ReadDnsSettings): DNSConfig | 'missing-cluster-dns' {
   const policy = dnsPolicy(pod)
   if (policy === 'None') return { servers: [], searches: [], options: [] }
   if (policy === 'Default' || (policy === 'ClusterFirst' && pod.spec.hostNetwork === true)) {
@@ -98,11 +105,11 @@ function computeBase(pod: Pod, settings: DnsSettings): DNSConfig | 'missing-clus
   }
 }
 
-function hostResolver({ host, primaryFamily }: DnsSettings): DNSConfig {
+function hostResolver({ host, primaryFamily }: ReadDnsSettings): DNSConfig {
   return host ?? { servers: [primaryFamily === 'IPv6' ? '::1' : '127.0.0.1'], searches: ['.'], options: [] }
 }
 
-function clusterSearches(namespace: string, { clusterDomain: domain, host }: DnsSettings): readonly string[] {
+function clusterSearches(namespace: string, { clusterDomain: domain, host }: ReadDnsSettings): readonly string[] {
   const hostSearches = host?.searches ?? []
   if (domain === '') return hostSearches
   return unique([`${namespace}.svc.${domain}`, `svc.${domain}`, domain, ...hostSearches])

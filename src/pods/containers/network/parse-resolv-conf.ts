@@ -15,7 +15,7 @@ export function parseResolvConf(text: string): ResolvConf {
     if (keyword === 'nameserver') {
       const [server] = values
       if (server === undefined) {
-        throw new Error(`Cannot read resolv.conf: line ${index + 1} has "nameserver" without an address`)
+        throw new Error(`nameserver list is empty in line ${index + 1}`)
       }
       servers.push(server)
     } else if (keyword === 'search') {

@@ -72,6 +72,25 @@ describe('createSandbox()', () => {
     })
   }
 
+  test('has the resolver file of the node as it is now, and fails while it makes no sense', async () => {
+    const { deps, files, events } = await createPodDeps()
+    const dns = async () => (await describeSandbox(deps, pod, REQUEST)).config.dnsConfig
+    files.files.set('/etc/resolv.conf', 'nameserver 192.0.2.1\nsearch lan.test\n')
+    assert.deepEqual(await dns(), { servers: ['192.0.2.1'], searches: ['lan.test'], options: [] })
+    files.files.set('/etc/resolv.conf', 'nameserver\n')
+    await assert.rejects(dns(), SandboxError)
+    files.failures.set('readResolvConf', new Error('ENOENT: no such file or directory'))
+    await assert.rejects(dns(), SandboxError)
+    files.failures.clear()
+    files.files.set('/etc/resolv.conf', 'nameserver 198.51.100.1\n')
+    assert.deepEqual(await dns(), { servers: ['198.51.100.1'], searches: [], options: [] })
+    const failed = 'Warning FailedCreatePodSandBox Failed to create pod sandbox:'
+    assert.deepEqual(events, [
+      `${failed} Encountered error while parsing resolv conf file. Error: nameserver list is empty in line 1`,
+      `${failed} ENOENT: no such file or directory`,
+    ])
+  })
+
   test('passes on the reason of its signal', async () => {
     const leave = new Error('the agent leaves')
     const { deps, events } = await createPodDeps({}, { runPodSandbox: () => Promise.reject(leave) })

@@ -5,6 +5,7 @@ import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
 import type { PodSandboxConfig } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { ObservedSandbox } from '../../../model/pod/observed-pod.ts'
 import type { Pod, PodUid } from '../../../model/pod/pod.ts'
+import { readResolver } from './read-resolver.ts'
 import { resolveIsolation } from './resolve-isolation.ts'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
 import type { Isolation, IsolationDeps } from './resolve-isolation.ts'
@@ -23,6 +24,7 @@ export interface SandboxDeps extends IsolationDeps {
   readonly files: {
     /** Makes directories that may be there already. */
     makeDirectories(paths: readonly string[]): Promise<void>
+    readResolvConf(path: string): Promise<string>
   }
   readonly node: Pick<NodeSettings, 'rootDirectory' | 'sandbox' | 'container'>
   readonly events: PodEvents
@@ -63,7 +65,12 @@ export async function describeSandbox(
     const isolation = await resolveIsolation(deps, pod, existing)
     const { config, warnings } = computePodSandboxConfig(
       pod,
-      { attempt, userNamespace: isolation.userNamespace, volumeGroups: deps.volumes.groups(pod.metadata.uid) },
+      {
+        attempt,
+        userNamespace: isolation.userNamespace,
+        volumeGroups: deps.volumes.groups(pod.metadata.uid),
+        resolver: await readResolver(deps.files, deps.node.sandbox.dns.resolvConf),
+      },
       deps.node.sandbox,
     )
     for (const { reason, message } of warnings) {
