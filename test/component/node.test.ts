@@ -78,6 +78,7 @@ async function startNode(t: TestContext, api: SecuredApi, rootDir: string) {
     reported,
     answers,
     end,
+    ips: () => node.ips(),
     setProblems: (next: readonly string[]) => {
       problems = next
       node.wake()
@@ -180,5 +181,12 @@ describe('the node in its cluster', () => {
     second.setProblems(['x'])
     await until(async () => second.answers.includes(`GET ${NODE} 404`) || undefined)
     assert.equal(await read(NODE), undefined)
+  })
+  test('pods know it by the addresses that a cloud gave it, external ones too', async (t) => {
+    const api = await startSecuredApi(t)
+    const agent = await startNode(t, api, makeTemporaryFolder())
+    const external = ['203.0.113.1', '2001:db8::9'].map((address) => ({ type: 'ExternalIP', address }))
+    agent.see({ metadata: { name: 'node-1', resourceVersion: '1000' }, status: { addresses: external } })
+    assert.deepEqual(agent.ips(), ['203.0.113.1', '2001:db8::9'])
   })
 })

@@ -12,8 +12,9 @@ import type { MachineInfo } from '../../system/machine/read-machine.ts'
 import type { AddressReport } from '../../system/machine/read-node-address.ts'
 import type { NodeIdentity } from '../../system/machine/read-node-identity.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
-import type { Node, NodeAddress } from '../../model/generated/core-v1.ts'
+import type { Node } from '../../model/generated/core-v1.ts'
 import { computeInitialNode } from './compute-initial-node.ts'
+import { computeNodeHostIps } from './status/compute-node-host-ips.ts'
 import { computeNodeAddresses } from './status/compute-node-addresses.ts'
 import { computeNodeResources } from './status/compute-node-resources.ts'
 import { computeNodeStatus } from './status/compute-node-status.ts'
@@ -109,12 +110,12 @@ export async function createNode(deps: NodeDeps, signal: AbortSignal) {
     /** What pods may have of the node. */
     allocatable: () => computeNodeResources(ownNode.current?.status ?? {}, profile.resources, info().size).allocatable,
 
-    /** The addresses of the node: those that the cluster knows, else its own. */
+    /** The addresses of the node, at most one of each family: those that the cluster knows, else its own. */
     ips(): readonly string[] {
-      const known = listInternalIps(ownNode.current?.status?.addresses)
+      const known = computeNodeHostIps(ownNode.current?.status?.addresses)
       if (known.length > 0) return known
       const found = computeNodeAddresses({ addresses: [], annotations: {} }, profile, surroundings.address)
-      return typeof found === 'string' ? [] : listInternalIps(found.addresses)
+      return typeof found === 'string' ? [] : computeNodeHostIps(found.addresses)
     },
 
     /** Something about the node has changed: its status is computed now. */
@@ -211,8 +212,4 @@ function createInfo(deps: NodeDeps, surroundings: NodeSurroundings): () => NodeI
       volumesInUse: deps.volumesInUse(),
     }
   }
-}
-
-function listInternalIps(addresses: readonly NodeAddress[] | undefined): readonly string[] {
-  return (addresses ?? []).flatMap(({ type, address }) => (type === 'InternalIP' ? [address] : []))
 }
