@@ -2,13 +2,8 @@ import { applyKernelSettings } from '../system/machine/apply-kernel-settings.ts'
 import type { Clock } from '../base/async/clock.ts'
 import { TaskGroup } from '../base/async/task-group.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
-import {
-  lockFile,
-  notifySystemd,
-  raiseOpenFiles,
-  setOomScoreAdj,
-  waitForLockContention,
-} from '../system/processes/own-process.ts'
+import { lockFile, watchLockContention } from '../system/processes/lock-file.ts'
+import { notifySystemd, raiseOpenFiles, setOomScoreAdj } from '../system/processes/own-process.ts'
 import { readIdleCpu } from '../system/machine/read-idle-cpu.ts'
 import type { MachineInfo } from '../system/machine/read-machine.ts'
 import { collectGarbage } from '../system/processes/collect-garbage.ts'
@@ -63,14 +58,13 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
   await using group = new TaskGroup(signal)
   if (flags.lockFile !== '') {
     log.info('waiting for the lock', { lockFile: flags.lockFile })
-    await lockFile(flags.lockFile)
+    const lock = await lockFile(flags.lockFile, group.signal)
     if (flags.exitOnLockContention) {
-      group.run('lock contention', async (s) => {
-        await waitForLockContention(
-          { path: flags.lockFile, sleep: (ms, sleepSignal) => clock.sleep(ms, sleepSignal) },
-          s,
-        )
-        log.info('somebody else wants the lock, leaving', { lockFile: flags.lockFile })
+      const sleep: Clock['sleep'] = (ms, sleepSignal) => clock.sleep(ms, sleepSignal)
+      const contention = watchLockContention({ lock, sleep }, group.signal)
+      group.run('lock contention', async () => {
+        await contention()
+        log.info('another process wants the lock, leaving', { lockFile: flags.lockFile })
         deps.leave()
       })
     }

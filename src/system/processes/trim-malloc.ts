@@ -1,4 +1,4 @@
-import process from 'node:process'
+import { openCLibrary } from './c-library.ts'
 
 let trim: (() => void) | undefined
 
@@ -12,17 +12,11 @@ export function trimMalloc(): void {
 }
 
 function findTrim(): () => void {
-  // Node warns that its FFI is experimental, which does not belong in the log of a node.
-  const emitWarning = process.emitWarning.bind(process)
-  process.emitWarning = () => {}
   try {
-    const { dlopen } = process.getBuiltinModule('node:ffi')
-    const { functions } = dlopen(null, { malloc_trim: { arguments: ['uint64'], return: 'int32' } })
-    return () => void functions.malloc_trim(0n)
+    const { malloc_trim: mallocTrim } = openCLibrary({ malloc_trim: { arguments: ['uint64'], return: 'int32' } })
+    return () => void mallocTrim(0n)
   } catch {
     // Another C library, or a Node without FFI: that memory stays with the process.
     return () => {}
-  } finally {
-    process.emitWarning = emitWarning
   }
 }

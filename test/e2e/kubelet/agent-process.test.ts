@@ -118,14 +118,17 @@ describe('the agent as a process', () => {
     const second = await startAgent({ flags: [lock] })
     assert.deepEqual(await first.exited, { exitCode: 0, signal: undefined })
     await second.healthy()
-    assert.match(await first.said(), /somebody else wants the lock, leaving/)
+    assert.match(await first.said(), /another process wants the lock, leaving/)
     assert.equal((await second.said()).match(/"waiting for the lock"/g)?.length, 2)
 
-    const third = await startAgent({ flags: [lock] })
+    const third = await startAgent({ flags: [lock, '--exit-on-lock-contention'] })
     await waitFor('the third to wait', async () => (await third.said()).match(/"waiting for the lock"/g)?.length === 3)
     await second.kill('SIGKILL')
     await third.healthy()
-    await third.kill()
+    // As the node e2e suite does it: another program that opens the file and waits for its lock.
+    const other = await lab.runInside(['flock', '--exclusive', `${lab.folder}/lock`, 'true'])
+    assert.equal(other.exitCode, 0)
+    assert.deepEqual(await third.exited, { exitCode: 0, signal: undefined })
     await afterwards(third)
   })
 
