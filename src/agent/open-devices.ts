@@ -20,6 +20,7 @@ export async function openDevices(base: Base, runtime: Runtime, hub: Hints) {
       onNode: () => hub.nodeChanged(),
       onPod: (uid) => registry.wake(uid),
       events: membership.nodeEvents,
+      podEvents: membership.podEvents,
     },
     tasks,
   )

@@ -273,7 +273,7 @@ describe('devices of containers', () => {
     })
     const record = before.deviceFile.text
     for (const [returns, why] of [
-      [false, `cannot allocate unregistered device ${GPU}`],
+      [false, `no healthy devices present; cannot allocate unhealthy devices ${GPU}`],
       [true, `previously allocated devices are no longer healthy; cannot allocate unhealthy devices ${GPU}`],
     ] as const) {
       await using world = await createWorld()
@@ -286,13 +286,14 @@ describe('devices of containers', () => {
         const plugin = await startPlugin({ endpoint: 'ill.sock' })
         plugin.setDevices([{ id: 'a', health: 'Unhealthy' }, { id: 'b' }])
         await plugin.register()
-      } else await agent.pass(301_000, 50_000)
+      } else await agent.pass(50_000, 5000)
       await until(() => agent.statusOf('u-1')?.phase === 'Failed', 'the pod ends')
       assert.deepEqual(endOf(agent), [
         'Failed',
         'UnexpectedAdmissionError',
         `Pod was rejected: Allocate failed due to ${why}, which is unexpected`,
       ])
+      assert.deepEqual(agent.reasons(), ['DevicePluginNotRegistered', 'UnexpectedAdmissionError'])
     }
   })
 

@@ -21,6 +21,7 @@ import { runDeviceRegistration } from './run-device-registration.ts'
 import type { DeviceMetrics } from '../../metrics/driver-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { NodeEvents } from '../../model/events/node-events.ts'
+import type { PodEvents } from '../../model/events/pod-events.ts'
 import type { StateFile } from '../../pods/allocations/state-file.ts'
 
 export interface CreateDevicesDeps {
@@ -32,6 +33,7 @@ export interface CreateDevicesDeps {
   /** The devices of a pod are well or ill now. */
   readonly onPod: (uid: PodUid) => unknown
   readonly events: NodeEvents
+  readonly podEvents: PodEvents
   readonly metrics: DeviceMetrics
   readonly clock: Clock
   readonly log: Logger
@@ -81,6 +83,7 @@ export async function createDevices(deps: CreateDevicesDeps, tasks: TaskGroup) {
     record: () => record.write(),
     reportsHealth: settings.gates.enabled('ResourceHealthStatus'),
     metrics,
+    events: deps.podEvents,
     tasks,
     clock,
     log,

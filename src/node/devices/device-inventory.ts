@@ -30,7 +30,7 @@ export interface DeviceInventoryDeps {
 }
 
 /** A plugin that is away for longer is not expected back. */
-export const AWAY_MS = 300_000
+const AWAY_MS = 300_000
 
 /** The devices of this node, as their plugins report them. */
 export class DeviceInventory {

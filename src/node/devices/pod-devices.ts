@@ -11,11 +11,11 @@ import { InjectionsError } from '../../model/pod/injections-error.ts'
 import type { Container, EphemeralContainer, ResourceStatus } from '../../model/generated/core-v1.ts'
 import { allContainers } from '../../model/pod/pod-containers.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
+import type { PodEvents } from '../../model/events/pod-events.ts'
 import type { DeviceMetrics } from '../../metrics/driver-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { applyPreference } from './apply-preference.ts'
 import type { DeviceAssignments, DevicePlace } from './device-assignments.ts'
-import { AWAY_MS } from './device-inventory.ts'
 import type { DeviceInventory } from './device-inventory.ts'
 import { formatDevicesNote } from './devices-note.ts'
 import { DevicePluginError } from './device-plugin-client.ts'
@@ -32,6 +32,7 @@ export interface PodDevicesDeps {
   /** Is the health of devices reported in the status of pods? */
   readonly reportsHealth: boolean
   readonly metrics: Pick<DeviceMetrics, 'devicesAllocated'>
+  readonly events: PodEvents
   readonly tasks: TaskGroup
   readonly clock: Clock
   readonly log: Logger
@@ -49,6 +50,12 @@ interface ContainerRequest {
   readonly container: Container | EphemeralContainer
   readonly noteStep: NoteStep
 }
+
+/**
+ * How long a pod that had its devices before a reboot waits for their plugin. Controllers replace a pod that fails, so waiting much
+ * longer than the Go kubelet, which fails it at once, would keep its replacement away.
+ */
+const RETURN_MS = 40_000
 
 /**
  * Allocates the devices of admitted pods. The worker of each pod asks the plugins, so that a plugin that does not answer delays
@@ -179,7 +186,7 @@ export class PodDevices {
   async #ensure({ pod, startsAgain, noteStep }: EnsureRequest, signal: AbortSignal): Promise<void> {
     for (const place of this.#places(pod)) {
       if (this.#isThere(place, startsAgain)) continue
-      const plugin = await this.#waitForPlugin(place.resource, noteStep, signal)
+      const plugin = await this.#waitForPlugin(place.resource, { pod, noteStep }, signal)
       const devices = this.#deps.assignments.get(place)
       if (devices === undefined) continue
       this.#checkHealth(place, devices.ids)
@@ -198,8 +205,12 @@ export class PodDevices {
   }
 
   /** A plugin that is on its way is waited for; one that is not expected any more is the end of the pod. */
-  async #waitForPlugin(resource: string, noteStep: NoteStep, signal: AbortSignal): Promise<DevicePluginCalls> {
-    const { inventory, clock } = this.#deps
+  async #waitForPlugin(
+    resource: string,
+    { pod, noteStep }: Pick<EnsureRequest, 'pod' | 'noteStep'>,
+    signal: AbortSignal,
+  ): Promise<DevicePluginCalls> {
+    const { inventory, events, clock } = this.#deps
     const wait = async (until: AbortSignal) => {
       for (;;) {
         const plugin = inventory.plugin(resource)
@@ -209,10 +220,12 @@ export class PodDevices {
       }
     }
     if (inventory.isReady(resource)) return await wait(signal)
+    const message = `Waiting up to ${RETURN_MS / 1000}s for the device plugin of ${resource} to register again`
+    events.record(pod, { type: 'Warning', reason: 'DevicePluginNotRegistered', message })
     try {
       const what = `the return of device plugin "${resource}"`
       return await noteStep(`wait for device plugin "${resource}"`, () =>
-        withDeadline({ clock, ms: AWAY_MS, what }, wait, signal),
+        withDeadline({ clock, ms: RETURN_MS, what }, wait, signal),
       )
     } catch (error) {
       if (!(error instanceof DeadlineError)) throw error
