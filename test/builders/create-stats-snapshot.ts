@@ -130,6 +130,6 @@ function toCgroup(path: string, workingSetBytes: number, limit?: number): Cgroup
     limitBytes: limit === undefined ? undefined : limit * MIB,
     pressure: undefined,
   }
-  const sample = { cpu: undefined, memory, swap: undefined, ioPressure: undefined, details: undefined }
+  const sample = { cpu: undefined, memory, swap: undefined, io: undefined, details: undefined }
   return { path, time: 0, sample, nanoCores: undefined }
 }

@@ -1,4 +1,4 @@
-import type { Pressure } from './sampling/cgroup-sample.ts'
+import type { Pressure, PressureLine } from './sampling/cgroup-sample.ts'
 import type { InterfaceCounters } from './sampling/parse-net-dev.ts'
 import type { CgroupUsage } from './stats-snapshot.ts'
 import type {
@@ -28,7 +28,7 @@ export function computeUsageStats(cgroup: CgroupUsage | undefined, withIo: boole
   if (cgroup === undefined) return nothing
   const { sample, nanoCores } = cgroup
   const time = toApiTime(cgroup.time)
-  const { cpu, swap, ioPressure } = sample
+  const { cpu, swap, io } = sample
   return {
     cpu:
       cpu === undefined
@@ -44,7 +44,7 @@ export function computeUsageStats(cgroup: CgroupUsage | undefined, withIo: boole
               swap.limitBytes === undefined ? undefined : Math.max(0, swap.limitBytes - swap.usageBytes),
             swapUsageBytes: swap.usageBytes,
           },
-    io: withIo && ioPressure !== undefined ? { time, psi: toPsi(ioPressure) } : undefined,
+    io: withIo && io !== undefined ? { time, psi: toPsi(io.pressure) } : undefined,
   }
 }
 
@@ -63,8 +63,11 @@ function toMemory({ sample: { memory } }: CgroupUsage, time: string): MemoryStat
   }
 }
 
-function toPsi(pressure: Pressure | undefined): PsiStats | undefined {
-  return pressure === undefined ? undefined : { full: pressure.full, some: pressure.some }
+const NO_PRESSURE: PressureLine = { avg10: 0, avg60: 0, avg300: 0, total: 0 }
+
+/** Where the kernel does not count it, as on cgroup v1, readers get zeros as from the Go kubelet. */
+function toPsi({ full, some }: Pressure = { full: NO_PRESSURE, some: NO_PRESSURE }): PsiStats {
+  return { full, some }
 }
 
 /** The default interface, and all of them; undefined where none was read. */

@@ -35,7 +35,7 @@ describe('readCgroupV2()', () => {
         pressure: { some: none, full: none },
       },
       swap: { usageBytes: 0, limitBytes: 0 },
-      ioPressure: { some: io, full: io },
+      io: { pressure: { some: io, full: io } },
       details: {
         cpuUserSeconds: 0.629652,
         cpuSystemSeconds: 0.735523,
@@ -72,11 +72,8 @@ describe('readCgroupV2()', () => {
 
   test('reads few files when little is wanted', () => {
     const cgroups = new RecordedCgroups(2)
-    const { cpu, ioPressure, details } = readCgroupV2(cgroups, RECORDED_POD, usage)
-    assert.deepEqual(
-      [cpu, ioPressure, details],
-      [{ usageNanos: 1_301_917_000, pressure: undefined }, undefined, undefined],
-    )
+    const { cpu, io, details } = readCgroupV2(cgroups, RECORDED_POD, usage)
+    assert.deepEqual([cpu, io, details], [{ usageNanos: 1_301_917_000, pressure: undefined }, undefined, undefined])
     assert.equal(cgroups.reads, 6)
   })
 
@@ -85,7 +82,7 @@ describe('readCgroupV2()', () => {
       cpu: undefined,
       memory: undefined,
       swap: undefined,
-      ioPressure: undefined,
+      io: undefined,
       details: undefined,
     })
   })
@@ -111,7 +108,7 @@ describe('readCgroupV1()', () => {
         pressure: undefined,
       },
       swap: { usageBytes: 0, limitBytes: 0 },
-      ioPressure: undefined,
+      io: { pressure: undefined },
       details: {
         cpuUserSeconds: 0,
         cpuSystemSeconds: 0.41,

@@ -141,7 +141,7 @@ export const CADVISOR_TABLE: readonly CadvisorRow[] = [
   network('transmit_packets', 'Packets sent', ({ txPackets }) => txPackets),
   counter('oom_events_total', 'Processes killed for want of memory', (subject) => details(subject)?.oomKills),
   ...pressure('cpu', ({ cgroup }) => cgroup.sample.cpu?.pressure),
-  ...pressure('io', ({ cgroup }) => cgroup.sample.ioPressure),
+  ...pressure('io', ({ cgroup }) => cgroup.sample.io?.pressure),
   ...pressure('memory', (subject) => memory(subject)?.pressure),
   gauge('processes', 'Processes that run', ({ processes }) => processes),
   setting(

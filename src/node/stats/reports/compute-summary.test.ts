@@ -13,6 +13,7 @@ function asJson(value: unknown): unknown {
 }
 
 const zero = { total: 0, avg10: 0, avg60: 0, avg300: 0 }
+const psi = { full: zero, some: zero }
 
 describe('computeSummary()', () => {
   test('reports the node and its pods', async () => {
@@ -25,7 +26,9 @@ describe('computeSummary()', () => {
       { ...whole, time: world.clock.now(), volume: { uid, name: 'claim', pvcRef, isLocalEphemeral: false } },
       { ...whole, time: world.clock.now(), volume: { uid, name: 'cache', pvcRef: undefined, isLocalEphemeral: true } },
     ]
-    const deps = { ...world.deps, volumes: () => volumes, systemCgroups: { kubelet: '/kubepods' } }
+    world.cgroups.copy('/kubepods', '/agent')
+    world.cgroups.set('memory', '/kubepods', ['memory.max', '50000000\n'])
+    const deps = { ...world.deps, volumes: () => volumes, systemCgroups: { kubelet: '/agent' } }
     const snapshot = await new StatsEngine(deps, signal).ask(['usage', 'network', 'disk'], signal)
     const summary = computeSummary(snapshot, { nodeName: 'node-1', onlyCpuAndMemory: false })
     const { node, pods } = asJson(summary) as { node: Record<string, unknown>; pods: Record<string, unknown>[] }
@@ -73,12 +76,13 @@ describe('computeSummary()', () => {
       psi: { full: zero, some: zero },
     })
     assert.deepEqual(
-      (systemContainers as { name: string; memory: { availableBytes: number } }[]).map(
+      (systemContainers as { name: string; memory: { availableBytes?: number } }[]).map(
         ({ name, memory: { availableBytes } }) => [name, availableBytes],
       ),
+      // The machine is no limit of theirs.
       [
-        ['kubelet', 8_000_000_000 - (39_227_392 - 8_388_608)],
-        ['pods', 8_000_000_000 - (39_227_392 - 8_388_608)],
+        ['kubelet', undefined],
+        ['pods', 50_000_000 - (39_227_392 - 8_388_608)],
       ],
     )
 
@@ -149,7 +153,7 @@ describe('computeSummary()', () => {
     assert.deepEqual(pod.containers[0], {
       name: 'main',
       startTime: '2025-12-31T00:00:00Z',
-      cpu: { time, usageCoreNanoSeconds: 1_365_176_000 },
+      cpu: { time, usageCoreNanoSeconds: 1_365_176_000, psi },
       memory: {
         time,
         availableBytes: 134_217_728 - 30_814_208,
@@ -158,8 +162,18 @@ describe('computeSummary()', () => {
         rssBytes: 21_168_128,
         pageFaults: 1127,
         majorPageFaults: 0,
+        psi,
       },
       swap: { time, swapAvailableBytes: 0, swapUsageBytes: 0 },
     })
+  })
+
+  test('reports no pressure, but reports it, where the kernel does not count it', async () => {
+    const world = new FakeStatsWorld(1)
+    const snapshot = await new StatsEngine(world.deps, signal).ask(['usage'], signal)
+    const summary = computeSummary(snapshot, { nodeName: 'node-1', onlyCpuAndMemory: false })
+    const container = summary.pods[0]?.containers[0]
+    assert.deepEqual([container?.cpu?.psi, container?.memory?.psi, container?.io?.psi], [psi, psi, psi])
+    assert.deepEqual([summary.node.cpu?.psi, summary.node.memory?.psi, summary.node.io], [psi, psi, undefined])
   })
 })

@@ -32,7 +32,7 @@ function computeNodeStats({ snapshot, onlyCpuAndMemory }: Context, nodeName: str
     systemContainers: node.system.map((system) => ({
       name: system.name,
       startTime: toApiTime(node.startedAt),
-      ...withCapacity(computeUsageStats(system.cgroup, !onlyCpuAndMemory), node),
+      ...computeUsageStats(system.cgroup, !onlyCpuAndMemory),
     })),
     startTime: toApiTime(node.startedAt),
     ...withCapacity({ cpu, memory, io }, node),
@@ -55,7 +55,7 @@ function computeNodeStats({ snapshot, onlyCpuAndMemory }: Context, nodeName: str
   }
 }
 
-/** What belongs to the machine is limited by the machine. */
+/** The root cgroup has no limit of its own: the machine is. */
 function withCapacity<T extends Pick<ContainerStats, 'memory'>>(usage: T, { memoryCapacityBytes }: NodeUsage): T {
   const { memory } = usage
   if (memory === undefined || memory.availableBytes !== undefined) return usage

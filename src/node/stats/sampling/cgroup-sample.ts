@@ -24,7 +24,7 @@ export interface CgroupSample {
   readonly cpu: { readonly usageNanos: number; readonly pressure: Pressure | undefined } | undefined
   readonly memory: MemorySample | undefined
   readonly swap: { readonly usageBytes: number; readonly limitBytes: number | undefined } | undefined
-  readonly ioPressure: Pressure | undefined
+  readonly io: { readonly pressure: Pressure | undefined } | undefined
   /** Only read when a client wants it. */
   readonly details: CgroupDetails | undefined
 }

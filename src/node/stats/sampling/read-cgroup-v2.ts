@@ -37,7 +37,7 @@ export function readCgroupV2(reader: CgroupReader, cgroup: string, desired: Samp
           },
     memory: statText === undefined ? undefined : readMemory(reader, cgroup, { stat, pressure: pressure('memory') }),
     swap: swapUsage === undefined ? undefined : { usageBytes: swapUsage, limitBytes: swapLimit },
-    ioPressure: pressure('io'),
+    io: desired.pressure ? { pressure: pressure('io') } : undefined,
     details: desired.details ? readDetails(reader, cgroup, { cpu, stat, swapLimit }) : undefined,
   }
 }
