@@ -99,7 +99,7 @@ test('in a pid namespace the lock is held, and its contention seen', async (t) =
     '-e',
     script,
   ]
-  const inside = spawn('unshare', argv, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const inside = spawn('/usr/bin/unshare', argv, { stdio: ['ignore', 'pipe', 'inherit'] })
   t.after(() => inside.kill('SIGKILL'))
   const exited = once(inside, 'exit')
   const lines = createInterface(inside.stdout)[Symbol.asyncIterator]()
