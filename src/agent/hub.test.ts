@@ -12,6 +12,7 @@ function createListeners() {
     statusChanged: (uid) => void heard.push(`status ${uid}`),
     runtimeChanged: () => void heard.push('runtime'),
     nodeChanged: () => void heard.push('node'),
+    roomChanged: () => void heard.push('room'),
     driversChanged: () => void heard.push('drivers'),
   }
   return { heard, listeners }
@@ -39,8 +40,9 @@ describe('createHub()', () => {
     hub.objectsChanged(first)
     hub.statusChanged(second)
     hub.runtimeChanged()
+    hub.roomChanged()
     hub.driversChanged()
     hub.driversChanged()
-    assert.deepEqual(heard, ['objects u-1', 'status u-2', 'runtime', 'drivers', 'drivers'])
+    assert.deepEqual(heard, ['objects u-1', 'status u-2', 'runtime', 'room', 'drivers', 'drivers'])
   })
 })

@@ -12,6 +12,8 @@ export interface Hints {
   runtimeChanged(): void
   /** What the Node object says may have changed. */
   nodeChanged(): void
+  /** A pod of this node has become smaller. */
+  roomChanged(): void
   /** A CSI driver came or went, or the cluster says something else of one. */
   driversChanged(): void
 }
@@ -35,6 +37,7 @@ export function createHub(): Hub {
     statusChanged: (uid) => hint(`status ${uid}`, (to) => to.statusChanged(uid)),
     runtimeChanged: () => hint('runtime', (to) => to.runtimeChanged()),
     nodeChanged: () => hint('node', (to) => to.nodeChanged()),
+    roomChanged: () => hint('room', (to) => to.roomChanged()),
     driversChanged: () => hint('drivers', (to) => to.driversChanged()),
     connect(to) {
       listeners = to

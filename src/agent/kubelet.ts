@@ -54,6 +54,7 @@ export async function composeKubelet(deps: KubeletDeps, lifetime: Lifetime) {
   base.cluster?.onNode(() => {
     node.own.wake()
     sources.clusterPods?.mirrors.wake()
+    pods.workers.retryRejected()
   })
   connectMetrics(stages)
   const loops = [runtime, sources, devices, node, pods, serving].flatMap((stage) => stage.loops)
@@ -82,8 +83,13 @@ function createListeners({ runtime, devices, node, pods, sources, statusWakeup }
     runtimeChanged() {
       registry.wakeAll()
       node.own.wake()
+      pods.workers.retryRejected()
     },
-    nodeChanged: () => node.own.wake(),
+    nodeChanged() {
+      node.own.wake()
+      pods.workers.retryRejected()
+    },
+    roomChanged: () => pods.workers.retryRejected(),
     driversChanged() {
       pods.volumes.retry(pods.csi.plugin)
       pods.csi.retryNow()

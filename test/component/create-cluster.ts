@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { TestContext } from 'node:test'
 import { admitChange } from '../../src/api-server/auth/admit-change.ts'
 import { createObjectReader } from '../../src/api-server/kinds/object-reader.ts'
-import type { Pod as ApiPod, PodSpec, PodStatus } from '../../src/model/generated/core-v1.ts'
+import type { Node, Pod as ApiPod, PodSpec, PodStatus } from '../../src/model/generated/core-v1.ts'
 import type { Pod, PodUid } from '../../src/model/pod/pod.ts'
 import type { FollowedObjects } from '../../src/pods/sources/run-api-source.ts'
 import { makeTemporaryFolder } from '../fixtures/make-temporary-folder.ts'
@@ -32,10 +32,21 @@ export async function createCluster(t: TestContext, world: Pick<World, 'clock'>)
     await call(test.api, method, path, options)
   await ask('POST', '/api/v1/namespaces', { body: { metadata: { name: 'shop' } } })
   const node = await ask('POST', '/api/v1/nodes', { body: { metadata: { name: 'node-1' } } })
+  const nodeUid = (node.body as { metadata: { uid: string } }).metadata.uid
+  let own: Node = { metadata: { name: 'node-1', uid: nodeUid } }
+  const nodeListeners = new Set<() => void>()
   return {
     client: new FakeKubeClient(test.api),
-    nodeUid: (node.body as { metadata: { uid: string } }).metadata.uid,
+    nodeUid,
     ask,
+    /** The Node as the agent's watch has it. */
+    node: () => own,
+    onNode: (listener: () => void) => void nodeListeners.add(listener),
+    /** The Node gets other labels, and the watch reports it. */
+    labelNode(labels: Readonly<Record<string, string>>): void {
+      own = { metadata: { ...own.metadata, labels } }
+      for (const listener of nodeListeners) listener()
+    },
     /** A pod that the scheduler bound to the node. */
     async create(name: string, spec: Partial<PodSpec> = {}): Promise<PodUid> {
       const containers = [{ name: 'main', image: 'registry.test/app:1', imagePullPolicy: 'IfNotPresent' }]
@@ -66,8 +77,8 @@ export async function joinCluster(world: World, cluster: Cluster, options: Agent
     ...options,
     cluster: {
       client,
-      node: () => ({ metadata: { name: 'node-1', uid: cluster.nodeUid } }),
-      onNode: () => {},
+      node: cluster.node,
+      onNode: cluster.onNode,
       nodeSeen: async () => {},
       follow: (objects, signal) => follow({ client, clock }, objects, signal),
     },

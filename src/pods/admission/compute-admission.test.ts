@@ -13,6 +13,7 @@ const PLAIN: AdmissionInfo = {
   node: { metadata: { name: 'node-1' } },
   allocatable: parseAmounts({ pods: '10', cpu: '1', memory: '1Gi' }),
   otherPods: [],
+  endingPods: [],
   pressures: { memory: false, disk: false, pid: false },
   taintComparisons: false,
   isShuttingDown: false,

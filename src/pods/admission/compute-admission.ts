@@ -18,6 +18,8 @@ import type { Rejection } from './rejection.ts'
 export interface AdmissionInfo extends NodeRoom, FeatureInfo {
   /** Names of sysctls, or the beginning of such names and a star. */
   readonly allowedSysctls: readonly string[]
+  /** Pods that are not desired any more and have not ended. */
+  readonly endingPods: readonly Pod[]
   readonly supplementalGroupsPolicy: boolean
   readonly appArmor: boolean
   /** Undefined while nothing is known of the node. */
@@ -38,7 +40,7 @@ export type AdmissionDecision =
     }
 
 /** Of a pod that comes while the node shuts down. */
-export const NODE_SHUTDOWN: Rejection = {
+const NODE_SHUTDOWN: Rejection = {
   reason: 'NodeShutdown',
   message: 'Pod was rejected as the node is shutting down.',
 }

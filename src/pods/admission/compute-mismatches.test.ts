@@ -50,7 +50,12 @@ describe('computeMismatches()', () => {
   for (const [name, spec, place, expected] of rows) {
     test(name, () => {
       const otherPods = [createPod({ metadata: { uid: 'u-2' }, spec: { containers } })]
-      const found = computeMismatches(createPod({ spec }), { node: place, otherPods, taintComparisons: false })
+      const found = computeMismatches(createPod({ spec }), {
+        node: place,
+        otherPods,
+        endingPods: [],
+        taintComparisons: false,
+      })
       assert.deepEqual(
         found.map(({ message }) => message),
         expected,
@@ -62,8 +67,21 @@ describe('computeMismatches()', () => {
     })
   }
 
+  test('a port of a pod that only ends is taken for a static pod, which is judged again, and free for one of the API', () => {
+    const endingPods = [createPod({ metadata: { uid: 'u-2' }, spec: { containers } })]
+    const info = { node, otherPods: [], endingPods, taintComparisons: false }
+    const annotations = { [CONFIG_SOURCE_ANNOTATION]: 'file' }
+    const found = computeMismatches(createPod({ metadata: { annotations }, spec: { containers } }), info)
+    assert.deepEqual(
+      found.map(({ message }) => message),
+      [PORTS],
+    )
+    assert.deepEqual(computeMismatches(createPod({ spec: { containers } }), info), [])
+  })
+
   test('a static pod bears every taint', () => {
     const pod = createPod({ metadata: { annotations: { [CONFIG_SOURCE_ANNOTATION]: 'file' } } })
-    assert.deepEqual(computeMismatches(pod, { node: tainted, otherPods: [], taintComparisons: false }), [])
+    const info = { node: tainted, otherPods: [], endingPods: [], taintComparisons: false }
+    assert.deepEqual(computeMismatches(pod, info), [])
   })
 })

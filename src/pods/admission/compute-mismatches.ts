@@ -10,13 +10,18 @@ import { toleratesTaint } from './tolerates-taint.ts'
 export interface PlaceInfo {
   readonly node: Node
   readonly otherPods: readonly Pod[]
+  /** Those that are not desired any more, and still have their ports. */
+  readonly endingPods: readonly Pod[]
   /** Tolerations may compare numbers (feature gate TaintTolerationComparisonOperators). */
   readonly taintComparisons: boolean
 }
 
 /** All reasons but the lack of resources for which a pod and a node do not go together, in the order of the Go kubelet. */
-export function computeMismatches(pod: Pod, { node, otherPods, taintComparisons }: PlaceInfo): readonly Rejection[] {
+export function computeMismatches(pod: Pod, info: PlaceInfo): readonly Rejection[] {
+  const { node, otherPods, endingPods, taintComparisons } = info
   const { nodeName = '' } = pod.spec
+  // A static pod is judged again when they have ended; for a pod of the API a rejection is for good, and its cluster thinks that the port is free.
+  const neighbours = isStaticPod(pod) ? [...otherPods, ...endingPods] : otherPods
   return [
     ...unless(matchesAffinity(pod, node), 'NodeAffinity', "node(s) didn't match Pod's node affinity/selector"),
     ...unless(
@@ -25,7 +30,7 @@ export function computeMismatches(pod: Pod, { node, otherPods, taintComparisons 
       "node(s) didn't match the requested node name",
     ),
     ...unless(
-      !computePortConflict(pod, otherPods),
+      !computePortConflict(pod, neighbours),
       'NodePorts',
       "node(s) didn't have free ports for the requested pod ports",
     ),

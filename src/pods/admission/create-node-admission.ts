@@ -34,8 +34,10 @@ export interface NodeAdmissionDeps {
   readonly allocatable: () => Readonly<Record<string, string>>
   /** How much of each resource was given away: the node has at least as much, also when its plugins are away. */
   readonly granted: () => ReadonlyMap<string, number>
-  /** The pods that were admitted and have not ended. */
-  readonly activePods: () => readonly Pod[]
+  /** The desired pods that were admitted and have not ended. */
+  readonly admittedPods: () => readonly Pod[]
+  /** The pods that are not desired any more and have not ended. */
+  readonly endingPods: () => readonly Pod[]
   readonly pressures: () => Pressures
   /** Pods end, and none is taken. */
   readonly isShuttingDown: () => boolean
@@ -74,15 +76,16 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
   // What a claim gives them is none of what the node has.
   const own = (pod: Pod) => (settings.gates.enabled('DRAExtendedResource') ? withoutClaimed(pod) : pod)
   const readInfo = (pod: Pod): AdmissionInfo => {
-    const active = deps.activePods().map(own)
-    leaving = new Set(active.map(({ metadata }) => metadata.uid).filter((uid) => leaving.has(uid)))
+    const admitted = deps.admittedPods().map(own)
+    leaving = new Set(admitted.map(({ metadata }) => metadata.uid).filter((uid) => leaving.has(uid)))
     return {
       allowedSysctls,
       appArmor: kernel.appArmor,
       supplementalGroupsPolicy: features().supplementalGroupsPolicy,
       node: deps.node(),
       allocatable: parseAmounts(deps.allocatable()),
-      otherPods: active.filter(({ metadata: { uid } }) => uid !== pod.metadata.uid && !leaving.has(uid)),
+      otherPods: admitted.filter(({ metadata: { uid } }) => uid !== pod.metadata.uid && !leaving.has(uid)),
+      endingPods: deps.endingPods(),
       pressures: deps.pressures(),
       isShuttingDown: deps.isShuttingDown(),
       taintComparisons: settings.gates.enabled('TaintTolerationComparisonOperators'),

@@ -35,7 +35,7 @@ export interface ReportedPod {
 export class PodRegistry {
   readonly #deps: PodRegistryDeps
   readonly workers = new Map<PodUid, PodWorker>()
-  /** Pods that may not run here: they never get a worker. */
+  /** Pods that may not run here: they have no worker. */
   readonly rejected = new Map<PodUid, RejectedPod>()
   /** Pods that came back while their old worker still ends. */
   readonly returning = new Map<PodUid, Pod>()
@@ -102,7 +102,17 @@ export class PodRegistry {
     )
   }
 
-  /** Is this one of them? */
+  /** Those of them that their sources still have. The others have given their room away, also for the scheduler, and only end. */
+  admittedPods(): readonly Pod[] {
+    return this.activePods().filter(({ metadata }) => this.workers.get(metadata.uid)?.wanted === true)
+  }
+
+  /** The others. */
+  endingPods(): readonly Pod[] {
+    return this.activePods().filter(({ metadata }) => this.workers.get(metadata.uid)?.wanted === false)
+  }
+
+  /** Is this pod active? */
   isActive(uid: PodUid): boolean {
     const { pod, state, status } = this.workers.get(uid) ?? {}
     return pod !== undefined && state?.kind !== 'terminated' && state?.kind !== 'gone' && !isTerminal(status?.phase)

@@ -1,4 +1,3 @@
-import { NODE_SHUTDOWN as SHUTDOWN_REJECTION } from '../admission/compute-admission.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
 import type { PodLifeMetrics } from '../../metrics/pod-life-metrics.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
@@ -13,7 +12,7 @@ import { Timeline } from './explain/timeline.ts'
 import { noteSteps } from './explain/note-steps.ts'
 import type { PodSubject } from './pod-life.ts'
 import type { PodState } from './pod-state.ts'
-import { isNameTaken, releaseName } from './static-pod-names.ts'
+import { isNameTaken, nextForName } from './static-pod-names.ts'
 import { RejectedPods } from './rejected-pods.ts'
 import type { RejectedPodsDeps } from './rejected-pods.ts'
 import type { PodResizes } from './resize/pod-resizes.ts'
@@ -104,12 +103,12 @@ export class PodWorkers {
       worker.remove()
       worker.makeWay()
     }
-    for (const { pod, status } of this.#rejected.all()) {
-      if (status.reason !== SHUTDOWN_REJECTION.reason || !isStaticPod(pod)) continue
-      this.#rejected.forget(pod.metadata.uid)
-      this.#add(pod)
-      this.#deps.resizes.added([pod])
-    }
+    this.retryRejected()
+  }
+
+  /** What was against static pods may have passed: no controller replaces them, so each is judged again. */
+  retryRejected(): void {
+    for (const { pod } of this.#rejected.all()) if (isStaticPod(pod)) this.#retry(pod)
   }
 
   /** Lets every pod remove the dead containers that are too many on the node: so many may stay, any number when the limit is below 0. */
@@ -133,15 +132,36 @@ export class PodWorkers {
       leaving.makeWay()
       return
     }
-    // What is terminal, or only has to end, needs nothing that the node could lack.
-    const isEnding = pod.metadata.deletionTimestamp !== undefined || isTerminalInApi(pod)
-    const observed = this.#deps.observedPods.get(uid)
-    if (observed !== undefined && observed.containers.length > 0) this.#deps.allocations.adopt(pod, observed)
-    if (!isEnding && this.#rejected.reject(pod)) return this.#deps.onStatus(uid)
-    if (!isEnding) this.#deps.allocations.admit(pod)
+    // Another version of the same static pod has not ended: what it holds now, its successor may have.
     const blocked = isStaticPod(pod) && isNameTaken(this.#registry.workers.values(), podFullName(pod))
+    if (!blocked && !this.#admit(pod)) return
     this.#deps.podDeps.log.info('pod added', { pod: podLogName(pod), uid, waitsForName: blocked || undefined })
     this.#start({ kind: 'pod', pod }, blocked ? { kind: 'waiting' } : this.#firstState(pod))
+  }
+
+  /** Takes the pod in; false when it is rejected. */
+  #admit(pod: Pod): boolean {
+    const { allocations, observedPods, onStatus } = this.#deps
+    const { uid, deletionTimestamp } = pod.metadata
+    const observed = observedPods.get(uid)
+    if (observed !== undefined && observed.containers.length > 0) allocations.adopt(pod, observed)
+    // What is terminal, or only has to end, needs nothing that the node could lack.
+    if (deletionTimestamp !== undefined || isTerminalInApi(pod)) return true
+    const before = this.#rejected.get(uid)
+    const isRejected = this.#rejected.reject(pod)
+    if (!isRejected) allocations.admit(pod)
+    if (this.#rejected.get(uid)?.status !== before?.status) onStatus(uid)
+    return !isRejected
+  }
+
+  /** Judges a rejected pod again. */
+  #retry(pod: Pod): void {
+    const { uid } = pod.metadata
+    const { workers } = this.#registry
+    if (workers.has(uid) || isNameTaken(workers.values(), podFullName(pod)) || !this.#admit(pod)) return
+    this.#deps.podDeps.log.info('pod admitted, it was rejected before', { pod: podLogName(pod), uid })
+    this.#start({ kind: 'pod', pod }, this.#firstState(pod))
+    this.#deps.resizes.added([pod])
   }
 
   #update(operation: PodUpdate['operation'], pod: Pod): void {
@@ -166,7 +186,7 @@ export class PodWorkers {
     if (deletionTimestamp !== undefined && this.#registry.runs(uid)) {
       this.#rejected.forget(uid)
       this.#start({ kind: 'pod', pod }, this.#firstState(pod))
-    }
+    } else if (isStaticPod(pod)) this.#retry(pod)
     this.#deps.onStatus(uid)
   }
 
@@ -179,6 +199,7 @@ export class PodWorkers {
     this.#registry.workers.get(uid)?.remove()
     // What runs of a rejected pod has had no worker so far.
     this.#adoptOrphan(uid)
+    this.retryRejected()
   }
 
   #adoptOrphan(uid: PodUid): void {
@@ -209,8 +230,9 @@ export class PodWorkers {
       onStatus: ({ uid }: PodWorker) => this.#deps.onStatus(uid),
       onEnded: ({ pod, uid, wanted }: PodWorker) => {
         this.#deps.onEnded(uid)
-        if (pod !== undefined) releaseName(this.#registry.workers.values(), podFullName(pod))
+        if (pod !== undefined) this.#releaseName(podFullName(pod))
         this.#deps.resizes.retry(wanted ? 'pod_terminated' : 'pods_removed')
+        this.retryRejected()
       },
     }
     const worker = new PodWorker(deps, subject, state)
@@ -226,13 +248,23 @@ export class PodWorkers {
     this.#deps.resizes.forget(worker.uid)
     this.#deps.allocations.forget(worker.uid)
     this.#deps.onGone(worker.uid)
-    if (worker.pod !== undefined) releaseName(this.#registry.workers.values(), podFullName(worker.pod))
+    if (worker.pod !== undefined) this.#releaseName(podFullName(worker.pod))
     const again = this.#registry.returning.get(worker.uid)
     this.#registry.returning.delete(worker.uid)
-    if (again === undefined) return
-    this.#deps.podDeps.metrics.podRestarted(isStaticPod(again))
-    this.#add(again)
-    this.#deps.resizes.added([again])
+    if (again !== undefined) {
+      this.#deps.podDeps.metrics.podRestarted(isStaticPod(again))
+      this.#add(again)
+      this.#deps.resizes.added([again])
+    }
+    this.retryRejected()
+  }
+
+  /** A static pod of this name has ended: the first that waits for the name gets it, if the node takes it in. */
+  #releaseName(name: string): void {
+    const next = nextForName(this.#registry.workers.values(), name)
+    if (next?.pod === undefined) return
+    if (this.#admit(next.pod)) next.release()
+    else next.remove()
   }
 
   #firstState(pod: Pod): PodState {

@@ -33,7 +33,7 @@ export interface RejectedPod {
   readonly status: PodStatus
 }
 
-/** Which pods may run here, and those that may not: they never get a worker, and are shown as failed while they are wanted. */
+/** Which pods may run here, and those that may not: they have no worker, and are shown as failed while they are wanted. */
 export class RejectedPods {
   readonly #deps: RejectedPodsDeps
   readonly #rejected: Map<PodUid, RejectedPod>
@@ -56,32 +56,43 @@ export class RejectedPods {
     return this.#rejected.delete(uid)
   }
 
-  /** The newest desired pod; it stays rejected. */
+  /** The newest desired pod; what is against it stays. */
   update(pod: Pod): void {
     const rejected = this.#rejected.get(pod.metadata.uid)
     if (rejected !== undefined) this.#rejected.set(pod.metadata.uid, { ...rejected, pod })
   }
 
-  /** True when the pod was rejected. No field is ignored in silence: one that cannot be honoured is an event, and where that would be harmful a rejection. */
+  /**
+   * True when the pod is rejected. No field is ignored in silence: one that cannot be honoured is an event, and where that would be harmful a
+   * rejection. One that was rejected before and may run now is forgotten here; while the same is against it, nothing is reported again.
+   */
   reject(pod: Pod): boolean {
+    const { uid } = pod.metadata
     // What was admitted once and runs is not rejected by what may change since: a restart of the agent harms no pod.
-    const runs = (this.#deps.observedPods.get(pod.metadata.uid)?.containers.length ?? 0) > 0
-    const unsupported = this.#findUnsupported(pod, runs)
+    const runs = (this.#deps.observedPods.get(uid)?.containers.length ?? 0) > 0
+    const before = this.#rejected.get(uid)
+    const unsupported = this.#findUnsupported(pod, { runs, isReported: before !== undefined })
     const rejection = unsupported ?? (runs ? undefined : this.#deps.admit(pod))
     if (rejection === undefined) {
+      this.#rejected.delete(uid)
       if (runs) this.#deps.adopt(pod)
       return false
     }
+    const status = this.#toStatus(pod, rejection)
+    if (before !== undefined && isSameVerdict(before.status, status)) return true
     this.#deps.podDeps.metrics.podRejected(rejection.reason)
     if (unsupported === undefined) this.#deps.podDeps.events.record(pod, { type: 'Warning', ...rejection })
-    this.#rejected.set(pod.metadata.uid, { pod, status: this.#toStatus(pod, rejection) })
+    this.#rejected.set(uid, { pod, status })
     return true
   }
 
-  #findUnsupported(pod: Pod, runs: boolean): Rejection | undefined {
+  #findUnsupported(
+    pod: Pod,
+    { runs, isReported }: { readonly runs: boolean; readonly isReported: boolean },
+  ): Rejection | undefined {
     const capabilities = new Set([...this.#deps.capabilities(), ...(runs ? RUNTIME_CAPABILITIES : [])])
     const fields = unsupportedFields(pod, capabilities)
-    for (const { path, reason, effect } of fields) {
+    for (const { path, reason, effect } of isReported ? [] : fields) {
       const verb = effect === 'reject' ? 'Rejected' : 'Ignored'
       const message = `${verb} ${path}: ${reason}`
       this.#deps.podDeps.events.record(pod, { type: 'Warning', reason: 'UnsupportedField', message })
@@ -105,4 +116,8 @@ export class RejectedPods {
       startTime: toApiTime(this.#deps.podDeps.clock.now()),
     }
   }
+}
+
+function isSameVerdict(before: PodStatus, { reason, message }: PodStatus): boolean {
+  return before.reason === reason && before.message === message
 }

@@ -6,11 +6,11 @@ export function isNameTaken(workers: Iterable<PodWorker>, name: string): boolean
   return staticPodsOf(workers, name).some(({ state }) => state.kind !== 'terminated')
 }
 
-/** A static pod of this name has ended: the first that waits for the name gets it. */
-export function releaseName(workers: Iterable<PodWorker>, name: string): void {
+/** The first that waits for the name, once it is free. */
+export function nextForName(workers: Iterable<PodWorker>, name: string): PodWorker | undefined {
   const sharing = staticPodsOf(workers, name)
-  if (sharing.some(({ state }) => state.kind === 'syncing' || state.kind === 'terminating')) return
-  sharing.find(({ state }) => state.kind === 'waiting')?.release()
+  if (sharing.some(({ state }) => state.kind === 'syncing' || state.kind === 'terminating')) return undefined
+  return sharing.find(({ state }) => state.kind === 'waiting')
 }
 
 function staticPodsOf(workers: Iterable<PodWorker>, name: string): PodWorker[] {

@@ -41,6 +41,18 @@ describe('a changed manifest', { concurrency: true }, () => {
     assert.equal(two.status?.containerStatuses?.[0]?.restartCount, 0)
   })
 
+  test('of a pod with a port of the node replaces it: the old version does not count against the new one', async () => {
+    const onNode = (value: string) => {
+      const pod = version('port', value)
+      const containers = pod.spec.containers.map((each) => ({ ...each, ports: [{ containerPort: 4534 }] }))
+      return { ...pod, spec: { ...pod.spec, hostNetwork: true, containers } }
+    }
+    await node.lab.manifests.write('port', onNode('one'))
+    await node.ready('port')
+    await node.lab.manifests.write('port', onNode('two'))
+    await node.podIs('port', 'replaced', (pod) => isReady(pod) && versionOf(pod) === 'two')
+  })
+
   test('that changes twice quickly ends with the last one', async () => {
     await node.lab.manifests.write('fast', version('fast', 'one'))
     await node.ready('fast')

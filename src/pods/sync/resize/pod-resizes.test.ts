@@ -19,6 +19,7 @@ function create(declaredFeatures: readonly string[] | undefined) {
     find: () => undefined,
     admit: () => undefined,
     wake: () => {},
+    onResized: () => {},
     events: { record: (_, { type, reason, message }) => void events.push(`${type} ${reason} ${message}`) },
     metrics: { resizeRequested: () => {}, resizeInfeasible: () => {}, deferredResizeAccepted: () => {} },
     clock: new FakeClock(),

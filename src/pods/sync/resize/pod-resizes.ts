@@ -37,6 +37,8 @@ export interface PodResizesDeps {
   readonly admit: (pod: Pod) => Rejection | undefined
   /** Something about this pod changed. */
   readonly wake: (uid: PodUid) => void
+  /** A pod has the size that it was granted: there may be more room for others. */
+  readonly onResized: () => void
   readonly events: PodEvents
   readonly metrics: ResizeMetrics
   readonly clock: Clock
@@ -150,6 +152,7 @@ export class PodResizes {
     const message = resizeMessage('completed', { pod, generation: inProgress.observedGeneration })
     this.#deps.events.record(pod, { type: 'Normal', reason: 'ResizeCompleted', message })
     this.retry('pod_resized')
+    this.#deps.onResized()
   }
 
   /** What was granted could not be done; it is tried again. */
