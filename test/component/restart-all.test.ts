@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Pod } from '../../src/model/pod/pod.ts'
+import type { PodSpec } from '../../src/model/generated/core-v1.ts'
 import { startAgent } from './create-agent.ts'
 import type { Agent, World } from './create-agent.ts'
+import { createCluster, joinCluster } from './create-cluster.ts'
+import type { Cluster } from './create-cluster.ts'
 import { changes, createWantedContainer, createWantedPod, createWorld, instanceOf, running } from './create-world.ts'
 
 const rules = [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [42] } }]
@@ -143,4 +146,71 @@ describe('a container whose end restarts all', () => {
     await agent.pass(40_000)
     assert.deepEqual([running(world), world.cri.runtime.sandboxes.size], [[], 0])
   })
+})
+
+/** As the API would take it. */
+const apiGang = (): Partial<PodSpec> => {
+  const { restartPolicy, initContainers = [], containers } = createGang().spec
+  return { restartPolicy, initContainers, containers } as Partial<PodSpec>
+}
+
+describe('what the API knows of containers that all restart', () => {
+  const reported = async (cluster: Cluster) => {
+    const { status } = (await cluster.get('gang')) ?? {}
+    const condition = status?.conditions?.find(({ type }) => type === 'AllContainersRestarting')
+    const counts = status?.containerStatuses?.map(({ name, restartCount, state }) =>
+      [name, restartCount, ...Object.keys(state ?? {})].join(' '),
+    )
+    return { phase: status?.phase, condition: `${condition?.status} ${condition?.message ?? ''}`.trim(), counts }
+  }
+  const BACK = { phase: 'Running', condition: 'False', counts: ['leader 1 running', 'peer 1 running'] }
+
+  test('that they are about to go, before the first is gone', async (t) => {
+    await using world = await createGangWorld()
+    const cluster = await createCluster(t, world)
+    await using agent = await joinCluster(world, cluster)
+    agent.setPods([])
+    await cluster.create('gang', apiGang())
+    await agent.pass(1000)
+    const release = world.cri.script.hold('stopContainer')
+    world.cri.exitContainer(instanceOf(world, 'leader'), 42)
+    await agent.settle()
+    assert.deepEqual(await reported(cluster), {
+      phase: 'Running',
+      condition: 'True container exited with restart policy rule',
+      counts: ['leader 0 terminated', 'peer 0 running'],
+    })
+    release()
+    await agent.pass(1000)
+    assert.deepEqual(await reported(cluster), BACK)
+  })
+
+  const deaths = (['stopContainer', 'removeContainer', 'createContainer', 'startContainer'] as const).flatMap(
+    (call) => [
+      { call, isAway: false, when: `in ${call}` },
+      { call, isAway: true, when: `in ${call} while the API is away` },
+    ],
+  )
+  for (const { call, isAway, when } of deaths)
+    test(`that they run again, when the agent is killed ${when}`, async (t) => {
+      await using world = await createGangWorld()
+      const cluster = await createCluster(t, world)
+      const first = await joinCluster(world, cluster)
+      first.setPods([])
+      await cluster.create('gang', apiGang())
+      await first.pass(1000)
+      const release = world.cri.script.hold(call)
+      if (isAway) cluster.client.goAway()
+      world.cri.exitContainer(instanceOf(world, 'leader'), 42)
+      await first.settle()
+      await first.die()
+      release()
+      if (isAway) cluster.client.comeBack()
+      // Other chances than those of the first: files that it made are still there.
+      let drawn = 2 ** 16
+      await using second = await joinCluster(world, cluster, { random: () => (drawn += 1) / 2 ** 32 })
+      second.setPods([])
+      await second.pass(3000)
+      assert.deepEqual(await reported(cluster), BACK)
+    })
 })

@@ -184,7 +184,10 @@ describe('computeConditions()', () => {
     const of = (parts: Partial<ConditionsInput>) => compute({ pod, ...parts })['AllContainersRestarting']
     assert.equal(compute({ restartsAll: true })['AllContainersRestarting'], undefined)
     assert.deepEqual(of({ observedGeneration: 7 }), is('AllContainersRestarting', 'False'))
-    assert.deepEqual(of({ restartsAll: true }), is('AllContainersRestarting', 'True', 'RestartAllContainersStarted'))
+    assert.deepEqual(
+      of({ restartsAll: true }),
+      is('AllContainersRestarting', 'True', 'RestartAllContainersStarted', 'container exited with restart policy rule'),
+    )
     assert.deepEqual(of({ restartsAll: true, phase: 'Failed' }), is('AllContainersRestarting', 'False', 'PodFailed'))
     assert.deepEqual(of({ phase: 'Succeeded' }), is('AllContainersRestarting', 'False', 'PodCompleted'))
   })

@@ -67,7 +67,8 @@ export function wasRestartingAll(conditions: readonly PodCondition[] | undefined
 function judgeAllRestarting({ phase, restartsAll }: ConditionsInput): Verdict {
   if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' }
   if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' }
-  return restartsAll ? { status: 'True', reason: 'RestartAllContainersStarted' } : { status: 'False' }
+  if (!restartsAll) return { status: 'False' }
+  return { status: 'True', reason: 'RestartAllContainersStarted', message: 'container exited with restart policy rule' }
 }
 
 function toCondition(input: ConditionsInput, type: string, verdict: Verdict): PodCondition {

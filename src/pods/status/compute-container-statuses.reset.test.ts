@@ -19,7 +19,7 @@ const pod = createPod({
 })
 const RESET = {
   reason: 'RestartingAllContainers',
-  message: 'The container was removed to restart all containers of the pod',
+  message: 'The container is removed because RestartAllContainers in place',
 }
 const reset = (name: string, restartCount = 1): ContainerStatus => ({
   ...reported({ name, restartCount }),

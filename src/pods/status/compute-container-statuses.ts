@@ -24,7 +24,7 @@ type AnyContainer = Container | EphemeralContainer
 // What a container that vanished without leaving an exit code is said to have ended with: as if killed.
 const LOST_EXIT_CODE = 137
 const LOST_REASON = 'ContainerStatusUnknown'
-const RESET_MESSAGE = 'The container was removed to restart all containers of the pod'
+const RESET_MESSAGE = 'The container is removed because RestartAllContainers in place'
 const LOST_WHEN_DELETED =
   'The container could not be located when the pod was deleted.  The container used to be Running'
 export const LOST_WHEN_TERMINATED = 'The container could not be located when the pod was terminated'

@@ -136,8 +136,8 @@ async function pass(context: SyncContext, pod: Pod, signals: PassSignals): Promi
       ? history.lastSandboxAt + SANDBOX_PAUSE_MS - deps.clock.monotonic()
       : 0
   if (pause > 0) return wait(context, pod, { ms: pause, seen })
-  // Volumes and images may take long, and the API should know before that the node has the pod.
-  if (actions.createSandbox || actions.start.length > 0) context.onStatus()
+  // Volumes, images and graces may take long, and the API should know the reason before.
+  if (changesSomething(actions)) context.onStatus()
   const cgroup = await ensureCgroup(context, { pod, observed, actions }, signals)
   if (cgroup === 'changed') return { kind: 'again' }
   if (cgroup === 'missing') return wait(context, pod, { ms: jitter(deps, RETRY_MS), seen })
@@ -181,13 +181,7 @@ async function act(
   signals: PassSignals,
 ): Promise<SyncResult> {
   const { deps, settings, history } = context
-  const does =
-    actions.killPod ||
-    actions.createSandbox ||
-    actions.reset !== undefined ||
-    actions.resize !== undefined ||
-    actions.kill.length > 0 ||
-    actions.start.length > 0
+  const does = changesSomething(actions)
   if (does) history.unsure = true
   const input = { pod, observed, actions, history, backOffLimits: settings.backOffLimits }
   const complete = await applyPodActions(deps, input, signals)
@@ -202,6 +196,10 @@ async function act(
   // Not so with a resize: what was set is known, also where the runtime does not report it.
   if (does && (fresh !== seen || actions.resize !== undefined)) return { kind: 'again' }
   return wait(context, pod, { ms: nextCheck(context, actions), seen: fresh })
+}
+
+function changesSomething({ killPod, createSandbox, reset, resize, kill, start }: PodActions): boolean {
+  return killPod || createSandbox || reset !== undefined || resize !== undefined || kill.length > 0 || start.length > 0
 }
 
 async function report(
