@@ -101,9 +101,9 @@ export async function openPods(stages: Stages, hub: Hints) {
     providers: [placement],
     hasResourceClaims: membership.dynamicResources !== undefined,
     declaredFeatures: node.own.declaredFeatures,
-    evict: (pod, { reason, message }) =>
+    evict: (pod, eviction) =>
       tasks.run(`eviction of ${podLogName(pod)}`, (s) =>
-        registry.evict(pod.metadata.uid, { reason, message, graceSeconds: undefined }, s),
+        registry.evict(pod.metadata.uid, { ...eviction, graceSeconds: undefined }, s),
       ),
     metrics,
     events,

@@ -177,7 +177,8 @@ describe('a pod of the API', () => {
     agent.setPods([])
     const uid = await cluster.create('web')
     await agent.settle()
-    const eviction = { reason: 'Evicted', message: 'The node was low on memory', graceSeconds: 4 }
+    const message = 'The node was low on memory'
+    const eviction = { reason: 'Evicted', message, disruption: message, graceSeconds: 4 }
     let isOver = false
     const evicted = agent.registry.evict(uid, eviction, agent.group.signal).then(() => (isOver = true))
     await agent.pass(3000)

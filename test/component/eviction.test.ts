@@ -57,7 +57,7 @@ function protect(agent: Agent, use: () => NodeUse): { readonly counted: string[]
 
 describe('a node that runs short', () => {
   test('of memory ends the pod that takes the most, keeps the others, and nothing of the pod but its status', async () => {
-    await using world = await createWorld()
+    await using world = await createWorld({ programOf: () => ({ onTerm: 143 }) })
     await using agent = await startAgent(world, { sources: ['api'] })
     agent.setPods([wanted('hog', 'hog'), wanted('meek', 'meek')], 'api')
     await agent.pass(1000)
@@ -88,7 +88,7 @@ describe('a node that runs short', () => {
   })
 
   test('of nothing still holds pods to their own limits', async () => {
-    await using world = await createWorld()
+    await using world = await createWorld({ programOf: () => ({ onTerm: 143 }) })
     await using agent = await startAgent(world, { sources: ['api'] })
     const volumes = [{ name: 'data', emptyDir: { sizeLimit: '10Mi' } }]
     agent.setPods([wanted('over', 'over', volumes), wanted('under', 'under', volumes)], 'api')

@@ -60,7 +60,7 @@ describe('a pod on a node that shuts down', () => {
     ['file', true],
   ] as const) {
     test(`of the source "${source}" ${isRunAgain ? 'runs again' : 'is terminal'} when the machine stays after all`, async (t) => {
-      await using world = await createWorld()
+      await using world = await createWorld({ programOf: () => ({ onTerm: 143 }) })
       let isShuttingDown = false
       await using agent = await startAgent(world, { sources: [source] })
       t.mock.method(agent.kubelet.node.shutdown, 'isShuttingDown', () => isShuttingDown)

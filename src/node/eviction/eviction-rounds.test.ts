@@ -61,9 +61,9 @@ class EvictionWorld {
       },
       pods: {
         activePods: () => this.pods,
-        evict: async (uid, { reason, message, graceSeconds, isDisruption }) => {
+        evict: async (uid, { reason, message, graceSeconds, disruption }) => {
           this.messages.push(message)
-          act(`evict ${uid} ${reason} ${graceSeconds} s${isDisruption ? ' disrupted' : ''}`)
+          act(`evict ${uid} ${reason} ${graceSeconds} s${disruption === message ? ' disrupted' : ''}`)
           this.pods = this.pods.filter(({ metadata }) => metadata.uid !== uid)
           this.onEvict(uid)
         },

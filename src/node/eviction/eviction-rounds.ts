@@ -26,7 +26,8 @@ interface PodEviction {
   readonly reason: string
   readonly message: string
   readonly graceSeconds: number
-  readonly isDisruption: boolean
+  /** What the condition DisruptionTarget says; without, there is none. */
+  readonly disruption: string | undefined
 }
 
 export interface EvictionRoundsDeps {
@@ -142,7 +143,7 @@ export class EvictionRounds {
       if (excess === undefined) continue
       const { signal: name, message } = excess
       metrics.eviction(name)
-      await this.#evict(pod, { message, annotations: {}, graceSeconds: AT_ONCE_SECONDS, isDisruption: false }, signal)
+      await this.#evict(pod, { message, annotations: {}, graceSeconds: AT_ONCE_SECONDS, disruption: undefined }, signal)
       hasEvicted = true
     }
     return hasEvicted
@@ -216,7 +217,7 @@ export class EvictionRounds {
     const own = victim.spec.terminationGracePeriodSeconds ?? maxGraceSeconds
     const graceSeconds = threshold.graceMs === 0 ? AT_ONCE_SECONDS : Math.min(maxGraceSeconds, own)
     metrics.eviction(threshold.signal)
-    await this.#evict(victim, { ...reported, graceSeconds, isDisruption: true }, signal)
+    await this.#evict(victim, { ...reported, graceSeconds, disruption: reported.message }, signal)
     if (pressure === 'disk') await this.#waitForRoom([threshold], ROOM_MS, signal)
     return true
   }
@@ -262,12 +263,12 @@ export class EvictionRounds {
     signal: AbortSignal,
   ): Promise<void> {
     const { pods, events, clock, log } = this.#deps
-    const { message, annotations, graceSeconds, isDisruption } = eviction
+    const { message, annotations, graceSeconds, disruption } = eviction
     const { uid } = pod.metadata
     log.warn('evicting a pod', { pod: podLogName(pod), uid, message, graceSeconds })
     events.record(pod, { type: 'Warning', reason: REASON, message, annotations })
     try {
-      await pods.evict(uid, { reason: REASON, message, graceSeconds, isDisruption }, signal)
+      await pods.evict(uid, { reason: REASON, message, graceSeconds, disruption }, signal)
       await withDeadline(
         { clock, ms: CLEAN_UP_MS, what: `the clean-up of pod "${uid}"` },
         (late) => pods.dropRemains(uid, late),

@@ -40,8 +40,8 @@ async function setUp() {
     hasResourceClaims: false,
     providers: [provider],
     declaredFeatures: [],
-    evict: ({ metadata }, { reason, condition }) =>
-      void reported.push(`evict ${metadata.uid} ${reason} ${condition.type}`),
+    evict: ({ metadata }, { reason, disruption }) =>
+      void reported.push(`evict ${metadata.uid} ${reason} ${disruption}`),
     metrics: { preemption: (resource) => void reported.push(`preemption ${resource}`) },
     events: {
       record: ({ metadata }, { type, reason, message }) =>
@@ -57,6 +57,8 @@ async function setUp() {
   }
 }
 
+const PREEMPTED = 'Pod was preempted by Kubelet to accommodate a critical pod.'
+
 describe('createNodeAdmission()', () => {
   test('makes others leave for a critical pod, and gives their room away only once', async () => {
     const { admission, reported, setActive } = await setUp()
@@ -67,7 +69,7 @@ describe('createNodeAdmission()', () => {
     assert.deepEqual(reported.splice(0), [
       'Warning large Preempting Preempted in order to admit critical pod',
       'preemption cpu',
-      'evict large Preempting DisruptionTarget',
+      `evict large Preempting ${PREEMPTED}`,
     ])
     setActive(small, large, critical)
     assert.equal(admission.admit(pod('late', '200m'))?.reason, 'OutOfcpu')
@@ -76,7 +78,7 @@ describe('createNodeAdmission()', () => {
     assert.deepEqual(reported, [
       'Warning small Preempting Preempted in order to admit critical pod',
       'preemption cpu',
-      'evict small Preempting DisruptionTarget',
+      `evict small Preempting ${PREEMPTED}`,
     ])
   })
 

@@ -11,7 +11,7 @@ import type { PodCapability } from '../containers/unsupported-fields.ts'
 import type { KernelInfo } from '../../system/machine/read-kernel.ts'
 import { withoutClaimed } from '../../model/resources/without-claimed.ts'
 import { parseAmounts } from '../../model/resources/compute-pod-requests.ts'
-import type { Node, PodCondition } from '../../model/generated/core-v1.ts'
+import type { Node } from '../../model/generated/core-v1.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { RuntimeFeatures } from '../../model/pod/runtime-features.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
@@ -20,7 +20,8 @@ import type { PodEvents } from '../../model/events/pod-events.ts'
 interface Eviction {
   readonly reason: string
   readonly message: string
-  readonly condition: Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>
+  /** What its condition DisruptionTarget says. */
+  readonly disruption: string
 }
 
 export interface NodeAdmissionDeps {
@@ -59,12 +60,7 @@ export interface NodeAdmissionDeps {
 const PREEMPTION: Eviction = {
   reason: 'Preempting',
   message: 'Preempted in order to admit critical pod',
-  condition: {
-    type: 'DisruptionTarget',
-    status: 'True',
-    reason: 'TerminationByKubelet',
-    message: 'Pod was preempted by Kubelet to accommodate a critical pod.',
-  },
+  disruption: 'Pod was preempted by Kubelet to accommodate a critical pod.',
 }
 
 /** The questions before a pod gets a worker: can its spec be honoured, and may it run here? */

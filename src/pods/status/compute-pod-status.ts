@@ -47,7 +47,7 @@ export function computePodStatus(given: StatusInput): PodStatus {
     ...untouched(pod),
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
     phase: verdict.phase,
-    conditions: withDisruption(input, conditions),
+    conditions: withDisruption(input, conditions, observedGeneration),
     ...(verdict.message === undefined ? {} : { message: verdict.message }),
     ...(verdict.reason === undefined ? {} : { reason: verdict.reason }),
     ...computeHostIps(input.nodeIps),
@@ -87,13 +87,11 @@ function knownConditions(pod: Pod, previous: PodStatus | undefined): readonly Po
 function withDisruption(
   { override, previous, now }: StatusInput,
   conditions: readonly PodCondition[],
+  observedGeneration: number | undefined,
 ): readonly PodCondition[] {
-  if (
-    override?.isDisruption !== true ||
-    conditions.some(({ type, status }) => type === DISRUPTION_TARGET && status === 'True')
-  )
+  const message = override?.disruption
+  if (message === undefined || conditions.some(({ type, status }) => type === DISRUPTION_TARGET && status === 'True'))
     return conditions
-  const { message } = override
   const old = previous?.conditions?.find(({ type }) => type === DISRUPTION_TARGET)
   const lastTransitionTime = (old?.status === 'True' ? old.lastTransitionTime : undefined) ?? toApiTime(now)
   const reported = {
@@ -101,6 +99,7 @@ function withDisruption(
     status: 'True',
     reason: 'TerminationByKubelet',
     message,
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
     lastTransitionTime,
   }
   return [...conditions.filter(({ type }) => type !== DISRUPTION_TARGET), reported]
@@ -155,6 +154,8 @@ interface PhaseVerdict {
 function computeVerdict(input: StatusInput, computed: PodPhase): PhaseVerdict {
   const { override, previous, pod } = input
   const ended = [pod.status?.phase, previous?.phase].find(isTerminal) as PodPhase | undefined
+  if (input.ended && override?.yieldsToSuccess === true && computed === 'Succeeded' && !isTerminal(pod.status?.phase))
+    return { phase: 'Succeeded' }
   if (override !== undefined && ended === undefined) {
     return { phase: override.phase as PodPhase, reason: override.reason, message: override.message }
   }

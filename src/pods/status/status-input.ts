@@ -17,8 +17,10 @@ export interface PhaseOverride {
   readonly phase: string
   readonly reason: string
   readonly message: string
-  /** The node takes the pod away for the sake of others; the owner of the pod may want to know. */
-  readonly isDisruption?: boolean
+  /** What the condition DisruptionTarget says: the node takes the pod away for the sake of others. Without, there is no such condition. */
+  readonly disruption?: string | undefined
+  /** Containers that all ended well make the pod Succeeded nevertheless. */
+  readonly yieldsToSuccess?: boolean
 }
 
 /** Everything a pod's status depends on. */

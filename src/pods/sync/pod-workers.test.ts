@@ -223,7 +223,7 @@ describe('PodWorkers', () => {
     await clock.advance(0)
     const held = Promise.withResolvers<undefined>()
     deps.observer.refresh = () => held.promise
-    const eviction = { reason: 'Evicted', message: 'low on memory', graceSeconds: 20 }
+    const eviction = { reason: 'Evicted', message: 'low on memory', disruption: undefined, graceSeconds: 20 }
     const evicted = assert.rejects(registry.evict(pod.metadata.uid, eviction, stop.signal), /no end after 30000 ms/)
     await clock.advance(30_000)
     await evicted

@@ -37,9 +37,11 @@ export interface PodWorkersDeps extends RejectedPodsDeps {
   readonly onGone: (uid: PodUid) => void
 }
 
+const SHUTDOWN_MESSAGE = 'Pod was terminated in response to imminent node shutdown.'
 const NODE_SHUTDOWN = {
   reason: 'Terminated',
-  message: 'Pod was terminated in response to imminent node shutdown.',
+  message: SHUTDOWN_MESSAGE,
+  disruption: SHUTDOWN_MESSAGE,
   isForNow: true,
 } as const
 

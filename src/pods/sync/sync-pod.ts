@@ -12,6 +12,7 @@ import { ensureCgroup } from './start/ensure-cgroup.ts'
 import { prepareInjections } from './start/prepare-injections.ts'
 import { mountVolumes } from './start/mount-volumes.ts'
 import { computeLeftovers } from './decide/compute-leftovers.ts'
+import { computeDeadlineOverride, deadlineAt } from './decide/compute-deadline.ts'
 import { computePodActions } from './decide/compute-pod-actions.ts'
 import { SandboxError } from './start/create-sandbox.ts'
 import { hasNewRunningParts } from './decide/has-new-running-parts.ts'
@@ -75,13 +76,11 @@ const NETWORK_RETRY_MS = 1000
 const RUNTIME_RETRY_MS = 1000
 // A sandbox that dies as soon as it is made must not become a busy loop.
 const SANDBOX_PAUSE_MS = 1000
-const DEADLINE_MESSAGE = 'Pod was active on the node longer than the specified deadline'
 const LOST = {
   phase: 'Failed',
   reason: 'SandboxLost',
   message: 'The sandbox of the pod ended before all containers had run, and its restart policy allows no new one',
 }
-const DEADLINE = { phase: 'Failed', reason: 'DeadlineExceeded', message: DEADLINE_MESSAGE }
 
 /** One pass over a living pod with the resources it was granted: observe, report, decide, apply. What fails is logged and tried again. */
 export async function syncPod(context: SyncContext, pod: Pod, signals: PassSignals): Promise<SyncResult> {
@@ -106,13 +105,13 @@ async function pass(context: SyncContext, pod: Pod, signals: PassSignals): Promi
   const { deps, history, probes } = context
   const seen = await observePod(context, pod)
   const observed = seen ?? emptyObservedPod(pod.metadata)
-  const late = deadlinePassed(context, pod)
+  const late = computeDeadlineOverride(pod, history.status, deps.clock.now())
   const actuated = deps.allocations.actuated(pod.metadata.uid)
   deps.resizes.observed(pod, isResizing({ pod, observed, actuated }))
   await probes.sync(pod, seen, signals.shutdown)
-  await report(context, { pod, observed, override: late ? DEADLINE : undefined })
+  await report(context, { pod, observed, override: late })
   await probes.remember(pod, observed)
-  if (late) deps.events.record(pod, { type: 'Normal', reason: 'DeadlineExceeded', message: DEADLINE_MESSAGE })
+  if (late !== undefined) deps.events.record(pod, { type: 'Normal', reason: late.reason, message: late.message })
   if (isTerminal(history.status?.phase)) return { kind: 'finished' }
 
   if (hasNetworkProblem(context, pod)) {
@@ -258,7 +257,7 @@ function wait(
   pod: Pod,
   { ms, seen }: { readonly ms: number; readonly seen: ObservedPod | undefined },
 ): SyncResult {
-  const deadline = deadlineAt(context, pod)
+  const deadline = deadlineAt(pod, context.history.status)
   const left = deadline === undefined ? ms : Math.max(0, deadline - context.deps.clock.now())
   return { kind: 'wait', ms: Math.min(ms, left), seen }
 }
@@ -266,16 +265,4 @@ function wait(
 /** Spreads what many pods would do at the same moment: 1.0 to 1.5 times. */
 function jitter(deps: SyncPodDeps, ms: number): number {
   return ms * (1 + deps.random() / 2)
-}
-
-function deadlineAt({ history }: SyncContext, pod: Pod): number | undefined {
-  const seconds = pod.spec.activeDeadlineSeconds
-  const startTime = history.status?.startTime
-  return seconds === undefined || startTime === undefined ? undefined : Date.parse(startTime) + seconds * 1000
-}
-
-function deadlinePassed(context: SyncContext, pod: Pod): boolean {
-  const deadline = deadlineAt(context, pod)
-  const phase = context.history.status?.phase
-  return deadline !== undefined && context.deps.clock.now() >= deadline && phase !== 'Failed' && phase !== 'Succeeded'
 }

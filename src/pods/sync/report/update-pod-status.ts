@@ -9,6 +9,7 @@ import { computePodStatus } from '../../status/compute-pod-status.ts'
 import { usesLog } from '../../status/compute-termination-message.ts'
 import type { StatusInput } from '../../status/status-input.ts'
 import type { PodProbes } from '../../probes/pod-probes.ts'
+import { computeDeadlineOverride } from '../decide/compute-deadline.ts'
 import type { PodHistory } from '../pod-history.ts'
 import type { Clock } from '../../../base/async/clock.ts'
 import type { PodLifeMetrics } from '../../../metrics/pod-life-metrics.ts'
@@ -60,6 +61,7 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
   const { pod, observed, ended, override } = update
   await readTerminationMessages(deps, { pod, observed }, history)
   const before = history.status
+  const now = deps.clock.now()
   history.status = computePodStatus({
     pod,
     observed,
@@ -74,8 +76,8 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
     runtimeName,
     nodeIps: deps.node.container.ips,
     qosClass: computeQosClass(pod),
-    override: override ?? history.eviction,
-    now: deps.clock.now(),
+    override: override ?? history.eviction ?? (ended ? computeDeadlineOverride(pod, before, now) : undefined),
+    now,
   })
   noteStart(deps, { pod, isFirst: before === undefined }, history)
   if (before !== undefined) countEnds(deps, pod, before, history.status)

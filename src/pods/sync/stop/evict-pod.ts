@@ -15,8 +15,8 @@ export interface Eviction {
   readonly message: string
   /** Undefined: as long as the pod asks for. */
   readonly graceSeconds: number | undefined
-  /** False for a pod that broke a rule of its own: no other pod gains by its end. True by default. */
-  readonly isDisruption?: boolean
+  /** What the condition DisruptionTarget says; undefined for a pod that broke a rule of its own: no other pod gains by its end. */
+  readonly disruption: string | undefined
   /** True: a static pod, which no controller replaces, runs again when the agent next starts. */
   readonly isForNow?: boolean
 }
@@ -35,10 +35,11 @@ export async function evictPod(
   { worker, eviction }: { readonly worker: PodWorker; readonly eviction: Eviction },
   signal: AbortSignal,
 ): Promise<void> {
-  const { reason, message, graceSeconds, isDisruption = true, isForNow = false } = eviction
+  const { reason, message, graceSeconds, disruption, isForNow = false } = eviction
   const { pod, uid } = worker
   if (pod === undefined) return
-  worker.evict({ phase: 'Failed', reason, message, isDisruption }, { graceSeconds, isForNow })
+  const verdict = { phase: 'Failed', reason, message, disruption, yieldsToSuccess: true }
+  worker.evict(verdict, { graceSeconds, isForNow })
   const grace = graceSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0
   const ms = Math.max(LEAST_PATIENCE_MS, grace * PATIENCE_PER_SECOND_MS)
   try {

@@ -30,7 +30,7 @@ interface Verdict {
   readonly reason: string
   readonly message: string
   readonly graceSeconds: number
-  readonly isDisruption: boolean
+  readonly disruption: undefined
 }
 
 export interface CreateCsiKindDeps {
@@ -85,7 +85,7 @@ function createRejection({ settings, csi, evict, metrics, events, log }: CreateC
     const message = `Node has reached its volume attachment limit, rejecting pod: ${why}`
     events.record(pod, { type: 'Warning', reason, message })
     metrics.podRejected(reason)
-    const verdict: Verdict = { reason, message: `Pod was rejected: ${message}`, graceSeconds: 0, isDisruption: false }
+    const verdict: Verdict = { reason, message: `Pod was rejected: ${message}`, graceSeconds: 0, disruption: undefined }
     group.run(`rejection of ${podLogName(pod)}`, async (signal) => {
       const report = (problem: string) => (error: unknown) => {
         signal.throwIfAborted()
