@@ -447,8 +447,14 @@ describe('devices of containers', () => {
     await until(() => !existsSync(old.socketPath), 'the socket of before is gone')
     assert.deepEqual([existsSync(join(folder, 'notes')), existsSync(join(folder, 'kubelet.sock'))], [true, true])
     const plugin = await startPlugin()
-    await assert.rejects(plugin.register({ version: 'v1alpha1' }), /its API version is v1alpha1, expected v1beta1/v)
-    await assert.rejects(plugin.register({ resource: 'cpu' }), /expected a resource name such as example\.com\/device/v)
+    await assert.rejects(
+      plugin.register({ version: 'v1alpha1' }),
+      /requested API version "v1alpha1" is not supported by kubelet\. Supported version is \["v1beta1"\]/v,
+    )
+    await assert.rejects(plugin.register({ resource: 'cpu' }), /the ResourceName "cpu" is invalid/v)
+    plugin.failing.set('options', 'not today')
+    await assert.rejects(plugin.register(), /failed to get device plugin options: .*not today/v)
+    plugin.failing.clear()
     assert.deepEqual([...agent.devices.info().capacity], [])
     // Of two for the same devices the newer one counts.
     await present(agent, plugin)

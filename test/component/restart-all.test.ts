@@ -151,7 +151,7 @@ describe('a container whose end restarts all', () => {
 /** As the API would take it. */
 const apiGang = (): Partial<PodSpec> => {
   const { restartPolicy, initContainers = [], containers } = createGang().spec
-  return { restartPolicy, initContainers, containers } as Partial<PodSpec>
+  return { restartPolicy, initContainers, containers }
 }
 
 describe('what the API knows of containers that all restart', () => {

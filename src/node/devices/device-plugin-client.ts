@@ -1,4 +1,5 @@
 import { DeadlineError } from '../../base/async/abort-errors.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
 import { GrpcCallError } from '../../protocols/grpc/grpc-call-error.ts'
@@ -54,6 +55,12 @@ const METHODS = {
   prefer: toGrpcMethod(fullName, methods.getPreferredAllocation),
 }
 
+/** What the plugin reads when its registration fails, in the words of Go's gRPC. */
+const refuse = (what: string) => (error: unknown) => {
+  const why = error instanceof GrpcCallError ? toPluginError('', error).detail : errorMessage(error)
+  throw new Error(`${what}: ${why}`, { cause: error })
+}
+
 /** The connection to one device plugin, from its registration until it goes away. */
 export class DevicePluginClient implements DevicePluginCalls, Disposable {
   readonly socketPath: string
@@ -74,8 +81,10 @@ export class DevicePluginClient implements DevicePluginCalls, Disposable {
     const channel = new GrpcChannel({ target: `unix://${socketPath}`, clock })
     try {
       const limit = { clock, ms: CONNECT_MS, what: `the connection of device plugin "${resource}"` }
-      await withDeadline(limit, (s) => waitForReady(channel, s), signal)
-      const options = await channel.unary(METHODS.options, {}, { timeoutMs: OPTIONS_MS }, signal)
+      await withDeadline(limit, (s) => waitForReady(channel, s), signal).catch(refuse('failed to dial device plugin'))
+      const options = await channel
+        .unary(METHODS.options, {}, { timeoutMs: OPTIONS_MS }, signal)
+        .catch(refuse('failed to get device plugin options'))
       return new DevicePluginClient(target, channel, options)
     } catch (error) {
       channel.close()

@@ -23,7 +23,7 @@ describe('findRegistrationFault()', () => {
     test(`rejects "${resource.slice(0, 40)}"`, () => {
       assert.equal(
         findRegistrationFault({ resource, versions: ['v1beta1'] }),
-        `Cannot register device plugin "${resource}": expected a resource name such as example.com/device`,
+        `the ResourceName "${resource}" is invalid`,
       )
     })
   }
@@ -31,7 +31,7 @@ describe('findRegistrationFault()', () => {
   test('rejects other versions', () => {
     assert.equal(
       findRegistrationFault({ resource: 'example.com/gpu', versions: ['v1', 'v2'] }),
-      'Cannot register device plugin "example.com/gpu": its API version is v1, v2, expected v1beta1',
+      'requested API version "v1, v2" is not supported by kubelet. Supported version is ["v1beta1"]',
     )
   })
 })

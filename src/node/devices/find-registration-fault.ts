@@ -16,10 +16,8 @@ export function findRegistrationFault({
   readonly versions: readonly string[]
 }): string | undefined {
   if (!versions.includes(VERSION))
-    return `Cannot register device plugin "${resource}": its API version is ${versions.join(', ')}, expected ${VERSION}`
-  return isDeviceResource(resource)
-    ? undefined
-    : `Cannot register device plugin "${resource}": expected a resource name such as example.com/device`
+    return `requested API version "${versions.join(', ')}" is not supported by kubelet. Supported version is ["${VERSION}"]`
+  return isDeviceResource(resource) ? undefined : `the ResourceName "${resource}" is invalid`
 }
 
 function isDeviceResource(resource: string): boolean {

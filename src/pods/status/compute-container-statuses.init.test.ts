@@ -18,7 +18,14 @@ const exited = (exitCode: number) => instance({ name: 'i', state: 'exited', exit
 const running = instance({ name: 'i' })
 const wait: WaitingReason = { reason: 'CrashLoopBackOff', message: 'wait' }
 const initializing = { waiting: { reason: 'PodInitializing' } }
-const completed = { terminated: { exitCode: 0, reason: 'Completed' } }
+const completed = {
+  terminated: {
+    exitCode: 0,
+    reason: 'Completed',
+    message:
+      'Unable to get init container status from container runtime and pod has been initialized, treat it as exited normally',
+  },
+}
 
 interface Row {
   readonly container?: Container

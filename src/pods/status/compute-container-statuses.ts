@@ -25,6 +25,8 @@ type AnyContainer = Container | EphemeralContainer
 const LOST_EXIT_CODE = 137
 const LOST_REASON = 'ContainerStatusUnknown'
 const RESET_MESSAGE = 'The container is removed because RestartAllContainers in place'
+const INIT_CLEANED_UP =
+  'Unable to get init container status from container runtime and pod has been initialized, treat it as exited normally'
 const LOST_WHEN_DELETED =
   'The container could not be located when the pod was deleted.  The container used to be Running'
 export const LOST_WHEN_TERMINATED = 'The container could not be located when the pod was terminated'
@@ -90,7 +92,7 @@ function absentStatus(input: StatusInput, { kind, container, old }: Absent): Con
   const waiting = old?.state?.waiting?.reason === RESTARTING_ALL ? old.state.waiting : firstWait(input.pod)
   return {
     name: container.name,
-    state: isDone ? { terminated: { exitCode: 0, reason: 'Completed' } } : { waiting },
+    state: isDone ? { terminated: { exitCode: 0, reason: 'Completed', message: INIT_CLEANED_UP } } : { waiting },
     ...lastState(wasLost ? lostState(LOST_WHEN_DELETED) : old?.lastState),
     ready: isDone,
     ...(kind === 'ephemeral' ? {} : { started: false }),

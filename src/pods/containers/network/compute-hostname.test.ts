@@ -73,7 +73,9 @@ describe('computePodHostname() and computeSandboxHostname()', () => {
     const name = `${'h'.repeat(65 - domain.length)}${domain}`
     assert.throws(
       () => computeSandboxHostname(podNamed(65 - domain.length), 'c.test'),
-      new SandboxConfigError(`Cannot set "${name}" as hostname: it has 65 characters, expected at most 64`),
+      new SandboxConfigError(
+        `failed to construct FQDN from pod hostname and cluster domain, FQDN ${name} is too long (64 characters is the max, 65 characters requested)`,
+      ),
     )
   })
 })

@@ -36,7 +36,7 @@ export function computeSandboxHostname(pod: Pod, clusterDomain: string): string 
   const full = `${short}.${domain}`
   if (full.length > LONGEST_HOSTNAME) {
     throw new SandboxConfigError(
-      `Cannot set "${full}" as hostname: it has ${full.length} characters, expected at most ${LONGEST_HOSTNAME}`,
+      `failed to construct FQDN from pod hostname and cluster domain, FQDN ${full} is too long (${LONGEST_HOSTNAME} characters is the max, ${full.length} characters requested)`,
     )
   }
   return full

@@ -99,15 +99,26 @@ describe('computeContainerMounts()', () => {
     })
   }
 
+  const rro = (why: string) => new RegExp(`^failed to resolve recursive read-only mode: ${why}$`)
   const refused: readonly (readonly [Partial<VolumeMount>, isAble: boolean, message: RegExp])[] = [
-    [{ recursiveReadOnly: 'Enabled', readOnly: true }, false, /the container runtime does not support it/],
-    [{ recursiveReadOnly: 'Enabled' }, true, /it is not mounted with readOnly: true/],
+    [
+      { recursiveReadOnly: 'Enabled', readOnly: true },
+      false,
+      rro('volume "data" requested recursive read-only mode, but it is not supported by the runtime'),
+    ],
+    [
+      { recursiveReadOnly: 'Enabled' },
+      true,
+      rro('volume "data" requested recursive read-only mode, but it is not read-only'),
+    ],
     [
       { recursiveReadOnly: 'IfPossible', readOnly: true, mountPropagation: 'HostToContainer' },
       true,
-      /mountPropagation/,
+      rro(
+        'volume "data" requested recursive read-only mode, but it is not compatible with propagation "HostToContainer"',
+      ),
     ],
-    [{ recursiveReadOnly: 'Perhaps', readOnly: true }, true, /the mode is "Perhaps"/],
+    [{ recursiveReadOnly: 'Perhaps', readOnly: true }, true, rro('unknown recursive read-only mode "Perhaps"')],
     [{ mountPropagation: 'Sideways' }, true, /Cannot use "Sideways" as mountPropagation/],
     [{ name: 'other' }, true, /cannot find volume "other" to mount into container "main"/],
     [{ name: 'disk' }, true, /cannot find volume "disk" to mount into container "main"/],

@@ -98,14 +98,16 @@ function toPropagation(text = 'None'): ContainerMount['propagation'] {
 function isRecursiveReadOnly({ recursiveReadOnlyMounts }: ContainerMountsInput, mount: VolumeMount): boolean {
   const { name, recursiveReadOnly: mode = 'Disabled', readOnly, mountPropagation = 'None' } = mount
   if (mode === 'Disabled') return false
-  if (readOnly !== true) throw refuse(name, 'it is not mounted with readOnly: true')
-  if (mountPropagation !== 'None') throw refuse(name, `mountPropagation is "${mountPropagation}", expected None`)
+  const requested = `volume "${name}" requested recursive read-only mode, but it is`
+  if (readOnly !== true) throw unresolved(`${requested} not read-only`)
+  if (mountPropagation !== 'None')
+    throw unresolved(`${requested} not compatible with propagation "${mountPropagation}"`)
   if (mode === 'IfPossible') return recursiveReadOnlyMounts
-  if (mode !== 'Enabled') throw refuse(name, `the mode is "${mode}", expected Disabled, IfPossible or Enabled`)
-  if (!recursiveReadOnlyMounts) throw refuse(name, 'the container runtime does not support it')
+  if (mode !== 'Enabled') throw unresolved(`unknown recursive read-only mode "${mode}"`)
+  if (!recursiveReadOnlyMounts) throw unresolved(`${requested} not supported by the runtime`)
   return true
 }
 
-function refuse(volume: string, state: string): ContainerConfigError {
-  return new ContainerConfigError(`Cannot mount volume "${volume}" recursively read-only: ${state}`)
+function unresolved(why: string): ContainerConfigError {
+  return new ContainerConfigError(`failed to resolve recursive read-only mode: ${why}`)
 }
