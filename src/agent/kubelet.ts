@@ -1,6 +1,7 @@
 import type { Loop } from '../base/async/loop.ts'
 import { TaskGroup } from '../base/async/task-group.ts'
 import { Wakeup } from '../base/async/wakeup.ts'
+import { createSupervisor } from '../base/telemetry/create-supervisor.ts'
 import { adoptRunning } from './adopt-running.ts'
 import { connectMetrics } from './connect-metrics.ts'
 import { createHub } from './hub.ts'
@@ -18,7 +19,7 @@ import { reportRunOnce } from '../pods/sync/report/run-once.ts'
 /** The agent, run until the signal aborts. Resolves to the exit code of a run that ends by itself (--runonce). */
 export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promise<number> {
   using resources = new DisposableStack()
-  await using tasks = new TaskGroup(signal)
+  await using tasks = new TaskGroup(signal, createSupervisor(deps))
   const kubelet = await composeKubelet(deps, { tasks, resources })
   const { serving } = kubelet
   start(tasks, kubelet.loops)
@@ -98,7 +99,7 @@ function createListeners({ runtime, devices, node, pods, sources, statusWakeup }
 }
 
 function start(tasks: TaskGroup, loops: readonly Loop[]): void {
-  for (const { name, run } of loops) tasks.run(name, run)
+  for (const { name, run } of loops) tasks.runLoop(name, run)
 }
 
 async function runOnce({ base, runtime, sources, statusWakeup }: Kubelet, signal: AbortSignal): Promise<number> {

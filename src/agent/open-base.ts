@@ -15,6 +15,8 @@ export interface KubeletDeps extends Edges {
   readonly machine: MachineInfo
   /** Where objects that pods refer to are read; undefined on a node without an API. */
   readonly objects: ObjectApi | undefined
+  /** How many files this process may open, once that is settled. */
+  readonly openFiles: Promise<number>
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number
@@ -31,7 +33,7 @@ export interface KubeletDeps extends Edges {
 
 /** What ends with the agent. */
 export interface Lifetime {
-  /** Owns all work; its first failure ends the agent. */
+  /** Owns all work. Only a worker of a pod that breaks, or a FatalError, ends the agent; else loops run again. */
   readonly tasks: TaskGroup
   /** Closed when no work is left. */
   readonly resources: DisposableStack

@@ -102,9 +102,14 @@ export async function openPods(stages: Stages, hub: Hints) {
     hasResourceClaims: membership.dynamicResources !== undefined,
     declaredFeatures: node.own.declaredFeatures,
     evict: (pod, eviction) =>
-      tasks.run(`eviction of ${podLogName(pod)}`, (s) =>
-        registry.evict(pod.metadata.uid, { ...eviction, graceSeconds: undefined }, s),
-      ),
+      tasks.run(`eviction of ${podLogName(pod)}`, async (s) => {
+        const request = { ...eviction, graceSeconds: undefined }
+        await registry.evict(pod.metadata.uid, request, s).catch((error: unknown) => {
+          s.throwIfAborted()
+          // Its worker goes on; the pod that needs the room is tried again when it is there.
+          log.warn('a preempted pod does not end in time', { pod: podLogName(pod), reason: eviction.reason, error })
+        })
+      }),
     metrics,
     events,
   })

@@ -111,7 +111,7 @@ function releaseUnknown({ base, runtime, devices, pods }: Stages): void {
     clock,
     log,
   }
-  tasks.run('leftovers', (s) => runLeftoverRemoval(leftovers, s))
+  tasks.runLoop('leftovers', (s) => runLeftoverRemoval(leftovers, s))
 }
 
 /** The owner of mirror pods; undefined while there is no Node object, or while it is deleted. */

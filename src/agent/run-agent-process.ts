@@ -71,9 +71,10 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
   }
   applyKernelSettings({ isProtected: config.protectKernelDefaults, log })
   reportLimits(log, 'cannot set the own oom score', setOomScoreAdj(config.oomScoreAdj))
-  group.run('open files', async () =>
-    reportLimits(log, 'cannot raise the limit of open files', await raiseOpenFiles(config.maxOpenFiles)),
-  )
+  const openFiles = raiseOpenFiles(config.maxOpenFiles).then(({ limit, problem }) => {
+    reportLimits(log, 'cannot raise the limit of open files', problem)
+    return limit
+  })
 
   if (flags.experimentalMounterPath !== '') {
     await writeMounterResolver({ settings, files: createPodFiles({ rootDirectory: flags.rootDir }), log })
@@ -82,6 +83,7 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
     settings,
     machine,
     objects: deps.objects,
+    openFiles,
     clock,
     log,
     random: () => Math.random(),

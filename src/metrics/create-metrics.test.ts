@@ -23,6 +23,8 @@ async function linesOf(metrics: AgentMetrics, name: string): Promise<string[]> {
 
 /** Counts each thing once. */
 function countEverything(metrics: AgentMetrics): void {
+  metrics.loopFailed('memory')
+  metrics.taskFailed()
   metrics.runtimeOperation('version', 0.2, true)
   metrics.relist(0.1, 1000)
   metrics.relist(0.1, 3000)

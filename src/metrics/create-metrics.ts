@@ -1,4 +1,10 @@
-import { addBuildMetrics, addProcessMetrics, addRegistryMetrics, addStartTime } from './process-metrics.ts'
+import {
+  addBuildMetrics,
+  addProcessMetrics,
+  addRegistryMetrics,
+  addStartTime,
+  createFailureMetrics,
+} from './process-metrics.ts'
 import {
   addNodeMetrics,
   createCgroupMetrics,
@@ -13,7 +19,7 @@ import type {
   ShutdownMetrics,
   StartupMetrics,
 } from './node-metrics.ts'
-import type { ProcessSources } from './process-metrics.ts'
+import type { FailureMetrics, ProcessSources } from './process-metrics.ts'
 import { addClaimMetrics, addLogMetrics, createVolumeMetrics } from './volume-metrics.ts'
 import type { ClaimMetrics, ClaimUsage, LogUsage, VolumeCount, VolumeMetrics } from './volume-metrics.ts'
 import { createClientMetrics, createTracingMetrics } from './api-client-metrics.ts'
@@ -40,7 +46,8 @@ import type { MetricsFormat } from '../base/telemetry/format-metrics.ts'
 import { MetricSet } from '../base/telemetry/metric-set.ts'
 
 /** What the agent counts. */
-export type AgentCounts = RuntimeMetrics &
+export type AgentCounts = FailureMetrics &
+  RuntimeMetrics &
   StartMetrics &
   PodLifeMetrics &
   ImageMetrics &
@@ -101,6 +108,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
   addRegistryMetrics(main, [main, probes, health])
   const placement = createPlacementCounters(main)
   return {
+    ...createFailureMetrics(main),
     ...createRuntimeMetrics(main),
     ...createStartMetrics(main),
     ...createPodLifeMetrics(main),

@@ -5,6 +5,8 @@ const MOST_WAITING = 1000
 
 /** All that is counted; the type sees to it that none is forgotten. */
 const COUNTS: Readonly<Record<keyof AgentCounts, true>> = {
+  loopFailed: true,
+  taskFailed: true,
   runtimeOperation: true,
   relist: true,
   podRelist: true,

@@ -51,6 +51,25 @@ export function addProcessMetrics(set: MetricSet, { startedAt, loopDelay, usage 
   })
 }
 
+/** What failed inside the agent without ending it. */
+export interface FailureMetrics {
+  loopFailed(loop: string): void
+  taskFailed(): void
+}
+
+export function createFailureMetrics(set: MetricSet): FailureMetrics {
+  const loops = set.counter({
+    name: 'deckhand_loop_failures_total',
+    help: 'Failures of loops of the agent, each of which was run again.',
+    labels: ['loop'],
+  })
+  const tasks = set.counter({
+    name: 'deckhand_task_failures_total',
+    help: 'Tasks of the agent that failed in a way nobody foresaw.',
+  })
+  return { loopFailed: (loop) => loops.inc({ loop }), taskFailed: () => tasks.inc() }
+}
+
 /** When the agent started: also among metrics that are shown on their own. */
 export function addStartTime(set: MetricSet, startedAt: number): void {
   const help = 'When the agent started, in seconds since the epoch.'

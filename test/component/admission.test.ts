@@ -94,6 +94,28 @@ describe('admission', () => {
     assert.deepEqual([agent.statusOf('u-1')?.phase, phase, reason], ['Running', 'Failed', 'UnexpectedAdmissionError'])
   })
 
+  test('goes on when a preempted pod does not end in time', async () => {
+    await using world = await createWorld()
+    await using agent = await startAgent(world, { allocatable: small, sources: ['file', 'api'] })
+    const wanted = wishing('u-1', '600m')
+    const annotations = { 'kubernetes.io/config.source': 'api' }
+    agent.setPods([{ ...wanted, metadata: { ...wanted.metadata, annotations } }], 'api')
+    agent.setPods([])
+    await agent.settle()
+    assert.equal(agent.statusOf('u-1')?.phase, 'Running')
+    const release = world.cri.script.hold('stopContainer')
+    const critical = wishing('u-2', '600m')
+    agent.setPods([{ ...critical, spec: { ...critical.spec, priority: 2_000_001_000 } }])
+    await agent.pass(60_000, 5000)
+    const late = agent.lines.filter(({ message }) => message === 'a preempted pod does not end in time')
+    assert.deepEqual([late.length, agent.group.signal.aborted], [1, false])
+    assert.ok(agent.reasons('u-1').includes('ExceededGracePeriod'))
+    release()
+    await agent.pass(10_000)
+    assert.deepEqual(running(world), ['main'])
+    assert.equal(agent.statusOf('u-2')?.phase, 'Running')
+  })
+
   test('never rejects a pod that runs, although the node has become smaller', async () => {
     await using world = await createWorld()
     {

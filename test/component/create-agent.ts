@@ -150,6 +150,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       settings,
       machine: toMachine(options),
       objects: undefined,
+      openFiles: Promise.resolve(1024),
       clock,
       log,
       // Small, so that waits are hardly longer than their base, and never the same twice.

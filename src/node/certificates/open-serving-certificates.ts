@@ -1,3 +1,4 @@
+import { FatalError } from '../../base/async/abort-errors.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { NodeAddress } from '../../model/generated/core-v1.ts'
@@ -67,7 +68,7 @@ async function openFiles(deps: ServingCertificatesDeps): Promise<ServingCertific
       return loaded
     } catch (error) {
       const why = errorMessage(error)
-      throw new Error(`Cannot use the serving certificate of ${where}: ${why}`, { cause: error })
+      throw new FatalError(`Cannot use the serving certificate of ${where}: ${why}`, { cause: error })
     }
   }
   return await openReloaded(deps, files, load)

@@ -27,7 +27,7 @@ export class StatsOpener {
     const { createStatsEngine } = await import('./create-stats-engine.ts')
     const engine = createStatsEngine(this.#deps, this.#group.signal)
     this.#engine = engine
-    this.#group.run('stats', (s) => engine.run(s))
+    this.#group.runLoop('stats', (s) => engine.run(s))
     return engine
   }
 }

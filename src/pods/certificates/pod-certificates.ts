@@ -22,7 +22,7 @@ export interface PodCertificatesDeps extends Pick<ListWatchDeps<PodCertificateRe
   /** Of the Node object; undefined while there is none. */
   readonly nodeUid: () => string | undefined
   readonly events: PodEvents
-  readonly tasks: Pick<TaskGroup, 'run' | 'signal'>
+  readonly tasks: Pick<TaskGroup, 'run' | 'runLoop' | 'signal'>
   readonly clock: Clock
   readonly random: () => number
   readonly log: Logger
@@ -177,7 +177,7 @@ export class PodCertificates {
         ring()
       },
     }
-    tasks.run('certificate requests of pods', (signal) => runListWatch(list, signal))
+    tasks.runLoop('certificate requests of pods', (signal) => runListWatch(list, signal))
   }
 
   #reportLateness(entry: Entry, pod: Pod): void {

@@ -34,6 +34,7 @@ const SETTLE_MS = 250
 type ReadPods =
   | { readonly kind: 'pods'; readonly pods: readonly Pod[] }
   | { readonly kind: 'invalid'; readonly problems: readonly ManifestProblem[] }
+  | { readonly kind: 'failed'; readonly reason: string }
 
 interface Entry {
   /** Shows whether the file has changed, or why it is not read. */
@@ -123,6 +124,7 @@ export class ManifestFiles {
       this.#entries.set(name, { stamp: found.stamp, pods: read.pods })
       return true
     }
+    if (read.kind === 'failed') return await this.#putOff(name, read.reason)
     const age = this.#deps.clock.now() - found.modifiedAt
     if (age >= 0 && age < SETTLE_MS && !isSettled) {
       // It may still be written to: what is wrong now may be right in a moment.
@@ -132,6 +134,18 @@ export class ManifestFiles {
     const pods = before?.pods ?? (await this.#readLastGood(name)) ?? []
     this.#refuse(path, read.problems, pods.length > 0)
     this.#entries.set(name, { stamp: found.stamp, pods })
+    return before === undefined && pods.length > 0
+  }
+
+  /** A file that cannot be read now, for want of a descriptor say, is read again at the next check. */
+  async #putOff(name: string, reason: string): Promise<boolean> {
+    const before = this.#entries.get(name)
+    const pods = before?.pods ?? (await this.#readLastGood(name)) ?? []
+    if (before?.stamp !== reason) {
+      this.#deps.onRefused?.()
+      this.#logger.warn('cannot read a manifest, will try again', { file: join(this.#directory, name), reason })
+    }
+    this.#entries.set(name, { stamp: reason, pods })
     return before === undefined && pods.length > 0
   }
 
@@ -147,6 +161,7 @@ export class ManifestFiles {
   async #readPods(name: string): Promise<ReadPods> {
     const path = join(this.#directory, name)
     const content = await readManifestFile(path, MAX_MANIFEST_BYTES)
+    if (content.kind === 'failed') return content
     if (content.kind === 'unusable') {
       return { kind: 'invalid', problems: [{ path: '', rule: content.reason, line: 1, column: 1 }] }
     }

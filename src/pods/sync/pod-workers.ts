@@ -239,7 +239,8 @@ export class PodWorkers {
     }
     const worker = new PodWorker(deps, subject, state)
     this.#registry.workers.set(worker.uid, worker)
-    this.#group.run(`pod ${worker.uid}`, async (signal) => {
+    // It repeats what fails by itself. One that ends in another way would leave its pod without a worker.
+    this.#group.runEssential(`pod ${worker.uid}`, async (signal) => {
       await worker.run(signal)
       this.#forget(worker)
     })

@@ -1,3 +1,4 @@
+import { FatalError } from '../../base/async/abort-errors.ts'
 import { X509Certificate } from 'node:crypto'
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
@@ -32,7 +33,7 @@ export class ClientAuthorities implements Replaceable<string> {
     try {
       return new ClientAuthorities(deps, await readPem(deps))
     } catch (error) {
-      throw new Error(`Cannot use clientCAFile "${deps.path}"`, { cause: error })
+      throw new FatalError(`Cannot use clientCAFile "${deps.path}"`, { cause: error })
     }
   }
 

@@ -1,3 +1,4 @@
+import { FatalError } from '../../base/async/abort-errors.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
 import { hostConfigFiles } from '../../system/files/config-files.ts'
@@ -72,5 +73,5 @@ function toMode({ settings, client, clock, random }: CreateAccessDeps, lifetime:
 
 function need<T>(client: T | undefined, what: string): T {
   if (client !== undefined) return client
-  throw new Error(`Cannot use webhook ${what}: there is no API server to ask, expected --kubeconfig`)
+  throw new FatalError(`Cannot use webhook ${what}: there is no API server to ask, expected --kubeconfig`)
 }

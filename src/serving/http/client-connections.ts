@@ -1,18 +1,6 @@
 import type { Server } from 'node:net'
 import type { Socket } from 'node:net'
-
-/** How many connections there may be. */
-export interface ConnectionLimits {
-  readonly all: number
-  /**
-   * Those in their handshake, and those that have not shown who they are. A newcomer drives out the oldest of them, so that no client can keep
-   * others out by only sitting there.
-   */
-  readonly strangers: number
-}
-
-// Enough for every client that a node has; each costs some tens of kilobytes.
-export const CONNECTION_LIMITS: ConnectionLimits = { all: 4000, strangers: 1000 }
+import type { ConnectionLimits } from './compute-connection-limits.ts'
 
 /** The connections of a server: how many there are, and who may stay. */
 export class ClientConnections {

@@ -32,6 +32,9 @@ export async function listenUntil(
   server.once('error', failed.reject)
   server.listen(port, address)
   await Promise.race([once(server, 'listening', { signal }), failed.promise])
+  server.off('error', failed.reject)
+  // A connection that cannot be taken, for want of a descriptor or because it is gone already, is no reason to leave the others.
+  server.on('error', (error) => log.warn('cannot take a connection', { server: name, error }))
   const bound = (server.address() as AddressInfo).port
   log.info('listening', { server: name, address, port: bound })
   options.onListening?.(bound)
@@ -40,7 +43,7 @@ export async function listenUntil(
   signal.addEventListener('abort', leave, { once: true })
   if (signal.aborted) leave()
   try {
-    await Promise.race([left.promise, failed.promise])
+    await left.promise
   } finally {
     signal.removeEventListener('abort', leave)
     await close(server, connections, clock)

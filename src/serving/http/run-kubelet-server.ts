@@ -3,9 +3,10 @@ import { createServer } from 'node:https'
 import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
+import { FatalError } from '../../base/async/abort-errors.ts'
 import { clearHandshakeFaults } from '../../base/builtin/clear-handshake-faults.ts'
-import { CONNECTION_LIMITS, ClientConnections } from './client-connections.ts'
-import type { ConnectionLimits } from './client-connections.ts'
+import { ClientConnections } from './client-connections.ts'
+import type { ConnectionLimits } from './compute-connection-limits.ts'
 import type { Admit } from './admission.ts'
 import { listenUntil } from './listen.ts'
 import type { ListenOptions } from './listen.ts'
@@ -38,7 +39,7 @@ export interface KubeletServerDeps extends Omit<RequestServerDeps, 'type'>, Omit
   /** Who signs the certificates of clients, in PEM form; undefined: no client is asked for one. */
   readonly clientCa: Replaceable<string> | undefined
   readonly tls: TlsSettings
-  readonly limits?: ConnectionLimits | undefined
+  readonly limits: ConnectionLimits
 }
 
 const HANDSHAKE_MS = 10_000
@@ -59,7 +60,7 @@ export async function runKubeletServer(deps: KubeletServerDeps, signal: AbortSig
   const requests = new RequestServer({ ...deps, admit: knowing, type: 'readwrite' })
   const server = createKubeletServer(deps, requests)
   clearHandshakeFaults(server)
-  const connections = new ClientConnections(server, deps.limits ?? CONNECTION_LIMITS)
+  const connections = new ClientConnections(server, deps.limits)
   serveRequests(server, requests, signal)
   server.on('tlsClientError', (error, socket) =>
     log.debug('handshake failed', { from: (socket as Socket).remoteAddress, error }),
@@ -79,7 +80,7 @@ export async function runKubeletServer(deps: KubeletServerDeps, signal: AbortSig
     await listenUntil(server, connections, { ...deps, name: 'kubelet' }, signal)
   } catch (error) {
     if (signal.aborted) throw signal.reason
-    throw new Error(`Cannot serve the kubelet's API on ${deps.address}:${deps.port}`, { cause: error })
+    throw new FatalError(`Cannot serve the kubelet's API on ${deps.address}:${deps.port}`, { cause: error })
   } finally {
     for (const end of unsubscribe) end?.()
   }

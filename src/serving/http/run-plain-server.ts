@@ -1,8 +1,10 @@
 import { createServer } from '../../base/builtin/http.ts'
 import type { Clock } from '../../base/async/clock.ts'
+import { FatalError } from '../../base/async/abort-errors.ts'
 import { admitAll } from './admission.ts'
 import type { Admit } from './admission.ts'
-import { CONNECTION_LIMITS, ClientConnections } from './client-connections.ts'
+import { ClientConnections } from './client-connections.ts'
+import type { ConnectionLimits } from './compute-connection-limits.ts'
 import { listenUntil } from './listen.ts'
 import type { ListenOptions } from './listen.ts'
 import { RequestServer } from './request-server.ts'
@@ -12,6 +14,7 @@ import { serveRequests } from './serve-requests.ts'
 export interface PlainServerDeps
   extends Pick<RequestServerDeps, 'routes' | 'metrics' | 'tracer' | 'log'>, ListenOptions {
   readonly clock: Clock
+  readonly limits: ConnectionLimits
   /** Unset: all clients. */
   readonly admit?: Admit
   /** How often to try again when the port is taken; undefined: a taken port is an error. */
@@ -31,7 +34,8 @@ export async function runPlainServer(deps: PlainServerDeps, signal: AbortSignal)
       return
     } catch (error) {
       if (signal.aborted) throw signal.reason
-      if (bindRetryMs === undefined) throw new Error(`Cannot serve ${name} on ${address}:${port}`, { cause: error })
+      if (bindRetryMs === undefined)
+        throw new FatalError(`Cannot serve ${name} on ${address}:${port}`, { cause: error })
       log.error('cannot listen, will try again', { server: name, address, port, error })
       await clock.sleep(bindRetryMs, signal)
     }
@@ -49,5 +53,5 @@ async function serve(deps: PlainServerDeps, signal: AbortSignal): Promise<void> 
     shouldUpgradeCallback: () => false,
   })
   serveRequests(server, requests, signal)
-  await listenUntil(server, new ClientConnections(server, CONNECTION_LIMITS), deps, signal)
+  await listenUntil(server, new ClientConnections(server, deps.limits), deps, signal)
 }

@@ -42,7 +42,7 @@ export async function createKubeletApi(
 ): Promise<{ readonly api: KubeletApiDeps; readonly certificates: ServingCertificates }> {
   const { runtime, client, clock, random, verbosity } = deps
   const certificates = await openCertificates(deps)
-  group.run('serving certificate', (s) => certificates.run(s))
+  group.runLoop('serving certificate', (s) => certificates.run(s))
   const api = {
     client,
     certificates,

@@ -12,6 +12,7 @@ import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { createAuditLog } from '../http/audit.ts'
 import { createKubeletRoutes } from '../endpoints/create-kubelet-routes.ts'
 import type { EndpointSwitches } from '../endpoints/create-kubelet-routes.ts'
+import type { ConnectionLimits } from '../http/compute-connection-limits.ts'
 import type { Route } from '../http/route.ts'
 import { runKubeletServer } from '../http/run-kubelet-server.ts'
 import type { Replaceable, ServingCertificate } from '../http/run-kubelet-server.ts'
@@ -29,6 +30,7 @@ export interface RunKubeletApiDeps {
   /** What the read-only port serves too. */
   readonly open: readonly Route[]
   readonly api: KubeletApiDeps
+  readonly limits: ConnectionLimits
   readonly clock: Clock
   readonly log: Logger
 }
@@ -49,7 +51,7 @@ const NODE_LOGS = '/var/log'
 
 /** Serves the kubelet's API on its own port. */
 export async function runKubeletApi(deps: RunKubeletApiDeps, signal: AbortSignal): Promise<void> {
-  const { settings, metrics, tracer, open, api, clock, log } = deps
+  const { settings, metrics, tracer, open, api, limits, clock, log } = deps
   await using group = new TaskGroup(signal)
   const { config } = settings
   const { client, certificates, random, observed, containers, verbosity } = api
@@ -87,6 +89,7 @@ export async function runKubeletApi(deps: RunKubeletApiDeps, signal: AbortSignal
     audit: createAuditLog(log),
     metrics,
     tracer,
+    limits,
     clock,
     log,
   }

@@ -77,6 +77,7 @@ async function run(
     devicePlugins: () => undefined,
     statsRoutes: async () => stats,
     createApi: async () => apiDeps,
+    openFiles: Promise.resolve(1024),
   }
   return { running: runServers(deps, stop.signal), listening, leave: () => stop.abort(new Error('leave')) }
 }

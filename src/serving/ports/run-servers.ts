@@ -11,6 +11,7 @@ import { createMetricsRoute, createSlisRoute } from '../endpoints/metrics-routes
 import { createPodsRoute } from '../endpoints/pods-routes.ts'
 import { createWhyRoute } from '../endpoints/why-route.ts'
 import { createLazyRoutes } from '../http/lazy-routes.ts'
+import { computeConnectionLimits } from '../http/compute-connection-limits.ts'
 import type { Route } from '../http/route.ts'
 import { runPlainServer } from '../http/run-plain-server.ts'
 import type { AgentMetrics } from '../../metrics/create-metrics.ts'
@@ -29,6 +30,8 @@ export interface RunServersDeps {
   readonly devicePlugins: HealthCheck
   /** What the node and its pods use: made when somebody asks. */
   readonly statsRoutes: () => Promise<readonly Route[]>
+  /** How many files this process may open, once that is settled. */
+  readonly openFiles: Promise<number>
   /** What only the kubelet's API on its own port needs. */
   readonly createApi: () => Promise<KubeletApiDeps>
 }
@@ -56,6 +59,7 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
     },
     onChecked: (name, isHealthy) => metrics.healthChecked(name, isHealthy),
   })
+  const limits = computeConnectionLimits(await deps.openFiles)
   await using group = new TaskGroup(signal)
   if (config.healthzPort !== 0) {
     const server = {
@@ -64,20 +68,22 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
       port: config.healthzPort,
       bindRetryMs: HEALTHZ_BIND_RETRY_MS,
     }
-    group.run('healthz', (s) => runPlainServer({ ...server, routes: health, metrics: UNCOUNTED, log, clock }, s))
+    group.run('healthz', (s) =>
+      runPlainServer({ ...server, routes: health, metrics: UNCOUNTED, limits, log, clock }, s),
+    )
   }
   const open = [...createOpenRoutes(deps, health), ...createLazyRoutes(STATS, deps.statsRoutes)]
   if (config.readOnlyPort !== 0) {
     const routes = [...open, ...createDisabledDebugRoutes()]
     const admit = createOwnNamesAdmit([settings.nodeName])
     const server = { name: 'read-only', address: config.address, port: config.readOnlyPort, admit }
-    group.run('read-only', (s) => runPlainServer({ ...server, routes, metrics, tracer, log, clock }, s))
+    group.run('read-only', (s) => runPlainServer({ ...server, routes, metrics, tracer, limits, log, clock }, s))
   }
   if (config.enableServer) {
     group.run('kubelet API', async (s) => {
       // Loaded only now: pods come before their readers.
       const [{ runKubeletApi }, api] = await Promise.all([import('./run-kubelet-api.ts'), deps.createApi()])
-      await runKubeletApi({ ...deps, open, api }, s)
+      await runKubeletApi({ ...deps, open, api, limits }, s)
     })
   }
   await group.join()

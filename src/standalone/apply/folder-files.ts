@@ -64,6 +64,8 @@ export class FolderFiles {
     if (found.kind !== 'file') return this.#reject(path, name, found.reason, found.kind)
     if (known?.stamp === found.stamp) return
     const content = await readManifestFile(path, MAX_FILE_BYTES)
+    // Without its stamp it is read again the next time.
+    if (content.kind === 'failed') return this.#reject(path, name, content.reason, content.kind)
     try {
       if (content.kind === 'unusable') throw new Error(content.reason)
       this.#files.set(name, { stamp: found.stamp, objects: parseObjects(content.bytes), isBad: false })

@@ -19,6 +19,8 @@ export type FoundAtPath =
 export type ReadResult =
   | { readonly kind: 'content'; readonly bytes: Uint8Array }
   | { readonly kind: 'unusable'; readonly reason: string }
+  /** It cannot be read now: that says nothing of its content. */
+  | { readonly kind: 'failed'; readonly reason: string }
 
 /** Inspects a path through symbolic links; never blocks on what is there. */
 export async function inspectPath(path: string): Promise<FoundAtPath> {
@@ -63,7 +65,7 @@ export async function readManifestFile(path: string, maxBytes: number): Promise<
       await file.close()
     }
   } catch (error) {
-    return { kind: 'unusable', reason: errorMessage(error) }
+    return { kind: 'failed', reason: errorMessage(error) }
   }
 }
 

@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { ProcessError } from '../processes/run-process.ts'
+import { ProcessError, spawnPiped } from '../processes/run-process.ts'
 
 /** A lock of logind that delays shutdowns until it is disposed, or until this process is gone. */
 export interface ShutdownLock extends Disposable {
@@ -26,13 +25,11 @@ export async function holdShutdownLock(
   signal: AbortSignal,
 ): Promise<ShutdownLock> {
   const argv = [...(options.program ?? INHIBIT), 'cat']
-  const [file = '', ...args] = argv
-  const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = await spawnPiped(argv, { stdio: ['pipe', 'pipe', 'pipe'] })
   const lock = { isHeld: false, isLost: false }
   let said = ''
   child.stderr.on('data', (chunk: Buffer) => (said = `${said}${chunk.toString()}`.slice(-1000)))
   child.stdin.on('error', () => {}) // Its end says more.
-  child.on('error', () => {})
   const ended = once(child, 'close').then(() => {
     if (!lock.isHeld) throw new ProcessError(argv, `ended before it held the lock: ${said.trim()}`)
     lock.isLost = true

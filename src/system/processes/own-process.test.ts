@@ -11,13 +11,14 @@ test('nameProcess() names the process and keeps its arguments', async () => {
 })
 
 test('raiseOpenFiles() is content with what is there', async () => {
-  assert.equal(await raiseOpenFiles(1), undefined)
+  const { limit, problem } = await raiseOpenFiles(1)
+  assert.deepEqual([problem, limit >= 1], [undefined, true])
 })
 
 test('on a machine without the programs for it, limits stay and systemd hears nothing', async (t) => {
   const path = process.env['PATH']
   t.after(() => void (process.env['PATH'] = path))
   process.env['PATH'] = '/nowhere'
-  assert.match((await raiseOpenFiles(2 ** 40)) ?? '', /raising them to 1099511627776 was refused/)
+  assert.match((await raiseOpenFiles(2 ** 40)).problem ?? '', /raising them to 1099511627776 was refused/)
   await notifySystemd('READY=1')
 })

@@ -22,16 +22,30 @@ export function setOomScoreAdj(value: number): string | undefined {
   }
 }
 
-/** Raises the limit of open files. Returns what went wrong, if anything. */
-export async function raiseOpenFiles(limit: number): Promise<string | undefined> {
-  const [, soft = 'unlimited', hard = 'unlimited'] =
-    /^Max open files\s+(\S+)\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
-  const enough = (text: string) => text === 'unlimited' || Number(text) >= limit
-  if (enough(soft) && enough(hard)) return undefined
-  const exitCode = await runQuietly('prlimit', [`--pid=${process.pid}`, `--nofile=${limit}:${limit}`])
-  return exitCode === 0
-    ? undefined
-    : `limits are ${soft} (soft) and ${hard} (hard), raising them to ${limit} was refused`
+/** Raises the limit of open files. Returns the limit there is then, and what went wrong, if anything. Never fails. */
+export async function raiseOpenFiles(
+  limit: number,
+): Promise<{ readonly limit: number; readonly problem: string | undefined }> {
+  try {
+    const [soft, hard] = readOpenFileLimits()
+    if (Math.min(soft, hard) >= limit) return { limit: soft, problem: undefined }
+    const exitCode = await runQuietly('prlimit', [`--pid=${process.pid}`, `--nofile=${limit}:${limit}`])
+    if (exitCode === 0) return { limit, problem: undefined }
+    const problem = `limits are ${soft} (soft) and ${hard} (hard), raising them to ${limit} was refused`
+    return { limit: soft, problem }
+  } catch (error) {
+    return { limit: LEAST_OPEN_FILES, problem: errorMessage(error) }
+  }
+}
+
+// What every Linux gives a process.
+const LEAST_OPEN_FILES = 1024
+
+function readOpenFileLimits(): readonly [number, number] {
+  const text = readFileSync('/proc/self/limits', 'utf8')
+  const [, soft, hard] = /^Max open files\s+(\S+)\s+(\S+)/m.exec(text) ?? []
+  const toNumber = (limit = 'unlimited') => (limit === 'unlimited' ? Number.POSITIVE_INFINITY : Number(limit))
+  return [toNumber(soft), toNumber(hard)]
 }
 
 /** Reports our state to systemd, which started us as a service. */

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import type { Clock } from '../../base/async/clock.ts'
@@ -40,9 +41,8 @@ const DEFAULT_MAX_OUTPUT_BYTES = 16 * 1024 * 1024
 
 /** Runs a program to its end, whatever its exit code; at the deadline or abort its whole process group is killed. */
 export async function runProcess(clock: Clock, request: ProcessRequest, signal: AbortSignal): Promise<ProcessResult> {
-  const [file = '', ...args] = request.argv
   // Its own process group, so that what it started itself can be killed with it.
-  const child = spawn(file, args, {
+  const child = await spawnPiped(request.argv, {
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(request.environment === undefined ? {} : { env: request.environment }),
@@ -50,8 +50,6 @@ export async function runProcess(clock: Clock, request: ProcessRequest, signal: 
   const limit = request.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES
   const stdout = collect(child.stdout, limit)
   const stderr = collect(child.stderr, limit)
-  // A caller that waits for the end gets the error; after an abort there is none, and an unhandled error would end this process.
-  child.on('error', () => {})
   child.stdin.on('error', () => {}) // A program need not read its input.
   child.stdin.end(request.stdin)
   try {
@@ -83,6 +81,25 @@ export async function runProcessOrThrow(
   const said = (result.stderr.trim() || result.stdout.trim()).slice(-1000)
   const end = result.exitCode === undefined ? 'killed by a signal' : `exit code ${result.exitCode}`
   throw new ProcessError(request.argv, `${end}, expected 0: ${said}`, { result })
+}
+
+/** A child with a stream for each of its pipes. */
+type Piped = { readonly [K in 'stdin' | 'stdout' | 'stderr']: NonNullable<ChildProcess[K]> } & ChildProcess
+
+/** Starts a program with pipes to and from it. */
+export async function spawnPiped(
+  argv: readonly string[],
+  options: SpawnOptions & { readonly stdio: ['pipe', 'pipe', 'pipe'] },
+): Promise<Piped> {
+  const [file = '', ...args] = argv
+  const child: ChildProcess = spawn(file, args, options)
+  // A caller that waits for the end gets the error; after an abort there is none, and an unhandled error would end this process.
+  child.on('error', () => {})
+  // Without a descriptor to spare there are no streams, and the error comes later.
+  const { stdin, stdout, stderr } = child
+  if (stdin && stdout && stderr) return Object.assign(child, { stdin, stdout, stderr })
+  const [cause] = await once(child, 'error')
+  throw new ProcessError(argv, 'no program can be started now', { cause })
 }
 
 function collect(stream: Readable, limit: number): () => string {

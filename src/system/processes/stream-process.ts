@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
-import { ProcessError } from './run-process.ts'
+import { ProcessError, spawnPiped } from './run-process.ts'
 
 const MAX_STDERR_BYTES = 4096
 
@@ -14,8 +13,9 @@ export async function streamProcess(
   request: { readonly argv: readonly string[]; readonly deadlineMs: number; readonly sink: Writable },
   signal: AbortSignal,
 ): Promise<{ readonly exitCode: number | undefined; readonly stderr: string }> {
-  const [file = '', ...args] = request.argv
-  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = await spawnPiped(request.argv, { stdio: ['pipe', 'pipe', 'pipe'] })
+  child.stdin.on('error', () => {}) // A program need not read its input.
+  child.stdin.end()
   let stderr = ''
   child.stderr.on('data', (chunk: Buffer) => {
     if (stderr.length < MAX_STDERR_BYTES) stderr += chunk.toString('utf8')

@@ -102,7 +102,7 @@ export async function startKubeletServer(t: TestContext, options: ServerOptions)
         },
       },
       clientCa: authorities,
-      limits: options.limits,
+      limits: options.limits ?? { all: 400, strangers: 100 },
       tls: { minVersion: 'TLSv1.2', ...options.tls },
       audit: (entry) => audits.push(entry),
       metrics: { requestStarted: (labels) => requests.push(labels), requestEnded: () => (ended += 1) },

@@ -52,7 +52,7 @@ export class NodeCredentials {
     const result = await read(path, LARGEST_FILE_BYTES)
     if (result === undefined) return undefined
     try {
-      if (result.kind === 'unusable') throw new Error(result.reason)
+      if (result.kind !== 'content') throw new Error(result.reason)
       const { logins, problems } = parseDockerConfig(Buffer.from(result.bytes).toString('utf8'), form)
       if (problems.length > 0) log.warn('left out a login to a registry', { path, problems })
       return logins

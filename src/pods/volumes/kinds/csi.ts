@@ -87,7 +87,7 @@ export class CsiKind implements VolumeKind {
     this.#staged.adopt(staged, users)
     const drivers = new Set([...staged, ...users.map(({ volume }) => volume)].map(({ driver }) => driver))
     for (const driver of drivers) {
-      this.#deps.group.run(`traits of CSI driver ${driver}`, async (s) => {
+      this.#deps.group.runLoop(`traits of CSI driver ${driver}`, async (s) => {
         const { attachRequired } = await this.#deps.driverObjects.find(driver, s)
         this.#staged.noteAttachable(driver, attachRequired)
       })

@@ -22,20 +22,20 @@ const RETRY_MS = 10_000
 
 /** The trust bundles of a cluster, followed from the first question on: most nodes are never asked. */
 export class TrustBundlesFollower {
-  readonly #deps: FollowerDeps & { readonly tasks: Pick<TaskGroup, 'run'> }
+  readonly #deps: FollowerDeps & { readonly tasks: Pick<TaskGroup, 'runLoop'> }
   readonly #bundles = new ObjectCache<TrustBundle>()
   readonly #synced = Promise.withResolvers<void>()
   #isFollowing = false
   #problem = 'trust bundles have not been read from the API server yet'
 
-  constructor(deps: FollowerDeps & { readonly tasks: Pick<TaskGroup, 'run'> }) {
+  constructor(deps: FollowerDeps & { readonly tasks: Pick<TaskGroup, 'runLoop'> }) {
     this.#deps = deps
   }
 
   /** All there are; fails when they cannot be read within ten seconds. */
   async all(signal: AbortSignal): Promise<readonly TrustBundle[]> {
     const { clock, tasks } = this.#deps
-    if (!this.#isFollowing) tasks.run('trust bundles', (s) => this.#follow(s))
+    if (!this.#isFollowing) tasks.runLoop('trust bundles', (s) => this.#follow(s))
     this.#isFollowing = true
     try {
       const read = (s: AbortSignal) => waitForShared(this.#synced.promise, s)

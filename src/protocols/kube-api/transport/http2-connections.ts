@@ -79,8 +79,11 @@ export class Http2Connections {
       }
       this.#connections.add(connection)
       tasks.run('connection to the API server', async (signal) => {
-        await connection.run(signal)
-        this.#connections.delete(connection)
+        try {
+          await connection.run(signal)
+        } finally {
+          this.#connections.delete(connection)
+        }
       })
       return 'h2'
     } finally {

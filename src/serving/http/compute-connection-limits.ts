@@ -1,0 +1,22 @@
+/** How many connections there may be. */
+export interface ConnectionLimits {
+  readonly all: number
+  /**
+   * Those in their handshake, and those that have not shown who they are. A newcomer drives out the oldest of them, so that no client can keep
+   * others out by only sitting there.
+   */
+  readonly strangers: number
+}
+
+// Enough for every client that a node has; each costs some tens of kilobytes.
+const MOST = 4000
+// There are three ports, and a stream into a container has a second connection to the runtime: so at least half of the descriptors are left
+// for the runtime, the API server, child processes and files.
+const SHARE = 1 / 8
+const FEWEST = 4
+
+/** What one port may have where the process may open so many files. */
+export function computeConnectionLimits(openFiles: number): ConnectionLimits {
+  const all = Math.max(FEWEST, Math.min(MOST, Math.floor(openFiles * SHARE)))
+  return { all, strangers: Math.max(FEWEST, Math.floor(all / 4)) }
+}
