@@ -78,6 +78,43 @@ describe('a static pod', () => {
     assert.equal(agent.workers.size, 0)
   })
 
+  for (const [what, next] of [
+    ['is replaced', [createManifestPod('hash-2')]],
+    ['is removed', []],
+  ] as const) {
+    test(`that ${what} keeps its mirror until it has ended its grace`, async (t) => {
+      await using world = await createWorld({ programOf: () => ({ onTerm: 'ignore' }) })
+      const cluster = await createCluster(t, world)
+      await using agent = await joinCluster(world, cluster)
+      agent.setPods([createManifestPod('hash-1')])
+      await agent.settle()
+      const first = await cluster.get('proxy-node-1')
+      agent.setPods(next)
+      await agent.pass(29_000)
+      assert.deepEqual(await cluster.get('proxy-node-1'), first)
+      await agent.pass(3000)
+      const { metadata, status } = (await cluster.get('proxy-node-1')) ?? {}
+      assert.notEqual(metadata?.uid, first?.metadata.uid)
+      assert.equal(status?.phase, next.length === 0 ? undefined : 'Running')
+    })
+  }
+
+  test('that comes back while it ends keeps its mirror', async (t) => {
+    await using world = await createWorld({ programOf: () => ({ onTerm: 'ignore' }) })
+    const cluster = await createCluster(t, world)
+    await using agent = await joinCluster(world, cluster)
+    agent.setPods([createManifestPod('hash-1')])
+    await agent.settle()
+    const first = await cluster.get('proxy-node-1')
+    agent.setPods([])
+    await agent.pass(5000)
+    agent.setPods([createManifestPod('hash-1')])
+    await agent.pass(30_000)
+    const mirror = await cluster.get('proxy-node-1')
+    assert.deepEqual([mirror?.metadata.uid, mirror?.status.phase], [first?.metadata.uid, 'Running'])
+    assert.equal(agent.reasons('hash-1').filter((reason) => reason === 'Started').length, 2)
+  })
+
   test('keeps its mirror pod, with its times, across restarts of the agent', async (t) => {
     await using world = await createWorld()
     const cluster = await createCluster(t, world)

@@ -25,14 +25,14 @@ describe('computeMirrorActions()', () => {
       ['delete m-1'],
     ],
     ['removes one that belongs to nothing', { mirrors: [mirror('a')] }, ['delete m-1']],
-    ['keeps it until all sources have told what they have', { mirrors: [mirror('a')], allSeen: false }, []],
+    ['keeps it until all sources have reported what they have', { mirrors: [mirror('a')], allSeen: false }, []],
     [
       'keeps it until its static pod has ended',
       { staticPods: [{ pod: staticPod('a'), wanted: false }], mirrors: [mirror('a')] },
       [],
     ],
     [
-      'gives it to the next of the name at once',
+      'keeps it also when another has its name by then',
       {
         staticPods: [
           { pod: staticPod('a'), wanted: false },
@@ -40,7 +40,17 @@ describe('computeMirrorActions()', () => {
         ],
         mirrors: [mirror('a')],
       },
-      ['delete m-1'],
+      [],
+    ],
+    [
+      'makes none for the next of the name before that',
+      {
+        staticPods: [
+          { pod: staticPod('a'), wanted: false },
+          { pod: staticPod('b'), wanted: true },
+        ],
+      },
+      [],
     ],
   ]
   for (const [name, input, expected] of rows) {

@@ -26,13 +26,18 @@ export type MirrorAction =
 /** The mirror of a static pod as it is sent to the API. */
 export type MirrorBody = Readonly<Record<string, unknown>> & { readonly metadata: Partial<Pod['metadata']> }
 
-/** What has to be done so that each static pod has the one mirror that belongs to it. A mirror that has to be another goes first. */
+/**
+ * What has to be done so that each static pod has the one mirror that belongs to it. A mirror that has to be another goes first; while the
+ * static pod that it shows still ends, it stays, and the next of that name has none.
+ */
 export function computeMirrorActions({ staticPods, mirrors, allSeen, node }: MirrorInput): readonly MirrorAction[] {
-  const wanted = new Map(staticPods.filter((each) => each.wanted).map(({ pod }) => [podFullName(pod), pod]))
-  const present = new Set(staticPods.map(({ pod }) => podFullName(pod)))
+  const ending = new Set(staticPods.filter((each) => !each.wanted).map(({ pod }) => podFullName(pod)))
+  const wanted = new Map(
+    staticPods.map(({ pod }) => [podFullName(pod), pod] as const).filter(([fullName]) => !ending.has(fullName)),
+  )
   const isRight = (mirror: Pod) => {
     const pod = wanted.get(podFullName(mirror))
-    return pod === undefined ? present.has(podFullName(mirror)) || !allSeen : isMirrorOf(mirror, pod)
+    return pod === undefined ? ending.has(podFullName(mirror)) || !allSeen : isMirrorOf(mirror, pod)
   }
   const deletions = mirrors
     .filter((mirror) => !isRight(mirror))

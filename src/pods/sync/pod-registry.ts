@@ -90,8 +90,8 @@ export class PodRegistry {
     const working = [...this.workers.values()].flatMap(({ pod, wanted, state }) =>
       pod !== undefined && (wanted || state.kind === 'terminating') ? [{ pod, wanted }] : [],
     )
-    const rejected = [...this.rejected.values()].map(({ pod }) => ({ pod, wanted: true }))
-    return [...working, ...rejected].filter(({ pod }) => isStaticPod(pod))
+    const others = [...[...this.rejected.values()].map(({ pod }) => pod), ...this.returning.values()]
+    return [...working, ...others.map((pod) => ({ pod, wanted: true }))].filter(({ pod }) => isStaticPod(pod))
   }
 
   /** The pods that were admitted and have not ended, with what they were granted. */
