@@ -112,6 +112,7 @@ describe('a static pod', () => {
     await agent.pass(30_000)
     const mirror = await cluster.get('proxy-node-1')
     assert.deepEqual([mirror?.metadata.uid, mirror?.status.phase], [first?.metadata.uid, 'Running'])
+    assert.equal(mirror?.status.containerStatuses?.[0]?.restartCount, 1, 'as in the Go kubelet')
     assert.equal(agent.reasons('hash-1').filter((reason) => reason === 'Started').length, 2)
   })
 

@@ -100,6 +100,13 @@ export class ManifestFiles {
     return await this.refresh([...gone, ...names], signal)
   }
 
+  /** The files of these names are gone; true if pods went with them. */
+  forget(names: readonly string[]): boolean {
+    const known = names.filter((name) => (this.#entries.get(name)?.pods.length ?? 0) > 0)
+    for (const name of known) this.#entries.delete(name)
+    return known.length > 0
+  }
+
   /** Reads some names again; true if the pods may have changed. */
   async refresh(names: Iterable<string>, signal: AbortSignal): Promise<boolean> {
     let isChanged = false

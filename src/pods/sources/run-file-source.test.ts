@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -141,6 +142,41 @@ describe('runFileSource()', { timeout: 20_000 }, () => {
     await rm(file('a.json'))
     await source.settles('b-n=busybox')
     assert.deepEqual(source.lines, [])
+  })
+
+  test('takes a file that was removed and made again at once for another one', async (t) => {
+    const source = await createSource(t)
+    const [path, away] = [join(source.directory, 'a'), join(source.directory, '.a')]
+    writeFileSync(path, manifest('a'))
+    source.start(source.directory)
+    await source.settles('a-n=nginx')
+    rmSync(path)
+    writeFileSync(path, manifest('a'))
+    await source.settles()
+    await source.settles('a-n=nginx')
+    renameSync(path, away)
+    renameSync(away, path)
+    await source.settles()
+    await source.settles('a-n=nginx')
+    assert.deepEqual(source.lines, [])
+  })
+
+  test('takes a file that was touched, rewritten or exchanged in one step for the same one', async (t) => {
+    const source = await createSource(t)
+    const path = join(source.directory, 'a')
+    await writeFile(path, manifest('a'))
+    source.start(source.directory)
+    await source.settles('a-n=nginx')
+    utimesSync(path, new Date(), new Date())
+    writeFileSync(path, manifest('a'))
+    await replaceFile(path, manifest('a'))
+    await writeFile(join(source.directory, 'b'), manifest('b'))
+    await source.settles('a-n=nginx', 'b-n=nginx')
+    assert.equal(
+      source.emissions.every((pods) => pods.includes('a-n=nginx')),
+      true,
+      JSON.stringify(source.emissions),
+    )
   })
 
   test('counts as seen with a path that is missing, and finds it when it comes', async (t) => {

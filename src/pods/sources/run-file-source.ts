@@ -8,6 +8,7 @@ import type { Pod } from '../../model/pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import { ChangeHints } from './change-hints.ts'
+import type { Changes } from './change-hints.ts'
 import { ManifestFiles } from './manifest-files.ts'
 import type { DecodeManifest, LastGoodManifests } from './manifest-files.ts'
 
@@ -70,11 +71,14 @@ class FileSource implements Disposable {
     const { clock } = this.#deps
     if (this.#hasEmitted || this.#loggedTrouble !== undefined) await this.#wait(signal)
     const isDue = clock.monotonic() >= this.#nextCheck
-    const hints = this.#hints.take()
+    const changes = this.#hints.take()
     if (isDue) this.#nextCheck = clock.monotonic() + this.#deps.checkFrequencyMs
-    const isChanged = await this.#look(isDue ? 'all' : hints, signal)
+    const isChanged = await this.#look(isDue ? { ...changes, names: 'all' } : changes, signal)
     if (signal.aborted || isChanged === undefined) return
-    if (!isChanged && this.#hasEmitted) return
+    if (isChanged || !this.#hasEmitted) await this.#emit()
+  }
+
+  async #emit(): Promise<void> {
     this.#hasEmitted = true
     this.#deps.emit(this.#files.pods())
     await this.#files.keepGood()
@@ -99,7 +103,7 @@ class FileSource implements Disposable {
   }
 
   /** True if the pods may have changed; undefined if the path cannot be read, so that nothing is known. */
-  async #look(hints: readonly string[] | 'all', signal: AbortSignal): Promise<boolean | undefined> {
+  async #look({ names: hints, recreated }: Changes, signal: AbortSignal): Promise<boolean | undefined> {
     const found = await inspectPath(this.#deps.path)
     if (found.kind === 'special' || found.kind === 'failed') return this.#note(found.reason)
     if (found.kind === 'missing') {
@@ -110,6 +114,8 @@ class FileSource implements Disposable {
     this.#follow(found.kind === 'file')
     const isNewWatch = await this.#ensureWatch()
     try {
+      // The pods of a file that was removed end, also when it is there again, with the same content, before anyone looked.
+      if (this.#hasEmitted && this.#files.forget(recreated)) await this.#emit()
       const names = isNewWatch || hints === 'all' || hints.some(isLayoutChange) ? 'all' : hints
       const isChanged = await this.#readNames(names, signal)
       this.#loggedTrouble = undefined
@@ -148,7 +154,7 @@ class FileSource implements Disposable {
     this.#unwatch()
     try {
       const handle = watchDirectory(this.#directory, {
-        onChange: (name) => this.#hints.add(name),
+        onChange: (name, what) => this.#hints.add(name, what),
         onFailure: (error) => this.#lose(error),
       })
       this.#watch = { identity, handle }

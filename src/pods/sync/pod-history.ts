@@ -18,6 +18,8 @@ export interface PodHistory {
   readonly backOff: Map<string, CrashBackOff>
   /** By container id, for exited ones. */
   readonly terminationMessages: Map<string, string>
+  /** By container name: of the last instance before the pod ended and came back, which is a restart for all who watch it. */
+  readonly restartCounts: ReadonlyMap<string, number>
   /** Of all that is being stopped now. */
   readonly graces: Set<Grace>
   /** The warnings about the sandbox that events reported. */
@@ -45,11 +47,12 @@ export interface PodHistory {
   eviction: StatusInput['override']
 }
 
-export function createPodHistory(pod?: Pod): PodHistory {
+export function createPodHistory(pod?: Pod, restartCounts: ReadonlyMap<string, number> = new Map()): PodHistory {
   return {
     waiting: new Map(),
     backOff: new Map(),
     terminationMessages: new Map(),
+    restartCounts,
     graces: new Set(),
     reportedWarnings: new Set(),
     hasCgroup: false,
@@ -76,4 +79,11 @@ export function rememberRestart(
   const key = crashBackOffKey(findContainer(pod, name).container)
   const context = { limits: backOffLimits, now }
   history.backOff.set(key, computeNextBackOff(history.backOff.get(key), previousFinishedAt, context))
+}
+
+/** Of the containers of which there were instances. */
+export function restartCountsOf(status: PodStatus | undefined): ReadonlyMap<string, number> {
+  const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+  const made = statuses.filter(({ containerID = '' }) => containerID !== '')
+  return new Map(made.map(({ name, restartCount }) => [name, restartCount]))
 }

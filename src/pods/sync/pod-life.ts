@@ -13,7 +13,12 @@ import type { PodState, TerminationRequest } from './pod-state.ts'
 
 /** The pod of a worker; what is left of an unknown pod has no spec, only a name. */
 export type PodSubject =
-  | { readonly kind: 'pod'; readonly pod: Pod }
+  | {
+      readonly kind: 'pod'
+      readonly pod: Pod
+      /** By container name; of a pod that ended and came back. */
+      readonly restartCounts?: ReadonlyMap<string, number> | undefined
+    }
   | { readonly kind: 'orphan'; readonly observed: ObservedPod }
 
 export interface PodIdentity {
@@ -31,7 +36,7 @@ export class PodLife {
   constructor(subject: PodSubject, state: PodState) {
     this.#subject = subject
     this.state = new WatchedValue(state)
-    this.history = createPodHistory(this.pod)
+    this.history = createPodHistory(this.pod, subject.kind === 'pod' ? subject.restartCounts : undefined)
   }
 
   /** Undefined for an orphan. */

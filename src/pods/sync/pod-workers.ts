@@ -10,6 +10,7 @@ import { computeFirstState, isTerminalInApi } from './decide/compute-first-state
 import { evictPod } from './stop/evict-pod.ts'
 import { Timeline } from './explain/timeline.ts'
 import { noteSteps } from './explain/note-steps.ts'
+import { restartCountsOf } from './pod-history.ts'
 import type { PodSubject } from './pod-life.ts'
 import type { PodState } from './pod-state.ts'
 import { isNameTaken, nextForName } from './static-pod-names.ts'
@@ -126,7 +127,7 @@ export class PodWorkers {
     for (const worker of this.#registry.workers.values()) worker.dropDead(surplus.get(worker.uid) ?? new Set())
   }
 
-  #add(pod: Pod): void {
+  #add(pod: Pod, restartCounts?: ReadonlyMap<string, number>): void {
     const { uid } = pod.metadata
     const leaving = this.#registry.workers.get(uid)
     if (leaving !== undefined) {
@@ -138,7 +139,7 @@ export class PodWorkers {
     const blocked = isStaticPod(pod) && isNameTaken(this.#registry.workers.values(), podFullName(pod))
     if (!blocked && !this.#admit(pod)) return
     this.#deps.podDeps.log.info('pod added', { pod: podLogName(pod), uid, waitsForName: blocked || undefined })
-    this.#start({ kind: 'pod', pod }, blocked ? { kind: 'waiting' } : this.#firstState(pod))
+    this.#start({ kind: 'pod', pod, restartCounts }, blocked ? { kind: 'waiting' } : this.#firstState(pod))
   }
 
   /** Takes the pod in; false when it is rejected. */
@@ -256,7 +257,7 @@ export class PodWorkers {
     this.#registry.returning.delete(worker.uid)
     if (again !== undefined) {
       this.#deps.podDeps.metrics.podRestarted(isStaticPod(again))
-      this.#add(again)
+      this.#add(again, restartCountsOf(worker.status))
       this.#deps.resizes.added([again])
     }
     this.retryRejected()

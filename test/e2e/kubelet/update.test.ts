@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -93,6 +94,19 @@ describe('a changed manifest', { concurrency: true }, () => {
       return isReady(pod) && id !== undefined && id !== `containerd://${container?.id}`
     })
     assert.equal(again.metadata.uid, before.metadata.uid)
+    assert.equal(again.status?.containerStatuses?.[0]?.restartCount, 1)
     assert.equal((await node.running('moved')).length, 1)
+  })
+
+  test('that is removed and written again at once, as it was, restarts the pod', async () => {
+    await node.lab.manifests.write('same', version('same', 'one'))
+    const before = await node.ready('same')
+    const path = `${node.lab.manifests.folder}/same.json`
+    const content = readFileSync(path)
+    rmSync(path)
+    writeFileSync(path, content)
+    const restarts = ({ status }: Pod) => status?.containerStatuses?.[0]?.restartCount
+    const again = await node.podIs('same', 'restarted', (pod) => isReady(pod) && restarts(pod) === 1)
+    assert.equal(again.metadata.uid, before.metadata.uid)
   })
 })

@@ -75,6 +75,8 @@ export interface StartRequest {
   readonly image: LocalImage
   readonly sandbox: PodSandboxInUse
   readonly observed: ObservedPod
+  /** Of its last instance before the pod ended and came back; undefined when it did not. */
+  readonly restartCountBefore: number | undefined
   /** By name; of the volumes that the container mounts those whose content the runtime mounts. */
   readonly imageVolumes: ReadonlyMap<string, ImageSpec>
 }
@@ -156,7 +158,12 @@ async function mountVolumes(
   return await deps.volumes.containerVolumes(request, signal)
 }
 
-function computeNumber({ observed, kinded }: StartRequest, logFileNames: readonly string[]): number {
+function computeNumber(
+  { observed, kinded, restartCountBefore }: StartRequest,
+  logFileNames: readonly string[],
+): number {
   const newest = newestInstance(observed, kinded.container.name)
-  return newest?.state === 'created' ? newest.restartCount : computeRestartCount(newest, logFileNames)
+  return newest?.state === 'created'
+    ? newest.restartCount
+    : computeRestartCount(newest, logFileNames, restartCountBefore)
 }

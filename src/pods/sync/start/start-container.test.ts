@@ -40,6 +40,7 @@ async function setUp(
     image: { ref: 'sha256:1', uid: undefined, username: '' },
     sandbox: { ...description, id: 's-1', ips: ['10.0.0.1'] },
     observed: createObservedPod({ containers }),
+    restartCountBefore: undefined,
     imageVolumes: new Map(),
   }
   return {

@@ -86,7 +86,8 @@ async function startAll(
       signals.superseded.throwIfAborted()
       rememberRestart(input, start, deps.clock.now())
       await noteResources(deps, input.pod, kinded)
-      const request = { pod: input.pod, kinded, image, sandbox: parts.sandbox, observed: input.observed, imageVolumes }
+      const restartCountBefore = input.history.restartCounts.get(start.name)
+      const request = { ...input, kinded, image, sandbox: parts.sandbox, restartCountBefore, imageVolumes }
       const containerId = await startContainer(deps, request, signals)
       // Without a start slot: a hook may take long, and other pods start meanwhile.
       const started = { ...input, kinded, containerId, podIp: parts.sandbox.ips[0] }
