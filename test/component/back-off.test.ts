@@ -24,7 +24,8 @@ describe('a container that crashes', () => {
       message: 'back-off 2m40s restarting failed container=main pod=pod-u-1_shop(u-1)',
     })
     assert.equal(status?.lastState?.terminated?.exitCode, 1)
-    assert.equal(agent.reasons().filter((reason) => reason === 'BackOff').length, 5)
+    // One for each wait, and one more in the wait of 80 s.
+    assert.equal(agent.reasons().filter((reason) => reason === 'BackOff').length, 6)
     assert.equal(world.cri.runtime.containers.size, 1, 'older instances are removed')
     assert.equal(world.cri.runtime.sandboxes.size, 1)
   })

@@ -87,7 +87,7 @@ describe('a pod starts', () => {
     await agent.pass(4000)
     assert.equal(running(world).length, 1)
     assert.equal(agent.statusOf('u-2')?.phase, 'Running')
-    assert.deepEqual(agent.reasons('u-1'), ['NetworkNotReady'], 'said once, however often it was tried')
+    assert.deepEqual(agent.reasons('u-1'), ['NetworkNotReady'], 'said now and then, however often it was tried')
     world.cri.setNetworkReady(true)
     await agent.health.check(agent.group.signal)
     await agent.settle()

@@ -1,5 +1,6 @@
 import type { PodSandboxConfig } from '../../protocols/cri/generated/runtime-v1.ts'
 import type { ImageVolumeSource } from '../../model/generated/core-v1.ts'
+import { EventRepeats } from '../../model/events/event-repeats.ts'
 import { containerFieldPath } from '../../model/pod/pod-containers.ts'
 import type { KindedContainer } from '../../model/pod/pod-containers.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
@@ -79,7 +80,7 @@ export class ImagePuller {
   readonly #deps: ImagePullerDeps
   readonly #pulls: SharedPulls
   readonly #backOffs = new PullBackOffs()
-  readonly #reportedSecrets = new Map<PodUid, string>()
+  readonly #reportedSecrets = new EventRepeats<PodUid>(new Map())
 
   constructor(deps: ImagePullerDeps) {
     this.#deps = deps
@@ -115,7 +116,7 @@ export class ImagePuller {
   /** Drops all that is remembered of a pod. To be called when the pod is gone. */
   forget(uid: PodUid): void {
     this.#backOffs.forget(uid)
-    this.#reportedSecrets.delete(uid)
+    this.#reportedSecrets.forget(uid)
   }
 
   async #ensure(desired: Desired, report: Report, signal: AbortSignal): Promise<EnsuredImage> {
@@ -206,12 +207,11 @@ export class ImagePuller {
     }
   }
 
-  /** Not fatal: the image may be open, or another login fits. Said once, as long as the same ones are missing. */
+  /** Not fatal: the image may be open, or another login fits. Repeated now and then, as long as the same ones are missing. */
   #reportSecrets(pod: Pod, missing: string): void {
     const { uid } = pod.metadata
-    if (missing === (this.#reportedSecrets.get(uid) ?? '')) return
-    this.#reportedSecrets.set(uid, missing)
-    if (missing === '') return
+    if (missing === '') this.#reportedSecrets.forget(uid)
+    if (missing === '' || !this.#reportedSecrets.isDue(uid, missing, this.#deps.clock.monotonic())) return
     const message = `Unable to retrieve some image pull secrets (${missing}); attempting to pull the image may not succeed.`
     this.#deps.events.record(pod, { type: 'Warning', reason: 'FailedToRetrieveImagePullSecret', message })
   }

@@ -5,6 +5,7 @@ import { computeContainerGrace } from './decide/compute-grace.ts'
 import type { ContainerKill } from './decide/pod-actions.ts'
 import { rememberRestart } from './pod-history.ts'
 import type { PassSignals, PodPass } from './pod-pass.ts'
+import { reportLasting } from './report/report-lasting.ts'
 import { applyResize, PodResizeError } from './resize/apply-resize.ts'
 import type { ApplyResizeDeps } from './resize/apply-resize.ts'
 import { resetContainers } from './start/reset-containers.ts'
@@ -89,15 +90,20 @@ async function applyKill(
 function reportBackOff(deps: ApplyPodActionsDeps, { pod, actions, history }: PodPass): void {
   for (const { kind, name, delayMs } of actions.backingOff) {
     const message = `back-off ${formatSeconds(delayMs)} restarting failed container=${name} pod=${podText(pod)}`
-    const said = history.waiting.get(name)
-    if (said?.reason === 'CrashLoopBackOff' && said.message === message) continue
     history.waiting.set(name, { reason: 'CrashLoopBackOff', message })
-    deps.events.record(pod, {
-      type: 'Warning',
-      reason: 'BackOff',
-      message: `Back-off restarting failed container ${name} in pod ${podText(pod)}`,
-      fieldPath: containerFieldPath(kind, name),
-    })
+    const fieldPath = containerFieldPath(kind, name)
+    reportLasting(
+      deps,
+      { pod, history },
+      {
+        subject: fieldPath,
+        // Each longer wait is news.
+        text: message,
+        reason: 'BackOff',
+        message: `Back-off restarting failed container ${name} in pod ${podText(pod)}`,
+        fieldPath,
+      },
+    )
   }
 }
 

@@ -1,11 +1,13 @@
 import type { AbortScope } from '../../base/async/abort-scope.ts'
 import type { PodStatus } from '../../model/generated/core-v1.ts'
+import { EventRepeats } from '../../model/events/event-repeats.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { StatusInput, WaitingReason } from '../status/status-input.ts'
 import { findContainer } from '../../model/pod/pod-containers.ts'
 import { computeNextBackOff, crashBackOffKey } from './decide/compute-crash-back-off.ts'
 import type { CrashBackOff } from './decide/compute-crash-back-off.ts'
 import type { ContainerStart } from './decide/pod-actions.ts'
+import type { SandboxWarning } from './start/create-sandbox.ts'
 import type { Grace } from './stop/grace.ts'
 import type { PodPass } from './pod-pass.ts'
 import { PodStartup } from './report/pod-startup.ts'
@@ -22,8 +24,10 @@ export interface PodHistory {
   readonly restartCounts: ReadonlyMap<string, number>
   /** Of all that is being stopped now. */
   readonly graces: Set<Grace>
-  /** The warnings about the sandbox that events reported. */
-  readonly reportedWarnings: Set<string>
+  /** Which lasting troubles events have reported, by what they are about. */
+  readonly reported: EventRepeats<string>
+  /** What the sandbox could not be given as asked, as it was last described. */
+  sandboxWarnings: readonly SandboxWarning[]
   /** Its cgroup was there in an earlier pass: were it gone while something runs, that would run without limits. */
   hasCgroup: boolean
   /** On the monotonic clock. */
@@ -32,8 +36,6 @@ export interface PodHistory {
   unsure: boolean
   /** The pass under way waits for volumes or devices and for nothing else: any news ends that wait. */
   wait: AbortScope | undefined
-  /** The problem of the network that an event last reported; undefined while it is fine. */
-  networkProblem: string | undefined
   /** Why the last pass failed, in words; undefined once one succeeded. */
   problem: string | undefined
   /** It was seen to run, or was here before this agent. */
@@ -54,12 +56,12 @@ export function createPodHistory(pod?: Pod, restartCounts: ReadonlyMap<string, n
     terminationMessages: new Map(),
     restartCounts,
     graces: new Set(),
-    reportedWarnings: new Set(),
+    reported: new EventRepeats(new Map()),
+    sandboxWarnings: [],
     hasCgroup: false,
     lastSandboxAt: undefined,
     unsure: false,
     wait: undefined,
-    networkProblem: undefined,
     problem: undefined,
     hasRun: false,
     startup: new PodStartup(pod),

@@ -22,6 +22,7 @@ import type { ObservePodDeps } from './observe-pod.ts'
 import type { PodHistory } from './pod-history.ts'
 import { removeLeftovers, toLeftoverRule } from './stop/remove-leftovers.ts'
 import { isResizing } from './resize/compute-resize-actions.ts'
+import { reportLasting, reportSandboxWarnings } from './report/report-lasting.ts'
 import { updatePodStatus } from './report/update-pod-status.ts'
 import type { BackOffLimits } from '../../base/async/back-off.ts'
 import type { PodLifeMetrics } from '../../metrics/pod-life-metrics.ts'
@@ -114,6 +115,7 @@ async function pass(context: SyncContext, pod: Pod, signals: PassSignals): Promi
   if (late !== undefined) deps.events.record(pod, { type: 'Normal', reason: late.reason, message: late.message })
   if (isTerminal(history.status?.phase)) return { kind: 'finished' }
 
+  reportSandboxWarnings(deps, { pod, history })
   if (hasNetworkProblem(context, pod)) {
     return wait(context, pod, { ms: jitter(deps, NETWORK_RETRY_MS), seen })
   }
@@ -208,14 +210,11 @@ async function report(
   await updatePodStatus({ deps, history, probes, runtimeName: settings.runtimeName }, { ...update, ended: false })
 }
 
-/** Reports each problem once in an event, however often it is checked. */
 function hasNetworkProblem({ deps, settings, history }: SyncContext, pod: Pod): boolean {
+  const reason = 'NetworkNotReady'
   const problem = pod.spec.hostNetwork === true ? undefined : settings.networkProblem()
-  if (problem !== undefined && problem !== history.networkProblem) {
-    const message = `network is not ready: ${problem}`
-    deps.events.record(pod, { type: 'Warning', reason: 'NetworkNotReady', message })
-  }
-  history.networkProblem = problem
+  if (problem === undefined) history.reported.forget(reason)
+  else reportLasting(deps, { pod, history }, { subject: reason, reason, message: `network is not ready: ${problem}` })
   return problem !== undefined
 }
 

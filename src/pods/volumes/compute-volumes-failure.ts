@@ -13,7 +13,7 @@ export function computeVolumesFailure(
 ): VolumesError {
   const { unmounted, unattached, failures } = volumes
   const list = (names: Iterable<string>) => `[${[...names].sort().join(' ')}]`
-  const why = failures.size === 0 ? 'timed out waiting for the condition' : [...failures.values()].sort().join('; ')
+  const why = failures.size === 0 ? 'context deadline exceeded' : [...failures.values()].sort().join('; ')
   const text = `unmounted volumes=${list(unmounted)}, unattached volumes=${list(unattached)}, failed to process volumes=${list(failures.keys())}: ${why}`
   return new VolumesError(text, { cause })
 }

@@ -1,3 +1,5 @@
+import type { Clock } from '../../base/async/clock.ts'
+import { EventRepeats } from '../../model/events/event-repeats.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { VolumeMetrics } from '../../metrics/volume-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
@@ -11,6 +13,7 @@ export interface VolumeReportsDeps {
   readonly kinds: readonly VolumeKind[]
   readonly events: PodEvents
   readonly metrics: Pick<VolumeMetrics, 'storageOperation' | 'foreignVolumeCleaned'>
+  readonly clock: Clock
   readonly log: Logger
 }
 
@@ -19,12 +22,12 @@ const OPERATIONS = {
   device: { mount: 'map_volume', unmount: 'unmap_volume' },
 } as const
 
-/** Records events and metrics about volumes; the same trouble once, however often it is tried. */
+/** Records events and metrics about volumes; the same trouble now and then, however often it is tried. */
 export class VolumeReports {
   readonly #deps: VolumeReportsDeps
   readonly #plugins: ReadonlySet<string>
   /** The last trouble that was reported about a volume or about the volumes of a pod. */
-  readonly #reported = new WeakMap<object, string>()
+  readonly #reported = new EventRepeats<object>(new WeakMap())
 
   constructor(deps: VolumeReportsDeps) {
     this.#deps = deps
@@ -36,7 +39,7 @@ export class VolumeReports {
     const plugin = this.#plugins.has(volume.plugin) ? volume.plugin : 'other'
     this.#deps.metrics.storageOperation(plugin, OPERATIONS[use][operation], ms / 1000, error !== undefined)
     if (plugin === 'other') this.#deps.metrics.foreignVolumeCleaned(error !== undefined)
-    if (error === undefined) this.#reported.delete(volume)
+    if (error === undefined) this.#reported.forget(volume)
     if (operation === 'unmount') this.#unmountDone(volume, error)
     else this.#mountDone(volume, error)
   }
@@ -44,11 +47,11 @@ export class VolumeReports {
   /** Not even a try could be made. */
   failed(table: object, pod: Pod, error: Error): void {
     const message = `Unable to attach or mount volumes: ${error.message}`
-    if (this.#isNews(table, message)) this.#deps.events.record(pod, { type: 'Warning', reason: 'FailedMount', message })
+    if (this.#isDue(table, message)) this.#deps.events.record(pod, { type: 'Warning', reason: 'FailedMount', message })
   }
 
   allThere(table: object): void {
-    this.#reported.delete(table)
+    this.#reported.forget(table)
   }
 
   #mountDone(volume: PodVolume, error: unknown): void {
@@ -61,19 +64,17 @@ export class VolumeReports {
     const step = own?.step ?? (isBlock ? 'MapVolume.MapPodDevice failed' : 'MountVolume.SetUp failed')
     const message = `${step} for volume "${specName}" : ${errorMessage(error)}`
     const reason = own?.reason ?? (isBlock ? 'FailedMapVolume' : 'FailedMount')
-    if (this.#isNews(volume, message)) events.record(pod, { type: 'Warning', reason, message })
+    if (this.#isDue(volume, message)) events.record(pod, { type: 'Warning', reason, message })
   }
 
   #unmountDone(volume: PodVolume, error: unknown): void {
-    if (error === undefined || !this.#isNews(volume, errorText(error))) return
+    if (error === undefined || !this.#isDue(volume, errorText(error))) return
     const { uid, path } = volume.place
     this.#deps.log.warn('cannot unmount a volume, will try again', { uid, path, error })
   }
 
-  #isNews(about: object, text: string): boolean {
-    const isNews = this.#reported.get(about) !== text
-    this.#reported.set(about, text)
-    return isNews
+  #isDue(about: object, text: string): boolean {
+    return this.#reported.isDue(about, text, this.#deps.clock.monotonic())
   }
 }
 

@@ -159,8 +159,7 @@ export class VolumeTable {
       if (unmounted.length === 0) return
       const unattached = unmounted.filter((name) => this.#isUnattached(name))
       const failure = computeVolumesFailure({ unmounted, unattached, failures }, error)
-      // Volumes that are only late have reported why themselves.
-      if (failures.size > 0) this.#deps.reports.failed(this, pod, failure)
+      this.#deps.reports.failed(this, pod, failure)
       throw failure
     }
   }

@@ -8,7 +8,7 @@ import type { PodDeps } from '../pod-worker.ts'
 
 const never = new AbortController().signal
 const pod = createPod({ spec: { dnsPolicy: 'Default' } })
-const REQUEST = { attempt: 0, reported: new Set<string>(), existing: undefined }
+const REQUEST = { attempt: 0, existing: undefined }
 
 describe('createSandbox()', () => {
   test('makes the directories first and reads the addresses of the pod', async () => {

@@ -1,5 +1,6 @@
 import { computePodPaths } from '../../containers/pod-paths.ts'
 import { computePodSandboxConfig } from '../../containers/compute-pod-sandbox-config.ts'
+import type { PodSandboxPlan } from '../../containers/compute-pod-sandbox-config.ts'
 import { SandboxConfigError } from '../../containers/config-error.ts'
 import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
 import type { PodSandboxConfig } from '../../../protocols/cri/generated/runtime-v1.ts'
@@ -32,9 +33,13 @@ export interface SandboxDeps extends IsolationDeps {
   readonly clock: Clock
 }
 
+/** What the sandbox could not be given as its pod asked. */
+export type SandboxWarning = PodSandboxPlan['warnings'][number]
+
 /** All that the runtime has to know to make the sandbox of a pod. */
 export interface SandboxDescription extends Isolation {
   readonly config: PodSandboxConfig
+  readonly warnings: readonly SandboxWarning[]
 }
 
 export interface PodSandboxInUse extends SandboxDescription {
@@ -44,8 +49,6 @@ export interface PodSandboxInUse extends SandboxDescription {
 
 export interface SandboxRequest {
   readonly attempt: number
-  /** The warnings that events have reported already. */
-  readonly reported: Set<string>
   /** The sandbox that is in use, when none is to be made. */
   readonly existing: ObservedSandbox | undefined
 }
@@ -55,11 +58,11 @@ export class SandboxError extends Error {
   override readonly name = 'SandboxError'
 }
 
-/** The description of the pod's sandbox that goes with every call about it. Events say what could not be given as asked. */
+/** The description of the pod's sandbox that goes with every call about it. */
 export async function describeSandbox(
   deps: SandboxDeps,
   pod: Pod,
-  { attempt, reported, existing }: SandboxRequest,
+  { attempt, existing }: SandboxRequest,
 ): Promise<SandboxDescription> {
   try {
     const isolation = await resolveIsolation(deps, pod, existing)
@@ -73,13 +76,7 @@ export async function describeSandbox(
       },
       deps.node.sandbox,
     )
-    for (const { reason, message } of warnings) {
-      // The description is made for every start; what it says is news once.
-      if (reported.has(message)) continue
-      reported.add(message)
-      deps.events.record(pod, { type: 'Warning', reason, message })
-    }
-    return { ...isolation, config }
+    return { ...isolation, config, warnings }
   } catch (error) {
     if (!(error instanceof SandboxConfigError)) throw error
     throw sandboxFailure(deps, pod, `Failed to create pod sandbox: ${error.message}`, error)

@@ -33,7 +33,7 @@ async function setUp(
     return { containerId: 'c-new' }
   }
   const made = await createPodDeps(parts, { createContainer: createContainerCall, ...answers })
-  const description = await describeSandbox(made.deps, pod, { attempt: 0, reported: new Set(), existing: undefined })
+  const description = await describeSandbox(made.deps, pod, { attempt: 0, existing: undefined })
   const request = {
     pod,
     kinded: { kind: 'regular' as const, container },

@@ -10,6 +10,7 @@ import { startPriority } from '../decide/start-priority.ts'
 import { runPostStart } from '../hooks/run-post-start.ts'
 import { rememberRestart } from '../pod-history.ts'
 import type { PassSignals, PodPass } from '../pod-pass.ts'
+import { reportSandboxWarnings } from '../report/report-lasting.ts'
 import { effectiveResources } from '../resize/compute-container-resize.ts'
 import type { StopContainerDeps } from '../stop/stop-container.ts'
 import { createSandbox, describeSandbox } from './create-sandbox.ts'
@@ -38,8 +39,9 @@ export async function startContainers(
   const starts = actions.createSandbox || actions.start.length > 0
   if (!starts && !keepsVolumeImages(input)) return true
   const existing = actions.createSandbox ? undefined : observed.sandboxes.find(({ id }) => id === actions.sandboxId)
-  const request = { attempt: actions.attempt, reported: history.reportedWarnings, existing }
-  const description = await describeSandbox(deps, pod, request)
+  const description = await describeSandbox(deps, pod, { attempt: actions.attempt, existing })
+  history.sandboxWarnings = description.warnings
+  reportSandboxWarnings(deps, input)
   const wanted = { pod, sandbox: description.config, starts }
   const volumes = requestVolumeImages(deps, wanted, signals.superseded)
   if (!starts) {
