@@ -27,9 +27,10 @@ export class FakeStatsWorld {
     ['/proc/self/net/dev', NET_DEV],
     ['/proc/109/net/dev', NET_DEV],
     [
-      '/proc/partitions',
-      'major minor  #blocks  name\n\n   7        0     204800 loop0\n 253        0  264241152 vda\n',
+      '/proc/diskstats',
+      '   7  0 loop0 0 0 0 0 0 0 0 0 0 0 0\n 253  0 vda 11 12 13 14000 15 16 17 18000 19 20000 21000\n',
     ],
+    ['/proc/109/limits', 'Max open files            1024                 524288               files\n'],
   ])
   pods: readonly ObservedPod[]
   failing = ''
@@ -122,6 +123,7 @@ export class FakeStatsWorld {
         },
         file: async () => ({ bytes: 6, inodes: 1 }),
         kernelFile: (path) => this.kernelFiles.get(path),
+        openFiles: async (_, most) => ({ files: 20, sockets: most < 20 ? undefined : 3 }),
       },
       pressure: true,
       volumes: () => [],

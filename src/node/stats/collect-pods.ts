@@ -8,6 +8,8 @@ import { listProcesses } from './sampling/list-processes.ts'
 import { parseCgroupOfProcess } from './sampling/parse-cgroup-of-process.ts'
 import { parseNetDev } from './sampling/parse-net-dev.ts'
 import type { InterfaceCounters } from './sampling/parse-net-dev.ts'
+import { readProcesses } from './sampling/read-processes.ts'
+import type { DescriptorBudget } from './sampling/read-processes.ts'
 import type { RuntimePids } from './sampling/runtime-pids.ts'
 import type { StatsDeps } from './stats-deps.ts'
 import type { CgroupUsage, ContainerUsage, PodUsage, StatsPart } from './stats-snapshot.ts'
@@ -17,6 +19,7 @@ export interface PodObservation {
   readonly deps: Pick<StatsDeps, 'cgroups' | 'files' | 'pressure' | 'log'>
   readonly finder: CgroupFinder
   readonly sampler: CgroupSampler
+  readonly budget: DescriptorBudget
   readonly pids: RuntimePids
   readonly parts: ReadonlySet<StatsPart>
   readonly disk: DiskUsage | undefined
@@ -56,7 +59,7 @@ async function collectPod(
   const containers: ContainerUsage[] = []
   for (const container of running) {
     const part = { podCgroup: path, id: container.id, isSandbox: false }
-    containers.push(toContainer(observation, pod, container, await partCgroup(observation, part, signal)))
+    containers.push(await toContainer(observation, pod, container, await partCgroup(observation, part, signal)))
   }
   const disk = observation.disk?.pods.get(pod.uid)
   const paths = [sandboxPath, ...containers.map(({ cgroup }) => cgroup?.path)]
@@ -65,12 +68,15 @@ async function collectPod(
     name: pod.name,
     namespace: pod.namespace,
     createdAt: sandbox.createdAt,
-    cgroup: path === undefined ? undefined : sample(observation, path),
+    // Its processes are those of its parts.
+    cgroup: path === undefined ? undefined : await sample(observation, path, []),
     // Only scrapers of details want to know; its pod counts it too.
     sandbox: {
       id: sandbox.id,
       cgroup:
-        sandboxPath === undefined || !observation.parts.has('details') ? undefined : sample(observation, sandboxPath),
+        sandboxPath === undefined || !observation.parts.has('details')
+          ? undefined
+          : await sample(observation, sandboxPath, listProcesses(observation.deps.cgroups, sandboxPath)),
     },
     containers,
     interfaces: observation.parts.has('network')
@@ -82,21 +88,22 @@ async function collectPod(
   }
 }
 
-function toContainer(
+async function toContainer(
   observation: PodObservation,
   pod: ObservedPod,
   { id, name, image, createdAt, startedAt }: ObservedContainer,
   path: string | undefined,
-): ContainerUsage {
+): Promise<ContainerUsage> {
   const wantsProcesses = observation.parts.has('details') || observation.parts.has('disk')
+  const pids = wantsProcesses && path !== undefined ? listProcesses(observation.deps.cgroups, path) : undefined
   return {
     id,
     name,
     image,
     createdAt,
     startedAt,
-    cgroup: path === undefined ? undefined : sample(observation, path),
-    processes: wantsProcesses && path !== undefined ? listProcesses(observation.deps.cgroups, path).length : undefined,
+    cgroup: path === undefined ? undefined : await sample(observation, path, pids ?? []),
+    processes: pids?.length,
     rootfs: observation.disk?.rootfs.get(id),
     logs: observation.disk?.pods.get(pod.uid)?.logs.get(name) ?? (observation.disk === undefined ? undefined : NOTHING),
   }
@@ -104,11 +111,17 @@ function toContainer(
 
 const NOTHING: TreeUsage = { bytes: 0, inodes: 0 }
 
-function sample(observation: PodObservation, path: string): CgroupUsage | undefined {
-  return observation.sampler.sample(path, {
-    details: observation.parts.has('details'),
-    pressure: observation.deps.pressure,
-  })
+async function sample(
+  { deps, sampler, parts, budget }: PodObservation,
+  path: string,
+  pids: readonly number[],
+): Promise<CgroupUsage | undefined> {
+  const details = parts.has('details')
+  const cgroup = sampler.sample(path, { details, pressure: deps.pressure })
+  if (cgroup === undefined || !details) return cgroup
+  // The oldest, as a rule: pids grow.
+  const first = pids.length === 0 ? undefined : Math.min(...pids)
+  return { ...cgroup, processes: await readProcesses(deps.files, { pids, first, budget }) }
 }
 
 /** By name inside that of the pod; where pods have none, by a process of the part. */

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { FakeStatsWorld } from '../../../test/fakes/fake-stats-world.ts'
 import { parseExposition } from '../../../test/fixtures/parse-exposition.ts'
 import type { ParsedFamily } from '../../../test/fixtures/parse-exposition.ts'
+import { UPSTREAM_CADVISOR_FAMILIES } from '../../../test/fixtures/upstream-cadvisor-families.ts'
 import { RECORDED_POD } from '../../../test/fixtures/read-recorded-cgroups.ts'
 import { computeCadvisorMetrics } from './reports/compute-cadvisor-metrics.ts'
 import { computeResourceMetrics } from './reports/compute-resource-metrics.ts'
@@ -23,6 +24,23 @@ const machine = {
   sockets: 1,
   memoryBytes: 8e9,
   swapBytes: 0,
+  numaNodes: [
+    {
+      id: 0,
+      memoryBytes: 4_000_000_000n,
+      hugepages: [{ sizeBytes: 2_097_152n, count: 7n }],
+      distances: new Map([
+        [0, 10],
+        [1, 20],
+      ]),
+    },
+    { id: 1, memoryBytes: 4_100_000_000n, hugepages: [], distances: new Map() },
+  ],
+  caches: [
+    { numaNode: 0, core: 3, level: 1, type: 'Data', sizeBytes: 32_768 },
+    { numaNode: 0, core: undefined, level: 3, type: 'Unified', sizeBytes: 8_388_608 },
+  ],
+  memoryModules: [{ type: 'Unbuffered-DDR4', count: 2, capacityBytes: 8e9 }],
 }
 
 async function collect(version: 1 | 2, parts: readonly StatsPart[]) {
@@ -134,8 +152,90 @@ describe('computeCadvisorMetrics()', () => {
       of('container_spec_memory_limit_bytes').at(-1),
       `container_spec_memory_limit_bytes{${main}} 134217728`,
     )
-    assert.deepEqual(of('container_processes').at(-1), `container_processes{${main}} 2 ${time}`)
+    assert.deepEqual(of('container_processes').slice(-3), [
+      // Those of a pod are counted at its parts.
+      `container_processes{${pod}} 0 ${time}`,
+      `container_processes{${sandbox}} 2 ${time}`,
+      `container_processes{${main}} 2 ${time}`,
+    ])
+    assert.deepEqual(
+      ['file_descriptors', 'sockets'].map((name) => of(`container_${name}`).at(-1)),
+      [`container_file_descriptors{${main}} 40 ${time}`, `container_sockets{${main}} 6 ${time}`],
+    )
+    assert.deepEqual(
+      of('container_ulimits_soft').at(-1),
+      `container_ulimits_soft{${main},ulimit=max_open_files} 1024 ${time}`,
+    )
+    assert.deepEqual(
+      of('container_spec_cpu_period').map((line) => line.split(' ').at(-1)),
+      ['100000', '100000', '100000', '100000'],
+    )
+    assert.deepEqual(of('container_spec_memory_limit_bytes')[0]?.split(' '), [
+      `container_spec_memory_limit_bytes{${label('/', '', ['', '', ''])}}`,
+      '8000000000',
+    ])
     assert.deepEqual(of('machine_cpu_cores'), ['machine_cpu_cores{boot_id=b,machine_id=m,system_uuid=s} 4'])
+  })
+
+  test('has what the disk of a file system counts, once for each device', async () => {
+    const snapshot = await collect(2, ['usage', 'details'])
+    const families = parseExposition(await renderMetrics(computeCadvisorMetrics(snapshot, machine), 'text'))
+    const root = families.flatMap(({ name, samples }) =>
+      samples.flatMap(({ labels, value }) =>
+        labels['id'] === '/' && labels['device'] === '/dev/vda' ? [`${name} ${value}`] : [],
+      ),
+    )
+    assert.deepEqual(root, [
+      'container_fs_inodes_free 90',
+      'container_fs_inodes_total 100',
+      'container_fs_io_current 19',
+      'container_fs_io_time_seconds_total 20',
+      'container_fs_io_time_weighted_seconds_total 21',
+      'container_fs_limit_bytes 1000',
+      'container_fs_read_seconds_total 14',
+      'container_fs_reads_merged_total 12',
+      'container_fs_reads_total 11',
+      'container_fs_sector_reads_total 13',
+      'container_fs_sector_writes_total 17',
+      'container_fs_usage_bytes 600',
+      'container_fs_write_seconds_total 18',
+      'container_fs_writes_merged_total 16',
+      'container_fs_writes_total 15',
+    ])
+  })
+
+  test('has the families of the Go kubelet', async () => {
+    const world = new FakeStatsWorld(2)
+    const costs = '253:0 rbytes=1 wbytes=2 rios=3 wios=4 cost.usage=5 cost.wait=6 cost.indebt=7 cost.indelay=8\n'
+    world.cgroups.set('blkio', `${RECORDED_POD}/c1`, ['io.stat', costs])
+    const snapshot = await new StatsEngine(world.deps, signal).ask(['usage', 'details', 'network'], signal)
+    const families = parseExposition(await renderMetrics(computeCadvisorMetrics(snapshot, machine), 'text'))
+    const names = families.flatMap(({ name, samples }) => (samples.length > 0 ? [name] : []))
+    assert.deepEqual(
+      names.sort().filter((name) => !/^machine_(cpu_cache|node)_/.test(name)),
+      UPSTREAM_CADVISOR_FAMILIES,
+    )
+  })
+
+  test('describes the NUMA nodes, caches and memory modules of the machine', async () => {
+    const families = parseExposition(await renderMetrics(computeCadvisorMetrics(undefined, machine), 'text'))
+    const lines = toLines(families).map((line) => line.replace(/(boot_id=b,|machine_id=m,|,?system_uuid=s,?)/g, ''))
+    assert.deepEqual(
+      lines.filter((line) => /^machine_(cpu_cache|node|dimm|nvm_cap)/.test(line)),
+      [
+        'machine_cpu_cache_capacity_bytes{core_id=3,level=1,node_id=0type=Data} 32768',
+        'machine_cpu_cache_capacity_bytes{core_id=,level=3,node_id=0type=Unified} 8388608',
+        'machine_dimm_capacity_bytes{type=Unbuffered-DDR4} 8000000000',
+        'machine_dimm_count{type=Unbuffered-DDR4} 2',
+        'machine_node_distance{node_id=0target_node_id=0} 10',
+        'machine_node_distance{node_id=0target_node_id=1} 20',
+        'machine_node_hugepages_count{node_id=0,page_size=2048} 7',
+        'machine_node_memory_capacity_bytes{node_id=0} 4000000000',
+        'machine_node_memory_capacity_bytes{node_id=1} 4100000000',
+        'machine_nvm_capacity{mode=memory_mode} 0',
+        'machine_nvm_capacity{mode=app_direct_mode} 0',
+      ],
+    )
   })
 
   test('says that the node could not be measured, and what is known of the machine', async () => {

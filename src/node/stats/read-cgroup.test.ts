@@ -40,9 +40,9 @@ describe('readCgroupV2()', () => {
         cpuUserSeconds: 0.629652,
         cpuSystemSeconds: 0.735523,
         cpuShares: 2597,
+        cpuPeriodMicros: 100_000,
         throttling: {
           quotaMicros: 20_000,
-          periodMicros: 100_000,
           periods: 71,
           throttledPeriods: 66,
           throttledSeconds: 5.067336,
@@ -57,7 +57,14 @@ describe('readCgroupV2()', () => {
         oomKills: 0,
         threads: 2,
         threadsLimit: 100,
-        disks: [{ device: '7:0', readBytes: 2048, writtenBytes: 8_388_608, reads: 2, writes: 8 }],
+        disks: [
+          {
+            device: '7:0',
+            bytes: { Read: 2048, Write: 8_388_608 },
+            operations: { Read: 2, Write: 8 },
+            cost: undefined,
+          },
+        ],
       },
     })
   })
@@ -113,9 +120,9 @@ describe('readCgroupV1()', () => {
         cpuUserSeconds: 0,
         cpuSystemSeconds: 0.41,
         cpuShares: 512,
+        cpuPeriodMicros: 100_000,
         throttling: {
           quotaMicros: 20_000,
-          periodMicros: 100_000,
           periods: 20,
           throttledPeriods: 20,
           throttledSeconds: 1.425801083,
@@ -142,6 +149,22 @@ describe('readCgroupV1()', () => {
       [3_017_580_544, 3_017_580_544 - 1_507_356_672, 77_488_128, 375_419, undefined],
     )
     assert.deepEqual([swap, details?.throttling], [{ usageBytes: 0, limitBytes: undefined }, undefined])
+  })
+
+  test('counts what a cgroup itself reads and writes where the kernel does not add up those below', () => {
+    const cgroups = new RecordedCgroups(1)
+    for (const file of ['io_service_bytes', 'io_serviced']) {
+      cgroups.files.delete(`blkio${RECORDED_POD}/c1/blkio.throttle.${file}_recursive`)
+      cgroups.set('blkio', `${RECORDED_POD}/c1`, [`blkio.throttle.${file}`, '8:0 Read 4096\nTotal 4096\n'])
+    }
+    const { details } = readCgroupV1(cgroups, `${RECORDED_POD}/c1`, all)
+    const read = { Read: 4096 }
+    assert.deepEqual(details?.disks, [{ device: '8:0', bytes: read, operations: read, cost: undefined }])
+  })
+
+  test('knows the period of the quota of a cgroup that has none', () => {
+    assert.equal(readCgroupV1(new RecordedCgroups(1), '/', all).details?.cpuPeriodMicros, 100_000)
+    assert.equal(readCgroupV2(new RecordedCgroups(2), '/kubepods', all).details?.cpuPeriodMicros, 100_000)
   })
 
   test('says nothing of swap where the kernel does not count it', () => {

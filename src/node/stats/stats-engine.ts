@@ -6,6 +6,7 @@ import { CgroupSampler } from './sampling/cgroup-sampler.ts'
 import { collectDisk, collectFileSystems } from './collect-disk.ts'
 import { collectNode } from './collect-node.ts'
 import { collectPods, listMeasured } from './collect-pods.ts'
+import { DescriptorBudget } from './sampling/read-processes.ts'
 import { RuntimePids } from './sampling/runtime-pids.ts'
 import type { StatsDeps } from './stats-deps.ts'
 import type { StatsPart, StatsSnapshot } from './stats-snapshot.ts'
@@ -130,7 +131,7 @@ export class StatsEngine {
       parts.has('disk') || parts.has('fileSystems') ? collectFileSystems(this.#deps, this.#signal) : undefined,
     ])
     this.#sampler.beginPass()
-    const common = { deps: this.#deps, sampler: this.#sampler, parts }
+    const common = { deps: this.#deps, sampler: this.#sampler, parts, budget: new DescriptorBudget() }
     const node = await collectNode({ ...common, fileSystems })
     const podObservation = { ...common, disk, finder: this.#finder, pids: this.#pids }
     const stats = await collectPods(podObservation, pods, this.#signal)

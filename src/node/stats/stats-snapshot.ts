@@ -1,6 +1,7 @@
 import type { FileSystemUsage, TreeUsage } from '../../system/files/file-usage.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { CgroupSample } from './sampling/cgroup-sample.ts'
+import type { DiskCounters } from './sampling/parse-disk-stats.ts'
 import type { InterfaceCounters } from './sampling/parse-net-dev.ts'
 
 /**
@@ -23,6 +24,17 @@ export interface CgroupUsage {
   readonly sample: CgroupSample
   /** What it used between this snapshot and the one before; undefined at the first. */
   readonly nanoCores: number | undefined
+  /** Only read with the details. */
+  readonly processes?: ProcessUsage | undefined
+}
+
+/** The processes of a cgroup, and what they have open; what could not be counted is undefined. */
+export interface ProcessUsage {
+  readonly processes: number
+  readonly descriptors: number | undefined
+  readonly sockets: number | undefined
+  /** How many files its first process may open; -1 without a limit. */
+  readonly openFilesLimit: number | undefined
 }
 
 export interface NodeUsage {
@@ -43,8 +55,8 @@ export interface NodeUsage {
   /** Where containers write, when the runtime reports it apart from images. */
   readonly containerFs: RuntimeFileSystem | undefined
   readonly processes: { readonly limit: number; readonly count: number }
-  /** Names of disks by their numbers: vda by 253:0. */
-  readonly disks: ReadonlyMap<string, string>
+  /** By their numbers: vda by 253:0. */
+  readonly disks: ReadonlyMap<string, DiskCounters>
 }
 
 /** A file system that the runtime uses. */

@@ -1,9 +1,13 @@
 import type { Settings } from '../../model/config/load-configuration.ts'
-import type { MachineIdentity } from '../../node/stats/reports/compute-cadvisor-metrics.ts'
+import type { MachineIdentity } from '../../node/stats/reports/compute-machine-metrics.ts'
 import type { StatsEngine } from '../../node/stats/stats-engine.ts'
 import { createStatsRoutes } from './stats-routes.ts'
 import type { Route } from '../http/route.ts'
+import { readCpuCaches } from '../../system/machine/read-cpu-caches.ts'
+import { readCpuPlaces } from '../../system/machine/read-cpu-places.ts'
 import { readCpuTopology } from '../../system/machine/read-cpu-topology.ts'
+import { readMemoryModules } from '../../system/machine/read-memory-modules.ts'
+import { readNumaNodes } from '../../system/machine/read-numa-nodes.ts'
 import type { MachineInfo } from '../../system/machine/read-machine.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 
@@ -23,6 +27,13 @@ export function createNodeStatsRoutes({ settings, machine, ...deps }: NodeStatsR
     nodeName: settings.nodeName,
     // Which version is named does not matter: all that is hidden was hidden by the one before.
     showHidden: settings.config.showHiddenMetricsForVersion !== '',
-    machine: { ...deps.identity, ...readCpuTopology(), ...memory },
+    machine: {
+      ...deps.identity,
+      ...readCpuTopology(),
+      ...memory,
+      numaNodes: readNumaNodes(machine),
+      caches: readCpuCaches(readCpuPlaces()),
+      memoryModules: readMemoryModules(),
+    },
   })
 }

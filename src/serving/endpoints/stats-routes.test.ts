@@ -21,6 +21,9 @@ const machine = {
   sockets: 1,
   memoryBytes: 8e9,
   swapBytes: 0,
+  numaNodes: [],
+  caches: [],
+  memoryModules: [],
 }
 
 /** The routes on a port; the router and the checks before it are not part of this. */

@@ -3,6 +3,8 @@ import { lstat, readdir, stat, statfs } from 'node:fs/promises'
 import { readKernelFile } from '../cgroups/cgroup-reader.ts'
 import { unlessAbsent } from '../files/error-codes.ts'
 import type { FileSystemUsage, TreeUsage } from '../files/file-usage.ts'
+import { countOpenFiles } from './count-open-files.ts'
+import type { OpenFiles } from './count-open-files.ts'
 
 /** What is measured on the disk and in /proc, without a walk and without opening what is not the kernel's. */
 export interface StatsFiles {
@@ -12,6 +14,8 @@ export interface StatsFiles {
   file(path: string): Promise<TreeUsage>
   /** A file such as "/proc/loadavg"; undefined when there is none. */
   kernelFile(path: string): string | undefined
+  /** What a process has open, found with no more than so many looks; undefined when it is gone. */
+  openFiles(pid: number, most: number): Promise<OpenFiles | undefined>
 }
 
 interface FolderUsage {
@@ -47,6 +51,7 @@ export const statsFiles: StatsFiles = {
   },
 
   kernelFile: readKernelFile,
+  openFiles: countOpenFiles,
 }
 
 async function filesIn(folder: string): Promise<TreeUsage> {

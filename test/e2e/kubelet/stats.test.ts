@@ -118,6 +118,26 @@ describe('what the node says that its pods use', () => {
     )
     assertNear(cpu[0]?.value, (main?.cpu?.usageCoreNanoSeconds ?? 0) / 1e9, 'cpu for scrapers')
   })
+
+  test('open files, sockets and their limit are those of the processes', async () => {
+    const opens =
+      'exec 7< /dev/null 8< /dev/null; echo open; ulimit -n; trap "exit 0" TERM; while :; do sleep 0.1 & wait $!; done'
+    await node.lab.manifests.write('opens', testPod('opens', { containers: [testContainer('main', opens)] }))
+    const pod = await node.ready('opens')
+    const said = async () => (await node.logLines(pod, 'main')).map(({ text }) => text)
+    await node.waitFor('the files', async () => (await said()).length >= 2)
+    const observer = new Observer({ runtime: node.runtime, clock: systemClock, onChange: () => {} }, signal)
+    await observer.relist()
+    const snapshot = await createEngine(observer).ask(['usage', 'details'], signal, 0)
+    const usage = snapshot.pods.find(({ uid }) => uid === pod.metadata.uid)
+    const cgroup = usage?.containers[0]?.cgroup
+    const { processes = 0, descriptors = 0, sockets, openFilesLimit } = cgroup?.processes ?? {}
+    // Its three streams and two files; the process that sleeps has them too.
+    assert.ok(processes >= 1 && descriptors >= 5 && descriptors <= processes * 8, `${processes} ${descriptors}`)
+    assert.deepEqual([sockets, openFilesLimit], [0, Number((await said())[1])])
+    assert.deepEqual(usage?.cgroup?.processes?.processes, 0)
+    assert.ok((cgroup?.sample.details?.cpuPeriodMicros ?? 0) > 0)
+  })
 })
 
 /** Cpu time of a process as the kernel counts it elsewhere. */

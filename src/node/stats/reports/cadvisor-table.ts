@@ -1,35 +1,10 @@
 import type { CpuThrottling, Pressure } from '../sampling/cgroup-sample.ts'
-import type { CadvisorSubject } from './cadvisor-subjects.ts'
-import { diskName } from './cadvisor-subjects.ts'
-import type { MetricFamily } from './metric-family.ts'
 import type { InterfaceCounters } from '../sampling/parse-net-dev.ts'
-
-/** One value of a metric, with labels besides the usual ones. */
-interface CadvisorValue {
-  readonly value: number | undefined
-  readonly extra?: Readonly<Record<string, string>>
-}
-
-/** One metric: its name, and its values for a subject. */
-export interface CadvisorRow {
-  readonly name: string
-  readonly help: string
-  readonly type: MetricFamily['type']
-  /** False: it is a setting, which holds whenever it is read. */
-  readonly isTimed: boolean
-  values(subject: CadvisorSubject, disks: ReadonlyMap<string, string>): readonly CadvisorValue[]
-}
-
-type One = (subject: CadvisorSubject) => number | undefined
-
-const counter = (name: string, help: string, one: One) =>
-  row(name, help, 'counter', (subject) => [{ value: one(subject) }])
-const gauge = (name: string, help: string, one: One) => row(name, help, 'gauge', (subject) => [{ value: one(subject) }])
-const setting = (name: string, help: string, one: One): CadvisorRow => ({ ...gauge(name, help, one), isTimed: false })
-
-function row(name: string, help: string, type: MetricFamily['type'], values: CadvisorRow['values']): CadvisorRow {
-  return { name: `container_${name}`, help, type, isTimed: true, values }
-}
+import { CADVISOR_DISK_ROWS } from './cadvisor-disk-rows.ts'
+import { CADVISOR_PROCESS_ROWS } from './cadvisor-process-rows.ts'
+import { counter, gauge, row, setting } from './cadvisor-row.ts'
+import type { CadvisorRow } from './cadvisor-row.ts'
+import type { CadvisorSubject } from './cadvisor-subjects.ts'
 
 const memory = ({ cgroup }: CadvisorSubject) => cgroup.sample.memory
 const details = ({ cgroup }: CadvisorSubject) => cgroup.sample.details
@@ -43,19 +18,6 @@ const throttled = (name: string, help: string, one: (throttling: CpuThrottling) 
 const network = (name: string, help: string, one: (counters: InterfaceCounters) => number) =>
   row(`network_${name}_total`, help, 'counter', ({ interfaces }) =>
     interfaces.map((counters) => ({ value: one(counters), extra: { interface: counters.name } })),
-  )
-
-const disk = (name: string, help: string, field: 'readBytes' | 'writtenBytes' | 'reads' | 'writes') =>
-  row(`fs_${name}_total`, help, 'counter', (subject, disks) =>
-    (details(subject)?.disks ?? []).map((sample) => ({
-      value: sample[field],
-      extra: { device: diskName(disks, sample.device) },
-    })),
-  )
-
-const space = (name: string, help: string, field: 'inodesFree' | 'inodes' | 'capacityBytes' | 'usedBytes') =>
-  row(`fs_${name}`, help, 'gauge', ({ fileSystems }) =>
-    fileSystems.map(({ device, usage }) => ({ value: usage[field], extra: { device } })),
   )
 
 const pressure = (resource: string, of: (subject: CadvisorSubject) => Pressure | undefined) =>
@@ -75,18 +37,7 @@ const pressure = (resource: string, of: (subject: CadvisorSubject) => Pressure |
     ),
   )
 
-/** The metrics of /metrics/cadvisor that come from cgroups and interfaces. */
-export const CADVISOR_TABLE: readonly CadvisorRow[] = [
-  row('blkio_device_usage_total', 'Bytes read from and written to a disk', 'counter', (subject, disks) =>
-    (details(subject)?.disks ?? []).flatMap(({ device, readBytes, writtenBytes }) => {
-      const [major = '', minor = ''] = device.split(':')
-      const extra = { device: diskName(disks, device), major, minor }
-      return [
-        { value: readBytes, extra: { ...extra, operation: 'Read' } },
-        { value: writtenBytes, extra: { ...extra, operation: 'Write' } },
-      ]
-    }),
-  ),
+const CGROUP_ROWS: readonly CadvisorRow[] = [
   throttled('burst_periods_total', 'Periods in which more than the quota was used', ({ burstPeriods }) => burstPeriods),
   throttled('burst_seconds_total', 'Time used above the quota', ({ burstSeconds }) => burstSeconds),
   throttled('periods_total', 'Periods of the cpu quota that have passed', ({ periods }) => periods),
@@ -98,14 +49,6 @@ export const CADVISOR_TABLE: readonly CadvisorRow[] = [
     return nanos === undefined ? [] : [{ value: nanos / 1e9, extra: { cpu: 'total' } }]
   }),
   counter('cpu_user_seconds_total', 'Cpu time outside the kernel', (subject) => details(subject)?.cpuUserSeconds),
-  space('inodes_free', 'Inodes that are left', 'inodesFree'),
-  space('inodes_total', 'Inodes that there are', 'inodes'),
-  space('limit_bytes', 'Size of the file system', 'capacityBytes'),
-  disk('reads_bytes', 'Bytes read', 'readBytes'),
-  disk('reads', 'Reads that were completed', 'reads'),
-  space('usage_bytes', 'What of the file system is used', 'usedBytes'),
-  disk('writes_bytes', 'Bytes written', 'writtenBytes'),
-  disk('writes', 'Writes that were completed', 'writes'),
   gauge('last_seen', 'Last time a container was seen by the exporter', ({ cgroup }) => Math.floor(cgroup.time / 1000)),
   gauge('memory_cache', 'Files that are kept in memory, in bytes', (subject) => memory(subject)?.cacheBytes),
   counter('memory_failcnt', 'How often the memory limit was hit', (subject) => details(subject)?.memoryFailures),
@@ -143,19 +86,14 @@ export const CADVISOR_TABLE: readonly CadvisorRow[] = [
   ...pressure('cpu', ({ cgroup }) => cgroup.sample.cpu?.pressure),
   ...pressure('io', ({ cgroup }) => cgroup.sample.io?.pressure),
   ...pressure('memory', (subject) => memory(subject)?.pressure),
-  gauge('processes', 'Processes that run', ({ processes }) => processes),
-  setting(
-    'spec_cpu_period',
-    'Period of the cpu quota in microseconds',
-    (subject) => details(subject)?.throttling?.periodMicros,
-  ),
+  setting('spec_cpu_period', 'Period of the cpu quota in microseconds', (subject) => details(subject)?.cpuPeriodMicros),
   setting('spec_cpu_quota', 'Cpu quota in microseconds', (subject) => details(subject)?.throttling?.quotaMicros),
   setting('spec_cpu_shares', 'Share of the cpu', (subject) => details(subject)?.cpuShares),
   // 0 is no limit.
   setting(
     'spec_memory_limit_bytes',
     'Memory limit',
-    (subject) => memory(subject) && (memory(subject)?.limitBytes ?? 0),
+    (subject) => memory(subject) && (memory(subject)?.limitBytes ?? subject.capacity?.memoryBytes ?? 0),
   ),
   setting(
     'spec_memory_reservation_limit_bytes',
@@ -165,15 +103,16 @@ export const CADVISOR_TABLE: readonly CadvisorRow[] = [
   setting(
     'spec_memory_swap_limit_bytes',
     'Swap limit',
-    (subject) => details(subject) && (details(subject)?.swapLimitBytes ?? 0),
+    (subject) => details(subject) && (details(subject)?.swapLimitBytes ?? subject.capacity?.swapBytes ?? 0),
   ),
   setting('start_time_seconds', 'When it was started', ({ startedAt }) =>
     startedAt > 0 ? startedAt / 1000 : undefined,
   ),
-  gauge('threads', 'Threads that run', (subject) => details(subject)?.threads),
-  gauge(
-    'threads_max',
-    'Threads that may run, 0 without a limit',
-    (subject) => details(subject) && (details(subject)?.threadsLimit ?? 0),
-  ),
 ]
+
+/** All metrics of /metrics/cadvisor that something with a cgroup has, in the order of their names. */
+export const CADVISOR_TABLE: readonly CadvisorRow[] = [
+  ...CGROUP_ROWS,
+  ...CADVISOR_DISK_ROWS,
+  ...CADVISOR_PROCESS_ROWS,
+].toSorted((a, b) => (a.name < b.name ? -1 : 1))

@@ -1,24 +1,12 @@
 import { CADVISOR_TABLE } from './cadvisor-table.ts'
-import type { CadvisorRow } from './cadvisor-table.ts'
+import type { CadvisorRow } from './cadvisor-row.ts'
 import { listCadvisorSubjects } from './cadvisor-subjects.ts'
 import type { CadvisorSubject } from './cadvisor-subjects.ts'
 import { formatLabels } from './metric-family.ts'
 import type { MetricFamily, MetricSample } from './metric-family.ts'
+import { computeMachineMetrics } from './compute-machine-metrics.ts'
+import type { MachineIdentity } from './compute-machine-metrics.ts'
 import type { StatsSnapshot } from '../stats-snapshot.ts'
-
-/** What does not change while the machine runs. */
-export interface MachineIdentity {
-  readonly machineId: string
-  readonly systemUuid: string
-  readonly bootId: string
-  readonly kernelVersion: string
-  readonly osImage: string
-  readonly cores: number
-  readonly physicalCores: number
-  readonly sockets: number
-  readonly memoryBytes: number
-  readonly swapBytes: number
-}
 
 /** The metrics of /metrics/cadvisor, one family after the other; undefined when the node could not be measured. */
 export function* computeCadvisorMetrics(
@@ -38,13 +26,13 @@ export function* computeCadvisorMetrics(
     const subjects = listCadvisorSubjects(snapshot)
     for (const row of CADVISOR_TABLE) yield toFamily(row, subjects, snapshot.node.disks)
   }
-  yield* machineMetrics(machine)
+  yield* computeMachineMetrics(machine)
 }
 
 function toFamily(
   row: CadvisorRow,
   subjects: readonly CadvisorSubject[],
-  disks: ReadonlyMap<string, string>,
+  disks: StatsSnapshot['node']['disks'],
 ): MetricFamily {
   const { name, help, type, isTimed } = row
   const samples: MetricSample[] = []
@@ -56,17 +44,6 @@ function toFamily(
     }
   }
   return { name, help, type, samples }
-}
-
-function* machineMetrics(machine: MachineIdentity): Generator<MetricFamily> {
-  const { machineId: machine_id, systemUuid: system_uuid, bootId: boot_id } = machine
-  const labels = formatLabels({ machine_id, system_uuid, boot_id })
-  yield single('machine_cpu_cores', 'Logical cpus', labels, machine.cores)
-  yield single('machine_cpu_physical_cores', 'Cpu cores', labels, machine.physicalCores)
-  yield single('machine_cpu_sockets', 'Cpu sockets', labels, machine.sockets)
-  yield single('machine_memory_bytes', 'Memory of the machine', labels, machine.memoryBytes)
-  yield single('machine_scrape_error', '1 if there was an error while getting machine metrics, 0 otherwise.', '', 0)
-  yield single('machine_swap_bytes', 'Swap of the machine', labels, machine.swapBytes)
 }
 
 function single(name: string, help: string, labels: string, value: number): MetricFamily {

@@ -51,6 +51,8 @@ export interface CgroupDetails {
   readonly cpuUserSeconds: number
   readonly cpuSystemSeconds: number
   readonly cpuShares: number | undefined
+  /** Of the quota, whether or not there is one. */
+  readonly cpuPeriodMicros: number | undefined
   /** Undefined without a quota. */
   readonly throttling: CpuThrottling | undefined
   readonly memoryMaxUsageBytes: number | undefined
@@ -67,7 +69,6 @@ export interface CgroupDetails {
 
 export interface CpuThrottling {
   readonly quotaMicros: number
-  readonly periodMicros: number
   readonly periods: number
   readonly throttledPeriods: number
   readonly throttledSeconds: number
@@ -78,8 +79,16 @@ export interface CpuThrottling {
 export interface DiskSample {
   /** As in 8:0. */
   readonly device: string
-  readonly readBytes: number
-  readonly writtenBytes: number
-  readonly reads: number
-  readonly writes: number
+  /** By kind of operation: Read and Write, and on v1 also Sync, Async, Discard and Total. */
+  readonly bytes: Readonly<Record<string, number>>
+  readonly operations: Readonly<Record<string, number>>
+  /** Microseconds by the kernel's model of costs; undefined where that is off. */
+  readonly cost: DiskCost | undefined
+}
+
+export interface DiskCost {
+  readonly usage: number
+  readonly wait: number
+  readonly indebt: number
+  readonly indelay: number
 }

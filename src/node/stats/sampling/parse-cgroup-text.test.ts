@@ -38,15 +38,27 @@ test('parsePressure() reads both lines, and knows kernels that have one or none'
 
 test('parseIoStat() leaves out disks that were never used', () => {
   assert.deepEqual(parseIoStat('7:1 \n7:0 rbytes=2048 wbytes=8388608 rios=2 wios=8 dbytes=0 dios=0\n'), [
-    { device: '7:0', readBytes: 2048, writtenBytes: 8_388_608, reads: 2, writes: 8 },
+    {
+      device: '7:0',
+      bytes: { Read: 2048, Write: 8_388_608 },
+      operations: { Read: 2, Write: 8 },
+      cost: undefined,
+    },
   ])
+  const [{ cost } = {}] = parseIoStat('7:0 rbytes=1 cost.usage=5 cost.wait=6 cost.indebt=7 cost.indelay=8\n')
+  assert.deepEqual(cost, { usage: 5, wait: 6, indebt: 7, indelay: 8 })
 })
 
 test('parseBlkio() puts bytes and operations together', () => {
   const bytes = '8:0 Read 4096\n8:0 Write 8192\n8:0 Sync 1\n8:0 Total 12288\nTotal 12288\n'
   assert.deepEqual(parseBlkio(bytes, '8:0 Read 1\n8:0 Write 2\n253:0 Read 3\nTotal 6\n'), [
-    { device: '8:0', readBytes: 4096, writtenBytes: 8192, reads: 1, writes: 2 },
-    { device: '253:0', readBytes: 0, writtenBytes: 0, reads: 3, writes: 0 },
+    {
+      device: '8:0',
+      bytes: { Read: 4096, Write: 8192, Sync: 1, Total: 12_288 },
+      operations: { Read: 1, Write: 2 },
+      cost: undefined,
+    },
+    { device: '253:0', bytes: {}, operations: { Read: 3 }, cost: undefined },
   ])
   assert.deepEqual(parseBlkio(undefined, 'Total 0\n'), [])
 })

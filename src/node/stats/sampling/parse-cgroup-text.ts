@@ -48,10 +48,18 @@ export function parseIoStat(text: string | undefined): readonly DiskSample[] {
     const [device = '', ...parts] = line.trim().split(' ')
     if (parts.length === 0) return []
     const values = new Map(parts.map((part) => part.split('=') as [string, string | undefined]))
-    const [readBytes = 0, writtenBytes = 0, reads = 0, writes = 0] = ['rbytes', 'wbytes', 'rios', 'wios'].map((name) =>
-      Number(values.get(name) ?? 0),
-    )
-    return [{ device, readBytes, writtenBytes, reads, writes }]
+    const of = (name: string) => Number(values.get(name) ?? 0)
+    const cost = (name: string) => of(`cost.${name}`)
+    return [
+      {
+        device,
+        bytes: { Read: of('rbytes'), Write: of('wbytes') },
+        operations: { Read: of('rios'), Write: of('wios') },
+        cost: values.has('cost.usage')
+          ? { usage: cost('usage'), wait: cost('wait'), indebt: cost('indebt'), indelay: cost('indelay') }
+          : undefined,
+      },
+    ]
   })
 }
 
@@ -60,10 +68,9 @@ export function parseBlkio(bytes: string | undefined, operations: string | undef
   const [byBytes, byCount] = [parseBlkioLines(bytes), parseBlkioLines(operations)]
   return [...new Set([...byBytes.keys(), ...byCount.keys()])].map((device) => ({
     device,
-    readBytes: byBytes.get(device)?.get('Read') ?? 0,
-    writtenBytes: byBytes.get(device)?.get('Write') ?? 0,
-    reads: byCount.get(device)?.get('Read') ?? 0,
-    writes: byCount.get(device)?.get('Write') ?? 0,
+    bytes: Object.fromEntries(byBytes.get(device) ?? []),
+    operations: Object.fromEntries(byCount.get(device) ?? []),
+    cost: undefined,
   }))
 }
 

@@ -1,5 +1,12 @@
 import type { CgroupReader } from '../../../system/cgroups/cgroup-reader.ts'
-import type { CgroupDetails, CgroupSample, CpuThrottling, MemorySample, SampleRequest } from './cgroup-sample.ts'
+import type {
+  CgroupDetails,
+  CgroupSample,
+  CpuThrottling,
+  DiskSample,
+  MemorySample,
+  SampleRequest,
+} from './cgroup-sample.ts'
 import { parseBlkio, parseFlat, parseLimit, parseNumber } from './parse-cgroup-text.ts'
 
 // The unit of cpuacct.stat; the same on every architecture that we run on.
@@ -64,6 +71,7 @@ function readDetails(reader: CgroupReader, cgroup: string, swapLimitBytes: numbe
     cpuUserSeconds: cpu('user') / TICKS_PER_SECOND,
     cpuSystemSeconds: cpu('system') / TICKS_PER_SECOND,
     cpuShares: parseNumber(reader.read('cpu', cgroup, 'cpu.shares')),
+    cpuPeriodMicros: parseNumber(reader.read('cpu', cgroup, 'cpu.cfs_period_us')),
     throttling: readThrottling(reader, cgroup),
     memoryMaxUsageBytes: parseNumber(memory('max_usage_in_bytes')),
     memoryFailures: parseNumber(memory('failcnt')),
@@ -73,21 +81,24 @@ function readDetails(reader: CgroupReader, cgroup: string, swapLimitBytes: numbe
     oomKills: oomControl === undefined ? undefined : parseFlat(oomControl)('oom_kill'),
     threads: parseNumber(reader.read('pids', cgroup, 'pids.current')),
     threadsLimit: parseNumber(reader.read('pids', cgroup, 'pids.max')),
-    disks: parseBlkio(
-      reader.read('blkio', cgroup, 'blkio.throttle.io_service_bytes_recursive'),
-      reader.read('blkio', cgroup, 'blkio.throttle.io_serviced_recursive'),
-    ),
+    disks: readDisks(reader, cgroup),
   }
+}
+
+/** With all that is below; old kernels count only the cgroup itself. */
+function readDisks(reader: CgroupReader, cgroup: string): readonly DiskSample[] {
+  const read = (name: string) =>
+    reader.read('blkio', cgroup, `blkio.throttle.${name}_recursive`) ??
+    reader.read('blkio', cgroup, `blkio.throttle.${name}`)
+  return parseBlkio(read('io_service_bytes'), read('io_serviced'))
 }
 
 function readThrottling(reader: CgroupReader, cgroup: string): CpuThrottling | undefined {
   const quotaMicros = parseNumber(reader.read('cpu', cgroup, 'cpu.cfs_quota_us'))
-  const periodMicros = parseNumber(reader.read('cpu', cgroup, 'cpu.cfs_period_us'))
-  if (quotaMicros === undefined || quotaMicros <= 0 || periodMicros === undefined) return undefined
+  if (quotaMicros === undefined || quotaMicros <= 0) return undefined
   const stat = parseFlat(reader.read('cpu', cgroup, 'cpu.stat'))
   return {
     quotaMicros,
-    periodMicros,
     periods: stat('nr_periods'),
     throttledPeriods: stat('nr_throttled'),
     throttledSeconds: stat('throttled_time') / NANOS,

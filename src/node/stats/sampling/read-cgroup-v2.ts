@@ -77,15 +77,17 @@ function readDetails(
   const memory = (file: string) => reader.read('memory', cgroup, `memory.${file}`)
   const events = memory('events')
   const weight = parseNumber(reader.read('cpu', cgroup, 'cpu.weight'))
+  const [quota, period] = (reader.read('cpu', cgroup, 'cpu.max') ?? '').trim().split(' ')
   return {
     cpuUserSeconds: cpu('user_usec') / MICROS,
     cpuSystemSeconds: cpu('system_usec') / MICROS,
     cpuShares: weight === undefined ? undefined : toShares(weight),
-    throttling: readThrottling(reader, cgroup, cpu),
+    cpuPeriodMicros: parseNumber(period),
+    throttling: toThrottling(parseNumber(quota), cpu),
     memoryMaxUsageBytes: parseNumber(memory('peak')),
     memoryFailures: events === undefined ? undefined : parseFlat(events)('max'),
     memoryKernelBytes: stat('kernel'),
-    memoryReservationBytes: parseLimit(memory('low')),
+    memoryReservationBytes: parseLimit(memory('min')),
     swapLimitBytes: swapLimit,
     oomKills: events === undefined ? undefined : parseFlat(events)('oom_kill'),
     threads: parseNumber(reader.read('pids', cgroup, 'pids.current')),
@@ -94,13 +96,10 @@ function readDetails(
   }
 }
 
-function readThrottling(reader: CgroupReader, cgroup: string, cpu: Flat): CpuThrottling | undefined {
-  const [quota, period] = (reader.read('cpu', cgroup, 'cpu.max') ?? '').trim().split(' ')
-  const quotaMicros = parseNumber(quota)
+function toThrottling(quotaMicros: number | undefined, cpu: Flat): CpuThrottling | undefined {
   if (quotaMicros === undefined) return undefined
   return {
     quotaMicros,
-    periodMicros: Number(period),
     periods: cpu('nr_periods'),
     throttledPeriods: cpu('nr_throttled'),
     throttledSeconds: cpu('throttled_usec') / MICROS,
