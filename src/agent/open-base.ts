@@ -8,6 +8,7 @@ import type { Logger } from '../base/telemetry/logger.ts'
 import type { ObjectApi } from '../pods/objects/object-api.ts'
 import type { Verbosity } from '../base/telemetry/create-logger.ts'
 import type { Edges } from './edges.ts'
+import { reportSetAside } from './report-set-aside.ts'
 import { measureLoopDelay } from '../metrics/measure-loop-delay.ts'
 
 export interface KubeletDeps extends Edges {
@@ -59,6 +60,7 @@ export async function openBase(deps: KubeletDeps, { tasks, resources }: Lifetime
   ]
   return {
     ...deps,
+    host: { ...deps.host, ...reportSetAside(deps.host, { metrics: deps.metrics, events: membership.nodeEvents }) },
     tasks,
     resources,
     startedAt,

@@ -186,6 +186,7 @@ export async function openPods(stages: Stages, hub: Hints) {
   const { volumeStats } = storage
   const stats = new StatsOpener({ ...base, runtime, volumes: () => volumeStats.usages() }, tasks)
   const loops: readonly Loop[] = [
+    { name: 'finished pods', run: (s) => journal.run(clock, s) },
     { name: 'resizes', run: (s) => resizes.run(s) },
     {
       name: 'containers that wait for services',

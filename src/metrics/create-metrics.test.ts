@@ -25,6 +25,7 @@ async function linesOf(metrics: AgentMetrics, name: string): Promise<string[]> {
 function countEverything(metrics: AgentMetrics): void {
   metrics.loopFailed('memory')
   metrics.taskFailed()
+  metrics.stateSetAside('state')
   metrics.runtimeOperation('version', 0.2, true)
   metrics.relist(0.1, 1000)
   metrics.relist(0.1, 3000)

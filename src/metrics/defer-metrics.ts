@@ -7,6 +7,7 @@ const MOST_WAITING = 1000
 const COUNTS: Readonly<Record<keyof AgentCounts, true>> = {
   loopFailed: true,
   taskFailed: true,
+  stateSetAside: true,
   runtimeOperation: true,
   relist: true,
   podRelist: true,

@@ -55,6 +55,8 @@ export function addProcessMetrics(set: MetricSet, { startedAt, loopDelay, usage 
 export interface FailureMetrics {
   loopFailed(loop: string): void
   taskFailed(): void
+  /** A file of the agent's own state could not be used. */
+  stateSetAside(kind: string): void
 }
 
 export function createFailureMetrics(set: MetricSet): FailureMetrics {
@@ -67,7 +69,16 @@ export function createFailureMetrics(set: MetricSet): FailureMetrics {
     name: 'deckhand_task_failures_total',
     help: 'Tasks of the agent that failed in a way nobody foresaw.',
   })
-  return { loopFailed: (loop) => loops.inc({ loop }), taskFailed: () => tasks.inc() }
+  const files = set.counter({
+    name: 'deckhand_state_files_set_aside_total',
+    help: 'Files of the state of the agent that could not be used: of the node (state), of a folder (record), of a pod (pod).',
+    labels: ['kind'],
+  })
+  return {
+    loopFailed: (loop) => loops.inc({ loop }),
+    taskFailed: () => tasks.inc(),
+    stateSetAside: (kind) => files.inc({ kind }),
+  }
 }
 
 /** When the agent started: also among metrics that are shown on their own. */

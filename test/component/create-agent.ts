@@ -277,6 +277,7 @@ function createRecords({ claimCounts = [], nodeEvents = [] }: AgentOptions) {
     deferredResizeAccepted: (trigger) => void counted.push(`accepted ${trigger}`),
     devicePluginRegistered: (resource) => void counted.push(`registered ${resource}`),
     devicesAllocated: (resource) => void counted.push(`allocated ${resource}`),
+    stateSetAside: (kind) => void counted.push(`set aside ${kind}`),
     deviceRecordBroken: () => void counted.push('broken device record'),
     draOperation: ({ name, failed }) => void claimCounts.push(`${name} ${failed ? 'failed' : 'ok'}`),
     draCall: ({ driver, code }) => void claimCounts.push(`${driver} ${code}`),

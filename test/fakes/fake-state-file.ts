@@ -8,6 +8,8 @@ export class FakeStateFile implements StateFile {
   readonly aside: string[] = []
   writes = 0
   failure: Error | undefined
+  /** Until it is set aside. */
+  readFailure: Error | undefined
 
   constructor(path: string, text?: string) {
     this.path = path
@@ -15,6 +17,7 @@ export class FakeStateFile implements StateFile {
   }
 
   async read(): Promise<string | undefined> {
+    if (this.readFailure !== undefined) throw this.readFailure
     return this.text
   }
 
@@ -27,6 +30,7 @@ export class FakeStateFile implements StateFile {
   async setAside(): Promise<string> {
     this.aside.push(this.text ?? '')
     this.text = undefined
+    this.readFailure = undefined
     return `${this.path}.broken`
   }
 }

@@ -15,10 +15,9 @@ interface LoadDeps {
 
 /** The content of the file; undefined when there is none, or none that can be read. */
 export async function loadCpuRecord({ store, log }: LoadDeps): Promise<CpuStateRecord | undefined> {
-  const text = await store.read()
-  if (text === undefined) return undefined
   try {
-    return parseCpuStateFile(text)
+    const text = await store.read()
+    return text === undefined ? undefined : parseCpuStateFile(text)
   } catch (error) {
     log.error('cannot read which CPUs containers have, setting the file aside and reading what runs', {
       ...(await setAsideBroken(store)),

@@ -20,9 +20,9 @@ export interface LoadedDevices extends DeviceCheckpoint {
 /** What an earlier agent recorded of devices. A record that cannot be read never stops the agent: it is set aside. */
 export async function loadDeviceCheckpoint({ file, onBroken, log }: LoadDeviceCheckpointDeps): Promise<LoadedDevices> {
   const nothing = { entries: [], registered: new Map<string, readonly string[]>() }
-  const text = await file.read()
-  if (text === undefined) return { ...nothing, isKnown: false }
   try {
+    const text = await file.read()
+    if (text === undefined) return { ...nothing, isKnown: false }
     return { ...parseDeviceCheckpoint(text), isKnown: true }
   } catch (error) {
     const places = await setAsideBroken(file)

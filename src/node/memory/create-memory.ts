@@ -16,6 +16,7 @@ import { MEMORY_STATE_FILE } from './memory-state-file.ts'
 import type { PodMemory } from './pod-memory.ts'
 import { UNPLACED_STATE, UnplacedMemory } from './unplaced-memory.ts'
 import type { AgentMetrics } from '../../metrics/create-metrics.ts'
+import { setAsideBroken } from '../../pods/allocations/state-file.ts'
 import type { StateFile } from '../../pods/allocations/state-file.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { toNodeProfile } from '../registration/status/to-node-profile.ts'
@@ -40,8 +41,14 @@ export async function createMemory(deps: CreateMemoryDeps): Promise<PodMemory> {
   const file = deps.host.stateFile(`${deps.rootDirectory}/${MEMORY_STATE_FILE}`)
   if (settings.config.memoryManagerPolicy === 'None') {
     try {
+      const known = await file.read().catch(async (error: unknown) => {
+        log.error('cannot read which memory containers have, setting the file aside', {
+          ...(await setAsideBroken(file)),
+          error,
+        })
+      })
       // For the agents that come after; a full disk must not keep this one from its work.
-      if ((await file.read()) !== UNPLACED_STATE) await file.write(UNPLACED_STATE)
+      if (known !== UNPLACED_STATE) await file.write(UNPLACED_STATE)
     } catch (error) {
       log.warn('cannot record that containers may use all memory', { error })
     }

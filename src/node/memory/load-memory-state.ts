@@ -12,9 +12,9 @@ interface LoadDeps {
 
 /** What an earlier agent gave away, as far as it holds on this machine, with this configuration. Nothing in the file stops the start. */
 export async function loadMemoryState({ file, log }: LoadDeps, policy: MemoryPolicy): Promise<MemoryAssignmentTable> {
-  const text = await file.read()
-  if (text === undefined) return new Map()
   try {
+    const text = await file.read()
+    if (text === undefined) return new Map()
     const record = parseMemoryStateFile(text)
     if (record.policyName !== 'Static') {
       log.warn('the memory policy is another one now: pods that run are counted as if it had been this one', {

@@ -18,6 +18,7 @@ export interface OpenedShutdown {
 interface ShutdownFile {
   readonly path: string
   read(): Promise<string | undefined>
+  setAside(): Promise<string>
 }
 
 export interface OpenNodeShutdownDeps {
@@ -51,7 +52,11 @@ async function wasInterrupted(file: ShutdownFile, bootedAt: number | undefined, 
     const text = await file.read()
     return text !== undefined && isInterrupted(parseShutdownTimes(text), bootedAt)
   } catch (error) {
-    log.error('cannot read whether the node was being shut down', { stateFile: file.path, error })
+    log.error('cannot read whether the node was being shut down, setting the file aside', {
+      path: file.path,
+      setAside: await file.setAside().catch(() => undefined),
+      error,
+    })
     return false
   }
 }

@@ -44,7 +44,9 @@ export class UserNamespaces {
       const mapping = sandboxes.find(({ userNamespace }) => userNamespace !== undefined)?.userNamespace
       if (mapping === undefined || this.#held.has(uid)) continue
       this.#held.set(uid, mapping)
-      await this.#deps.records.write(uid, formatUserNamespaceRecord(mapping))
+      await this.#deps.records.write(uid, formatUserNamespaceRecord(mapping)).catch((error: unknown) => {
+        this.#deps.log.error('cannot record which ids a pod has, the runtime knows them', { uid, error })
+      })
     }
   }
 
@@ -84,7 +86,9 @@ export class UserNamespaces {
       this.#held.set(uid, parseUserNamespaceRecord(text))
     } catch (error) {
       log.error('cannot read which ids a pod has, setting the record aside', { uid, error })
-      await records.setAside(uid)
+      await records
+        .setAside(uid)
+        .catch((failure: unknown) => log.error('cannot set a record of ids aside', { uid, error: failure }))
     }
   }
 }

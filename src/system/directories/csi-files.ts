@@ -1,6 +1,6 @@
-import { lstat, mkdir, readdir, readFile, rmdir } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { removeFileDurably, writeFileDurably } from '../files/durable-file.ts'
+import { lstat, readdir, readFile, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { makeFolder, removeFileDurably, writeFileDurably } from '../files/durable-file.ts'
 import { hasCode, unlessAbsent } from '../files/error-codes.ts'
 
 /** A directory with a note about a volume, of this agent or of an earlier one. */
@@ -24,7 +24,7 @@ export function createCsiFiles(options: { readonly rootDirectory: string }) {
   const root = join(options.rootDirectory, 'plugins', 'kubernetes.io', 'csi')
   return {
     async makeDirectory(path: string): Promise<void> {
-      await makeWithParents(path)
+      await makeFolder(path, DIRECTORY_MODE)
     },
 
     /** Removes a directory that is empty; one that is not there is no failure. */
@@ -93,16 +93,4 @@ async function readNote(path: string): Promise<string | undefined> {
 
 async function namesIn(directory: string): Promise<readonly string[]> {
   return await unlessAbsent(readdir(directory), [])
-}
-
-/** Level by level, because "recursive" gives all of them the same mode less the umask. */
-async function makeWithParents(path: string): Promise<void> {
-  try {
-    await mkdir(path, { mode: DIRECTORY_MODE })
-  } catch (error) {
-    if (hasCode(error, 'EEXIST') && (await lstat(path)).isDirectory()) return
-    if (!hasCode(error, 'ENOENT') || dirname(path) === path) throw error
-    await makeWithParents(dirname(path))
-    await makeWithParents(path)
-  }
 }

@@ -1,4 +1,5 @@
-import { lstat, mkdir, readdir, rm } from 'node:fs/promises'
+import { lstat, readdir, rm } from 'node:fs/promises'
+import { makeFolder } from '../files/durable-file.ts'
 import type { ServingSocket } from '../files/serving-socket.ts'
 
 /**
@@ -7,7 +8,7 @@ import type { ServingSocket } from '../files/serving-socket.ts'
  */
 export async function clearDevicePluginFolder(folder: string): Promise<void> {
   // One that is there stays as open as its owner made it.
-  await mkdir(folder, { recursive: true, mode: 0o750 })
+  await makeFolder(folder, 0o750)
   for (const name of await readdir(folder)) {
     const path = `${folder}/${name}`
     const found = await lstat(path).catch(() => undefined)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeFileDurably } from '../files/durable-file.ts'
+import { removeFileDurably, writeFileDurably } from '../files/durable-file.ts'
 
 /**
  * Copies of the manifests that were good when last read, by file name. A manifest that is edited into something invalid keeps its
@@ -23,7 +23,7 @@ export function createLastGoodManifests(folder: string) {
     async retain(names: readonly string[]): Promise<void> {
       const kept = new Set(names.map(fileOf))
       const files = await readdir(folder).catch(() => [])
-      for (const file of files) if (!kept.has(file)) await rm(join(folder, file), { force: true })
+      for (const file of files) if (!kept.has(file)) await removeFileDurably(join(folder, file))
     },
   }
 }

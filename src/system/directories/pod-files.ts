@@ -14,7 +14,7 @@ import {
 } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { mountPointsBelow, readMountTable } from '../mounts/mount-table.ts'
-import { renameDurably, UNFINISHED_SUFFIX, writeFileDurably } from '../files/durable-file.ts'
+import { renameDurably, syncFolder, UNFINISHED_SUFFIX, writeFileDurably } from '../files/durable-file.ts'
 import { hostConfigFiles } from '../files/config-files.ts'
 import { hasCode, unlessAbsent } from '../files/error-codes.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
@@ -100,6 +100,8 @@ export function createPodFiles(options: {
 
       async write(uid: string, text: string): Promise<void> {
         await writeFileDurably(notePath(uid), text, { mode: 0o600, folderMode: 0o750 })
+        // The pod's directory may be older than the note, and not on the disk yet.
+        await syncFolder(join(options.rootDirectory, 'pods'))
       },
 
       async setAside(uid: string): Promise<void> {

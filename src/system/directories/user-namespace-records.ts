@@ -16,7 +16,8 @@ export function createUserNamespaceRecords(rootDirectory: string) {
       const texts = await Promise.all(
         uids.map(async (uid) => ({
           uid,
-          text: await unlessAbsent(readFile(join(folderOf(uid), NAME), 'utf8'), undefined),
+          // One that cannot be read says as little as an empty one, and is set aside like it.
+          text: await unlessAbsent(readFile(join(folderOf(uid), NAME), 'utf8'), undefined).catch(() => ''),
         })),
       )
       return texts.flatMap(({ uid, text }) => (text === undefined ? [] : [{ uid, text }]))

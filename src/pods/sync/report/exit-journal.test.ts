@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { FakeJournalFiles } from '../../../../test/fakes/fake-journal-files.ts'
 import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import type { PodStatus } from '../../../model/generated/core-v1.ts'
@@ -52,6 +53,30 @@ describe('ExitJournal', () => {
     assert.equal(files.writes, 2)
   })
 
+  test('writes later what a full disk did not take, without being asked again', async () => {
+    const files = new FakeJournalFiles()
+    const { journal, errors } = await load(files)
+    const clock = new FakeClock()
+    const stop = new AbortController()
+    const running = journal.run(clock, stop.signal)
+    files.failure = new Error('ENOSPC')
+    const other = parsePodUid('u-2')
+    await journal.record(uid, failed)
+    await journal.record(other, failed)
+    await journal.forget(other)
+    await clock.advance(10_000)
+    assert.deepEqual([files.files.size, journal.get(uid)], [0, failed])
+    files.failure = undefined
+    await clock.advance(10_000)
+    assert.deepEqual([...files.files.keys()], ['u-1.json'])
+    assert.deepEqual((await load(files)).journal.get(uid), failed)
+    await clock.advance(60_000)
+    assert.deepEqual([files.writes, clock.sleeping], [1, 0])
+    assert.equal(errors.length, 3)
+    stop.abort(new Error('leave'))
+    await assert.rejects(running, /leave/)
+  })
+
   test('is a matter of the log when the disk fails, and tries again', async () => {
     const files = new FakeJournalFiles()
     files.failure = new Error('ENOSPC')
@@ -59,8 +84,9 @@ describe('ExitJournal', () => {
     await journal.record(uid, failed)
     assert.deepEqual(errors, [
       'cannot read which pods have finished',
-      'cannot note that a pod has finished, it may run again after a restart',
+      'cannot note that a pod has finished, will try again; it may run again if the agent ends before that',
     ])
+    assert.deepEqual(journal.get(uid), failed, 'what was seen is known, whatever the disk does')
     files.failure = undefined
     await journal.record(uid, failed)
     assert.equal(files.files.size, 1)

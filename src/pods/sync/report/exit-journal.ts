@@ -1,3 +1,5 @@
+import type { Clock } from '../../../base/async/clock.ts'
+import { Wakeup } from '../../../base/async/wakeup.ts'
 import type { PodStatus } from '../../../model/generated/core-v1.ts'
 import { isPodUid } from '../../../model/pod/pod.ts'
 import type { PodUid } from '../../../model/pod/pod.ts'
@@ -22,6 +24,7 @@ interface JournalDeps {
 }
 
 const SUFFIX = '.json'
+const RETRY_MS = 10_000
 
 /**
  * How pods ended that are still wanted: a finished pod never runs again, even when the agent was killed and the runtime has lost every
@@ -30,6 +33,9 @@ const SUFFIX = '.json'
 export class ExitJournal {
   readonly #deps: JournalDeps
   readonly #known = new Map<PodUid, PodStatus>()
+  /** Those whose note is not on the disk. */
+  readonly #unwritten = new Set<PodUid>()
+  readonly #wakeup = new Wakeup()
 
   /** Reads what earlier agents wrote. What cannot be read never stops the agent. */
   static async load(deps: JournalDeps): Promise<ExitJournal> {
@@ -59,17 +65,52 @@ export class ExitJournal {
   async record(uid: PodUid, status: PodStatus): Promise<void> {
     const text = formatFinishedPod(uid, status)
     const known = this.#known.get(uid)
-    if (known !== undefined && formatFinishedPod(uid, known) === text) return
+    const isNoted = !this.#unwritten.has(uid)
+    if (isNoted && known !== undefined && formatFinishedPod(uid, known) === text) return
+    this.#known.set(uid, status)
     try {
-      await this.#deps.files.write(`${uid}${SUFFIX}`, text)
-      this.#known.set(uid, status)
+      await this.#write(uid, text)
     } catch (error) {
-      this.#deps.log.error('cannot note that a pod has finished, it may run again after a restart', { uid, error })
+      this.#unwritten.add(uid)
+      this.#wakeup.wake()
+      if (!isNoted) return
+      const problem =
+        'cannot note that a pod has finished, will try again; it may run again if the agent ends before that'
+      this.#deps.log.error(problem, { uid, error })
     }
+  }
+
+  /** Writes what could not be written, for as long as that takes. */
+  async run(clock: Clock, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#wakeup.wait({ clock, ms: undefined }, signal)
+      while (this.#unwritten.size > 0) {
+        await clock.sleep(RETRY_MS, signal)
+        await this.#writeRest()
+      }
+    }
+  }
+
+  async #writeRest(): Promise<void> {
+    for (const uid of this.#unwritten) {
+      const status = this.#known.get(uid)
+      try {
+        if (status !== undefined) await this.#write(uid, formatFinishedPod(uid, status))
+      } catch {
+        // Reported already; the others would fail alike.
+        return
+      }
+    }
+  }
+
+  async #write(uid: PodUid, text: string): Promise<void> {
+    await this.#deps.files.write(`${uid}${SUFFIX}`, text)
+    this.#unwritten.delete(uid)
   }
 
   /** The pod is gone: should one of its UID come again, it is a new one. */
   async forget(uid: PodUid): Promise<void> {
+    this.#unwritten.delete(uid)
     if (!this.#known.delete(uid)) return
     try {
       await this.#deps.files.remove(`${uid}${SUFFIX}`)

@@ -1,0 +1,70 @@
+import { errorMessage } from '../base/telemetry/error-text.ts'
+import type { FailureMetrics } from '../metrics/process-metrics.ts'
+import type { NodeEvents } from '../model/events/node-events.ts'
+import type { Host } from './edges.ts'
+
+interface SetAsideReports {
+  readonly metrics: Pick<FailureMetrics, 'stateSetAside'>
+  readonly events: NodeEvents
+}
+
+type StateHost = Pick<Host, 'stateFile' | 'recordFolder' | 'podFiles' | 'userNamespaceRecords'>
+
+const REASON = 'StateFileSetAside'
+
+/** The same files; each time one of them cannot be used and is set aside, administrators hear of it: the agent has lost what was in it. */
+export function reportSetAside(host: StateHost, { metrics, events }: SetAsideReports): StateHost {
+  const watch = async <T>(kind: string, path: string, work: () => Promise<T>): Promise<T> => {
+    const record = (outcome: string) => {
+      metrics.stateSetAside(kind)
+      const message = `Cannot use "${path}": the agent goes on without it, ${outcome}`
+      events.record({ type: 'Warning', reason: REASON, message })
+    }
+    try {
+      const result = await work()
+      record('the file was set aside')
+      return result
+    } catch (error) {
+      record(`the file cannot be set aside: ${errorMessage(error)}`)
+      throw error
+    }
+  }
+  return {
+    stateFile(path) {
+      const file = host.stateFile(path)
+      const { path: name } = file
+      return {
+        path: name,
+        read: () => file.read(),
+        write: (text) => file.write(text),
+        setAside: () => watch('state', name, () => file.setAside()),
+      }
+    },
+    recordFolder(path) {
+      const folder = host.recordFolder(path)
+      return {
+        names: () => folder.names(),
+        read: (name) => folder.read(name),
+        write: (name, text) => folder.write(name, text),
+        remove: (name) => folder.remove(name),
+        setAside: (name) => watch('record', `${path}/${name}`, () => folder.setAside(name)),
+      }
+    },
+    podFiles(rootDirectory) {
+      const files = host.podFiles(rootDirectory)
+      const { probeNotes } = files
+      const setAside = (uid: string) =>
+        watch('pod', `${rootDirectory}/pods/${uid}/probes.json`, () => probeNotes.setAside(uid))
+      return { ...files, probeNotes: { ...probeNotes, setAside } }
+    },
+    userNamespaceRecords(rootDirectory) {
+      const records = host.userNamespaceRecords(rootDirectory)
+      return {
+        readAll: () => records.readAll(),
+        write: (uid, text) => records.write(uid, text),
+        remove: (uid) => records.remove(uid),
+        setAside: (uid) => watch('pod', `${rootDirectory}/pods/${uid}/userns`, () => records.setAside(uid)),
+      }
+    },
+  }
+}
