@@ -19,7 +19,6 @@ export async function openDevices(base: Base, runtime: Runtime, hub: Hints) {
       ...base,
       onNode: () => hub.nodeChanged(),
       onPod: (uid) => registry.wake(uid),
-      events: membership.nodeEvents,
       podEvents: membership.podEvents,
     },
     tasks,

@@ -31,8 +31,6 @@ export interface DraMetrics {
   }): void
   /** A driver answered, or did not. */
   draCall(call: DriverCall): void
-  /** The record of claims made no sense and was set aside. */
-  claimStateLost(): void
 }
 
 // From a tenth of a second to just below the longest call, evenly on a scale of ratios.
@@ -56,10 +54,6 @@ export function createDraMetrics(set: MetricSet, inUse: () => ReadonlyMap<string
   set.read({ name: 'dra_resource_claims_in_use', help: 'Claims that are prepared.', labels: ['driver_name'] }, () =>
     [...inUse()].map(([driver, value]) => ({ labels: { driver_name: driver }, value })),
   )
-  const lost = set.counter({
-    name: 'deckhand_claim_state_lost_total',
-    help: 'Records of claims that made no sense and were set aside.',
-  })
   return {
     draOperation: ({ name, failed, seconds }) =>
       operations.observe({ operation_name: name, is_error: String(failed) }, seconds),
@@ -67,7 +61,6 @@ export function createDraMetrics(set: MetricSet, inUse: () => ReadonlyMap<string
       const { driver, method, seconds } = call
       calls.observe({ driver_name: driver, method_name: method, grpc_status_code: goCodeOf(call) }, seconds)
     },
-    claimStateLost: () => lost.inc(),
   }
 }
 
@@ -101,8 +94,6 @@ export interface DeviceMetrics {
   devicePluginRegistered(resource: string): void
   /** A plugin was asked for devices of a container, with or without success. */
   devicesAllocated(resource: string, seconds: number): void
-  /** What was recorded of devices could not be read. */
-  deviceRecordBroken(): void
 }
 
 export function createDeviceMetrics(set: MetricSet): DeviceMetrics {
@@ -117,13 +108,8 @@ export function createDeviceMetrics(set: MetricSet): DeviceMetrics {
     help: 'How long device plugins took to give devices to a container.',
     labels,
   })
-  const broken = set.counter({
-    name: 'deckhand_broken_device_records_total',
-    help: 'Records of devices that could not be read and were set aside.',
-  })
   return {
     devicePluginRegistered: (resource) => registrations.inc({ resource_name: resource }),
     devicesAllocated: (resource, seconds) => durations.observe({ resource_name: resource }, seconds),
-    deviceRecordBroken: () => broken.inc(),
   }
 }

@@ -278,10 +278,8 @@ function createRecords({ claimCounts = [], nodeEvents = [] }: AgentOptions) {
     devicePluginRegistered: (resource) => void counted.push(`registered ${resource}`),
     devicesAllocated: (resource) => void counted.push(`allocated ${resource}`),
     stateSetAside: (kind) => void counted.push(`set aside ${kind}`),
-    deviceRecordBroken: () => void counted.push('broken device record'),
     draOperation: ({ name, failed }) => void claimCounts.push(`${name} ${failed ? 'failed' : 'ok'}`),
     draCall: ({ driver, code }) => void claimCounts.push(`${driver} ${code}`),
-    claimStateLost: () => void claimCounts.push('lost'),
     podStatusReported: (seconds) => void reported.push(seconds),
     probe: (_, result) => void probeRuns.push({ result }),
   } satisfies Partial<DeferredMetrics>

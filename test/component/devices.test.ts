@@ -326,7 +326,7 @@ describe('devices of containers', () => {
     })
     world.deviceFile.text = world.deviceFile.text?.replace('"a"', '"x"')
     await using agent = await startWithDevices(world, folder)
-    assert.deepEqual([agent.nodeEvents, agent.counted], [['BrokenDeviceRecord'], ['broken device record']])
+    assert.deepEqual([agent.nodeEvents, agent.counted], [['StateFileSetAside'], ['set aside state']])
     assert.equal(world.deviceFile.aside.length, 1)
     agent.setPods([createGpuPod('u-1')])
     const plugin = await startPlugin({ endpoint: 'again.sock' })

@@ -1,6 +1,5 @@
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import { errorMessage } from '../../base/telemetry/error-text.ts'
 import { claimKey } from './claim-record.ts'
 import type { ClaimRecord } from './claim-record.ts'
 import { formatDraState, parseDraState } from './dra-state-file.ts'
@@ -9,8 +8,6 @@ import { setAsideBroken } from '../../pods/allocations/state-file.ts'
 
 export interface ClaimRecordsDeps {
   readonly file: StateFile
-  /** The file made no sense and was set aside. */
-  readonly onLost: (message: string) => void
   readonly log: Logger
 }
 
@@ -79,7 +76,7 @@ export class ClaimRecords {
   }
 }
 
-async function load({ file, onLost, log }: ClaimRecordsDeps): Promise<Loaded> {
+async function load({ file, log }: ClaimRecordsDeps): Promise<Loaded> {
   try {
     const text = await file.read()
     return { records: text === undefined ? [] : parseDraState(text), text, wereLost: false }
@@ -88,8 +85,6 @@ async function load({ file, onLost, log }: ClaimRecordsDeps): Promise<Loaded> {
       ...(await setAsideBroken(file)),
       error,
     })
-    const reason = errorMessage(error)
-    onLost(`${reason}; the file ${file.path} was set aside, claims of pods that run are prepared again`)
     return { records: [], text: undefined, wereLost: true }
   }
 }

@@ -2,7 +2,6 @@ import type { Clock } from '../../base/async/clock.ts'
 import type { Loop } from '../../base/async/loop.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
-import type { NodeEvents } from '../../model/events/node-events.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
 import type { DynamicResourcesApi } from '../../pods/objects/dynamic-resources-api.ts'
 import type { ResourceStatus } from '../../model/generated/core-v1.ts'
@@ -32,7 +31,6 @@ export interface CreateDraDeps {
     /** Where claims are read; undefined without an API. */
     readonly dynamicResources: DynamicResourcesApi | undefined
     readonly podEvents: PodEvents
-    readonly nodeEvents: NodeEvents
   }
   readonly observer: Pick<Observer, 'get'>
   readonly registry: Pick<PodRegistry, 'wake' | 'mayRun' | 'podOf' | 'activePods'>
@@ -55,15 +53,8 @@ export interface Dra {
 export async function createDra(deps: CreateDraDeps, group: TaskGroup): Promise<Dra> {
   const { settings, files, membership, observer, registry, metrics, clock, log } = deps
   const { gates } = settings
-  const { dynamicResources: api, nodeEvents } = membership
-  const records = await ClaimRecords.load({
-    file: files.state,
-    onLost: (message) => {
-      metrics.claimStateLost()
-      nodeEvents.record({ type: 'Warning', reason: 'ClaimStateLost', message })
-    },
-    log,
-  })
+  const { dynamicResources: api } = membership
+  const records = await ClaimRecords.load({ file: files.state, log })
   await records.save().catch((error: unknown) => log.warn('cannot write the record of claims', { error }))
   const wipes =
     api && new SliceWipes({ ...deps, tasks: group, deleteSlices: (driver, s) => api.deleteSlices(driver, s) })

@@ -20,7 +20,6 @@ import type { HintProvider } from '../placement/hint-provider.ts'
 import { runDeviceRegistration } from './run-device-registration.ts'
 import type { DeviceMetrics } from '../../metrics/driver-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { NodeEvents } from '../../model/events/node-events.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
 import type { StateFile } from '../../pods/allocations/state-file.ts'
 
@@ -28,11 +27,10 @@ export interface CreateDevicesDeps {
   readonly settings: Pick<Settings, 'gates'>
   readonly rootDirectory: string
   readonly host: { stateFile(path: string): StateFile; numaNodes(): readonly Pick<NumaNode, 'id'>[] }
-  /** What the node has is another now: its status is to be told. */
+  /** What the node has is another now: its status is to be reported. */
   readonly onNode: () => unknown
   /** The devices of a pod are well or ill now. */
   readonly onPod: (uid: PodUid) => unknown
-  readonly events: NodeEvents
   readonly podEvents: PodEvents
   readonly metrics: DeviceMetrics
   readonly clock: Clock
@@ -55,7 +53,7 @@ export async function createDevices(deps: CreateDevicesDeps, tasks: TaskGroup) {
   const { settings, host, metrics, clock, log } = deps
   const folder = `${deps.rootDirectory}/device-plugins`
   const file = host.stateFile(`${folder}/${DEVICE_CHECKPOINT}`)
-  const loaded = await loadDeviceCheckpoint({ file, log, onBroken: (message) => reportBroken(deps, message) })
+  const loaded = await loadDeviceCheckpoint({ file, log })
   const wakeup = new Wakeup()
   const inventory = new DeviceInventory({
     recorded: loaded.registered.keys(),
@@ -177,11 +175,6 @@ async function runRecord(
     const known = waits.filter((ms) => ms !== undefined)
     await wakeup.wait({ clock, ms: known.length === 0 ? undefined : Math.min(...known) }, signal)
   }
-}
-
-function reportBroken({ events, metrics }: CreateDevicesDeps, message: string): void {
-  metrics.deviceRecordBroken()
-  events.record({ type: 'Warning', reason: 'BrokenDeviceRecord', message })
 }
 
 function toProvider(assignments: DeviceAssignments, pods: PodDevices): HintProvider {

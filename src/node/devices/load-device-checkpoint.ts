@@ -6,8 +6,6 @@ import { setAsideBroken } from '../../pods/allocations/state-file.ts'
 
 export interface LoadDeviceCheckpointDeps {
   readonly file: StateFile
-  /** A record was there and made no sense. */
-  readonly onBroken: (message: string) => void
   readonly log: Logger
 }
 
@@ -18,21 +16,17 @@ export interface LoadedDevices extends DeviceCheckpoint {
 }
 
 /** What an earlier agent recorded of devices. A record that cannot be read never stops the agent: it is set aside. */
-export async function loadDeviceCheckpoint({ file, onBroken, log }: LoadDeviceCheckpointDeps): Promise<LoadedDevices> {
+export async function loadDeviceCheckpoint({ file, log }: LoadDeviceCheckpointDeps): Promise<LoadedDevices> {
   const nothing = { entries: [], registered: new Map<string, readonly string[]>() }
   try {
     const text = await file.read()
     if (text === undefined) return { ...nothing, isKnown: false }
     return { ...parseDeviceCheckpoint(text), isKnown: true }
   } catch (error) {
-    const places = await setAsideBroken(file)
     log.error('cannot read which devices containers have, setting the record aside and reading what runs', {
-      ...places,
+      ...(await setAsideBroken(file)),
       error,
     })
-    onBroken(
-      `Cannot read "${file.path}": which devices containers have is taken from what runs; the file is kept as "${places.setAside ?? file.path}"`,
-    )
     return { ...nothing, isKnown: true }
   }
 }

@@ -282,7 +282,7 @@ describe('volumes of the node, of disks and of servers', () => {
     if (message === undefined) return
     assert.equal(
       message,
-      'Cannot mount volume "shared" recursively read-only: the container runtime does not support it',
+      'failed to resolve recursive read-only mode: volume "shared" requested recursive read-only mode, but it is not supported by the runtime',
     )
   }
 })
