@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { KubeApiError, KubeUnreachableError } from '../../src/protocols/kube-api/kube-client.ts'
+import type { PodStatus } from '../../src/model/generated/core-v1.ts'
 import { until } from './create-agent.ts'
 import { createCluster, joinCluster } from './create-cluster.ts'
 import type { Cluster } from './create-cluster.ts'
@@ -278,6 +279,37 @@ describe('what others write into the status of a pod', () => {
     await agent.pass(10_000)
     assert.equal((await cluster.get('web'))?.status.podIP, address)
     assert.equal(writes(cluster).length - before, 2)
+  })
+
+  test('is corrected at once when it was the last word of an agent that was killed', async (t) => {
+    await using world = await createWorld()
+    const cluster = await createCluster(t, world)
+    await using first = await joinCluster(world, cluster)
+    first.setPods([])
+    await cluster.create('web')
+    await first.settle()
+    await first.die()
+    await using agent = await joinCluster(world, cluster)
+    agent.setPods([])
+    await agent.settle()
+    // It arrives when the next agent has read the pod, and just before it writes something else.
+    let isSent = false
+    const conditions = [{ type: 'PodResizeInProgress', status: 'True' }]
+    cluster.client.before = async ({ path, body }) => {
+      const { status } = (body ?? {}) as { readonly status?: PodStatus }
+      if (isSent || status?.containerStatuses?.[0]?.state?.running === undefined) return
+      isSent = true
+      await cluster.ask('PATCH:strategic', path, { body: { status: { conditions } } })
+    }
+    world.cri.runtime.exit(instanceOf(world), 1)
+    await agent.pass(1000)
+    assert.ok(isSent)
+    const { status } = (await cluster.get('web')) ?? {}
+    assert.equal(status?.containerStatuses?.[0]?.restartCount, 1)
+    assert.deepEqual(
+      status.conditions?.filter(({ type }) => type === 'PodResizeInProgress'),
+      [],
+    )
   })
 })
 

@@ -13,6 +13,8 @@ export class FakeKubeClient implements KubeClient {
   readonly bodies: unknown[] = []
   /** While set, each request fails with what it gives; undefined lets one through. */
   failure: ((request: KubeRequest) => Error | undefined) | undefined
+  /** Done before a request reaches the API. */
+  before: (request: KubeRequest) => Promise<void> = async () => {}
   underWay = 0
   readonly #api: Api
   #connection = new AbortController()
@@ -40,6 +42,7 @@ export class FakeKubeClient implements KubeClient {
     try {
       const failure = this.failure?.(request)
       if (failure !== undefined) throw failure
+      await this.before(request)
       return (await this.#call(request)) as T
     } finally {
       this.underWay -= 1

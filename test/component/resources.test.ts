@@ -351,6 +351,18 @@ describe('an agent that comes after another', () => {
     assert.deepEqual(conditionsOf(agent), conditions)
   })
 
+  test('that was killed before its grant was on disk says that a resize is complete when it is', async () => {
+    await using world = await createWorld()
+    const first = await startSmall(world)
+    await first.die()
+    const conditions = [{ type: 'PodResizeInProgress', status: 'True', observedGeneration: 2 }]
+    await using agent = await startAgent(world, API)
+    agent.setPods([createSized(large, { generation: 2, conditions })], 'api')
+    await agent.settle()
+    assert.deepEqual(reported(agent), reportedOf('128Mi'))
+    assert.deepEqual(resized(agent), ['ResizeStarted', 'ResizeCompleted'])
+  })
+
   for (const broken of ['allocated', 'actuated'] as const) {
     test(`rebuilds what ${broken} pods have from what runs when the file is broken`, async () => {
       const allocatable = { pods: '10', cpu: '1', memory: '100Mi', 'ephemeral-storage': '1Gi' }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { PodStatus } from '../../model/generated/core-v1.ts'
-import { computeStatusPatch } from './compute-status-patch.ts'
+import { computeStatusPatch, hasAll } from './compute-status-patch.ts'
 import type { StatusPatch } from './compute-status-patch.ts'
 
 const main = { name: 'main', ready: true, restartCount: 0, image: 'a', imageID: 'b' }
@@ -77,4 +77,28 @@ describe('computeStatusPatch()', () => {
   for (const [name, before, after, expected] of rows) {
     test(`reports ${name}`, () => assert.deepEqual(computeStatusPatch(before, after), expected))
   }
+})
+
+describe('hasAll()', () => {
+  const ready = { type: 'Ready', status: 'True', reason: null }
+  const gone = { $patch: 'delete', type: 'PodResizeInProgress' }
+  const patch = {
+    phase: 'Running',
+    containerStatuses: [main],
+    resources: { requests: { cpu: '2' }, limits: null },
+    conditions: [ready, gone],
+  }
+  const rows: readonly (readonly [string, StatusPatch, boolean])[] = [
+    ['nothing', {}, true],
+    ['the same', patch, true],
+    ['a part', { resources: { limits: null } }, true],
+    ['a part of a condition', { conditions: [{ type: 'Ready', reason: null }] }, true],
+    ['another value', { phase: 'Pending' }, false],
+    ['more', { message: null }, false],
+    ['another amount', { resources: { requests: { memory: '1Gi' } } }, false],
+    ['other containers', { containerStatuses: [{ ...main, ready: false }] }, false],
+    ['another condition', { conditions: [ready, { $patch: 'delete', type: 'PodResizePending' }] }, false],
+    ['something else of a condition', { conditions: [{ type: 'Ready', message: 'm' }] }, false],
+  ]
+  for (const [what, other, expected] of rows) test(what, () => assert.equal(hasAll(patch, other), expected))
 })

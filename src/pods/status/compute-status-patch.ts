@@ -41,6 +41,26 @@ export function computeStatusPatch(before: PodStatus, after: PodStatus): StatusP
   return Object.keys(patch).length === 0 ? undefined : patch
 }
 
+/** Does a patch say all that another says? */
+export function hasAll(patch: StatusPatch, other: StatusPatch): boolean {
+  const conditions = (patch['conditions'] ?? []) as readonly Json[]
+  return Object.entries(other).every(([key, value]) =>
+    key === 'conditions'
+      ? (value as readonly Json[]).every((part) =>
+          isPart(
+            part,
+            conditions.find(({ type }) => type === part['type']),
+          ),
+        )
+      : isPart(value, patch[key]),
+  )
+}
+
+function isPart(part: unknown, whole: unknown): boolean {
+  if (!isRecord(part) || !isRecord(whole)) return isSame(part, whole)
+  return Object.entries(part).every(([key, value]) => isPart(value, whole[key]))
+}
+
 const SAME = Symbol('same')
 
 /** Maps are merged, so what went out of one is named; anything else is replaced whole. */

@@ -5,7 +5,7 @@ import { mirrorHash } from './api-objects.ts'
 import type { ApiObjects } from './api-objects.ts'
 import { computeMergedStatus } from './compute-merged-status.ts'
 import { isTerminal } from './compute-phase.ts'
-import { computeStatusPatch } from './compute-status-patch.ts'
+import { computeStatusPatch, hasAll } from './compute-status-patch.ts'
 import type { StatusPatch } from './compute-status-patch.ts'
 import type { PodReport } from './pod-report.ts'
 
@@ -68,8 +68,11 @@ export async function reportPodStatus(
     if (text === memory.reported && !mayRepair) return 'repair'
     const answer = deps.decode(await deps.client.send(patchRequest(object, patch), signal))
     deps.objects.answer(answer)
+    const left = computeStatusPatch(answer.status ?? {}, computeMergedStatus(answer.status ?? {}, report))
+    // A write that was not seen yet, for example the last one of an agent that was killed, changed what this patch left alone.
+    if (left !== undefined && !hasAll(patch, left)) return 'stale'
     memory.reported = text
-    noteUnkept(memory, answer, report)
+    noteUnkept(memory, answer, left)
     await endObject(deps, { object: answer, report, memory }, signal)
     return 'reported'
   } catch (error) {
@@ -126,11 +129,9 @@ async function endObject(
   return true
 }
 
-/** What the API still holds otherwise after a report is its way to write it; to report it again would not help. */
-function noteUnkept(memory: ReportMemory, answer: Pod, report: PodReport): void {
-  const left = computeStatusPatch(answer.status ?? {}, computeMergedStatus(answer.status ?? {}, report))
-  memory.unkept =
-    left === undefined ? undefined : { patch: JSON.stringify(left), version: answer.metadata.resourceVersion }
+/** What was sent and is still held otherwise is the API's way to write it; to report it again would not help. */
+function noteUnkept(memory: ReportMemory, { metadata }: Pod, left: StatusPatch | undefined): void {
+  memory.unkept = left === undefined ? undefined : { patch: JSON.stringify(left), version: metadata.resourceVersion }
 }
 
 function isUnkept({ unkept }: ReportMemory, patch: StatusPatch, { metadata }: Pod): boolean {

@@ -303,4 +303,27 @@ describe('StatusWriter', () => {
     assert.equal(patches().length, 1)
     await end()
   })
+
+  test('reports at once what a write that it did not know of put in its place', async () => {
+    const { api, clock, say, see, patches, end } = setUp([])
+    api.put('u-1', { phase: 'Running', message: 'now' })
+    see()
+    let isLate = false
+    api.before = async ({ method }) => {
+      const late = api.pods.get('u-1')
+      if (method !== 'PATCH' || late === undefined || isLate) return
+      isLate = true
+      api.put('u-1', { ...late.status, message: 'before' })
+    }
+    say('u-1', { phase: 'Running', message: 'now', podIP: '192.0.2.1' })
+    await clock.advance(0)
+    see()
+    await clock.advance(0)
+    assert.deepEqual(
+      patches().map(({ body }) => (body as { status: PodStatus }).status),
+      [{ podIP: '192.0.2.1' }, { message: 'now' }],
+    )
+    assert.deepEqual(api.pods.get('u-1')?.status, { phase: 'Running', message: 'now', podIP: '192.0.2.1' })
+    await end()
+  })
 })

@@ -148,6 +148,8 @@ export class PodResizes {
     const { inProgress } = this.#conditions.get(uid) ?? {}
     if (isResizing && inProgress === undefined) this.#note(uid, { inProgress: this.#begin(generation) })
     if (isResizing || inProgress === undefined) return
+    // It was granted something else since the observation began: its worker is woken, and observes again.
+    if (!this.#deps.allocations.isGranted(pod)) return
     this.#note(uid, { inProgress: undefined })
     const message = resizeMessage('completed', { pod, generation: inProgress.observedGeneration })
     this.#deps.events.record(pod, { type: 'Normal', reason: 'ResizeCompleted', message })
@@ -222,11 +224,15 @@ export class PodResizes {
     this.#deps.events.record(pod, { type: 'Warning', reason: `Resize${reason}`, message: text })
   }
 
-  #restore({ metadata: { uid }, status }: Pod): void {
+  #restore(pod: Pod): void {
+    const { uid, generation } = pod.metadata
     // One that is rejected or only ends is of no concern here.
     if (this.#conditions.has(uid) || this.#deps.find(uid) === undefined) return
-    const reported = (type: string) => status?.conditions?.find((condition) => condition.type === type)
-    const [pending, inProgress] = [reported(PENDING), reported(IN_PROGRESS)]
+    const reported = (type: string) => pod.status?.conditions?.find((condition) => condition.type === type)
+    const [pending, begun] = [reported(PENDING), reported(IN_PROGRESS)]
+    // The last agent reported it, and was killed before its record was on disk: nothing of it was done yet.
+    const isLost = begun?.observedGeneration === generation && !this.#deps.allocations.isGranted(pod)
+    const inProgress = isLost ? undefined : begun
     if (pending !== undefined || inProgress !== undefined) this.#conditions.set(uid, { pending, inProgress })
   }
 
