@@ -142,6 +142,7 @@ export async function openPods(stages: Stages, hub: Hints) {
         userNamespaces,
         httpGet,
         files,
+        terminations: { notes: files.terminationNotes, bootId: host.identity().bootId },
         cgroups: devices.cgroups.pods,
         placement,
         allocations,

@@ -52,10 +52,15 @@ export function reportSetAside(host: StateHost, { metrics, events }: SetAsideRep
     },
     podFiles(rootDirectory) {
       const files = host.podFiles(rootDirectory)
-      const { probeNotes } = files
-      const setAside = (uid: string) =>
-        watch('pod', `${rootDirectory}/pods/${uid}/probes.json`, () => probeNotes.setAside(uid))
-      return { ...files, probeNotes: { ...probeNotes, setAside } }
+      const notes = <T extends { setAside(uid: string): Promise<void> }>(of: T, name: string): T => ({
+        ...of,
+        setAside: (uid: string) => watch('pod', `${rootDirectory}/pods/${uid}/${name}`, () => of.setAside(uid)),
+      })
+      return {
+        ...files,
+        probeNotes: notes(files.probeNotes, 'probes.json'),
+        terminationNotes: notes(files.terminationNotes, 'termination.json'),
+      }
     },
     userNamespaceRecords(rootDirectory) {
       const records = host.userNamespaceRecords(rootDirectory)

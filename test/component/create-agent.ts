@@ -144,6 +144,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     ...(options.flags ?? []),
   ])
   let client: CriClient | undefined
+  const life = { isOver: false }
   let drawn = 0
   const kubelet = await composeKubelet(
     {
@@ -162,7 +163,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       verbosity: createVerbosity(0),
       onReady: async () => {},
       giveUp: (error) => assert.fail(error),
-      host: createHost(world, options),
+      host: createHost(world, options, life),
       metrics: seen.metrics,
       connectRuntime: (given) => (client = trackCalls(createCriClient(given), underWay)),
       openTracing: async () =>
@@ -246,6 +247,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     leave,
     /** The agent is killed: nothing that it waits for reaches it any more. */
     async die() {
+      life.isOver = true
       client?.close()
       await leave()
     },
@@ -310,7 +312,7 @@ function toMachine(options: AgentOptions) {
   return { ...MACHINE, onlineCpus: cpus, memoryBytes: amountOf(options, 'memory') + pages }
 }
 
-function createHost(world: World, options: AgentOptions): Host {
+function createHost(world: World, options: AgentOptions, life: { readonly isOver: boolean }): Host {
   const { cgroups } = world
   const files = (path: string): StateFile => {
     const name = basename(path)
@@ -339,11 +341,20 @@ function createHost(world: World, options: AgentOptions): Host {
     readIfPresent: async () => undefined,
     stateFile: files,
     recordFolder: (path) => (path.endsWith('finished-pods') ? world.journalFiles : new FakeJournalFiles()),
-    podFiles: () => world.files.calls,
+    podFiles: () => filesWhile(life, world.files.calls),
     userNamespaceRecords: () => world.userNamespaces,
     openCgroups: async () => ({ pods: cgroups.calls, wake: () => {}, run: async () => {} }),
     openVolumes: () => world.volumeNode.deps,
   }
+}
+
+/** The same files; an agent that was killed notes nothing more about the ends of pods. */
+function filesWhile(life: { readonly isOver: boolean }, files: ReturnType<Host['podFiles']>): typeof files {
+  const { terminationNotes } = files
+  const write = async (uid: string, text: string) => {
+    if (!life.isOver) await terminationNotes.write(uid, text)
+  }
+  return { ...files, terminationNotes: { ...terminationNotes, write } }
 }
 
 /** Nothing in here touches the files of pods' volumes: what would fails. */

@@ -79,6 +79,7 @@ export async function createPodDeps(parts: Partial<PodDeps> = {}, answers: Parti
     userNamespaces: { acquire: async () => ({ uids: [], gids: [] }) },
     httpGet: async () => ({ status: 200, body: '' }),
     files,
+    terminations: { notes: files.terminationNotes, bootId: 'b' },
     cgroups: {
       ...noCgroups,
       remove: async (uid) => void journal.push(`removeCgroup ${uid}`),

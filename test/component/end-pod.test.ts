@@ -103,7 +103,7 @@ describe('a pod ends', () => {
     assert.deepEqual(running(world), [])
     assert.deepEqual(
       world.cri.requests('stopContainer').map(({ timeout }) => timeout),
-      [3n, 3n],
+      [3n, 2n],
     )
     assert.equal(agent.statusOf('u-1')?.phase, 'Succeeded')
     agent.setPods([], 'api')

@@ -1,9 +1,6 @@
 import { dirname } from 'node:path'
 import type { createPodFiles } from '../../src/system/directories/pod-files.ts'
-import type { ProbeNotes } from '../../src/pods/probes/probe-deps.ts'
 import type { PodDeps } from '../../src/pods/sync/pod-worker.ts'
-
-const notePath = (uid: string) => `/root/pods/${uid}/probes.json`
 
 type PodFiles = PodDeps['files']
 
@@ -15,14 +12,8 @@ export class FakePodFiles implements PodFiles {
   readonly failures = new Map<keyof PodDeps['files'], Error>()
 
   /** Among the other files, as on a disk. */
-  readonly probeNotes: ProbeNotes = {
-    read: async (uid) => this.files.get(notePath(uid)),
-    write: async (uid, text) => void this.files.set(notePath(uid), text),
-    setAside: async (uid) => {
-      this.files.set(`${notePath(uid)}.corrupt`, this.files.get(notePath(uid)) ?? '')
-      this.files.delete(notePath(uid))
-    },
-  }
+  readonly probeNotes = this.#notes('probes.json')
+  readonly terminationNotes = this.#notes('termination.json')
 
   /** Its methods as functions of their own. */
   get calls(): ReturnType<typeof createPodFiles> {
@@ -30,7 +21,8 @@ export class FakePodFiles implements PodFiles {
       ([name, { value }]) =>
         typeof value === 'function' && name !== 'constructor' ? [[name, value.bind(this)] as const] : [],
     )
-    return { probeNotes: this.probeNotes, ...Object.fromEntries(bound) } as ReturnType<typeof createPodFiles>
+    const { probeNotes, terminationNotes } = this
+    return { probeNotes, terminationNotes, ...Object.fromEntries(bound) } as ReturnType<typeof createPodFiles>
   }
 
   async makeDirectories(paths: readonly string[]): Promise<void> {
@@ -106,6 +98,19 @@ export class FakePodFiles implements PodFiles {
   async removeLogDirectory(): Promise<void> {}
 
   async removeDanglingLinks(): Promise<void> {}
+
+  #notes(name: string) {
+    const pathOf = (uid: string) => `/root/pods/${uid}/${name}`
+    return {
+      read: async (uid: string) => this.files.get(pathOf(uid)),
+      write: async (uid: string, text: string) => void this.files.set(pathOf(uid), text),
+      remove: async (uid: string) => void this.files.delete(pathOf(uid)),
+      setAside: async (uid: string) => {
+        this.files.set(`${pathOf(uid)}.corrupt`, this.files.get(pathOf(uid)) ?? '')
+        this.files.delete(pathOf(uid))
+      },
+    }
+  }
 
   #check(method: keyof PodDeps['files']): void {
     const failure = this.failures.get(method)

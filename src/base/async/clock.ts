@@ -4,7 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
-  /** Milliseconds from any fixed point; only ever grows. For measuring how long something took. */
+  /**
+   * Milliseconds since the machine booted; only ever grows. For measuring how long something took, also across processes of one boot: what
+   * one of them recorded, the next one can compare.
+   */
   monotonic(): number
   /** Resolves after ms; rejects with the signal's reason when it aborts first. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
@@ -13,9 +16,12 @@ export interface Clock {
 // setTimeout fires at once for anything larger.
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
+// The clock of the kernel when that of this process was 0.
+const PROCESS_STARTED_AT = Number(process.hrtime.bigint()) / 1e6 - performance.now()
+
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonic: () => performance.now(),
+  monotonic: () => PROCESS_STARTED_AT + performance.now(),
   async sleep(ms, signal) {
     signal.throwIfAborted()
     try {

@@ -10,6 +10,8 @@ import { createPodHistory } from './pod-history.ts'
 import type { PodHistory } from './pod-history.ts'
 import { computeTermination, hasCleanedUp, hasStopped, isWanted } from './pod-state.ts'
 import type { PodState, TerminationRequest } from './pod-state.ts'
+import { PodTermination } from './stop/pod-termination.ts'
+import type { PodTerminationDeps } from './stop/pod-termination.ts'
 
 /** The pod of a worker; what is left of an unknown pod has no spec, only a name. */
 export type PodSubject =
@@ -31,12 +33,14 @@ export interface PodIdentity {
 export class PodLife {
   readonly state: WatchedValue<PodState>
   readonly history: PodHistory
+  readonly termination: PodTermination
   #subject: PodSubject
 
-  constructor(subject: PodSubject, state: PodState) {
+  constructor(deps: PodTerminationDeps, subject: PodSubject, state: PodState) {
     this.#subject = subject
     this.state = new WatchedValue(state)
     this.history = createPodHistory(this.pod, subject.kind === 'pod' ? subject.restartCounts : undefined)
+    this.termination = new PodTermination(deps, this.identity.uid)
   }
 
   /** Undefined for an orphan. */
@@ -84,7 +88,9 @@ export class PodLife {
     const graceSeconds = pod === undefined ? override : computePodGrace(pod, { recorded, override })
     this.state.set(computeTermination(state, { ...request, graceSeconds }))
     this.history.problem = undefined
-    if (graceSeconds !== undefined) for (const grace of this.history.graces) grace.shorten(graceSeconds)
+    if (graceSeconds === undefined) return
+    for (const grace of this.history.graces) grace.shorten(graceSeconds)
+    this.termination.shorten(graceSeconds)
   }
 
   /** What the runtime has of the pod, as last observed; an empty one when it has nothing. */

@@ -74,7 +74,7 @@ export class PodWorker {
 
   constructor(deps: PodWorkerDeps, subject: PodSubject, state: PodState) {
     this.#deps = deps
-    this.#life = new PodLife(subject, state)
+    this.#life = new PodLife(deps, subject, state)
     this.uid = this.#life.identity.uid
     this.#life.history.status = deps.journal.get(this.uid)
     this.#probing = this.#createProbing()
@@ -210,6 +210,7 @@ export class PodWorker {
   async run(shutdown: AbortSignal): Promise<void> {
     const { clock, observer, journal } = this.#deps
     await using _ = this.#probing
+    await this.#life.termination.recall(this.state.kind === 'terminating')
     while (!this.#isGone()) {
       const { ms, seen } = await this.#stepSafely(shutdown)
       if (ms === 0 || this.#isGone() || observer.get(this.uid) !== seen) continue

@@ -14,11 +14,13 @@ import { syncPod } from './sync-pod.ts'
 import type { SyncPodDeps, SyncSettings } from './sync-pod.ts'
 import { terminatePod } from './terminate-pod.ts'
 import type { TerminatePodDeps } from './terminate-pod.ts'
+import type { PodTerminationDeps } from './stop/pod-termination.ts'
 
 export type StepPodDeps = SyncPodDeps &
   TerminatePodDeps &
   CleanUpPodDeps &
-  PodProbingDeps & {
+  PodProbingDeps &
+  PodTerminationDeps & {
     readonly allocations: Pick<PodAllocations, 'allocated'>
     readonly journal: Pick<ExitJournal, 'record'>
   }
@@ -81,8 +83,9 @@ async function terminate(
   graceSeconds: number | undefined,
   shutdown: AbortSignal,
 ): Promise<Rest> {
-  const { state, identity, logName } = life
-  const result = await terminatePod(deps, { ...toEnding(deps, life), probing, graceSeconds }, shutdown)
+  const { state, identity, logName, termination } = life
+  const ending = { ...toEnding(deps, life), probing, graceSeconds, termination }
+  const result = await terminatePod(deps, ending, shutdown)
   if (result.kind === 'wait') return result
   if (life.pod !== undefined && isWanted(state.value)) await recordEnd(deps, life)
   if (state.value.kind === 'terminating') state.set(terminatedAt(deps.clock.monotonic(), state.value.after))

@@ -6,6 +6,7 @@ import type { PodProbing } from './probing/pod-probing.ts'
 import { releaseInjections } from './stop/release-injections.ts'
 import type { ReleaseInjectionsDeps } from './stop/release-injections.ts'
 import { ORPHAN_GRACE_SECONDS, stopAndRefresh } from './stop/stop-and-refresh.ts'
+import type { PodTermination } from './stop/pod-termination.ts'
 import type { EndingPod, StopAndRefreshDeps, StopResult } from './stop/stop-and-refresh.ts'
 
 export type TerminatePodDeps = StopAndRefreshDeps & ReleaseInjectionsDeps & { readonly events: PodEvents }
@@ -14,6 +15,7 @@ export interface TerminatingPod extends EndingPod {
   readonly probing: PodProbing
   /** Undefined: as long as the pod asks for. */
   readonly graceSeconds: number | undefined
+  readonly termination: PodTermination
 }
 
 export type TerminateResult =
@@ -38,10 +40,13 @@ export async function terminatePod(
 }
 
 async function stop(deps: TerminatePodDeps, ending: TerminatingPod, shutdown: AbortSignal): Promise<StopResult> {
-  const { pod } = ending
-  const own = pod === undefined ? ORPHAN_GRACE_SECONDS : computeContainerGrace(pod)
+  const { pod, termination } = ending
+  // An orphan whose end an earlier agent had begun has what is left of that.
+  const own = pod === undefined ? (termination.secondsLeft ?? ORPHAN_GRACE_SECONDS) : computeContainerGrace(pod)
+  const graceSeconds = termination.begin(ending.graceSeconds ?? own)
   try {
-    return await stopAndRefresh(deps, { ...ending, graceSeconds: ending.graceSeconds ?? own }, shutdown)
+    const work = () => stopAndRefresh(deps, { ...ending, graceSeconds }, shutdown)
+    return await termination.keepNoted(work, shutdown)
   } catch (error) {
     if (error instanceof CriCallError && pod !== undefined) {
       const message = `error killing pod: ${error.detail}`

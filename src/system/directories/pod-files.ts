@@ -14,7 +14,13 @@ import {
 } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { mountPointsBelow, readMountTable } from '../mounts/mount-table.ts'
-import { renameDurably, syncFolder, UNFINISHED_SUFFIX, writeFileDurably } from '../files/durable-file.ts'
+import {
+  removeFileDurably,
+  renameDurably,
+  syncFolder,
+  UNFINISHED_SUFFIX,
+  writeFileDurably,
+} from '../files/durable-file.ts'
 import { hostConfigFiles } from '../files/config-files.ts'
 import { hasCode, unlessAbsent } from '../files/error-codes.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
@@ -22,6 +28,9 @@ import { errorMessage } from '../../base/telemetry/error-text.ts'
 /** The file that names hosts on the node itself. */
 const NODE_HOSTS = '/etc/hosts'
 const PROBE_NOTE = 'probes.json'
+const TERMINATION_NOTE = 'termination.json'
+/** What a note, and what is left of one by a killed agent or a faulty disk, has at the end of its name. */
+const NOTE_ENDS = ['', UNFINISHED_SUFFIX, '.corrupt']
 const MAX_RESOLV_CONF_BYTES = 10 * 1024 * 1024
 
 /**
@@ -37,7 +46,6 @@ export function createPodFiles(options: {
     await checkOwn(directory, readTable)
     await removeTwoLevels(directory)
   }
-  const notePath = (uid: string) => join(options.rootDirectory, 'pods', uid, PROBE_NOTE)
   return {
     async makeDirectories(paths: readonly string[]): Promise<void> {
       for (const path of paths)
@@ -92,28 +100,18 @@ export function createPodFiles(options: {
       for (const name of own) await unlessAbsent(unlink(join(directory, name)), undefined)
     },
 
-    /** One small text per pod about its probes, for the next agent. */
-    probeNotes: {
-      async read(uid: string): Promise<string | undefined> {
-        return await unlessAbsent(readFile(notePath(uid), 'utf8'), undefined)
-      },
+    /** What is known of the probes of a pod, for the next agent. */
+    probeNotes: createPodNotes(options.rootDirectory, PROBE_NOTE),
 
-      async write(uid: string, text: string): Promise<void> {
-        await writeFileDurably(notePath(uid), text, { mode: 0o600, folderMode: 0o750 })
-        // The pod's directory may be older than the note, and not on the disk yet.
-        await syncFolder(join(options.rootDirectory, 'pods'))
-      },
-
-      async setAside(uid: string): Promise<void> {
-        await renameDurably(notePath(uid), `${notePath(uid)}.corrupt`)
-      },
-    },
+    /** How far the end of a pod is, for the next agent. */
+    terminationNotes: createPodNotes(options.rootDirectory, TERMINATION_NOTE),
 
     async removePod(uid: string, logDirectory: string | undefined): Promise<void> {
       const directory = join(options.rootDirectory, 'pods', uid)
       await checkOwn(directory, readTable)
       await removeTwoLevels(join(directory, 'containers'))
-      const own = ['etc-hosts', ...['', UNFINISHED_SUFFIX, '.corrupt'].map((end) => `${PROBE_NOTE}${end}`)]
+      const notes = [PROBE_NOTE, TERMINATION_NOTE].flatMap((note) => NOTE_ENDS.map((end) => `${note}${end}`))
+      const own = ['etc-hosts', ...notes]
       for (const name of own) await unlessAbsent(unlink(join(directory, name)), undefined)
       for (const name of ['volumes', 'plugins', '.']) await removeEmpty(join(directory, name))
       if (logDirectory !== undefined) await removeLogs(logDirectory)
@@ -141,6 +139,30 @@ export function createPodFiles(options: {
         if (!target.startsWith(`${podLogsDirectory}/`) || (await statOrUndefined(target)) !== undefined) continue
         await unlessAbsent(unlink(join(links, name)), undefined)
       }
+    },
+  }
+}
+
+/** One small text per pod, in its directory. */
+function createPodNotes(rootDirectory: string, name: string) {
+  const notePath = (uid: string) => join(rootDirectory, 'pods', uid, name)
+  return {
+    async read(uid: string): Promise<string | undefined> {
+      return await unlessAbsent(readFile(notePath(uid), 'utf8'), undefined)
+    },
+
+    async write(uid: string, text: string): Promise<void> {
+      await writeFileDurably(notePath(uid), text, { mode: 0o600, folderMode: 0o750 })
+      // The pod's directory may be older than the note, and not on the disk yet.
+      await syncFolder(join(rootDirectory, 'pods'))
+    },
+
+    async remove(uid: string): Promise<void> {
+      await removeFileDurably(notePath(uid))
+    },
+
+    async setAside(uid: string): Promise<void> {
+      await renameDurably(notePath(uid), `${notePath(uid)}.corrupt`)
     },
   }
 }

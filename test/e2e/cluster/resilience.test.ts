@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import process from 'node:process'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -79,6 +79,32 @@ describe('a node', () => {
     const found = await observe()
     assert.deepEqual({ ...found, sandboxes: found.sandboxes.filter((id) => !sandboxes.includes(id)) }, expected)
     await node.kubectl('delete', 'pod', ...names, '--grace-period=1')
+  })
+
+  test('whose agent is killed while a pod ends keeps to its grace, and runs no hook twice', async () => {
+    const script = 'trap "" TERM; while :; do sleep 0.1; done'
+    const lifecycle = { preStop: { exec: { command: ['sh', '-c', 'echo bye >> /files/hook'] } } }
+    const volumeMounts = [{ name: 'files', mountPath: '/files' }]
+    const graceSeconds = 14
+    await node.apply(
+      testPod('deaf', {
+        terminationGracePeriodSeconds: graceSeconds,
+        volumes: [{ name: 'files', hostPath: { path: files } }],
+        containers: [testContainer('main', script, { lifecycle, volumeMounts })],
+      }),
+    )
+    const { metadata } = await node.ready('deaf')
+    const deletedAt = performance.now()
+    await node.kubectl('delete', 'pod', 'deaf', '--wait=false')
+    await sleep(10_000 - (performance.now() - deletedAt))
+    await node.killAgent()
+    await node.waitFor('the container to end', async () => (await node.running(metadata.uid)).length === 0)
+    const seconds = (performance.now() - deletedAt) / 1000
+    assert.equal(await readFile(`${files}/hook`, 'utf8'), 'bye\n')
+    assert.ok(seconds > graceSeconds - 1, `it has its grace, not only ${seconds} s`)
+    // From zero it would be 24.
+    assert.ok(seconds < 22, `it has no more than its grace, not ${seconds} s`)
+    await node.gone('deaf')
   })
 
   test('goes on without its API, and reports to it afterwards', async () => {

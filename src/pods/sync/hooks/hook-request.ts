@@ -9,4 +9,6 @@ export interface HookRequest {
   readonly podIp: string | undefined
   readonly name: 'postStart' | 'preStop'
   readonly handler: LifecycleHandler
+  /** For how long an earlier agent, which was killed, let it run: a sleep needs only the rest. */
+  readonly hasRunMs?: number
 }

@@ -23,7 +23,8 @@ async function run(deps: HookDeps, request: HookRequest, signal: AbortSignal): P
   const { exec, httpGet, sleep } = request.handler
   if (exec !== undefined) await runCommand(deps, { ...request, command: exec.command ?? [] }, signal)
   else if (httpGet !== undefined) await runHttpHook(deps, { ...request, httpGet }, signal)
-  else if (sleep !== undefined) await deps.clock.sleep(sleep.seconds * 1000, signal)
+  else if (sleep !== undefined)
+    await deps.clock.sleep(Math.max(0, sleep.seconds * 1000 - (request.hasRunMs ?? 0)), signal)
   else throw new HookError('Cannot run the hook: expected exec, httpGet or sleep')
 }
 

@@ -4,6 +4,7 @@ import type { Pod, PodUid } from '../../../model/pod/pod.ts'
 import { Grace } from './grace.ts'
 import { hasNewRunningParts } from '../decide/has-new-running-parts.ts'
 import type { PodHistory } from '../pod-history.ts'
+import type { PodTermination } from './pod-termination.ts'
 import { stopPod } from './stop-pod.ts'
 import type { StopPodDeps } from './stop-pod.ts'
 
@@ -21,6 +22,8 @@ export interface EndingPod {
   /** What is known of it when asked; it may be older than what was done. */
   readonly observed: () => ObservedPod
   readonly history: PodHistory
+  /** How far its end is; undefined for what runs again although the pod had ended. */
+  readonly termination?: PodTermination | undefined
 }
 
 export interface StopResult {
@@ -36,7 +39,7 @@ const RETRY_MS = 1000
 /** Stops all that runs of a pod and observes the result. */
 export async function stopAndRefresh(
   deps: StopAndRefreshDeps,
-  { pod, observed, history, graceSeconds }: EndingPod & { readonly graceSeconds: number },
+  { pod, observed, history, termination, graceSeconds }: EndingPod & { readonly graceSeconds: number },
   shutdown: AbortSignal,
 ): Promise<StopResult> {
   const { uid, namespace, name } = observed()
@@ -45,7 +48,7 @@ export async function stopAndRefresh(
   history.unsure = false
   const known = observed()
   using grace = new Grace({ clock: deps.clock, seconds: graceSeconds, among: history.graces })
-  await stopPod(deps, { pod, observed: known, grace }, shutdown)
+  await stopPod(deps, { pod, observed: known, grace, termination }, shutdown)
   const seen = await deps.observer.refresh(uid)
   if (seen === undefined || !hasRunningParts(seen)) return { seen, retryMs: undefined }
   // Something that was under way when the end was asked for is there only now; anything else did not stop.

@@ -5,6 +5,7 @@ import { allContainers, containerFieldPath, containerKind } from '../../../model
 import { podLogName } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import type { Grace } from './grace.ts'
+import type { PodTermination } from './pod-termination.ts'
 import { HookError } from '../hooks/hook-error.ts'
 import { runHook } from '../hooks/run-hook.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
@@ -27,6 +28,8 @@ export interface ContainerStop {
   readonly container: Pick<ObservedContainer, 'id' | 'name'>
   readonly podIp: string | undefined
   readonly grace: Grace
+  /** Undefined for a container of a pod that goes on. */
+  readonly termination?: PodTermination | undefined
   /** The text of the event that users see. */
   readonly message: string
   /** Ends of other containers that its signal waits for; its hook does not. */
@@ -50,19 +53,22 @@ async function runPreStop(
   stop: ContainerStop & { readonly pod: Pod },
   signal: AbortSignal,
 ): Promise<void> {
-  const { pod, grace } = stop
+  const { pod, grace, termination } = stop
   const container = allContainers(pod).find((kinded) => kinded.container.name === stop.container.name)?.container
   const handler = container?.lifecycle?.preStop
   if (container === undefined || handler === undefined || grace.secondsLeft === 0) return
+  const { id } = stop.container
+  if (termination?.hook(id)?.ended === true) return
   const fields = { pod: podLogName(pod), uid: pod.metadata.uid, container: container.name }
   try {
     const request = {
       pod,
       container,
-      containerId: stop.container.id,
+      containerId: id,
       podIp: stop.podIp,
       name: 'preStop' as const,
       handler,
+      hasRunMs: termination?.beginHook(id) ?? 0,
     }
     const inTime = await grace.waitFor(runHook(deps, request, signal), signal)
     if (!inTime) deps.log.warn('preStop hook took longer than the grace period', fields)
@@ -72,6 +78,7 @@ async function runPreStop(
     report(deps, pod, { type: 'Warning', reason: 'FailedPreStopHook', message: 'PreStopHook failed', stop })
     deps.log.warn('preStop hook failed', { ...fields, error })
   }
+  await termination?.endHook(id)
 }
 
 function report(

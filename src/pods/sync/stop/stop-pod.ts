@@ -2,6 +2,7 @@ import type { ObservedContainer, ObservedPod } from '../../../model/pod/observed
 import { containerKind, isSidecar } from '../../../model/pod/pod-containers.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import type { Grace } from './grace.ts'
+import type { PodTermination } from './pod-termination.ts'
 import { stopContainer, unlessGone } from './stop-container.ts'
 import { stopLeftover } from './stop-leftover.ts'
 import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
@@ -18,11 +19,13 @@ export interface PodStop {
   readonly pod: Pod | undefined
   readonly observed: ObservedPod
   readonly grace: Grace
+  /** Undefined for a pod that goes on. */
+  readonly termination?: PodTermination | undefined
 }
 
 /** Stops everything of a pod: containers at once, sidecars after the containers they serve, then the sandboxes. */
 export async function stopPod(deps: StopPodDeps, request: PodStop, signal: AbortSignal): Promise<void> {
-  const { pod, observed, grace } = request
+  const { pod, observed, grace, termination } = request
   const running = observed.containers.filter(({ state }) => state === 'running' || state === 'unknown')
   const podIp = findPodIp(deps, request)
   const stopped = new Map<string, Promise<void>>()
@@ -34,7 +37,7 @@ export async function stopPod(deps: StopPodDeps, request: PodStop, signal: Abort
     const end =
       pod === undefined && container.state === 'unknown'
         ? stopLeftover(deps, { observed, container, podIp }, signal)
-        : stopContainer(deps, { pod, container, podIp, grace, message, after }, signal)
+        : stopContainer(deps, { pod, container, podIp, grace, termination, message, after }, signal)
     stopped.set(container.id, end)
   }
   // A sandbox takes its containers with it, without any grace: it stays until all of them have had theirs.
