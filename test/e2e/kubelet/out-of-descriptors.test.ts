@@ -41,6 +41,8 @@ test('an agent without a descriptor to spare lives on, and works when it has som
     const argv = ['prlimit', `--pid=${pid}`, `--nofile=${files}:`]
     await runProcessOrThrow(systemClock, { argv, deadlineMs: 5000 }, new AbortController().signal)
   }
+  // The last modules are loaded by then: Node never reads a package file again that it could not read once.
+  await node.logged('listening', 'port=10250')
   await limit(3)
   await node.lab.manifests.write('app', testPod('app'))
   await node.logged('a loop of the agent failed, will run it again', 'EMFILE')
