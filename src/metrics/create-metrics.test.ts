@@ -52,7 +52,12 @@ function countEverything(metrics: AgentMetrics): void {
   metrics.podSeen(3)
   metrics.podWorkerPass('sync', 0.1)
   metrics.podWorkerStart(0.1)
-  metrics.storageOperation('kubernetes.io/empty-dir', 'volume_mount', 0.2, false)
+  metrics.storageOperation({
+    plugin: 'kubernetes.io/empty-dir',
+    operation: 'volume_mount',
+    seconds: 0.2,
+    failed: false,
+  })
   metrics.volumeFound(false)
   metrics.foreignVolumeCleaned(true)
   metrics.orphanVolumes(3, 1)
@@ -279,18 +284,32 @@ test('createMetrics() may be called twice: nothing is shared', async () => {
 
 test('createMetrics() counts what is done with volumes', async () => {
   const metrics = create()
-  metrics.storageOperation('kubernetes.io/empty-dir', 'volume_mount', 0.2, false)
-  metrics.storageOperation('kubernetes.io/empty-dir', 'volume_mount', 3, true)
+  metrics.storageOperation({
+    plugin: 'kubernetes.io/empty-dir',
+    operation: 'volume_mount',
+    seconds: 0.2,
+    failed: false,
+  })
+  metrics.storageOperation({ plugin: 'kubernetes.io/empty-dir', operation: 'volume_mount', seconds: 3, failed: true })
   metrics.volumeFound(true)
   metrics.volumeFound(false)
   metrics.foreignVolumeCleaned(false)
   metrics.foreignVolumeCleaned(true)
   metrics.orphanVolumes(3, 1)
+  metrics.storageOperation({
+    plugin: 'kubernetes.io/csi',
+    operation: 'volume_mount',
+    seconds: 1,
+    failed: false,
+    isMigrated: true,
+  })
   const labels = (status: string) =>
     `migrated="false",operation_name="volume_mount",status="${status}",volume_plugin="kubernetes.io/empty-dir"`
+  const migrated = 'migrated="true",operation_name="volume_mount",status="success",volume_plugin="kubernetes.io/csi"'
   assert.deepEqual(await linesOf(metrics, 'storage_operation_duration_seconds_count'), [
     `storage_operation_duration_seconds_count{${labels('success')}} 1`,
     `storage_operation_duration_seconds_count{${labels('fail-unknown')}} 1`,
+    `storage_operation_duration_seconds_count{${migrated}} 1`,
   ])
   assert.deepEqual(await linesOf(metrics, 'volume_manager_total_volumes'), [
     'volume_manager_total_volumes{plugin_name="kubernetes.io/empty-dir",state="desired_state_of_world"} 2',

@@ -8,6 +8,8 @@ export interface DriverCall {
   /** As gRPC names it. */
   readonly code: string
   readonly seconds: number
+  /** For a volume that is written as an old kind and was translated for its CSI driver. */
+  readonly isMigrated?: boolean | undefined
 }
 
 // Go's own spelling of two of the codes, which its dashboards use.
@@ -83,8 +85,8 @@ export function createCsiMetrics(set: MetricSet): CsiMetrics {
   return {
     csiCall(call) {
       const { driver, method, seconds } = call
-      const labels = { driver_name: driver, method_name: method, grpc_status_code: goCodeOf(call), migrated: 'false' }
-      calls.observe(labels, seconds)
+      const migrated = String(call.isMigrated === true)
+      calls.observe({ driver_name: driver, method_name: method, grpc_status_code: goCodeOf(call), migrated }, seconds)
     },
   }
 }

@@ -1,9 +1,19 @@
 import type { MetricSet } from '../base/telemetry/metric-set.ts'
 
+/** One thing that was done with a volume, by plugin and operation. */
+interface StorageOperation {
+  readonly plugin: string
+  readonly operation: string
+  readonly seconds: number
+  readonly failed: boolean
+  /** It is written as an old kind of volume and was translated for its CSI driver. */
+  readonly isMigrated?: boolean | undefined
+}
+
 /** What is counted about volumes. */
 export interface VolumeMetrics {
-  /** One thing that was done with a volume, by plugin and operation. */
-  storageOperation(plugin: string, operation: string, seconds: number, failed: boolean): void
+  /** One thing that was done with a volume. */
+  storageOperation(done: StorageOperation): void
   /** A volume of an earlier agent was found on the disk. Not known: no kind of ours made it. */
   volumeFound(isKnown: boolean): void
   /** A volume that no kind of ours made was to be taken away. */
@@ -45,9 +55,9 @@ export function createVolumeMetrics(set: MetricSet, counts: () => readonly Volum
   const orphanErrors = gauge('kubelet_orphan_pod_cleaned_volumes_errors', 'Unknown pods whose volumes stayed.')
   addTotals(set, counts)
   return {
-    storageOperation(volume_plugin, operation_name, seconds, failed) {
+    storageOperation({ plugin: volume_plugin, operation: operation_name, seconds, failed, isMigrated }) {
       const status = failed ? 'fail-unknown' : 'success'
-      operations.observe({ volume_plugin, operation_name, status, migrated: 'false' }, seconds)
+      operations.observe({ volume_plugin, operation_name, status, migrated: String(isMigrated === true) }, seconds)
     },
     volumeFound(isKnown) {
       found.inc()

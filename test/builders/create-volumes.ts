@@ -45,7 +45,8 @@ export function createVolumes(
     ...node.deps,
     events: { record: (_, { type, reason, message }) => void events.push(`${type} ${reason} ${message}`) },
     metrics: {
-      storageOperation: (plugin, operation, _, failed) => void counted.push(`${plugin} ${operation} ${failed}`),
+      storageOperation: ({ plugin, operation, failed, isMigrated }) =>
+        void counted.push(`${plugin} ${operation} ${failed}${isMigrated === true ? ' migrated' : ''}`),
       foreignVolumeCleaned: (failed) => void counted.push(`foreign ${failed}`),
       volumeFound: (isKnown) => void counted.push(`found ${isKnown}`),
     },

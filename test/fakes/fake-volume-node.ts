@@ -4,7 +4,7 @@ import type { UsedVolume } from '../../src/pods/volumes/compute-desired-volumes.
 import type { VolumesDeps } from '../../src/pods/volumes/volumes.ts'
 import { UncertainMountError } from '../../src/pods/volumes/volume-kind.ts'
 import type { VolumeKind } from '../../src/pods/volumes/volume-kind.ts'
-import { escapePlugin } from '../../src/pods/volumes/mounts/volume-paths.ts'
+import { escapeName } from '../../src/pods/volumes/mounts/volume-paths.ts'
 import type { VolumePlace, VolumeSource, DesiredVolume } from '../../src/pods/volumes/desired-volume.ts'
 
 /** How the next tries with a volume go: late ones succeed when they are released. */
@@ -101,7 +101,7 @@ export class FakeVolumeNode {
   }
 
   path(uid: string, plugin: string, specName: string): string {
-    return `${ROOT}/pods/${uid}/volumes/${escapePlugin(plugin)}/${specName}`
+    return `${ROOT}/pods/${uid}/volumes/${escapeName(plugin)}/${specName}`
   }
 
   async #setUp(desired: DesiredVolume, signal: AbortSignal) {

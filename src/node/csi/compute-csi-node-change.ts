@@ -1,3 +1,4 @@
+import { MIGRATED_PLUGINS } from '../../model/pod/migrated-plugins.ts'
 import type { CsiNode, CsiNodeDriver, CsiNodeOwner, DriverInfo, KnownDrivers } from './csi-node-object.ts'
 
 /** The next thing to do with the CSINode object; undefined when it is as it should be. */
@@ -8,16 +9,6 @@ export type CsiNodeChange =
   | undefined
 
 const MIGRATED_ANNOTATION = 'storage.alpha.kubernetes.io/migrated-plugins'
-/** The kinds of volumes that were part of Kubernetes before there was CSI, and are left to drivers on every node of this version. */
-const MIGRATED = [
-  'kubernetes.io/aws-ebs',
-  'kubernetes.io/azure-disk',
-  'kubernetes.io/azure-file',
-  'kubernetes.io/cinder',
-  'kubernetes.io/gce-pd',
-  'kubernetes.io/portworx-volume',
-  'kubernetes.io/vsphere-volume',
-]
 const LARGEST_COUNT = 2n ** 31n - 1n
 
 /** One step towards a CSINode that says what is known of the drivers; after the last there is none. */
@@ -32,7 +23,7 @@ export function computeCsiNodeChange(
   const drivers = nextDrivers(before, known)
   const hasAnnotation = isMigratedList(existing.metadata.annotations?.[MIGRATED_ANNOTATION])
   if (drivers === undefined && hasAnnotation) return undefined
-  const annotations = { ...existing.metadata.annotations, [MIGRATED_ANNOTATION]: MIGRATED.join(',') }
+  const annotations = { ...existing.metadata.annotations, [MIGRATED_ANNOTATION]: MIGRATED_PLUGINS.join(',') }
   return {
     kind: 'replace',
     object: {
@@ -49,7 +40,7 @@ function createCsiNode({ name, uid }: CsiNodeOwner, known: KnownDrivers): CsiNod
     kind: 'CSINode',
     metadata: {
       name,
-      annotations: { [MIGRATED_ANNOTATION]: MIGRATED.join(',') },
+      annotations: { [MIGRATED_ANNOTATION]: MIGRATED_PLUGINS.join(',') },
       ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }],
     },
     spec: { drivers: nextDrivers([], known) ?? [] },
@@ -65,7 +56,7 @@ function isOwned({ metadata }: CsiNode, { name, uid }: CsiNodeOwner): boolean {
 /** The order does not count. */
 function isMigratedList(text = ''): boolean {
   const listed = new Set(text.split(','))
-  return listed.size === MIGRATED.length && MIGRATED.every((plugin) => listed.has(plugin))
+  return listed.size === MIGRATED_PLUGINS.length && MIGRATED_PLUGINS.every((plugin) => listed.has(plugin))
 }
 
 /** Of an entry only the count may be changed, so one that is otherwise goes first and comes again in the next step. */

@@ -2,7 +2,7 @@ import { computePodPaths } from '../containers/pod-paths.ts'
 import type { Volume, VolumeMount } from '../../model/generated/core-v1.ts'
 import { allContainers } from '../../model/pod/pod-containers.ts'
 import type { Pod } from '../../model/pod/pod.ts'
-import { volumePath } from './mounts/volume-paths.ts'
+import { escapeName, volumePath } from './mounts/volume-paths.ts'
 import type { VolumeSource, DesiredVolume } from './desired-volume.ts'
 
 /** A volume of a pod with what its containers do with it. */
@@ -39,7 +39,7 @@ export interface DesiredVolumeInput {
 export function computeDesiredVolume({ pod, used, plugin, source, rootDirectory }: DesiredVolumeInput): DesiredVolume {
   const { uid } = pod.metadata
   const { name } = used.volume
-  const specName = source.kind === 'inline' ? name : (source.volume.metadata?.name ?? '')
+  const specName = source.kind === 'inline' ? name : escapeName(source.volume.metadata?.name ?? '')
   const { directory } = computePodPaths(rootDirectory, uid)
   const { fsGroup, fsGroupChangePolicy } = pod.spec.securityContext ?? {}
   return {

@@ -4,7 +4,7 @@ import type { Pod, PodUid } from '../../model/pod/pod.ts'
 /** Where a volume is on this node; enough to take it down without knowing its pod, after a crash for example. */
 export interface VolumePlace {
   readonly uid: PodUid
-  /** The name of its directory: that of the volume in the pod, or of the persistent volume behind it. */
+  /** The name of its directory: that of the volume in the pod, or of the persistent volume behind it, with ~ for each /. */
   readonly specName: string
   /** <root>/pods/<uid>/volumes/<escaped plugin>/<specName>; volumeDevices in place of volumes for a device. */
   readonly path: string
@@ -31,7 +31,10 @@ export type VolumeSource =
   | {
       readonly kind: 'persistent'
       readonly volume: PersistentVolume
-      readonly claim: { readonly namespace: string; readonly name: string }
+      /** Undefined for one that is written down in the pod, as an old kind that is served by a CSI driver now. */
+      readonly claim: { readonly namespace: string; readonly name: string } | undefined
+      /** It is written as an old kind, and translated. */
+      readonly isMigrated?: boolean
     }
 
 /** What containers get of a volume that is there. */

@@ -12,10 +12,6 @@ const persistent = (kinds: object): VolumeSource => ({
 
 const rows: readonly (readonly [VolumeSource, string])[] = [
   [
-    persistent({ gcePersistentDisk: { pdName: 'd' } }),
-    'Cannot use volume "pv-1" of kind gcePersistentDisk: it is served by the CSI driver pd.csi.storage.gke.io, and such volumes are not translated yet; write it as a csi volume instead',
-  ],
-  [
     inline({ gitRepo: { repository: 'r' }, emptyDir: undefined }),
     'Cannot use volume "data" of kind gitRepo: Kubernetes has switched this kind of volume off; clone into an emptyDir in an init container instead',
   ],

@@ -1,21 +1,12 @@
 import type { PersistentVolumeSpec, Volume } from '../../model/generated/core-v1.ts'
 import type { VolumeSource } from './desired-volume.ts'
 
-const translated = (driver: string) =>
-  `it is served by the CSI driver ${driver}, and such volumes are not translated yet; write it as a csi volume instead`
 const REMOVED = 'Kubernetes no longer has this kind of volume'
 const NOT_YET = 'this kind of volume is not supported yet'
 
 type Kind = Exclude<keyof Volume | keyof PersistentVolumeSpec, 'name'>
 
 const REASONS: Readonly<Partial<Record<Kind, string>>> = {
-  awsElasticBlockStore: translated('ebs.csi.aws.com'),
-  azureDisk: translated('disk.csi.azure.com'),
-  azureFile: translated('file.csi.azure.com'),
-  cinder: translated('cinder.csi.openstack.org'),
-  gcePersistentDisk: translated('pd.csi.storage.gke.io'),
-  portworxVolume: translated('pxd.portworx.com'),
-  vsphereVolume: translated('csi.vsphere.vmware.com'),
   gitRepo: 'Kubernetes has switched this kind of volume off; clone into an emptyDir in an init container instead',
   cephfs: REMOVED,
   flocker: REMOVED,

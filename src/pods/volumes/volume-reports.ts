@@ -37,7 +37,13 @@ export class VolumeReports {
   readonly done: PodVolumeDeps['onDone'] = (volume, { operation, ms, error }) => {
     const use = isDevice(volume) ? 'device' : 'files'
     const plugin = this.#plugins.has(volume.plugin) ? volume.plugin : 'other'
-    this.#deps.metrics.storageOperation(plugin, OPERATIONS[use][operation], ms / 1000, error !== undefined)
+    this.#deps.metrics.storageOperation({
+      plugin,
+      operation: OPERATIONS[use][operation],
+      seconds: ms / 1000,
+      failed: error !== undefined,
+      isMigrated: isMigrated(volume),
+    })
     if (plugin === 'other') this.#deps.metrics.foreignVolumeCleaned(error !== undefined)
     if (error === undefined) this.#reported.forget(volume)
     if (operation === 'unmount') this.#unmountDone(volume, error)
@@ -80,4 +86,8 @@ export class VolumeReports {
 
 function isDevice({ place: { uid, path } }: PodVolume): boolean {
   return path.includes(`/${uid}/volumeDevices/`)
+}
+
+function isMigrated({ desired }: PodVolume): boolean {
+  return desired?.source.kind === 'persistent' && desired.source.isMigrated === true
 }

@@ -24,7 +24,7 @@ import type { NoteStep } from '../../base/telemetry/note-step.ts'
 import { removeVolumeRest, takeDownVolume } from './take-down-volume.ts'
 import type { VolumeFolders } from './take-down-volume.ts'
 import type { SetUpRequest, TearDownRequest, VolumeKind } from './volume-kind.ts'
-import { unescapePlugin } from './mounts/volume-paths.ts'
+import { unescapeName } from './mounts/volume-paths.ts'
 import { VolumeReports } from './volume-reports.ts'
 import { VolumeTable } from './volume-table.ts'
 import type { ResolvedVolume } from './volume-table.ts'
@@ -77,7 +77,7 @@ export class Volumes {
     const [found, uids, mounts] = await Promise.all([folders.listVolumes(), folders.listPods(), mounter.table()])
     for (const { uid, pluginDirectory, specName, path } of found) {
       if (!isPodUid(uid)) continue
-      const plugin = unescapePlugin(pluginDirectory)
+      const plugin = unescapeName(pluginDirectory)
       this.#table(uid).adopt(plugin, { uid, specName, path })
       this.#deps.metrics.volumeFound(this.#kinds.has(plugin))
     }

@@ -57,8 +57,13 @@ export interface CsiVolumeCapability {
 
 type Strings = Readonly<Record<string, string>>
 
-export interface CsiStageRequest {
+interface OfVolume {
   readonly volumeId: string
+  /** It is written as an old kind of volume and was translated for the driver; only counted. */
+  readonly isMigrated?: boolean | undefined
+}
+
+export interface CsiStageRequest extends OfVolume {
   readonly stagingPath: string
   readonly capability: CsiVolumeCapability
   readonly publishContext: Strings
@@ -71,8 +76,7 @@ interface CsiUnstageRequest {
   readonly stagingPath: string
 }
 
-interface CsiPublishRequest {
-  readonly volumeId: string
+interface CsiPublishRequest extends OfVolume {
   /** Undefined for a volume that is not staged. */
   readonly stagingPath: string | undefined
   readonly targetPath: string
@@ -88,8 +92,7 @@ interface CsiUnpublishRequest {
   readonly targetPath: string
 }
 
-interface CsiExpandRequest {
-  readonly volumeId: string
+interface CsiExpandRequest extends OfVolume {
   readonly volumePath: string
   readonly stagingPath: string | undefined
   readonly capability: CsiVolumeCapability

@@ -30,8 +30,14 @@ export class CsiNodeClient {
     this.#deps = deps
   }
 
-  async call<M extends Method>(name: M, request: Request<M>, signal: AbortSignal): Promise<Response<M>> {
-    const { driver, socketPath, clock, onCall } = this.#deps
+  async call<M extends Method>(
+    name: M,
+    request: Request<M>,
+    signal: AbortSignal,
+    { isMigrated }: Pick<DriverCall, 'isMigrated'> = {},
+  ): Promise<Response<M>> {
+    const { driver, socketPath, clock } = this.#deps
+    const onCall = (call: DriverCall) => this.#deps.onCall({ ...call, ...(isMigrated === true && { isMigrated }) })
     const { fullName, methods } = NodeDefinition
     const method = toGrpcMethod<Request<M>, Response<M>>(fullName, methods[name] as never)
     using channel = new GrpcChannel({ target: `unix://${socketPath}`, clock })

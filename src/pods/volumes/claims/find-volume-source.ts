@@ -6,6 +6,7 @@ import type { ObjectKey } from '../../objects/object-api.ts'
 import type { PodObjects } from '../../objects/pod-objects.ts'
 import type { VolumeSource } from '../desired-volume.ts'
 import { matchesNodeSelector } from '../../../model/pod/matches-node-selector.ts'
+import { translateInlineVolume, translateVolume } from '../migration/translate-volume.ts'
 import { mountOptionsOf } from './mount-options.ts'
 
 export interface FindSourceDeps {
@@ -39,15 +40,20 @@ export async function findVolumeSource(
   const claimed = claimOf(pod, volume)
   if (claimed === undefined) {
     checkMode(used, 'Filesystem')
-    return { kind: 'inline', volume }
+    const migrated = translateInlineVolume(volume, pod.metadata.namespace)
+    if (migrated === undefined) return { kind: 'inline', volume }
+    return { kind: 'persistent', volume: migrated, claim: undefined, isMigrated: true }
   }
   const claim = await inClaim(claimed, () => readClaim(deps, claimed, signal))
   if (volume.ephemeral !== undefined) checkOwner(pod, claimed, claim)
-  const persistent = await inClaim(claimed, () => readVolume(deps, claim, signal))
+  const found = await inClaim(claimed, () => readVolume(deps, claim, signal))
+  // Before anything is checked: what the cluster knows of the node is in the words of the driver.
+  const migrated = translateVolume(found)
+  const persistent = migrated ?? found
   checkMode(used, persistent.spec?.volumeMode ?? 'Filesystem')
   const problem = findVolumeProblem(persistent, deps.node())
   if (problem !== undefined) throw new ClaimError(problem)
-  return { kind: 'persistent', volume: persistent, claim: claimed }
+  return { kind: 'persistent', volume: persistent, claim: claimed, ...(migrated && { isMigrated: true }) }
 }
 
 /** Undefined for a volume that is no claim. */

@@ -3,6 +3,10 @@ export interface CsiVolume {
   readonly driver: string
   readonly handle: string
   readonly specName: string
+  /** The same as the cluster has it, which may be an address. */
+  readonly specVolID: string
+  /** Written as an old kind of volume, and translated. */
+  readonly isMigrated: boolean
   /** Ephemeral: written down in the pod itself, and gone with it. */
   readonly lifecycle: 'Persistent' | 'Ephemeral'
   readonly use: 'files' | 'device'

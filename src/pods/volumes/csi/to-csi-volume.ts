@@ -1,13 +1,15 @@
-import type { PersistentVolume, SecretReference } from '../../../model/generated/core-v1.ts'
+import type { SecretReference } from '../../../model/generated/core-v1.ts'
 import type { ObjectKey } from '../../objects/object-api.ts'
-import type { DesiredVolume } from '../desired-volume.ts'
+import type { DesiredVolume, VolumeSource } from '../desired-volume.ts'
 import { inlineHandle } from './csi-names.ts'
 import type { CsiVolume } from './csi-volume.ts'
+
+type PersistentSource = Extract<VolumeSource, { readonly kind: 'persistent' }>
 
 /** What a pod wants, in the words of drivers. */
 export function toCsiVolume(desired: DesiredVolume): CsiVolume {
   const { source } = desired
-  return source.kind === 'inline' ? toEphemeral(desired) : toPersistent(desired, source.volume)
+  return source.kind === 'inline' ? toEphemeral(desired) : toPersistent(desired, source)
 }
 
 function toEphemeral({ name, uid, pod, source, specName }: DesiredVolume): CsiVolume {
@@ -18,6 +20,8 @@ function toEphemeral({ name, uid, pod, source, specName }: DesiredVolume): CsiVo
     driver: csi.driver,
     handle: inlineHandle(uid, specName),
     specName,
+    specVolID: specName,
+    isMigrated: false,
     lifecycle: 'Ephemeral',
     use: 'files',
     fsType: csi.fsType ?? '',
@@ -31,7 +35,8 @@ function toEphemeral({ name, uid, pod, source, specName }: DesiredVolume): CsiVo
   }
 }
 
-function toPersistent({ name, specName, readOnly }: DesiredVolume, { spec = {} }: PersistentVolume): CsiVolume {
+function toPersistent({ name, specName, readOnly }: DesiredVolume, source: PersistentSource): CsiVolume {
+  const { spec = {}, metadata } = source.volume
   const { csi } = spec
   if (csi === undefined) throw new Error(`Cannot mount volume "${name}": expected csi in the spec of "${specName}"`)
   if (csi.driver === '' || csi.driver.includes('/') || csi.volumeHandle === '')
@@ -40,6 +45,8 @@ function toPersistent({ name, specName, readOnly }: DesiredVolume, { spec = {} }
     driver: csi.driver,
     handle: csi.volumeHandle,
     specName,
+    specVolID: metadata?.name ?? specName,
+    isMigrated: source.isMigrated === true,
     lifecycle: 'Persistent',
     use: spec.volumeMode === 'Block' ? 'device' : 'files',
     fsType: csi.fsType ?? '',

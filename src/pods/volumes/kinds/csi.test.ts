@@ -75,6 +75,7 @@ describe('a persistent volume of a CSI driver', () => {
     await ensure(podWith('u-1'))
     const common = {
       volumeId: 'vol',
+      isMigrated: false,
       stagingPath: STAGING,
       publishContext: { lun: '1' },
       capability: {

@@ -186,7 +186,7 @@ export class CsiKind implements VolumeKind {
 
   /** One that is there already may have become larger since it was mounted; while that is not known, it has not. */
   async #readPersistent({ source, ready }: SetUpRequest, signal: AbortSignal): Promise<PersistentVolume | undefined> {
-    if (source.kind !== 'persistent') return undefined
+    if (source.kind !== 'persistent' || source.claim === undefined) return undefined
     if (ready === undefined) return source.volume
     try {
       return await this.#deps.objects.persistentVolume(source.volume.metadata?.name ?? '', signal)

@@ -1,9 +1,9 @@
-/** A directory name cannot hold the / of a plugin's name. */
-export function escapePlugin(plugin: string): string {
-  return plugin.replaceAll('/', '~')
+/** A directory name cannot hold the / of a plugin's name, or of an address that names a disk. */
+export function escapeName(name: string): string {
+  return name.replaceAll('/', '~')
 }
 
-export function unescapePlugin(directory: string): string {
+export function unescapeName(directory: string): string {
   return directory.replaceAll('~', '/')
 }
 
@@ -13,7 +13,7 @@ export function volumePath(
   volume: { readonly use: 'files' | 'device'; readonly plugin: string; readonly specName: string },
 ): string {
   const folder = volume.use === 'files' ? 'volumes' : 'volumeDevices'
-  return `${podDirectory}/${folder}/${escapePlugin(volume.plugin)}/${volume.specName}`
+  return `${podDirectory}/${folder}/${escapeName(volume.plugin)}/${volume.specName}`
 }
 
 /** Has what was bound of this volume for containers that use only a part of it. */

@@ -41,10 +41,11 @@ const INFEASIBLE: ReadonlySet<string> = new Set(['InvalidArgument', 'OutOfRange'
 export async function expandVolume(deps: CsiDeps, wanted: ExpandRequest, signal: AbortSignal): Promise<void> {
   const { persistent, sizing, request, volume } = wanted
   const capacity = persistent.spec?.capacity?.['storage']
-  if (request.source.kind !== 'persistent' || capacity === undefined || sizing.expandsUnusedOnly) return
+  const claimed = request.source.kind === 'persistent' ? request.source.claim : undefined
+  if (claimed === undefined || capacity === undefined || sizing.expandsUnusedOnly) return
   if (sizing.size !== undefined && toBytes(capacity) <= sizing.size) return
   try {
-    const claim = await deps.objects.claim(request.source.claim, signal)
+    const claim = await deps.objects.claim(claimed, signal)
     sizing.size ??= toBytes(claim.status?.capacity?.['storage'])
     const expansion = computeExpansion({ claim, capacity, known: sizing.size })
     if (expansion.kind === 'none') return
@@ -108,7 +109,8 @@ async function callExpand(deps: CsiDeps, wanted: Expanding, signal: AbortSignal)
   const capability = toCapability(volume, can, undefined)
   const requiredBytes = toBytes(expansion.size)
   const paths = { volumePath: deps.toDriverPath(volumePath), stagingPath: deps.toDriverPath(stagingPath) }
-  const call = () => driver.expand({ volumeId: volume.handle, ...paths, capability, requiredBytes, secrets }, signal)
+  const { handle: volumeId, isMigrated } = volume
+  const call = () => driver.expand({ volumeId, isMigrated, ...paths, capability, requiredBytes, secrets }, signal)
   try {
     const step = `NodeExpandVolume of CSI driver ${volume.driver} for volume "${request.name}"`
     await (request.noteStep?.(step, call) ?? call())

@@ -42,6 +42,7 @@ export async function publishDevice(deps: CsiDeps, wanted: PublishRequest, signa
       await deps.csiFiles.makeDirectory(published)
       const target = {
         volumeId: volume.handle,
+        isMigrated: volume.isMigrated,
         stagingPath: deps.toDriverPath(staging),
         targetPath: deps.toDriverPath(targetPath),
         capability: toCapability(volume, can, undefined),
@@ -96,7 +97,7 @@ export async function unpublishDevice(
 
 function toVolumeData({ nodeName }: CsiDeps, volume: CsiVolume): VolumeData {
   return {
-    specVolID: volume.specName,
+    specVolID: volume.specVolID,
     volumeHandle: volume.handle,
     driverName: volume.driver,
     nodeName,

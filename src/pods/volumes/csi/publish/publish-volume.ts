@@ -58,6 +58,7 @@ async function publish(
   const isStaged = volume.lifecycle === 'Persistent' && can.has('STAGE_UNSTAGE_VOLUME')
   const target = {
     volumeId: volume.handle,
+    isMigrated: volume.isMigrated,
     stagingPath: isStaged ? toDriverPath(filesStaging(rootDirectory, volume.driver, volume.handle).staging) : undefined,
     targetPath: toDriverPath(mountPath(request.path)),
     capability: toCapability(volume, can, request.fsGroup),
@@ -97,7 +98,7 @@ function toTokenField({ token, expiresAt }: Token): { readonly token: string; re
 
 function toVolumeData({ nodeName }: CsiDeps, volume: CsiVolume) {
   return {
-    specVolID: volume.specName,
+    specVolID: volume.specVolID,
     volumeHandle: volume.handle,
     driverName: volume.driver,
     nodeName,

@@ -55,6 +55,7 @@ async function stage(
     driver.stage(
       {
         volumeId: volume.handle,
+        isMigrated: volume.isMigrated,
         stagingPath: deps.toDriverPath(node.staging),
         capability: toCapability(volume, can, request.fsGroup),
         publishContext: attached.publishContext,
