@@ -13,7 +13,7 @@ const SCALARS: Readonly<Record<ScalarName, string>> = {
   string: 'string',
   boolean: 'boolean',
   int32: 'number',
-  int64: 'number',
+  int64: 'core.Int64',
   Quantity: 'string',
   Time: 'string',
   IntOrString: 'number | string',

@@ -9,7 +9,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   'base/document': [],
   'base/telemetry': ['base/async'],
   'model/generated': [],
-  'model/text': [],
+  'model/text': ['base/document'],
   'model/pod': ['model/generated', 'model/text'],
   'model/resources': ['model/generated', 'model/pod'],
   'model/config': ['base', 'model/resources'],

@@ -67,6 +67,32 @@ describe('a pod of the API', () => {
     assert.equal(agent.writer.pending, 0)
   })
 
+  test('may have times that mean for ever', async (t) => {
+    await using world = await createWorld({ programOf: () => ({ onTerm: 'ignore' }) })
+    const cluster = await createCluster(t, world)
+    await using agent = await joinCluster(world, cluster)
+    agent.setPods([])
+    const ever = 9223372036854775807n
+    const preStop = { sleep: { seconds: ever } }
+    await cluster.create('web', {
+      terminationGracePeriodSeconds: ever,
+      tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: ever }],
+      containers: [{ ...container('main'), lifecycle: { preStop } }],
+    })
+    await agent.settle()
+    assert.deepEqual(running(world), ['main'])
+    const [{ config } = assert.fail()] = world.cri.requests('createContainer')
+    assert.equal(config?.annotations['io.kubernetes.pod.terminationGracePeriod'], `${ever}`)
+    await cluster.delete('web')
+    await agent.pass(3_600_000, 600_000)
+    assert.deepEqual(running(world), ['main'])
+    assert.equal((await cluster.get('web'))?.metadata.deletionGracePeriodSeconds, ever)
+    await cluster.delete('web', { gracePeriodSeconds: 3 })
+    await agent.pass(6000)
+    assert.equal(await cluster.get('web'), undefined)
+    assert.deepEqual(running(world), [])
+  })
+
   test('ends sooner when it is deleted once more with less time', async (t) => {
     await using world = await createWorld({ programOf: () => ({ onTerm: 'ignore' }) })
     const cluster = await createCluster(t, world)

@@ -1,3 +1,4 @@
+import { formatExactJson, parseExactJson } from '../../src/base/document/exact-json.ts'
 import { KubeApiError, KubeUnreachableError } from '../../src/protocols/kube-api/kube-client.ts'
 import type { KubeClient, KubeRequest, WatchEvent } from '../../src/protocols/kube-api/kube-client.ts'
 import type { Api } from '../../src/api-server/rest/create-api.ts'
@@ -57,16 +58,16 @@ export class FakeKubeClient implements KubeClient {
       { method: 'GET', target: targetOf(request), headers: {}, user: NODE, readBody: async () => new Uint8Array() },
       connection,
     )
-    if (typeof answer.body === 'string') throw toError(answer.status, JSON.parse(answer.body))
+    if (typeof answer.body === 'string') throw toError(answer.status, parseExactJson(answer.body))
     for await (const text of answer.body) {
-      for (const line of String(text).split('\n')) if (line !== '') yield JSON.parse(line) as WatchEvent
+      for (const line of String(text).split('\n')) if (line !== '') yield parseExactJson(line) as WatchEvent
     }
     connection.throwIfAborted()
   }
 
   async #call(request: KubeRequest): Promise<unknown> {
     const { method, body, contentType } = request
-    const bytes = body === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(body))
+    const bytes = body === undefined ? new Uint8Array() : Buffer.from(formatExactJson(body))
     const answer = await this.#api.handle(
       {
         method,
@@ -78,7 +79,7 @@ export class FakeKubeClient implements KubeClient {
       new AbortController().signal,
     )
     if (typeof answer.body !== 'string') throw new Error('Cannot read the answer: it is a stream')
-    const value: unknown = JSON.parse(answer.body)
+    const value: unknown = parseExactJson(answer.body)
     if (answer.status >= 400) throw toError(answer.status, value)
     return value
   }

@@ -76,7 +76,7 @@ function readSeconds(name: string, { expirationSeconds = DEFAULT_SECONDS }: Toke
   } else if (expirationSeconds > LONGEST_SECONDS) {
     problems.invalid(path, expirationSeconds, `may not specify a duration larger than ${LONGEST_SECONDS} seconds`)
   }
-  if (problems.violations.length === 0) return expirationSeconds
+  if (problems.violations.length === 0) return Number(expirationSeconds)
   throw invalid({ group: 'authentication.k8s.io', kind: 'TokenRequest', name }, problems.violations)
 }
 

@@ -3,6 +3,7 @@ import type { ApiObject } from '../store/api-object.ts'
 import type { ServiceRange } from './rules/service-range.ts'
 import type { ObjectReader } from './object-reader.ts'
 import type { TableColumns } from './table-columns.ts'
+import type { Int64 } from '../../model/generated/core-v1.ts'
 
 /** The user who makes a request; authenticated before it gets here. */
 export interface RequestUser {
@@ -34,7 +35,7 @@ export interface ResourceRules<T extends ApiObject = ApiObject> {
   /** What the server decides about a changed one. */
   readonly prepareUpdate?: (object: T, before: T, context: RequestContext) => T
   /** How long a deleted object stays for its graceful end, when a deletion asks for some seconds or none are given; absent: 0. */
-  readonly gracePeriodSeconds?: (object: T, asked: number | undefined) => number
+  readonly gracePeriodSeconds?: (object: T, asked: Int64 | undefined) => Int64
   readonly validate?: (object: T) => readonly Violation[]
   readonly validateUpdate?: (object: T, before: T) => readonly Violation[]
   readonly validateStatus?: (object: T, before: T) => readonly Violation[]

@@ -7,6 +7,7 @@ import type { ApiObject, StoredObject } from '../store/api-object.ts'
 import { keyOf, namedIn } from './change-set.ts'
 import type { ChangeSet } from './change-set.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
+import { toSeconds } from '../../model/text/int64.ts'
 
 /** Keeps an owner until those that it owns, and that ask for it, are gone. */
 export const FOREGROUND_FINALIZER = 'foregroundDeletion'
@@ -37,10 +38,10 @@ export function deleteObject(
   if (deletionTimestamp !== undefined && grace >= old) return before
   const metadata = {
     ...before.metadata,
-    deletionTimestamp: toApiTime(changes.info.now + grace * 1000),
+    deletionTimestamp: toApiTime(changes.info.now + toSeconds(grace) * 1000),
     deletionGracePeriodSeconds: grace,
     ...(finalizers.length > 0 && { finalizers }),
-    ...(resource.hasGeneration && { generation: (generation ?? 0) + 1 }),
+    ...(resource.hasGeneration && { generation: Number(generation ?? 0) + 1 }),
   }
   return changes.put(key, { ...before, metadata })
 }

@@ -83,7 +83,7 @@ function mergeMeta(sent: ObjectMeta, before: ObjectMeta): ObjectMeta {
 
 function counted(resource: Resource, object: ApiObject, before: ApiObject): ApiObject {
   if (!resource.hasGeneration || sameValue(object.spec, before.spec)) return object
-  return { ...object, metadata: { ...object.metadata, generation: (before.metadata.generation ?? 0) + 1 } }
+  return { ...object, metadata: { ...object.metadata, generation: Number(before.metadata.generation ?? 0) + 1 } }
 }
 
 function violationsOf(resource: Resource, subresource: Subresource | undefined, object: ApiObject, before: ApiObject) {

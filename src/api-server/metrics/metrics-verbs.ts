@@ -13,6 +13,7 @@ import type { MetricsObject } from './metrics-resources.ts'
 import type { ResourceMetrics } from './resource-metrics.ts'
 import type { MeasuredPod, Usage } from './usage-meter.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
+import { formatExactJson } from '../../base/document/exact-json.ts'
 
 export interface MetricsDeps {
   readonly store: ApiStore
@@ -42,7 +43,7 @@ export async function metricsVerb(
 function toItem(object: ApiObject) {
   const { namespace = '', name = '' } = object.metadata
   const key = { resource: METRICS_GROUP, namespace, name }
-  return { key, version: 0, object, text: JSON.stringify(object) }
+  return { key, version: 0, object, text: formatExactJson(object) }
 }
 
 async function measureAll({ store, metrics }: MetricsDeps, ofNodes: boolean, signal: AbortSignal) {

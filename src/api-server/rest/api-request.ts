@@ -1,4 +1,5 @@
 import type { RequestUser } from '../kinds/resource.ts'
+import { formatExactJson } from '../../base/document/exact-json.ts'
 
 /** A request to the API, whatever brought it here. */
 export interface ApiRequest {
@@ -25,7 +26,7 @@ export const JSON_TYPE = 'application/json'
 
 /** A value as the body of an answer. */
 export function jsonResponse(status: number, value: unknown, warnings: readonly string[] = []): ApiResponse {
-  return textResponse(status, JSON.stringify(value), warnings)
+  return textResponse(status, formatExactJson(value), warnings)
 }
 
 /** JSON that is text already. */

@@ -2,6 +2,7 @@ import { allResources } from '../kinds/all-resources.ts'
 import type { Resource } from '../kinds/resource.ts'
 import type { ApiObject, StoredObject } from '../store/api-object.ts'
 import type { OutputForm } from './accept.ts'
+import { formatExactJson } from '../../base/document/exact-json.ts'
 
 /** How objects are to be shown. */
 export interface Presentation {
@@ -17,7 +18,7 @@ const META_VERSION = 'meta.k8s.io/v1'
 /** An object in the form asked for, as JSON. The stored text goes out as it is when nothing has to change. */
 export function presentText(how: Presentation, stored: Pick<StoredObject, 'text' | 'object'>): string {
   if (how.form === 'object' && how.resource.convert === undefined) return stored.text
-  return JSON.stringify(presentObject(how, stored.object))
+  return formatExactJson(presentObject(how, stored.object))
 }
 
 /** A stored object in the form asked for. */
@@ -34,7 +35,7 @@ export function fromStored(resource: Resource, stored: ApiObject): ApiObject {
 /** A list in the form asked for, as JSON. */
 export function presentList(how: Presentation, items: readonly StoredObject[], metadata: object): string {
   if (how.form === 'Table') {
-    return JSON.stringify(
+    return formatExactJson(
       toTable(
         how,
         items.map(({ object }) => object),
@@ -45,7 +46,7 @@ export function presentList(how: Presentation, items: readonly StoredObject[], m
   const isPartial = how.form === 'PartialObjectMetadata'
   const kind = isPartial ? 'PartialObjectMetadataList' : `${how.resource.kind}List`
   const apiVersion = isPartial ? META_VERSION : apiVersionOf(how.resource)
-  const head = JSON.stringify({ kind, apiVersion, metadata })
+  const head = formatExactJson({ kind, apiVersion, metadata })
   return `${head.slice(0, -1)},"items":[${items.map((item) => presentText(how, item)).join(',')}]}`
 }
 

@@ -1,3 +1,4 @@
+import type { Int64 } from '../../model/generated/core-v1.ts'
 import { badRequest } from '../api-error.ts'
 
 /** What a request is about, as an authorizer wants to know it and the verbs need it. */
@@ -21,6 +22,7 @@ export interface RequestInfo {
   readonly rest: string
 }
 
+const MAX_INT64 = 2n ** 63n - 1n
 const VERBS: Readonly<Record<string, string>> = {
   GET: 'get',
   HEAD: 'get',
@@ -87,10 +89,19 @@ export function isTrue(value: string | null): boolean {
 }
 
 /** A whole number of a query, not negative; undefined when it is absent. */
-export function readNumber(query: URLSearchParams, name: string): number | undefined {
+export function readInt64(query: URLSearchParams, name: string): Int64 | undefined {
   const text = query.get(name)
   if (text === null || text === '') return undefined
-  if (!/^\d{1,15}$/.test(text))
-    throw badRequest(`invalid value for "${name}": ${JSON.stringify(text.slice(0, 50))}: expected a whole number`)
-  return Number(text)
+  const value = /^\d{1,19}$/.test(text) ? BigInt(text) : MAX_INT64 + 1n
+  if (value > MAX_INT64)
+    throw badRequest(
+      `invalid value for "${name}": ${JSON.stringify(text.slice(0, 50))}: expected a whole number of 64 bits`,
+    )
+  return value > Number.MAX_SAFE_INTEGER ? value : Number(value)
+}
+
+/** The same where a larger number than any that can be met need not be exact. */
+export function readNumber(query: URLSearchParams, name: string): number | undefined {
+  const value = readInt64(query, name)
+  return value === undefined ? undefined : Number(value)
 }

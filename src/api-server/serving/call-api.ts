@@ -1,5 +1,6 @@
 import type { RequestUser } from '../kinds/resource.ts'
 import type { Api } from '../rest/create-api.ts'
+import { formatExactJson } from '../../base/document/exact-json.ts'
 
 /** A request of the server's own parts to its API. */
 export interface OwnCall {
@@ -22,7 +23,7 @@ export class OwnCallError extends Error {
 
 /** Sends a request past the guard, so that the server's own parts follow the same rules of objects as all others. */
 export async function callApi(api: Api, user: RequestUser, call: OwnCall): Promise<void> {
-  const bytes = new TextEncoder().encode(call.body === undefined ? '' : JSON.stringify(call.body))
+  const bytes = new TextEncoder().encode(call.body === undefined ? '' : formatExactJson(call.body))
   const { method, target } = call
   const request = { method, target, headers: {}, user, readBody: () => Promise.resolve(bytes) }
   // Nothing of this kind of request is a stream, so nothing has to be ended.

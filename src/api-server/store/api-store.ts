@@ -9,6 +9,7 @@ import { CompactedError } from './store-errors.ts'
 import { atVersion, DatabaseTransaction } from './transaction.ts'
 import type { ListScope, StoreTransaction } from './transaction.ts'
 import type { ValueCodec } from './value-codec.ts'
+import { formatExactJson } from '../../base/document/exact-json.ts'
 
 export interface StoreLimits {
   /** How many replaced versions are kept for watches and lists that began earlier. */
@@ -263,7 +264,7 @@ export class ApiStore implements Disposable {
         : this.#codec.toStored({ ...row, version: row.previousVersion, value: row.previousValue }).object
     if (row.value === null && previous !== undefined) {
       const object = atVersion(previous, row.version)
-      return { type: 'DELETED', key, version: row.version, object, text: JSON.stringify(object), previous }
+      return { type: 'DELETED', key, version: row.version, object, text: formatExactJson(object), previous }
     }
     const { object, text } = this.#codec.toStored(row)
     return { type: previous === undefined ? 'ADDED' : 'MODIFIED', key, version: row.version, object, text, previous }

@@ -2,6 +2,7 @@ import type { ApiObject, StoreKey, StoredObject, StoreEvent } from './api-object
 import type { Statements } from './statements.ts'
 import { StoreFullError } from './store-errors.ts'
 import type { ValueCodec } from './value-codec.ts'
+import { formatExactJson } from '../../base/document/exact-json.ts'
 
 /** Which objects a list is about. */
 export interface ListScope {
@@ -88,7 +89,7 @@ export class DatabaseTransaction implements StoreTransaction {
     const before = this.get(key)
     const version = ++this.#version
     const written = atVersion(object, version)
-    const text = JSON.stringify(written)
+    const text = formatExactJson(written)
     if (before !== undefined) statements.replace.run(version, before.version)
     const value = codec.encode(key, version, text)
     statements.insert.run(version, key.resource, key.namespace, key.name, null, ownersOf(object), value)
@@ -110,7 +111,7 @@ export class DatabaseTransaction implements StoreTransaction {
       key,
       version,
       object,
-      text: JSON.stringify(object),
+      text: formatExactJson(object),
       previous: before.object,
     })
     return object

@@ -1,6 +1,7 @@
 import type { ApiObject, StoreKey, StoredObject } from './api-object.ts'
 import type { ValueSeal } from './seal-values.ts'
 import type { VersionRow } from './statements.ts'
+import { parseExactJson } from '../../base/document/exact-json.ts'
 
 /** Turns objects into values of the database and back; those of sealed resources are encrypted. */
 export class ValueCodec {
@@ -41,7 +42,7 @@ class LazyObject implements StoredObject {
   }
 
   get object(): ApiObject {
-    this.#object ??= JSON.parse(this.text) as ApiObject
+    this.#object ??= parseExactJson(this.text) as ApiObject
     return this.#object
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import timers from 'node:timers/promises'
 
 /** Time as an argument: nothing outside this folder reads a clock or waits by itself. */
 export interface Clock {
@@ -13,7 +13,7 @@ export interface Clock {
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
-// setTimeout fires at once for anything larger.
+// setTimeout fires at once for anything larger, so longer sleeps take several timers.
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 // The clock of the kernel when that of this process was 0.
@@ -25,7 +25,10 @@ export const systemClock: Clock = {
   async sleep(ms, signal) {
     signal.throwIfAborted()
     try {
-      await delay(Math.min(ms, LONGEST_TIMER_MS), undefined, { signal })
+      for (let left = ms; ; left -= LONGEST_TIMER_MS) {
+        await timers.setTimeout(Math.min(left, LONGEST_TIMER_MS), undefined, { signal })
+        if (left <= LONGEST_TIMER_MS) return
+      }
     } catch (error) {
       throw signal.aborted ? signal.reason : error
     }

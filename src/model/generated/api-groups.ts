@@ -138,7 +138,7 @@ export interface ExactDeviceRequest {
   readonly adminAccess?: boolean | undefined
   readonly allocationMode?: string | undefined
   readonly capacity?: CapacityRequirements | undefined
-  readonly count?: number | undefined
+  readonly count?: core.Int64 | undefined
   readonly deviceClassName: string
   readonly selectors?: readonly DeviceSelector[] | undefined
   readonly tolerations?: readonly DeviceToleration[] | undefined
@@ -152,14 +152,14 @@ export interface DeviceToleration {
   readonly effect?: string | undefined
   readonly key?: string | undefined
   readonly operator?: string | undefined
-  readonly tolerationSeconds?: number | undefined
+  readonly tolerationSeconds?: core.Int64 | undefined
   readonly value?: string | undefined
 }
 
 export interface DeviceSubRequest {
   readonly allocationMode?: string | undefined
   readonly capacity?: CapacityRequirements | undefined
-  readonly count?: number | undefined
+  readonly count?: core.Int64 | undefined
   readonly deviceClassName: string
   readonly name: string
   readonly selectors?: readonly DeviceSelector[] | undefined
@@ -274,8 +274,8 @@ export interface Device {
 export interface DeviceAttribute {
   readonly bool?: boolean | undefined
   readonly bools?: readonly boolean[] | undefined
-  readonly int?: number | undefined
-  readonly ints?: readonly number[] | undefined
+  readonly int?: core.Int64 | undefined
+  readonly ints?: readonly core.Int64[] | undefined
   readonly string?: string | undefined
   readonly strings?: readonly string[] | undefined
   readonly version?: string | undefined
@@ -321,9 +321,9 @@ export interface DeviceTaint {
 }
 
 export interface ResourcePool {
-  readonly generation: number
+  readonly generation: core.Int64
   readonly name: string
-  readonly resourceSliceCount: number
+  readonly resourceSliceCount: core.Int64
 }
 
 export interface CounterSet {
@@ -341,7 +341,7 @@ export interface CSIDriver {
 export interface CSIDriverSpec {
   readonly attachRequired?: boolean | undefined
   readonly fsGroupPolicy?: string | undefined
-  readonly nodeAllocatableUpdatePeriodSeconds?: number | undefined
+  readonly nodeAllocatableUpdatePeriodSeconds?: core.Int64 | undefined
   readonly podInfoOnMount?: boolean | undefined
   readonly preventPodSchedulingIfMissing?: boolean | undefined
   readonly requiresRepublish?: boolean | undefined
@@ -354,7 +354,7 @@ export interface CSIDriverSpec {
 
 export interface StorageTokenRequest {
   readonly audience: string
-  readonly expirationSeconds?: number | undefined
+  readonly expirationSeconds?: core.Int64 | undefined
 }
 
 export interface CSINode {
@@ -455,7 +455,7 @@ export interface AuthenticationTokenRequest {
 export interface TokenRequestSpec {
   readonly audiences?: readonly string[] | undefined
   readonly boundObjectRef?: BoundObjectReference | undefined
-  readonly expirationSeconds?: number | undefined
+  readonly expirationSeconds?: core.Int64 | undefined
 }
 
 export interface BoundObjectReference {

@@ -24,9 +24,14 @@ describe('decodeObject()', () => {
       'spec.priority: Invalid value: 3000000000: expected a whole number of 32 bits',
     ],
     [
-      'more than can be exact',
-      { spec: { activeDeadlineSeconds: 9007199254740993n } },
-      'spec.activeDeadlineSeconds: Invalid value: 9007199254740993: expected a whole number of at most 9007199254740991, which can be kept exactly',
+      'more than 64 bits',
+      { spec: { activeDeadlineSeconds: 9223372036854775808n } },
+      'spec.activeDeadlineSeconds: Invalid value: 9223372036854775808: expected a whole number of 64 bits, written in digits',
+    ],
+    [
+      'what is rounded already',
+      { spec: { activeDeadlineSeconds: 1e18 } },
+      'spec.activeDeadlineSeconds: Invalid value: 1000000000000000000: expected a whole number of 64 bits, written in digits',
     ],
     [
       'text for a boolean',
@@ -60,6 +65,17 @@ describe('decodeObject()', () => {
   for (const [name, value, expected] of errors) {
     test(`refuses ${name}`, () => assert.deepEqual(remarks(value), { errors: [expected], warnings: [] }))
   }
+
+  test('keeps integers of 64 bits exactly', () => {
+    const spec = {
+      containers: [],
+      terminationGracePeriodSeconds: 9223372036854775807n,
+      tolerations: [{ tolerationSeconds: -9223372036854775808n }],
+      activeDeadlineSeconds: 9007199254740991,
+    }
+    const { value, errors } = decodeObject({ spec }, 'Pod')
+    assert.deepEqual([value['spec'], errors], [spec, []])
+  })
 
   test('names each unknown field with the nearest known one, and leaves it out', () => {
     const value = { metadata: { naem: 'x' }, spec: { containers: [{ name: 'a', zzz: { b: 1 } }] } }

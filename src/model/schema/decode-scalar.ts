@@ -7,6 +7,7 @@ export type Decoded = { readonly value: unknown } | { readonly expected: string 
 
 const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const INT64 = 'a whole number of 64 bits, written in digits'
 const MAX_INT32 = 2 ** 31 - 1
 
 const decoders: Readonly<Record<ScalarName, (value: DocumentValue) => Decoded>> = {
@@ -44,11 +45,11 @@ function decodeInt32(value: DocumentValue, expected = 'a whole number'): Decoded
   return value > MAX_INT32 || value < -MAX_INT32 - 1 ? { expected: `${expected} of 32 bits` } : { value }
 }
 
+/** Exact: beyond 2^53 it is a bigint. A number there is one that was written with an exponent. */
 function decodeInt64(value: DocumentValue): Decoded {
-  if (typeof value === 'bigint' || (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)) {
-    return { expected: `a whole number of at most ${Number.MAX_SAFE_INTEGER}, which can be kept exactly` }
-  }
-  return typeof value === 'number' && Number.isInteger(value) ? { value } : { expected: 'a whole number' }
+  if (typeof value === 'bigint') return value === BigInt.asIntN(64, value) ? { value } : { expected: INT64 }
+  if (typeof value !== 'number' || !Number.isInteger(value)) return { expected: 'a whole number' }
+  return Number.isSafeInteger(value) ? { value } : { expected: INT64 }
 }
 
 function decodeQuantity(value: DocumentValue): Decoded {

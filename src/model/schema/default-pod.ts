@@ -1,4 +1,4 @@
-import type { ObjectMeta, PodSpec, PodStatus, ResourceRequirements } from '../generated/core-v1.ts'
+import type { Int64, ObjectMeta, PodSpec, PodStatus, ResourceRequirements } from '../generated/core-v1.ts'
 import { formatQuantity } from '../resources/quantity.ts'
 import { aggregateResources } from './aggregate-resources.ts'
 import { defaultContainer } from './default-container.ts'
@@ -44,7 +44,7 @@ function defaultSpec(spec: PodSpec): PodSpec {
 }
 
 /** A negative period was once legal and means "at once", which is one second. */
-function defaultGracePeriod(seconds = 30): number {
+function defaultGracePeriod(seconds: Int64 = 30): Int64 {
   return seconds < 0 ? 1 : seconds
 }
 

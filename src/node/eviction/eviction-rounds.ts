@@ -20,6 +20,7 @@ import { computeStorageExcess, hasStorageLimits } from './compute-storage-excess
 import type { NodePressure } from './node-pressure.ts'
 import { SIGNALS } from './signal.ts'
 import type { Threshold } from './threshold.ts'
+import { toSeconds } from '../../model/text/int64.ts'
 
 /** How a pod is evicted. */
 interface PodEviction {
@@ -215,7 +216,7 @@ export class EvictionRounds {
     for (const { signal: name } of due) metrics.evictionStatsAge(name, Math.max(0, clock.now() - time) / 1000)
     const reported = computeEvictionMessage(victim, usages.get(victim.metadata.uid), { resource, due, observations })
     const own = victim.spec.terminationGracePeriodSeconds ?? maxGraceSeconds
-    const graceSeconds = threshold.graceMs === 0 ? AT_ONCE_SECONDS : Math.min(maxGraceSeconds, own)
+    const graceSeconds = threshold.graceMs === 0 ? AT_ONCE_SECONDS : Math.min(maxGraceSeconds, toSeconds(own))
     metrics.eviction(threshold.signal)
     await this.#evict(victim, { ...reported, graceSeconds, disruption: reported.message }, signal)
     if (pressure === 'disk') await this.#waitForRoom([threshold], ROOM_MS, signal)

@@ -1,5 +1,7 @@
 import type { Pod } from '../../model/pod/pod.ts'
 import type { ShutdownPeriod } from './compute-shutdown-periods.ts'
+import { toSeconds } from '../../model/text/int64.ts'
+import type { Int64 } from '../../model/generated/core-v1.ts'
 
 /** Pods that end together. */
 export interface ShutdownGroup extends ShutdownPeriod {
@@ -23,6 +25,7 @@ export function computeShutdownGroups(
   return groups.filter((group) => group.pods.length > 0)
 }
 
-function computeGrace(ofGroup: number | undefined, ofPod: number | undefined): number | undefined {
-  return ofGroup === undefined || ofPod === undefined ? (ofGroup ?? ofPod) : Math.min(ofGroup, ofPod)
+function computeGrace(ofGroup: number | undefined, ofPod: Int64 | undefined): number | undefined {
+  if (ofPod === undefined) return ofGroup
+  return Math.min(ofGroup ?? Infinity, toSeconds(ofPod))
 }

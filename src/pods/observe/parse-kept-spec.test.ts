@@ -18,6 +18,15 @@ describe('parseKeptSpec()', () => {
     })
   })
 
+  test('reads times that mean for ever', () => {
+    const preStop = { sleep: { seconds: 9223372036854775807n } }
+    const spec = { terminationGracePeriodSeconds: 9223372036854775807n }
+    const annotations = computeContainerAnnotations(createPod({ spec }), createContainer({ lifecycle: { preStop } }), 0)
+    assert.equal(annotations['io.kubernetes.pod.terminationGracePeriod'], '9223372036854775807')
+    assert.equal(annotations['io.kubernetes.container.preStopHandler'], '{"sleep":{"seconds":9223372036854775807}}')
+    assert.deepEqual(parseKeptSpec(annotations), { terminationGracePeriodSeconds: 2147483647, preStop })
+  })
+
   test('leaves out what is not there or makes no sense', () => {
     assert.deepEqual(parseKeptSpec({}), {})
     assert.deepEqual(

@@ -1,8 +1,10 @@
 import type { ContainerPort } from '../../model/generated/core-v1.ts'
 import type { KeptSpec } from '../../model/pod/observed-pod.ts'
 import { isRecord } from '../../base/document/is-record.ts'
+import { toSeconds } from '../../model/text/int64.ts'
+import { parseExactJson } from '../../base/document/exact-json.ts'
 
-const WHOLE_NUMBER = /^\d{1,15}$/
+const WHOLE_NUMBER = /^\d{1,19}$/
 
 /** Reads what was kept of a spec in the annotations of a container; what cannot be read is left out. */
 export function parseKeptSpec(annotations: Readonly<Record<string, string>>): KeptSpec {
@@ -19,12 +21,12 @@ export function parseKeptSpec(annotations: Readonly<Record<string, string>>): Ke
 }
 
 function parseSeconds(text = ''): number | undefined {
-  return WHOLE_NUMBER.test(text) ? Number(text) : undefined
+  return WHOLE_NUMBER.test(text) ? toSeconds(BigInt(text)) : undefined
 }
 
 function parseJson(text = 'null'): unknown {
   try {
-    return JSON.parse(text)
+    return parseExactJson(text)
   } catch {
     return undefined
   }

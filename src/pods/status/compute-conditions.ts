@@ -1,4 +1,4 @@
-import type { ContainerStatus, PodCondition } from '../../model/generated/core-v1.ts'
+import type { ContainerStatus, Int64, PodCondition } from '../../model/generated/core-v1.ts'
 import { isSidecar } from '../../model/pod/pod-containers.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { hasRestartAllRule } from '../../model/pod/restart-policy.ts'
@@ -18,7 +18,7 @@ export interface ConditionsInput {
   readonly resize: readonly PodCondition[]
   /** Of each type the first counts. */
   readonly previous: readonly PodCondition[]
-  readonly observedGeneration: number | undefined
+  readonly observedGeneration: Int64 | undefined
   readonly now: number
 }
 

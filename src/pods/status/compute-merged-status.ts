@@ -4,6 +4,7 @@ import { DISRUPTION_TARGET, isOwnCondition } from './compute-conditions.ts'
 import { computeLegalStatuses } from './compute-legal-statuses.ts'
 import { isTerminal } from './compute-phase.ts'
 import type { PodReport } from './pod-report.ts'
+import { largestOf } from '../../model/text/int64.ts'
 
 const READY_TYPES = ['Ready', 'ContainersReady']
 
@@ -14,7 +15,6 @@ const READY_TYPES = ['Ready', 'ContainersReady']
 export function computeMergedStatus(reported: PodStatus, report: PodReport): PodStatus {
   const { status } = report
   const { phase, reason, message } = verdictOf(reported, report)
-  const generations = [reported.observedGeneration, status.observedGeneration].filter((value) => value !== undefined)
   return {
     allocatedResources: status.allocatedResources ?? reported.allocatedResources,
     conditions: mergeConditions(reported, report, phase),
@@ -24,7 +24,7 @@ export function computeMergedStatus(reported: PodStatus, report: PodReport): Pod
     hostIPs: status.hostIPs ?? reported.hostIPs,
     initContainerStatuses: status.initContainerStatuses ?? reported.initContainerStatuses,
     message,
-    observedGeneration: generations.length === 0 ? undefined : Math.max(...generations),
+    observedGeneration: largestOf([reported.observedGeneration, status.observedGeneration]),
     phase,
     podIP: status.podIP ?? reported.podIP,
     podIPs: status.podIPs ?? reported.podIPs,

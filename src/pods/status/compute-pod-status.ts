@@ -1,4 +1,4 @@
-import type { ContainerStatus, PodCondition, PodStatus } from '../../model/generated/core-v1.ts'
+import type { ContainerStatus, Int64, PodCondition, PodStatus } from '../../model/generated/core-v1.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { allContainers } from '../../model/pod/pod-containers.ts'
 import { isStaticPod } from '../../model/pod/pod.ts'
@@ -14,6 +14,7 @@ import { shareTerminationMessages } from './compute-termination-message.ts'
 import { computeHostIps, computePodIps } from './compute-pod-ips.ts'
 import type { StatusInput } from './status-input.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
+import { largestOf } from '../../model/text/int64.ts'
 
 /** The whole status of a pod from what is wanted, what is observed and what was said before. Total: there is always an answer. */
 export function computePodStatus(given: StatusInput): PodStatus {
@@ -26,7 +27,8 @@ export function computePodStatus(given: StatusInput): PodStatus {
   const [sandbox] = observed.sandboxes
   const regularInSandbox = hasRegularInSandbox(pod, observed)
   const verdict = computeVerdict(input, computePhase({ pod, init, regular, regularInSandbox, ended: input.ended }))
-  const observedGeneration = newestGeneration(pod, previous)
+  // A spec that comes late never takes it back.
+  const observedGeneration = largestOf([pod.metadata.generation, previous?.observedGeneration])
   const said = knownConditions(pod, previous)
   const conditions = computeConditions({
     pod,
@@ -66,12 +68,6 @@ export function computePodStatus(given: StatusInput): PodStatus {
   }
 }
 
-/** The generation of the spec that was used; a spec that comes late never takes it back. */
-function newestGeneration(pod: Pod, previous: PodStatus | undefined): number | undefined {
-  const known = [pod.metadata.generation, previous?.observedGeneration].filter((value) => value !== undefined)
-  return known.length === 0 ? undefined : Math.max(...known)
-}
-
 /** Others write their conditions to the API, so those are newest there; our own are newest in what was said here. */
 function knownConditions(pod: Pod, previous: PodStatus | undefined): readonly PodCondition[] {
   const said = previous?.conditions ?? []
@@ -87,7 +83,7 @@ function knownConditions(pod: Pod, previous: PodStatus | undefined): readonly Po
 function withDisruption(
   { override, previous, now }: StatusInput,
   conditions: readonly PodCondition[],
-  observedGeneration: number | undefined,
+  observedGeneration: Int64 | undefined,
 ): readonly PodCondition[] {
   const message = override?.disruption
   if (message === undefined || conditions.some(({ type, status }) => type === DISRUPTION_TARGET && status === 'True'))

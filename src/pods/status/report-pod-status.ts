@@ -8,6 +8,7 @@ import { isTerminal } from './compute-phase.ts'
 import { computeStatusPatch, hasAll } from './compute-status-patch.ts'
 import type { StatusPatch } from './compute-status-patch.ts'
 import type { PodReport } from './pod-report.ts'
+import { formatExactJson } from '../../base/document/exact-json.ts'
 
 export interface ReportDeps {
   readonly client: Pick<KubeClient, 'send'>
@@ -59,7 +60,7 @@ export async function reportPodStatus(
   if (memory.uid !== object.metadata.uid) Object.assign(memory, createReportMemory(), { uid: object.metadata.uid })
   const status = computeMergedStatus(object.status ?? {}, report)
   const patch = computeStatusPatch(object.status ?? {}, status)
-  const text = JSON.stringify(status)
+  const text = formatExactJson(status)
   try {
     if (patch === undefined || isUnkept(memory, patch, object)) {
       memory.reported = text
@@ -131,11 +132,11 @@ async function endObject(
 
 /** What was sent and is still held otherwise is the API's way to write it; to report it again would not help. */
 function noteUnkept(memory: ReportMemory, { metadata }: Pod, left: StatusPatch | undefined): void {
-  memory.unkept = left === undefined ? undefined : { patch: JSON.stringify(left), version: metadata.resourceVersion }
+  memory.unkept = left === undefined ? undefined : { patch: formatExactJson(left), version: metadata.resourceVersion }
 }
 
 function isUnkept({ unkept }: ReportMemory, patch: StatusPatch, { metadata }: Pod): boolean {
-  return unkept !== undefined && unkept.version === metadata.resourceVersion && unkept.patch === JSON.stringify(patch)
+  return unkept !== undefined && unkept.version === metadata.resourceVersion && unkept.patch === formatExactJson(patch)
 }
 
 async function refresh(

@@ -50,7 +50,7 @@ export function computeDesiredVolume({ pod, used, plugin, source, rootDirectory 
     name,
     source,
     readOnly: isReadOnly(used.volume, source),
-    fsGroup,
+    fsGroup: fsGroup === undefined ? undefined : Number(fsGroup),
     fsGroupChangePolicy: fsGroupChangePolicy === 'OnRootMismatch' ? 'OnRootMismatch' : 'Always',
     fsUser: computeFsUser(pod),
     nestedMountPoints: computeNestedMountPoints(pod, name),
@@ -70,7 +70,7 @@ function computeFsUser(pod: Pod): number | undefined {
     ),
   )
   const [user] = users
-  return users.size === 1 ? user : undefined
+  return users.size === 1 && user !== undefined ? Number(user) : undefined
 }
 
 /** Where containers mount something inside this volume: the outermost directories, relative to the volume. */

@@ -1,4 +1,4 @@
-import { parseExactJson } from './exact-json.ts'
+import { parseExactJson } from '../../base/document/exact-json.ts'
 import { GarbledAnswerError } from './garbled-answer-error.ts'
 import type { WatchEvent } from './kube-client.ts'
 

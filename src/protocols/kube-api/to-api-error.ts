@@ -1,5 +1,5 @@
 import type { Status } from '../../model/generated/core-v1.ts'
-import { parseExactJson } from './exact-json.ts'
+import { parseExactJson } from '../../base/document/exact-json.ts'
 import { KubeApiError } from './kube-client.ts'
 
 /** Something between us and the API may answer in its place, with a page instead of a Status. */

@@ -23,6 +23,12 @@ test('createPodsRoute() lists pods with their newest status', async (t) => {
   }
 })
 
+test('createPodsRoute() shows integers of 64 bits exactly', async (t) => {
+  const pod = createPod({ spec: { terminationGracePeriodSeconds: 9223372036854775807n } })
+  const ask = await serveRoutes(t, [createPodsRoute(() => [{ pod, status: { phase: 'Running' } }])])
+  assert.match(await (await ask('/pods')).text(), /"terminationGracePeriodSeconds":9223372036854775807\b/)
+})
+
 test('createRunningPodsRoute() lists what runs now, with its newest containers', async (t) => {
   const container = (name: string, state: string, id: string) => ({ id, name, state, image: `${name}:1` })
   const observed = [

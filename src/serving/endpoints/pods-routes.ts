@@ -4,6 +4,7 @@ import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { Route } from '../http/route.ts'
 import { sendAnswer } from '../http/send-answer.ts'
+import { formatExactJson } from '../../base/document/exact-json.ts'
 
 interface PodView {
   readonly pod: Pod
@@ -16,7 +17,7 @@ export function createPodsRoute(views: () => readonly PodView[]): Route {
   const toText = ({ pod, status }: PodView) => {
     const known = texts.get(status)
     if (known?.pod === pod) return known.text
-    const text = JSON.stringify({ metadata: pod.metadata, spec: pod.spec, status })
+    const text = formatExactJson({ metadata: pod.metadata, spec: pod.spec, status })
     texts.set(status, { pod, text })
     return text
   }
@@ -49,5 +50,5 @@ function toRunningPod(pod: ObservedPod): string | undefined {
   if (running.length === 0) return undefined
   const { name, namespace, uid } = pod
   const containers = running.map((container) => ({ name: container.name, image: container.image, resources: {} }))
-  return JSON.stringify({ metadata: { name, namespace, uid }, spec: { containers }, status: {} })
+  return formatExactJson({ metadata: { name, namespace, uid }, spec: { containers }, status: {} })
 }

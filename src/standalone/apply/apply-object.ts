@@ -4,6 +4,7 @@ import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
 import type { AppliedObject } from './applied-object.ts'
 import { computeApplyPatch } from './compute-apply-patch.ts'
 import type { ObjectPlace } from './object-paths.ts'
+import { formatExactJson, parseExactJson } from '../../base/document/exact-json.ts'
 
 // The one that kubectl uses, so that both can be used on the same object.
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
@@ -31,9 +32,12 @@ export async function applyObject(
     return 'created'
   }
   const before = live.metadata.annotations?.[LAST_APPLIED]
-  const text = JSON.stringify(object)
+  const text = formatExactJson(object)
   if (before === text) return 'unchanged'
-  const patch = computeApplyPatch(before === undefined ? {} : (JSON.parse(before) as object), withLastApplied(object))
+  const patch = computeApplyPatch(
+    before === undefined ? {} : (parseExactJson(before) as object),
+    withLastApplied(object),
+  )
   if (patch.kind === 'patch') {
     try {
       const contentType = 'application/strategic-merge-patch+json'
@@ -93,6 +97,6 @@ async function getIfPresent(client: KubeClient, path: string, signal: AbortSigna
 }
 
 function withLastApplied(object: AppliedObject): AppliedObject {
-  const annotations = { ...object.metadata.annotations, [LAST_APPLIED]: JSON.stringify(object) }
+  const annotations = { ...object.metadata.annotations, [LAST_APPLIED]: formatExactJson(object) }
   return { ...object, metadata: { ...object.metadata, annotations } }
 }

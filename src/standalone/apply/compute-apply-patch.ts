@@ -1,4 +1,5 @@
 import { isRecord } from '../../base/document/is-record.ts'
+import { formatExactJson } from '../../base/document/exact-json.ts'
 
 /** What turns one applied version of an object into the next, or that only a new object will do. */
 export type ApplyPatch = { readonly kind: 'patch'; readonly body: object } | { readonly kind: 'replace' }
@@ -36,7 +37,8 @@ function removedFields(before: JsonObject, wanted: JsonObject): JsonObject | und
 function listKeeps(before: readonly Json[], wanted: readonly Json[]): boolean {
   return before.every((old) => {
     const name = isRecord(old) ? old['name'] : undefined
-    if (!isRecord(old) || name === undefined) return wanted.some((next) => JSON.stringify(next) === JSON.stringify(old))
+    if (!isRecord(old) || name === undefined)
+      return wanted.some((next) => formatExactJson(next) === formatExactJson(old))
     const next = wanted.find((one) => isRecord(one) && one['name'] === name)
     if (!isRecord(next)) return false
     const removed = removedFields(old, next)

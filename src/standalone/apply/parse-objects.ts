@@ -63,16 +63,5 @@ function toObjects(
   }
   const { name } = (metadata ?? {}) as Readonly<Record<string, DocumentValue>>
   if (typeof name !== 'string' || name === '') return fail('metadata.name is missing', ['metadata'])
-  return [toJsonValue(value) as AppliedObject]
+  return [value as unknown as AppliedObject]
 }
-
-/** Integers that JavaScript would round keep all their digits. */
-function toJsonValue(value: DocumentValue): unknown {
-  if (typeof value === 'bigint') return rawJson(String(value))
-  if (value === null || typeof value !== 'object') return value
-  if (Array.isArray(value)) return value.map(toJsonValue)
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, toJsonValue(member)]))
-}
-
-// Known to Node, and not yet to the types of the language.
-const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON: (text: string) => unknown }

@@ -1,3 +1,4 @@
+import { formatExactJson, parseExactJson } from '../../../src/base/document/exact-json.ts'
 import type { ApiRequest } from '../../../src/api-server/rest/api-request.ts'
 import type { Api } from '../../../src/api-server/rest/create-api.ts'
 import { admin } from './create-test-api.ts'
@@ -43,11 +44,11 @@ export async function call(api: Api, method: string, target: string, options: Ca
 }
 
 function toText(body: unknown): string {
-  return typeof body === 'string' ? body : JSON.stringify(body)
+  return typeof body === 'string' ? body : formatExactJson(body)
 }
 
 function parse(text: string): unknown {
-  return text.startsWith('{') ? JSON.parse(text) : text
+  return text.startsWith('{') ? parseExactJson(text) : text
 }
 
 export interface WatchFrame {

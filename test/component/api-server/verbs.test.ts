@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { formatExactJson } from '../../../src/base/document/exact-json.ts'
 import type { Api } from '../../../src/api-server/rest/create-api.ts'
 import { FakeClock } from '../../fakes/fake-clock.ts'
 import { call } from './api-client.ts'
@@ -41,7 +42,7 @@ async function start(t: TestContext): Promise<World> {
     call: send,
     async must(method, target, body, options) {
       const answer = await send(method, target, body, options)
-      assert.ok(answer.status < 300, `${method} ${target}: ${answer.status} ${JSON.stringify(answer.body)}`)
+      assert.ok(answer.status < 300, `${method} ${target}: ${answer.status} ${formatExactJson(answer.body)}`)
       return answer
     },
   }
@@ -162,10 +163,16 @@ describe('create', () => {
       /^422 Invalid: .*data\[tls\.crt\]: Required value.*data\[tls\.key\]: Required value/,
     ],
     [
-      'an exact number that cannot be kept',
+      'an integer of more than 64 bits',
       PODS,
-      '{"metadata":{"name":"a"},"spec":{"activeDeadlineSeconds":9223372036854775807,"containers":[]}}',
-      /^400 BadRequest: .*activeDeadlineSeconds: Invalid value: 9223372036854775807/,
+      '{"metadata":{"name":"a"},"spec":{"terminationGracePeriodSeconds":9223372036854775808,"containers":[]}}',
+      /^400 BadRequest: .*terminationGracePeriodSeconds: Invalid value: 9223372036854775808: expected a whole number of 64 bits/,
+    ],
+    [
+      'a deadline of more than 32 bits',
+      PODS,
+      podNamed('a', { activeDeadlineSeconds: 9223372036854775807n }),
+      /^422 Invalid: .*activeDeadlineSeconds: Invalid value: 9223372036854775807: must be between 1 and 2147483647/,
     ],
     [
       'a priority class of the system',
@@ -181,6 +188,34 @@ describe('create', () => {
       assert.match(errorText(await world.call('POST', path, body)), expected)
     })
   }
+
+  test('keeps integers of 64 bits exactly through every verb', async (t) => {
+    const { call, must } = await start(t)
+    const MAX = 9223372036854775807n
+    const grace = 9007199254740993n
+    const toleration = { key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: MAX }
+    const sent = podNamed('a', { terminationGracePeriodSeconds: grace, tolerations: [toleration] })
+    const kept = ({ body }: Answer) => [
+      body.spec.terminationGracePeriodSeconds,
+      body.spec.tolerations.find(({ key }: { key: string }) => key === 'a').tolerationSeconds,
+    ]
+    assert.deepEqual(kept(await must('POST', PODS, sent)), [grace, MAX])
+    assert.deepEqual(kept(await must('GET', `${PODS}/a`)), [grace, MAX])
+    const { body: list } = await must('GET', PODS)
+    assert.deepEqual(kept({ body: list.items[0] } as Answer), [grace, MAX])
+    const patch = { metadata: { labels: { x: 'y' } } }
+    for (const kind of ['merge', 'strategic'])
+      assert.deepEqual(kept(await must(`PATCH:${kind}`, `${PODS}/a`, patch)), [grace, MAX])
+    const tests = [{ op: 'test', path: '/spec/terminationGracePeriodSeconds', value: grace }]
+    assert.deepEqual(kept(await must('PATCH:json', `${PODS}/a`, tests)), [grace, MAX])
+    const wrong = [{ ...tests[0], value: grace - 1n }]
+    assert.equal((await call('PATCH:json', `${PODS}/a`, wrong)).status, 422)
+    const { body: deleted } = await must('DELETE', `${PODS}/a`)
+    assert.equal(deleted.metadata.deletionGracePeriodSeconds, grace)
+    assert.match(deleted.metadata.deletionTimestamp, /^\d{4}-/)
+    const { body: sooner } = await must('DELETE', `${PODS}/a?gracePeriodSeconds=9007199254740992`)
+    assert.equal(sooner.metadata.deletionGracePeriodSeconds, 9007199254740992n)
+  })
 
   test('reports every broken rule with its field', async (t) => {
     const { call } = await start(t)

@@ -13,6 +13,7 @@ import { apiVersionOf, presentText, toPartial, toTable } from '../present.ts'
 import type { Presentation } from '../present.ts'
 import { isTrue, readNumber } from '../request-info.ts'
 import { WatchSignal } from './watch-signal.ts'
+import { formatExactJson } from '../../../base/document/exact-json.ts'
 
 export interface WatchDeps {
   readonly store: ApiStore
@@ -154,7 +155,7 @@ class Frames {
     if (!wasIn) return ''
     if (event.type === 'DELETED') return this.frame('DELETED', event)
     const object = atVersion(event.previous ?? event.object, event.version)
-    return this.frame('DELETED', { object, text: JSON.stringify(object) })
+    return this.frame('DELETED', { object, text: formatExactJson(object) })
   }
 
   frame(type: string, stored: { readonly object: ApiObject; readonly text: string }): string {
@@ -163,7 +164,7 @@ class Frames {
     const metadata = { resourceVersion: stored.object.metadata.resourceVersion }
     const table = toTable(how, [stored.object], metadata, !this.#hasColumns)
     this.#hasColumns = true
-    return `${JSON.stringify({ type, object: table })}\n`
+    return `${formatExactJson({ type, object: table })}\n`
   }
 
   bookmark(version: number, marksPresent: boolean): string {
@@ -176,10 +177,10 @@ class Frames {
         : this.#how.form === 'PartialObjectMetadata'
           ? toPartial({ metadata })
           : { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata }
-    return `${JSON.stringify({ type: 'BOOKMARK', object })}\n`
+    return `${formatExactJson({ type: 'BOOKMARK', object })}\n`
   }
 
   error(error: ApiError): string {
-    return `${JSON.stringify({ type: 'ERROR', object: error.status })}\n`
+    return `${formatExactJson({ type: 'ERROR', object: error.status })}\n`
   }
 }

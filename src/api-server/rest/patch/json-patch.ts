@@ -4,6 +4,7 @@ import { isRecord } from '../../../base/document/is-record.ts'
 import { sameValue } from '../../kinds/same-value.ts'
 import { ownValue } from './own-keys.ts'
 import { PatchError } from './patch-error.ts'
+import { formatExactJson } from '../../../base/document/exact-json.ts'
 
 const MAX_OPERATIONS = 10_000
 // Copies of copies double; this is what all of them together may have.
@@ -62,7 +63,7 @@ class Draft {
   }
 
   #copyOf(value: DocumentValue): DocumentValue {
-    this.#copied += JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)).length
+    this.#copied += formatExactJson(value).length
     if (this.#copied > MAX_COPIED_CHARACTERS) throw new PatchError('the patch copies too much', true)
     return structuredClone(value)
   }

@@ -15,7 +15,7 @@ import type { ApiRequest, ApiResponse } from '../api-request.ts'
 import { decodeBody, readDocument } from '../decode-body.ts'
 import { listObjects, parseSelection } from '../lists/list-objects.ts'
 import { presentList, presentObject } from '../present.ts'
-import { isTrue, readNumber } from '../request-info.ts'
+import { isTrue, readInt64 } from '../request-info.ts'
 import { dryRunOf, keyIn } from '../resource-request.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import { isRecord } from '../../../base/document/is-record.ts'
@@ -85,7 +85,7 @@ async function readOptions({ request, info }: ResourceRequest): Promise<{ option
     return { options: body, isDryRun: inQuery || readDryRun(body.dryRun ?? []) }
   }
   const options: DeleteOptions = {
-    gracePeriodSeconds: readNumber(query, 'gracePeriodSeconds'),
+    gracePeriodSeconds: readInt64(query, 'gracePeriodSeconds'),
     propagationPolicy: query.get('propagationPolicy') || undefined,
     orphanDependents: query.has('orphanDependents') ? isTrue(query.get('orphanDependents')) : undefined,
   }

@@ -1,6 +1,7 @@
 import type { ObjectTypes, ScalarName, ValueType } from '../object-type.ts'
 import { ProtobufWriter } from './protobuf-writer.ts'
 import { wireFieldsOf } from './wire-format.ts'
+import { formatExactJson } from '../../../base/document/exact-json.ts'
 
 /** A value as JSON has it; typed objects of the API are such values too. */
 type JsonObject = Readonly<Record<string, unknown>>
@@ -89,7 +90,7 @@ const scalars: Readonly<Record<ScalarName, WriteScalar>> = {
       else message.number(2, value as number)
     }),
   // Only managed fields are of any type: their message has the JSON as it is.
-  any: (writer, number, value) => writer.message(number, (message) => message.text(1, JSON.stringify(value))),
+  any: (writer, number, value) => writer.message(number, (message) => message.text(1, formatExactJson(value))),
 }
 
 /** Seconds and nanoseconds. */

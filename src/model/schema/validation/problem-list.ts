@@ -1,4 +1,6 @@
 import type { FieldPath } from '../field-path.ts'
+import type { Int64 } from '../../generated/core-v1.ts'
+import { formatExactJson } from '../../../base/document/exact-json.ts'
 
 /** One broken rule, before it is known where in the text its field stands. */
 export interface Violation {
@@ -63,13 +65,13 @@ export class ProblemList {
   }
 
   /** Within bounds, both inclusive. */
-  inRange(path: FieldPath, value: number | undefined, min: number, max: number): void {
+  inRange(path: FieldPath, value: Int64 | undefined, min: number, max: number): void {
     if (value !== undefined && (value < min || value > max)) {
       this.invalid(path, value, `must be between ${min} and ${max}, inclusive`)
     }
   }
 
-  notNegative(path: FieldPath, value: number | undefined): void {
+  notNegative(path: FieldPath, value: Int64 | undefined): void {
     if (value !== undefined && value < 0) this.invalid(path, value, 'must be greater than or equal to 0')
   }
 }
@@ -81,6 +83,6 @@ export type NameRule = (value: string) => string | undefined
 const MAX_SHOWN = 200
 
 function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'null'
+  const text = formatExactJson(value) ?? 'null'
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
 }

@@ -1,4 +1,4 @@
-import type { Container, Lifecycle, LifecycleHandler, Probe } from '../../generated/core-v1.ts'
+import type { Container, Int64, Lifecycle, LifecycleHandler, Probe } from '../../generated/core-v1.ts'
 import type { FieldPath } from '../field-path.ts'
 import { headerName } from './name-rules.ts'
 import type { ProblemList } from './problem-list.ts'
@@ -9,7 +9,7 @@ type Handler = LifecycleHandler & Pick<Probe, 'grpc'>
 
 /** What the rules of probes and hooks need to know of their pod. */
 export interface ProbeContext {
-  readonly gracePeriodSeconds: number
+  readonly gracePeriodSeconds: Int64
   readonly os: string | undefined
 }
 

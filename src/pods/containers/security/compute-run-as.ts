@@ -1,5 +1,5 @@
 import type { Int64Value } from '../../../protocols/cri/generated/runtime-v1.ts'
-import type { SecurityContext } from '../../../model/generated/core-v1.ts'
+import type { Int64, SecurityContext } from '../../../model/generated/core-v1.ts'
 import { podText } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { ContainerConfigError } from '../config-error.ts'
@@ -35,7 +35,7 @@ export function computeRunAs(pod: Pod, container: NamedContainer, image: ImageUs
   return { ...runAsUser(user, image), runAsGroup: int64(group) }
 }
 
-function runAsUser(user: number | undefined, image: ImageUser): Pick<RunAs, 'runAsUser' | 'runAsUsername'> {
+function runAsUser(user: Int64 | undefined, image: ImageUser): Pick<RunAs, 'runAsUser' | 'runAsUsername'> {
   if (user !== undefined) return { runAsUser: int64(user), runAsUsername: '' }
   if (image.uid !== undefined) return { runAsUser: { value: image.uid }, runAsUsername: '' }
   if (image.username !== '') return { runAsUser: undefined, runAsUsername: image.username }
@@ -43,7 +43,7 @@ function runAsUser(user: number | undefined, image: ImageUser): Pick<RunAs, 'run
 }
 
 /** Why this would be root, or cannot be known not to be; undefined when all is well. */
-function rootProblem(user: number | undefined, image: ImageUser): string | undefined {
+function rootProblem(user: Int64 | undefined, image: ImageUser): string | undefined {
   if (user !== undefined) return user === 0 ? "container's runAsUser breaks non-root policy" : undefined
   if (image.uid === undefined && image.username !== '') {
     return `container has runAsNonRoot and image has non-numeric user (${image.username}), cannot verify user is non-root`
@@ -51,6 +51,6 @@ function rootProblem(user: number | undefined, image: ImageUser): string | undef
   return (image.uid ?? 0n) === 0n ? 'container has runAsNonRoot and image will run as root' : undefined
 }
 
-function int64(value: number | undefined): Int64Value | undefined {
+function int64(value: Int64 | undefined): Int64Value | undefined {
   return value === undefined ? undefined : { value: BigInt(value) }
 }

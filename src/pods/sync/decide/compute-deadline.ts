@@ -2,6 +2,7 @@ import type { PodStatus } from '../../../model/generated/core-v1.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { isTerminal } from '../../status/compute-phase.ts'
 import type { PhaseOverride } from '../../status/status-input.ts'
+import { toSeconds } from '../../../model/text/int64.ts'
 
 const DEADLINE: PhaseOverride = {
   phase: 'Failed',
@@ -13,7 +14,9 @@ const DEADLINE: PhaseOverride = {
 export function deadlineAt({ spec }: Pod, status: PodStatus | undefined): number | undefined {
   const seconds = spec.activeDeadlineSeconds
   const startTime = status?.startTime
-  return seconds === undefined || startTime === undefined ? undefined : Date.parse(startTime) + seconds * 1000
+  return seconds === undefined || startTime === undefined
+    ? undefined
+    : Date.parse(startTime) + toSeconds(seconds) * 1000
 }
 
 /** What becomes of a pod whose deadline has passed, however its containers end; undefined for one that ended before. */

@@ -5,8 +5,8 @@ import { computeContainerGrace, computePodGrace } from './compute-grace.ts'
 import type { KillCause } from './pod-actions.ts'
 
 interface Said {
-  readonly spec?: number
-  readonly deletion?: number
+  readonly spec?: number | bigint
+  readonly deletion?: number | bigint
 }
 
 const podWith = ({ spec, deletion }: Said) =>
@@ -28,6 +28,9 @@ describe('computePodGrace()', () => {
     ['a zero of the API', { spec: 30, deletion: 0 }, 1],
     ['a zero of the API, and the agent asks for a grace', { spec: 30, deletion: 0, override: 20 }, 20],
     ['a zero of the agent', { spec: 30, override: 0 }, 1],
+    ['for ever, by the spec', { spec: 9223372036854775807n }, 2147483647],
+    ['for ever, by the API', { spec: 30, deletion: 9223372036854775807n }, 2147483647],
+    ['the agent is shorter than for ever', { deletion: 9223372036854775807n, override: 5 }, 5],
     ['recorded before: nothing new', { spec: 30, recorded: 10 }, 10],
     ['recorded before: the API is shorter', { spec: 30, recorded: 10, deletion: 5 }, 5],
     ['recorded before: the API is longer', { spec: 30, recorded: 10, deletion: 20 }, 10],

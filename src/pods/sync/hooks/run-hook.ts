@@ -6,6 +6,7 @@ import type { Clock } from '../../../base/async/clock.ts'
 import type { NoteStep } from '../../../base/telemetry/note-step.ts'
 import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
 import type { HttpHookDeps } from './run-http-hook.ts'
+import { toSeconds } from '../../../model/text/int64.ts'
 
 export interface HookDeps extends HttpHookDeps {
   readonly calls: Pick<CriCalls, 'execSync'>
@@ -24,7 +25,7 @@ async function run(deps: HookDeps, request: HookRequest, signal: AbortSignal): P
   if (exec !== undefined) await runCommand(deps, { ...request, command: exec.command ?? [] }, signal)
   else if (httpGet !== undefined) await runHttpHook(deps, { ...request, httpGet }, signal)
   else if (sleep !== undefined)
-    await deps.clock.sleep(Math.max(0, sleep.seconds * 1000 - (request.hasRunMs ?? 0)), signal)
+    await deps.clock.sleep(Math.max(0, toSeconds(sleep.seconds) * 1000 - (request.hasRunMs ?? 0)), signal)
   else throw new HookError('Cannot run the hook: expected exec, httpGet or sleep')
 }
 

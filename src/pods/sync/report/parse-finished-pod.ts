@@ -1,6 +1,7 @@
 import type { ContainerStatus, PodStatus } from '../../../model/generated/core-v1.ts'
 import type { PodUid } from '../../../model/pod/pod.ts'
 import { isRecord } from '../../../base/document/is-record.ts'
+import { formatExactJson, parseExactJson } from '../../../base/document/exact-json.ts'
 
 const VERSION = 1
 const PHASES = ['Succeeded', 'Failed']
@@ -8,12 +9,12 @@ const LISTS = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainer
 
 /** The text of a note about a pod that has finished. */
 export function formatFinishedPod(uid: PodUid, status: PodStatus): string {
-  return `${JSON.stringify({ version: VERSION, uid, status })}\n`
+  return `${formatExactJson({ version: VERSION, uid, status })}\n`
 }
 
 /** The status in a note of formatFinishedPod(); throws when the text is none about this pod. */
 export function parseFinishedPod(text: string, uid: PodUid): PodStatus {
-  const note: unknown = JSON.parse(text)
+  const note: unknown = parseExactJson(text)
   if (!isRecord(note) || note['version'] !== VERSION)
     throw new Error(`Cannot use the note: expected version ${VERSION}`)
   if (note['uid'] !== uid) throw new Error(`Cannot use the note: expected one about "${uid}"`)

@@ -1,6 +1,6 @@
 import type { Rejection } from '../../admission/rejection.ts'
 import type { Clock } from '../../../base/async/clock.ts'
-import type { PodCondition } from '../../../model/generated/core-v1.ts'
+import type { Int64, PodCondition } from '../../../model/generated/core-v1.ts'
 import { podLogName } from '../../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../../model/pod/pod.ts'
 import { featuresToUpdate } from '../../../model/resources/required-features.ts'
@@ -14,6 +14,7 @@ import { computeResizeRequests } from './compute-resize-requests.ts'
 import type { ResizeRequest } from './compute-resize-requests.ts'
 import { resizeMessage } from './resize-message.ts'
 import { toApiTime } from '../../../model/text/api-time.ts'
+import { formatExactJson } from '../../../base/document/exact-json.ts'
 
 /** Why the pods that wait are checked again. */
 type ResizeTrigger = 'pods_added' | 'pod_updated' | 'pods_removed' | 'pod_terminated' | 'pod_resized' | 'periodic_retry'
@@ -236,7 +237,7 @@ export class PodResizes {
     if (pending !== undefined || inProgress !== undefined) this.#conditions.set(uid, { pending, inProgress })
   }
 
-  #begin(generation: number | undefined): PodCondition {
+  #begin(generation: Int64 | undefined): PodCondition {
     return this.#toCondition(undefined, { type: IN_PROGRESS, reason: undefined, message: undefined, generation })
   }
 
@@ -246,7 +247,7 @@ export class PodResizes {
       readonly type: string
       readonly reason: string | undefined
       readonly message: string | undefined
-      readonly generation: number | undefined
+      readonly generation: Int64 | undefined
     },
   ): PodCondition {
     const { type, reason, message, generation } = reported
@@ -281,5 +282,5 @@ export class PodResizes {
 }
 
 function isEqual(a: PodCondition | undefined, b: PodCondition | undefined): boolean {
-  return JSON.stringify(a) === JSON.stringify(b)
+  return formatExactJson(a) === formatExactJson(b)
 }

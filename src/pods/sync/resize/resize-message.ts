@@ -1,4 +1,4 @@
-import type { Container } from '../../../model/generated/core-v1.ts'
+import type { Container, Int64 } from '../../../model/generated/core-v1.ts'
 import { goJson } from '../../../model/text/go-json.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 
@@ -9,7 +9,7 @@ export function resizeMessage(
     pod,
     generation,
     error = '',
-  }: { readonly pod: Pod; readonly generation: number | undefined; readonly error?: string },
+  }: { readonly pod: Pod; readonly generation: Int64 | undefined; readonly error?: string },
 ): string {
   const summary = (containers: readonly Container[]) =>
     containers.map(({ name, resources }) => ({

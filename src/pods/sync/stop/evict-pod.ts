@@ -3,6 +3,7 @@ import { withDeadline } from '../../../base/async/deadline.ts'
 import type { PodWorker } from '../pod-worker.ts'
 import type { Clock } from '../../../base/async/clock.ts'
 import type { PodEvents } from '../../../model/events/pod-events.ts'
+import { toSeconds } from '../../../model/text/int64.ts'
 
 export interface EvictPodDeps {
   readonly events: PodEvents
@@ -40,7 +41,7 @@ export async function evictPod(
   if (pod === undefined) return
   const verdict = { phase: 'Failed', reason, message, disruption, yieldsToSuccess: true }
   worker.evict(verdict, { graceSeconds, isForNow })
-  const grace = graceSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0
+  const grace = toSeconds(graceSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0)
   const ms = Math.max(LEAST_PATIENCE_MS, grace * PATIENCE_PER_SECOND_MS)
   try {
     await withDeadline({ clock, ms, what: `the end of pod "${uid}"` }, (late) => worker.stopped(late), signal)

@@ -74,7 +74,7 @@ async function gatherToken(
   const { name, uid } = pod.metadata
   const spec = {
     audiences: audience === undefined || audience === '' ? [] : [audience],
-    expirationSeconds: expirationSeconds ?? TOKEN_SECONDS,
+    expirationSeconds: Number(expirationSeconds ?? TOKEN_SECONDS),
     boundObject: { kind: 'Pod', name, uid } as const,
   }
   const { token } = await content.token(pod, spec, signal)
