@@ -8,6 +8,8 @@ export class FakeConfigFiles {
 
   async readFile(path: string, maxBytes: number): Promise<Uint8Array> {
     const content = this.#entries.get(this.#follow(path))
+    if (content === null)
+      throw Object.assign(new Error('EISDIR: illegal operation on a directory, read'), { code: 'EISDIR' })
     if (typeof content !== 'string') throw new Error(`Cannot read "${path}": no such file`)
     const bytes = Buffer.from(content)
     if (bytes.length > maxBytes) throw new Error(`Cannot read "${path}": expected at most ${maxBytes} bytes`)

@@ -79,6 +79,14 @@ describe('--config-dir', () => {
     })
   }
 
+  test('says where manifests go when --config names them, as it did once', async () => {
+    const elsewhere = /since Kubernetes 1.10 --config names .* --pod-manifest-path or staticPodPath$/
+    for (const file of [null, 'apiVersion: v1\nkind: Pod\n']) {
+      const problems = await problemsOf(loadSettings(['--config=/m'], { '/m': file }))
+      assert.match(problems.join(), elsewhere)
+    }
+  })
+
   test('leaves out unknown fields, with a warning', async () => {
     const { warnings } = await load({ '/d/a.conf': 'nope: 1\n' })
     assert.deepEqual(warnings, ['/d/a.conf line 3: unknown field nope'])

@@ -14,6 +14,9 @@ export interface FileHeader {
 }
 
 const KUBELET_CONFIGURATION: FileHeader = { apiVersions: [API_VERSION], kind: KIND }
+const MANIFEST_KINDS: ReadonlySet<unknown> = new Set(['Pod', 'PodList', 'List'])
+const MANIFESTS_ELSEWHERE =
+  'since Kubernetes 1.10 --config names a file with the configuration; manifests of pods go to --pod-manifest-path or staticPodPath'
 
 /** Reads a file of the configuration; its header must name the kind and version that we know. */
 export async function readConfigFile(
@@ -23,6 +26,8 @@ export async function readConfigFile(
 ): Promise<ParsedDocument> {
   try {
     const document = parseDocument(await files.readFile(path, LARGEST_FILE_BYTES))
+    if (header === KUBELET_CONFIGURATION && MANIFEST_KINDS.has(document.root.get('kind')))
+      throw new Error(`expected ${KIND}: ${MANIFESTS_ELSEWHERE}`)
     for (const [name, expected] of [
       ['apiVersion', header.apiVersions],
       ['kind', [header.kind]],
@@ -36,7 +41,10 @@ export async function readConfigFile(
     return document
   } catch (error) {
     if (error instanceof ConfigError) throw error
-    const rule = errorMessage(error)
+    const rule =
+      error instanceof Error && 'code' in error && error.code === 'EISDIR'
+        ? `is a folder: ${MANIFESTS_ELSEWHERE}`
+        : errorMessage(error)
     throw new ConfigError([{ path, value: undefined, rule }], { cause: error })
   }
 }

@@ -78,7 +78,10 @@ const apiServerFlags = {
     flag: 'cloud-provider',
     flagStays: true,
     about: '"external" when a cloud controller sets up the node',
-    rule: (value) => (value === '' || value === 'external' ? undefined : 'expected nothing or "external"'),
+    rule: (value) =>
+      value === '' || value === 'external'
+        ? undefined
+        : 'expected nothing or "external": providers in the kubelet were removed in Kubernetes 1.31, use "external" and the cloud controller of your provider',
   }),
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FEATURE_GATES, GATE_DEPENDENCIES, LOCKED_GATES, type FeatureGate } from './feature-gate-table.ts'
 import { resolveFeatureGates } from './feature-gates.ts'
+import { explainRemovedGate } from './removed-gates.ts'
 
 const NAMES = Object.keys(FEATURE_GATES) as readonly FeatureGate[]
 
@@ -35,6 +36,14 @@ describe('resolveFeatureGates()', () => {
     ])
     assert.equal(problems(Object.fromEntries([['__proto__', true]])).length, 1)
     assert.equal(problems({ toString: true }).length, 1)
+  })
+
+  test('says what became of gates of earlier releases', () => {
+    assert.deepEqual(problems({ DynamicKubeletConfig: true, CPUManager: true }), [
+      'featureGates[DynamicKubeletConfig]: leave it out: the gate was removed in Kubernetes 1.26, and its feature with it',
+      'featureGates[CPUManager]: leave it out: the gate was removed in Kubernetes 1.33, its feature is always on',
+    ])
+    for (const name of NAMES) assert.equal(explainRemovedGate(name), undefined, name)
   })
 
   test('refuses to change a locked gate, but takes its own value', () => {

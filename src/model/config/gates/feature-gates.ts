@@ -1,5 +1,6 @@
 import type { ConfigProblem } from '../config-error.ts'
 import { suggestion } from '../values/suggestion.ts'
+import { explainRemovedGate } from './removed-gates.ts'
 import { FEATURE_GATES, GATE_DEPENDENCIES, LOCKED_GATES, type FeatureGate } from './feature-gate-table.ts'
 
 /** Which features are on. */
@@ -29,7 +30,7 @@ function stageOf(gate: FeatureGate): string {
 }
 
 function findProblem(name: string, value: boolean): string | undefined {
-  if (!isGate(name)) return `expected the name of a feature gate${suggestion(name, NAMES)}`
+  if (!isGate(name)) return explainRemovedGate(name) ?? `expected the name of a feature gate${suggestion(name, NAMES)}`
   if (LOCKED_GATES.has(name) && value !== defaultOf(name)) return `expected ${defaultOf(name)}: the gate is locked`
   return undefined
 }
