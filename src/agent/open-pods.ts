@@ -31,6 +31,7 @@ import { createCsiKind } from '../pods/volumes/csi/create-csi-kind.ts'
 import { readEnvFile } from '../pods/volumes/payload/read-env-file.ts'
 import { createVolumeProjects } from '../pods/volumes/usage/create-volume-projects.ts'
 import { VolumeStats } from '../pods/volumes/usage/volume-stats.ts'
+import { SelinuxMounts } from '../pods/volumes/selinux/selinux-mounts.ts'
 import { Volumes } from '../pods/volumes/volumes.ts'
 import { httpGet } from '../protocols/http/http-get.ts'
 import { logFiles } from '../system/directories/log-files.ts'
@@ -278,8 +279,9 @@ async function openVolumes({ base, runtime, node }: Stages, objects: PodObjects,
     events,
     nodeEvents,
   })
-  const { selinuxEnabled } = machine
-  const volumes = new Volumes({ ...base, ...storage, selinuxEnabled, events }, tasks)
+  const { selinuxEnabled, selinuxFileContext: fileContext } = machine
+  const selinux = new SelinuxMounts({ ...base, fileContext, gates: selinuxGates(settings.gates) })
+  const volumes = new Volumes({ ...base, ...storage, selinuxEnabled, selinux, events }, tasks)
   const volumeStats = new VolumeStats({
     ...base,
     mounted: () => volumes.mounted(),
@@ -289,6 +291,14 @@ async function openVolumes({ base, runtime, node }: Stages, objects: PodObjects,
     reportsHealth: settings.gates.enabled('CSIVolumeHealth'),
   })
   return { volumes, csi, volumeStats }
+}
+
+function selinuxGates(gates: Base['settings']['gates']) {
+  return {
+    forOnePod: gates.enabled('SELinuxMountReadWriteOncePod'),
+    forAll: gates.enabled('SELinuxMount'),
+    changePolicy: gates.enabled('SELinuxChangePolicy'),
+  }
 }
 
 /** The files of pods; the ids of a user namespace are free again when the files of its pod go. */

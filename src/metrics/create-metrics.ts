@@ -20,6 +20,8 @@ import type {
   StartupMetrics,
 } from './node-metrics.ts'
 import type { FailureMetrics, ProcessSources } from './process-metrics.ts'
+import { createSelinuxMetrics } from './selinux-metrics.ts'
+import type { SelinuxMetrics } from './selinux-metrics.ts'
 import { addClaimMetrics, addLogMetrics, createVolumeMetrics } from './volume-metrics.ts'
 import type { ClaimMetrics, ClaimUsage, LogUsage, VolumeCount, VolumeMetrics } from './volume-metrics.ts'
 import { createClientMetrics, createTracingMetrics } from './api-client-metrics.ts'
@@ -52,6 +54,7 @@ export type AgentCounts = FailureMetrics &
   PodLifeMetrics &
   ImageMetrics &
   VolumeMetrics &
+  SelinuxMetrics &
   ClaimMetrics &
   ProbeMetrics &
   EvictionMetrics &
@@ -114,6 +117,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     ...createPodLifeMetrics(main),
     ...createImageMetrics(main),
     ...createVolumeMetrics(main, sources.volumes),
+    ...createSelinuxMetrics(main),
     ...addClaimMetrics(main, sources.claimUsages),
     ...createEvictionMetrics(main),
     ...createShutdownMetrics(main),

@@ -38,6 +38,7 @@ const COUNTS: Readonly<Record<keyof AgentCounts, true>> = {
   foreignVolumeCleaned: true,
   orphanVolumes: true,
   volumeMeasured: true,
+  selinuxLabel: true,
   probe: true,
   probeEnded: true,
   eviction: true,

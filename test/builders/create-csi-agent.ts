@@ -4,6 +4,7 @@ import { parsePodUid } from '../../src/model/pod/pod.ts'
 import type { Pod } from '../../src/model/pod/pod.ts'
 import { createPodObjects } from '../../src/pods/objects/pod-objects.ts'
 import { CsiKind } from '../../src/pods/volumes/kinds/csi.ts'
+import type { VolumesDeps } from '../../src/pods/volumes/volumes.ts'
 import type { VolumeSource } from '../../src/pods/volumes/desired-volume.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
 import { DRIVER, FakeCsiNode, ROOT } from '../fakes/fake-csi-node.ts'
@@ -28,6 +29,7 @@ export function createCsiVolume(handle: string, spec: Partial<PersistentVolumeSp
 export function createCsiAgent(
   node = new FakeCsiNode(),
   persistent: ReadonlyMap<string, PersistentVolume> = new Map(),
+  parts: Partial<VolumesDeps> = {},
 ) {
   const clock = new FakeClock()
   const shutdown = new AbortController()
@@ -90,6 +92,7 @@ export function createCsiAgent(
       events: { record },
       clock,
       log: silentLogger,
+      ...parts,
     },
     undefined,
     { clock, group, shutdown },

@@ -2,6 +2,7 @@ import type { MountEntry } from '../../src/system/mounts/mount-table.ts'
 import type { Pod, PodUid } from '../../src/model/pod/pod.ts'
 import type { UsedVolume } from '../../src/pods/volumes/compute-desired-volumes.ts'
 import type { VolumesDeps } from '../../src/pods/volumes/volumes.ts'
+import { createSelinuxMounts } from '../builders/create-selinux-mounts.ts'
 import { UncertainMountError } from '../../src/pods/volumes/volume-kind.ts'
 import type { VolumeKind } from '../../src/pods/volumes/volume-kind.ts'
 import { escapeName } from '../../src/pods/volumes/mounts/volume-paths.ts'
@@ -13,6 +14,8 @@ export type Behaviour = 'good' | 'fails' | 'uncertain' | 'hangs'
 export const EMPTY_DIR = 'kubernetes.io/empty-dir'
 export const CONFIG_MAP = 'kubernetes.io/configmap'
 export const LOCAL = 'kubernetes.io/local-volume'
+
+const noSelinux = createSelinuxMounts({ fileContext: undefined }).selinux
 
 const ROOT = '/root'
 
@@ -41,6 +44,7 @@ export class FakeVolumeNode {
       findSource: async (_: Pod, { volume }: UsedVolume): Promise<VolumeSource> => ({ kind: 'inline', volume }),
       refusal: () => 'no such kind',
       selinuxEnabled: false,
+      selinux: noSelinux,
       mounter: this.mounter,
       files: this.files,
       folders: this.folders,

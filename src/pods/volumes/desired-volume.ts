@@ -22,8 +22,20 @@ export interface DesiredVolume extends VolumePlace {
   readonly fsGroupChangePolicy: 'Always' | 'OnRootMismatch'
   /** The user of all containers, when they have one in common. */
   readonly fsUser: number | undefined
+  /** Undefined where volumes are not mounted with SELinux labels. */
+  readonly selinux?: SelinuxChoice | undefined
   /** Directories that containers mount other volumes on inside this one, relative to its root. */
   readonly nestedMountPoints: readonly string[]
+}
+
+/** How a volume is labelled for a pod. */
+export interface SelinuxChoice {
+  /** Of the volume on the node, whichever pod uses it. */
+  readonly name: string
+  /** What the pod needs, were it mounted so; empty when it needs none. */
+  readonly label: string
+  /** What it is mounted with; empty when the runtime labels its files. */
+  readonly mountLabel: string
 }
 
 export type VolumeSource =

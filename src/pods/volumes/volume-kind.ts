@@ -15,6 +15,14 @@ export interface TearDownRequest extends VolumePlace {
   readonly noteStep?: NoteStep | undefined
 }
 
+/** A volume of the node as SELinux sees it, whichever pods use it. */
+export interface SelinuxIdentity {
+  readonly name: string
+  /** As metrics name it, with its driver. */
+  readonly plugin: string
+  readonly canLabel: boolean
+}
+
 /** One kind of volume. Everything in it can be done again: after a failure, a crash, or because it was asked twice. */
 export interface VolumeKind {
   /** As in kubernetes.io/empty-dir; its directory is this name with each / as ~. */
@@ -30,6 +38,8 @@ export interface VolumeKind {
   adopt?(places: readonly VolumePlace[], signal: AbortSignal): Promise<void>
   /** Waits for others before anything can be done: for a controller that attaches. */
   isUnattached?(place: VolumePlace): boolean
+  /** Which volume of the node it is, and whether that can be mounted with an SELinux label; absent for kinds that never are. */
+  selinux?(desired: DesiredVolume, signal: AbortSignal): Promise<SelinuxIdentity>
   /** Who knows what a volume takes; only for what is measured by its driver. */
   driverOf?(desired: DesiredVolume): VolumeDriver
 }

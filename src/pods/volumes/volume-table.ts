@@ -68,6 +68,11 @@ export class VolumeTable {
     return [...this.#volumes.values()]
   }
 
+  /** The pod has ended, and its volumes are being taken down. */
+  get isReleasing(): boolean {
+    return this.#releasing !== undefined
+  }
+
   find(name: string): PodVolume | undefined {
     return this.#byName.get(name)?.volume
   }

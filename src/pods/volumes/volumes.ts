@@ -24,11 +24,12 @@ import type { NoteStep } from '../../base/telemetry/note-step.ts'
 import { removeVolumeRest, takeDownVolume } from './take-down-volume.ts'
 import type { VolumeFolders } from './take-down-volume.ts'
 import type { SetUpRequest, TearDownRequest, VolumeKind } from './volume-kind.ts'
+import type { SelinuxMounts, SelinuxUser } from './selinux/selinux-mounts.ts'
 import { unescapeName } from './mounts/volume-paths.ts'
 import { VolumeReports } from './volume-reports.ts'
 import { VolumeTable } from './volume-table.ts'
 import type { ResolvedVolume } from './volume-table.ts'
-import type { VolumePlace, VolumeSource, DesiredVolume } from './desired-volume.ts'
+import type { DesiredVolume, SelinuxChoice, VolumePlace, VolumeSource } from './desired-volume.ts'
 
 export interface VolumesDeps {
   /** Without links, as the kernel's mount table has it. */
@@ -39,6 +40,7 @@ export interface VolumesDeps {
   /** Why there is no kind for a source. */
   readonly refusal: (source: VolumeSource) => string
   readonly selinuxEnabled: boolean
+  readonly selinux: SelinuxMounts
   readonly mounter: Pick<Mounter, 'table' | 'unmount'>
   readonly files: Pick<GuardedFiles, 'makeSubPath' | 'bindSubPath' | 'releaseSubPaths'>
   readonly folders: VolumeFolders
@@ -253,11 +255,29 @@ export class Volumes {
     const kind = plugin === undefined ? undefined : this.#kinds.get(plugin)
     if (plugin === undefined || kind === undefined) throw new Error(this.#deps.refusal(source))
     const { rootDirectory } = this.#deps
-    return {
-      plugin,
-      refreshed: kind.refreshed,
-      desired: computeDesiredVolume({ pod, used, plugin, source, rootDirectory }),
-    }
+    const desired = computeDesiredVolume({ pod, used, plugin, source, rootDirectory })
+    const selinux = await this.#chooseLabel(plugin, desired, signal)
+    return { plugin, refreshed: kind.refreshed, desired: selinux === undefined ? desired : { ...desired, selinux } }
+  }
+
+  /** What the volume is mounted with for SELinux; fails where another pod has it with another label. */
+  async #chooseLabel(plugin: string, desired: DesiredVolume, signal: AbortSignal): Promise<SelinuxChoice | undefined> {
+    const { selinux } = this.#deps
+    if (!selinux.isOn) return undefined
+    const identity = await this.#kinds.get(plugin)?.selinux?.(desired, signal)
+    const { uid, name } = desired
+    const before = this.#tables.get(uid)?.find(name)?.desired?.selinux
+    return selinux.choose({ desired, plugin, identity, before, users: (volume) => this.#selinuxUsers(volume, uid) })
+  }
+
+  #selinuxUsers(name: string, except: PodUid): readonly SelinuxUser[] {
+    return [...this.#tables].flatMap(([uid, table]) =>
+      table.volumes.flatMap(({ desired, isAbsent }) => {
+        const choice = desired?.selinux
+        if (uid === except || choice?.name !== name || isAbsent) return []
+        return [{ choice, isLeaving: table.isReleasing }]
+      }),
+    )
   }
 
   #createVolume(plugin: string, place: VolumePlace, found: boolean): PodVolume {

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { hasSwapController } from '../cgroups/has-swap-controller.ts'
+import { readContainerContext } from './read-container-context.ts'
 import { parseCpuSet } from '../../model/resources/cpu-set.ts'
 
 /** What the machine is, read once at the start. */
@@ -14,6 +15,8 @@ export interface MachineInfo {
   readonly hugepageSizes: readonly string[]
   readonly thermalThrottlePaths: readonly string[]
   readonly selinuxEnabled: boolean
+  /** What SELinux has for files of containers; undefined where it is off. */
+  readonly selinuxFileContext?: string | undefined
 }
 
 const CGROUPS = '/sys/fs/cgroup'
@@ -23,6 +26,7 @@ const CPUS = '/sys/devices/system/cpu'
 export function readMachine(): MachineInfo {
   const cgroupVersion = existsSync(`${CGROUPS}/cgroup.controllers`) ? 2 : 1
   const memory = readText('/proc/meminfo')
+  const selinuxEnabled = existsSync('/sys/fs/selinux/enforce')
   return {
     cgroupVersion,
     onlineCpus: parseCpuSet(readText(`${CPUS}/online`).trim()),
@@ -33,7 +37,8 @@ export function readMachine(): MachineInfo {
     thermalThrottlePaths: listNames(CPUS)
       .map((name) => `${CPUS}/${name}/thermal_throttle`)
       .filter((path) => /\/cpu\d+\//.test(path) && existsSync(path)),
-    selinuxEnabled: existsSync('/sys/fs/selinux/enforce'),
+    selinuxEnabled,
+    selinuxFileContext: selinuxEnabled ? readContainerContext() : undefined,
   }
 }
 

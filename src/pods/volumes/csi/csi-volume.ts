@@ -15,6 +15,8 @@ export interface CsiVolume {
   readonly readOnly: boolean
   readonly attributes: Readonly<Record<string, string>>
   readonly mountOptions: readonly string[]
+  /** What it is mounted with for SELinux; empty when nothing of the kind. */
+  readonly selinuxLabel: string
   readonly accessModes: readonly string[]
   readonly stageSecret: SecretKey | undefined
   readonly publishSecret: SecretKey | undefined

@@ -12,6 +12,7 @@ export interface FoundCsiVolumes {
   readonly users: readonly { readonly uid: PodUid; readonly volume: NodeVolume }[]
 }
 
+type NotedVolume = Pick<VolumeData, 'driverName' | 'volumeHandle' | 'seLinuxMountContext'>
 type FindDeps = Pick<CsiDeps, 'csiFiles' | 'rootDirectory'>
 
 /** What earlier agents left of CSI volumes, by the notes that lie beside them. */
@@ -42,12 +43,12 @@ export async function findCsiVolumes(deps: FindDeps, places: readonly VolumePlac
 /** The volume of a note, as the node has it. */
 export function toNodeVolume(
   { rootDirectory }: Pick<CsiDeps, 'rootDirectory'>,
-  { driverName: driver, volumeHandle: handle }: Pick<VolumeData, 'driverName' | 'volumeHandle'>,
+  { driverName: driver, volumeHandle: handle, seLinuxMountContext }: NotedVolume,
   { use, specName }: Pick<NodeVolume, 'use' | 'specName'>,
 ): NodeVolume {
   const { staging, data } =
     use === 'device' ? deviceStaging(rootDirectory, specName) : filesStaging(rootDirectory, driver, handle)
-  return { driver, handle, specName, use, staging, data }
+  return { driver, handle, specName, use, staging, data, selinuxLabel: seLinuxMountContext ?? '' }
 }
 
 export function isDevice({ uid, path }: VolumePlace): boolean {

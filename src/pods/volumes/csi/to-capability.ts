@@ -1,4 +1,5 @@
 import type { CsiAccessMode, CsiCapability, CsiVolumeCapability } from '../../../protocols/csi/csi-drivers.ts'
+import { selinuxMountOptions } from '../selinux/compute-selinux-label.ts'
 import type { CsiVolume } from './csi-volume.ts'
 
 const MODES: ReadonlyMap<string, CsiAccessMode> = new Map([
@@ -15,7 +16,7 @@ const FINER_MODES: ReadonlyMap<string, CsiAccessMode> = new Map([
 
 /** How a volume is used, for its driver; the group only where the driver sees to it. */
 export function toCapability(
-  { use, accessModes, fsType, mountOptions }: CsiVolume,
+  { use, accessModes, fsType, mountOptions, selinuxLabel }: CsiVolume,
   can: ReadonlySet<CsiCapability>,
   fsGroup: number | undefined,
 ): CsiVolumeCapability {
@@ -24,5 +25,6 @@ export function toCapability(
   const accessMode = finer ?? MODES.get(mode) ?? 'SINGLE_NODE_WRITER'
   if (use === 'device') return { accessMode, access: { kind: 'block' } }
   const group = can.has('VOLUME_MOUNT_GROUP') ? fsGroup : undefined
-  return { accessMode, access: { kind: 'mount', fsType, mountFlags: mountOptions, group } }
+  const mountFlags = [...mountOptions, ...selinuxMountOptions(selinuxLabel)]
+  return { accessMode, access: { kind: 'mount', fsType, mountFlags, group } }
 }

@@ -28,6 +28,7 @@ function toEphemeral({ name, uid, pod, source, specName }: DesiredVolume): CsiVo
     readOnly: csi.readOnly === true,
     attributes: csi.volumeAttributes ?? {},
     mountOptions: [],
+    selinuxLabel: '',
     accessModes: [],
     stageSecret: undefined,
     publishSecret: secret === undefined ? undefined : { namespace: pod.metadata.namespace, name: secret },
@@ -35,7 +36,7 @@ function toEphemeral({ name, uid, pod, source, specName }: DesiredVolume): CsiVo
   }
 }
 
-function toPersistent({ name, specName, readOnly }: DesiredVolume, source: PersistentSource): CsiVolume {
+function toPersistent({ name, specName, readOnly, selinux }: DesiredVolume, source: PersistentSource): CsiVolume {
   const { spec = {}, metadata } = source.volume
   const { csi } = spec
   if (csi === undefined) throw new Error(`Cannot mount volume "${name}": expected csi in the spec of "${specName}"`)
@@ -54,6 +55,7 @@ function toPersistent({ name, specName, readOnly }: DesiredVolume, source: Persi
     attributes: csi.volumeAttributes ?? {},
     // The old annotation is nothing to drivers.
     mountOptions: spec.mountOptions ?? [],
+    selinuxLabel: selinux?.mountLabel ?? '',
     accessModes: spec.accessModes ?? [],
     stageSecret: toKey(csi.nodeStageSecretRef),
     publishSecret: toKey(csi.nodePublishSecretRef),

@@ -28,7 +28,14 @@ describe('formatVolumeData()', () => {
 
 describe('parseVolumeData()', () => {
   test('reads what was written, by whichever kubelet', () => {
-    const data = { driverName: 'd', volumeHandle: 'h', specVolID: 'pv', nodeName: 'n', attachmentID: 'a' }
+    const data = {
+      driverName: 'd',
+      volumeHandle: 'h',
+      specVolID: 'pv',
+      nodeName: 'n',
+      attachmentID: 'a',
+      seLinuxMountContext: 'u:r:t:s0:c1,c2',
+    }
     assert.deepEqual(parseVolumeData(formatVolumeData({ ...data, volumeLifecycleMode: 'Ephemeral' })), {
       ...data,
       volumeLifecycleMode: 'Ephemeral',
@@ -39,6 +46,7 @@ describe('parseVolumeData()', () => {
       specVolID: undefined,
       nodeName: undefined,
       attachmentID: undefined,
+      seLinuxMountContext: 'x',
       volumeLifecycleMode: undefined,
     })
   })

@@ -5,6 +5,8 @@ export interface VolumeData {
   readonly specVolID?: string | undefined
   readonly nodeName?: string | undefined
   readonly attachmentID?: string | undefined
+  /** What it is mounted with for SELinux. */
+  readonly seLinuxMountContext?: string | undefined
   readonly volumeLifecycleMode?: 'Persistent' | 'Ephemeral' | undefined
 }
 
@@ -32,6 +34,7 @@ export function parseVolumeData(text: string): VolumeData | undefined {
     specVolID: fields.get('specVolID'),
     nodeName: fields.get('nodeName'),
     attachmentID: fields.get('attachmentID'),
+    seLinuxMountContext: fields.get('seLinuxMountContext'),
     volumeLifecycleMode: mode === 'Ephemeral' || mode === 'Persistent' ? mode : undefined,
   }
 }

@@ -5,7 +5,7 @@ import type { PersistentVolume } from '../../../model/generated/core-v1.ts'
 import { volumeGroupsOf } from '../claims/volume-groups.ts'
 import { askDriverUsage } from '../csi/ask-driver-usage.ts'
 import type { CsiDeps } from '../csi/csi-deps.ts'
-import { CSI_PLUGIN } from '../csi/csi-names.ts'
+import { CSI_PLUGIN, csiVolumeName } from '../csi/csi-names.ts'
 import { mountPath } from '../csi/csi-paths.ts'
 import type { CsiVolume } from '../csi/csi-volume.ts'
 import { expandVolume } from '../csi/expand/expand-volume.ts'
@@ -22,7 +22,8 @@ import { unstageVolume } from '../csi/stage/unstage-volume.ts'
 import { waitForAttachment } from '../csi/stage/wait-for-attachment.ts'
 import type { Attached } from '../csi/stage/wait-for-attachment.ts'
 import type { VolumeDriver } from '../mounted-volume.ts'
-import type { SetUpRequest, TearDownRequest, VolumeKind } from '../volume-kind.ts'
+import { parseVolumeData } from '../csi/volume-data.ts'
+import type { SelinuxIdentity, SetUpRequest, TearDownRequest, VolumeKind } from '../volume-kind.ts'
 import { VolumeStepError } from '../volume-step-error.ts'
 import type { ReadyVolume, VolumePlace, DesiredVolume } from '../desired-volume.ts'
 
@@ -63,7 +64,7 @@ export class CsiKind implements VolumeKind {
   }
 
   async setUp(request: SetUpRequest, signal: AbortSignal): Promise<ReadyVolume> {
-    const volume = toCsiVolume(request)
+    const volume = await this.#asMounted(request, toCsiVolume(request))
     const node = volume.lifecycle === 'Ephemeral' ? undefined : this.#toNode(volume)
     const ready =
       (await this.#keep({ request, volume }, signal)) ?? (await this.#ensure({ request, volume, node }, signal))
@@ -99,6 +100,12 @@ export class CsiKind implements VolumeKind {
     return this.#unattached.has(path)
   }
 
+  async selinux(desired: DesiredVolume, signal: AbortSignal): Promise<SelinuxIdentity> {
+    const { driver, handle } = toCsiVolume(desired)
+    const { seLinuxMount: canLabel } = await this.#deps.driverObjects.find(driver, signal)
+    return { name: csiVolumeName(driver, handle), plugin: `${CSI_PLUGIN}/${driver}`, canLabel }
+  }
+
   driverOf(desired: DesiredVolume): VolumeDriver {
     const reportAbnormal = (text: string) => {
       const message = `Volume ${desired.name}: ${text}`
@@ -121,6 +128,13 @@ export class CsiKind implements VolumeKind {
   /** The pods are known: what none of them uses is taken from the node. */
   releaseUnused(): void {
     this.#staged.releaseUnused()
+  }
+
+  /** What containers may use keeps the SELinux label that it was mounted with, whatever would be chosen now. */
+  async #asMounted({ ready, isFound, path }: SetUpRequest, volume: CsiVolume): Promise<CsiVolume> {
+    if (volume.use === 'device' || (ready === undefined && isFound !== true)) return volume
+    const note = parseVolumeData((await this.#deps.csiFiles.readData(path)) ?? '')
+    return note === undefined ? volume : { ...volume, selinuxLabel: note.seLinuxMountContext ?? '' }
   }
 
   /** What is there already, unless its driver wants to publish it again. */
@@ -168,7 +182,8 @@ export class CsiKind implements VolumeKind {
       kind: 'files',
       hostPath,
       readOnly: volume.readOnly,
-      selinuxRelabel: !volume.readOnly && mount?.superOptions.includes('seclabel') === true,
+      selinuxRelabel:
+        volume.selinuxLabel === '' && !volume.readOnly && mount?.superOptions.includes('seclabel') === true,
       groups: volumeGroupsOf(request.source),
     }
   }
@@ -197,8 +212,9 @@ export class CsiKind implements VolumeKind {
     }
   }
 
-  #toNode({ driver: driverName, handle: volumeHandle, use, specName }: CsiVolume): NodeVolume {
-    return toNodeVolume(this.#deps, { driverName, volumeHandle }, { use, specName })
+  #toNode({ driver: driverName, handle: volumeHandle, use, specName, selinuxLabel }: CsiVolume): NodeVolume {
+    const noted = { driverName, volumeHandle, seLinuxMountContext: selinuxLabel }
+    return toNodeVolume(this.#deps, noted, { use, specName })
   }
 }
 

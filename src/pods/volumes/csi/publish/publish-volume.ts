@@ -103,6 +103,7 @@ function toVolumeData({ nodeName }: CsiDeps, volume: CsiVolume) {
     driverName: volume.driver,
     nodeName,
     volumeLifecycleMode: volume.lifecycle,
+    seLinuxMountContext: volume.selinuxLabel === '' ? undefined : volume.selinuxLabel,
     attachmentID: csiAttachmentName(volume, nodeName),
   }
 }

@@ -48,7 +48,8 @@ async function stage(
   await csiFiles.makeDirectory(node.staging)
   // Before the call: after a crash the next agent finds by it what is to be taken down.
   if (volume.use === 'files') {
-    const data = { volumeHandle: volume.handle, driverName: volume.driver }
+    const seLinuxMountContext = volume.selinuxLabel === '' ? undefined : volume.selinuxLabel
+    const data = { volumeHandle: volume.handle, driverName: volume.driver, seLinuxMountContext }
     await csiFiles.writeData(node.data, formatVolumeData(data))
   }
   const call = () =>

@@ -17,6 +17,8 @@ export interface NodeVolume extends StagingPlace {
   readonly handle: string
   readonly specName: string
   readonly use: 'files' | 'device'
+  /** What it is mounted with for SELinux; empty when nothing of the kind. */
+  readonly selinuxLabel: string
 }
 
 export interface StagedVolumesDeps {
@@ -36,6 +38,8 @@ interface Entry {
   readonly volume: NodeVolume
   readonly users: Set<PodUid>
   stage: Stage
+  /** What it was staged with. */
+  selinuxLabel: string
   /** Must be attached to this node by the cluster; undefined while that is not known. */
   attachable: boolean | undefined
   /** In bytes, as this node last had it; undefined before it was read. */
@@ -63,7 +67,8 @@ export class StagedVolumes {
 
   /** Takes in what lies on the disk. */
   adopt(staged: readonly NodeVolume[], users: readonly { readonly uid: PodUid; readonly volume: NodeVolume }[]): void {
-    for (const volume of staged) this.#entry(volume).stage = 'found'
+    for (const volume of staged)
+      Object.assign(this.#entry(volume), { stage: 'found', selinuxLabel: volume.selinuxLabel })
     for (const { uid, volume } of users) this.#entry(volume).users.add(uid)
     this.#isAdopted = true
     this.#deps.onChange()
@@ -92,8 +97,10 @@ export class StagedVolumes {
   ): Promise<void> {
     const entry = this.#entry(volume)
     const ensure = async () => {
+      if (entry.stage !== 'none' && entry.selinuxLabel !== volume.selinuxLabel) await this.#unstageOther(entry, signal)
       const { stage } = entry
       if (stage === 'staged') return
+      entry.selinuxLabel = volume.selinuxLabel
       // A caller that gives up in between does not know either.
       entry.stage = stage === 'found' ? 'found' : 'uncertain'
       try {
@@ -153,6 +160,7 @@ export class StagedVolumes {
       volume,
       users: new Set(),
       stage: 'none',
+      selinuxLabel: volume.selinuxLabel,
       attachable: undefined,
       size: undefined,
       expandsUnusedOnly: false,
@@ -191,6 +199,20 @@ export class StagedVolumes {
         await entry.wakeup.wait({ clock, ms: next.delayMs }, signal)
       }
     }
+  }
+
+  /** What is staged for a pod that has gone has another SELinux label than the next pod needs. */
+  async #unstageOther(entry: Entry, signal: AbortSignal): Promise<void> {
+    const { volume, users } = entry
+    if (users.size > 1) {
+      const name = csiVolumeName(volume.driver, volume.handle)
+      throw new Error(
+        `waiting for unmount of volume "${name}", because it is already mounted to a different pod with a different SELinux label`,
+      )
+    }
+    entry.stage = 'uncertain'
+    await this.#deps.unstage(volume, signal)
+    entry.stage = 'none'
   }
 
   async #unstageNow(entry: Entry, signal: AbortSignal): Promise<void> {
