@@ -3,8 +3,7 @@ import { TaskGroup } from '../base/async/task-group.ts'
 import type { KubeClient } from '../protocols/kube-api/kube-client.ts'
 import type { Pod, PodUid } from '../model/pod/pod.ts'
 import type { PodRegistry } from '../pods/sync/pod-registry.ts'
-import type { PodWorkers } from '../pods/sync/pod-workers.ts'
-import { decodeApiPod } from '../pods/sources/decode-api-pod.ts'
+import { decodeAnyApiPod } from '../pods/sources/decode-api-pod.ts'
 import { MirrorPods } from '../pods/sources/mirror-pods.ts'
 import type { MirrorPodsDeps } from '../pods/sources/mirror-pods.ts'
 import { runApiSource } from '../pods/sources/run-api-source.ts'
@@ -20,8 +19,7 @@ export interface ClusterPodsDeps {
   readonly node: MirrorPodsDeps['node']
   readonly nodeSeen: ApiSourceDeps['nodeSeen']
   readonly follow: ApiSourceDeps['follow']
-  readonly registry: Pick<PodRegistry, 'view' | 'staticPods' | 'unreadable'>
-  readonly workers: Pick<PodWorkers, 'observed'>
+  readonly registry: Pick<PodRegistry, 'view' | 'staticPods'>
   /** Every source has reported what it has. */
   readonly allSeen: () => boolean
   readonly events: PodEvents
@@ -34,11 +32,11 @@ export interface ClusterPodsDeps {
 
 /** The pods of this node in the API: those it wants here, the status reported of them, and mirrors of the pods that come from other sources. */
 export function createClusterPods(deps: ClusterPodsDeps) {
-  const { registry, workers } = deps
+  const { registry } = deps
   const writer = new StatusWriter({
     ...deps,
     report: (uid) => registry.view(uid),
-    decode: (object) => decodeApiPod(object).pod,
+    decode: (object) => decodeAnyApiPod(object).pod,
   })
   const mirrors = new MirrorPods({ ...deps, staticPods: () => registry.staticPods() })
   return {
@@ -52,11 +50,7 @@ export function createClusterPods(deps: ClusterPodsDeps) {
     /** The source: emits the complete set of pods that the API wants here. */
     async runSource(emit: (pods: readonly Pod[]) => void, signal: AbortSignal): Promise<void> {
       const take: ApiSourceDeps['emit'] = (set) => {
-        const before = registry.unreadable
-        registry.unreadable = set.unreadable
         emit(set.pods)
-        // One that could not be read and is gone has left its containers without anybody who knows of them.
-        for (const uid of before.difference(set.unreadable)) workers.observed(uid)
         writer.see([...set.pods, ...set.mirrors])
         mirrors.see(set.mirrors)
       }

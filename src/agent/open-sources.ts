@@ -72,7 +72,7 @@ export async function openSources(stages: Stages) {
 }
 
 /** Loaded only where there is a cluster. */
-async function openClusterPods({ base, runtime, pods }: Stages, allSeen: () => boolean) {
+async function openClusterPods({ base, runtime }: Stages, allSeen: () => boolean) {
   const { cluster, settings, membership, metrics } = base
   if (cluster === undefined) return undefined
   const { createClusterPods } = await import('./create-cluster-pods.ts')
@@ -82,7 +82,6 @@ async function openClusterPods({ base, runtime, pods }: Stages, allSeen: () => b
     nodeName: settings.nodeName,
     node: () => toOwner(cluster.node()),
     registry: runtime.registry,
-    workers: pods.workers,
     allSeen,
     events: membership.podEvents,
     onReported: (seconds) => metrics.podStatusReported(seconds),

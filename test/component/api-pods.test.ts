@@ -339,36 +339,6 @@ describe('what others write into the status of a pod', () => {
   })
 })
 
-test('a pod that cannot be read harms no other, and stays what it was', async (t) => {
-  await using world = await createWorld()
-  const cluster = await createCluster(t, world)
-  await using first = await joinCluster(world, cluster)
-  first.setPods([])
-  const uid = await cluster.create('web')
-  await cluster.create('other')
-  await first.settle()
-  await first.leave()
-  const send = cluster.client.send.bind(cluster.client)
-  cluster.client.send = async <T>(...args: Parameters<typeof send>): Promise<T> => {
-    const answer = await send<{ items?: { metadata: { name: string }; spec: object }[] }>(...args)
-    const items = answer.items?.map((item) =>
-      item.metadata.name === 'web' ? { ...item, spec: { containers: 'none' } } : item,
-    )
-    return { ...answer, items } as T
-  }
-  await using agent = await joinCluster(world, cluster)
-  agent.setPods([])
-  await agent.pass(30_000, 10_000)
-  assert.deepEqual(running(world), ['main', 'main'])
-  assert.equal(agent.workers.size, 1)
-  assert.ok(agent.registry.knows(uid))
-  assert.deepEqual(agent.reasons(uid), ['FailedValidation'])
-  assert.equal(agent.lines.filter(({ level }) => level === 'error').length, 1)
-  await cluster.delete('web', { gracePeriodSeconds: 0 })
-  await agent.pass(LINGER_MS + 1000)
-  assert.deepEqual(running(world), ['main'], 'what is no longer desired is ended')
-})
-
 test('an API that answers badly for a while loses no status and stops nothing', async (t) => {
   await using world = await createWorld()
   const cluster = await createCluster(t, world)

@@ -16,6 +16,8 @@ export class FakeKubeClient implements KubeClient {
   failure: ((request: KubeRequest) => Error | undefined) | undefined
   /** Done before a request reaches the API. */
   before: (request: KubeRequest) => Promise<void> = async () => {}
+  /** What an answer has instead of an object: another version of the API may have others. */
+  alter: (object: unknown) => unknown = (object) => object
   underWay = 0
   readonly #api: Api
   #connection = new AbortController()
@@ -60,7 +62,11 @@ export class FakeKubeClient implements KubeClient {
     )
     if (typeof answer.body === 'string') throw toError(answer.status, parseExactJson(answer.body))
     for await (const text of answer.body) {
-      for (const line of String(text).split('\n')) if (line !== '') yield parseExactJson(line) as WatchEvent
+      for (const line of String(text).split('\n')) {
+        if (line === '') continue
+        const event = parseExactJson(line) as WatchEvent
+        yield { ...event, object: this.alter(event.object) }
+      }
     }
     connection.throwIfAborted()
   }
@@ -81,7 +87,10 @@ export class FakeKubeClient implements KubeClient {
     if (typeof answer.body !== 'string') throw new Error('Cannot read the answer: it is a stream')
     const value: unknown = parseExactJson(answer.body)
     if (answer.status >= 400) throw toError(answer.status, value)
-    return value
+    const { items } = value as { readonly items?: readonly unknown[] }
+    return items === undefined
+      ? this.alter(value)
+      : { ...(value as object), items: items.map((item) => this.alter(item)) }
   }
 }
 

@@ -8,6 +8,8 @@ export interface Pod {
   readonly metadata: ObjectMeta & { readonly name: string; readonly namespace: string; readonly uid: PodUid }
   readonly spec: PodSpec
   readonly status?: PodStatus | undefined
+  /** Why the object of the API cannot be used. Its spec is not known then: nothing of it may be started, but it can be deleted. */
+  readonly unreadable?: string | undefined
 }
 
 /** Annotations that the agent itself puts on a pod. */

@@ -109,12 +109,14 @@ function changePod(before: KnownPod, received: Pod): { pod: Pod; operation?: Pod
     metadata: { ...pod.metadata, labels, deletionTimestamp, deletionGracePeriodSeconds, generation, annotations },
     spec: received.spec,
     status: received.status,
+    unreadable: received.unreadable,
   }
   return { pod: changed, operation: deletionTimestamp === undefined ? 'UPDATE' : 'DELETE' }
 }
 
 function isSameDesired(pod: Pod, received: Pod): boolean {
   return (
+    pod.unreadable === received.unreadable &&
     pod.metadata.deletionTimestamp === received.metadata.deletionTimestamp &&
     pod.metadata.deletionGracePeriodSeconds === received.metadata.deletionGracePeriodSeconds &&
     deepEqual(pod.metadata.labels ?? {}, received.metadata.labels ?? {}) &&

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { ApiPodError, decodeApiPod } from './decode-api-pod.ts'
+import { ApiPodError, decodeAnyApiPod, decodeApiPod } from './decode-api-pod.ts'
 
 const metadata = { name: 'web', namespace: 'shop', uid: 'u-1', resourceVersion: '7' }
 const container = { name: 'main', image: 'registry.test/app:1' }
@@ -37,4 +37,31 @@ describe('decodeApiPod()', () => {
       )
     })
   }
+})
+
+describe('decodeAnyApiPod()', () => {
+  const deleted = { ...metadata, deletionTimestamp: '2026-01-31T12:00:00Z', deletionGracePeriodSeconds: 30 }
+
+  test('keeps what can be read of a pod that cannot', () => {
+    const status = { phase: 'Running' }
+    const { pod } = decodeAnyApiPod({ metadata: deleted, spec: { containers: 'none' }, status })
+    assert.deepEqual([pod.metadata, pod.spec, pod.status], [deleted, { containers: [] }, status])
+    assert.match(pod.unreadable ?? '', /^Cannot use the pod "shop\/web" of the API: spec\.containers: /)
+  })
+
+  test('knows that a pod is to go, whatever else cannot be read', () => {
+    const { pod } = decodeAnyApiPod({ metadata: { ...deleted, labels: [], annotations: 1 }, spec: 7, status: 'none' })
+    assert.deepEqual([pod.metadata, pod.status], [deleted, undefined])
+    assert.match(pod.unreadable ?? '', /metadata\.labels: .*; metadata\.annotations: .*; spec: .*; status: /)
+  })
+
+  test('names no more problems than a message can hold', () => {
+    const containers = Array.from({ length: 9 }, () => ({ name: 1 }))
+    assert.match(decodeAnyApiPod({ metadata, spec: { containers } }).pod.unreadable ?? '', /; and 4 more$/)
+  })
+
+  test('refuses what has no identity', () => {
+    for (const object of [null, 'pod', {}, { metadata: { ...metadata, name: '../x' } }])
+      assert.throws(() => decodeAnyApiPod(object), ApiPodError)
+  })
 })

@@ -1,5 +1,6 @@
 import { CONFIG_MIRROR_ANNOTATION, isPodUid } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
+import type { ObjectMeta } from '../../model/generated/core-v1.ts'
 import { decodeObject } from '../../model/schema/decode-object.ts'
 import { defaultPod } from '../../model/schema/default-pod.ts'
 import type { ManifestPod } from '../../model/schema/default-pod.ts'
@@ -19,10 +20,14 @@ export class ApiPodError extends Error {
   readonly identity: PodIdentity
 
   constructor(identity: PodIdentity, problems: readonly string[]) {
-    super(`Cannot use the pod "${identity.namespace}/${identity.name}" of the API: ${problems.join('; ')}`)
+    const shown = problems.slice(0, MAX_SHOWN_PROBLEMS).join('; ')
+    const others = problems.length > MAX_SHOWN_PROBLEMS ? `; and ${problems.length - MAX_SHOWN_PROBLEMS} more` : ''
+    super(`Cannot use the pod "${identity.namespace}/${identity.name}" of the API: ${shown}${others}`)
     this.identity = identity
   }
 }
+
+const MAX_SHOWN_PROBLEMS = 5
 
 export interface PodIdentity {
   readonly namespace: string
@@ -51,6 +56,41 @@ export function decodeApiPod(object: unknown): DecodedApiPod {
     pod: { metadata: { ...metadata, ...identity, uid: identity.uid }, spec: filled, status },
     unknownFields: decoded.warnings.filter(({ isUnknown }) => isUnknown === true).map(({ path }) => path.toString()),
   }
+}
+
+/**
+ * The same for an object that cannot be decoded, with what of it can: who it is, whether it is to go, its status. Throws ApiPodError when not
+ * even its names can be used.
+ */
+export function decodeAnyApiPod(object: unknown): DecodedApiPod {
+  try {
+    return decodeApiPod(object)
+  } catch (error) {
+    if (!(error instanceof ApiPodError)) throw error
+    const { identity, message } = error
+    const { uid } = identity
+    if (!isPodUid(uid) || findUnsafeNames(identity, { containers: [] }).length > 0) throw error
+    const { metadata, status } = object as { readonly metadata: DocumentValue; readonly status?: DocumentValue }
+    const known = decodeObject(withoutManagedFields({ metadata, status: status ?? null }), 'Pod')
+    const isKnown = (field: string) => known.errors.every(({ path }) => path.segments[0] !== field)
+    const { metadata: meta, status: reported } = known.value as Partial<ManifestPod>
+    const pod = {
+      metadata: { ...(isKnown('metadata') ? meta : deletionOf(metadata)), ...identity, uid },
+      spec: { containers: [] },
+      status: isKnown('status') ? reported : undefined,
+      unreadable: message,
+    }
+    return { pod, unknownFields: [] }
+  }
+}
+
+/** What counts of metadata of which something cannot be read. */
+function deletionOf(metadata: DocumentValue): ObjectMeta {
+  const fields = ['resourceVersion', 'deletionTimestamp', 'deletionGracePeriodSeconds'].map((name) => [
+    name,
+    isRecord(metadata) ? (metadata[name] ?? null) : null,
+  ])
+  return decodeObject(Object.fromEntries(fields) as DocumentValue, 'ObjectMeta').value
 }
 
 /** True for a pod that only shows what a static pod of a node is at. */

@@ -1,8 +1,8 @@
-import { isPodUid } from '../../model/pod/pod.ts'
-import type { Pod, PodUid } from '../../model/pod/pod.ts'
+import { podLogName } from '../../model/pod/pod.ts'
+import type { Pod } from '../../model/pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
-import { ApiPodError, decodeApiPod, identityOf, isMirrorPod } from './decode-api-pod.ts'
+import { ApiPodError, decodeAnyApiPod, identityOf, isMirrorPod } from './decode-api-pod.ts'
 
 /** What is followed of an API; see runListWatch() in src/protocols/kube-api. */
 export interface FollowedObjects {
@@ -14,12 +14,10 @@ export interface FollowedObjects {
 
 /** All that the API has for this node. */
 export interface ApiPods {
-  /** To be run. */
+  /** To be run, or with the reason why they cannot be read. */
   readonly pods: readonly Pod[]
   /** Only showing what static pods are at. */
   readonly mirrors: readonly Pod[]
-  /** There, but not to be understood: nothing is done about them. */
-  readonly unreadable: ReadonlySet<PodUid>
 }
 
 export interface ApiSourceDeps {
@@ -34,7 +32,7 @@ export interface ApiSourceDeps {
   readonly emit: (pods: ApiPods) => void
 }
 
-/** The pods that are bound to this node. One that cannot be read harms no other, and stays what it was when it could be. */
+/** The pods that are bound to this node. One that cannot be read harms no other. */
 export async function runApiSource(deps: ApiSourceDeps, signal: AbortSignal): Promise<void> {
   const store = new ApiPodStore(deps)
   await deps.nodeSeen(signal)
@@ -60,8 +58,6 @@ export async function runApiSource(deps: ApiSourceDeps, signal: AbortSignal): Pr
 class ApiPodStore {
   readonly #deps: Pick<ApiSourceDeps, 'events' | 'log'>
   #known = new Map<string, Pod>()
-  /** By namespace and name: the UID, and what is wrong. */
-  #bad = new Map<string, { readonly uid: string; readonly problem: string }>()
 
   constructor(deps: Pick<ApiSourceDeps, 'events' | 'log'>) {
     this.#deps = deps
@@ -69,61 +65,38 @@ class ApiPodStore {
 
   pods(): ApiPods {
     const all = [...this.#known.values()]
-    return {
-      pods: all.filter((pod) => !isMirrorPod(pod)),
-      mirrors: all.filter(isMirrorPod),
-      unreadable: new Set([...this.#bad.values()].map(({ uid }) => uid).filter(isPodUid)),
-    }
+    return { pods: all.filter((pod) => !isMirrorPod(pod)), mirrors: all.filter(isMirrorPod) }
   }
 
   replace(objects: readonly unknown[]): void {
     const present = new Set(objects.map(keyOf))
-    for (const key of [...this.#known.keys(), ...this.#bad.keys()]) if (!present.has(key)) this.#forget(key)
+    for (const key of this.#known.keys()) if (!present.has(key)) this.#known.delete(key)
     for (const object of objects) this.put(object)
   }
 
   remove(object: unknown): void {
-    this.#forget(keyOf(object))
+    this.#known.delete(keyOf(object))
   }
 
   put(object: unknown): void {
     const key = keyOf(object)
     const known = this.#known.get(key)
     try {
-      const { pod, unknownFields } = decodeApiPod(object)
+      const { pod, unknownFields } = decodeAnyApiPod(object)
       if (known?.metadata.uid !== pod.metadata.uid) this.#reportUnknown(pod, unknownFields)
-      if (isUnchanged(known, pod)) return
-      this.#known.set(key, pod)
-      this.#bad.delete(key)
+      if (pod.unreadable !== undefined && pod.unreadable !== known?.unreadable)
+        this.#reportUnreadable(pod, pod.unreadable)
+      if (!isUnchanged(known, pod)) this.#known.set(key, pod)
     } catch (error) {
       if (!(error instanceof ApiPodError)) throw error
-      this.#noteBad(key, error)
+      // No API has such an object, and nothing of it could be asked of one.
+      this.#deps.log.error('cannot use an object of the API as a pod, leaving it as it is', { error })
     }
   }
 
-  #forget(key: string): void {
-    this.#known.delete(key)
-    this.#bad.delete(key)
-  }
-
-  /** Another pod of the name is another one; the same one goes on as it last was. */
-  #noteBad(key: string, { identity, message }: ApiPodError): void {
-    if (this.#known.get(key)?.metadata.uid !== identity.uid) this.#known.delete(key)
-    const isNew = this.#bad.get(key)?.problem !== message
-    this.#bad.set(key, { uid: identity.uid, problem: message })
-    if (!isNew) return
-    const { namespace, name, uid } = identity
-    this.#deps.log.error('cannot read a pod of the API, leaving it as it is', {
-      pod: `${namespace}/${name}`,
-      uid,
-      message,
-    })
-    if (!isPodUid(uid) || namespace === '' || name === '') return
-    const metadata = { namespace, name, uid }
-    this.#deps.events.record(
-      { metadata, spec: { containers: [] } },
-      { type: 'Warning', reason: 'FailedValidation', message },
-    )
+  #reportUnreadable(pod: Pod, message: string): void {
+    this.#deps.log.error('cannot read a pod of the API', { pod: podLogName(pod), uid: pod.metadata.uid, message })
+    this.#deps.events.record(pod, { type: 'Warning', reason: 'FailedValidation', message })
   }
 
   #reportUnknown({ metadata: { namespace, name, uid } }: Pod, fields: readonly string[]): void {

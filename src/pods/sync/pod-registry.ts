@@ -39,8 +39,8 @@ export class PodRegistry {
   readonly rejected = new Map<PodUid, RejectedPod>()
   /** Pods that came back while their old worker still ends. */
   readonly returning = new Map<PodUid, Pod>()
-  /** Pods that a source has although they could not be read: what runs of them stays as it is. */
-  unreadable: ReadonlySet<PodUid> = new Set()
+  /** Pods that a source has although they cannot be read, and of which something runs: it stays as it is. */
+  readonly leftAlone = new Map<PodUid, Pod>()
   /** Every source has been seen: a pod that is not here is not desired. */
   isComplete = false
 
@@ -50,7 +50,7 @@ export class PodRegistry {
 
   /** True for a pod that is here, desired or still leaving. */
   knows(uid: PodUid): boolean {
-    return this.workers.has(uid) || this.rejected.has(uid) || this.unreadable.has(uid)
+    return this.workers.has(uid) || this.rejected.has(uid) || this.leftAlone.has(uid)
   }
 
   /** Something of the pod runs. */
@@ -63,7 +63,7 @@ export class PodRegistry {
   mayRun(uid: PodUid): boolean {
     const state = this.workers.get(uid)?.state.kind ?? 'gone'
     if (state !== 'terminated' && state !== 'gone') return true
-    return this.runs(uid) || this.returning.has(uid) || this.unreadable.has(uid)
+    return this.runs(uid) || this.returning.has(uid) || this.leftAlone.has(uid)
   }
 
   /** The newest spec of a pod that is here, also when it is not desired any more. */

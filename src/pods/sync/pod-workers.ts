@@ -3,6 +3,7 @@ import type { PodLifeMetrics } from '../../metrics/pod-life-metrics.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { isStaticPod, podFullName, podLogName } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
+import { toSeconds } from '../../model/text/int64.ts'
 import type { PodUpdate } from '../../model/pod/pod-update.ts'
 import type { PodAllocations } from '../allocations/pod-allocations.ts'
 import { computeSurplus } from './decide/compute-surplus.ts'
@@ -86,8 +87,10 @@ export class PodWorkers {
   /** What the runtime has of this pod changed. */
   observed(uid: PodUid): void {
     const worker = this.#registry.workers.get(uid)
-    if (worker === undefined) this.#adoptOrphan(uid)
-    else worker.refresh()
+    const leftAlone = this.#registry.leftAlone.get(uid)
+    if (worker !== undefined) worker.refresh()
+    else if (leftAlone !== undefined) this.#update('UPDATE', leftAlone)
+    else this.#adoptOrphan(uid)
   }
 
   /** Takes a pod away because the machine shuts down, and resolves when nothing of it runs and none of its volumes is mounted. */
@@ -135,11 +138,33 @@ export class PodWorkers {
       leaving.makeWay()
       return
     }
+    if (pod.unreadable !== undefined) {
+      this.#addUnreadable(pod, pod.unreadable)
+      return
+    }
     // Another version of the same static pod has not ended: what it holds now, its successor may have.
     const blocked = isStaticPod(pod) && isNameTaken(this.#registry.workers.values(), podFullName(pod))
     if (!blocked && !this.#admit(pod)) return
     this.#deps.podDeps.log.info('pod added', { pod: podLogName(pod), uid, waitsForName: blocked || undefined })
     this.#start({ kind: 'pod', pod, restartCounts }, blocked ? { kind: 'waiting' } : this.#firstState(pod))
+  }
+
+  /** What cannot be read is not started; what runs of it goes on until the pod is deleted, and then the API may forget it. */
+  #addUnreadable(pod: Pod, problem: string): void {
+    const { uid, deletionTimestamp } = pod.metadata
+    const observed = this.#deps.observedPods.get(uid)
+    if (observed === undefined) {
+      this.#rejected.rejectUnreadable(pod, problem)
+      this.#deps.onStatus(uid)
+    } else if (deletionTimestamp === undefined && observed.containers.length > 0) this.#registry.leftAlone.set(uid, pod)
+    else {
+      this.#registry.returning.set(uid, pod)
+      const graceSeconds = toGrace(pod)
+      this.#start(
+        { kind: 'orphan', observed },
+        { kind: 'terminating', cause: 'orphaned', graceSeconds, after: 'replace' },
+      )
+    }
   }
 
   /** Takes the pod in; false when it is rejected. */
@@ -167,11 +192,19 @@ export class PodWorkers {
     this.#deps.resizes.added([pod])
   }
 
-  #update(operation: PodUpdate['operation'], pod: Pod): void {
-    const { uid, deletionTimestamp } = pod.metadata
-    if (this.#registry.returning.has(uid)) this.#registry.returning.set(uid, pod)
-    this.#updateRejected(pod)
+  #update(operation: PodUpdate['operation'], received: Pod): void {
+    const { uid, deletionTimestamp } = received.metadata
     const worker = this.#registry.workers.get(uid)
+    const pod = withKnownSpec(received, worker?.pod)
+    if (this.#registry.returning.has(uid)) this.#registry.returning.set(uid, pod)
+    const wasLeftAlone = this.#registry.leftAlone.delete(uid)
+    if (worker === undefined && (wasLeftAlone || pod.unreadable !== undefined)) {
+      this.#add(pod)
+      return
+    }
+    this.#updateRejected(pod)
+    // What runs of it is being ended already, and may get less time now.
+    if (pod.unreadable !== undefined) worker?.terminate('orphaned', toGrace(pod))
     if (worker === undefined || !worker.wanted) return
     const before = worker.pod
     if (operation === 'RECONCILE') worker.note(pod)
@@ -199,6 +232,7 @@ export class PodWorkers {
       this.#deps.onStatus(uid)
     }
     this.#registry.returning.delete(uid)
+    this.#registry.leftAlone.delete(uid)
     this.#registry.workers.get(uid)?.remove()
     // What runs of a rejected pod has had no worker so far.
     this.#adoptOrphan(uid)
@@ -255,7 +289,8 @@ export class PodWorkers {
     if (worker.pod !== undefined) this.#releaseName(podFullName(worker.pod))
     const again = this.#registry.returning.get(worker.uid)
     this.#registry.returning.delete(worker.uid)
-    if (again !== undefined) {
+    if (again?.unreadable !== undefined) this.#addUnreadable(again, again.unreadable)
+    else if (again !== undefined) {
       this.#deps.podDeps.metrics.podRestarted(isStaticPod(again))
       this.#add(again, restartCountsOf(worker.status))
       this.#deps.resizes.added([again])
@@ -275,6 +310,17 @@ export class PodWorkers {
     const wasObserved = this.#deps.observedPods.get(pod.metadata.uid) !== undefined
     return computeFirstState(pod, { wasObserved, now: this.#deps.podDeps.clock.monotonic() })
   }
+}
+
+/** A pod that can no longer be read goes on with the spec that it last had; that it is deleted counts all the same. */
+function withKnownSpec(pod: Pod, known: Pod | undefined): Pod {
+  if (pod.unreadable === undefined || known === undefined) return pod
+  const metadata = { ...pod.metadata, generation: known.metadata.generation }
+  return { metadata, spec: known.spec, status: pod.status }
+}
+
+function toGrace({ metadata: { deletionGracePeriodSeconds: grace } }: Pod): number | undefined {
+  return grace === undefined ? undefined : toSeconds(grace)
 }
 
 function byCreation(a: Pod, b: Pod): number {

@@ -86,6 +86,16 @@ export class RejectedPods {
     return true
   }
 
+  /** Rejects a pod that cannot be read; its source has recorded the event. */
+  rejectUnreadable(pod: Pod, message: string): void {
+    const { uid } = pod.metadata
+    const before = this.#rejected.get(uid)
+    const status = this.#toStatus(pod, { reason: 'FailedValidation', message })
+    const isKnown = before !== undefined && isSameVerdict(before.status, status)
+    if (!isKnown) this.#deps.podDeps.metrics.podRejected('FailedValidation')
+    this.#rejected.set(uid, { pod, status: isKnown ? before.status : status })
+  }
+
   #findUnsupported(
     pod: Pod,
     { runs, isReported }: { readonly runs: boolean; readonly isReported: boolean },
