@@ -40,7 +40,7 @@ export interface Host {
   /** The ids that pods may have in user namespaces; undefined where none are set aside. */
   readSubordinateIds(signal: AbortSignal): Promise<SubordinateIds | undefined>
   /** Makes the root directory, and returns its path without symbolic links. */
-  prepareRoot(path: string): Promise<string>
+  prepareRoot(path: string, podLogsDirectory: string): Promise<string>
   /** Lets containers see what is mounted below later. */
   makeShared(path: string, signal: AbortSignal): Promise<void>
   openGuardedFiles(signal: AbortSignal): Promise<GuardedFiles & Disposable>

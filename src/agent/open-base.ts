@@ -51,7 +51,7 @@ export async function openBase(deps: KubeletDeps, { tasks, resources }: Lifetime
   const tracing = await deps.openTracing()
   if (tracing !== undefined) resources.use(tracing)
   const tracer = tracing?.tracer
-  const rootDirectory = await deps.host.prepareRoot(settings.flags.rootDir)
+  const rootDirectory = await deps.host.prepareRoot(settings.flags.rootDir, settings.config.podLogsDir)
   // Before the runtime is waited for: a mistake in the kubeconfig file is reported at once.
   const { cluster, membership } = await deps.join(tracer, tasks)
   const loops: readonly Loop[] = [

@@ -11,7 +11,7 @@ const up: UpOptions = {
   runtime: undefined,
   kubelet: undefined,
   cgroupRoot: undefined,
-  ports: { kubernetes: 6443, agent: 10250, readOnly: 10255, healthz: 10248 },
+  ports: { kubernetes: 6443, agent: 10250, healthz: 10248 },
 }
 
 describe('parseArguments()', () => {
@@ -31,8 +31,8 @@ describe('parseArguments()', () => {
     ['up --kubelet bin/kubelet', { kind: 'up', options: { ...up, kubelet: '/home/me/bin/kubelet' } }],
     ['up --cgroup-root /a/b', { kind: 'up', options: { ...up, cgroupRoot: '/a/b' } }],
     [
-      'up --api-port 7 --port 1 --read-only-port 2 --healthz-port 65535',
-      { kind: 'up', options: { ...up, ports: { kubernetes: 7, agent: 1, readOnly: 2, healthz: 65_535 } } },
+      'up --api-port 7 --port 1 --healthz-port 65535',
+      { kind: 'up', options: { ...up, ports: { kubernetes: 7, agent: 1, healthz: 65_535 } } },
     ],
     ['down', { kind: 'down', state: '/var/lib/deckhand', purge: false }],
     ['down --purge --state /s/', { kind: 'down', state: '/s', purge: true }],

@@ -10,7 +10,6 @@ export interface NodePorts {
   readonly kubernetes: number
   /** The agent's own. */
   readonly agent: number
-  readonly readOnly: number
   readonly healthz: number
 }
 
@@ -85,7 +84,6 @@ function parseUp(args: readonly string[], folder: string): UpOptions {
     'cgroup-root': text,
     'api-port': text,
     port: text,
-    'read-only-port': text,
     'healthz-port': text,
   })
   const path = (value: string | undefined) => (value === undefined ? undefined : resolve(folder, value))
@@ -99,7 +97,6 @@ function parseUp(args: readonly string[], folder: string): UpOptions {
     ports: {
       kubernetes: parsePort('api-port', values['api-port'] ?? '6443'),
       agent: parsePort('port', values.port ?? '10250'),
-      readOnly: parsePort('read-only-port', values['read-only-port'] ?? '10255'),
       healthz: parsePort('healthz-port', values['healthz-port'] ?? '10248'),
     },
   }

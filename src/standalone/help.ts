@@ -28,7 +28,6 @@ Options of up:
   --cgroup-root PATH      the cgroup of all pods (/deckhand)
   --api-port N            the Kubernetes API, on loopback (6443)
   --port N                the agent's own API, on loopback (10250)
-  --read-only-port N      its open read-only API, on loopback (10255)
   --healthz-port N        its health, on loopback (10248)
 
 Settings of the agent: put KubeletConfiguration files, named *.conf, into <state>/kubelet.conf.d. They

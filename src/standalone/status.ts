@@ -32,8 +32,8 @@ export async function runStatus(deps: StandaloneDeps, state: string, signal: Abo
   if (!healthy) return false
   deps.say('')
   // In this order: a pod that came in between must not appear as one that is being ended.
-  const explained = await explainPods(record.ports, signal)
-  deps.say(formatPods(addExplanations(await listPods(record.ports, signal), explained)))
+  const explained = await explainPods(layout, signal)
+  deps.say(formatPods(addExplanations(await listPods(layout, signal), explained)))
   return isUp
 }
 

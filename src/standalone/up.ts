@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { TaskGroup } from '../base/async/task-group.ts'
 import { makeCgroup } from '../system/cgroups/cgroup-tree.ts'
 import { readMachine } from '../system/machine/read-machine.ts'
@@ -23,8 +24,11 @@ import { startNodeApi } from './node/start-node-api.ts'
 import { runSupervision } from './node/supervision.ts'
 import { takeUpLock } from './node/up-lock.ts'
 import { makeFolder, writeFileDurably } from '../system/files/durable-file.ts'
+import { restrictMode } from '../system/files/restrict-mode.ts'
 
 const AGENT_GRACE_MS = 15_000
+// For root and its group.
+const FOLDER_MODE = 0o750
 const EXAMPLE_DEADLINE_MS = 60_000
 const POLL_MS = 50
 const EXAMPLE_FILE = `${EXAMPLE_POD}.yaml`
@@ -107,27 +111,29 @@ async function prepareNode(
 }
 
 async function writeNodeFiles(layout: NodeLayout, record: NodeRecord): Promise<void> {
-  await writeIfChanged(layout.record, `${JSON.stringify(record, undefined, 2)}\n`)
-  await writeIfChanged(layout.agentConfig, createAgentConfig(layout, record))
-  await makeFolder(layout.podLogs)
-  await makeFolder(layout.agentRoot, 0o750)
-  await makeFolder(layout.settings)
+  await writeIfChanged(layout.record, `${JSON.stringify(record, undefined, 2)}\n`, 0o644)
+  await writeIfChanged(layout.agentConfig, createAgentConfig(layout, record), 0o600)
   await writeExample(layout, record)
+  const folders = [dirname(layout.podLogs), layout.podLogs, layout.agentRoot, layout.settings]
+  for (const folder of folders) await makeFolder(folder, FOLDER_MODE)
+  // Containers write what they like into their logs, and manifests have passwords in them: none of it is for other users.
+  for (const folder of [...folders, layout.manifests]) await restrictMode(folder, FOLDER_MODE)
 }
 
 /** A node that is as it was needs no space, and so comes up again on a full disk. */
-async function writeIfChanged(file: string, text: string): Promise<void> {
-  if ((await readTextIfPresent(file)) !== text) await writeFileDurably(file, text)
+async function writeIfChanged(file: string, text: string, mode: number): Promise<void> {
+  if ((await readTextIfPresent(file)) !== text) await writeFileDurably(file, text, { mode })
+  else await restrictMode(file, mode)
 }
 
 /** Only into a folder that is new: a user who removed the example does not want it back. Its image is our runtime's alone. */
 async function writeExample(layout: NodeLayout, record: NodeRecord): Promise<void> {
   const isNew = !(await listFolder(layout.state)).includes('manifests')
-  await makeFolder(record.manifests).catch((error: unknown) => {
+  await makeFolder(record.manifests, FOLDER_MODE).catch((error: unknown) => {
     throw toFolderError(record.manifests, error)
   })
   if (!isNew || record.manifests !== layout.manifests || record.runtime !== undefined) return
-  await writeFileDurably(`${layout.manifests}/${EXAMPLE_FILE}`, examplePod)
+  await writeFileDurably(`${layout.manifests}/${EXAMPLE_FILE}`, examplePod, { mode: 0o600 })
 }
 
 async function startRuntime(deps: StandaloneDeps, layout: NodeLayout, signal: AbortSignal): Promise<void> {
@@ -157,7 +163,7 @@ async function announce(
   const { layout, record, agent } = node
   deps.say(`agent healthy (pid ${agent.pid})`)
   if ((await listFolder(record.manifests)).includes(EXAMPLE_FILE)) {
-    deps.say(formatExample(await waitForExample(deps, record, signal)))
+    deps.say(formatExample(await waitForExample(deps, layout, signal)))
   }
   const command = layout.state === '/var/lib/deckhand' ? '' : ` --state ${layout.state}`
   deps.say('')
@@ -175,12 +181,12 @@ async function announce(
 
 async function waitForExample(
   deps: StandaloneDeps,
-  record: NodeRecord,
+  layout: NodeLayout,
   signal: AbortSignal,
 ): Promise<PodSummary | undefined> {
   const end = deps.clock.monotonic() + EXAMPLE_DEADLINE_MS
   for (;;) {
-    const pods = await listPods(record.ports, signal).catch(() => [])
+    const pods = await listPods(layout, signal).catch(() => [])
     const example = pods.find(({ name }) => name.startsWith(`${EXAMPLE_POD}-`))
     if (example?.ready === true || deps.clock.monotonic() > end) return example
     await deps.clock.sleep(POLL_MS, signal)

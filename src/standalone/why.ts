@@ -12,10 +12,11 @@ export async function runWhy(
   options: { readonly state: string; readonly pod: string },
   signal: AbortSignal,
 ): Promise<void> {
-  const record = await readNodeRecord(computeNodeLayout(await realFolder(options.state)).record)
+  const layout = computeNodeLayout(await realFolder(options.state))
+  const record = await readNodeRecord(layout.record)
   if (record === undefined) throw new NodeError(`There is no node in ${options.state}.`, exitCodes.otherState)
-  const explained = await explainPods(record.ports, signal).catch((error: unknown) => {
-    if (signal.aborted) throw error
+  const explained = await explainPods(layout, signal).catch((error: unknown) => {
+    if (signal.aborted || error instanceof NodeError) throw error
     throw new NodeError(
       `Cannot ask the agent about "${options.pod}": it does not answer, is "deckhand up" running?`,
       exitCodes.otherState,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -185,6 +185,22 @@ describe('ApiStore', () => {
     assert.doesNotMatch(all(), /hidden-value/)
     const again = await open(t, folder)
     assert.equal(valueOf(again.list({ resource: 'secrets' })[0]?.object ?? configMap('')), 'hidden-value')
+  })
+
+  test('has no file that others may read, also where an earlier version made one', async (t) => {
+    const folder = folderFor(t)
+    const store = await open(t, folder)
+    await put(store, 'x')
+    await store.backUp()
+    const modes = () =>
+      Object.fromEntries(readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mode & 0o777]))
+    const expected = { 'objects.db': 0o600, 'objects.db-wal': 0o600, 'objects.db.backup': 0o600, 'secrets.key': 0o600 }
+    assert.deepEqual(modes(), expected)
+    store[Symbol.dispose]()
+    for (const name of ['objects.db', 'objects.db.backup']) chmodSync(join(folder, name), 0o644)
+    const again = await open(t, folder)
+    await put(again, 'y')
+    assert.deepEqual(modes(), expected)
   })
 
   test('says which key is missing when the secrets were sealed with another', async (t) => {

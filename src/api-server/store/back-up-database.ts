@@ -1,5 +1,6 @@
 import { backup, DatabaseSync } from 'node:sqlite'
 import { removeTree } from '../../system/files/state-folder.ts'
+import { ensurePrivateFile } from '../../system/files/restrict-mode.ts'
 import { renameDurably } from '../../system/files/durable-file.ts'
 
 /** The copy of a database that is kept next to it. */
@@ -17,6 +18,7 @@ const PAGES_AT_ONCE = 200
 export async function backUpDatabase(database: DatabaseSync, path: string): Promise<void> {
   const unfinished = `${path}.new`
   await removeTree(unfinished)
+  await ensurePrivateFile(unfinished)
   await backup(database, unfinished, { rate: PAGES_AT_ONCE })
   const copy = new DatabaseSync(unfinished)
   try {

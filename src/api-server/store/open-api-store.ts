@@ -12,6 +12,7 @@ import { createValueSeal } from './seal-values.ts'
 import type { ValueSeal } from './seal-values.ts'
 import { StoreOpenError } from './store-errors.ts'
 import { ValueCodec } from './value-codec.ts'
+import { ensurePrivateFile, restrictMode } from '../../system/files/restrict-mode.ts'
 import { makeFolder, writeFileDurably, setAside } from '../../system/files/durable-file.ts'
 
 export interface OpenStoreOptions {
@@ -60,6 +61,9 @@ async function openOrSetAside(path: string, deps: { clock: Clock; log: Logger })
     if (undecided !== undefined) throw new StoreOpenError(undecided.trimEnd())
   }
   try {
+    // The log beside it gets the mode of the database.
+    await ensurePrivateFile(path)
+    for (const part of [`${path}-wal`, `${path}-shm`, backupPathOf(path)]) await restrictMode(part, 0o600)
     const database = openDatabase(path)
     await removeTree(lost)
     return database

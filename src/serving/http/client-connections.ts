@@ -4,9 +4,9 @@ import type { ConnectionLimits } from './compute-connection-limits.ts'
 
 /** The connections of a server: how many there are, and who may stay. */
 export class ClientConnections {
-  readonly #sockets = new Map<string, Socket>()
+  readonly #sockets = new Map<string | Socket, Socket>()
   /** By age. */
-  readonly #strangers = new Map<string, Socket>()
+  readonly #strangers = new Map<string | Socket, Socket>()
   readonly #mostStrangers: number
 
   constructor(server: Server, { all, strangers }: ConnectionLimits) {
@@ -41,7 +41,10 @@ export class ClientConnections {
   }
 }
 
-/** The two ends of a connection are never the same for two that are open. */
-function nameOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`
+/**
+ * The two ends of a connection are never the same for two that are open. One of a unix socket has no address, and no other socket on top of it.
+ */
+function nameOf(socket: Socket): string | Socket {
+  const { remoteAddress, remotePort } = socket
+  return remoteAddress === undefined ? socket : `${remoteAddress} ${remotePort}`
 }

@@ -8,7 +8,7 @@ import { clearHandshakeFaults } from '../../base/builtin/clear-handshake-faults.
 import { ClientConnections } from './client-connections.ts'
 import type { ConnectionLimits } from './compute-connection-limits.ts'
 import type { Admit } from './admission.ts'
-import { listenUntil } from './listen.ts'
+import { listenOnPort } from './listen.ts'
 import type { ListenOptions } from './listen.ts'
 import { RequestServer } from './request-server.ts'
 import type { RequestServerDeps } from './request-server.ts'
@@ -77,7 +77,7 @@ export async function runKubeletServer(deps: KubeletServerDeps, signal: AbortSig
   if (certificates.current() === undefined)
     log.warn('there is no serving certificate yet, clients cannot connect until there is', { port: deps.port })
   try {
-    await listenUntil(server, connections, { ...deps, name: 'kubelet' }, signal)
+    await listenOnPort(server, connections, { ...deps, name: 'kubelet' }, signal)
   } catch (error) {
     if (signal.aborted) throw signal.reason
     throw new FatalError(`Cannot serve the kubelet's API on ${deps.address}:${deps.port}`, { cause: error })

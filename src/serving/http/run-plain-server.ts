@@ -5,20 +5,23 @@ import { admitAll } from './admission.ts'
 import type { Admit } from './admission.ts'
 import { ClientConnections } from './client-connections.ts'
 import type { ConnectionLimits } from './compute-connection-limits.ts'
-import { listenUntil } from './listen.ts'
+import { listenOnPort } from './listen.ts'
 import type { ListenOptions } from './listen.ts'
 import { RequestServer } from './request-server.ts'
 import type { RequestServerDeps } from './request-server.ts'
 import { serveRequests } from './serve-requests.ts'
 
-export interface PlainServerDeps
-  extends Pick<RequestServerDeps, 'routes' | 'metrics' | 'tracer' | 'log'>, ListenOptions {
+export interface PlainServerDeps extends AnsweringDeps, ListenOptions {
+  /** How often to try again when the port is taken; undefined: a taken port is an error. */
+  readonly bindRetryMs?: number
+}
+
+/** What a server without encryption answers, and to how many clients. */
+export interface AnsweringDeps extends Pick<RequestServerDeps, 'routes' | 'metrics' | 'tracer' | 'log'> {
   readonly clock: Clock
   readonly limits: ConnectionLimits
   /** Unset: all clients. */
   readonly admit?: Admit
-  /** How often to try again when the port is taken; undefined: a taken port is an error. */
-  readonly bindRetryMs?: number
 }
 
 const MAX_HEADER_BYTES = 16 * 1024
@@ -43,6 +46,12 @@ export async function runPlainServer(deps: PlainServerDeps, signal: AbortSignal)
 }
 
 async function serve(deps: PlainServerDeps, signal: AbortSignal): Promise<void> {
+  const { server, connections } = createPlainServer(deps, signal)
+  await listenOnPort(server, connections, deps, signal)
+}
+
+/** A server of HTTP without encryption, before it listens. */
+export function createPlainServer(deps: AnsweringDeps, signal: AbortSignal) {
   // Nothing that reaches into containers is served here, so there is nothing to keep record of, and no other protocol.
   const requests = new RequestServer({ ...deps, type: 'readonly', admit: deps.admit ?? admitAll, audit: () => {} })
   const server = createServer({
@@ -53,5 +62,5 @@ async function serve(deps: PlainServerDeps, signal: AbortSignal): Promise<void> 
     shouldUpgradeCallback: () => false,
   })
   serveRequests(server, requests, signal)
-  await listenUntil(server, new ClientConnections(server, deps.limits), deps, signal)
+  return { server, connections: new ClientConnections(server, deps.limits) }
 }

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { stat } from 'node:fs/promises'
 import { get as httpGet } from 'node:http'
 import { get as httpsGet } from 'node:https'
 import type { IncomingMessage } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import { dirname } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { createPod } from '../../../test/builders/create-pod.ts'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { loadFields } from '../../../test/fakes/load-settings.ts'
+import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
 import { selfSigned } from '../../../test/fixtures/self-signed.ts'
 import type { PodRegistry } from '../../pods/sync/pod-registry.ts'
 import { runServers } from './run-servers.ts'
@@ -37,15 +41,19 @@ async function run(
   const enableServer = api !== undefined
   const settings = await loadFields({ address: '127.0.0.1', healthzBindAddress: '127.0.0.1', enableServer, ...fields })
   const listening: unknown[] = []
+  const sockets: unknown[] = []
   const say = () => {}
   const log: Logger = {
     error: say,
     warn: say,
     debug: say,
-    info: (_, values) => void listening.push(values?.['server']),
+    info: (_, { server, path } = {}) => void (path === undefined ? listening : sockets).push(server),
     child: () => log,
   }
-  const registry = { views: () => [{ pod: createPod(), status: { phase: 'Running' } }] } as unknown as PodRegistry
+  const registry = {
+    views: () => [{ pod: createPod(), status: { phase: 'Running' } }],
+    explain: () => [],
+  } as unknown as PodRegistry
   const metrics = {
     render: async () => ({ type: 'text/plain', body: 'up 1\n' }),
     requestStarted: say,
@@ -78,8 +86,15 @@ async function run(
     statsRoutes: async () => stats,
     createApi: async () => apiDeps,
     openFiles: Promise.resolve(1024),
+    rootDirectory: makeTemporaryFolder(),
   }
-  return { running: runServers(deps, stop.signal), listening, leave: () => stop.abort(new Error('leave')) }
+  return {
+    running: runServers(deps, stop.signal),
+    listening,
+    sockets,
+    leave: () => stop.abort(new Error('leave')),
+    socket: `${deps.rootDirectory}/deckhand/agent.sock`,
+  }
 }
 
 const OPEN = {
@@ -104,6 +119,12 @@ async function get(port: number, path: string): Promise<readonly [number, string
   return [response.status, await response.text()]
 }
 
+/** As root on the machine itself. */
+async function getFromSocket(socketPath: string, path: string): Promise<readonly [number | undefined, string]> {
+  const [response] = (await once(httpGet({ socketPath, path, agent: false }), 'response')) as [IncomingMessage]
+  return [response.statusCode, await text(response)]
+}
+
 /** The code for whoever calls the machine by another name. */
 async function statusFor(port: number, name: string): Promise<number | undefined> {
   const request = httpGet({ host: '127.0.0.1', port, path: '/pods', agent: false, headers: { host: name } })
@@ -117,10 +138,30 @@ async function untilListening(server: { readonly listening: unknown[] }, count: 
 }
 
 describe('runServers()', () => {
-  test('serves nothing when no port is configured, and is done', async () => {
-    const { running, listening } = await run({ healthzPort: 0, readOnlyPort: 0 })
+  test('serves pods, explanations and metrics on a socket for root alone when no port is configured', async () => {
+    const { running, listening, sockets, leave, socket } = await run({ healthzPort: 0, readOnlyPort: 0 })
+    await untilListening({ listening: sockets }, 1)
+    assert.deepEqual([listening, sockets], [[], ['agent socket']])
+    assert.equal((await stat(socket)).mode & 0o777, 0o600)
+    assert.equal((await stat(dirname(socket))).mode & 0o777, 0o750)
+    assert.deepEqual(await getFromSocket(socket, '/metrics'), [200, 'up 1\n'])
+    assert.deepEqual(await getFromSocket(socket, '/healthz'), [200, 'ok'])
+    assert.equal((await getFromSocket(socket, '/pods'))[0], 200)
+    // Two at once: connections of a unix socket have no address that would tell them apart.
+    const both = await Promise.all(['/why', '/why'].map((path) => getFromSocket(socket, path)))
+    assert.deepEqual(both, [
+      [200, '{"pods":[]}\n'],
+      [200, '{"pods":[]}\n'],
+    ])
+    assert.equal((await getFromSocket(socket, '/exec/a/b/c'))[0], 404)
+    leave()
     await running
-    assert.deepEqual(listening, [])
+  })
+
+  test('serves nothing on a socket in a run that ends by itself', async () => {
+    const { running, sockets } = await run({ healthzPort: 0, readOnlyPort: 0, runOnce: true })
+    await running
+    assert.deepEqual(sockets, [])
   })
 
   test('serves health alone on one port, and pods and metrics too on the other', async () => {
@@ -210,6 +251,8 @@ describe('runServers()', () => {
       await servers.running
     }
     const off = await run({ ...OPEN, enableServer: false, healthzPort: 0 }, () => undefined, {})
+    await untilListening({ listening: off.sockets }, 1)
+    off.leave()
     await off.running
     assert.deepEqual(off.listening, [])
   })

@@ -14,12 +14,15 @@ import { createLazyRoutes } from '../http/lazy-routes.ts'
 import { computeConnectionLimits } from '../http/compute-connection-limits.ts'
 import type { Route } from '../http/route.ts'
 import { runPlainServer } from '../http/run-plain-server.ts'
+import { runSocketServer } from './run-socket-server.ts'
 import type { AgentMetrics } from '../../metrics/create-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { Tracer } from '../../base/telemetry/tracer.ts'
 
 export interface RunServersDeps {
   readonly settings: Settings
+  /** --root-dir without symbolic links. */
+  readonly rootDirectory: string
   readonly registry: Pick<PodRegistry, 'views' | 'explain'>
   readonly metrics: AgentMetrics
   readonly tracer: Tracer | undefined
@@ -42,10 +45,12 @@ const STATS = [
   { path: '/metrics/resource', methods: 'any' },
   { path: '/metrics/cadvisor', methods: 'any' },
 ] as const
+// Root on this machine asks there without a credential, also while there is no API server that could judge one.
+const AGENT_SOCKET = 'deckhand/agent.sock'
 // Supervisors ask often, and are not part of its API.
 const UNCOUNTED = { requestStarted() {}, requestEnded() {} }
 
-/** Serves healthz and the read-only port where one is configured; then the kubelet's API. */
+/** Serves healthz and the read-only port where one is configured, and the socket for root; then the kubelet's API. */
 export async function runServers(deps: RunServersDeps, signal: AbortSignal): Promise<void> {
   const { settings, metrics, tracer, clock, log } = deps
   const { config } = settings
@@ -73,6 +78,10 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
     )
   }
   const open = [...createOpenRoutes(deps, health), ...createLazyRoutes(STATS, deps.statsRoutes)]
+  if (!config.runOnce) {
+    const socket = { name: 'agent socket', path: `${deps.rootDirectory}/${AGENT_SOCKET}`, metrics: UNCOUNTED }
+    group.run('agent socket', (s) => runSocketServer({ ...socket, routes: open, limits, log, clock }, s))
+  }
   if (config.readOnlyPort !== 0) {
     const routes = [...open, ...createDisabledDebugRoutes()]
     const admit = createOwnNamesAdmit([settings.nodeName])
@@ -89,7 +98,7 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
   await group.join()
 }
 
-/** What needs no right beyond seeing: the same on both ports. */
+/** What needs no right beyond seeing: the same on the ports and the socket. */
 function createOpenRoutes({ registry, metrics }: RunServersDeps, health: readonly Route[]): readonly Route[] {
   return [
     ...health,

@@ -38,10 +38,9 @@ export async function checkPorts(ports: NodePorts): Promise<void> {
   const flags = {
     kubernetes: '--api-port',
     agent: '--port',
-    readOnly: '--read-only-port',
     healthz: '--healthz-port',
   } as const
-  for (const name of ['kubernetes', 'agent', 'readOnly', 'healthz'] as const) {
+  for (const name of ['kubernetes', 'agent', 'healthz'] as const) {
     if (await isFree(ports[name])) continue
     const message = `Cannot listen on port ${ports[name]}: it is taken (another node?), choose another with ${flags[name]}`
     throw new NodeError(message, exitCodes.unfitMachine)

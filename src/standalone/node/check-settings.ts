@@ -14,7 +14,6 @@ const OWN_FIELDS = {
   containerRuntimeEndpoint: '--runtime',
   cgroupRoot: '--cgroup-root',
   port: '--port',
-  readOnlyPort: '--read-only-port',
   healthzPort: '--healthz-port',
   address: undefined,
   healthzBindAddress: undefined,

@@ -29,14 +29,14 @@ describe('computeNodeLayout()', () => {
 
 describe('createAgentConfig()', () => {
   const layout = computeNodeLayout('/a')
-  const ports = { kubernetes: 4, agent: 1, readOnly: 2, healthz: 3 }
+  const ports = { kubernetes: 4, agent: 1, healthz: 3 }
 
   test('is closed: loopback only, no anonymous callers', () => {
     const config = JSON.parse(createAgentConfig(layout, { nodeName: 'n', cgroupRoot: '/c', manifests: '/m', ports }))
     assert.equal(config.address, '127.0.0.1')
     assert.equal(config.healthzBindAddress, '127.0.0.1')
     assert.equal(config.authentication.anonymous.enabled, false)
-    assert.deepEqual([config.port, config.readOnlyPort, config.healthzPort], [1, 2, 3])
+    assert.deepEqual([config.port, config.readOnlyPort, config.healthzPort], [1, 0, 3])
     assert.deepEqual([config.cgroupRoot, config.staticPodPath], ['/c', '/m'])
     assert.equal(config.containerRuntimeEndpoint, 'unix:///a/containerd/containerd.sock')
   })

@@ -24,6 +24,8 @@ export interface NodeLayout {
   readonly readerKubeconfig: string
   /** For the agent. */
   readonly agentKubeconfig: string
+  /** Where the agent answers root. */
+  readonly agentSocket: string
   readonly agentLog: string
   readonly podLogs: string
   /** Process of the "deckhand up" that runs. */
@@ -56,6 +58,7 @@ export function computeNodeLayout(state: string): NodeLayout {
     adminKubeconfig: `${state}/admin.kubeconfig`,
     readerKubeconfig: `${state}/reader.kubeconfig`,
     agentKubeconfig: `${state}/kubelet.kubeconfig`,
+    agentSocket: `${state}/kubelet/deckhand/agent.sock`,
     agentLog: `${state}/logs/kubelet.log`,
     podLogs: `${state}/logs/pods`,
     upIdentity: `${state}/up.pid`,

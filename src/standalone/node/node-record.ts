@@ -28,9 +28,9 @@ export async function readNodeRecord(file: string): Promise<NodeRecord | undefin
 
 function parseNodeRecord(value: unknown): NodeRecord {
   const { nodeName, cgroupRoot, manifests, runtime, ports } = value as Partial<Record<string, unknown>>
-  const { kubernetes, agent, readOnly, healthz } = ports as Partial<Record<string, unknown>>
+  const { kubernetes, agent, healthz } = ports as Partial<Record<string, unknown>>
   const strings = [nodeName, cgroupRoot, manifests, runtime ?? ''].every((field) => typeof field === 'string')
-  const numbers = [kubernetes, agent, readOnly, healthz].every((field) => typeof field === 'number')
+  const numbers = [kubernetes, agent, healthz].every((field) => typeof field === 'number')
   if (!strings || !numbers) throw new Error('A field is missing or of the wrong type')
   return value as NodeRecord
 }

@@ -1,9 +1,10 @@
 import { constants } from 'node:fs'
-import { open, readdir, readlink, realpath } from 'node:fs/promises'
+import type { Stats } from 'node:fs'
+import { lstat, open, readdir, readlink, realpath } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { hasCode } from '../files/error-codes.ts'
+import { hasCode, unlessAbsent } from '../files/error-codes.ts'
 
 /** What is at a path below the folder of the logs. */
 export type NodeLog =
@@ -30,7 +31,10 @@ export interface NodeLogs {
 const O_PATH = 0o10000000
 const ABSENT_CODES = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES']
 
-/** The logs below a folder. Links are followed as long as they stay in it. */
+/**
+ * The logs below a folder. Links are followed as long as they stay in it, and a file with several names is served only when all of them
+ * are in one folder, as those of a rotated log are: a hard link may have been made to a file that is anything but a log.
+ */
 export function createNodeLogs(root: string): NodeLogs {
   return {
     async open(path, use) {
@@ -39,6 +43,7 @@ export function createNodeLogs(root: string): NodeLogs {
       await using _ = named
       const stat = await named.stat()
       if (!stat.isFile() && !stat.isDirectory()) return await use({ kind: 'absent' })
+      if (stat.isFile() && stat.nlink > 1 && !(await hasAllNamesHere(named, stat))) return await use({ kind: 'absent' })
       if (stat.isDirectory()) return await use({ kind: 'directory', entries: await list(named) })
       await using file = await open(`/proc/self/fd/${named.fd}`, constants.O_RDONLY | constants.O_NONBLOCK)
       const { size, mtimeMs } = stat
@@ -61,6 +66,18 @@ async function holdInside(root: string, path: string): Promise<FileHandle | unde
   if (place === realRoot || place.startsWith(`${realRoot}/`)) return held
   await held.close()
   return undefined
+}
+
+/** Whether all names of a file are in the folder of the one that is held. */
+async function hasAllNamesHere(held: FileHandle, { dev, ino, nlink }: Stats): Promise<boolean> {
+  const folder = dirname(await readlink(`/proc/self/fd/${held.fd}`))
+  let names = 0
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const other = await unlessAbsent(lstat(join(folder, entry.name)), undefined)
+    if (other?.dev === dev && other.ino === ino) names += 1
+  }
+  return names === nlink
 }
 
 async function list(directory: FileHandle) {

@@ -10,12 +10,21 @@ export interface ServingSocket {
 }
 
 /** Makes the directory of a socket, for root and its group only, and a free place in it. */
-export async function prepareServingSocket(path: string): Promise<ServingSocket> {
+export async function prepareServingSocket(
+  path: string,
+  { socketMode }: { readonly socketMode?: number } = {},
+): Promise<ServingSocket> {
   const directory = dirname(path)
   const temporaryPath = `${path}.new`
   await mkdir(directory, { recursive: true })
   // Also of one that was there: what is made with it is as open as the directory.
   await chmod(directory, 0o750)
   await rm(temporaryPath, { force: true })
-  return { temporaryPath, publish: () => rename(temporaryPath, path) }
+  return {
+    temporaryPath,
+    async publish() {
+      if (socketMode !== undefined) await chmod(temporaryPath, socketMode)
+      await rename(temporaryPath, path)
+    },
+  }
 }

@@ -119,13 +119,13 @@ describe('deckhand up', () => {
   test('says what is wrong', async () => {
     await using lab = await startLab()
     const node = new Node(lab)
-    await lab.startInside(['/bin/busybox', 'httpd', '-f', '-p', '127.0.0.1:10255'], `${lab.folder}/httpd.log`)
-    const listening = async () => (await lab.runInside(['ss', '-ltn'])).stdout.includes(':10255')
+    await lab.startInside(['/bin/busybox', 'httpd', '-f', '-p', '127.0.0.1:10248'], `${lab.folder}/httpd.log`)
+    const listening = async () => (await lab.runInside(['ss', '-ltn'])).stdout.includes(':10248')
     for (let tries = 0; !(await listening()); tries += 1) assert.ok(tries < 100)
     for (const [args, exitCode, message] of [
-      [['--runtime', '/no/such.sock', '--read-only-port', '1'], 4, /Cannot use the runtime "unix:\/\/\/no\/such.sock"/],
-      [[], 4, /Cannot listen on port 10255: it is taken .* choose another with --read-only-port/],
-      [['--read-only-port', 'x'], 2, /Cannot use --read-only-port "x"/],
+      [['--runtime', '/no/such.sock', '--healthz-port', '1'], 4, /Cannot use the runtime "unix:\/\/\/no\/such.sock"/],
+      [[], 4, /Cannot listen on port 10248: it is taken .* choose another with --healthz-port/],
+      [['--healthz-port', 'x'], 2, /Cannot use --healthz-port "x"/],
     ] as const) {
       const result = await node.run('up', ...args)
       assert.deepEqual([result.exitCode, result.stdout], [exitCode, ''])
@@ -144,7 +144,7 @@ describe('deckhand up', () => {
       ],
     ]) {
       await writeFile(`${settings}/a.conf`, `${SETTINGS_HEAD}${text}`)
-      const result = await node.run('up', '--read-only-port', '10256')
+      const result = await node.run('up', '--healthz-port', '10249')
       assert.deepEqual([result.exitCode, result.stdout, result.stderr], [1, '', `deckhand: ${message}`])
     }
     const result = await lab.runInside([...OTHER_USER.split(' '), deckhand, 'up', '--state', node.state])

@@ -6,6 +6,7 @@ import type { Event, Node } from '../../../src/model/generated/core-v1.ts'
 import type { ProcessResult } from '../../../src/system/processes/run-process.ts'
 import type { StartedProcess } from '../../../src/system/processes/start-process.ts'
 import type { Pod } from '../../../src/model/pod/pod.ts'
+import { askAgent } from '../../../src/standalone/node/agent/agent-client.ts'
 import { childPid } from '../lab/lab-namespaces.ts'
 import { startLab } from '../lab/start-lab.ts'
 import type { Lab } from '../lab/start-lab.ts'
@@ -117,8 +118,8 @@ export class StandaloneNode implements AsyncDisposable {
 
   /** The pods that the agent itself knows. */
   async agentPods(): Promise<readonly Pod[]> {
-    const { body } = await this.lab.network.get('http://127.0.0.1:10255/pods')
-    return (JSON.parse(body) as { readonly items?: readonly Pod[] | null }).items ?? []
+    const layout = { agentSocket: `${this.state}/kubelet/deckhand/agent.sock` }
+    return ((await askAgent(layout, '/pods', never)) as { readonly items?: readonly Pod[] | null }).items ?? []
   }
 
   async agentLog(): Promise<readonly string[]> {

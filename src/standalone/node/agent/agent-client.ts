@@ -1,4 +1,10 @@
+import { once } from 'node:events'
+import { json } from 'node:stream/consumers'
+import type { Readable } from 'node:stream'
+import { request } from '../../../base/builtin/http.ts'
 import type { NodePorts } from '../../arguments.ts'
+import { exitCodes, NodeError } from '../node-error.ts'
+import type { NodeLayout } from '../node-layout.ts'
 
 /** A pod as "status" shows it. */
 export interface PodSummary {
@@ -26,12 +32,26 @@ export async function isHealthy(ports: NodePorts, signal: AbortSignal): Promise<
   }
 }
 
-/** The pods of the agent's read-only API. */
-export async function listPods(ports: NodePorts, signal: AbortSignal): Promise<readonly PodSummary[]> {
-  const url = `http://127.0.0.1:${ports.readOnly}/pods`
-  const response = await fetch(url, { signal })
-  if (!response.ok) throw new Error(`Cannot read ${url}: status ${response.status}, expected 200`)
-  return parsePods(await response.json())
+/** The pods that the agent knows. */
+export async function listPods(layout: NodeLayout, signal: AbortSignal): Promise<readonly PodSummary[]> {
+  return parsePods(await askAgent(layout, '/pods', signal))
+}
+
+/** What the agent answers on its socket, which only root may use. */
+export async function askAgent(
+  { agentSocket }: Pick<NodeLayout, 'agentSocket'>,
+  path: string,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const asked = request({ socketPath: agentSocket, path, agent: false, signal })
+  asked.end()
+  const [response] = (await once(asked, 'response').catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+    throw new NodeError('Cannot ask the agent: this needs root (try sudo)', exitCodes.unfitMachine, { cause: error })
+  })) as [Readable & { readonly statusCode?: number }]
+  if (response.statusCode === 200) return await json(response)
+  response.resume()
+  throw new Error(`Cannot read ${path} on ${agentSocket}: status ${response.statusCode}, expected 200`)
 }
 
 /** What the agent says about why a pod is as it is. */
@@ -49,10 +69,8 @@ export interface ExplainedPod {
 }
 
 /** What the agent says about all pods, also about those that are being ended. */
-export async function explainPods(ports: NodePorts, signal: AbortSignal): Promise<readonly ExplainedPod[]> {
-  const response = await fetch(`http://127.0.0.1:${ports.readOnly}/why`, { signal })
-  if (!response.ok) throw new Error(`Cannot read /why: status ${response.status}, expected 200`)
-  const { pods } = (await response.json()) as { readonly pods: readonly ExplainedPod[] }
+export async function explainPods(layout: NodeLayout, signal: AbortSignal): Promise<readonly ExplainedPod[]> {
+  const { pods } = (await askAgent(layout, '/why', signal)) as { readonly pods: readonly ExplainedPod[] }
   return pods
 }
 
