@@ -72,7 +72,17 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'pods/containers',
     'pods/objects',
   ],
-  'pods/leftovers': ['base', 'model', 'metrics', 'system/directories', 'pods/containers', 'pods/sync', 'pods/volumes'],
+  'pods/leftovers': [
+    'base',
+    'model',
+    'metrics',
+    'system/directories',
+    'system/processes',
+    'protocols/cri',
+    'pods/containers',
+    'pods/sync',
+    'pods/volumes',
+  ],
   'node/certificates': ['base', 'model', 'system/files', 'protocols/kube-api', 'protocols/x509'],
   'node/registration': [
     'base',

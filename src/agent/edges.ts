@@ -21,6 +21,8 @@ import type { AddressReport } from '../system/machine/read-node-address.ts'
 import type { NodeIdentity } from '../system/machine/read-node-identity.ts'
 import type { NumaNode } from '../system/machine/read-numa-nodes.ts'
 import type { SubordinateIds } from '../system/machine/read-subordinate-ids.ts'
+import type { findShims } from '../system/processes/find-shims.ts'
+import type { ProcessIdentity } from '../system/processes/process-identity.ts'
 import type { Cluster } from './join-cluster.ts'
 import type { Membership } from './membership.ts'
 
@@ -49,6 +51,10 @@ export interface Host {
   recordFolder(path: string): ReturnType<typeof createRecordFolder>
   podFiles(rootDirectory: string): ReturnType<typeof createPodFiles>
   userNamespaceRecords(rootDirectory: string): ReturnType<typeof createUserNamespaceRecords>
+  /** The shims of the containerd at a socket, in one of its namespaces. */
+  findShims: typeof findShims
+  /** SIGKILL, to exactly this process; false when it is gone. */
+  killProcess(process: ProcessIdentity): Promise<boolean>
   openCgroups(deps: CreateCgroupsDeps, signal: AbortSignal): Promise<NodeCgroups>
   openVolumes(deps: VolumeHostDeps): VolumeHost
 }

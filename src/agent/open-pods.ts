@@ -11,6 +11,7 @@ import { createNodeAdmission } from '../pods/admission/create-node-admission.ts'
 import type { EnvironmentFile } from '../pods/containers/environment/environment-sources.ts'
 import { createImages } from '../pods/images/create-images.ts'
 import { runDeadContainerCollection } from '../pods/leftovers/run-dead-container-collection.ts'
+import { runShimCollection } from '../pods/leftovers/run-shim-collection.ts'
 import { listLogs } from '../pods/logs/list-logs.ts'
 import { runLogRotation } from '../pods/logs/run-log-rotation.ts'
 import { createPodAccounts } from '../pods/objects/create-pod-accounts.ts'
@@ -33,8 +34,11 @@ import { createVolumeProjects } from '../pods/volumes/usage/create-volume-projec
 import { VolumeStats } from '../pods/volumes/usage/volume-stats.ts'
 import { SelinuxMounts } from '../pods/volumes/selinux/selinux-mounts.ts'
 import { Volumes } from '../pods/volumes/volumes.ts'
+import { KUBERNETES_NAMESPACE } from '../protocols/cri/containerd-events.ts'
+import { parseEndpoint } from '../protocols/cri/parse-endpoint.ts'
 import { httpGet } from '../protocols/http/http-get.ts'
 import { logFiles } from '../system/directories/log-files.ts'
+import type { ProcessIdentity } from '../system/processes/process-identity.ts'
 import type { Hints } from './hub.ts'
 import type { Base } from './open-base.ts'
 import type { Devices } from './open-devices.ts'
@@ -200,6 +204,7 @@ export async function openPods(stages: Stages, hub: Hints) {
     { name: 'resolver check', run: () => reportResolverFaults(files, node.podSettings.sandbox.dns, nodeEvents) },
     { name: 'image garbage collection', run: (s) => images.runGarbageCollection(s) },
     { name: 'dead containers', run: (s) => runDeadContainerCollection({ settings, workers, clock }, s) },
+    { name: 'forgotten shims', run: (s) => collectForgottenShims(stages, s) },
     { name: 'volume stats', run: (s) => volumeStats.run(s) },
     {
       name: 'log rotation',
@@ -245,6 +250,19 @@ export async function openPods(stages: Stages, hub: Hints) {
     wantsFreshNode: (pod: Pod) => !registry.knows(pod.metadata.uid) && wantsFreshNode(pod),
     loops,
   }
+}
+
+/** Only containerd has shims that outlive what it knows. */
+async function collectForgottenShims({ base, runtime }: Stages, signal: AbortSignal): Promise<void> {
+  const { host, settings, clock, log } = base
+  if (runtime.version.name !== 'containerd') return
+  const { socketPath } = parseEndpoint(settings.config.containerRuntimeEndpoint)
+  const processes = {
+    findShims: () => host.findShims({ socketPath, namespace: KUBERNETES_NAMESPACE }),
+    kill: (process: ProcessIdentity) => host.killProcess(process),
+  }
+  const requestTimeoutMs = settings.config.runtimeRequestTimeout
+  await runShimCollection({ calls: runtime.calls, processes, requestTimeoutMs, clock, log }, signal)
 }
 
 /** The volumes of pods, and what they take. */

@@ -21,6 +21,8 @@ import { readNumaNodes } from '../system/machine/read-numa-nodes.ts'
 import { readSubordinateIds } from '../system/machine/read-subordinate-ids.ts'
 import { makeShared } from '../system/mounts/make-shared.ts'
 import { findDeathSignal } from '../system/processes/find-death-signal.ts'
+import { findShims } from '../system/processes/find-shims.ts'
+import { signalProcess } from '../system/processes/process-identity.ts'
 import type { Edges, Host } from './edges.ts'
 import { createLoneMembership } from './membership.ts'
 import type { KubeletDeps } from './open-base.ts'
@@ -81,6 +83,8 @@ function createHost({ settings, machine, environment, clock, log }: MachineDeps)
     recordFolder: createRecordFolder,
     podFiles: (rootDirectory) => createPodFiles({ rootDirectory }),
     userNamespaceRecords: createUserNamespaceRecords,
+    findShims,
+    killProcess: (identity) => signalProcess(identity, 'SIGKILL'),
     openCgroups: createCgroups,
     openVolumes: createVolumeHost,
   }

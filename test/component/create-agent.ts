@@ -337,6 +337,8 @@ function createHost(world: World, options: AgentOptions, life: { readonly isOver
     readSubordinateIds: async () => undefined,
     prepareRoot: async () => (options.deviceFolder === undefined ? ROOT : dirname(options.deviceFolder)),
     makeShared: async () => {},
+    findShims: async () => [],
+    killProcess: async () => false,
     openGuardedFiles: async () => noGuardedFiles,
     readIfPresent: async () => undefined,
     stateFile: files,

@@ -138,6 +138,7 @@ function defaultAnswers(): Calls {
     stopContainer: empty,
     execSync: async () => ({ exitCode: 0 }),
     removeContainer: empty,
+    containerdDeleteTask: async () => {},
     stopPodSandbox: empty,
     removePodSandbox: empty,
     updateContainerResources: empty,

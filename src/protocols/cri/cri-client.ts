@@ -4,6 +4,7 @@ import { bindCalls } from './bind-calls.ts'
 import { listContainerdDownloads } from './containerd-content.ts'
 import type { Download } from './containerd-content.ts'
 import { subscribeContainerdEvents } from './containerd-events.ts'
+import { deleteContainerdTask, hasContainerdContainer } from './containerd-tasks.ts'
 import { criServices } from './cri-methods.ts'
 import { GrpcChannel } from '../grpc/grpc-channel.ts'
 import { parseEndpoint } from './parse-endpoint.ts'
@@ -19,6 +20,10 @@ export interface CriClient extends CriCalls, Disposable {
   containerdEvents(filters: readonly string[], signal: AbortSignal): AsyncIterable<Envelope>
   /** What containerd downloads now; other runtimes answer Unimplemented. */
   containerdDownloads(signal: AbortSignal): Promise<readonly Download[]>
+  /** Has containerd itself a record or a task of this container or sandbox? Other runtimes answer Unimplemented. */
+  containerdHas(id: string, signal: AbortSignal): Promise<boolean>
+  /** Ends and removes the task of a container that CRI has lost; other runtimes answer Unimplemented. */
+  containerdDeleteTask(request: { readonly containerId: string }, signal: AbortSignal): Promise<void>
   /** Ends the connections. May be called again. */
   close(): void
 }
@@ -47,6 +52,8 @@ export function createCriClient(options: CriClientOptions): CriClient {
     connection: runtime,
     containerdEvents: (filters, signal) => subscribeContainerdEvents(runtime, filters, signal),
     containerdDownloads: (signal) => listContainerdDownloads(image, signal),
+    containerdHas: (id, signal) => hasContainerdContainer(runtime, id, signal),
+    containerdDeleteTask: ({ containerId }, signal) => deleteContainerdTask(runtime, containerId, signal),
     close,
     [Symbol.dispose]: close,
   }

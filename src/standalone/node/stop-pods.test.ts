@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
 import { stopPods } from './stop-pods.ts'
 import type { PodStopper } from './stop-pods.ts'
 
@@ -34,6 +35,7 @@ function createRuntime(broken?: string): PodStopper & { readonly calls: string[]
     stopContainer: ({ containerId, timeout }) => call(`stop ${containerId} ${timeout}`),
     stopPodSandbox: ({ podSandboxId }) => call(`stop ${podSandboxId}`),
     removePodSandbox: ({ podSandboxId }) => call(`remove ${podSandboxId}`),
+    containerdDeleteTask: ({ containerId }) => call(`delete task ${containerId}`),
   }
 }
 
@@ -52,6 +54,19 @@ describe('stopPods()', () => {
     const runtime = createRuntime()
     assert.deepEqual(await stopPods(runtime, new Set(['uid-c']), t.signal), { stopped: 1, failures: [] })
     assert.deepEqual(runtime.calls, ['stop c', 'remove c'])
+  })
+
+  test('ends tasks that the runtime has lost and that keep a sandbox', async (t) => {
+    const runtime = createRuntime()
+    let tries = 0
+    const removePodSandbox: PodStopper['removePodSandbox'] = async (request, signal) => {
+      tries += 1
+      if (tries === 1) throw new CriCallError('removePodSandbox', 'FailedPrecondition', 'cannot delete running task')
+      return await runtime.removePodSandbox(request, signal)
+    }
+    const result = await stopPods({ ...runtime, removePodSandbox }, new Set(['uid-a']), t.signal)
+    assert.deepEqual(result, { stopped: 1, failures: [] })
+    assert.deepEqual(runtime.calls.slice(-3), ['delete task a1', 'delete task a2', 'remove a'])
   })
 
   test('goes on when one pod is stuck, and says which', async (t) => {

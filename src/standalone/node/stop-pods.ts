@@ -7,6 +7,8 @@ export interface PodStopper {
   stopContainer(request: { containerId: string; timeout: bigint }, signal: AbortSignal): Promise<unknown>
   stopPodSandbox(request: { podSandboxId: string }, signal: AbortSignal): Promise<unknown>
   removePodSandbox(request: { podSandboxId: string }, signal: AbortSignal): Promise<unknown>
+  /** Ends what containerd has left of a start that broke off: such a task keeps its sandbox from being removed. */
+  containerdDeleteTask(request: { containerId: string }, signal: AbortSignal): Promise<unknown>
 }
 
 interface Metadata {
@@ -81,7 +83,12 @@ async function stopPod(
     }),
   )
   await runtime.stopPodSandbox({ podSandboxId }, signal)
-  await runtime.removePodSandbox({ podSandboxId }, signal)
+  const remove = () => runtime.removePodSandbox({ podSandboxId }, signal)
+  await remove().catch(async (error: unknown) => {
+    if (!(Error.isError(error) && 'code' in error && error.code === 'FailedPrecondition')) throw error
+    for (const { id } of containers) await runtime.containerdDeleteTask({ containerId: id }, signal)
+    await remove()
+  })
 }
 
 function parseGrace(text: string | undefined): bigint {

@@ -22,7 +22,20 @@ describe('removeContainer()', () => {
     const removed = removeContainer(deps, container, never)
     await clock.advance(1000)
     await removed
-    assert.deepEqual(journal, ['removeContainer c-1', 'killContainer u-1 c-1', 'removeContainer c-1'])
+    const remedies = ['killContainer u-1 c-1', 'containerdDeleteTask c-1']
+    assert.deepEqual(journal, ['removeContainer c-1', ...remedies, 'removeContainer c-1'])
+  })
+
+  test('goes on with a runtime that has no tasks of its own', async () => {
+    let tries = 0
+    const fail = failing('FailedPrecondition', 'busy')
+    const removeContainerOnce = () => ((tries += 1) === 1 ? fail() : Promise.resolve({}))
+    const answers = { removeContainer: removeContainerOnce, containerdDeleteTask: failing('Unimplemented') }
+    const { deps, clock } = await createPodDeps({}, answers)
+    const removed = removeContainer(deps, container, never)
+    await clock.advance(1000)
+    await removed
+    assert.equal(tries, 2)
   })
 
   test('fails when that was no help', async () => {
