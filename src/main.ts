@@ -5,6 +5,7 @@ import process from 'node:process'
 import { ShutdownError } from './base/async/abort-errors.ts'
 import { systemClock } from './base/async/clock.ts'
 import { ConfigError, FlagError, formatConfigError } from './model/config/config-error.ts'
+import { parseQuantity, quantityValue } from './model/resources/quantity.ts'
 import { loadConfiguration } from './model/config/load-configuration.ts'
 import type { CommandLine, Settings } from './model/config/load-configuration.ts'
 import { hostConfigFiles } from './system/files/config-files.ts'
@@ -15,6 +16,7 @@ import { readMachine } from './system/machine/read-machine.ts'
 import type { MachineInfo } from './system/machine/read-machine.ts'
 import { KubeconfigError } from './protocols/kube-api/kubeconfig/kubeconfig.ts'
 import { runAgentProcess } from './agent/run-agent-process.ts'
+import { createLogOutput } from './base/telemetry/create-log-output.ts'
 import { createLogger, createVerbosity } from './base/telemetry/create-logger.ts'
 import { errorText } from './base/telemetry/error-text.ts'
 
@@ -52,21 +54,34 @@ async function parse(argv: readonly string[], machine: MachineInfo): Promise<Com
 async function run(settings: Settings, machine: MachineInfo): Promise<number> {
   const { logging } = settings.config
   const verbosity = createVerbosity(logging.verbosity)
+  const format = logging.format === 'json' ? 'json' : 'text'
+  const { splitStream, infoBufferSize } = logging.options[format]
+  const output = createLogOutput({
+    split: splitStream,
+    bufferBytes: infoBufferSize === '' ? 0 : Number(quantityValue(parseQuantity(infoBufferSize))),
+    flushMs: logging.flushFrequency,
+    writeInfo: (text) => process.stdout.write(text),
+    writeError: (text) => process.stderr.write(text),
+    clock: systemClock,
+  })
   const log = createLogger({
-    format: logging.format === 'json' ? 'json' : 'text',
+    format,
     verbosity,
     modules: logging.vmodule,
     findSource: findBuiltSource,
     clock: systemClock,
     pid: process.pid,
-    write: (line) => process.stderr.write(line),
+    write: (line, level) => output.write(line, level),
   })
   const controller = new AbortController()
   let fault: Error | undefined
   const leave = (name: NodeJS.Signals) => {
     log.info('leaving, pods keep running', { signal: name })
     controller.abort(new ShutdownError(name))
-    setTimeout(() => endProcess(0), SHUTDOWN_LIMIT_MS).unref()
+    setTimeout(() => {
+      output.flush()
+      endProcess(0)
+    }, SHUTDOWN_LIMIT_MS).unref()
   }
   process.once('SIGTERM', leave)
   process.once('SIGINT', leave)
@@ -102,5 +117,7 @@ async function run(settings: Settings, machine: MachineInfo): Promise<number> {
     }
     log.error('agent failed', { error: fault ?? error })
     return 1
+  } finally {
+    output.flush()
   }
 }

@@ -9,6 +9,7 @@ import { RuntimeHealth } from '../pods/observe/runtime-health.ts'
 import { toResizeScope } from '../pods/sync/resize/to-resize-rules.ts'
 import { PodRegistry } from '../pods/sync/pod-registry.ts'
 import { measureCalls } from '../protocols/cri/measure-calls.ts'
+import { streamLists } from '../protocols/cri/stream-lists.ts'
 import { findCgroupDriver, startRuntime } from '../protocols/cri/start-runtime.ts'
 import { toRuntimeFeatures } from '../protocols/cri/to-runtime-features.ts'
 import type { Hints } from './hub.ts'
@@ -31,7 +32,8 @@ export async function openRuntime(base: Base, hub: Hints) {
     }),
   )
   let callsMade = 0
-  const calls = measureCalls(client, {
+  const listed = settings.gates.enabled('CRIListStreaming') ? streamLists(client, { log }) : client
+  const calls = measureCalls(listed, {
     clock,
     onCall: ({ operation, seconds, failed }) => {
       callsMade += 1
@@ -42,9 +44,11 @@ export async function openRuntime(base: Base, hub: Hints) {
   const driver = await findCgroupDriver({ client, settings, clock, log }, tasks.signal)
   const cgroups: CgroupLayout = { driver, root: settings.cgroupRoot, perQos: config.cgroupsPerQOS }
   const health = new RuntimeHealth({ client, clock, log, onChange: () => hub.runtimeChanged() })
+  const onDemand = settings.gates.enabled('PLEGOnDemandRelist')
   const observer = new Observer(
     {
       runtime: calls,
+      onDemand,
       clock,
       onChange: (uid) => hub.podObserved(uid),
       onRefresh: (ms) => metrics.podRelist(ms / 1000),
@@ -62,6 +66,7 @@ export async function openRuntime(base: Base, hub: Hints) {
         runObserver(
           {
             observer,
+            onDemand,
             client: calls,
             clock,
             log,

@@ -6,6 +6,7 @@ import { runLeftoverRemoval } from '../pods/leftovers/run-leftover-removal.ts'
 import { PodConfigMux } from '../pods/sources/pod-config-mux.ts'
 import { createSourceLoops, sourceNames } from '../pods/sources/create-source-loops.ts'
 import type { SourceLoopsDeps } from '../pods/sources/create-source-loops.ts'
+import { leaveOutSwitchedOff } from '../pods/sources/leave-out-switched-off.ts'
 import { waitForFreshNode } from '../pods/sources/wait-for-fresh-node.ts'
 import type { Base } from './open-base.ts'
 import type { Devices } from './open-devices.ts'
@@ -34,7 +35,8 @@ export async function openSources(stages: Stages) {
     clock,
     onAllSeen: () => releaseUnknown(stages),
     onEvent: ({ pod, ...event }) => membership.podEvents.record(pod, event),
-    deliver: (update) => {
+    deliver: (given) => {
+      const update = leaveOutSwitchedOff(given, { gates: settings.gates, events: membership.podEvents })
       if (update.operation === 'ADD') for (const { spec } of update.pods) metrics.podSeen(spec.containers.length)
       pods.workers.handle(update)
       for (const { metadata } of update.pods) changes.changed(metadata.uid)

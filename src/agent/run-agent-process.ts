@@ -69,7 +69,8 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
       })
     }
   }
-  applyKernelSettings({ isProtected: config.protectKernelDefaults, log })
+  const isExpected = settings.gates.enabled('KubeletInUserNamespace') && machine.inUserNamespace
+  applyKernelSettings({ isProtected: config.protectKernelDefaults, isExpected, log })
   reportLimits(log, 'cannot set the own oom score', setOomScoreAdj(config.oomScoreAdj))
   const openFiles = raiseOpenFiles(config.maxOpenFiles).then(({ limit, problem }) => {
     reportLimits(log, 'cannot raise the limit of open files', problem)

@@ -20,6 +20,8 @@ export function createStatusInput(parts: Partial<StatusInput> = {}): StatusInput
     actuated: undefined,
     deviceHealth: new Map(),
     resize: [],
+    reportsSandbox: true,
+    imageVolumeDigests: false,
     ended: false,
     runtimeName: 'containerd',
     nodeIps: ['192.168.0.1'],

@@ -113,6 +113,7 @@ const MACHINE = {
   hugepageSizes: [],
   thermalThrottlePaths: [],
   selinuxEnabled: false,
+  inUserNamespace: false,
 } as const
 
 /** Waits, in real time, until something is true. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../async/clock.ts'
 import { computeFileVerbosity } from './compute-file-verbosity.ts'
 import type { FileVerbosity } from './compute-file-verbosity.ts'
+import type { LogLevel } from './create-log-output.ts'
 import { findCaller } from './find-caller.ts'
 import type { FindSource } from './find-caller.ts'
 import type { LogFields, Logger } from './logger.ts'
@@ -23,7 +24,7 @@ export interface LoggerOptions {
   readonly verbosity: number | Pick<Verbosity, 'get'>
   readonly clock: Clock
   readonly pid: number
-  readonly write: (line: string) => void
+  readonly write: (line: string, level: LogLevel) => void
   /** Who logs, in the text form. */
   readonly program?: string
   /** Files that log more than the others; a pattern without a slash is for the name of the file, without its ending. */
@@ -31,8 +32,6 @@ export interface LoggerOptions {
   /** Needed for those where sources are put together in other files. */
   readonly findSource?: FindSource
 }
-
-type Level = 'error' | 'warn' | 'info' | 'debug'
 
 const DEBUG_VERBOSITY = 4
 const OWN = '/telemetry/create-logger.ts'
@@ -43,12 +42,13 @@ const OWN = '/telemetry/create-logger.ts'
  */
 export function createLogger(options: LoggerOptions, bound: LogFields = {}): Logger {
   const line =
-    (level: Level) =>
+    (level: LogLevel) =>
     (message: string, fields: LogFields = {}) => {
       if (level === 'debug' && verbosityOf(options) < DEBUG_VERBOSITY && !callerLogs(options)) return
       const all = { ...bound, ...fields }
       options.write(
         options.format === 'json' ? toJsonLine(options, level, message, all) : toTextLine(options, level, message, all),
+        level,
       )
     }
   return {
@@ -69,14 +69,14 @@ function verbosityOf({ verbosity }: LoggerOptions): number {
   return typeof verbosity === 'number' ? verbosity : verbosity.get()
 }
 
-function toJsonLine({ clock }: LoggerOptions, level: Level, message: string, fields: LogFields): string {
+function toJsonLine({ clock }: LoggerOptions, level: LogLevel, message: string, fields: LogFields): string {
   const plain = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, toPlain(name, value)]))
   return `${JSON.stringify({ ts: clock.now() / 1000, level, msg: message, ...plain }, replaceValue)}\n`
 }
 
 function toTextLine(
   { clock, pid, program = 'kubelet' }: LoggerOptions,
-  level: Level,
+  level: LogLevel,
   message: string,
   fields: LogFields,
 ): string {

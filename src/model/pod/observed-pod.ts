@@ -47,6 +47,8 @@ export interface ObservedContainer {
   readonly stopSignal?: string | undefined
   /** Paths inside it at which mounts are read-only to their depths. */
   readonly recursiveReadOnly?: readonly string[] | undefined
+  /** The images that are mounted in it, by the path inside it. */
+  readonly mountedImages?: ReadonlyMap<string, string> | undefined
   /** What it was made with and is needed to stop it well; only of one in an unknown state. */
   readonly keptSpec?: KeptSpec | undefined
   readonly user?:

@@ -13,6 +13,7 @@ import type { LocatedManifest } from './parse-manifest.ts'
 import { findApiReferences, findClaimReferences } from './static-pod-references.ts'
 import type { Violation } from './validation/problem-list.ts'
 import { validatePod } from './validate-pod.ts'
+import type { PodRules } from './validate-pod.ts'
 
 /** How a manifest becomes pods. */
 export interface DecodeOptions {
@@ -20,6 +21,7 @@ export interface DecodeOptions {
   readonly identify: (pod: ManifestPod) => Pod
   /** Refuse pods that need the API server to start. Parity: the gate PreventStaticPodAPIReferences. */
   readonly refuseApiReferences: boolean
+  readonly rules?: PodRules
   /** May the manifest be a PodList? A file holds one Pod. */
   readonly allowList: boolean
 }
@@ -70,7 +72,7 @@ function completePod(
     return undefined
   }
   const pod = options.identify(defaultPod({ metadata, spec, status }))
-  violations.push(...validatePod(pod, root))
+  violations.push(...validatePod(pod, root, options.rules))
   const findReferences = options.refuseApiReferences ? findApiReferences : findClaimReferences
   violations.push(...findReferences(pod.spec, root))
   return pod

@@ -25,6 +25,16 @@ function problemsOf({ spec = {}, c = {}, meta = {} }: Given): readonly string[] 
   return validatePod(defaultPod(value as unknown as ManifestPod)).map(({ path, rule }) => `${path.toString()}: ${rule}`)
 }
 
+test('validatePod() takes users of their own in the network of the node where that feature is on', () => {
+  const spec = { containers: [{ name: 'main', image: 'nginx' }], hostUsers: false, hostNetwork: true, hostPID: true }
+  const pod = defaultPod({ metadata: { name: 'web', namespace: 'default' }, spec })
+  const found = validatePod(pod, undefined, { userNamespacesHostNetwork: true })
+  assert.deepEqual(
+    found.map(({ path }) => path.toString()),
+    ['spec.hostPID'],
+  )
+})
+
 const many = (count: number, item: (index: number) => DocumentValue) => Array.from({ length: count }, (_, i) => item(i))
 const volume = (source: DocumentObject): Given => ({ spec: { volumes: [{ name: 'v', ...source }] } })
 const probe = (fields: DocumentObject): Given => ({ c: { livenessProbe: { exec: { command: ['true'] }, ...fields } } })

@@ -14,8 +14,14 @@ import { validateVolumes } from './validation/validate-volumes.ts'
 
 const MAX_INT32 = 2 ** 31 - 1
 
+/** What is legal only where a feature is on. */
+export interface PodRules {
+  /** Users of their own for pods in the network of the node. Parity: the gate UserNamespacesHostNetworkSupport. */
+  readonly userNamespacesHostNetwork?: boolean
+}
+
 /** Every rule that the API server has for creating a pod; takes a defaulted pod, gives all that is wrong with it. */
-export function validatePod(pod: ManifestPod, root = FieldPath.root): readonly Violation[] {
+export function validatePod(pod: ManifestPod, root = FieldPath.root, rules: PodRules = {}): readonly Violation[] {
   const problems = new ProblemList()
   const path = root.child('spec')
   const { metadata, spec } = pod
@@ -30,7 +36,7 @@ export function validatePod(pod: ManifestPod, root = FieldPath.root): readonly V
     validatePodSecurityContext(spec.securityContext, spec, path.child('securityContext'), problems)
   }
   validateLimits(spec, path, problems)
-  validateNamespaces(spec, path, problems)
+  validateNamespaces(spec, { path, rules }, problems)
   validateOs(spec, path, problems)
   validateFileKeys(spec, path, problems)
   return problems.violations
@@ -61,12 +67,17 @@ function validateLimits(spec: PodSpec, path: FieldPath, problems: ProblemList): 
 }
 
 /** Which namespaces of the host the pod shares, and what that rules out. */
-function validateNamespaces(spec: PodSpec, path: FieldPath, problems: ProblemList): void {
+function validateNamespaces(
+  spec: PodSpec,
+  { path, rules }: { readonly path: FieldPath; readonly rules: PodRules },
+  problems: ProblemList,
+): void {
   if (spec.shareProcessNamespace === true && spec.hostPID === true) {
     problems.invalid(path.child('shareProcessNamespace'), true, 'must not be true when hostPID is true')
   }
   if (spec.hostUsers !== false) return
-  for (const name of ['hostNetwork', 'hostPID', 'hostIPC'] as const) {
+  const shared = rules.userNamespacesHostNetwork === true ? [] : (['hostNetwork'] as const)
+  for (const name of [...shared, 'hostPID', 'hostIPC'] as const) {
     if (spec[name] === true) problems.forbidden(path.child(name), 'not together with hostUsers: false')
   }
   for (const list of ['containers', 'initContainers'] as const) {

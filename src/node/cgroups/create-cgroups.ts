@@ -161,7 +161,7 @@ async function createDriver(deps: CreateCgroupsDeps, files: CgroupDriver, signal
 }
 
 async function readAmounts({ settings, machine }: CreateCgroupsDeps): Promise<NodeAmounts> {
-  const { resources } = toNodeProfile(settings, process.arch)
+  const { resources } = toNodeProfile(settings, { architecture: process.arch })
   const isLocal = resources.localStorage
   const storageBytes = isLocal ? BigInt((await readFileSystemSpace(settings.flags.rootDir)).capacityBytes) : undefined
   const { memoryBytes, onlineCpus } = machine

@@ -46,9 +46,15 @@ const FIRST_CHECK_MS = 1000
 
 /** Protects the node when something runs short, and reports what the kernel killed when it was too late. */
 export async function runProtection(deps: ProtectionDeps, signal: AbortSignal): Promise<void> {
-  const { membership, clock } = deps
+  const { settings, machine, membership, clock } = deps
   const { nodeEvents } = membership
-  const oom = { ...deps, openLog: openKernelLog, onKill: (kill: OomKill) => reportVictim(deps, kill), nodeEvents }
+  const oom = {
+    ...deps,
+    openLog: openKernelLog,
+    isExpectedToFail: settings.gates.enabled('KubeletInUserNamespace') && machine.inUserNamespace,
+    onKill: (kill: OomKill) => reportVictim(deps, kill),
+    nodeEvents,
+  }
   await using group = new TaskGroup(signal)
   group.run('eviction', async (s) => {
     // Pods come first.

@@ -70,7 +70,7 @@ export async function createMemory(deps: CreateMemoryDeps): Promise<PodMemory> {
 
 /** What is kept from pods on the whole machine. */
 function sumReserved({ settings, machine }: CreateMemoryDeps): ReadonlyMap<string, bigint> {
-  const { resources } = toNodeProfile(settings, '')
+  const { resources } = toNodeProfile(settings, { architecture: '' })
   const eviction = computeEvictionReserve(resources, { memoryBytes: machine.memoryBytes, storageBytes: undefined })
   const parts = [...resources.reserved.map(parseAmounts), eviction].flatMap((amounts) => amounts.get('memory') ?? [])
   return new Map([['memory', parts.reduce((sum, amount) => sum + quantityValue(amount), 0n)]])

@@ -84,7 +84,7 @@ export type OwnNode = Awaited<ReturnType<typeof createNode>>
 /** This node in its cluster, or by itself: what it has, what it says, and what keeps that true. Resolves when it knows its surroundings. */
 export async function createNode(deps: NodeDeps, signal: AbortSignal) {
   const { settings, host, cluster, clock } = deps
-  const profile = toNodeProfile(settings, process.arch)
+  const profile = toNodeProfile(settings, { architecture: process.arch, runtime: deps.abilities().features })
   const surroundings = new NodeSurroundings({
     ...deps,
     readAddress: () => host.readAddress(profile),
@@ -162,6 +162,7 @@ function runInCluster(
     api,
     dropConnections,
     register: config.registerNode,
+    onlyIfExists: deps.settings.gates.enabled('KubeletRegistrationGetOnExistsOnly'),
     updateFrequencyMs: config.nodeStatusUpdateFrequency,
     reportFrequencyMs: config.nodeStatusReportFrequency,
     onPodCidr: (cidrs: string) => own.podCidr.set(cidrs),

@@ -20,6 +20,8 @@ export interface RegistrationDeps {
   readonly api: Pick<NodeApi, 'createNode' | 'getNode' | 'patchNodeStatus'>
   readonly ownNode: OwnNode
   readonly profile: NodeProfile
+  /** An agent that may not create nodes has none. Parity: the gate KubeletRegistrationGetOnExistsOnly. */
+  readonly onlyIfExists: boolean
   readonly info: () => NodeInfo
   readonly events: NodeEvents
   readonly startup?: NodeStartup
@@ -60,7 +62,8 @@ async function tryToRegister(deps: RegistrationDeps, signal: AbortSignal): Promi
     return 'made'
   } catch (error) {
     // An agent that may not create nodes may still have one that was created for it.
-    if (!isRejection(error, 'AlreadyExists') && !isRejection(error, 'Forbidden')) throw error
+    const mayExist = isRejection(error, 'AlreadyExists') || (isRejection(error, 'Forbidden') && !deps.onlyIfExists)
+    if (!mayExist) throw error
   }
   const existing = await api.getNode(signal)
   const keepsDevices = info.size.devices?.areRecorded === true

@@ -27,6 +27,7 @@ interface PodDisk {
 }
 
 type DiskDeps = Pick<StatsDeps, 'calls' | 'files' | 'volumes' | 'rootDirectory' | 'podLogsDirectory' | 'log'>
+type FileSystemDeps = Pick<StatsDeps, 'calls' | 'files' | 'onSplitDisk' | 'log'>
 
 const NANOS_PER_MS = 1_000_000n
 
@@ -44,10 +45,7 @@ export async function collectDisk(
 }
 
 /** The file systems that the runtime uses, as far as it reports them. */
-export async function collectFileSystems(
-  deps: Pick<DiskDeps, 'calls' | 'files' | 'log'>,
-  signal: AbortSignal,
-): Promise<RuntimeFileSystems> {
+export async function collectFileSystems(deps: FileSystemDeps, signal: AbortSignal): Promise<RuntimeFileSystems> {
   const found = await unlessFailed(deps, 'images', readFileSystems(deps, signal), signal)
   return found ?? { imageFs: undefined, containerFs: undefined }
 }
@@ -68,14 +66,15 @@ async function unlessFailed<T>(
 }
 
 async function readFileSystems(
-  { calls, files }: Pick<DiskDeps, 'calls' | 'files'>,
+  { calls, files, onSplitDisk }: FileSystemDeps,
   signal: AbortSignal,
 ): Promise<RuntimeFileSystems> {
   const { imageFilesystems, containerFilesystems } = await calls.imageFsInfo({}, signal)
-  return {
-    imageFs: await readFileSystem(files, imageFilesystems[0]),
-    containerFs: await readFileSystem(files, containerFilesystems[0]),
-  }
+  const imageFs = await readFileSystem(files, imageFilesystems[0])
+  const containerFs = await readFileSystem(files, containerFilesystems[0])
+  if (onSplitDisk === undefined) return { imageFs, containerFs }
+  if (containerFs !== undefined && containerFs.device !== imageFs?.device) onSplitDisk()
+  return { imageFs, containerFs: undefined }
 }
 
 async function readFileSystem(

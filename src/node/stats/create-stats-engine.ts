@@ -39,6 +39,7 @@ export function createStatsEngine(deps: CreateStatsDeps, signal: AbortSignal): S
       cgroups: createCgroupReader(machine.cgroupVersion),
       layout: runtime.cgroups,
       files: statsFiles,
+      ...(!gates.enabled('KubeletSeparateDiskGC') && { onSplitDisk: createSplitDiskReport(deps.log) }),
       pressure: gates.enabled('KubeletPSI'),
       systemCgroups: findSystemCgroups(settings),
       podLogsDirectory: config.podLogsDir,
@@ -46,6 +47,14 @@ export function createStatsEngine(deps: CreateStatsDeps, signal: AbortSignal): S
     },
     signal,
   )
+}
+
+function createSplitDiskReport(log: Logger): () => void {
+  let isReported = false
+  return () => {
+    if (!isReported) log.warn('KubeletSeparateDiskGC is turned off but we still have a split filesystem')
+    isReported = true
+  }
 }
 
 /** The agent's own is where it really is, whatever is configured. The root belongs to no program. */

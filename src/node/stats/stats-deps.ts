@@ -27,6 +27,8 @@ export interface StatsDeps {
   readonly cgroups: CgroupReader
   readonly layout: CgroupLayout
   readonly files: StatsFiles
+  /** Set where a file system of its own for what containers write is not looked for; called when there is one. Parity: the gate KubeletSeparateDiskGC. */
+  readonly onSplitDisk?: (() => void) | undefined
   /** Whether to read how long tasks waited. */
   readonly pressure: boolean
   readonly volumes: () => readonly MeasuredVolume[]

@@ -74,6 +74,28 @@ describe('StatsEngine', () => {
     assert.equal(world.take().length > 0, true)
   })
 
+  test('counts what containers write with the images where a file system of its own for it is not looked for', async (t) => {
+    const { deps } = new FakeStatsWorld(2)
+    const calls: StatsDeps['calls'] = {
+      ...deps.calls,
+      imageFsInfo: async () => ({
+        imageFilesystems: [{ timestamp: 1n, fsId: { mountpoint: '/images' } }],
+        containerFilesystems: [{ timestamp: 1n, fsId: { mountpoint: '/containers' } }],
+      }),
+    }
+    const files = {
+      ...deps.files,
+      fileSystem: async (path: string) => ({ ...(await deps.files.fileSystem(path)), device: path }),
+    }
+    let split = 0
+    const on = setUp(t, 2, { calls, files })
+    const off = setUp(t, 2, { calls, files, onSplitDisk: () => void (split += 1) })
+    const containerFs = async ({ engine }: typeof on) =>
+      (await engine.ask(['fileSystems'], signal)).node.containerFs?.device
+    assert.deepEqual([await containerFs(on), split], ['/containers', 0])
+    assert.deepEqual([await containerFs(off), split], [undefined, 1])
+  })
+
   test('takes one more snapshot for a client that wants it newer than the one under way', async (t) => {
     const { files } = new FakeStatsWorld(2).deps
     const disk = Promise.withResolvers<void>()

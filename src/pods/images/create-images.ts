@@ -46,7 +46,7 @@ export interface ImagesDeps {
 /** Everything about images: pulling them, and removing them again. Fails for a plugin that is not there. */
 export async function createImages(deps: ImagesDeps, signal: AbortSignal) {
   const { settings, calls, events, metrics, clock, log } = deps
-  const { config } = settings
+  const { config, gates } = settings
   await checkPlugins(settings)
   const access = createAccess(deps)
   await access.recover(async (image) => (await calls.imageStatus({ image: { image } }, signal)).image?.id)
@@ -57,6 +57,7 @@ export async function createImages(deps: ImagesDeps, signal: AbortSignal) {
     credentials: createCredentials(deps, signal),
     access,
     events,
+    byHandler: gates.enabled('RuntimeClassInImageCriApi'),
     onImage: (ref) => garbage.collector.note(ref),
     limits: {
       maxParallel: config.maxParallelImagePulls,
@@ -91,6 +92,7 @@ function createCollector(
     ...shared,
     calls,
     volumeImages,
+    byHandler: settings.gates.enabled('RuntimeClassInImageCriApi'),
     readSpace: (path) => host.readSpace(path),
     onRemaining,
     metrics,

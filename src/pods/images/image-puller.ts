@@ -28,6 +28,8 @@ export interface ImagePullerDeps extends SharedPullsDeps {
       credentials: () => Promise<readonly Credential[]>,
     ): Promise<boolean>
   }
+  /** Images belong to the handler of the pods that use them. Parity: the gate RuntimeClassInImageCriApi. */
+  readonly byHandler?: boolean
   /** A container is about to be made of this image. */
   readonly onImage: (ref: string) => void
 }
@@ -37,6 +39,8 @@ export interface ImageRequest {
   readonly pod: Pod
   readonly kinded: KindedContainer
   readonly sandbox: PodSandboxConfig
+  /** Empty for the usual one. */
+  readonly runtimeHandler?: string
 }
 
 /** The image that a volume of the pod is. */
@@ -44,6 +48,7 @@ export interface VolumeImageRequest {
   readonly pod: Pod
   readonly volume: { readonly image: ImageVolumeSource }
   readonly sandbox: PodSandboxConfig
+  readonly runtimeHandler?: string
   /** It need not be reported that it is still there. */
   readonly quiet: boolean
 }
@@ -61,6 +66,7 @@ type Report = (type: PodEvent['type'], reason: string, message: string) => void
 interface Desired {
   readonly pod: Pod
   readonly sandbox: PodSandboxConfig
+  readonly runtimeHandler: string | undefined
   readonly image: string
   readonly policy: string | undefined
 }
@@ -89,13 +95,13 @@ export class ImagePuller {
 
   /** Fails with a StartError that says what users see, or with the signal's reason. */
   async ensure(request: ImageRequest, signal: AbortSignal): Promise<EnsuredImage> {
-    const { pod, kinded } = request
+    const { pod, kinded, sandbox, runtimeHandler } = request
     const fieldPath = containerFieldPath(kinded.kind, kinded.container.name)
     const report: Report = (type, reason, message) =>
       this.#deps.events.record(pod, { type, reason, message, fieldPath })
     const { image = '', imagePullPolicy } = kinded.container
     try {
-      return await this.#ensure({ pod, sandbox: request.sandbox, image, policy: imagePullPolicy }, report, signal)
+      return await this.#ensure({ pod, sandbox, runtimeHandler, image, policy: imagePullPolicy }, report, signal)
     } catch (error) {
       if (error instanceof StartError) report('Warning', 'Failed', `Error: ${error.reason}`)
       throw error
@@ -104,13 +110,13 @@ export class ImagePuller {
 
   /** The same for a volume; the container that cannot start without it reports that. */
   async ensureVolume(request: VolumeImageRequest, signal: AbortSignal): Promise<EnsuredImage> {
-    const { pod, sandbox, volume, quiet } = request
+    const { pod, sandbox, runtimeHandler, volume, quiet } = request
     const { reference = '', pullPolicy } = volume.image
     const report: Report = (type, reason, message) => {
       const isNews = !quiet || reason !== 'Pulled' || pullPolicy === 'Always'
       if (isNews) this.#deps.events.record(pod, { type, reason, message })
     }
-    return await this.#ensure({ pod, sandbox, image: reference, policy: pullPolicy }, report, signal)
+    return await this.#ensure({ pod, sandbox, runtimeHandler, image: reference, policy: pullPolicy }, report, signal)
   }
 
   /** Drops all that is remembered of a pod. To be called when the pod is gone. */
@@ -148,8 +154,12 @@ export class ImagePuller {
     }
   }
 
-  #toErrand({ pod, image, sandbox }: Desired, report: Report, signal: AbortSignal): Errand {
-    const wanted = { image: toImageName(image, report), annotations: pod.metadata.annotations ?? {} }
+  #toErrand({ pod, image, sandbox, runtimeHandler }: Desired, report: Report, signal: AbortSignal): Errand {
+    const wanted = {
+      image: toImageName(image, report),
+      annotations: pod.metadata.annotations ?? {},
+      ...(this.#deps.byHandler === true && { runtimeHandler: runtimeHandler ?? '' }),
+    }
     let found: Promise<readonly Credential[]> | undefined
     return {
       pod,

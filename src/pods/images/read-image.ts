@@ -8,6 +8,8 @@ import { runtimeText } from './to-pull-failure.ts'
 export interface WantedImage {
   readonly image: string
   readonly annotations: Readonly<Record<string, string>>
+  /** The handler of the pod, where images belong to one; a runtime may keep an image once for each. */
+  readonly runtimeHandler?: string
 }
 
 /** Reads an image of the node; fails with the StartError ImageInspectError. */

@@ -176,7 +176,7 @@ export class SharedPulls {
 function toKey({ wanted, candidates }: CredentialedPull): string {
   const logins = createHash('sha256')
   for (const { login, account } of candidates) logins.update(hashLogin(login)).update(account?.uid ?? '')
-  return `${wanted.image} ${logins.digest('hex')}`
+  return `${wanted.image} ${wanted.runtimeHandler ?? ''} ${logins.digest('hex')}`
 }
 
 function reportOnce(waiters: ReadonlySet<Waiter>, text: string): void {

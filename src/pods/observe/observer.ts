@@ -12,10 +12,19 @@ import { POD_UID_LABEL } from './to-observed.ts'
 export interface ObserverDeps {
   readonly runtime: RuntimeView
   readonly clock: Clock
+  /** False: what the agent did to a pod is seen by the next relist of all, not by one of its own. Parity: the gate PLEGOnDemandRelist. */
+  readonly onDemand?: boolean
   /** What the runtime has of this pod is not what it was. */
   readonly onChange: (uid: PodUid) => void
   /** Called after each refresh of a single pod with how long it took. */
   readonly onRefresh?: (ms: number) => void
+}
+
+/** Someone who waits for the next relist. */
+interface Waiter {
+  readonly uid: PodUid
+  readonly resolve: (pod: ObservedPod | undefined) => void
+  readonly reject: (error: unknown) => void
 }
 
 interface Entry {
@@ -39,6 +48,7 @@ export class Observer {
   readonly #readsUnderWay = new Set<number>()
   /** Pods of which more than the state of their parts changed. */
   readonly #outdated = new Set<PodUid>()
+  #waiters: readonly Waiter[] = []
   #lastRead = 0
   #lastRelistAt: number | undefined
 
@@ -66,8 +76,16 @@ export class Observer {
     return this.#lastRelistAt
   }
 
-  /** Asks the runtime about one pod, now. What is returned was read after the call. */
+  /** Asks the runtime about one pod, now or with the next relist. What is returned was read after the call. */
   refresh(uid: PodUid): Promise<ObservedPod | undefined> {
+    if (this.#deps.onDemand !== false) return this.refreshNow(uid)
+    return new Promise((resolve, reject) => {
+      this.#waiters = [...this.#waiters, { uid, resolve, reject }]
+    })
+  }
+
+  /** Asks the runtime about one pod, now. */
+  refreshNow(uid: PodUid): Promise<ObservedPod | undefined> {
     return this.#reads.read(uid)
   }
 
@@ -77,7 +95,24 @@ export class Observer {
   }
 
   /** Relists everything. A pod that cannot be read keeps no other from being seen; it is reported at the end. */
-  relist(): Promise<void> {
+  async relist(): Promise<void> {
+    const waiters = this.#waiters
+    this.#waiters = []
+    const failures = new Map<PodUid, unknown>()
+    try {
+      await this.#relistAll(failures)
+    } catch (error) {
+      for (const waiter of waiters) if (failures.size === 0) waiter.reject(error)
+      throw error
+    } finally {
+      for (const { uid, resolve, reject } of waiters) {
+        if (failures.has(uid)) reject(failures.get(uid))
+        else resolve(this.get(uid))
+      }
+    }
+  }
+
+  #relistAll(failures: Map<PodUid, unknown>): Promise<void> {
     return this.#numbered(async (read) => {
       const startedAt = this.#deps.clock.now()
       const [sandboxes, containers] = await Promise.all([
@@ -87,16 +122,17 @@ export class Observer {
       const listed = groupByPod(sandboxes.items, containers.containers)
       for (const uid of this.#entries.keys()) if (!listed.has(uid)) this.#store(uid, undefined, read)
       const waiting = [...listed.values()]
-      const failures: unknown[] = []
       const work = async () => {
-        for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
-          await this.#completeInTime(next, read).catch((error: unknown) => failures.push(error))
+        for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+          const { uid } = next
+          await this.#completeInTime(next, read).catch((error: unknown) => failures.set(uid, error))
+        }
       }
       await Promise.all(Array.from({ length: PARALLEL_PODS }, work))
       this.#signal.throwIfAborted()
       this.#lastRelistAt = startedAt
-      if (failures.length > 0)
-        throw new AggregateError(failures, `Cannot read ${failures.length} of ${listed.size} pods`)
+      if (failures.size > 0)
+        throw new AggregateError([...failures.values()], `Cannot read ${failures.size} of ${listed.size} pods`)
     })
   }
 

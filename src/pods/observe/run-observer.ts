@@ -11,6 +11,8 @@ import type { Observer } from './observer.ts'
 
 export interface RunObserverDeps extends Pick<RuntimeEventsDeps, 'onStream' | 'onEvent'> {
   readonly observer: Observer
+  /** False: the relist is what shows the agent its own actions, so it runs often with events, too. */
+  readonly onDemand?: boolean
   readonly client: Pick<CriClient, 'getContainerEvents' | 'containerdEvents'>
   readonly clock: Clock
   readonly log: Logger
@@ -55,7 +57,10 @@ export async function runObserver(deps: RunObserverDeps, signal: AbortSignal): P
       )
       relistSignal.throwIfAborted()
       deps.onRelist({ ms: clock.monotonic() - startedAt, ...failure })
-      await wakeup.wait({ clock, ms: streaming ? RELIST_WITH_EVENTS_MS : RELIST_WITHOUT_EVENTS_MS }, relistSignal)
+      await wakeup.wait(
+        { clock, ms: streaming && deps.onDemand !== false ? RELIST_WITH_EVENTS_MS : RELIST_WITHOUT_EVENTS_MS },
+        relistSignal,
+      )
     }
   })
   await group.join()
@@ -75,7 +80,7 @@ async function followHint(
     const uid = observer.ownerOf(containerId)
     if (uid === undefined) continue
     try {
-      const pod = await observer.refresh(uid)
+      const pod = await observer.refreshNow(uid)
       if (kind === 'oom' || !stillRuns(pod, containerId)) return
     } catch (error) {
       signal.throwIfAborted()

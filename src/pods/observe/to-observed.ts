@@ -91,11 +91,17 @@ function reported({
   stopSignal,
   mounts,
   annotations,
-}: ContainerStatus): Pick<ObservedContainer, 'applied' | 'devices' | 'stopSignal' | 'recursiveReadOnly'> {
+}: ContainerStatus): Pick<
+  ObservedContainer,
+  'applied' | 'devices' | 'stopSignal' | 'recursiveReadOnly' | 'mountedImages'
+> {
   const { [DEVICES_ANNOTATION]: devices } = annotations
   const linux = resources?.linux
   const signal = Object.entries(Signal).find(([, number]) => number === stopSignal)?.[0]
   const paths = mounts.filter(({ recursiveReadOnly }) => recursiveReadOnly).map(({ containerPath }) => containerPath)
+  const images = mounts.flatMap(({ containerPath, image }) =>
+    image === undefined || image.image === '' ? [] : [[containerPath, image.image] as const],
+  )
   return {
     ...(linux === undefined
       ? {}
@@ -110,6 +116,7 @@ function reported({
     ...(devices === undefined ? {} : { devices }),
     ...(signal === undefined || stopSignal === Signal.RUNTIME_DEFAULT ? {} : { stopSignal: signal }),
     ...(paths.length === 0 ? {} : { recursiveReadOnly: paths }),
+    ...(images.length === 0 ? {} : { mountedImages: new Map(images) }),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { Turnstile } from '../../base/async/turnstile.ts'
+import type { FeatureGates } from '../../model/config/gates/feature-gates.ts'
 import { checkGrpcHealth } from '../../protocols/grpc/check-grpc-health.ts'
 import type { CriCalls } from '../../protocols/cri/cri-calls.ts'
 import type { ProbeDeps, ProbeIdentity, ProbeNotes } from './probe-deps.ts'
@@ -13,6 +14,7 @@ import type { PodEvents } from '../../model/events/pod-events.ts'
 export interface CreateProbesDeps {
   readonly calls: Pick<CriCalls, 'execSync'>
   readonly notes: ProbeNotes
+  readonly gates: FeatureGates
   readonly events: PodEvents
   readonly metrics: Pick<AgentMetrics, 'probe' | 'probeEnded'>
   readonly cores: number
@@ -27,7 +29,7 @@ const EXEC_PATIENCE_MS = 5000
 
 /** What the probes of all pods of this agent share. */
 export function createProbes(deps: CreateProbesDeps): ProbeDeps {
-  const { calls, notes, events, metrics, cores, clock, log, random } = deps
+  const { calls, notes, gates, events, metrics, cores, clock, log, random } = deps
   const asking: RunProbeDeps = {
     calls,
     execs: new Turnstile({ places: PARALLEL_EXECS_PER_CORE * cores, patienceMs: EXEC_PATIENCE_MS, clock }),
@@ -37,6 +39,7 @@ export function createProbes(deps: CreateProbesDeps): ProbeDeps {
   return {
     runProbe: (request, signal) => runProbe(asking, request, signal),
     notes,
+    forgetsOnRestart: gates.enabled('ChangeContainerStatusOnKubeletRestart'),
     events,
     clock,
     log,

@@ -137,7 +137,7 @@ export class PodProbes implements AsyncDisposable {
     const subjects = probesOf(pod)
     this.#running = []
     if (subjects.length === 0) return
-    await this.#recall(pod)
+    if (this.#deps.forgetsOnRestart !== true) await this.#recall(pod)
     const group = new TaskGroup(signal)
     this.#group = group
     this.#running = subjects.map((subject) => {

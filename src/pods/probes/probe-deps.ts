@@ -31,6 +31,8 @@ export interface ProbeMeasure extends ProbeIdentity {
 export interface ProbeDeps {
   readonly runProbe: (request: ProbeRequest, signal: AbortSignal) => Promise<ProbeOutcome>
   readonly notes: ProbeNotes
+  /** What was started and ready is asked again after a restart of the agent. Parity: the gate ChangeContainerStatusOnKubeletRestart. */
+  readonly forgetsOnRestart?: boolean
   readonly events: PodEvents
   readonly clock: Clock
   readonly log: Logger

@@ -35,7 +35,11 @@ export function createSourceLoops(deps: SourceLoopsDeps): readonly Loop[] {
   const { settings, hasObjects, runApi, mux, clock, log, onRejected: onRefused } = deps
   const { config, gates, nodeName } = settings
   const names = sourceNames(settings)
-  const decoding = { nodeName, refuseApiReferences: !hasObjects && gates.enabled('PreventStaticPodAPIReferences') }
+  const decoding = {
+    nodeName,
+    refuseApiReferences: !hasObjects && gates.enabled('PreventStaticPodAPIReferences'),
+    rules: { userNamespacesHostNetwork: gates.enabled('UserNamespacesHostNetworkSupport') },
+  }
   const emitAs = (source: string) => (pods: readonly Pod[]) => mux.set(source, pods)
   const shared = { clock, logger: log, onRefused }
   const all: readonly (Loop & { readonly source: string })[] = [

@@ -3,6 +3,7 @@ import { CONFIG_HASH_ANNOTATION, parsePodUid } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { decodePods } from '../../model/schema/decode-pods.ts'
 import type { DecodedManifest } from '../../model/schema/decode-pods.ts'
+import type { PodRules } from '../../model/schema/validate-pod.ts'
 import type { ManifestPod } from '../../model/schema/default-pod.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { fnv128 } from './fnv128.ts'
@@ -17,6 +18,8 @@ export interface StaticPodSettings {
   readonly nodeName: string
   /** Refuse pods that refer to objects of the API. Parity: the gate PreventStaticPodAPIReferences. */
   readonly refuseApiReferences: boolean
+  /** What is legal only where a feature is on. */
+  readonly rules?: PodRules
 }
 
 // Node problems must not evict what was put on the node by hand.
@@ -31,6 +34,7 @@ export function decodeStaticPods(
   return decodePods(bytes, {
     identify: (pod) => identifyStaticPod(pod, origin, settings.nodeName),
     refuseApiReferences: settings.refuseApiReferences,
+    ...(settings.rules && { rules: settings.rules }),
     allowList: origin.kind === 'http',
   })
 }

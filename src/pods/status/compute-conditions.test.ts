@@ -23,6 +23,7 @@ function compute(parts: Partial<ConditionsInput> = {}): Record<string, PodCondit
     init: [done, ready('s')],
     regular: [ready('a'), ready('b')],
     sandboxUsable: true,
+    reportsSandbox: true,
     restartsAll: false,
     resize: [],
     previous: [],

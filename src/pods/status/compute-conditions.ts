@@ -12,6 +12,8 @@ export interface ConditionsInput {
   readonly regular: readonly ContainerStatus[]
   /** The pod has a sandbox in which containers may start. */
   readonly sandboxUsable: boolean
+  /** Whether the condition PodReadyToStartContainers is reported. */
+  readonly reportsSandbox: boolean
   /** A container ended in a way that asks for a new start of all. */
   readonly restartsAll: boolean
   /** None when the pod has all that it asks for. */
@@ -29,7 +31,8 @@ interface Verdict {
 }
 
 /** The conditions that the node agent owns; those that others set on the pod are kept before them. */
-const OWNED = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'] as const
+const READY_TO_START = 'PodReadyToStartContainers'
+const OWNED = [READY_TO_START, 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'] as const
 /** Owned too, and reported only of pods that can come to it. */
 const ALL_RESTARTING = 'AllContainersRestarting'
 const SOMETIMES: readonly string[] = [ALL_RESTARTING, 'PodResizePending', 'PodResizeInProgress']
@@ -56,7 +59,8 @@ export function computeConditions(input: ConditionsInput): PodCondition[] {
   const restarting = hasRestartAllRule(input.pod)
     ? [toCondition({ ...input, observedGeneration: undefined }, ALL_RESTARTING, judgeAllRestarting(input))]
     : []
-  return [...foreign, ...input.resize, ...OWNED.map((type) => toCondition(input, type, verdicts[type])), ...restarting]
+  const owned = OWNED.filter((type) => type !== READY_TO_START || input.reportsSandbox)
+  return [...foreign, ...input.resize, ...owned.map((type) => toCondition(input, type, verdicts[type])), ...restarting]
 }
 
 /** True when all containers of a pod were being removed to restart, as it was last reported. */

@@ -5,6 +5,7 @@ import type {
   ContainerStatus,
   EphemeralContainer,
   VolumeMount,
+  VolumeMountStatus,
 } from '../../model/generated/core-v1.ts'
 import type { ObservedContainer } from '../../model/pod/observed-pod.ts'
 import { isSidecar } from '../../model/pod/pod-containers.ts'
@@ -160,7 +161,10 @@ function presentStatus(input: StatusInput, present: Present): ContainerStatus {
     ...(kind === 'ephemeral' ? { resources: {} } : resourcesStatus(input, container, newest)),
     ...(newest.stopSignal === undefined ? {} : { stopSignal: newest.stopSignal }),
     ...(newest.user === undefined ? {} : { user: { linux: newest.user } }),
-    ...volumeMounts(container.volumeMounts, newest.recursiveReadOnly),
+    ...volumeMounts(container.volumeMounts, {
+      recursive: newest.recursiveReadOnly,
+      images: input.imageVolumeDigests ? newest.mountedImages : undefined,
+    }),
   }
 }
 
@@ -265,7 +269,14 @@ function lastState(state: ContainerState | undefined): { lastState?: ContainerSt
 /** Where the spec leaves it to the runtime whether a mount is read-only to its depths, the runtime says it. */
 function volumeMounts(
   mounts: readonly VolumeMount[] | undefined,
-  recursive: readonly string[] = [],
+  {
+    recursive = [],
+    images,
+  }: {
+    readonly recursive?: readonly string[] | undefined
+    /** What is mounted of images, by path. */
+    readonly images?: ReadonlyMap<string, string> | undefined
+  } = {},
 ): Pick<ContainerStatus, 'volumeMounts'> {
   if (mounts === undefined || mounts.length === 0) return {}
   return {
@@ -279,6 +290,11 @@ function volumeMounts(
               recursiveReadOnly === 'Enabled' || recursive.includes(mountPath) ? 'Enabled' : 'Disabled',
           }
         : {}),
+      ...imageStatus(images?.get(mountPath)),
     })),
   }
+}
+
+function imageStatus(imageRef: string | undefined): Pick<VolumeMountStatus, 'volumeStatus'> {
+  return imageRef === undefined ? {} : { volumeStatus: { image: { imageRef } } }
 }

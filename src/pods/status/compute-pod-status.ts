@@ -36,6 +36,7 @@ export function computePodStatus(given: StatusInput): PodStatus {
     init,
     regular,
     sandboxUsable: isSandboxUsable(pod, observed),
+    reportsSandbox: input.reportsSandbox,
     restartsAll: restartAllTriggers(pod, observed).length > 0,
     resize: input.resize,
     previous: said,

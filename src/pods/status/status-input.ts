@@ -23,8 +23,16 @@ export interface PhaseOverride {
   readonly yieldsToSuccess?: boolean
 }
 
+/** What of a status the configuration switches on and off. */
+export interface StatusSettings {
+  /** Whether the condition PodReadyToStartContainers is reported. Parity: the gate PodReadyToStartContainersCondition. */
+  readonly reportsSandbox: boolean
+  /** Whether the digests of mounted images are reported. Parity: the gate ImageVolumeWithDigest. */
+  readonly imageVolumeDigests: boolean
+}
+
 /** Everything a pod's status depends on. */
-export interface StatusInput {
+export interface StatusInput extends StatusSettings {
   /** With the resources that it was granted. */
   readonly pod: Pod
   readonly observed: ObservedPod

@@ -27,6 +27,10 @@ export function toNodeSettings(
     podLogsDirectory: config.podLogsDir,
     deadInstancesKept: flags.maximumDeadContainersPerContainer,
     deadContainerLeastMs: flags.minimumContainerTtlDuration,
+    status: {
+      reportsSandbox: gates.enabled('PodReadyToStartContainersCondition'),
+      imageVolumeDigests: gates.enabled('ImageVolumeWithDigest'),
+    },
     sandbox: {
       podLogsDirectory: config.podLogsDir,
       cgroups: info.cgroups,

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { selfSigned } from '../../../test/fixtures/self-signed.ts'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { loadFields, loadSettings } from '../../../test/fakes/load-settings.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
@@ -44,4 +48,18 @@ test('createAccess() does not start where no API server can be asked', async () 
     create(await loadFields({ authentication: { x509: { clientCAFile: '/absent/ca' } } })),
     /Cannot use clientCAFile "\/absent\/ca"/,
   )
+})
+
+test('createAccess() follows the file of the authorities unless that is switched off', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'client-ca-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const clientCAFile = join(folder, 'ca.crt')
+  writeFileSync(clientCAFile, selfSigned.cert)
+  const authentication = { x509: { clientCAFile }, webhook: { enabled: false } }
+  const fields = { authentication, authorization: { mode: 'AlwaysAllow' } }
+  const create = async (featureGates: object) =>
+    await createAccess({ ...deps, settings: await loadFields({ ...fields, featureGates }), client: undefined }, signal)
+  const [on, off] = [await create({}), await create({ ReloadKubeletClientCAFile: false })]
+  assert.deepEqual([typeof on.follow, typeof off.follow], ['function', 'undefined'])
+  assert.equal(off.authorities?.current(), selfSigned.cert)
 })

@@ -14,7 +14,7 @@ import type { Admit } from '../http/admission.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 
 export interface CreateAccessDeps {
-  readonly settings: Pick<Settings, 'access' | 'config' | 'nodeName'>
+  readonly settings: Pick<Settings, 'access' | 'config' | 'gates' | 'nodeName'>
   /** Undefined on a node without an API server. */
   readonly client: Pick<KubeClient, 'send'> | undefined
   readonly clock: Clock
@@ -22,10 +22,12 @@ export interface CreateAccessDeps {
   readonly random: () => number
 }
 
-/** Who may use the kubelet's API, as configured; the authorities of clients are followed while their run() runs. */
+/** Who may use the kubelet's API, as configured. */
 export interface Access {
   readonly admit: Admit
   readonly authorities: ClientAuthorities | undefined
+  /** Follows the file of the authorities; undefined where they stay as they were at the start. */
+  readonly follow: ((signal: AbortSignal) => Promise<void>) | undefined
 }
 
 /** Builds what decides about requests. Questions to the API server end with the lifetime. */
@@ -50,7 +52,9 @@ export async function createAccess(deps: CreateAccessDeps, lifetime: AbortSignal
     : undefined
   const authenticate = createClientAuthenticator({ authorities, tokens, anonymous: access.anonymous, clock, log })
   const authorize = createAuthorizer(toMode(deps, lifetime), log)
-  return { admit: createAdmit({ authenticate, authorize }), authorities }
+  const isFollowed = settings.gates.enabled('ReloadKubeletClientCAFile')
+  const follow = isFollowed && authorities ? (signal: AbortSignal) => authorities.run(signal) : undefined
+  return { admit: createAdmit({ authenticate, authorize }), authorities, follow }
 }
 
 function toMode({ settings, client, clock, random }: CreateAccessDeps, lifetime: AbortSignal): AuthorizationMode {

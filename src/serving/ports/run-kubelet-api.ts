@@ -76,8 +76,8 @@ export async function runKubeletApi(deps: RunKubeletApiDeps, signal: AbortSignal
     profiler: createProfiler(clock),
     commandLine: process.argv,
   })
-  const { authorities } = access
-  if (authorities !== undefined) group.run('client authorities', (s) => authorities.run(s))
+  const { authorities, follow } = access
+  if (follow !== undefined) group.run('client authorities', follow)
   const server = {
     address: config.address,
     port: config.port,

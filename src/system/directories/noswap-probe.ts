@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { release } from 'node:os'
 import type { NodeEvents } from '../../model/events/node-events.ts'
+import { isUserNamespace } from '../files/is-user-namespace.ts'
 import type { Mounter } from '../mounts/mounter.ts'
 import type { VolumeFiles } from './volume-files.ts'
 
@@ -66,5 +67,5 @@ function isFrom64On(release: string): boolean {
 
 async function readKernel(): Promise<KernelInfo> {
   const map = await readFile('/proc/self/uid_map', 'utf8')
-  return { release: release(), inUserNamespace: map.trim().split(/\s+/).join(' ') !== '0 0 4294967295' }
+  return { release: release(), inUserNamespace: isUserNamespace(map) }
 }

@@ -19,7 +19,7 @@ function createRoot(t: TestContext): string {
 describe('applyKernelSettings()', () => {
   test('protected settings that differ are all named, and none is touched', (t) => {
     const root = createRoot(t)
-    assert.throws(() => applyKernelSettings({ isProtected: true, log: silentLogger }, root), {
+    assert.throws(() => applyKernelSettings({ isProtected: true, isExpected: false, log: silentLogger }, root), {
       message:
         'Cannot run with this kernel, its settings are protected (protectKernelDefaults): vm.overcommit_memory is 0, expected 1; ' +
         'kernel.panic is not there, expected 10; kernel.panic_on_oops is not there, expected 1; ' +
@@ -33,7 +33,10 @@ describe('applyKernelSettings()', () => {
     const reported: string[] = []
     const report = (message: string, fields?: Readonly<Record<string, unknown>>) =>
       void reported.push(`${message} ${String(fields?.['name'])}`)
-    applyKernelSettings({ isProtected: false, log: { ...silentLogger, info: report, warn: report } }, root)
+    applyKernelSettings(
+      { isProtected: false, isExpected: false, log: { ...silentLogger, info: report, warn: report } },
+      root,
+    )
     assert.equal(Number(readFileSync(join(root, 'vm/overcommit_memory'), 'utf8')), 1)
     assert.deepEqual(reported, [
       'kernel setting changed vm.overcommit_memory',
@@ -42,5 +45,12 @@ describe('applyKernelSettings()', () => {
       'cannot change a kernel setting kernel.keys.root_maxkeys',
       'cannot change a kernel setting kernel.keys.root_maxbytes',
     ])
+  })
+
+  test('what cannot be changed in a user namespace is expected there', (t) => {
+    const warned: string[] = []
+    const log = { ...silentLogger, warn: (message: string) => void warned.push(message) }
+    applyKernelSettings({ isProtected: false, isExpected: true, log }, createRoot(t))
+    assert.deepEqual(warned, [])
   })
 })

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { isUserNamespace } from '../files/is-user-namespace.ts'
 import { hasSwapController } from '../cgroups/has-swap-controller.ts'
 import { readContainerContext } from './read-container-context.ts'
 import { parseCpuSet } from '../../model/resources/cpu-set.ts'
@@ -17,6 +18,8 @@ export interface MachineInfo {
   readonly selinuxEnabled: boolean
   /** What SELinux has for files of containers; undefined where it is off. */
   readonly selinuxFileContext?: string | undefined
+  /** The agent runs in a user namespace, where root may not do all that it may elsewhere. */
+  readonly inUserNamespace: boolean
 }
 
 const CGROUPS = '/sys/fs/cgroup'
@@ -39,6 +42,7 @@ export function readMachine(): MachineInfo {
       .filter((path) => /\/cpu\d+\//.test(path) && existsSync(path)),
     selinuxEnabled,
     selinuxFileContext: selinuxEnabled ? readContainerContext() : undefined,
+    inUserNamespace: isUserNamespace(readText('/proc/self/uid_map')),
   }
 }
 

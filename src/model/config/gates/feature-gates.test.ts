@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FEATURE_GATES, GATE_DEPENDENCIES, LOCKED_GATES, type FeatureGate } from './feature-gate-table.ts'
+import { GATES_WITHOUT_EFFECT } from './gates-without-effect.ts'
 import { resolveFeatureGates } from './feature-gates.ts'
 import { explainRemovedGate } from './removed-gates.ts'
 
 const NAMES = Object.keys(FEATURE_GATES) as readonly FeatureGate[]
+const OBEYED = NAMES.filter((name) => GATES_WITHOUT_EFFECT[name] === undefined)
 
 function problems(overrides: Readonly<Record<string, boolean>>): readonly string[] {
   return resolveFeatureGates(overrides).problems.map(({ path, rule }) => `${path}: ${rule}`)
@@ -15,7 +17,7 @@ describe('resolveFeatureGates()', () => {
     assert.equal(NAMES.length, 242)
     const { gates, problems, warnings } = resolveFeatureGates({})
     assert.deepEqual([problems, warnings], [[], []])
-    for (const name of NAMES) assert.equal(gates.enabled(name), FEATURE_GATES[name].endsWith('1'), name)
+    for (const name of OBEYED) assert.equal(gates.enabled(name), FEATURE_GATES[name].endsWith('1'), name)
     assert.deepEqual(
       (['NodeSwap', 'PodsAPI', 'SELinuxMount', 'DisableNodeKubeProxyVersion', 'GitRepoVolumeDriver'] as const).map(
         (name) => gates.enabled(name),
@@ -78,7 +80,7 @@ describe('resolveFeatureGates()', () => {
   test('lets AllAlpha and AllBeta set the gates that were not set', () => {
     const { gates, problems } = resolveFeatureGates({ AllAlpha: true, AllBeta: true, PodsAPI: false })
     assert.deepEqual(problems, [])
-    for (const name of NAMES) {
+    for (const name of OBEYED) {
       const expected =
         name === 'PodsAPI' ? false : /^[AB]/.test(FEATURE_GATES[name]) || FEATURE_GATES[name].endsWith('1')
       assert.equal(gates.enabled(name), expected, name)
@@ -95,5 +97,18 @@ describe('resolveFeatureGates()', () => {
       'Feature gate NodeSwap=true is generally available: a later release will not know it any more',
       'Feature gate AllowDNSOnlyNodeCSR=true is deprecated: a later release will not know it any more',
     ])
+  })
+
+  test('says of each gate that was set without effect that it has none, and shows what holds', () => {
+    for (const [name, { isOn, why }] of Object.entries(GATES_WITHOUT_EFFECT)) {
+      const { gates, warnings } = resolveFeatureGates({ [name]: !isOn })
+      assert.ok(warnings.includes(`Feature gate ${name}=${!isOn} has no effect: ${why}`), name)
+      assert.equal(gates.enabled(name as FeatureGate), isOn, name)
+      const held = resolveFeatureGates({ [name]: isOn }).warnings
+      assert.ok(!held.some((text) => text.includes('no effect')), name)
+    }
+    const { warnings } = resolveFeatureGates({ AllAlpha: true })
+    assert.ok(warnings.some((text) => text.startsWith('Feature gate PodLevelResourceManagers=true has no effect')))
+    assert.ok(!warnings.some((text) => text.includes('EventedPLEG')), 'what holds anyway needs no word')
   })
 })

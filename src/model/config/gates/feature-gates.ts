@@ -1,9 +1,10 @@
 import type { ConfigProblem } from '../config-error.ts'
 import { suggestion } from '../values/suggestion.ts'
 import { explainRemovedGate } from './removed-gates.ts'
+import { GATES_WITHOUT_EFFECT } from './gates-without-effect.ts'
 import { FEATURE_GATES, GATE_DEPENDENCIES, LOCKED_GATES, type FeatureGate } from './feature-gate-table.ts'
 
-/** Which features are on. */
+/** Which features are on; of gates without effect, what holds. */
 export interface FeatureGates {
   enabled(gate: FeatureGate): boolean
 }
@@ -42,13 +43,26 @@ function findWarning(name: string, value: boolean): string | undefined {
   return `Feature gate ${name}=${value} is ${word}: a later release will not know it any more`
 }
 
+/** Gates that were set, by name or with all of their stage, to something else than what holds. */
+function findWithoutEffect(explicit: ReadonlyMap<string, boolean>): readonly string[] {
+  const set = resolveValues(explicit)
+  return NAMES.flatMap((gate) => {
+    const fixed = GATES_WITHOUT_EFFECT[gate]
+    const isSet = explicit.has(gate) || groupOf(gate, explicit) !== undefined
+    if (fixed === undefined || !isSet || set.get(gate) === fixed.isOn) return []
+    return [`Feature gate ${gate}=${String(set.get(gate))} has no effect: ${fixed.why}`]
+  })
+}
+
+/** What all gates of the same stage were set to. */
+function groupOf(gate: FeatureGate, explicit: ReadonlyMap<string, boolean>): boolean | undefined {
+  const stage = stageOf(gate)
+  return stage === 'A' ? explicit.get('AllAlpha') : stage === 'B' ? explicit.get('AllBeta') : undefined
+}
+
 /** All gates after defaults, AllAlpha and AllBeta, and the explicit ones, in this order. */
 function resolveValues(explicit: ReadonlyMap<string, boolean>): ReadonlyMap<FeatureGate, boolean> {
-  const groups: Readonly<Record<string, boolean | undefined>> = {
-    A: explicit.get('AllAlpha'),
-    B: explicit.get('AllBeta'),
-  }
-  return new Map(NAMES.map((gate) => [gate, explicit.get(gate) ?? groups[stageOf(gate)] ?? defaultOf(gate)]))
+  return new Map(NAMES.map((gate) => [gate, explicit.get(gate) ?? groupOf(gate, explicit) ?? defaultOf(gate)]))
 }
 
 function findMissing(values: ReadonlyMap<FeatureGate, boolean>): readonly ConfigProblem[] {
@@ -68,8 +82,11 @@ export function resolveFeatureGates(overrides: Readonly<Record<string, boolean>>
   })
   const values = resolveValues(explicit)
   return {
-    gates: { enabled: (gate) => values.get(gate) ?? false },
+    gates: { enabled: (gate) => GATES_WITHOUT_EFFECT[gate]?.isOn ?? values.get(gate) ?? false },
     problems: [...wrong, ...findMissing(values)],
-    warnings: [...explicit].map(([name, value]) => findWarning(name, value)).filter((text) => text !== undefined),
+    warnings: [
+      ...[...explicit].map(([name, value]) => findWarning(name, value)).filter((text) => text !== undefined),
+      ...findWithoutEffect(explicit),
+    ],
   }
 }

@@ -8,7 +8,7 @@ const kill = (task: string, where: string) =>
   `6,1,1,-;oom-kill:constraint=X,nodemask=0,cpuset=/,mems_allowed=0,${where},task_memcg=/a/b,task=${task},pid=7,uid=0\n`
 
 describe('runOomWatch()', () => {
-  function setUp(open?: () => never) {
+  function setUp(open?: () => never, isExpectedToFail = false) {
     const clock = new FakeClock()
     const records = [kill('before', 'global_oom')]
     const reported: string[] = []
@@ -17,6 +17,7 @@ describe('runOomWatch()', () => {
     const running = runOomWatch(
       {
         openLog: open ?? (() => ({ next: () => records.shift(), [Symbol.dispose]: () => void (isOpen = false) })),
+        isExpectedToFail,
         onKill: ({ process }) => void reported.push(`killed ${process}`),
         nodeEvents: { record: ({ reason, message }) => void reported.push(`${reason} ${message}`) },
         clock,
@@ -52,5 +53,13 @@ describe('runOomWatch()', () => {
     })
     await running
     assert.deepEqual(reported, ['cannot read the kernel log: pr'])
+  })
+
+  test('does not warn where the log was not expected to be readable', async () => {
+    const { reported, running } = setUp(() => {
+      throw new Error('EPERM')
+    }, true)
+    await running
+    assert.deepEqual(reported, [])
   })
 })

@@ -9,6 +9,8 @@ import type { OomKill } from './parse-oom-kill.ts'
 export interface OomWatchDeps {
   /** Fails where the log may not be read. */
   readonly openLog: () => KernelLog
+  /** The agent runs where it may not be read. */
+  readonly isExpectedToFail: boolean
   /** A process was killed, perhaps of a pod. */
   readonly onKill: (kill: OomKill) => void
   readonly nodeEvents: NodeEvents
@@ -32,9 +34,9 @@ export async function runOomWatch(deps: OomWatchDeps, signal: AbortSignal): Prom
     }
   } catch (error) {
     signal.throwIfAborted()
-    log.warn('cannot read the kernel log: processes that the kernel kills for want of memory are not reported', {
-      error,
-    })
+    const message = 'cannot read the kernel log: processes that the kernel kills for want of memory are not reported'
+    if (deps.isExpectedToFail) log.info(`${message} in a user namespace`, { error })
+    else log.warn(message, { error })
   }
 }
 

@@ -37,6 +37,7 @@ function setUp(options: Partial<NodeStatusDeps> = {}) {
         profile: createNodeProfile(),
         info: () => info,
         register: true,
+        onlyIfExists: false,
         updateFrequencyMs: 10_000,
         reportFrequencyMs: 300_000,
         events: { record: ({ type, reason }) => void reported.push(type === 'Normal' ? reason : `${type} ${reason}`) },
@@ -161,6 +162,17 @@ describe('runNodeStatus()', () => {
     api.node = { metadata: { name: 'node-1' } }
     api.failures.push(rejection(403, 'Forbidden'))
     const loop = await start()
+    assert.deepEqual(calls().slice(0, 3), ['createNode', 'getNode', 'patchNodeStatus'])
+    await loop.stop()
+  })
+
+  test('has no node where it may not make one and looks for none', async () => {
+    const { start, api, clock, calls } = setUp({ onlyIfExists: true })
+    api.node = { metadata: { name: 'node-1' } }
+    api.failures.push(rejection(403, 'Forbidden'), rejection(409, 'AlreadyExists'))
+    const loop = await start()
+    assert.deepEqual(calls(), ['createNode'])
+    await clock.advance(1000)
     assert.deepEqual(calls().slice(0, 3), ['createNode', 'getNode', 'patchNodeStatus'])
     await loop.stop()
   })

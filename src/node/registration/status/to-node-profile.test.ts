@@ -18,7 +18,10 @@ evictionHard: {memory.available: 1Mi}
 localStorageCapacityIsolation: false
 `
   const flags = ['--node-labels=zone=a', '--provider-id=cloud://1', '--cloud-provider=external', '--node-ip=FD00::0001']
-  const profile = toNodeProfile(await loadSettings(['--config=/c', ...flags], { '/c': config }), 'x64')
+  const profile = toNodeProfile(await loadSettings(['--config=/c', ...flags], { '/c': config }), {
+    architecture: 'x64',
+    runtime: undefined,
+  })
   assert.deepEqual(profile, {
     nodeName: 'node-1',
     architecture: 'amd64',
@@ -48,7 +51,8 @@ localStorageCapacityIsolation: false
 })
 
 test('toNodeProfile() declares no feature that is switched off, and leaves out eviction where that was asked for', async () => {
-  const profile = async (...flags: string[]) => toNodeProfile(await loadSettings(flags), 'arm64')
+  const profile = async (...flags: string[]) =>
+    toNodeProfile(await loadSettings(flags), { architecture: 'arm64', runtime: undefined })
   const gates =
     '--feature-gates=RestartAllContainersOnContainerExits=false,InPlacePodLevelResourcesVerticalScaling=false,InPlacePodVerticalScalingInitContainers=false'
   const { declaredFeatures, architecture } = await profile(gates)
@@ -58,4 +62,14 @@ test('toNodeProfile() declares no feature that is switched off, and leaves out e
     '--eviction-hard=memory.available<1Mi',
   )
   assert.deepEqual(resources.evictionHard, {})
+})
+
+test('toNodeProfile() declares users of their own in the network of the node only where gate and runtime have them', async () => {
+  const settings = await loadSettings(['--feature-gates=UserNamespacesHostNetworkSupport=true'])
+  const declares = (userNamespacesHostNetwork: boolean, given = settings) =>
+    toNodeProfile(given, {
+      architecture: 'x64',
+      runtime: { supplementalGroupsPolicy: false, userNamespacesHostNetwork },
+    }).declaredFeatures?.includes('UserNamespacesHostNetworkSupport')
+  assert.deepEqual([declares(true), declares(false), declares(true, await loadSettings([]))], [true, false, false])
 })

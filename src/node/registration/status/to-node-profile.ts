@@ -1,4 +1,5 @@
 import type { Settings } from '../../../model/config/load-configuration.ts'
+import type { RuntimeStatusReport } from '../../../protocols/cri/runtime-status.ts'
 import { toCanonicalIp } from '../../../system/machine/read-node-address.ts'
 import type { NodeProfile } from './node-profile.ts'
 
@@ -8,11 +9,17 @@ const DECLARED_FEATURES = [
   'InPlacePodLevelResourcesVerticalScaling',
   'InPlacePodVerticalScalingInitContainers',
   'RestartAllContainersOnContainerExits',
+  'UserNamespacesHostNetworkSupport',
 ] as const
 
 /** What the configuration means for the Node object. */
-export function toNodeProfile(settings: Settings, architecture: string): NodeProfile {
+export function toNodeProfile(
+  settings: Settings,
+  { architecture, runtime }: { readonly architecture: string; readonly runtime?: RuntimeStatusReport['features'] },
+): NodeProfile {
   const { config, flags, gates, reserved } = settings
+  const isDeclared = (name: (typeof DECLARED_FEATURES)[number]) =>
+    gates.enabled(name) && (name !== 'UserNamespacesHostNetworkSupport' || runtime?.userNamespacesHostNetwork === true)
   return {
     nodeName: settings.nodeName,
     architecture: toGoArchitecture(architecture),
@@ -25,9 +32,7 @@ export function toNodeProfile(settings: Settings, architecture: string): NodePro
     controllerAttachDetach: config.enableControllerAttachDetach,
     nodeIps: settings.nodeIps.map(toCanonicalIp),
     maxImages: config.nodeStatusMaxImages,
-    declaredFeatures: gates.enabled('NodeDeclaredFeatures')
-      ? DECLARED_FEATURES.filter((name) => gates.enabled(name))
-      : undefined,
+    declaredFeatures: gates.enabled('NodeDeclaredFeatures') ? DECLARED_FEATURES.filter(isDeclared) : undefined,
     resources: {
       maxPods: config.maxPods,
       podsPerCore: config.podsPerCore,

@@ -5,6 +5,7 @@ import type { KnownImage } from './compute-image-garbage.ts'
 
 const NOW = 1_000_000
 const image = (id: string, fields: Partial<KnownImage> = {}): KnownImage => ({
+  runtimeHandler: '',
   id,
   sizeBytes: 100,
   pinned: false,

@@ -13,6 +13,8 @@ export interface GarbagePolicy {
 /** An image on the node, with what is known of its use. */
 export interface KnownImage {
   readonly id: string
+  /** The handler of the pods that it is for; empty where images belong to none. */
+  readonly runtimeHandler: string
   readonly sizeBytes: number
   readonly pinned: boolean
   /** By a container that is there, running or not, or by a volume. */

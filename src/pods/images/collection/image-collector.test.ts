@@ -114,6 +114,36 @@ describe('ImageCollector', () => {
     assert.equal(remaining.length, 1)
   })
 
+  test('counts the copies of an image apart that a runtime keeps for each handler', async () => {
+    const [a] = images.list()
+    assert.ok(a)
+    const copies = ['', 'vm'].map((runtimeHandler) => ({
+      ...a,
+      spec: { image: a.id, runtimeHandler, annotations: {}, userSpecifiedImage: '', imageRef: '' },
+    }))
+    const removed: unknown[] = []
+    const calls = {
+      status: async () => ({ info: {}, runtimeHandlers: [] }),
+      imageFsInfo: async () => ({ imageFilesystems: [], containerFilesystems: [] }),
+      listImages: async () => ({ images: copies }),
+      listContainers: async () => ({
+        containers: [Container.fromPartial({ imageRef: a.id, image: { image: a.id, runtimeHandler: 'vm' } })],
+      }),
+      removeImage: async ({ image }: { image?: object }) => (removed.push(image), {}),
+    }
+    const collectUnused = async (byHandler: boolean) => {
+      const collector = makeCollector({ calls: calls as unknown as ImageCollectorDeps['calls'], byHandler })
+      await collector.observe(never)
+      await clock.advance(200_000)
+      await collector.collectUnused(never)
+    }
+    await collectUnused(true)
+    assert.deepEqual(removed, [{ image: a.id, runtimeHandler: '' }])
+    assert.deepEqual(remaining, [[a.id]], 'the copy that is used is left')
+    await collectUnused(false)
+    assert.equal(removed.length, 1, 'without the feature there is one image, and it is used')
+  })
+
   test('leaves an image that a pod asked for while the pass goes on', async () => {
     const collector = makeCollector()
     await collector.observe(never)

@@ -6,7 +6,7 @@ import type { NodeEvents } from '../../../model/events/node-events.ts'
 import { computeBytesToFree, computeExpired, computeRemovable, computeUsagePercent } from './compute-image-garbage.ts'
 import type { GarbagePolicy, KnownImage } from './compute-image-garbage.ts'
 import type { ImageMetrics } from '../../../metrics/image-metrics.ts'
-import { ImageUses } from './image-uses.ts'
+import { imageKey, ImageUses } from './image-uses.ts'
 import type { ImageUsesDeps } from './image-uses.ts'
 
 export interface ImageCollectorDeps extends ImageUsesDeps {
@@ -62,14 +62,14 @@ export class ImageCollector {
     const { policy, clock, onRemaining } = this.#deps
     // Ages are counted by the monotonic clock; records have the time of day.
     const [now, beganAt] = [clock.monotonic(), clock.now()]
-    const images = new Map((await this.#uses.observe(now, signal)).map((image) => [image.id, image]))
+    const images = await this.#observeAll(now, signal)
     const remove = (image: KnownImage) => this.#remove({ images, image, now, reason: 'space' }, signal)
     for (const image of computeExpired([...images.values()], policy.maximumAgeMs, { now, startedAt: this.#startedAt }))
       await this.#remove({ images, image, now, reason: 'age' }, signal)
     try {
       await this.#makeRoom(images, remove, now, signal)
     } finally {
-      await onRemaining(new Set(images.keys()), beganAt)
+      await onRemaining(new Set([...images.values()].map(({ id }) => id)), beganAt)
     }
   }
 
@@ -78,10 +78,14 @@ export class ImageCollector {
     const { policy, clock, onRemaining } = this.#deps
     // Ages are counted by the monotonic clock; records have the time of day.
     const [now, beganAt] = [clock.monotonic(), clock.now()]
-    const images = new Map((await this.#uses.observe(now, signal)).map((image) => [image.id, image]))
+    const images = await this.#observeAll(now, signal)
     for (const image of computeRemovable([...images.values()], policy.minimumAgeMs, now))
       await this.#remove({ images, image, now, reason: 'space' }, signal)
-    await onRemaining(new Set(images.keys()), beganAt)
+    await onRemaining(new Set([...images.values()].map(({ id }) => id)), beganAt)
+  }
+
+  async #observeAll(now: number, signal: AbortSignal): Promise<Map<string, KnownImage>> {
+    return new Map((await this.#uses.observe(now, signal)).map((image) => [imageKey(image), image]))
   }
 
   async #makeRoom(
@@ -116,17 +120,18 @@ export class ImageCollector {
   /** The bytes that were freed. An image that cannot be removed is logged and left. */
   async #remove({ images, image, now, reason }: Removal, signal: AbortSignal): Promise<number> {
     const { calls, metrics, log } = this.#deps
-    const { id, sizeBytes } = image
+    const { id, runtimeHandler, sizeBytes } = image
+    const key = imageKey(image)
     // A pod that asked for it since the pass began relies on it.
-    if (!images.has(id) || this.#uses.notedAt(id) >= now) return 0
+    if (!images.has(key) || this.#uses.notedAt(image) >= now) return 0
     try {
-      await calls.removeImage({ image: { image: id } }, signal)
+      await calls.removeImage({ image: { image: id, runtimeHandler } }, signal)
     } catch (error) {
       signal.throwIfAborted()
       log.warn('cannot remove an image', { image: id, error })
       return 0
     }
-    images.delete(id)
+    images.delete(key)
     metrics?.imageCollected(reason)
     log.info('removed an image that nobody uses', { image: id, sizeBytes, lastUsedAt: image.lastUsedAt })
     return sizeBytes

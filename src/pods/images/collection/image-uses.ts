@@ -7,6 +7,8 @@ export interface ImageUsesDeps {
   readonly calls: Pick<CriCalls, 'listImages' | 'listContainers' | 'status'>
   /** Images that volumes of pods have mounted, as the pods name them. */
   readonly volumeImages: () => readonly string[]
+  /** The runtime keeps an image for each handler that pulled it, and each copy is used or unused by itself. */
+  readonly byHandler?: boolean
 }
 
 interface Use {
@@ -31,8 +33,8 @@ export class ImageUses {
   }
 
   /** When an image was noted last, by any of its names; 0 when it never was. */
-  notedAt(id: string): number {
-    return Math.max(0, ...(this.#uses.get(id)?.names ?? []).map((name) => this.#ensured.get(name) ?? 0))
+  notedAt(image: Pick<KnownImage, 'id' | 'runtimeHandler'>): number {
+    return Math.max(0, ...(this.#uses.get(imageKey(image))?.names ?? []).map((name) => this.#ensured.get(name) ?? 0))
   }
 
   /** All images of the node, read now. */
@@ -43,11 +45,18 @@ export class ImageUses {
       calls.listContainers({}, signal),
       readSandboxImage(calls, signal),
     ])
-    const used = new Set(containers.flatMap(({ imageRef, imageId, image }) => [imageRef, imageId, image?.image ?? '']))
-    for (const name of volumeImages()) used.add(toFullName(name))
+    const used = new Set(
+      containers.flatMap(({ imageRef, imageId, image }) => {
+        const runtimeHandler = this.#handlerOf(image)
+        return [imageRef, imageId, image?.image ?? ''].map((id) => imageKey({ id, runtimeHandler }))
+      }),
+    )
+    for (const name of volumeImages()) {
+      for (const { spec } of images) used.add(imageKey({ id: toFullName(name), runtimeHandler: this.#handlerOf(spec) }))
+    }
     const pinned = sandboxImage === undefined ? [] : [toFullName(sandboxImage)]
     const known = images.map((image) => this.#toKnown(image, { used, pinned }, now))
-    this.#forgetOthers(new Set(images.flatMap(namesOf)))
+    this.#forgetOthers(new Set(known.map(imageKey)), new Set(images.flatMap(namesOf)))
     return known
   }
 
@@ -56,23 +65,33 @@ export class ImageUses {
     { used, pinned }: { readonly used: ReadonlySet<string>; readonly pinned: readonly string[] },
     now: number,
   ): KnownImage {
-    const { id } = image
+    const own = { id: image.id, runtimeHandler: this.#handlerOf(image.spec) }
+    const key = imageKey(own)
     const names = namesOf(image)
-    const inUse = names.some((name) => used.has(name))
-    const before = this.#uses.get(id)
+    const inUse = names.some((name) => used.has(imageKey({ ...own, id: name })))
+    const before = this.#uses.get(key)
     const firstSeenAt = before?.firstSeenAt ?? now
-    this.#uses.set(id, { names, firstSeenAt, lastUsedAt: before?.lastUsedAt })
-    const latest = Math.max(inUse ? now : 0, before?.lastUsedAt ?? 0, this.notedAt(id))
+    this.#uses.set(key, { names, firstSeenAt, lastUsedAt: before?.lastUsedAt })
+    const latest = Math.max(inUse ? now : 0, before?.lastUsedAt ?? 0, this.notedAt(own))
     const lastUsedAt = latest === 0 ? undefined : latest
-    this.#uses.set(id, { names, firstSeenAt, lastUsedAt })
+    this.#uses.set(key, { names, firstSeenAt, lastUsedAt })
     const isPinned = image.pinned || pinned.some((name) => names.includes(name))
-    return { id, sizeBytes: Number(image.size), pinned: isPinned, inUse, firstSeenAt, lastUsedAt }
+    return { ...own, sizeBytes: Number(image.size), pinned: isPinned, inUse, firstSeenAt, lastUsedAt }
   }
 
-  #forgetOthers(names: ReadonlySet<string>): void {
-    for (const id of this.#uses.keys()) if (!names.has(id)) this.#uses.delete(id)
+  #handlerOf(spec: { readonly runtimeHandler: string } | undefined): string {
+    return this.#deps.byHandler === true ? (spec?.runtimeHandler ?? '') : ''
+  }
+
+  #forgetOthers(keys: ReadonlySet<string>, names: ReadonlySet<string>): void {
+    for (const key of this.#uses.keys()) if (!keys.has(key)) this.#uses.delete(key)
     for (const ref of this.#ensured.keys()) if (!names.has(ref)) this.#ensured.delete(ref)
   }
+}
+
+/** What tells images apart: two handlers may have the same one, each for itself. */
+export function imageKey({ id, runtimeHandler }: Pick<KnownImage, 'id' | 'runtimeHandler'>): string {
+  return runtimeHandler === '' ? id : `${id},${runtimeHandler}`
 }
 
 function namesOf({ id, repoTags, repoDigests }: Image): readonly string[] {

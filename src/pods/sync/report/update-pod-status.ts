@@ -7,7 +7,7 @@ import { CONFIG_SEEN_ANNOTATION } from '../../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../../model/pod/pod.ts'
 import { computePodStatus } from '../../status/compute-pod-status.ts'
 import { usesLog } from '../../status/compute-termination-message.ts'
-import type { StatusInput } from '../../status/status-input.ts'
+import type { StatusInput, StatusSettings } from '../../status/status-input.ts'
 import type { PodProbes } from '../../probes/pod-probes.ts'
 import { computeDeadlineOverride } from '../decide/compute-deadline.ts'
 import type { PodHistory } from '../pod-history.ts'
@@ -30,7 +30,7 @@ export interface ReportDeps {
     /** The end of a container's log; empty when there is none. */
     readLogTail(path: string, maxBytes: number): Promise<Uint8Array>
   }
-  readonly node: { readonly container: { readonly ips: readonly string[] } }
+  readonly node: { readonly container: { readonly ips: readonly string[] }; readonly status: StatusSettings }
   readonly metrics: Pick<StartMetrics, 'podStart'> & Pick<PodLifeMetrics, 'containerEnded'>
   readonly clock: Clock
 }
@@ -72,6 +72,7 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
     actuated: deps.allocations.actuated(pod.metadata.uid),
     resize: deps.resizes.conditions(pod.metadata.uid),
     deviceHealth: deps.injections.health(pod),
+    ...deps.node.status,
     ended,
     runtimeName,
     nodeIps: deps.node.container.ips,

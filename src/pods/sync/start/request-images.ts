@@ -17,10 +17,17 @@ export interface LocalImage {
   readonly username: string
 }
 
+/** The sandbox that an image is for. */
+export interface ImageSandbox {
+  readonly sandbox: PodSandboxConfig
+  /** Empty for the usual one. */
+  readonly runtimeHandler: string
+}
+
 /** Pulls images that are not on the node yet; fails with a StartError that says what users see. */
 export interface ImageProvider {
   ensure(
-    request: { readonly pod: Pod; readonly kinded: KindedContainer; readonly sandbox: PodSandboxConfig },
+    request: { readonly pod: Pod; readonly kinded: KindedContainer } & ImageSandbox,
     signal: AbortSignal,
   ): Promise<LocalImage>
   /** The same for a volume that is an image. Quiet: no event says that it is still there. */
@@ -28,9 +35,8 @@ export interface ImageProvider {
     request: {
       readonly pod: Pod
       readonly volume: { readonly name: string; readonly image: ImageVolumeSource }
-      readonly sandbox: PodSandboxConfig
       readonly quiet: boolean
-    },
+    } & ImageSandbox,
     signal: AbortSignal,
   ): Promise<LocalImage>
 }
@@ -49,12 +55,12 @@ export type ContainerImages = ReadonlyMap<string, Promise<LocalImage>>
 export function requestImages(
   deps: RequestImagesDeps,
   { pod, actions, history }: Pick<PodPass, 'pod' | 'actions' | 'history'>,
-  sandbox: PodSandboxConfig,
+  sandbox: ImageSandbox,
   signal: AbortSignal,
 ): ContainerImages {
   return new Map(
     actions.start.map(({ name }) => {
-      const ensured = deps.images.ensure({ pod, kinded: findContainer(pod, name), sandbox }, signal)
+      const ensured = deps.images.ensure({ pod, kinded: findContainer(pod, name), ...sandbox }, signal)
       const image = history.startup.pulled(() => deps.clock.now(), ensured)
       image.catch(() => {})
       return [name, image] as const
@@ -74,14 +80,14 @@ export function requestVolumeImages(
     starts,
   }: {
     readonly pod: Pod
-    readonly sandbox: PodSandboxConfig
+    readonly sandbox: ImageSandbox
     /** A container is to be started. */ readonly starts: boolean
   },
   signal: AbortSignal,
 ): VolumeImages {
   const images = (pod.spec.volumes ?? []).flatMap(({ name, image }) => {
     if (image === undefined) return []
-    const volume = ensureVolume(deps, { pod, sandbox, volume: { name, image }, quiet: !starts }, signal)
+    const volume = ensureVolume(deps, { pod, ...sandbox, volume: { name, image }, quiet: !starts }, signal)
     volume.catch(() => {})
     return [[name, volume] as const]
   })

@@ -42,13 +42,13 @@ export async function startContainers(
   const description = await describeSandbox(deps, pod, { attempt: actions.attempt, existing })
   history.sandboxWarnings = description.warnings
   reportSandboxWarnings(deps, input)
-  const wanted = { pod, sandbox: description.config, starts }
-  const volumes = requestVolumeImages(deps, wanted, signals.superseded)
+  const forImages = { sandbox: description.config, runtimeHandler: description.runtimeHandler }
+  const volumes = requestVolumeImages(deps, { pod, sandbox: forImages, starts }, signals.superseded)
   if (!starts) {
     await Promise.allSettled(volumes.values())
     return true
   }
-  const images = requestImages(deps, input, description.config, signals.superseded)
+  const images = requestImages(deps, input, forImages, signals.superseded)
   const sandbox = actions.createSandbox
     ? await deps.starts.pass(
         startPriority(pod, 'sandbox'),
