@@ -30,9 +30,9 @@ export function addNodeMetrics(set: MetricSet, info: NodeMetricSources): void {
   set.read({ name: 'kubelet_node_name', help: 'The name of this node.', labels: ['node'] }, () => [
     { labels: { node }, value: 1 },
   ])
-  // The name for reading cgroup files instead of asking the runtime for stats.
+  // cadvisor is the name for reading cgroup files instead of asking the runtime for stats.
   set.read({ name: 'kubelet_metrics_provider', help: 'Where stats of pods come from.', labels: ['provider'] }, () => [
-    { labels: { provider: 'cadvisor' }, value: 1 },
+    { labels: { provider: info.gates().some(isFromRuntime) ? 'cri' : 'cadvisor' }, value: 1 },
   ])
   const version = info.cgroupVersion
   set.readOne({ name: 'kubelet_cgroup_version', help: 'The version of cgroups that is used.' }, () => version)
@@ -47,6 +47,10 @@ export function addNodeMetrics(set: MetricSet, info: NodeMetricSources): void {
   )
   addPodCounts(set, () => computePodCounts(info.wanted(), info.observed(), info.worked()))
   addLifetimes(set, info)
+}
+
+function isFromRuntime({ name, enabled }: GateInfo): boolean {
+  return name === 'PodAndContainerStatsFromCRI' && enabled
 }
 
 function addPodCounts(set: MetricSet, count: () => PodCounts): void {

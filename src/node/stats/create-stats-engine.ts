@@ -6,6 +6,7 @@ import { createCgroupReader } from '../../system/cgroups/cgroup-reader.ts'
 import type { MachineInfo } from '../../system/machine/read-machine.ts'
 import { statsFiles } from '../../system/directories/stats-files.ts'
 import { parseCgroupOfProcess } from './sampling/parse-cgroup-of-process.ts'
+import { RuntimeStats } from './runtime/runtime-stats.ts'
 import type { MeasuredVolume, StatsDeps } from './stats-deps.ts'
 import { StatsEngine } from './stats-engine.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
@@ -40,6 +41,9 @@ export function createStatsEngine(deps: CreateStatsDeps, signal: AbortSignal): S
       layout: runtime.cgroups,
       files: statsFiles,
       ...(!gates.enabled('KubeletSeparateDiskGC') && { onSplitDisk: createSplitDiskReport(deps.log) }),
+      ...(gates.enabled('PodAndContainerStatsFromCRI') && {
+        runtimeStats: new RuntimeStats({ calls: runtime.calls, log: deps.log }),
+      }),
       pressure: gates.enabled('KubeletPSI'),
       systemCgroups: findSystemCgroups(settings),
       podLogsDirectory: config.podLogsDir,

@@ -7,6 +7,7 @@ import type { CgroupLayout } from '../../model/resources/cgroup-names.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import type { RuntimeStats } from './runtime/runtime-stats.ts'
 import type { SystemContainer } from './stats-snapshot.ts'
 
 /** What a volume took when it was last measured. */
@@ -29,6 +30,8 @@ export interface StatsDeps {
   readonly files: StatsFiles
   /** Set where a file system of its own for what containers write is not looked for; called when there is one. Parity: the gate KubeletSeparateDiskGC. */
   readonly onSplitDisk?: (() => void) | undefined
+  /** Asked for what pods use, in place of their cgroups; undefined where that is not wanted. */
+  readonly runtimeStats?: RuntimeStats | undefined
   /** Whether to read how long tasks waited. */
   readonly pressure: boolean
   readonly volumes: () => readonly MeasuredVolume[]

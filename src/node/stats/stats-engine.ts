@@ -4,12 +4,13 @@ import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { CgroupFinder } from './sampling/cgroup-finder.ts'
 import { CgroupSampler } from './sampling/cgroup-sampler.ts'
 import { collectDisk, collectFileSystems } from './collect-disk.ts'
+import type { DiskUsage } from './collect-disk.ts'
 import { collectNode } from './collect-node.ts'
 import { collectPods, listMeasured } from './collect-pods.ts'
 import { DescriptorBudget } from './sampling/read-processes.ts'
 import { RuntimePids } from './sampling/runtime-pids.ts'
 import type { StatsDeps } from './stats-deps.ts'
-import type { StatsPart, StatsSnapshot } from './stats-snapshot.ts'
+import type { PodUsage, StatsPart, StatsSnapshot } from './stats-snapshot.ts'
 
 interface LastSnapshot {
   readonly at: number
@@ -133,14 +134,26 @@ export class StatsEngine {
     this.#sampler.beginPass()
     const common = { deps: this.#deps, sampler: this.#sampler, parts, budget: new DescriptorBudget() }
     const node = await collectNode({ ...common, fileSystems })
-    const podObservation = { ...common, disk, finder: this.#finder, pids: this.#pids }
-    const stats = await collectPods(podObservation, pods, this.#signal)
+    const stats =
+      (await this.#askRuntime({ parts, disk }, pods)) ??
+      (await collectPods({ ...common, disk, finder: this.#finder, pids: this.#pids }, pods, this.#signal))
     this.#sampler.endPass()
     this.#forget(pods)
-    const snapshot = { time: clock.now(), parts, node, pods: stats }
+    const runtimeFamilies = parts.has('details') ? await this.#deps.runtimeStats?.families(this.#signal) : undefined
+    const snapshot = { time: clock.now(), parts, node, pods: stats, runtimeFamilies }
     const containers = new Set(pods.flatMap(listMeasured).map(({ id }) => id))
     this.#last = { at, snapshot, containers }
     return snapshot
+  }
+
+  /** What the runtime reports of pods; undefined where the agent measures by itself. */
+  async #askRuntime(
+    wanted: { readonly parts: ReadonlySet<StatsPart>; readonly disk: DiskUsage | undefined },
+    pods: readonly ObservedPod[],
+  ): Promise<readonly PodUsage[] | undefined> {
+    const { runtimeStats, pressure } = this.#deps
+    const rate = (id: string, usageNanos: number) => this.#sampler.rate(id, usageNanos)
+    return await runtimeStats?.pods({ ...wanted, pressure, rate }, pods, this.#signal)
   }
 
   /** A new pod would be missing until the next snapshot, and an autoscaler would take it for idle. */

@@ -1,5 +1,6 @@
 import type { FileSystemUsage, TreeUsage } from '../../system/files/file-usage.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
+import type { MetricFamily } from './reports/metric-family.ts'
 import type { CgroupSample } from './sampling/cgroup-sample.ts'
 import type { DiskCounters } from './sampling/parse-disk-stats.ts'
 import type { InterfaceCounters } from './sampling/parse-net-dev.ts'
@@ -16,6 +17,8 @@ export interface StatsSnapshot {
   readonly parts: ReadonlySet<StatsPart>
   readonly node: NodeUsage
   readonly pods: readonly PodUsage[]
+  /** What the runtime measures of pods, for scrapers; undefined where the agent measures by itself. */
+  readonly runtimeFamilies?: readonly MetricFamily[] | undefined
 }
 
 export interface CgroupUsage {

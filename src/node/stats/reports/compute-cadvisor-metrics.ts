@@ -13,6 +13,10 @@ export function* computeCadvisorMetrics(
   snapshot: StatsSnapshot | undefined,
   machine: MachineIdentity,
 ): Generator<MetricFamily> {
+  if (snapshot?.runtimeFamilies !== undefined) {
+    yield* snapshot.runtimeFamilies
+    return yield* computeMachineMetrics(machine)
+  }
   const { kernelVersion, osImage: osVersion } = machine
   const version = { cadvisorRevision: '', cadvisorVersion: '', dockerVersion: '', kernelVersion, osVersion }
   yield single('cadvisor_version_info', 'Kernel and system of the node', formatLabels(version), 1)

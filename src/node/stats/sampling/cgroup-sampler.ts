@@ -19,6 +19,13 @@ export class CgroupSampler {
     this.#clock = clock
   }
 
+  /** The cpu that something else than a cgroup uses, by its sum until now. */
+  rate(key: string, usageNanos: number): number | undefined {
+    const reading = computeNanoCores(this.#before.get(key), { at: this.#clock.monotonic(), usageNanos })
+    this.#now.set(key, reading)
+    return reading.nanoCores
+  }
+
   /** Undefined when there is no such cgroup. */
   sample(path: string, desired: SampleRequest): CgroupUsage | undefined {
     const read = this.#cgroups.version === 2 ? readCgroupV2 : readCgroupV1
